@@ -101,7 +101,7 @@ def bar_of(kind: CheckKind, key: str, value: Any, measure: Measure) -> float:
     """A bar as a number within the bounds of its measure.
 
     Raises:
-        UsageError: it is none.
+        UsageError: it is not such a number.
     """
     low, high = measure.bounds
     if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:

@@ -1,10 +1,10 @@
-"""When a suite may stop: which of its checks are decided by the clusters that were asked.
+"""When a suite may stop early: which of its checks are decided by the clusters measured so far.
 
-Clusters are asked whole, in an order that the seed draws; the suite stops at the first look at
-which every check is decided. With a look after every cluster several of few calls are asked
-together; what lies beyond the look is kept in the recording and left out of the estimates. All of
-that follows from the suite, the policy, the seed and the replies: not from how many calls are made
-at once, nor from who answers first.
+Clusters are called whole, in an order drawn by the seed; the suite stops at the first look at which
+every check is decided. With a look after every cluster, several small clusters are called together;
+calls beyond the look are kept in the recording and left out of the estimates. All of this depends
+only on the suite, the policy, the seed and the replies, not on the number of concurrent calls or
+the order of answers.
 
 Policy ``estimate``: a check is decided if the run to its end would almost certainly say the same
 (`stats.early_stop`): curtailment, and betting at the level `DISAGREEMENT`. That needs a measure
@@ -12,10 +12,10 @@ that is a mean over units whose number the design decides. Any other (kappa, d',
 of those answers that...) is decided at the end, and the suite comes to it. A missing reply counts
 against the judge where the check would pass, and for it where it would fail.
 
-Policy ``confident``: a check is decided if the bound that gates, at the level that is left to this
-look, clears the bar or lies beyond it. Any measure with such bounds can be.
+Policy ``confident``: a check is decided if the bound that gates, at the level left for this look,
+clears the bar or lies beyond it. Any measure with such bounds can be decided early.
 
-A ``no_regression`` and a check that compares judges are decided on all clusters.
+``no_regression`` and checks that compare judges are decided on all clusters.
 """
 
 from __future__ import annotations
@@ -48,14 +48,14 @@ _STOPPED: Final = ("policy", "seed", "looks", "look", "clusters")
 
 @dataclass(frozen=True)
 class Looks:
-    """In which order clusters are asked, and after how many of them there is a look.
+    """The order in which clusters are called, and the looks.
 
     Attributes:
         policy: ``estimate`` (a look after every cluster) or ``confident`` (four).
-        seed: that drew the order.
+        seed: the seed of the order.
         order: all clusters of the suite.
         looks: numbers of clusters, ascending; the last one is all of them.
-        together: how many looks are asked for at once.
+        together: number of looks whose clusters are called together.
     """
 
     policy: str
@@ -66,7 +66,7 @@ class Looks:
 
     @classmethod
     def of(cls, trials: Sequence[Trial], policy: str, seed: int) -> Looks:
-        """Those of a suite; strata are what its clusters differ in: labels and conditions."""
+        """The plan of a suite; strata are the labels and conditions of its clusters."""
         by_cluster = _by_cluster(trials)
         strata = [
             frozenset((trial.label, frozenset(trial.condition.items())) for trial in of_cluster)
@@ -79,11 +79,11 @@ class Looks:
         return cls(policy, seed, order, looks_of(len(order), every=every), together)
 
     def until(self, look: int) -> tuple[str, ...]:
-        """The clusters that are asked up to a look, which counts from 1."""
+        """The clusters that are called up to a look (from 1)."""
         return self.order[: self.looks[look - 1]]
 
     def asked_for(self, look: int) -> int:
-        """The look up to which clusters are asked, to look at ``look``."""
+        """The look up to which clusters are called in order to reach ``look``."""
         return min(-(-look // self.together) * self.together, len(self.looks))
 
 
@@ -100,21 +100,21 @@ class Stop:
 
     @property
     def left_out(self) -> tuple[str, ...]:
-        """In the order in which they would have been asked."""
+        """The clusters left out, in the order in which they would have been called."""
         return self.looks.order[len(self.asked) :]
 
     def to_plain(self) -> dict[str, Any]:
-        """As a recording keeps it."""
+        """As stored beside a recording."""
         of = self.looks
         values = (of.policy, of.seed, list(of.looks), self.look, list(of.order))
         return dict(zip(_STOPPED, values, strict=True))
 
     @classmethod
     def from_plain(cls, value: Mapping[str, Any], clusters: set[str]) -> Stop:
-        """Of `to_plain`, for a suite with these clusters.
+        """The inverse of `to_plain`, for a suite with these clusters.
 
         Raises:
-            ValueError, KeyError, TypeError: it is none.
+            ValueError, KeyError, TypeError: the value is malformed.
         """
         policy, seed, looks, look, order = (value[name] for name in _STOPPED)
         found = Looks(str(policy), int(seed), tuple(map(str, order)), tuple(map(int, looks)))
@@ -128,11 +128,11 @@ class Stop:
         return cls(found, int(look))
 
     def adjusted(self, estimates: Iterable[Estimate], trials: Sequence[Trial]) -> tuple[Any, ...]:
-        """``estimates`` with the clustered intervals that hold at this look; none where none does.
+        """``estimates`` with the clustered intervals that hold at this look, if any.
 
         Args:
-            estimates: of the clusters that were asked.
-            trials: of the whole suite.
+            estimates: of the clusters measured so far.
+            trials: all trials of the suite.
         """
         by_cluster = _by_cluster(trials)
         keys = {key for trial in trials for key in trial.condition}
@@ -156,7 +156,7 @@ class Stop:
         return replace(estimate, clustered=found)
 
     def said(self, suite: str) -> str:
-        """In one sentence for readers of a datasheet."""
+        """One sentence for readers of a datasheet."""
         asked, order = len(self.asked), len(self.looks.order)
         shown = ", ".join(self.left_out[:3])
         more = order - asked - 3
@@ -171,12 +171,12 @@ class Stop:
 
 @dataclass(frozen=True)
 class Stopping:
-    """What must be decided for a suite to stop.
+    """The checks that must be decided for a suite to stop.
 
     Attributes:
-        checks: all that the session declares on the suite, of one judge.
+        checks: all checks that the session declares on the suite, for one judge.
         rule: how they are decided.
-        tell: called at each look with the checks that are decided, and the number of all.
+        tell: called at each look with the decided checks and the number of all checks.
     """
 
     checks: tuple[Check, ...]
@@ -185,22 +185,22 @@ class Stopping:
 
     @property
     def never(self) -> list[str]:
-        """The checks that are decided on all clusters alone: with them the suite cannot stop."""
+        """The checks that need all clusters: with them the suite cannot stop early."""
         return [check.id for check in self.checks if not _can_stop(check, self.rule.policy)]
 
     def undecided(self, cell: Cell, stop: Stop, trials: Sequence[Trial]) -> list[str]:
-        """The checks that the clusters in ``cell`` do not decide; if none is left, it may stop.
+        """The checks that the clusters in ``cell`` do not decide; if there are none, it may stop.
 
         Args:
-            cell: the judgments of the clusters that were asked.
-            stop: the look that this is.
-            trials: of the whole suite.
+            cell: the judgments of the clusters measured so far.
+            stop: the current look.
+            trials: all trials of the suite.
         """
         wanted = {check.measure for check in self.checks}
         measures = tuple(one for one in cell.measures if one.name in wanted)
-        # An estimator that several measures share gives all of them, whichever are wanted.
+        # An estimator that several measures share returns all of them.
         estimates = estimate_all(replace(cell, measures=measures))
-        if self.rule.policy != "estimate":  # whose question is no interval's
+        if self.rule.policy != "estimate":  # not decided by an interval
             estimates = stop.adjusted(estimates, trials)
         open_ = []
         for check in self.checks:
@@ -213,7 +213,7 @@ class Stopping:
 
 
 def held(outcome: Outcome, cell: Cell, stop: Stop, trials: Sequence[Trial]) -> Outcome:
-    """``outcome`` on a run that was stopped: inconclusive where the clusters do not decide it."""
+    """``outcome`` on a stopped run: inconclusive if the clusters do not decide it."""
     if outcome.policy == "refuted" or decided_word(outcome, cell, stop, trials) is not None:
         return outcome
     findings = tuple(
@@ -238,11 +238,11 @@ def _can_stop(check: Check, policy: str) -> bool:
 def decided_word(
     outcome: Outcome, cell: Cell, stop: Stop, trials: Sequence[Trial]
 ) -> OutcomeWord | None:
-    """What the check comes to, if what is left is not to change it; see the module."""
+    """The outcome of the check, if the other clusters cannot change it; see the module."""
     word = outcome.outcome
     if word == "inconclusive" or not _can_stop(outcome.check, outcome.policy):
         return None
-    # One answer to everything so far is not yet one answer to everything.
+    # The same answer to everything so far need not stay the same.
     if any("degenerate" in one.estimate.flags for one in outcome.findings):
         return None
     if outcome.policy == "confident":
@@ -254,7 +254,7 @@ def decided_word(
 
 @dataclass(frozen=True)
 class _Bet:
-    """One estimate against one bar, where the question is what all clusters would say."""
+    """One estimate against one bar; the question is what all clusters would say."""
 
     finding: Finding
     cell: Cell
@@ -272,7 +272,7 @@ class _Bet:
             return None
         others = [1 - value for value in values]
         if of.value is distance_from_half:
-            # On both sides of one half the share must lie within the bar.
+            # The share must lie within the bar on both sides of one half.
             sides = [(values, 0.5 - bar), (others, 0.5 - bar)]
         else:
             sides = [(values, bar) if self.finding.floor else (others, 1 - bar)]
@@ -311,10 +311,10 @@ class _Bet:
         return {one.trial.cluster for one in self.cell.judgments if one.verdict is None}
 
     def _most_units(self, units: Mapping[str, int]) -> dict[str, int] | None:
-        """The most units that each cluster of the suite can have.
+        """The largest number of units that each cluster of the suite can have.
 
-        Clusters of one form, asked without a reply missing, have as many; ``None`` where they have
-        not, or where no such cluster was asked yet.
+        Clusters of the same structure without a missing reply have the same number; ``None`` if
+        they do not, or if there is no such cluster yet.
         """
         forms = {name: _form(trials) for name, trials in _by_cluster(self.trials).items()}
         known: dict[Any, set[int]] = defaultdict(set)
@@ -335,7 +335,7 @@ def _by_cluster(trials: Iterable[Trial]) -> dict[str, list[Trial]]:
 
 
 def _form(trials: Iterable[Trial]) -> Any:
-    """What of a cluster decides how many units it has: its trials by item, without their names."""
+    """What determines a cluster's number of units: its trials by item, without names."""
     items: dict[str, Counter[Any]] = defaultdict(Counter)
     for one in trials:
         kind = one.label is None, one.label == TIE, frozenset(one.condition.items())

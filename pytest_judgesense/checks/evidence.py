@@ -1,4 +1,4 @@
-"""Which judgments stand behind a failing check. Pure."""
+"""The judgments that count against a judge in a failing check. Pure."""
 
 from __future__ import annotations
 
@@ -12,24 +12,25 @@ from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.evidence import Group
 from pytest_judgesense.measures.measure import Measure
 
-# What an estimate is about beside the condition of trials.
+# Keys of an estimate's condition that trials do not have.
 _BESIDE = ("polarity", "template_pair", "k", "outcome")
 
 
 def evidence_of(outcome: Outcome, cell: Cell) -> tuple[str, list[Group]]:
-    """What to call the judgments that speak against a check, and those judgments in groups.
+    """The title of the judgments that count against a judge, and these judgments in groups.
 
-    Groups are template pairs, canonical pairs, replicates or single calls, as the measure has it.
+    Groups are template pairs, canonical pairs, replicates or single calls, depending on the
+    measure.
     """
     failing = [f for f in outcome.findings if f.outcome != "pass"] or list(outcome.findings)
-    # The evidence of a measure that several kinds have may be another one on each.
+    # A measure of several kinds may have different evidence on each.
     measure = failing[0].measure
     measure = next((one for one in cell.measures if one.name == measure.name), measure)
     return evidence_against(measure, failing[0].estimate, cell)
 
 
 def evidence_against(measure: Measure, estimate: Estimate, cell: Cell) -> tuple[str, list[Group]]:
-    """The same of one measure, as the kind of the cell's suite has it."""
+    """The same measure, as the kind of the cell's suite declares it."""
     known = measure.evidence
     if known is None:
         return _units_against(estimate, cell, floor=measure.floor)
@@ -43,7 +44,7 @@ def evidence_against(measure: Measure, estimate: Estimate, cell: Cell) -> tuple[
 
 
 def _units_against(estimate: Estimate, cell: Cell, *, floor: bool) -> tuple[str, list[Group]]:
-    """The units that keep a measure from its best value, where the estimator gives them."""
+    """The units that keep a measure from its best value, if the estimator returns units."""
     units, by_id = estimate.observations, {one.trial.id: one for one in cell.judgments}
     if units is None:
         return "replies without a verdict", evidence.unparsed(cell, {})
@@ -56,5 +57,5 @@ def _units_against(estimate: Estimate, cell: Cell, *, floor: bool) -> tuple[str,
 
 
 def items_of(groups: Sequence[Group]) -> list[str]:
-    """The items of the groups, each once, in order."""
+    """The items of the groups in order, without duplicates."""
     return list(dict.fromkeys(group[0].trial.item for group in groups))

@@ -1,6 +1,6 @@
-"""A failing check explains itself in the terse way of a good assertion. Pure: lines of text.
+"""The explanation of a failing check, in lines of text. Pure.
 
-Text of judges and of prompts is untrusted: control characters are shown as escapes.
+Text of judges and prompts is untrusted: control characters are escaped.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from pytest_judgesense.registry import Registry
 from pytest_judgesense.suites.suite import Suite
 from pytest_judgesense.trial import Failed, Judgment, Trial, Unparsed
 
-# pytest may put a margin of four before the text of a failing test.
+# pytest may indent the text of a failing test by four.
 _MARGIN = 4
 _LOOK_FURTHER = "  look further: "
 _SHOWN_GROUPS = 3
-# Of a reply in an example.
+# Characters of a reply in an example.
 _QUOTED = 30
-# What sets the trials of an example apart, in the order in which it is looked for.
+# What may distinguish the trials of an example, in order of preference.
 _AXES: Final[Mapping[str, Callable[[Trial], str]]] = {
     "order": lambda trial: f"order {trial.order}",
     "template": lambda trial: str(trial.template),
@@ -41,12 +41,12 @@ _AXES: Final[Mapping[str, Callable[[Trial], str]]] = {
 
 
 class Statement(NamedTuple):
-    """A check that does not pass, as whoever opens the screen reads it: a line each.
+    """A check that does not pass, in plain words, one line each.
 
     Attributes:
         sentence: what the judge does, with numbers.
         measured: the number, its interval and the bar.
-        example: one judgment, or several that contradict one another; empty where none is known.
+        example: one judgment, or several that contradict each other; empty if none is known.
     """
 
     sentence: str
@@ -55,14 +55,14 @@ class Statement(NamedTuple):
 
 
 def summary(outcome: Outcome | RegressionOutcome) -> str:
-    """One line: what came out, against which bar."""
+    """One line: the result and the bar."""
     if isinstance(outcome, RegressionOutcome):
         return _regression_summary(outcome)
     return "; ".join(_headline(finding) for finding in outcome.findings)
 
 
 def statement(outcome: Outcome | RegressionOutcome, cell: Cell) -> Statement:
-    """What a check that does not pass says first: a sentence, the numbers, and an example."""
+    """The head of a check that does not pass: a sentence, the numbers and an example."""
     if isinstance(outcome, RegressionOutcome):
         said = _regression_statement(outcome)
     else:
@@ -73,7 +73,7 @@ def statement(outcome: Outcome | RegressionOutcome, cell: Cell) -> Statement:
 def line_of(
     outcome: Outcome | RegressionOutcome, cell: Cell, cleaned: Callable[[str], str] = str
 ) -> CheckLine:
-    """The outcome of a check as the datasheet holds it; ``cleaned`` removes credentials."""
+    """The outcome of a check as stored in the datasheet; ``cleaned`` removes credentials."""
     check = outcome.check
     said = Statement("", "", "") if outcome.outcome == "pass" else statement(outcome, cell)
     return CheckLine(
@@ -115,7 +115,7 @@ def _statement(outcome: Outcome, cell: Cell) -> Statement:
     open_ = [one for one in outcome.findings if one.outcome != "pass"]
     first = max(open_, key=lambda one: (one.outcome == "fail", _shortfall(one)))
     estimate = first.estimate
-    # A measure that several kinds have may have another sentence on each.
+    # A measure of several kinds may have a different sentence on each.
     named = (one for one in cell.measures if one.name == first.measure.name)
     sentence = next(named, first.measure).said_of(estimate)
     beside = [
@@ -123,7 +123,7 @@ def _statement(outcome: Outcome, cell: Cell) -> Statement:
     ]
     if beside and estimate.value is not None:
         sentence += f" ({', '.join(f'{key} {value}' for key, value in beside)})"
-    # What was not measured says so by its sentence; other reasons stand beside it.
+    # The sentence says if nothing was measured; other reasons are shown beside it.
     if estimate.value is not None and first.reason:
         sentence += f"; {first.reason}"
     if others := len(open_) - 1:
@@ -139,7 +139,7 @@ def _statement(outcome: Outcome, cell: Cell) -> Statement:
 def short_evidence(
     outcome: Outcome | RegressionOutcome, cell: Cell, look_further: str = ""
 ) -> Iterator[str]:
-    """What `explain` shows of judgments, in a few lines: the first trials and their verdicts."""
+    """The first trials with their verdicts, in a few lines for `explain`."""
     if isinstance(outcome, RegressionOutcome):
         then, ids = outcome.old.by_id, _changed(outcome)
         title, size = "another verdict", len(ids)
@@ -186,7 +186,7 @@ def _measured(finding: Finding, narrowed: Mapping[str, Any]) -> str:
 
 
 def _example(group: Group) -> str:
-    """One group of evidence in a line: an item, and what was said of it."""
+    """One group of evidence in a line: an item and its verdicts."""
     item = group[0].trial.item
     if len(group) == 1:
         (only,) = group
@@ -225,7 +225,7 @@ def _regression_statement(outcome: RegressionOutcome) -> Statement:
 
 
 def _changed(outcome: RegressionOutcome) -> list[str]:
-    """The trials whose verdicts are what changed in units for the worse, each once."""
+    """The trials whose verdicts changed units for the worse, without duplicates."""
     then, now = outcome.old.by_id, outcome.new.by_id
     trials = dict.fromkeys(trial for unit in outcome.comparison.worse for trial in unit)
     return [one for one in trials if _said(then[one]) != _said(now[one])]
@@ -240,8 +240,8 @@ def explain(
 ) -> str:
     """Why a check did not pass: estimate, interval, bar, counts, evidence, and where to look.
 
-    ``prompt_of`` gives the prompt of a trial by its id, where prompts are known; ``look_further``
-    is a command that shows more.
+    ``prompt_of`` returns the prompt of a trial by its id, if prompts are known; ``look_further`` is
+    a command that shows more.
     """
     if isinstance(outcome, RegressionOutcome):
         lines = _regression_lines(outcome, judge, prompt_of, look_further)
@@ -252,7 +252,7 @@ def explain(
 
 
 def _fitted(line: str) -> list[str]:
-    """``line`` in lines that fit; a command stays whole, for it is pasted back."""
+    """``line`` wrapped; a command is not wrapped, so that it can be copied."""
     width = columns() - _MARGIN
     if len(line) <= width or line.startswith(_LOOK_FURTHER):
         return [line]
@@ -334,7 +334,7 @@ def _missing(estimate: Estimate) -> Iterator[str]:
 
 
 def failures(judgments: Iterable[Judgment]) -> Iterator[str]:
-    """Why calls failed: the most frequent reasons, each with its count and one trial."""
+    """Why calls failed: the most frequent reasons with counts and one trial each."""
     by_reason: dict[str, list[str]] = {}
     for judgment in judgments:
         if isinstance(judgment.outcome, Failed):
@@ -347,7 +347,7 @@ def failures(judgments: Iterable[Judgment]) -> Iterator[str]:
 
 
 def _spread(groups: list[Group]) -> list[Group]:
-    """A few groups, of different items where there are any."""
+    """A few groups, of different items if possible."""
     by_item = {group[0].trial.item: group for group in reversed(groups)}
     chosen = list(by_item.values())[::-1][:_SHOWN_GROUPS]
     rest = [group for group in groups if group not in chosen]
@@ -356,7 +356,7 @@ def _spread(groups: list[Group]) -> list[Group]:
 
 def _show(group: Group, prompt_of: Callable[[str], str] | None) -> Iterator[str]:
     asked = prompt_of and _differing([prompt_of(judgment.trial.id) for judgment in group])
-    # A call that stands alone shows its stimulus; of several only their difference is of interest.
+    # A single call shows its stimulus; for several calls only the difference matters.
     width = (columns() - _MARGIN - 15) * (3 if len(group) == 1 else 1)
     for index, judgment in enumerate(group):
         yield f"    {judgment.trial.id}: {_said(judgment)}"
@@ -384,9 +384,9 @@ def _said(judgment: Judgment) -> str:
 
 
 def _differing(prompts: list[str]) -> list[str]:
-    """Of each prompt the lines in which it differs from the first; all of a single one.
+    """For each prompt the lines in which it differs from the first; all lines of a single prompt.
 
-    Prompts that do not differ show their last lines.
+    If the prompts do not differ, their last lines are shown.
     """
     if len(prompts) == 1:
         return prompts
@@ -430,7 +430,7 @@ def flip_lines(
     prompt_of: Callable[[str], str] | None = None,
     shown: int = _SHOWN_GROUPS,
 ) -> Iterator[str]:
-    """Groups of trials by their ids, with what was said then and now, side by side."""
+    """Groups of trials by their ids, with the old and new verdicts side by side."""
     if not groups:
         return
     items = {new.by_id[ids[0]].trial.item for ids in groups}
@@ -454,14 +454,14 @@ def _reply(judgment: Judgment) -> str:
 
 
 def _regression_summary(outcome: RegressionOutcome) -> str:
-    """One line: then, now, and what that is called."""
+    """One line: old value, new value, and the verdict on the difference."""
     comparison = outcome.comparison
     text = f"{_difference_text(comparison)}, margin {outcome.margin:g}: {outcome.verdict}"
     return text if comparison.difference is None else f"{text} ({_tested(outcome)})"
 
 
 def _difference_text(comparison: Comparison) -> str:
-    """Then, now, their difference and its interval."""
+    """Old value, new value, their difference and its interval."""
     old, new = comparison.old, comparison.new
     name = new.measure
     if new.condition:
@@ -493,10 +493,10 @@ def _tested(outcome: RegressionOutcome) -> str:
 
 
 def lint_notices(suite: Suite, registry: Registry) -> tuple[str, ...]:
-    """What lint warns of in ``suite``, a sentence each.
+    """Lint warnings about ``suite``, one sentence each.
 
     Raises:
-        SuiteError: lint finds errors: what would be measured is not what the measures say.
+        SuiteError: lint finds errors, so the measures would not mean what they say.
     """
     found = lint_suite(suite, registry)
     errors = [finding for finding in found if finding.severity == "error"]

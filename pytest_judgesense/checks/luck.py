@@ -1,19 +1,19 @@
-r"""The chance that a session fails by luck, if every judge truly is as it was recorded.
+r"""The probability that a session fails by chance, if every judge is exactly as recorded.
 
-The clusters of a suite are drawn anew, as many as there are and with replacement, and with them
-whatever the judges answered on them: a session on other items with judges as good as these. Of the
-checks that do not fail here, some do in some of those sessions. The checks of a suite see the same
-draws, whoever is judged by them: what hangs together fails together. Suites are independent, so
-with l_s the share of draws in which any check of suite s fails::
+The clusters of a suite are resampled, with the same number and with replacement, together with the
+answers of all judges on them: this simulates a session on other items with equally good judges.
+Checks that do not fail here fail in some of these sessions. All checks of a suite use the same
+draws, for all judges, so dependent checks fail together. Suites are independent, so with l_s the
+share of draws in which any check of suite s fails::
 
     chance = 1 - product over suites of (1 - l_s)
 
-It is conditional on what was recorded: a judge without error never fails so, for a resample of
-right answers holds right answers alone. How sure the recording itself is, the intervals say.
+The probability is conditional on the recording: a judge without errors never fails in it, because
+every resample has only right answers. The intervals show the uncertainty of the recording itself.
 
-Under ``estimate`` any measure that is taken of sums over clusters (`estimate.Anew`) is drawn anew;
-under the other policies the bounds of shares are. What cannot be drawn so (`stats.redraw`) is left
-out, and the line says so.
+Under ``estimate`` every measure that is a function of sums over clusters (`estimate.Anew`) is
+resampled; under the other policies the bounds of shares are. Measures that cannot be resampled
+(`stats.redraw`) are left out, and the line says so.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ from pytest_judgesense.stats.redraw import (
 )
 
 _DRAWS: Final = {"estimate": 1000}
-# Bounds cost as much as all else that a check does, so fewer sessions are drawn for them.
+# Bounds take as long as the rest of a check, so fewer sessions are drawn for them.
 _DRAWS_OF_BOUNDS: Final = 200
 _LEVEL: Final = 0.95
 
 
 @dataclass(frozen=True)
 class Draws:
-    """Sessions on other items.
+    """Simulated sessions on other items.
 
     Attributes:
         places: the column of each cluster.
@@ -57,7 +57,7 @@ class Draws:
 
     @classmethod
     def of(cls, cell: Cell, policy: str) -> Draws:
-        """The same for every judge on the suite of ``cell``, in every process."""
+        """The same draws for every judge on the suite of ``cell``, in every process."""
         names = sorted({judgment.trial.cluster for judgment in cell.judgments})
         draws = _DRAWS.get(policy, _DRAWS_OF_BOUNDS)
         counts = drawn_counts(len(names), draws, [cell.seed, zlib.crc32(cell.suite.encode())])
@@ -65,9 +65,9 @@ class Draws:
 
 
 def lost(outcome: Outcome | RegressionOutcome, rule: Rule, draws: Draws) -> str | None:
-    """In which draws a check fails that does not fail here, as hexadecimal digits, a bit a draw.
+    """The draws in which a check fails that does not fail here: hexadecimal digits, one bit a draw.
 
-    ``None`` where that cannot be said: it fails here, or is no bar, or is taken of more than sums.
+    ``None`` if unknown: the check fails here, has no bar, or is not a function of sums.
     """
     if isinstance(outcome, RegressionOutcome) or outcome.fails or len(draws.places) < 2:
         return None
@@ -77,7 +77,7 @@ def lost(outcome: Outcome | RegressionOutcome, rule: Rule, draws: Draws) -> str 
 
 
 def _lost(finding: Finding, rule: Rule, draws: Draws) -> Any:
-    """Whether the bar is missed, by draw; ``None`` where that cannot be said."""
+    """Whether the bar is missed, by draw; ``None`` if unknown."""
     bar, floor = finding.bar, finding.floor
     if finding.estimate.anew is None:
         return None
@@ -86,7 +86,7 @@ def _lost(finding: Finding, rule: Rule, draws: Draws) -> Any:
     sums = cluster_sums(anew.columns, places, len(draws.places))
     if rule.policy == "estimate":
         values = drawn_values(anew.value, sums, draws.counts)
-        # What was not drawn at all is not measured, and does not pass.
+        # A value without any drawn unit is not measured and does not pass.
         return ~(values >= bar) if floor else ~(values <= bar)
     counted, sizes = sums[0], sums[-1]
     if anew.value not in (share_of, distance_from_half) or not sizes.all():
@@ -94,7 +94,7 @@ def _lost(finding: Finding, rule: Rule, draws: Draws) -> Any:
     level = _LEVEL if rule.policy == "confident" else 1 - rule.alpha
     ones = drawn_reaching(draws.counts, counted, sizes, level)
     zeros = drawn_reaching(draws.counts, sizes - counted, sizes, level)
-    # A share lies below the bar where that of the rest lies above the bar's complement.
+    # A share lies below the bar if its complement lies above the bar's complement.
     if anew.value is distance_from_half:
         if rule.policy == "confident":
             return ~(ones(0.5 - bar) & zeros(0.5 - bar))
@@ -105,10 +105,10 @@ def _lost(finding: Finding, rule: Rule, draws: Draws) -> Any:
 
 
 def luck_line(told: Mapping[tuple[str, str, str], str | None]) -> str:
-    """The chance of a session to fail by luck, in a sentence.
+    """The probability that a session fails by chance, in one sentence.
 
     Args:
-        told: what `lost` says, by judge, suite and check.
+        told: the results of `lost`, by judge, suite and check.
     """
     lost_on: dict[str, int] = defaultdict(int)
     counted = draws = 0

@@ -1,25 +1,25 @@
 """Whether an estimate clears its bar.
 
-Policy ``estimate``: the estimate decides; where the clustered interval straddles the bar, the
-outcome carries a warning with the number of clusters that would settle it. Policy ``confident``:
-the one-sided 95% clustered bound must clear the bar; straddling is inconclusive. Policy
-``refuted``: a check fails only where a bound lies beyond the bar on the wrong side, at the level
-that Holm leaves to it among all bars of the session (`refuting_alphas`); it passes as under
-``confident``, and what lies between is inconclusive and tolerated.
+Policy ``estimate``: the estimate decides; if the clustered interval straddles the bar, the outcome
+carries a warning with the number of clusters that would settle it. Policy ``confident``: the
+one-sided 95% clustered bound must clear the bar; straddling is inconclusive. Policy ``refuted``: a
+check fails only if a bound lies beyond the bar on the wrong side, at the level that Holm assigns to
+it among all bars of the session (`refuting_alphas`); it passes as under ``confident``, and
+everything between is inconclusive and tolerated.
 
 Under each policy
 
-- an unavailable estimate is inconclusive: what was not measured cannot pass;
-- a degenerate judge fails a floor on stability: one answer for everything is not stability;
+- an unavailable estimate is inconclusive: a measure without a value cannot pass;
+- a degenerate judge fails a stability check: the same answer to everything is not stability;
 - with more than 5% of the replies missing (or another share, `most_missing`), a bar that the worst
-  case would break is inconclusive.
+  case would miss is inconclusive.
 
-A bar on a sweep of temperatures that names none must be cleared at every temperature: a mean
-that clears it may hide temperatures that do not.
+A bar on a sweep that names no temperature must be cleared at every temperature: a mean that clears
+it may hide temperatures that do not.
 
-Only ``pass`` passes, and under ``refuted`` what is tolerated. A bar that not even a judge without
-error could clear with confidence on the clusters of a suite cannot be decided: `lint_suite` says so
-before anyone is asked.
+Only ``pass`` passes, and under ``refuted`` tolerated outcomes. A bar that even an error-free judge
+could not clear with confidence on the clusters of a suite cannot be decided: `lint_suite` reports
+it before any call.
 """
 
 from __future__ import annotations
@@ -52,11 +52,11 @@ from pytest_judgesense.trial import Trial
 Policy: TypeAlias = Literal["estimate", "confident", "refuted"]
 OutcomeWord: TypeAlias = Literal["pass", "fail", "inconclusive"]
 
-# The share of missing replies beyond which the worst case has to clear the bar as well.
+# Above this share of missing replies the worst case must clear the bar as well.
 MOST_MISSING: Final = 0.05
-# The chance that a session fails under `refuted` though every judge keeps to its bars.
+# The probability that a session fails under `refuted` although all judges meet their bars.
 ALPHA: Final = 0.05
-# What an interval leaves beyond its end: the reported one, and the bound of policy `confident`.
+# The tails beyond an interval's end: the reported one, and the bound of policy `confident`.
 _TWO_SIDED: Final = 0.025
 _CONFIDENT: Final = 0.05
 _STRADDLES: Final = "the interval straddles the bar"
@@ -67,8 +67,8 @@ class Rule(NamedTuple):
     """How the checks of a session are decided.
 
     Attributes:
-        most_missing: the share of missing replies beyond which the worst case has to clear too.
-        alpha: under ``refuted``, one minus the level of the bound that has to lie beyond a bar.
+        most_missing: above this share of missing replies the worst case must clear the bar as well.
+        alpha: under ``refuted``, one minus the level of the bound that must lie beyond a bar.
     """
 
     policy: Policy = "estimate"
@@ -81,11 +81,11 @@ class Finding:
     """One estimate against one bar.
 
     Attributes:
-        bar: what it is compared with.
-        reason: why it is not decided by the number alone, if so.
-        said: the `warning`, or what makes it: to say what would settle a bar takes a simulation.
-        tolerated: whether it is inconclusive and fails nothing: so few clusters neither refute the
-            bar nor prove that it holds.
+        bar: the bar.
+        reason: why the number alone does not decide, if so.
+        said: the `warning`, or a function that makes it, because it takes a simulation.
+        tolerated: whether it is inconclusive without failing: too few clusters to refute the bar or
+            to prove that it holds.
     """
 
     estimate: Estimate
@@ -102,18 +102,18 @@ class Finding:
 
     @property
     def warning(self) -> str | None:
-        """That the interval straddles the bar, and what would settle it."""
+        """That the interval straddles the bar, and how many clusters would settle it."""
         return self.said() if callable(self.said) else self.said
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What came of a check.
+    """The outcome of a check.
 
     Attributes:
         findings: one, or one for each bar of a composite check.
-        beside: estimates to be shown for comparison.
-        drawn_from: the findings that a finding is drawn from; empty where each is one of its own.
+        beside: estimates shown for comparison.
+        drawn_from: the findings that a summary finding is drawn from; empty if each is separate.
     """
 
     check: Check
@@ -125,17 +125,17 @@ class Outcome:
 
     @property
     def bars(self) -> tuple[Finding, ...]:
-        """Each bar that was held against an estimate of its own."""
+        """Each bar that was compared with a separate estimate."""
         return self.drawn_from or self.findings
 
     @property
     def fails(self) -> bool:
-        """Whether its test fails: it does not pass, and not all that keeps it is tolerated."""
+        """Whether its test fails: it does not pass, and some reason is not tolerated."""
         return any(one.outcome != "pass" and not one.tolerated for one in self.findings)
 
     @property
     def outcome(self) -> OutcomeWord:
-        """``fail`` if any bar is failed, else ``inconclusive`` if any is, else ``pass``."""
+        """``fail`` if any bar fails, else ``inconclusive`` if any is, else ``pass``."""
         words = {finding.outcome for finding in self.findings}
         return "fail" if "fail" in words else "inconclusive" if "inconclusive" in words else "pass"
 
@@ -178,7 +178,7 @@ def judge_gate(check: Check, suite: str, estimates: tuple[Estimate, ...], rule: 
 
 
 def _at_every_temperature(check: Check, estimates: tuple[Estimate, ...]) -> list[Estimate]:
-    """The estimates of a check that names no temperature, where temperatures are varied."""
+    """The estimates of a check without a temperature, if the suite varies temperatures."""
     if "temperature" in check.condition:
         return []
     wanted = dict(check.condition)
@@ -195,7 +195,8 @@ def _not_there(check: Check, suite: str, estimates: tuple[Estimate, ...]) -> Est
     known = [dict(e.condition) for e in estimates if e.measure == check.measure]
     pooled = find_estimate(estimates, check.measure)
     if pooled is not None and pooled.unavailable:
-        # What says nothing as a whole says nothing under a condition either, for the same reason.
+        # If the pooled estimate has no meaning, those under conditions have none for the same
+        # reason.
         reason = pooled.unavailable
     elif known:
         shown = "; ".join(
@@ -234,8 +235,8 @@ def judge_estimate(estimate: Estimate, bar: float, measure: Measure, rule: Rule)
     if "degenerate" in estimate.flags and measure.stability:
         return finding("fail", "degenerate: the judge gave one answer to everything")
     clears: Callable[[float], bool] = (lambda x: x >= bar) if floor else (lambda x: x <= bar)
-    # A censored value is the end of the range that was run. What lies above it clears no ceiling;
-    # what lies at or below it may clear a bar that the end does not.
+    # A censored value is the end of the measured range. A value above the range clears no ceiling;
+    # a value at or below it may clear a bar that the end does not.
     value = math.inf if "right-censored" in estimate.flags else estimate.value
     if "left-censored" in estimate.flags and not clears(value):
         return finding("inconclusive", f"nothing below {estimate.value:g} was run")
@@ -273,14 +274,14 @@ def _level(alpha: float) -> str:
 
 
 def _bound(estimate: Estimate, *, against: bool) -> float | None:
-    """The one-sided clustered bound above the estimate, or below it."""
+    """The one-sided clustered bound above or below the estimate."""
     if estimate.clustered is None:
         return None
     return estimate.clustered.upper_bound if against else estimate.clustered.lower_bound
 
 
 def _far_bound(estimate: Estimate, measure: Measure, alpha: float) -> float | None:
-    """The bound at ``1 - alpha`` towards the bar; ``None`` where there is none so far out."""
+    """The bound at ``1 - alpha`` towards the bar; ``None`` if it is not known at that level."""
     interval = estimate.clustered
     if interval is None:
         return None
@@ -288,32 +289,32 @@ def _far_bound(estimate: Estimate, measure: Measure, alpha: float) -> float | No
     if interval.at:
         bounds = interval.at(1 - alpha)
     elif 1 - alpha > interval.level:
-        return None  # of a file, or a plugin
+        return None  # read from a file, or of a plugin
     return bounds[measure.floor]
 
 
 def _is_beyond(bound: float | None, bar: float, measure: Measure) -> bool:
-    """Whether a bound lies on the wrong side of the bar, and so refutes it."""
+    """Whether a bound lies on the wrong side of the bar and refutes it."""
     return bound is not None and (bound < bar if measure.floor else bound > bar)
 
 
 def refuting_alphas(findings: Sequence[Finding | None], alpha: float = ALPHA) -> tuple[float, ...]:
-    """What Holm leaves to each bar: a bound at one minus this refutes it.
+    """The alpha that Holm assigns to each bar: a bound at one minus this refutes it.
 
-    Holm (1979) rejects by p-values in ascending order; here a bar's p-value is the least alpha at
-    which its bound refutes it, so a bar need only be tried at the few alphas that Holm comes to.
-    With r of m bars refuted each other is tried at ``alpha / (m - r)``, until r grows no more. The
-    chance that any true bar is refuted is at most ``alpha``, however they depend on each other.
+    Holm (1979) rejects by p-values in ascending order. Here the p-value of a bar is the smallest
+    alpha at which its bound refutes it, so bars are tested only at the few alphas that Holm uses:
+    with r of m bars refuted, all others are tested at ``alpha / (m - r)``, until r stops growing.
+    The probability that any true bar is refuted is at most ``alpha``, for any dependence.
 
     Args:
-        findings: of all bars of the session under ``refuted``; ``None`` for a bar that counts, and
-            is not tried.
+        findings: of all bars of the session under ``refuted``; ``None`` for a bar that is counted
+            and not tested.
         alpha: of the session.
 
     References:
         S. Holm (1979), Scandinavian Journal of Statistics 6, 65-70.
     """
-    # What passes at 95% is refuted at no level.
+    # A bound that passes at 95% is refuted at no level.
     left = {at: one for at, one in enumerate(findings) if one and one.outcome != "pass"}
     refuted: dict[int, float] = {}
     while True:
@@ -353,7 +354,7 @@ def _settling(estimate: Estimate, measure: Measure, bar: float, tail: float = _T
 def _clusters_to_settle(
     estimate: Estimate, measure: Measure, bar: float, interval: Clustered, tail: float
 ) -> int | None:
-    """Clusters with which the bound that leaves ``tail`` clears in 80%; ``None`` if unknown."""
+    """Clusters with which the bound at ``tail`` clears in 80%; ``None`` if unknown."""
     value, folded = estimate.value, measure.best == "half"
     a_share = folded or estimate.count is not None
     if value is None or interval.design_effect is None or not a_share:
@@ -369,18 +370,18 @@ def _clusters_to_settle(
     else:
         share, gate = 1 - value, replace(gate, bar=1 - bar)
     size = max(1, round(estimate.n / interval.clusters))
-    share = round(share, 12)  # a rate and its complement are settled alike
+    share = round(share, 12)  # the same for a rate and its complement
     return clusters_to_settle(gate, share, interval.design_effect, size, interval.clusters)
 
 
 def lint_suite(suite: Suite, registry: Registry) -> tuple[LintFinding, ...]:
-    """What all rules find in ``suite``, its checks and their bars included; errors first."""
+    """The findings of all rules in ``suite``, including its checks and bars; errors first."""
     found = (*lint_items(suite), *_checks_and_bars(suite, registry))
     return tuple(sorted(found, key=lambda finding: finding.severity))
 
 
 def _checks_and_bars(suite: Suite, registry: Registry) -> Iterator[LintFinding]:
-    """Checks that cannot be declared, and bars that no judge could clear on so many clusters."""
+    """Checks that cannot be declared, and bars that no judge could clear on these clusters."""
     trials = plan_trials(suite)
     for declaration in suite.checks:
         arguments = dict(declaration.arguments)
@@ -405,7 +406,7 @@ def _checks_and_bars(suite: Suite, registry: Registry) -> Iterator[LintFinding]:
                 continue
             needed = _needed(measure, bar, part)
             if needed is None or needed > clusters:
-                # Clusters of one unit need the most; few bars are so close that it is worth a look.
+                # Clusters of one unit need the most; few bars are close enough to be computed.
                 needed = _needed(measure, bar, part, _units_each(measure, suite, part))
             if needed is not None and needed <= clusters:
                 continue
@@ -434,17 +435,17 @@ def bars_of_gate(check: Check) -> Iterator[tuple[Measure, float, dict[str, str |
 
 
 def can_clear(measure: Measure, bar: float, clusters: int, units: float = 1.0) -> bool:
-    """Whether a judge without error clears ``bar`` with confidence on so many alike ``clusters``.
+    """Whether an error-free judge clears ``bar`` with confidence on equal ``clusters``.
 
     Not for kappa, which depends on the labels.
 
     Args:
         measure: of the bar.
-        bar: what its bound must reach.
-        clusters: at least 1; one alone clears nothing.
-        units: of a cluster; that of one unit has the widest bound.
+        bar: the bar for its bound.
+        clusters: at least 1; a single one clears nothing.
+        units: units of a cluster; with one unit the bound is widest.
     """
-    # Without bias every cluster names both slots equally often: the share is one half.
+    # Without bias every cluster names both slots equally often, so the share is one half.
     each, best = (2, 1) if measure.best == "half" else (units, units * measure.floor)
     if clusters < 2:
         return False
@@ -454,7 +455,7 @@ def can_clear(measure: Measure, bar: float, clusters: int, units: float = 1.0) -
 def _units_each(measure: Measure, suite: Suite, trials: Sequence[Trial]) -> float:
     """The units of a cluster that the design gives a measure.
 
-    2, of which a bar needs the fewest clusters, where only real answers have units.
+    2 if the units depend on the answers; then a bar needs the fewest clusters.
     """
     cell = Cell("", suite.name, suite.design, filled(suite, trials), 0, (measure,))
     found = next((one for one in estimate_all(cell) if one.measure == measure.name), None)
@@ -472,10 +473,10 @@ def _is_cleared(measure: Measure, bar: float, low: float, high: float) -> bool:
 def _needed(
     measure: Measure, bar: float, trials: Sequence[Trial], units: float = 1.0
 ) -> int | None:
-    """Fewest clusters of so many units on which a judge without error clears it with confidence.
+    """Fewest clusters of this size on which an error-free judge clears it with confidence.
 
-    Kappa depends on how often each label is right: beyond the suite's clusters their labels come
-    again in their order.
+    Kappa depends on how often each label is right: beyond the suite's clusters, their labels are
+    repeated in order.
     """
     if bar == float(measure.floor):
         return None
@@ -485,10 +486,10 @@ def _needed(
     return _needed_for_kappa(bar, told)
 
 
-# A session lints its suites when it collects them and once more for the datasheet.
+# A session lints its suites at collection and again for the datasheet.
 @lru_cache(maxsize=64)
 def _needed_for_kappa(bar: float, told: tuple[tuple[str, ...], ...]) -> int | None:
-    """Of clusters with these right verdicts, which come again in their order beyond them."""
+    """For clusters with these right verdicts, which are repeated in order beyond them."""
 
     def clears(clusters: int) -> bool:
         units = [
@@ -496,14 +497,14 @@ def _needed_for_kappa(bar: float, told: tuple[tuple[str, ...], ...]) -> int | No
         ]
         words = [word for word, _ in units]
         interval = clustered_kappa(words, words, [cluster for _, cluster in units])
-        # Of so few clusters all may have one label.
+        # A few clusters may all have the same label.
         return interval is not None and interval.lower_bound >= bar
 
     return fewest_clusters(clears)
 
 
 def _right_verdicts(trials: Sequence[Trial]) -> list[list[str]]:
-    """What a judge without error says under one wording, cluster by cluster: the slot, of pairs."""
+    """The verdicts of an error-free judge under one wording, by cluster; slots for pairs."""
     found: dict[str, list[str]] = defaultdict(list)
     turned = {"1": "2", "2": "1"}
     for trial in trials:

@@ -1,8 +1,9 @@
-"""Whether a judge has become worse: two measurements of one suite, compared trial by trial. Pure.
+"""Whether a judge has become worse: two measurements of one suite compared by trial. Pure.
 
-Trials are paired by id, units (calls, template pairs, canonical pairs) by the trials that they are
-made of. Differences are oriented so that higher is better. With p-values of swaps of the two within
-clusters after Holm, the one-sided 95% lower bound of `stats.comparison`, and m the margin::
+Trials are paired by id, and units (calls, template pairs, canonical pairs) by their trials.
+Differences are oriented so that higher is better. With Holm-adjusted p-values of swapping the two
+measurements within clusters, the one-sided 95% lower bound of `stats.comparison`, and m the
+margin::
 
     no verdict, or no unit of the measure, changed    unchanged, without a test
     p of "no gain" <= 0.05                            improved
@@ -10,17 +11,17 @@ clusters after Holm, the one-sided 95% lower bound of `stats.comparison`, and m 
     p of "no loss" <= 0.05                            regressed
     else                                              inconclusive, with the clusters needed
 
-Holm's family is every regression check of the session, for losses and for gains each by itself;
-what is one quantity, such as jss and flip_rate, counts once. So a judge compared with itself is
-called regressed in at most 5% of sessions, whatever their size, and improved in at most 5%.
+Holm's family is every regression check of the session, separately for losses and gains; checks of
+the same quantity, such as jss and flip_rate, count once. So a judge compared with itself is called
+regressed in at most 5% of sessions, whatever their size, and improved in at most 5%.
 
-What fails is decided by the policy. ``confident``: regressed and inconclusive, so that nothing
-passes but what has shown that the margin is not lost. Every other: regressed alone; inconclusive
-passes with a warning. What cannot be compared (not measured, degenerate now and not before, more
-than 5% of the units lost to missing replies) is inconclusive, and fails under all.
+The policy decides what fails. ``confident``: regressed and inconclusive, so that a pass shows that
+the margin is not lost. The other policies: only regressed; inconclusive passes with a warning. What
+cannot be compared (not measured, degenerate now and not before, more than 5% of the units lost to
+missing replies) is inconclusive and fails under all policies.
 
-Measures that are no means of fixed units (kappa, d', thresholds, ...) have the jackknife of the
-difference over clusters; measurements on different items, or known by their intervals alone, are
+Measures that are not means of fixed units (kappa, d', thresholds, ...) use the jackknife of the
+difference over clusters; measurements on different items, or known only by their intervals, are
 compared unpaired, and the comparison says so.
 """
 
@@ -53,20 +54,20 @@ Verdict: TypeAlias = Literal["improved", "unchanged", "regressed", "inconclusive
 _Key: TypeAlias = tuple[str, tuple[tuple[str, Any], ...]]
 
 ALPHA: Final = 0.05
-# Paired where at least this share of the units of both sides has a partner.
+# Paired if at least this share of the units of both sides has a partner.
 _PAIRED: Final = 0.5
 
 
 @dataclass(frozen=True)
 class Side:
-    """One of the two measurements: its estimates and, where they are known, its judgments."""
+    """One of the two measurements: its estimates and, if known, its judgments."""
 
     estimates: tuple[Estimate, ...]
     cell: Cell | None = None
 
     @classmethod
     def of(cls, cell: Cell) -> Side:
-        """The side of a cell; its units are counted here."""
+        """The side of a cell, with its units."""
         return cls(estimate_all(cell), cell)
 
     @cached_property
@@ -79,7 +80,7 @@ class Side:
 
     @cached_property
     def without(self) -> dict[str, dict[_Key, float | None]]:
-        """For each cluster the values of all estimates of the judgments outside it."""
+        """For each cluster the values of all estimates without its judgments."""
         cell = self.cell
         assert cell is not None, "a side without judgments is not taken apart"
         return {
@@ -97,11 +98,11 @@ class Side:
 
 
 class Adjustment(NamedTuple):
-    """What Holm makes of a comparison among the others of its family.
+    """The Holm-adjusted p-values of a comparison in its family.
 
     Attributes:
-        loss: the p-value of "no loss", adjusted; ``gain`` that of "no gain".
-        tests: the quantities in the family.
+        loss: the adjusted p-value of "no loss"; ``gain`` that of "no gain".
+        tests: number of quantities in the family.
     """
 
     loss: Adjusted
@@ -111,16 +112,16 @@ class Adjustment(NamedTuple):
 
 @dataclass(frozen=True)
 class Comparison:
-    """A measure, then and now.
+    """A measure before and now.
 
     Attributes:
         old: the estimate of the baseline; ``new``: that of this session.
-        difference: new less old, above 0 if better; ``None`` where nothing was tested.
-        identical: whether nothing behind the measure has changed: no verdict, or at least no unit.
-        worse: the trials of each unit that got worse, in ids; without units, those with another
+        difference: new minus old, above 0 if better; ``None`` if nothing was tested.
+        identical: whether nothing behind the measure has changed: no verdict, or none of its units.
+        worse: the trial ids of each unit that got worse; without units, of trials with another
             verdict.
-        better: the trials of each unit that got better; ``None`` without units.
-        blocked: why it is inconclusive whatever the numbers say.
+        better: the trial ids of each unit that got better; ``None`` without units.
+        blocked: why it is inconclusive regardless of the numbers.
     """
 
     of: Measure
@@ -134,9 +135,9 @@ class Comparison:
     notes: tuple[str, ...] = ()
 
     def differs(self, a: Judgment, b: Judgment) -> bool:
-        """Whether two judgments of one trial differ, in what the measure reads of them.
+        """Whether two judgments of one trial differ in what the measure uses.
 
-        A plugin's measure may read whole replies.
+        A plugin's measure may use whole replies.
         """
         if self.of.soft and a.probabilities != b.probabilities:
             return True
@@ -144,7 +145,7 @@ class Comparison:
 
     @property
     def sign(self) -> int:
-        """1 where higher is better, -1 where lower is; 1 where that depends."""
+        """1 if higher is better or the direction depends, -1 if lower is better."""
         return -1 if self.of.direction == "lower" else 1
 
     @property
@@ -154,10 +155,12 @@ class Comparison:
 
     @cached_property
     def quantity(self) -> Hashable:
-        """Equal for two measures that are one quantity on these answers, such as jss and flip_rate.
+        """Equal for two measures that are the same quantity on these answers, such as jss and
+        flip_rate.
 
-        Or two of the same units that have not changed. Swapping the two measurements within
-        clusters keeps equal what is equal, so a family that counts it once keeps its level.
+        Also equal for two measures of the same unchanged units. Swapping the two measurements
+        within clusters keeps equal quantities equal, so a family that counts them once keeps its
+        level.
         """
         found, units = self.difference, self.new.observations
         if units and (self.identical or (found and found.n)):
@@ -168,14 +171,14 @@ class Comparison:
         return _key(self.new)
 
     def interval(self, coverage: float = 0.95) -> tuple[float, float] | None:
-        """Ends of the interval of new less old, in the measure's own direction."""
+        """Ends of the interval of new minus old, in the measure's own direction."""
         if self.difference is None:
             return None
         low, high = sorted(self.sign * end for end in self.difference.ends(coverage))
         return low, high
 
     def verdict(self, margin: float, adjusted: Adjustment) -> Verdict:
-        """What is to be said of the difference; see the module."""
+        """The verdict on the difference; see the module."""
         if self.identical:
             return "unchanged"
         difference = self.difference
@@ -187,9 +190,9 @@ class Comparison:
         return "regressed" if difference and adjusted.loss.p <= ALPHA else "inconclusive"
 
     def clusters_needed(self, margin: float, adjusted: Adjustment) -> int | None:
-        """Clusters that would settle it in four of five cases; ``None`` where no number would.
+        """Clusters that would settle it in four of five cases; ``None`` if no number would.
 
-        That is if the truth is what was measured.
+        It assumes that the measured difference is the true one.
         """
         difference = self.difference
         if difference is None or self.blocked:
@@ -200,11 +203,11 @@ class Comparison:
 
 
 def adjust(compared: Sequence[tuple[Hashable, Comparison | None]]) -> list[Adjustment]:
-    """Holm's adjustment of a family of comparisons; what is one quantity counts once.
+    """Holm's adjustment of a family of comparisons; equal quantities count once.
 
     Args:
-        compared: each with what it compares, a judge on a suite; ``None`` for what could not be
-            measured: it rejects nothing, and counts all the same.
+        compared: each with what it compares, a judge on a suite; ``None`` for a comparison that
+            could not be measured: it rejects nothing but is counted.
     """
     keys = [
         (pair, index if one is None else one.quantity) for index, (pair, one) in enumerate(compared)
@@ -222,11 +225,11 @@ def adjust(compared: Sequence[tuple[Hashable, Comparison | None]]) -> list[Adjus
 
 @dataclass(frozen=True, slots=True)
 class RegressionOutcome:
-    """What came of a `no_regression` check.
+    """The outcome of a `no_regression` check.
 
     Attributes:
-        adjusted: the p-values after Holm.
-        changes: what differs between the two beside the verdicts.
+        adjusted: the Holm-adjusted p-values.
+        changes: other differences between the two than verdicts.
     """
 
     check: Check
@@ -263,7 +266,7 @@ class RegressionOutcome:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What an inconclusive comparison leaves open."""
+        """What an inconclusive comparison cannot exclude."""
         if self.verdict != "inconclusive":
             return ()
         needed = self.comparison.clusters_needed(self.margin, self.adjusted)
@@ -281,9 +284,9 @@ def compare(
     condition: Mapping[str, Any] | None = None,
     most_missing: float = MOST_MISSING,
 ) -> Comparison:
-    """The comparison of ``measure`` under exactly ``condition``, by default the pooled one.
+    """The comparison of ``measure`` under exactly ``condition`` (default: the pooled one).
 
-    With a greater share of the baseline's units lost than ``most_missing``, nothing is decided.
+    If a larger share than ``most_missing`` of the baseline's units is lost, nothing is decided.
     """
     then, now = (_estimate(side, measure, dict(condition or {})) for side in (old, new))
     bare = Comparison(measure, then, now)
@@ -333,7 +336,7 @@ def _estimate(side: Side, measure: Measure, condition: dict[str, Any]) -> Estima
 
 
 def _identical(old: Side, new: Side, bare: Comparison) -> bool:
-    """Whether all trials behind the measure are there twice, with the same outcomes."""
+    """Whether all trials behind the measure exist on both sides with the same outcomes."""
     then, now = bare.old, bare.new
     if not old.by_id or not new.by_id:
         return False
@@ -349,12 +352,12 @@ def _identical(old: Side, new: Side, bare: Comparison) -> bool:
 
 
 def differs(a: Judgment, b: Judgment) -> bool:
-    """Whether two judgments of one trial have another verdict, or only one of them has any."""
+    """Whether two judgments of one trial have different verdicts, or only one has a verdict."""
     return (type(a.outcome), a.verdict) != (type(b.outcome), b.verdict)
 
 
 def _paired(bare: Comparison, most_missing: float) -> Comparison | None:
-    """Unit by unit; ``None`` where too few have a partner."""
+    """Unit by unit; ``None`` if too few have a partner."""
     then, now = bare.old.observations, bare.new.observations
     assert then is not None
     assert now is not None
@@ -387,7 +390,7 @@ def _paired(bare: Comparison, most_missing: float) -> Comparison | None:
 
 
 def _jackknife(old: Side, new: Side, bare: Comparison) -> Comparison | None:
-    """By leaving out one cluster at a time on both sides; ``None`` where they differ."""
+    """By leaving out one cluster at a time on both sides; ``None`` if they differ."""
     if old.by_id.keys() != new.by_id.keys() or not new.by_id:
         return None
     key = _key(bare.new)

@@ -1,16 +1,16 @@
-r"""Is the judge still the one that was recorded? Some recorded trials are asked again. Pure.
+r"""Is the judge still the recorded one? A sample of recorded trials is called again. Pure.
 
-Which trials: the N of the recorded ones (those with a reply) whose ids, hashed with the seed, come
-first. The same seed draws the same trials on every machine, and more of them as N grows.
+The sample is the N recorded trials (those with a reply) whose ids, hashed with the seed, come
+first. So the same seed gives the same sample on every machine, and a larger N adds to it.
 
-Where trials of the sample were recorded two or more times (replicates of one item, template and
+If trials of the sample were recorded two or more times (replicates of one item, template and
 order), an exact permutation test (`stats.permutation`) compares a fresh reply with all recorded
-ones of its question: a judge at a temperature above 0 changes its mind, and only a change beyond
-that shows another judge. Without replicates nothing says how often it does so by itself: k of N
-have changed, with the exact interval (Clopper-Pearson), and there is no p-value.
+ones of its question: a judge at a temperature above 0 varies anyway, and only a larger change shows
+a different judge. Without replicates this variation is unknown: k of N have changed, with the exact
+interval (Clopper-Pearson), and there is no p-value.
 
-An unparsed reply is a reply: a verdict that became one, or the other way round, has changed. A
-call that failed says nothing of the judge: it is counted and compared with nothing.
+An unparsed reply is a reply: a change from or to a verdict counts. A failed call says nothing about
+the judge: it is counted and not compared.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _SHOWN: Final = 20
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A verdict that is not the recorded one."""
+    """A verdict that differs from the recorded one."""
 
     trial: str
     recorded: str
@@ -44,15 +44,15 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Verification:
-    """What came of asking recorded trials again.
+    """The result of calling recorded trials again.
 
     Attributes:
-        recorded: recorded trials with a reply, of which the sample was drawn.
-        compared: those of them that were answered again.
-        left_out: trials that a limit of the user has left out.
+        recorded: recorded trials with a reply, from which the sample was drawn.
+        compared: trials of the sample that were answered again.
+        left_out: trials that a limit of the user left out.
         p_value: of the permutation test; ``None`` without recorded replicates.
-        groups: questions that it tested.
-        served: models that the recorded and the fresh replies name.
+        groups: number of questions tested.
+        served: models named in the recorded and the fresh replies.
     """
 
     judge: str
@@ -71,7 +71,7 @@ class Verification:
 
 
 def sampled(judgments: Iterable[Judgment], count: int, seed: int) -> list[Trial]:
-    """The trials to ask again, in the order of ``judgments``; all that have a reply, if fewer."""
+    """The trials to call again, in the order of ``judgments``; all if there are fewer."""
     trials = [judgment.trial for judgment in judgments if _has_reply(judgment)]
 
     def drawn(trial: Trial) -> bytes:
@@ -90,7 +90,7 @@ def compare(
     seed: int,
     served: tuple[tuple[str, ...], tuple[str, ...]] = ((), ()),
 ) -> Verification:
-    """What changed from the recorded judgments to fresh ones of a sample of ``trials``."""
+    """The changes from the recorded judgments to fresh ones of a sample of ``trials``."""
     by_id = {judgment.trial.id: judgment for judgment in recorded}
     replied = [judgment for judgment in fresh if _has_reply(judgment)]
     pairs = [(by_id[judgment.trial.id], judgment) for judgment in replied]
@@ -117,7 +117,7 @@ def compare(
 
 
 def _tested(recorded: Iterable[Judgment], fresh: Iterable[Judgment]) -> Exchangeability | None:
-    """The test within questions; ``None`` if none of the sample was recorded twice."""
+    """The test within questions; ``None`` if no trial of the sample was recorded twice."""
     then = _by_question(recorded)
     now = _by_question(fresh)
     groups = [(then[question], replies) for question, replies in now.items()]
@@ -151,14 +151,14 @@ def _said(judgment: Judgment) -> str:
 
 
 def verification_from_plain(value: Mapping[str, Any]) -> Verification:
-    """The verification whose fields JSON holds: what a worker process sends."""
+    """The verification from its JSON fields, as a worker process sends them."""
     then, now = value["served"]
     changes = tuple(Change(**change) for change in value["changes"])
     return Verification(**{**value, "changes": changes, "served": (tuple(then), tuple(now))})
 
 
 def verification_lines(found: Verification) -> Iterator[str]:
-    """What a verification found, in lines of at most 100 columns; judges' words made harmless."""
+    """The findings in lines of at most 100 columns; text of judges is escaped."""
     yield from indented(
         f"judge {found.judge} on {found.suite}: {len(found.changes)} of {found.compared} verdicts "
         f"changed",

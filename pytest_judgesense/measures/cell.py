@@ -1,7 +1,7 @@
 """A cell: the judgments of one judge on one suite, and how they are grouped. Pure.
 
-Every family of measures takes a `Cell` and returns estimates. What is missing is decided here
-once: a judgment without a verdict takes part in no rate, and every rate says how many did not.
+Every family of measures takes a `Cell` and returns estimates. Missing replies are handled here: a
+judgment without a verdict is in no rate, and every rate counts them.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class Cell:
         return {}
 
     def once(self, name: str, make: Callable[[], _Value]) -> _Value:
-        """What ``make`` gives, made once for the cell: several measures share it."""
+        """The result of ``make``, computed once for the cell and shared by measures."""
         if name not in self._made:
             self._made[name] = make()
         value: _Value = self._made[name]
@@ -68,9 +68,10 @@ class Cell:
     def coded(
         self, name: str, read: Callable[[Judgment], _Said | None]
     ) -> tuple[NDArray[np.int32], list[_Said]]:
-        """What ``read`` says of each judgment, as codes, and what each code stands for.
+        """The result of ``read`` for each judgment, as codes, and the value of each code.
 
-        Made once under the ``name``. Codes are in the order of first appearance; ``None`` is -1.
+        Computed once under the ``name``. Codes are in the order of first appearance; ``None`` is
+        -1.
         """
 
         def make() -> tuple[NDArray[np.int32], list[_Said]]:
@@ -97,32 +98,32 @@ class Cell:
 
     @property
     def verdicts(self) -> NDArray[np.int32]:
-        """The verdict of each judgment, as a code; -1 where there is none."""
+        """The verdict of each judgment as a code; -1 if there is none."""
         return self.coded("verdict", verdict_of)[0]
 
     @cached_property
     def outcomes(self) -> NDArray[np.int8]:
-        """What came of each judgment: `VERDICT`, `UNPARSED` or `FAILED`."""
+        """The outcome of each judgment: `VERDICT`, `UNPARSED` or `FAILED`."""
         kinds = (_KINDS[type(one.outcome)] for one in self.judgments)
         return np.fromiter(kinds, dtype=np.int8, count=len(self.judgments))
 
     def every_call(self) -> Groups:
-        """Each judgment by itself."""
+        """Each judgment as a separate group."""
         return Groups.of_rows(np.arange(len(self.judgments), dtype=np.int32)[:, None])
 
     @cached_property
     def templates(self) -> tuple[str, ...]:
-        """Template ids in reading order (``t2`` before ``t10``), however a log is sorted."""
+        """Template ids in natural order (``t2`` before ``t10``), however a log is sorted."""
         return tuple(trial_order(set(self.coded("template", template_of)[1])))
 
     @cached_property
     def degenerate(self) -> bool:
-        """Whether the judge used one label, or one slot, for everything that it answered."""
+        """Whether the judge gave the same label, or the same slot, in all its answers."""
         codes, verdicts = self.coded("verdict", verdict_of)
         return len(verdicts) == 1 and int((codes >= 0).sum()) > 1
 
     def where(self, **condition: object) -> list[Judgment]:
-        """Judgments whose trial has all of ``condition``."""
+        """Judgments whose trial matches all of ``condition``."""
         return [
             judgment
             for judgment in self.judgments
@@ -130,7 +131,7 @@ class Cell:
         ]
 
     def values_of(self, key: str) -> list[str | int | float]:
-        """The values of a condition key that occur, in order."""
+        """The values of a condition key, in order."""
         found = {
             judgment.trial.condition[key]
             for judgment in self.judgments
@@ -139,7 +140,7 @@ class Cell:
         return sorted(found, key=lambda value: (isinstance(value, str), value))
 
     def order_pairs(self) -> Groups:
-        """The same of all judgments, by their places in the cell."""
+        """The same for all judgments, by their places in the cell."""
         at = self.coded("temperature", lambda one: one.trial.condition.get("temperature"))[0]
         template = self.coded("template", template_of)[0]
         replicate = self.coded("replicate", replicate_of)[0]
@@ -163,7 +164,7 @@ class Cell:
 
 
 def template_of(judgment: Judgment) -> str:
-    """The template of the prompt that was answered."""
+    """The template of the prompt."""
     return judgment.trial.template
 
 
@@ -173,7 +174,7 @@ def verdict_of(judgment: Judgment) -> str | None:
 
 
 def chosen_of(judgment: Judgment) -> str | None:
-    """The content that the verdict points at."""
+    """The chosen content."""
     return judgment.chosen
 
 
@@ -183,7 +184,7 @@ def order_of(judgment: Judgment) -> str:
 
 
 def replicate_of(judgment: Judgment) -> int:
-    """The number of the asking."""
+    """The replicate number."""
     return judgment.trial.replicate
 
 
@@ -205,7 +206,7 @@ class Groups(NamedTuple):
 
     @classmethod
     def alike(cls, *codes: NDArray[Any]) -> Groups:
-        """The judgments that are alike in all of several codes, in the order of the first ones."""
+        """The judgments with equal codes, in the order of the first ones."""
         same = joint_codes(*codes)
         places = np.argsort(same, kind="stable").astype(np.int32)
         starts = np.flatnonzero(np.diff(same[places], prepend=-1))
@@ -217,13 +218,13 @@ class Groups(NamedTuple):
         return np.diff(self.starts, append=self.places.size)
 
     def kept(self, which: NDArray[np.bool_]) -> Groups:
-        """Some of the groups."""
+        """A selection of the groups."""
         sizes = self.sizes
         starts = np.cumsum(sizes[which]) - sizes[which]
         return Groups(self.places[np.repeat(which, sizes)], starts)
 
     def of_each(self, reduce: np.ufunc, values: NDArray[Any]) -> NDArray[Any]:
-        """What ``reduce`` makes of a value of each judgment, by group."""
+        """A value of each judgment, reduced by ``reduce`` within each group."""
         if not self.starts.size:
             return values[:0]
         found: NDArray[Any] = reduce.reduceat(values[self.places], self.starts)
@@ -231,7 +232,7 @@ class Groups(NamedTuple):
 
 
 def joint_codes(*codes: NDArray[Any]) -> NDArray[np.intp]:
-    """One code for what several codes say together, in the order of first appearance."""
+    """One code for each combination of several codes, in the order of first appearance."""
     joint = np.zeros(codes[0].size, dtype=np.int64)
     for one in codes:
         joint = joint * (int(one.max(initial=0)) + 1) + one
@@ -253,18 +254,18 @@ def answered(judgment: Judgment) -> bool:
 
 @dataclass(frozen=True)
 class Units:
-    """What a rate is taken over: a value and a cluster for each unit, and what is missing.
+    """The units of a rate: a value and a cluster for each unit, and the missing replies.
 
     Attributes:
-        values: one number in [0, 1] a unit.
-        clusters: the cluster of each unit, by its name or a code.
-        dropped: units left out because a reply in them is missing.
-        undecided: units of value 0 that count although a reply in them is missing, which could
-            still have made them 1.
-        unparsed: such replies without a verdict, in calls; ``failed``: calls without a reply.
-        keys: for each unit the ids of its trials, one a line, or what gives them; empty where they
-            are not known.
-        names: the names of the clusters by code, where they are codes.
+        values: one number in [0, 1] for each unit.
+        clusters: the cluster of each unit, by name or code.
+        dropped: units left out because of a missing reply.
+        undecided: units of value 0 that count although a reply is missing that could have made them
+            1.
+        unparsed: missing replies without a verdict, in calls; ``failed``: calls without a reply.
+        keys: for each unit the ids of its trials, one per line, or a function that returns them;
+            empty if not known.
+        names: the names of the clusters by code, if ``clusters`` are codes.
     """
 
     values: NDArray[np.float64]
@@ -287,13 +288,13 @@ class Units:
         usable: NDArray[np.bool_] | None = None,
         weight: int = 1,
     ) -> Units:
-        """Units from groups of judgments of a cell, by arrays: `collect` for many judgments.
+        """Units from groups of judgments of a cell, by arrays: a `collect` for many judgments.
 
         Args:
-            cell: whose judgments they are.
+            cell: the cell of the judgments.
             groups: the judgments of each unit.
-            values: one value in [0, 1] a group.
-            usable: of each judgment of the cell, as in `collect`; those with a verdict by default.
+            values: one value in [0, 1] for each group.
+            usable: for each judgment of the cell, as in `collect`; default: those with a verdict.
             weight: as in `collect`.
         """
         usable = cell.outcomes == VERDICT if usable is None else usable
@@ -329,13 +330,13 @@ class Units:
         usable: Callable[[Judgment], bool] = answered,
         weight: int = 1,
     ) -> Units:
-        """Units from groups of judgments, one value a group.
+        """Units from groups of judgments, one value for each group.
 
         Args:
             groups: the judgments of each unit (one call, two orders, two templates).
             value: from the judgments of a group to its value in [0, 1].
-            usable: a group with a judgment that is not usable is dropped, and counted.
-            weight: calls that one group stands for, where the unit is the call.
+            usable: a group with an unusable judgment is dropped and counted.
+            weight: number of calls of one group, if the unit is the call.
         """
         groups = list(groups)
         kept = [group for group in groups if all(map(usable, group))]
@@ -363,7 +364,7 @@ class Units:
 
     @property
     def observations(self) -> Observations | None:
-        """The units as two measurements are paired by."""
+        """The units for pairing two measurements."""
         keys = self.keys
         if not callable(keys) and len(keys) != len(self.values):
             return None
@@ -375,7 +376,7 @@ class Units:
         return Observations(self.values, codes, names, keys if callable(keys) else lambda: keys)
 
     def anew(self) -> Anew:
-        """What their mean is taken of."""
+        """The data of their mean, for resampling."""
         return Anew(self.cluster_names, [self.values], share_of)
 
     @property
@@ -399,7 +400,7 @@ class Units:
 
 
 def missing_of(judgments: Sequence[Judgment]) -> Missing:
-    """What is missing of ``judgments`` where no bound follows from it: counts and share."""
+    """The missing replies of ``judgments``, as counts and share, without bounds."""
     unparsed = sum(isinstance(one.outcome, Unparsed) for one in judgments)
     failed = sum(isinstance(one.outcome, Failed) for one in judgments)
     return Missing(unparsed, failed, share=(unparsed + failed) / max(1, len(judgments)))
@@ -408,14 +409,14 @@ def missing_of(judgments: Sequence[Judgment]) -> Missing:
 def estimated(
     measure: Measure, cell: Cell, condition: Condition | None = None, **fields: Any
 ) -> Estimate:
-    """The estimate of a measure on a cell; ``fields``: others of an `Estimate`."""
+    """The estimate of a measure on a cell; ``fields``: further fields of an `Estimate`."""
     return Estimate(measure.name, cell.suite, dict(condition or {}), unit=measure.unit, **fields)
 
 
 def unavailable(
     measure: Measure, cell: Cell, reason: str, condition: Condition | None = None, **fields: Any
 ) -> Estimate:
-    """The estimate of a measure that has no value here, with the reason."""
+    """The estimate of a measure without a value, with the reason."""
     return estimated(measure, cell, condition, unavailable=reason, **fields)
 
 
@@ -429,8 +430,8 @@ def rate(
     flags: tuple[str, ...] = (),
     nothing: str = "no trial of this kind was run",
 ) -> Estimate:
-    """The mean of the units with its interval (Wilson's, or the ``interval`` of the source
-    paper) and the clustered one; ``nothing``: the reason where there is not even a missing unit.
+    """The mean of the units with its interval (Wilson's, or the ``interval`` of the source paper)
+    and the clustered one; ``nothing``: the reason if there is not even a missing unit.
     """
     n = len(units.values)
     missing = units.missing()

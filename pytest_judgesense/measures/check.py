@@ -1,6 +1,6 @@
-"""A check as a value: a measure with a bar; and the kinds of checks that there are.
+"""A check as a value (a measure with a bar), and the kinds of checks.
 
-Light on purpose: markers are read at collection.
+The module is light, because markers are read at collection.
 """
 
 from __future__ import annotations
@@ -13,22 +13,22 @@ from pytest_judgesense.measures.measure import CONDITION_KEYS, Measure, later
 
 
 class CheckKind(NamedTuple):
-    """What a check of one name is: how it is written, and how it is judged.
+    """A check name: how the check is declared and how it is evaluated.
 
     Attributes:
         name: ``jss_floor``, ``no_regression``, ...
-        arguments: how its arguments are written, for help and messages.
+        arguments: the form of its arguments, for help and messages.
         declare: from ``(kind, args, kwargs, registry)`` to the `Check`.
-        judge: from ``(check, suite, estimates, rule)`` to the `Outcome`; of a kind that
-            ``compares``, from ``(check, kind, cells, rule)`` with the cells of all judges.
-            ``None`` for a ``regression``: those of a session are judged together.
+        judge: from ``(check, suite, estimates, rule)`` to the `Outcome`; for a kind that
+            ``compares``, from ``(check, kind, cells, rule)`` with the cells of all judges. ``None``
+            for a ``regression``: those of a session are evaluated together.
         bars: from a check to measure, bar and condition of each of its bars, for lint; ``None`` if
-            it has no bar that lint could compare with a judge without error.
-        compares: whether it is judged by what several judges gave on the suite.
+            lint cannot compare it with an error-free judge.
+        compares: whether it needs the results of several judges on the suite.
         regression: whether it compares a measure with a baseline.
-        named_bars: whether its id names its bars, as in ``check[low=0.1]``.
-        bare: keys of its condition whose values stand in its id without the key.
-        source: the plugin that gives it; empty for this package.
+        named_bars: whether its id shows the names of its bars, as in ``check[low=0.1]``.
+        bare: keys of its condition whose values are in its id without the key.
+        source: the plugin that provides it; empty for this package.
     """
 
     name: str
@@ -72,7 +72,7 @@ def gate_of(measure: Measure) -> CheckKind:
     )
 
 
-# The one check that any measure with a direction has.
+# The check that every measure with a direction has.
 NO_REGRESSION = CheckKind(
     "no_regression",
     f"measure, margin=, suite=, {_CONDITION}",
@@ -90,7 +90,7 @@ class Check:
     Attributes:
         bars: the bar under the key ``bar``, or the named bars of a composite check.
         condition: the condition of the estimate; empty for the pooled one.
-        suite: name of the suite, or ``None`` where the suite file is the suite.
+        suite: name of the suite, or ``None`` for the suite file that declares it.
     """
 
     kind: CheckKind = field(repr=False, compare=False)
@@ -110,22 +110,22 @@ class Check:
 
     @property
     def judge(self) -> str | None:
-        """The judge whose configuration it names; ``None`` for a check of any judge."""
+        """The judge whose configuration it names; ``None`` for a check of every judge."""
         config = self.condition.get("config")
         return str(config).rpartition(":")[0] if config else None
 
     @property
     def narrowed(self) -> Mapping[str, str | int | float]:
-        """The condition of the estimate; other keys belong to the id alone."""
+        """The condition of the estimate; other keys only belong to the id."""
         return {key: value for key, value in self.condition.items() if key in CONDITION_KEYS}
 
     @property
     def id(self) -> str:
-        """The check as node ids show it: ``jss_floor[0.9]``, ``no_regression[jss,0.05]``."""
+        """The check as in node ids: ``jss_floor[0.9]``, ``no_regression[jss,0.05]``."""
         return self.id_under(None)
 
     def id_under(self, preset: str | None) -> str:
-        """The same with the preset of the suite, if one is chosen: ``jss_floor[0.9@published]``."""
+        """The same with the preset of the suite, if any: ``jss_floor[0.9@published]``."""
         parts = [self.measure] if self.kind.regression else []
         named = self.kind.named_bars
         parts += [f"{f'{key}=' if named else ''}{bar:g}" for key, bar in self.bars.items()]
@@ -137,7 +137,7 @@ class Check:
 
     @property
     def bar(self) -> float | dict[str, float]:
-        """The bar in datasheets: a number, or the named bars of a composite check."""
+        """The bar as in datasheets: a number, or the named bars of a composite check."""
         if not self.bars:
             return {}
         return self.bars["bar"] if set(self.bars) == {"bar"} else dict(self.bars)

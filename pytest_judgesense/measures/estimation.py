@@ -1,4 +1,4 @@
-"""From the judgments of a cell to all of its estimates."""
+"""From the judgments of a cell to all its estimates."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from pytest_judgesense.measures.measure import Measure
 
 
 def estimate_all(cell: Cell) -> tuple[Estimate, ...]:
-    """Every estimate of the measures of the cell, in their order.
+    """All estimates of the measures of the cell, in their order.
 
-    Measures that share an estimator are taken in one pass, where the first of them stands.
+    Measures that share an estimator are computed together, at the place of the first.
 
     Raises:
-        ExtensionError: a measure of a plugin could not be taken; it names the plugin.
+        ExtensionError: a plugin's measure failed; the error names the plugin.
     """
     sharing: dict[Callable[[Cell], Iterable[Estimate]], list[Measure]] = {}
     for measure in cell.measures:
@@ -26,7 +26,7 @@ def estimate_all(cell: Cell) -> tuple[Estimate, ...]:
 
 
 def _taken(cell: Cell, measures: list[Measure]) -> Iterator[Estimate]:
-    """What one estimator gives, if it is what it has to be."""
+    """The result of one estimator, after its type is checked."""
     first = measures[0]
     if not first.source:
         yield from first.estimator(cell)

@@ -1,7 +1,7 @@
-"""Which judgments stand behind a number: finders that several measures share. Pure.
+"""Finders of the judgments behind a number, shared by several measures. Pure.
 
-Each takes the judgments that an estimate is about, and its condition, and gives those that speak
-against the judge in groups: canonical pairs, replicates or single calls.
+A finder takes the judgments of an estimate and its condition, and returns those that count against
+the judge in groups: canonical pairs, replicates or single calls.
 """
 
 from __future__ import annotations

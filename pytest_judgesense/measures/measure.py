@@ -1,6 +1,6 @@
-"""A measure as one value: what it means, where better lies, how it is taken, gated and evidenced.
+"""A measure as one value: meaning, direction, estimator, gate and evidence.
 
-Light on purpose: declaring a measure imports nothing that estimates it (see `later`).
+The module is light: declaring a measure does not import its estimator (see `later`).
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from pytest_judgesense.measures.cell import Cell
     from pytest_judgesense.trial import Judgment
 
-# Why a soft measure has no estimate.
+# The reason for a soft measure without an estimate.
 NO_PROBABILITIES: Final = (
     "no judgment carries probabilities: they are read where a judge has logprobs = true"
 )
-# What a check may narrow its estimate by.
+# Conditions by which a check may select an estimate.
 CONDITION_KEYS: Final = (
     "arm",
     "category",
@@ -37,7 +37,7 @@ CONDITION_KEYS: Final = (
     "temperature",
     "template_pair",
 )
-# The unit of what compares two wordings of a prompt.
+# The unit of measures that compare two wordings of a prompt.
 WORDINGS: Final = "template pair"
 _GATES: Final = {"higher": ("floor",), "lower": ("ceiling", "bound", "limit"), "construct": ()}
 
@@ -52,32 +52,32 @@ class _Later(NamedTuple):
 
 
 def later(module: str, name: str) -> Any:
-    """A function of a module that is imported when it is first called, or a value of one.
+    """A function or value of a module that is imported when it is first used.
 
     Args:
         module: full name of the module.
-        name: name of the function in it, or of the value, which is called for without arguments.
+        name: name of the function, or of the value, which is then read by a call without arguments.
 
     Returns:
-        A function; two of the same name are equal.
+        A function; two with the same name are equal.
     """
     return _Later(module, name)
 
 
 def alone(_estimates: tuple[Estimate, ...]) -> Mapping[str, Any]:
-    """Nothing beside a judge's rank but the measure that it is ranked by."""
+    """Only the measure itself beside a judge's rank."""
     return {}
 
 
 class Evidence(NamedTuple):
-    """Which judgments speak against a judge.
+    """The judgments that count against a judge.
 
     Attributes:
-        title: what to call them.
-        find: from the judgments behind an estimate, and its condition, to those groups of them:
-            template pairs, canonical pairs, replicates or single calls.
-        within: the condition of the judgments that are searched, beside that of the estimate.
-        whole: whether all judgments are searched: ``find`` itself knows what the condition means.
+        title: their title.
+        find: from the judgments behind an estimate and its condition to groups of them: template
+            pairs, canonical pairs, replicates or single calls.
+        within: a further condition on the judgments that are searched.
+        whole: whether all judgments are searched, because ``find`` interprets the condition.
     """
 
     title: str
@@ -87,60 +87,59 @@ class Evidence(NamedTuple):
 
 
 class Brief(NamedTuple):
-    """How the line of a suite names a measure.
+    """The name of a measure in the line of a suite.
 
     Attributes:
         name: a word or two.
-        at: the condition of the estimates that stand there; of several, such as one for each
-            temperature, the first and the last.
+        at: the condition of the estimates shown there; if there are several, such as one for each
+            temperature, the first and the last are shown.
     """
 
     name: str
     at: Mapping[str, Any] = MappingProxyType({})
 
 
-class Measure(NamedTuple):  # quicker to make than a dataclass: every session makes them all
+class Measure(NamedTuple):  # faster to create than a dataclass: every session creates all of them
     """A named quantity of a judge on a suite.
 
     Attributes:
         name: lower-case letters, digits and ``_``.
-        direction: where better lies; ``construct`` where that depends on what is measured: such a
-            measure has no check, and is never called improved or regressed.
+        direction: which way is better; ``construct`` if that depends on the purpose: such a measure
+            has no check and is never called improved or regressed.
         unit: what its denominator counts, in the singular.
-        estimator: from a cell to estimates of this measure on it, pure and without a draw that the
-            cell's seed does not decide. It gives ``unavailable`` where there is nothing to
-            measure, for cells without a judgment too: intervals leave out clusters in turn.
-            Measures that are taken in one pass share an estimator, which gives all of them.
-        gate: the last word of the check's name: ``floor`` where higher is better, else
-            ``ceiling``, ``bound`` or ``limit``; ``None`` for no check.
-        suite: the suite that a check without ``suite=`` uses; ``None`` if it must be named.
-        kinds: the kinds of suites that a measure given by itself is taken on; empty for all. A
-            measure of a `SuiteKind` is taken on that kind.
-        bounds: the least and the greatest bar.
-        margin: the loss that ``no_regression`` overlooks unless it is given one.
-        evidence: which judgments speak against the judge; ``None`` for the units that keep the
-            measure from its best value, where the estimator gives its units.
-        stability: whether one answer to everything would pass for the best value: a degenerate
-            judge fails its floor.
-        best: what a judge without error gives, so that lint can tell which bars are decidable:
+        estimator: from a cell to estimates of this measure; pure, with random draws only from the
+            cell's seed. It returns ``unavailable`` if there is nothing to measure, also for a cell
+            without judgments, because intervals leave out clusters in turn. Measures that are
+            computed together share an estimator, which returns all of them.
+        gate: the last word of the check's name: ``floor`` if higher is better, else ``ceiling``,
+            ``bound`` or ``limit``; ``None`` for no check.
+        suite: the suite of a check without ``suite=``; ``None`` if it must be given.
+        kinds: the suite kinds of a measure that is provided separately; empty for all. A measure of
+            a `SuiteKind` is taken on that kind.
+        bounds: the smallest and the largest bar.
+        margin: the default margin of ``no_regression``.
+        evidence: the judgments that count against the judge; ``None`` for the units that keep the
+            measure from its best value, if the estimator returns units.
+        stability: whether the same answer to everything would give the best value: then a
+            degenerate judge fails its check.
+        best: the result of an error-free judge, so that lint can tell which bars are decidable:
             ``units`` that are all at the best value, ``half`` of the answers for each slot,
-            ``kappa`` of units that all agree; ``None`` where it is not known.
-        conditional: whether its denominator counts the answers themselves, so that its units are
-            not the same ones when it is measured again.
-        ranked: a leaderboard ranks judges by it: from the estimates of a judge to what stands
-            beside its rank, by head, such as `alone`, and under ``left_out`` why it has none;
+            ``kappa`` of units that all agree; ``None`` if not known.
+        conditional: whether its denominator depends on the answers, so that another measurement has
+            other units.
+        ranked: for a leaderboard by this measure: from the estimates of a judge to the columns
+            beside its rank, such as `alone`, with the reason under ``left_out`` if it has no rank;
             ``None`` for no leaderboard.
-        quiet: 0 is nothing to tell: people are shown it where it is not 0 or is gated; JSON files
-            hold it always.
+        quiet: whether reports show it only if it is not 0 or is gated; JSON files always hold it.
         sentence: what a judge that fails its check does, in a plain sentence with numbers: a format
-            of ``count``, ``rest`` (of the units that are not counted), ``n`` and ``value``, such as
+            of ``count``, ``rest`` (units that are not counted), ``n`` and ``value``, such as
             ``"{rest} of {n} verdicts change with the wording"``.
-        aspect: judges of several suites are compared by it over all of them, as how stable they
-            are by this: ``wording``, ``order``; empty for a measure that is compared on its suite.
-        brief: how the one line of a suite names it; ``None`` where it does not stand there.
-        soft: whether it is taken of the probabilities behind verdicts: it gives nothing where no
-            judgment carries any, and has changed where they have, though no verdict flipped.
-        source: the plugin that gives it; empty for this package.
+        aspect: for comparing judges over several suites: the kind of stability, ``wording`` or
+            ``order``; empty if the measure is compared only on its suite.
+        brief: its name in the line of a suite; ``None`` if it is not shown there.
+        soft: whether it uses the probabilities behind verdicts: it has no estimate if no judgment
+            has any, and a comparison compares probabilities instead of verdicts.
+        source: the plugin that provides it; empty for this package.
     """
 
     name: str
@@ -182,11 +181,11 @@ class Measure(NamedTuple):  # quicker to make than a dataclass: every session ma
     def taken_by(
         self, estimator: Callable[[Cell], Iterable[Estimate]], evidence: Evidence | None = None
     ) -> Measure:
-        """The same measure as a kind of suites takes it that has an estimator of its own.
+        """The same measure with another estimator, for a kind of suites.
 
         Args:
-            estimator: of that kind.
-            evidence: where that of the measure does not find it in such suites.
+            estimator: the estimator of that kind.
+            evidence: replaces the evidence of the measure, if that does not apply to such suites.
         """
         return self._replace(estimator=estimator, evidence=evidence or self.evidence)
 
@@ -203,7 +202,7 @@ class Measure(NamedTuple):  # quicker to make than a dataclass: every session ma
         return f"{only}{counted} of {estimate.n} {self.unit}s: {self.meaning}"
 
     def fault(self) -> str | None:
-        """What is ill-formed about it, in words."""
+        """What is malformed about it, in words."""
         plain = self.name.replace("_", "a")
         if not (plain.isascii() and plain.isalnum() and plain == plain.lower()) or not (
             self.name[0].isalpha()
@@ -227,7 +226,7 @@ class Measure(NamedTuple):  # quicker to make than a dataclass: every session ma
 
 
 def _numbers(count: float | None, n: int, value: float) -> dict[str, str]:
-    """What a sentence is made of; without a count the value stands for it."""
+    """The numbers of a sentence; without a count the value takes its place."""
     counted = value * n if count is None else count
     numbers = {"count": counted, "rest": n - counted, "n": n, "value": value}
     return {name: _short(number) for name, number in numbers.items()}

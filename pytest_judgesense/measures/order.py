@@ -1,7 +1,7 @@
-"""What the presentation order does: direction stability of canonical pairs, and side bias.
+"""The effect of the presentation order: direction stability of canonical pairs, side bias.
 
-A canonical pair is asked in both orders. With J the slot answers and W the contents that they
-point at (a tie or an abstention prefers neither)::
+A canonical pair is called in both orders. With J the slot answers and W the chosen contents (a tie
+or an abstention chooses neither)::
 
     order_stable     1[W(u,v) = W(v,u), both decisive]
     order_positional 1[J(u,v) = J(v,u), both decisive]
@@ -10,7 +10,7 @@ point at (a tie or an abstention prefers neither)::
 
 The four sum to 1. On same-quality pairs they are the datasheet's SCS, PFP, OSC and NP, and the
 identity RFP0 = SCS + PFP + OSC/2 + Other is asserted there. A pair with an unparsed or failed call
-takes part in none; it is counted and bounded.
+is in none of them; it is counted and bounded.
 
 ::
 
@@ -20,11 +20,11 @@ takes part in none; it is counted and bounded.
     first_slot_rate = first-slot answers / decisive answers         over both presentation orders
 
 A judge that always names one slot (rate 0 or 1) is flagged ``one slot throughout``; one that names
-one content in both orders, whatever is right, ``one content throughout``. With one order run, a
-constant answer may be either: ``one presentation order only``.
+the same content in both orders, right or wrong, ``one content throughout``. If only one order was
+run, a constant answer may be either: ``one presentation order only``.
 
-The interval of the side bias comes from the signed share: where that contains 1/2, the lower end
-is 0. A bootstrap of the absolute value would not cover.
+The interval of the side bias comes from the signed share: if that contains 1/2, the lower end is 0.
+A bootstrap of the absolute value would not cover.
 """
 
 from __future__ import annotations
@@ -102,14 +102,14 @@ def _preferring_neither(cell: Cell) -> NDArray[np.bool_]:
 
 
 def _naming(cell: Cell, slot: str) -> tuple[Groups, NDArray[np.bool_]]:
-    """The calls that do not prefer neither, and which of them name the slot."""
+    """The calls that choose a content, and which of them name the slot."""
     calls = cell.every_call().kept(~_preferring_neither(cell))
     codes, slots = cell.coded("verdict", verdict_of)
     return calls, codes[calls.places] == (slots.index(slot) if slot in slots else len(slots))
 
 
 def first_slot_rate(cell: Cell) -> Estimate:
-    """The first slot's share of decisive answers; flagged where it is a slot or a content alone."""
+    """The first slot's share of decisive answers, flagged if only one slot or content is named."""
     calls, first = _naming(cell, "A")
     decisive = calls.places[cell.verdicts[calls.places] >= 0]
 
@@ -137,13 +137,13 @@ def first_slot_rate(cell: Cell) -> Estimate:
 def side_bias(
     cell: Cell, condition: Condition | None = None, *, first: str = "A", exchanged: bool = False
 ) -> Estimate:
-    """Distance of the first slot's, or side's, share of decisive answers from one half.
+    """Distance of the share of the first slot, or side, of decisive answers from one half.
 
     Args:
         cell: the judgments.
-        condition: what they are restricted to.
-        first: the verdict that names it.
-        exchanged: whether the stimuli themselves exchange the sides.
+        condition: the condition of the judgments.
+        first: the verdict for the first slot or side.
+        exchanged: whether the stimuli themselves swap the sides.
     """
     calls, named = _naming(cell, first)
     units = Units.at(cell, calls, named)
@@ -172,13 +172,13 @@ def side_bias(
 
 
 def folded_ends(lower: float, upper: float, center: float = 0.5) -> tuple[float, float]:
-    """Ends of the distance of a number from ``center``, given those of the number."""
+    """Ends of the distance of a number from ``center``, from those of the number."""
     low, high = sorted((abs(lower - center), abs(upper - center)))
     return (0.0 if lower <= center <= upper else low), high
 
 
 def folded(interval: Clustered, center: float = 0.5) -> Clustered:
-    """The interval of the distance of a number from ``center``, given that of the number."""
+    """The interval of the distance of a number from ``center``, from that of the number."""
     lower, upper = folded_ends(interval.lower, interval.upper, center)
     bound_low, bound_high = folded_ends(interval.lower_bound, interval.upper_bound, center)
     at = interval.at

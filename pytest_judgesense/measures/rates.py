@@ -1,4 +1,4 @@
-"""What single replies say: agreement with the label, repeat flips, replies without a verdict.
+"""Measures of single replies: agreement with the label, repeat flips, replies without a verdict.
 
 Conventions::
 
@@ -9,16 +9,17 @@ Conventions::
     refusal_rate     = replies that decline to judge / replies received, a part of these
     failed_rate      = calls without a reply / calls
 
-A failed call is no reply: it stands beside each other rate and in its worst-case bounds.
+A failed call is not a reply: it is counted beside the rates and in their worst-case bounds.
 
-A refusal is a reply of which the reader or the endpoint says so (`replies`); logs of others may say
-``refused``. Of several answers to one trial, graded one by one, one that is refused suffices.
+A reply is a refusal if the parser or the endpoint says so (`replies`); foreign logs may say
+``refused``. If a trial has several answers that are graded one by one, one refused answer makes it
+a refusal.
 
-Of calls on pairs, W the content that is chosen::
+For calls on pairs, W is the chosen content::
 
     tie_rate     = mean 1[W = tie]             abstain_rate = mean 1[W = abstain]
 
-Both prefer neither content, but only a tie is a judgment of the pair.
+Both choose neither content, but only a tie is a judgment of the pair.
 """
 
 from __future__ import annotations
@@ -44,12 +45,12 @@ from pytest_judgesense.measures.cell import (
 from pytest_judgesense.measures.measure import Measure
 from pytest_judgesense.trial import ABSTAIN, TIE, Condition, Judgment, Unparsed
 
-# How the reasons of replies that decline to judge begin: those of readers, and those of logs.
+# How the reasons of refusals begin: from the parser, and from logs.
 _REFUSED = ("refusal", "refused")
 
 
 def agreement(cell: Cell) -> list[Estimate]:
-    """Agreement with the label, where items have one."""
+    """Agreement with the label, if items have labels."""
     labels, _ = cell.coded("label", lambda judgment: judgment.trial.label)
     if not (labels >= 0).any():
         return [unavailable(shared.AGREEMENT, cell, "the items have no labels")]
@@ -61,13 +62,13 @@ def agreement(cell: Cell) -> list[Estimate]:
 
 
 def repeat_flips_of_replicates(cell: Cell) -> list[Estimate]:
-    """Repeat flips, where anything was asked more than once."""
+    """Repeat flips, if there are replicates."""
     repeated = any(judgment.trial.replicate > 1 for judgment in cell.judgments)
     return repeat_flips(cell) if repeated else []
 
 
 def repeat_flips(cell: Cell) -> list[Estimate]:
-    """Repeat flips; unavailable where nothing was asked more than once."""
+    """Repeat flips; unavailable without replicates."""
     return [repeat_flip_rate(cell)]
 
 
@@ -85,10 +86,10 @@ def repeat_flip_rate(cell: Cell, condition: Condition | None = None) -> Estimate
 def rate_of_disagreement(
     measure: Measure, cell: Cell, groups: Groups, condition: Condition | None = None
 ) -> Estimate:
-    """How many ``groups`` of two judgments or more name different verdicts."""
+    """How many ``groups`` of two or more judgments have different verdicts."""
     said, told = cell.verdicts, cell.verdicts >= 0
     enough = groups.of_each(np.add, told.astype(np.int64)) > 1
-    # Codes without a verdict are -1, and lie above all others for the least one.
+    # Codes without a verdict are -1; for the minimum they are moved above all others.
     least = groups.of_each(np.minimum, np.where(told, said, np.iinfo(said.dtype).max))
     differ = groups.of_each(np.maximum, said) > least
     whole = groups.of_each(np.logical_and, told).astype(bool)
@@ -99,7 +100,7 @@ def rate_of_disagreement(
         failed=every.failed,
         calls=every.calls,
         dropped=int((~enough).sum()),
-        # Judgments that agree so far, with one missing: a reply could still have disagreed.
+        # Judgments that agree so far, with one missing: that reply could have disagreed.
         undecided=int((enough & ~differ & ~whole).sum()),
     )
     return rate(measure, cell, units, condition)
@@ -111,31 +112,31 @@ def disagree(*group: Judgment) -> bool:
 
 
 def unparsed(cell: Cell) -> list[Estimate]:
-    """Replies without a verdict, of those received."""
+    """Replies without a verdict, among those received."""
     values = cell.outcomes == UNPARSED
     units = Units.at(cell, cell.every_call(), values, usable=cell.outcomes != FAILED)
     return [rate(shared.UNPARSED_RATE, cell, units)]
 
 
 def is_refusal(reason: str) -> bool:
-    """Whether the reason of an `Unparsed` says that the judge declined to judge."""
+    """Whether the reason of an `Unparsed` is a refusal to judge."""
     return any(one.startswith(_REFUSED) for one in reason.split("; "))
 
 
 def refused(judgment: Judgment) -> bool:
-    """Whether a judgment is a reply that declines to judge."""
+    """Whether a judgment is a refusal."""
     return isinstance(judgment.outcome, Unparsed) and is_refusal(judgment.outcome.reason)
 
 
 def refusals(cell: Cell) -> list[Estimate]:
-    """Replies that decline to judge, of those received."""
+    """Refusals, among the replies received."""
     values = np.fromiter(map(refused, cell.judgments), dtype=bool, count=len(cell.judgments))
     units = Units.at(cell, cell.every_call(), values, usable=cell.outcomes != FAILED)
     return [rate(shared.REFUSAL_RATE, cell, units)]
 
 
 def failed(cell: Cell) -> list[Estimate]:
-    """Calls without a reply, of all."""
+    """Calls without a reply, among all calls."""
     values = cell.outcomes == FAILED
     units = Units.at(cell, cell.every_call(), values, usable=np.ones_like(values))
     return [rate(shared.FAILED_RATE, cell, units)]
@@ -152,7 +153,7 @@ def chosen_rate(
 def tie_and_abstain_rate(
     cell: Cell, judgments: Iterable[Judgment], condition: Condition
 ) -> list[Estimate]:
-    """Shares of the calls that answer a tie, and that abstain."""
+    """The shares of calls that answer a tie, and that abstain."""
     judgments = list(judgments)
     return [
         chosen_rate(shared.TIE_RATE, cell, judgments, condition, TIE),

@@ -1,4 +1,4 @@
-"""Measures that several kinds of suites have: of the presentation order, and of single replies."""
+"""Measures of several suite kinds: of the presentation order, and of single replies."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ ORDER_ONE_SIDED: Final = _bound(
 ORDER_TIED: Final = _of_pairs(
     name="order_tied", direction="construct", meaning="a tie in both orders"
 )
-# What every suite of pairs has that is asked in both presentation orders.
+# For every suite of pairs in both presentation orders.
 ORDER: Final = (
     SIDE_BIAS,
     FIRST_SLOT_RATE,
@@ -114,12 +114,12 @@ FAILED_RATE: Final = _ceiling(
     evidence=Evidence("calls without a reply", _found("failed")),
     sentence="{count} of {n} calls have no reply",
 )
-# What becomes of calls that state no verdict.
+# Calls that state no verdict.
 WITHOUT_VERDICT: Final = (UNPARSED_RATE, REFUSAL_RATE, FAILED_RATE)
-# What every suite has whose trials are single calls.
+# For every suite whose trials are single calls.
 REPLIES: Final = (REPEAT_FLIP_RATE, *WITHOUT_VERDICT)
 
-# Of the probabilities behind verdicts, where judgments carry them.
+# Measures of the probabilities behind verdicts, if judgments have them.
 _soft: Final = partial(later, "pytest_judgesense.measures.soft")
 EXPECTED_SHARE: Final = Measure(
     "expected_share",
@@ -159,10 +159,10 @@ SOFT_POSITION_EFFECT: Final = Measure(
     sentence="the position moves the preference by {value} in log-odds",
     soft=True,
 )
-# What every kind of suite has whose trials are single calls.
+# For every suite kind whose trials are single calls.
 SOFT: Final = (SOFT_POSITION_EFFECT, MARGIN_TO_FLIP, EXPECTED_SHARE)
 
-# Taken by the kinds that permit a tie, each over calls of its own.
+# For kinds that permit a tie, each over its own calls.
 TIE_RATE: Final = Measure("tie_rate", "construct", "call", "a tie is chosen", _rates("tie_rates"))
 ABSTAIN_RATE: Final = TIE_RATE._replace(
     name="abstain_rate", meaning="the judge abstains, where that is a verdict", quiet=True

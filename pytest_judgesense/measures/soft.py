@@ -1,26 +1,25 @@
-r"""Measures of the probabilities that stand behind verdicts, not of the verdicts alone.
+r"""Measures of the probabilities behind verdicts, not only of the verdicts.
 
-A verdict says on which side of a choice a judge stands, its probabilities how far from the edge.
-With p the probabilities of a call over the verdicts of the space (`Judgment.probabilities`: before
-temperature, given that a verdict is stated), and x = log p(A) - log p(B)::
+A verdict shows which side of a choice a judge takes; its probabilities show how close the choice
+was. With p the probabilities of a call over the verdicts of the space (`Judgment.probabilities`:
+before temperature, given that a verdict is stated), and x = log p(A) - log p(B)::
 
     expected_share of v    = mean p(v)                           calls
     expected_agreement     = mean p(label)                       calls whose items have labels
     margin_to_flip         = mean log p(first) - log p(second)   calls; the two likeliest verdicts
     soft_position_effect   = |mean (x(u,v) + x(v,u)) / 2|        canonical pairs
 
-What is expected is what replies at temperature 1 come to. An exchange of the order turns the sign
-of what the contents are worth, and keeps that of the slot: half the sum of both logits is the
-slot's share, whatever the contents (R. R. Davidson, R. J. Beaver 1977, Biometrics 33, 693-702:
-Bradley and Terry with an order effect). The sign of its mean stands in a flag. 0 is no effect; 1
-makes 73% of an even choice.
+Expected values are those of replies at temperature 1. Swapping the order changes the sign of the
+content effect and keeps that of the slot effect, so half the sum of both logits is the slot effect,
+for any contents (R. R. Davidson, R. J. Beaver 1977, Biometrics 33, 693-702: Bradley-Terry with an
+order effect). A flag gives the sign of its mean. 0 is no effect; 1 turns an even choice into 73%.
 
-A label that is not among the stated tokens has probability 0: logarithms take at least `LEAST`.
-Calls without probabilities take part in nothing; they are counted, and a flag says how many.
+A label that is not among the returned tokens has probability 0; in logarithms at least `LEAST`.
+Calls without probabilities are left out and counted, and a flag says how many.
 
-Means within 0 and 1 have the percentile bootstrap of the units and the clustered interval of all
-rates; log-odds have Student's over clusters. That of the position effect is folded, as that of the
-side bias is.
+Means between 0 and 1 have the percentile bootstrap of the units and the clustered interval of all
+rates; log-odds have Student's interval over clusters. The interval of the position effect is
+folded, like that of the side bias.
 """
 
 from __future__ import annotations
@@ -44,25 +43,25 @@ from pytest_judgesense.trial import Condition, Judgment, slot_of_content
 
 Probabilities: TypeAlias = Mapping[str, float]
 
-# The least probability in a logarithm: what is not among the stated tokens is below most of them.
+# The smallest probability in a logarithm: most tokens that are not returned lie below it.
 LEAST: Final = 1e-6
 _FURTHEST: Final = math.log(1 / LEAST)
-# Two wordings, or a verdict, that are hardly moved are no evidence.
+# Smaller changes are not shown as evidence.
 _TOLD: Final = 0.05
 
 
 def told(judgment: Judgment) -> bool:
-    """Whether a judgment carries probabilities."""
+    """Whether a judgment has probabilities."""
     return judgment.probabilities is not None
 
 
 def taken(cell: Cell) -> bool:
-    """Whether any judgment of a cell carries probabilities: else nothing is estimated at all."""
+    """Whether any judgment of a cell has probabilities; without any nothing is estimated."""
     return any(map(told, cell.judgments))
 
 
 def meant(cell: Cell, judgment: Judgment) -> Probabilities:
-    """The probabilities by what a verdict means: of inverted templates the other label."""
+    """The probabilities by meaning: for inverted templates those of the other label."""
     assert judgment.probabilities is not None, "calls without probabilities are left out"
     labels = cell.design.labels
     if cell.design.pairwise or judgment.trial.condition.get("polarity") != "inverted":
@@ -81,7 +80,7 @@ def soft_rate(
     flags: tuple[str, ...] = (),
     nothing: str = "no trial of this kind was run",
 ) -> Estimate:
-    """The mean of a number within 0 and 1 over groups of judgments that carry probabilities."""
+    """The mean of a number between 0 and 1 over groups of judgments with probabilities."""
     groups = list(groups)
     calls = {one.trial.id: one for group in groups for one in group}
     units = Units.collect(groups, lambda *group: min(1.0, max(0.0, value(*group))), usable=told)
@@ -129,19 +128,19 @@ def _of(judgment: Judgment, verdict: str) -> float:
 
 
 def right_verdict(cell: Cell, judgment: Judgment) -> str:
-    """What a verdict means that is right; the judgment has a label."""
+    """The meaning of the right verdict; the judgment has a label."""
     label = judgment.trial.label
     assert label is not None, "only calls with a label are right or wrong"
     return slot_of_content(label, judgment.trial.order) if cell.design.pairwise else label
 
 
 def right(cell: Cell, judgment: Judgment) -> float:
-    """The probability of the verdict that is right; the judgment has a label."""
+    """The probability of the right verdict; the judgment has a label."""
     return meant(cell, judgment).get(right_verdict(cell, judgment), 0.0)
 
 
 def expected_agreement(cell: Cell) -> list[Estimate]:
-    """The expected share of right verdicts, where items have labels."""
+    """The expected share of right verdicts, if items have labels."""
     if not taken(cell):
         return []
     labelled = [(one,) for one in cell.judgments if one.trial.label is not None]
@@ -161,7 +160,7 @@ def margins(cell: Cell) -> list[Estimate]:
 
 
 def margin(probabilities: Probabilities) -> float:
-    """How far the likeliest verdict stands above the second one, in log-odds."""
+    """The log-odds of the most likely verdict over the second one."""
     first, second = sorted([*probabilities.values(), 0.0, 0.0])[:-3:-1]
     return log_odds(first, second)
 
@@ -177,7 +176,7 @@ def leaning(judgment: Judgment) -> float:
 
 
 def position_effect(cell: Cell) -> list[Estimate]:
-    """The size of the slot's share of the log-odds, over canonical pairs in both orders."""
+    """The size of the slot effect in log-odds, over canonical pairs in both orders."""
     if not (taken(cell) and cell.design.pairwise):
         return []
     measure = shared.SOFT_POSITION_EFFECT
@@ -213,7 +212,7 @@ def _in_log_odds(
     calls: Sequence[Judgment],
     flags: tuple[str, ...],
 ) -> Estimate:
-    """The mean of log-odds, a unit for each of ``calls``."""
+    """The mean of log-odds, one unit for each of ``calls``."""
     clusters = [one.trial.cluster for one in calls]
     if at_end := sum(abs(value) >= _FURTHEST - 1e-9 for value in values):
         flags += (f"{at_end} of {len(values)} at the end of the scale",)
@@ -242,7 +241,7 @@ def variation(one: Probabilities, other: Probabilities) -> float:
 
 
 def unlike(cell: Cell, pairs: Iterable[tuple[Judgment, Judgment]]) -> list[tuple[Judgment, ...]]:
-    """Pairs of judgments whose probabilities differ, those that differ most first."""
+    """Pairs of judgments with different probabilities, the largest difference first."""
     apart = [
         (variation(meant(cell, a), meant(cell, b)), (a, b)) for a, b in pairs if told(a) and told(b)
     ]
@@ -250,7 +249,7 @@ def unlike(cell: Cell, pairs: Iterable[tuple[Judgment, Judgment]]) -> list[tuple
 
 
 def doubtful(cell: Cell, _: Mapping[str, Any]) -> list[tuple[Judgment, ...]]:
-    """Calls that give the right verdict less than an even chance, the least first."""
+    """Calls with a probability of the right verdict below one half, the smallest first."""
     known = [
         (right(cell, one), one)
         for one in cell.judgments
@@ -260,6 +259,6 @@ def doubtful(cell: Cell, _: Mapping[str, Any]) -> list[tuple[Judgment, ...]]:
 
 
 def leaning_pairs(cell: Cell, _: Mapping[str, Any]) -> list[tuple[Judgment, ...]]:
-    """Canonical pairs by the size of the slot's share, the greatest first."""
+    """Canonical pairs by the size of their slot effect, the largest first."""
     pairs = [pair for pair in cell.both_orders(cell.judgments) if all(map(told, pair))]
     return sorted(pairs, key=lambda pair: -abs(leaning(pair[0]) + leaning(pair[1])))

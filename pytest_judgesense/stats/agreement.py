@@ -5,15 +5,17 @@ With O the confusion table (rows: first stream), R and C its row and column tota
     kappa          = (p_o - p_e) / (1 - p_e),   p_o = sum_i O_ii / n,   p_e = sum_i R_i C_i / n^2
     weighted kappa = 1 - sum_ij w_ij O_ij / sum_ij w_ij R_i C_j / n,    w_ij = (i - j)^2
 
-Weights are in positions of the ordered labels, so neighbouring labels are one apart; labels that
-nobody used keep their place. Sums are taken in whole numbers: kappa is exact up to one division.
+Weights are distances in the order of the labels, so neighbouring labels are one apart; unused
+labels keep their place. Sums are integers: kappa is exact up to one division.
 
 For raters of whom some may be missing, with m_u the labels of unit u, over the units of two and
 more labels, and n_c the labels c in them, n their sum::
 
     alpha = 1 - (n - 1) * sum_u sum_(c != k) n_uc n_uk / (m_u - 1) / sum_(c != k) n_c n_k
 
-Edges: kappa is 0/0, hence ``None``, exactly when both streams hold one and the same label, and for
+Edges: kappa is 0/0, hence ``None``, exactly if both streams hold the same single label, and for
+    empty streams; alpha likewise if there is only one label, or no unit has two. Two streams that
+    are constant at different labels have kappa 0.
 empty streams; alpha so where all labels are one, or no unit has two. Two streams that are constant
 at different labels have kappa 0.
 
@@ -62,7 +64,7 @@ _DISAGREEMENT: Final = 0.4  # weight of that in which they do not
 
 
 def cohen_kappa(first: Sequence[Hashable], second: Sequence[Hashable]) -> float | None:
-    """Cohen's unweighted kappa; ``None`` where it is undefined.
+    """Cohen's unweighted kappa; ``None`` if undefined.
 
     Args:
         first: labels of rater 1.
@@ -219,7 +221,7 @@ def kappa_bounds(
     second: Sequence[Hashable | None],
     labels: tuple[Hashable, Hashable],
 ) -> tuple[float, float] | None:
-    """Least and greatest kappa over all completions of two streams of two labels.
+    """Smallest and largest kappa over all completions of two streams of two labels.
 
     Args:
         first: labels of rater 1; ``None`` where a label is missing.

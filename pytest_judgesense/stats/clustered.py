@@ -1,4 +1,4 @@
-r"""Intervals whose independent units are clusters: the ones that gate.
+r"""Intervals with clusters as independent units: the ones that gate.
 
 Notation: n units in K clusters, x_i the values, m their mean, level L, t(d, q) Student's quantile.
 All but the jackknife build on the linearised variance of a mean with clusters drawn with
@@ -14,8 +14,8 @@ gate, the effective number of units ``n_eff = min(n, m (1 - m) / v)`` and the de
 shows K clusters without a departure from 1 with a chance of at most ``p^K``. At m strictly between
 with v = 0 (all clusters have one mean) ``n_eff = n``.
 
-**Mean between known bounds** (differences, effects): the same bootstrap, of the values stretched to
-[0, 1]; its pseudo-cluster stands at the bound.
+**Mean between known bounds** (differences, effects): the same bootstrap, of the values rescaled to
+[0, 1]; its pseudo-cluster lies at the bound.
 
 **Mean without bounds**: ``m -/+ t(K - 1, q) sqrt(v)``. If all clusters have one mean, the variance
 of independent units takes the place of v; if all values are one, nothing limits those that were
@@ -135,8 +135,8 @@ def clustered_mean(
         values: finite reals.
         clusters: cluster of each unit.
         level: nominal coverage of the interval, and of each one-sided bound; above 0.5.
-        lower: least value there can be, where there is one.
-        upper: greatest value there can be, likewise.
+        lower: smallest possible value, if known.
+        upper: largest possible value, if known.
 
     Returns:
         The interval, its method `PROPORTION_METHOD` where both bounds are known, else
@@ -180,13 +180,13 @@ def clustered_mean(
 def clustered_positive_mean(
     values: ArrayLike, clusters: Clusters, level: float = 0.95, upper: float | None = None
 ) -> Clustered | None:
-    """Interval of the mean of values that are at least 0 and skewed, such as variances.
+    """Interval of the mean of non-negative, skewed values, such as variances.
 
     Args:
         values: finite, at least 0.
         clusters: cluster of each unit.
         level: nominal coverage of the interval, and of each one-sided bound; above 0.5.
-        upper: greatest value there can be, where there is one.
+        upper: largest possible value, if known.
 
     Returns:
         The interval, its method ``clustered-gamma``, or ``exact-constant`` or ``constant`` where
@@ -227,7 +227,7 @@ def clustered_positive_mean(
 def clustered_positive_statistic(
     statistic: Callable[[NDArray[np.intp]], float], clusters: Clusters, level: float = 0.95
 ) -> Clustered | None:
-    """Interval of a smooth statistic that is at least 0 and no mean, such as an index of several.
+    """Interval of a smooth non-negative statistic that is not a mean, such as an index.
 
     Args:
         statistic: takes the positions of the units that are kept, in ascending order, and returns
@@ -252,7 +252,7 @@ def clustered_positive_statistic(
     if not (math.isfinite(whole) and np.isfinite(left_out).all()):
         return None
     pseudo = count * whole - (count - 1) * left_out
-    # About the statistic itself, not about the mean of the pseudo-values.
+    # Around the statistic itself, not around the mean of the pseudo-values.
     pseudo += whole - pseudo.mean()
     constant = bool(np.ptp(pseudo) <= _ROUNDING * count * max(1.0, abs(whole)))
     return _clustered(
@@ -275,14 +275,14 @@ def clustered_statistic(
     lower: float = -math.inf,
     upper: float = math.inf,
 ) -> Clustered | None:
-    """Interval of a smooth statistic that is no mean, such as a correlation.
+    """Interval of a smooth statistic that is not a mean, such as a correlation.
 
     Args:
         statistic: as in `clustered_positive_statistic`.
         clusters: cluster of each unit.
         level: nominal coverage of the interval, and of each one-sided bound; above 0.5.
-        lower: least value there can be.
-        upper: greatest value there can be.
+        lower: smallest possible value.
+        upper: largest possible value.
 
     Returns:
         The interval, its method ``jackknife-t``, or ``constant`` where no cluster changes the
@@ -291,7 +291,7 @@ def clustered_statistic(
         groups (Wolter 2007, ch. 4), one after the other: Student's quantile is that of the groups.
 
     Raises:
-        ValueError: the level is none, or the bounds are in no order.
+        ValueError: the level is invalid, or the bounds are not in order.
     """
     two_sided_level(level)
     least, most = _bounds(lower, upper)
@@ -301,7 +301,7 @@ def clustered_statistic(
     whole = float(statistic(np.arange(codes.size)))
     together, parts = codes, count
     if count > _MOST_LEFT_OUT:
-        # One at a time the work would grow with the square of their number.
+        # One at a time, the work would grow with the square of their number.
         together, parts = random_groups(codes, count, _GROUPS), _GROUPS
     left_out = np.array([float(statistic(np.flatnonzero(together != c))) for c in range(parts)])
     if not (math.isfinite(whole) and np.isfinite(left_out).all()):
@@ -396,7 +396,7 @@ def _clustered(
     design_effect: float | None,
     effective_n: float | None,
 ) -> Clustered:
-    """The interval, from what gives the one-sided bounds at several levels."""
+    """The interval, from a function that returns the one-sided bounds at several levels."""
     (lower, upper), (lower_bound, upper_bound) = ends((1 + level) / 2, level)
     return Clustered(
         method=method,

@@ -80,17 +80,17 @@ _STEPS: Final = 10_000  # in which pseudo-values are counted, all of them togeth
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """New less old, oriented so that above 0 is better.
+    """New minus old, oriented so that above 0 is better.
 
     Attributes:
         method: ``tango``, ``tango-clustered``, ``clustered-t`` (units that are real numbers),
             ``cluster-jackknife`` or ``mover`` (unpaired).
         value: the difference.
         n: units compared; 0 where no units are paired.
-        clusters: their clusters; of unpaired measurements the smaller number.
-        ends: from a coverage to the ends of the two-sided interval.
+        clusters: number of clusters; if unpaired, the smaller of the two numbers.
+        ends: from a nominal coverage to the ends of the two-sided interval.
         p_worse: one-sided p-value of "not worse"; ``p_better`` of "not better".
-        better: paired units that got better; ``worse`` likewise. ``None`` if unknown.
+        better: number of paired units that got better; ``worse`` likewise. ``None`` if unknown.
     """
 
     method: str
@@ -104,31 +104,31 @@ class Difference:
     worse: int | None = None
 
     def lower(self, alpha: float) -> float:
-        """One-sided bound: with probability ``1 - alpha`` the truth is above it."""
+        """One-sided bound: with probability ``1 - alpha`` the true difference is above it."""
         return self.ends(1 - 2 * alpha)[0]
 
     def upper(self, alpha: float) -> float:
-        """One-sided bound: with probability ``1 - alpha`` the truth is below it."""
+        """One-sided bound: with probability ``1 - alpha`` the true difference is below it."""
         return self.ends(1 - 2 * alpha)[1]
 
     def clusters_to_clear(self, target: float, alpha: float) -> int | None:
-        """Clusters whose one-sided bound leaves ``target`` behind with a chance of 80%.
+        """Clusters whose one-sided bound clears ``target`` with a probability of 80%.
 
-        That is if the difference is ``value``; more than there are, for these have not settled it.
-        ``None`` where the value is the target.
+        It assumes that the difference is ``value``, and is larger than the present number, which
+        has not settled it. ``None`` if the value is the target.
         """
         room = self.value - target
         if not room:
             return None
         reach = self.value - (self.lower(alpha) if room > 0 else self.upper(alpha))
-        # An interval is as wide as one over the root of the number of clusters.
+        # The width of an interval is proportional to one over the root of the number of clusters.
         share = reach / room * (1 + float(ndtri(_POWER) / ndtri(1 - alpha)))
         return max(self.clusters + 1, math.ceil(self.clusters * share**2))
 
 
 @dataclass(frozen=True, slots=True)
 class Adjusted:
-    """A p-value after Holm, and the alpha at which its bound says the same.
+    """A Holm-adjusted p-value, and the alpha at which its bound agrees with it.
 
     Attributes:
         p: adjusted p-value: rejected at the level of the family if at most that level.
@@ -174,7 +174,7 @@ def tango(better: float, worse: float, n: float, coverage: float = 0.95) -> _End
 
 
 def _root(falling: Callable[[float], float], low: float, high: float) -> float:
-    """Where a falling function crosses 0 between two ends; it may be infinite at them."""
+    """The zero of a decreasing function between two ends, at which it may be infinite."""
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
         if falling(middle) > 0:
@@ -188,7 +188,7 @@ def paired_difference(differences: ArrayLike, clusters: Clusters) -> Difference 
     """The mean of paired differences of units that are 0 or 1 (or halves).
 
     Args:
-        differences: new less old, one a unit, within [-1, 1], above 0 if better.
+        differences: new minus old, one for each unit, within [-1, 1], above 0 if better.
         clusters: cluster of each unit.
 
     Returns:
@@ -233,12 +233,12 @@ def paired_mean_difference(differences: ArrayLike, clusters: Clusters) -> Differ
     """The mean of paired differences of units that are real numbers, such as probabilities.
 
     Args:
-        differences: new less old, one a unit, finite, above 0 if better.
+        differences: new minus old, one for each unit, finite, above 0 if better.
         clusters: cluster of each unit.
 
     Returns:
-        The difference; ``None`` with fewer than two clusters, or where all differences are one:
-        no spread is no certainty.
+        The difference; ``None`` with fewer than two clusters, or if all differences are equal: no
+        spread is no certainty.
 
     Raises:
         ValueError: a difference is not finite, or lengths differ.
@@ -271,12 +271,12 @@ def _real_swap_p(totals: NDArray[np.float64]) -> tuple[float, float]:
 
 
 def _swap_p(totals: ArrayLike, *, alone: bool = False, near: int = 0) -> tuple[float, float]:
-    """Probability of a sum as low, and as high, as that of ``totals`` if coins gave their signs.
+    """Probability of a sum as low, and as high, as that of ``totals`` under random signs.
 
     Args:
         totals: of each cluster, in halves.
-        alone: whether a cluster is one unit: mid-P, and at least the p-value of the score.
-        near: sums so many halves apart are equal.
+        alone: whether every cluster is one unit: mid-P, and at least the p-value of the score.
+        near: sums within this many halves count as equal.
     """
     whole = np.rint(2 * np.asarray(totals)).astype(np.int64)  # doubled: halves are counts too
     whole = whole[whole != 0]
@@ -303,13 +303,13 @@ def _swap_p(totals: ArrayLike, *, alone: bool = False, near: int = 0) -> tuple[f
 def jackknife_difference(
     value: float, left_out: Sequence[float], changed: Sequence[bool], bounds: _Ends
 ) -> Difference | None:
-    """The difference of a statistic that is no mean, such as kappa.
+    """The difference of a statistic that is not a mean, such as kappa.
 
     Args:
         value: the oriented difference over all clusters.
         left_out: the same without each cluster in turn; NaN where it is undefined.
         changed: whether a verdict of the cluster has changed.
-        bounds: least and greatest difference there can be.
+        bounds: smallest and largest possible difference.
 
     Returns:
         The difference; ``None`` with fewer than two clusters, where it is not defined without a
@@ -363,10 +363,10 @@ def unpaired_difference(
 
 
 def holm(p_values: Sequence[float], alpha: float = 0.05) -> list[Adjusted]:
-    """Holm's step-down adjustment, which keeps the chance of any false rejection at ``alpha``.
+    """Holm's step-down adjustment: the probability of any false rejection is at most ``alpha``.
 
     Args:
-        p_values: one a hypothesis of the family.
+        p_values: one for each hypothesis of the family.
         alpha: level of the family.
 
     Returns:

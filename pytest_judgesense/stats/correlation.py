@@ -1,4 +1,4 @@
-r"""Correlation: Pearson's, Spearman's, and Spearman's with a third variable held fixed.
+r"""Correlation: Pearson's, Spearman's, and Spearman's partial correlation.
 
 ::
 
@@ -6,7 +6,8 @@ r"""Correlation: Pearson's, Spearman's, and Spearman's with a third variable hel
     rho(x, y)   = r of the ranks, equal values sharing their mean rank
     rho(x, y | z) = (rho_xy - rho_xz rho_yz) / sqrt((1 - rho_xz^2)(1 - rho_yz^2))
 
-Edges: NaN where x or y has one value throughout; a z that has one holds nothing fixed. Where z
+Edges: NaN if x or y is constant; a constant z has no effect. If z determines the ranks of x or of y
+    completely, nothing is left to correlate: 0.
 decides the ranks of x or of y wholly, nothing is left of them that could go with the other: 0.
 
 References:
@@ -39,7 +40,7 @@ def pearson(x: ArrayLike, y: ArrayLike) -> float:
 
 def mean_ranks(x: ArrayLike) -> NDArray[np.float64]:
     """Ranks from 1 in ascending order; equal values share their mean rank."""
-    # Sums of the same grades in another order are the same number.
+    # The same grades in another order give exactly the same sum.
     _, at, counts = np.unique(
         np.round(np.asarray(x, dtype=np.float64), 9), return_inverse=True, return_counts=True
     )
@@ -53,7 +54,7 @@ def spearman(x: ArrayLike, y: ArrayLike) -> float:
 
 
 def partial_spearman(x: ArrayLike, y: ArrayLike, z: ArrayLike) -> float:
-    """Spearman's correlation of x and y with z held fixed; NaN where it is undefined."""
+    """Spearman's partial correlation of x and y given z; NaN if undefined."""
     xy, xz, yz = spearman(x, y), spearman(x, z), spearman(y, z)
     if math.isnan(xy) or math.isnan(xz) or math.isnan(yz):
         return xy

@@ -119,12 +119,12 @@ def clustered_d_prime(
 
 
 def ceiling(signal_trials: int, noise_trials: int) -> float:
-    """The greatest d' that so many trials can show: all hits and no false alarm."""
+    """The largest d' for these numbers of trials: all hits and no false alarm."""
     return d_prime(signal_trials, signal_trials, 0, noise_trials)
 
 
 def censored_ends(interval: Clustered, most: float) -> tuple[str, ...]:
-    """The flags of the ends of d' that stand at its `ceiling`, above or below."""
+    """The flags of the ends of d' that lie at its `ceiling`, above or below."""
     ends: tuple[tuple[Literal["lower", "upper"], float], ...] = (
         ("lower", interval.lower),
         ("upper", interval.upper),

@@ -9,36 +9,38 @@ independent, m_0 the mean size, and the one-sided lower bound at level q is the 
 above: ``P(R > bound) = q``. Normalised, the weights are Dirichlet's. The upper bound is one minus
 the lower bound of ``m_c - s_c``.
 
-* The **pseudo-cluster** g_0 is a further cluster in which no unit counts: what has not been seen
-  yet. Its weight w = 0.55 decides what 0 of n says.
+* The **pseudo-cluster** g_0 is one more cluster in which no unit counts: it stands for what was not
+  observed. Its weight w = 0.55 determines the bound of 0 of n.
 * ``a = (z(q) / t(K - 1, q))^2``, so that R spreads as far out as Student's quantile lies beyond the
   normal one. A mean of K clusters drawn with replacement varies (K + 1) / K times as much, which a
   factor (K - 1) / K would give: intervals would be 3% wider, and the study is covered without.
-* **Clusters of one unit** have ``w = 1`` and ``a = 1``, which is Clopper and Pearson's interval.
-  All that varies among them is a binomial number: nothing need be allowed for a spread that is not
-  known, and a bound with less than w = 1 misses some rates much oftener than promised (with 0.55 a
-  judge at a bar of 0.9 cleared it on 40 clusters in 8%). Between 1 and 1.5 units a cluster in the
-  mean, w and a lie between in proportion: no outcome turns because one item was asked twice.
+* **Clusters of one unit** have ``w = 1`` and ``a = 1``: this is the Clopper-Pearson interval. Only
+  a binomial number varies among them, so no allowance for an unknown spread is needed, and with
+  less than w = 1 the error rate at some rates is much higher than nominal (with 0.55 a judge at a
+  bar of 0.9 cleared it on 40 clusters in 8%). Between 1 and 1.5 units a cluster in the mean, w and
+  a are interpolated linearly, so that no outcome changes because one item was asked twice.
 
-None of it depends on the answers. So where a unit turns into one that counts, R grows for every
-draw, and with it the bound: **a better judge never has a lower bound.** A method that estimates how
-alike the units of a cluster are (Korn-Graubard, a posterior of the intra-cluster correlation)
-cannot promise that: one failure among clusters without any makes units look independent, and the
-bound jumps up. `benchmarks/monotone.py` and `benchmarks/coverage.py` hold both properties; w is
-the least of those tried that covers wherever few clusters fail as a whole. The price: few clusters
-of many units which are nearly independent get a bound as if a cluster were little more than one
-unit, for nothing in the data tells them from clusters that will fail as a whole.
+None of this depends on the answers. So if a unit changes to one that counts, R grows in every draw,
+and with it the bound: **a better judge never has a lower bound.** A method that estimates the
+correlation of the units of a cluster (Korn-Graubard, a posterior of the intra-cluster correlation)
+cannot guarantee this: one failure among clusters without any makes units look independent, and the
+bound jumps up. `benchmarks/monotone.py` and `benchmarks/coverage.py` check both properties; w is
+the smallest of those tried that covers if few clusters fail as a whole. The price: a few clusters
+of many nearly independent units get a bound as if a cluster were little more than one unit, because
+nothing in the data distinguishes them from clusters that will fail as a whole.
 
-**Statistics that are no share** (kappa, d') have no such integral: `drawn_weights` gives a fixed
-table of draws of the same weights, equal for all recordings of so many clusters, and the bound is a
-quantile over them. Being the same draws for better and for worse, they keep what grows growing.
+**Statistics that are not shares** (kappa, d') have no such integral: `drawn_weights` returns a
+fixed table of draws of the same weights, equal for all recordings with this number of clusters, and
+the bound is a quantile over them. Because the draws are the same before and after an answer
+changes, monotone statistics stay monotone.
 
-Of more than 8,000 clusters the table would be large and its draws few. They are put into 2,000
-**random groups**, a split that depends on their number alone, and a group is weighted like a
-cluster. Of residuals r_c that add up to 0 the squares of the groups' sums add up to those of the
-clusters on average, so R spreads as before; the standard deviation is known to ``1 / sqrt(2 * 2000)
-= 1.6%`` of itself, like that of 2,000 clusters, and Student's quantile is theirs. A 97.5% quantile
-of 500 draws has a standard error of 12% of it, one of the 2,000 that fit then has 6%.
+With more than 8,000 clusters the table would be large and the draws few. The clusters are put into
+2,000 **random groups**, by a split that depends only on their number, and a group is weighted like
+a cluster. For residuals r_c that add up to 0, the squared sums of the groups add up to those of the
+clusters on average, so R has the same spread; the relative standard error of the standard deviation
+is ``1 / sqrt(2 * 2000) = 1.6%``, as with 2,000 clusters, and Student's quantile is theirs. The
+standard error of a 97.5% quantile is 12% of it with 500 draws, and 6% with the 2,000 draws that
+then fit.
 
 **Exact, without draws.** ``R > x`` is ``Q = sum of g_i d_i > 0`` with ``d_c = s_c - x m_c`` and
 ``d_0 = -x m_0``. With the cumulant function ``C(u) = -sum of a_i log(1 - u d_i)`` and a real s
@@ -76,15 +78,15 @@ from pytest_judgesense.estimate import Clustered
 PROPORTION_METHOD: Final = "bayesian-cluster-bootstrap"
 PSEUDO_WEIGHT: Final = 0.55
 _STEP: Final = 0.3  # of the midpoint rule
-_FARTHEST: Final = 60.0  # of v, where only a handful of clusters keep the integrand from vanishing
+_FARTHEST: Final = 60.0  # of v, reached only with a handful of clusters
 _HALVINGS, _NEWTON_STEPS = 8, 40
 _CLOSE: Final = 1e-7
 _CLOSE_STEP: Final = 1e-4  # in standard deviations of R
 _CLOSE_SHARE: Final = 1e-3
 _LEAST_SHARE, _FARTHEST_TAIL = 1e-9, 1e-12
 _DRAWS, _FEWEST_DRAWS = 2000, 500
-_BLOCK: Final = 1_000_000  # complex numbers that are held at once
-# The most clusters that are drawn one by one, and the groups that more of them are put into.
+_BLOCK: Final = 1_000_000  # complex numbers held at a time
+# The most clusters that are drawn one by one, and the number of groups for more of them.
 _MOST_DRAWN, _GROUPS = 4 * _BLOCK // _FEWEST_DRAWS, 2000
 
 _Floats: TypeAlias = NDArray[np.float64]
@@ -102,7 +104,7 @@ def shapes_of_share(clusters: int, level: float, size: ArrayLike) -> tuple[_Floa
     Args:
         clusters: at least 2.
         level: of the one-sided bound.
-        size: mean number of units of a cluster, of any shape, which a and w have as well.
+        size: mean number of units of a cluster, of any shape; a and w have the same shape.
     """
     single = np.clip(3 - 2 * np.asarray(size, dtype=np.float64), 0, 1)
     shape = shape_of_cluster(clusters, level)
@@ -115,7 +117,7 @@ def share_bounds(
     """Lower and upper bound of the share at each one-sided level, for one recording.
 
     Args:
-        sums: what counts in each cluster, from 0 to its size, shape (clusters,), at least 2.
+        sums: units that count in each cluster, from 0 to its size, shape (clusters,), at least 2.
         sizes: units of each cluster, shape (clusters,), each above 0.
         levels: one-sided levels, above 0.5.
     """
@@ -128,12 +130,12 @@ def share_bounds(
 
 
 def bounds_alike(clusters: int, total: float, size: float, level: float) -> tuple[float, float]:
-    """Both one-sided bounds of at least 2 clusters that have one sum and one size."""
+    """Both one-sided bounds of at least 2 clusters with equal sums and sizes."""
     ((low, high),) = _bounds(((float(total), float(size), clusters),), (level,))
     return low, high
 
 
-# Complements, arms and pooled conditions ask for the same clusters again.
+# Complements, arms and pooled conditions use the same clusters again.
 @lru_cache(maxsize=4096)
 def _bounds(
     kinds: tuple[tuple[float, float, int], ...], levels: tuple[float, ...]
@@ -150,7 +152,7 @@ def _bounds(
         shrunk = betaincinv(clusters * shapes, pseudo, 1 - tails)
         low, high = share * shrunk, 1 - (1 - share) * shrunk
     else:
-        # Where nothing counts, R is 0.
+        # If nothing counts, R is 0.
         sides = [side for side in (sums, sizes - sums) if side.any()]
         none = np.zeros((len(sides) * len(levels), 1))
         ends = _quantiles(
@@ -167,15 +169,15 @@ def _bounds(
 def chances_above(
     share: float, sums: ArrayLike, sizes: ArrayLike, counts: ArrayLike, level: float
 ) -> _Floats:
-    """``P(R > share)`` of many recordings: a lower bound at ``level`` clears a share that it
-    reaches with at least this chance. No quantile need be found.
+    """``P(R > share)`` of many recordings: a lower bound at ``level`` clears a share if this
+    probability is at least the level. No quantile is needed.
 
     Args:
-        share: what the lower bound is compared with.
-        sums: what counts in a cluster of each kind, shape (kinds,).
+        share: compared with the lower bound.
+        sums: units that count in a cluster of each kind, shape (kinds,).
         sizes: units of a cluster of each kind, shape (kinds,).
-        counts: clusters of each kind, one recording a row, shape (recordings, kinds); each
-            recording has as many clusters.
+        counts: clusters of each kind, one recording a row, shape (recordings, kinds); all
+            recordings have the same number of clusters.
         level: of the bound.
     """
     number = np.asarray(counts, dtype=np.float64)
@@ -185,7 +187,7 @@ def chances_above(
     mean = number @ m / clusters
     shapes, pseudo = shapes_of_share(int(clusters), level, mean)
     rows = len(number)
-    # A kind that a recording lacks has no weight, and must not set how far the tail reaches.
+    # A kind that a recording lacks has no weight and must not affect how far the tail reaches.
     d = np.where(number > 0, s - share * m, -share * mean[:, None])
     d = np.concatenate([d, -share * mean[:, None]], axis=1)
     sized = np.concatenate([np.tile(m, (rows, 1)), mean[:, None]], axis=1)
@@ -198,12 +200,12 @@ def chances_above(
 
 
 def drawn_units(clusters: int) -> int:
-    """How many weights are drawn for so many clusters: one each, or one for each random group."""
+    """The number of drawn weights: one for each cluster, or one for each random group."""
     return clusters if clusters <= _MOST_DRAWN else _GROUPS
 
 
 def grouped(codes: NDArray[np.intp], clusters: int) -> NDArray[np.intp]:
-    """The codes of what is weighted: of the clusters themselves, or of their random groups.
+    """The codes of the weighted units: the clusters themselves, or their random groups.
 
     Args:
         codes: of clusters, each from 0 to ``clusters - 1``.
@@ -213,8 +215,8 @@ def grouped(codes: NDArray[np.intp], clusters: int) -> NDArray[np.intp]:
 
 
 def random_groups(codes: NDArray[np.intp], clusters: int, groups: int) -> NDArray[np.intp]:
-    """The codes of ``groups`` of like size that the clusters are in, by a split that depends on
-    their number alone.
+    """The codes of ``groups`` of similar size for the clusters, by a split that depends only on
+    their number.
     """
     of_cluster = np.random.default_rng([clusters]).permutation(clusters) % groups
     return np.asarray(of_cluster[codes], dtype=np.intp)
@@ -233,7 +235,8 @@ def drawn_weights(
         pseudo: the weight of each pseudo-cluster.
 
     Returns:
-        Shapes (draws, clusters) and (draws, pseudo-clusters); not normalised, which no ratio minds.
+        Shapes (draws, clusters) and (draws, pseudo-clusters); not normalised, because only ratios
+        are used.
     """
     rng = np.random.default_rng([clusters, len(pseudo)])
     draws = _draws(clusters)
@@ -250,8 +253,8 @@ def drawn_interval(
 ) -> Clustered:
     """The interval of a statistic of drawn weights.
 
-    Quantiles of draws may miss their order, or the statistic itself, by the luck of the draws; both
-    are kept here. The least of numbers that never fall never falls.
+    Quantiles of draws may be out of order, or exclude the statistic itself, by chance; both are
+    corrected here. A minimum of non-decreasing numbers is non-decreasing.
 
     Args:
         whole: the statistic as it is.
@@ -324,7 +327,7 @@ def _quantiles(s: _Floats, m: _Floats, a: _Floats, levels: _Floats) -> _Floats:
 def _saddle_point(d: _Floats, a: _Floats) -> _Floats:
     """The saddle point of ``exp(C(s)) / s`` as a share of ``1 / min d``, by row: ``C'(s) s = 1``.
 
-    Any point between 0 and 1 gives the integral; one close by needs the fewest nodes.
+    Any point between 0 and 1 gives the same integral; a close one needs the fewest nodes.
     """
     scaled = d / d.min(axis=1, keepdims=True)
     most = 1 + a.sum(axis=1, keepdims=True)

@@ -1,13 +1,13 @@
-r"""Stopping early: when clusters that are asked in a drawn order have said enough.
+r"""Stopping early: when clusters called in random order have decided a question.
 
-Two questions, two methods; the units of both are clusters.
+Two questions and two methods; the units of both are clusters.
 
-**What would all clusters say?** (policy ``estimate``) K clusters, of which t were asked in a random
-order; cluster c has at most M_c units, and x_c is its score: what counts, less the bar times its
-units. The full run clears the bar exactly if the scores sum to at least 0.
+**What would all clusters say?** (policy ``estimate``) There are K clusters, of which t were called
+in a random order; cluster c has at most M_c units, and its score x_c is what counts minus the bar
+times its units. The full run clears the bar exactly if the scores sum to at least 0.
 
-* *Curtailment*: where the clusters that are left could not turn the sum at their worst, the outcome
-  is certain.
+* *Curtailment*: if the remaining clusters could not change the sign of the sum in the worst case,
+  the outcome is certain.
 * *Betting without replacement* (Waudby-Smith & Ramdas): if the full run did not clear the bar, the
   next score would have a mean of at most ``mu_t = -(sum so far) / (K - t)``, so the wealth ::
 
@@ -70,7 +70,7 @@ from pytest_judgesense.estimate import Clustered
 from pytest_judgesense.stats.dirichlet import chances_above
 from pytest_judgesense.stats.power import beta_binomial
 
-DISAGREEMENT: Final = 0.01  # with the full run, at most, under policy `estimate`
+DISAGREEMENT: Final = 0.01  # maximum disagreement with the full run, under policy `estimate`
 LOOKS: Final = 4  # under policy `confident`
 EARLY: Final = 0.5  # of a tail, spent before the last look
 
@@ -88,14 +88,14 @@ _LEAST_TAIL: Final = 1e-9  # no bound is read off further out: it would say no m
 
 
 def drawn_order(strata: Sequence[Hashable], seed: int) -> list[int]:
-    """The positions of clusters in an order drawn by ``seed``, in which strata come evenly.
+    """The positions of clusters in an order drawn by ``seed``, stratified.
 
-    Each stratum is shuffled and spread over the whole with a random start, so that whatever part
-    was asked holds nearly as much of each as the whole does.
+    Each stratum is shuffled and spread over the whole with a random start, so that every initial
+    part has nearly the same composition as the whole.
 
     Args:
-        strata: of each cluster.
-        seed: of the draw; the same seed gives the same order on any machine.
+        strata: the stratum of each cluster.
+        seed: seed of the draw; the same seed gives the same order on any machine.
     """
     rng = random.Random(f"early stop {seed}")
     members: dict[Hashable, list[int]] = defaultdict(list)
@@ -144,12 +144,12 @@ def wealth(scores: ArrayLike, least: ArrayLike, most: ArrayLike, level: float) -
 
 
 def clears(scores: ArrayLike, sizes: ArrayLike, bar: float, level: float) -> NDArray[np.bool_]:
-    """Whether it may be said after each cluster that all clusters will clear a floor.
+    """Whether, after each cluster, it is decided that all clusters will clear a floor.
 
     Args:
         scores: what counts in a cluster less ``bar`` times its units, shape (..., asked).
         sizes: most units that each of all clusters can have, in their order, shape (K,).
-        bar: the floor; a share that is the bar clears it.
+        bar: the floor; a share equal to it clears it.
         level: chance of saying so of a full run that does not.
     """
     x, m = np.asarray(scores, dtype=np.float64), np.asarray(sizes, dtype=np.float64)
@@ -159,9 +159,9 @@ def clears(scores: ArrayLike, sizes: ArrayLike, bar: float, level: float) -> NDA
 
 
 def misses(scores: ArrayLike, sizes: ArrayLike, bar: float, level: float) -> NDArray[np.bool_]:
-    """Whether it may be said after each cluster that all clusters will miss a floor; see `clears`.
+    """Whether, after each cluster, it is decided that all clusters will miss a floor; see `clears`.
 
-    A share that is the bar does not miss it.
+    A share equal to the bar does not miss it.
     """
     x, m = np.asarray(scores, dtype=np.float64), np.asarray(sizes, dtype=np.float64)
     return np.asarray(wealth(-x, -(1 - bar) * m, bar * m, level) >= -math.log(level))
@@ -224,7 +224,7 @@ def look_tails(
 
 
 def any_look_tail(fraction: float, tail: float) -> float:
-    """The tail of a bound that is looked at after every cluster, at a share of the clusters."""
+    """The tail of a bound with a look after every cluster, at a share of the clusters."""
     return float(ndtr(ndtri(tail / 2) / math.sqrt(fraction)))
 
 
@@ -239,11 +239,11 @@ def _spent(t: float, tail: float, spending: Spending) -> float:
 def adjusted(
     interval: Clustered, fractions: tuple[float, ...], *, every: bool = False
 ) -> Clustered | None:
-    """The interval as it is to be reported at the last of the looks ``fractions``.
+    """The interval to be reported at the last of the looks ``fractions``.
 
     Args:
-        interval: of the clusters that were asked.
-        fractions: of the clusters, as each look so far has seen them.
+        interval: of the clusters measured so far.
+        fractions: share of the clusters at each look so far.
         every: whether there was a look after every cluster.
 
     Returns:
@@ -277,7 +277,7 @@ def adjusted(
 
 
 def looks_of(clusters: int, *, every: bool, looks: int = LOOKS) -> tuple[int, ...]:
-    """After how many clusters there is a look; fixed before anything is asked.
+    """The numbers of clusters at which there is a look; fixed before the first call.
 
     Args:
         clusters: of the suite.
@@ -290,14 +290,15 @@ def looks_of(clusters: int, *, every: bool, looks: int = LOOKS) -> tuple[int, ..
 
 
 def asked_together(clusters: int, calls: int) -> int:
-    """How many clusters are asked at once where there is a look after every one of them.
+    """How many clusters are called together if there is a look after every one of them.
 
-    As many as take eight calls, lest a suite of one call a cluster asks one call at a time, but no
-    more than a twentieth of the suite: so many may be asked beyond the cluster at which it stops.
+    At least as many as make eight calls, so that a suite of one call a cluster does not make one
+    call at a time, but at most a twentieth of the suite: this many may be called beyond the
+    stopping point.
 
     Args:
-        clusters: of the suite.
-        calls: that the suite takes.
+        clusters: number of clusters of the suite.
+        calls: number of calls of the suite.
     """
     return min(max(1, clusters // 20), math.ceil(_AT_ONCE * clusters / max(1, calls)))
 
@@ -305,7 +306,7 @@ def asked_together(clusters: int, calls: int) -> int:
 def stops_on_estimate(
     sums: ArrayLike, size: float, bar: float, looks: Sequence[int], level: float = DISAGREEMENT
 ) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
-    """Where runs stop whose policy is ``estimate``, and whether they pass a floor there.
+    """Where runs under policy ``estimate`` stop, and whether they pass a floor there.
 
     Args:
         sums: what counts in each cluster, in the order in which they are asked, shape (runs, K).
@@ -315,7 +316,7 @@ def stops_on_estimate(
         level: of disagreeing with the full run.
 
     Returns:
-        The number of clusters that were asked, and the outcome, each of shape (runs,).
+        The number of clusters called, and the outcome, each of shape (runs,).
     """
     s = np.asarray(sums, dtype=np.float64)
     at = np.asarray(looks) - 1
@@ -359,10 +360,10 @@ def expected_clusters(
     together: int = 1,
     seed: int = 0,
 ) -> float:
-    """How many clusters are asked in the mean.
+    """The expected number of clusters called.
 
     Args:
-        share: the judge's true one.
+        share: the judge's true share.
         rho: intraclass correlation of the units of a cluster, beta-binomial.
         size: units of a cluster.
         bar: the floor.

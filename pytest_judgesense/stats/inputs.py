@@ -1,7 +1,7 @@
-"""What every statistic of this package demands of its arguments, checked in one place.
+"""Checks of arguments that all statistics of this package share.
 
-Arguments come from code, not from users, so a wrong one is a `ValueError` that says what was
-wrong, what was found and what was expected.
+Arguments come from code, not from users, so a wrong one is a `ValueError` that says what was wrong,
+what was found and what was expected.
 
 A *level* is a nominal coverage. A one-sided bound at level L is the end of the two-sided
 interval at level ``1 - 2 (1 - L)``, which is why one-sided levels lie above 0.5.

@@ -1,4 +1,4 @@
-r"""How often a check does not pass: on the very same judge, and after a drop.
+r"""How often a check does not pass: on the same judge, and after a drop.
 
 A share stands over K clusters with totals t_c out of m_c units. Here it is always held against a
 floor: a ceiling is the floor of its complement. Not passing is what the checks say: the share lies
@@ -73,14 +73,14 @@ _TINY: Final = 1e-9  # of rounding: 0.9 of 10 units is 9
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """What a share is held against, and how.
+    """The rule that a share is compared by.
 
     Attributes:
         bar: the share must not lie below it.
-        confident: whether the one-sided bound that clears the bar decides, and not the share.
-        refuting: whether the opposite bound does: what is missed and not refuted goes on.
-        folded: whether, instead, its distance from 1/2 must not lie above the bar.
-        missing: share of missing replies, and so of units that are left out.
+        confident: whether the one-sided bound must clear the bar, instead of the share.
+        refuting: whether the check fails only if the opposite bound misses the bar.
+        folded: whether the distance from 1/2 must not lie above the bar, instead.
+        missing: share of missing replies, and so of left-out units.
         level: of the one-sided bound.
     """
 
@@ -110,7 +110,7 @@ class Gate:
 
 @dataclass(frozen=True, slots=True)
 class Chance:
-    """A chance, and the ends of its 95% interval; both are the chance itself where it is known."""
+    """A probability and the ends of its 95% interval; equal if it is known exactly."""
 
     value: float
     lower: float
@@ -201,7 +201,7 @@ def missed(gate: Gate, found: Recordings) -> NDArray[np.bool_]:
 def chance_at(
     gate: Gate, share: float, rho: float, sizes: ArrayLike, seed: int = 0, draws: int = _DRAWS
 ) -> float:
-    """Chance that a judge of known share does not pass; for the arguments see `simulated`."""
+    """Probability that a judge of known share does not pass; for the arguments see `simulated`."""
     rng = np.random.default_rng(seed)
     return float(missed(gate, simulated(share, rho, sizes, draws, rng)).mean())
 
@@ -214,11 +214,11 @@ def chance_on_new_items(
     ends: tuple[float, float],
     seed: int = 0,
 ) -> Chance:
-    """Chance that the judge of a recording does not pass on as many new items.
+    """Probability that the judge of a recording does not pass on as many new items.
 
     Args:
-        gate: what its share is held against.
-        totals: what counts in each cluster, from 0 to its size.
+        gate: how its share is compared.
+        totals: units that count in each cluster, from 0 to its size.
         sizes: units of each cluster, whole, at least 1.
         rho: intraclass correlation, for the interval.
         ends: of the 95% interval of the share.
@@ -243,10 +243,10 @@ def chance_on_new_items(
 def chance_asked_again(
     gate: Gate, totals: ArrayLike, sizes: ArrayLike, bounds: Sequence[float]
 ) -> Chance:
-    """Chance that the same judge does not pass when it is asked the same items again.
+    """Probability that the same judge does not pass when called on the same items again.
 
     Args:
-        gate: what the share over all replicates is held against.
+        gate: how the share over all replicates is compared.
         totals: sums of the units by cluster and replicate, shape (K, R), R at least 2.
         sizes: numbers of the units, likewise.
         bounds: the one-sided bounds of the share; they move with it.
@@ -280,10 +280,10 @@ def chance_asked_again(
 def chance_of_estimate(
     gate: Gate, value: float, lower: float, upper: float, clusters: int
 ) -> Chance:
-    """Chance that an estimate that is no share does not pass on as many new items.
+    """Probability that an estimate other than a share does not pass on as many new items.
 
     Args:
-        gate: what it is held against.
+        gate: how it is compared.
         value: the estimate.
         lower: its one-sided lower bound; the standard error is read off it.
         upper: its one-sided upper bound.
@@ -325,17 +325,17 @@ def _chance_of_number(
 def smallest_drop(
     gate: Gate, share: float, rho: float, sizes: ArrayLike, seed: int = 0
 ) -> float | None:
-    """The smallest change for the worse that the check stops with 80% power.
+    """The smallest drop that the check detects with 80% power.
 
     Args:
-        gate: what the share is held against.
-        share: as it is; a folded one is at least 1/2.
-        rho: intraclass correlation; it stays.
+        gate: how the share is compared.
+        share: the present share; a folded one is at least 1/2.
+        rho: intraclass correlation; it stays the same.
         sizes: units of each cluster.
         seed: of the draws.
 
     Returns:
-        The change, at least 0; ``None`` if not even the worst share is stopped.
+        The drop, at least 0; ``None`` if not even the worst share is detected.
     """
     end = 1.0 if gate.folded else 0.0
 

@@ -1,29 +1,29 @@
-r"""Which judges differ on the same trials, and so which ranks each of them may have.
+r"""Which judges differ on the same trials, and which ranks each of them may have.
 
-A judge's evidence is a row of sums for each cluster (for a share: what counts, and of how many),
+A judge's data are a row of sums for each cluster (for a share: how many count, and of how many),
 and its value is a function of the summed rows, such as ``share``. Judges are compared on the
 clusters that both were asked.
 
-**Two judges.** If it made no matter which of them answered, their rows could be swapped within any
-cluster. With T the difference of their values, and T' that after swaps that a coin decides::
+**Two judges.** If the judges are exchangeable, their rows can be swapped within any cluster. With T
+the difference of their values, and T' that after random swaps::
 
     p = P(|T'| >= |T|)          all 2^k swaps of the k clusters that differ where k <= 13,
                                 else 9,999 drawn ones and the one seen: (1 + hits) / 10,000
 
-For two judges of one process p is at most alpha in at most alpha of sessions, whatever the clusters
-hold: whole clusters are swapped, so calls within them may depend on each other as they like. Judges
-of equal value and different processes are told apart more often where one of them fails on few
-clusters as a whole: `benchmarks/ranks.py` prints how often.
+For exchangeable judges p is at most alpha in at most alpha of sessions, whatever the clusters hold:
+whole clusters are swapped, so calls within them may be dependent. Different judges with equal
+values are told apart more often if one of them fails on few clusters as a whole:
+`benchmarks/ranks.py` prints how often.
 
 The interval of T is that of the delete-one-cluster jackknife (`stats.comparison`).
 
-**All pairs** are one family: their p-values are Holm's. **Rank ranges** follow from the pairs that
+**All pairs** are one family with Holm-adjusted p-values. **Rank ranges** follow from the pairs that
 are told apart. A judge ranks behind all that are better, and before all that are worse::
 
     from 1 + (judges that are better)   to   judges - (judges that are worse)
 
-All ranges hold the true ranks together in at least 1 - alpha of sessions, because that often no
-pair is told apart wrongly. Judges of equal value have all ranks that they share.
+All ranges contain the true ranks jointly in at least 1 - alpha of sessions, because in that share
+no pair is wrongly told apart. Judges of equal value have all ranks that they share.
 
 **What would settle a pair.** With the standard error s of T over K clusters, clusters like these,
 and a test at the level a of Holm's step, it is told apart with probability 0.8 from about::
@@ -74,15 +74,15 @@ class Pair:
     """Two judges on the same trials.
 
     Attributes:
-        difference: value of ``first`` less that of ``second``, above 0 if ``first`` is better;
-            ``None`` without a cluster that both were asked.
-        interval: of the difference, at 95%, over clusters; ``None`` where nothing varies.
+        difference: value of ``first`` minus that of ``second``, above 0 if ``first`` is better;
+            ``None`` without a common cluster.
+        interval: of the difference, at 95%, over clusters; ``None`` if nothing varies.
         p: two-sided, after Holm over all pairs.
-        clusters: that both were asked.
-        differ: clusters in which they differ.
+        clusters: number of common clusters.
+        differ: number of clusters in which they differ.
         apart: whether they are told apart at the level of the family.
-        needed: clusters like these that would tell them apart with a chance of 80%; ``None`` where
-            they are told apart, and where no reasonable number would.
+        needed: number of such clusters that would tell them apart with a probability of 80%;
+            ``None`` if they are told apart, or if no reasonable number would.
     """
 
     first: str
@@ -98,12 +98,12 @@ class Pair:
 
 @dataclass(frozen=True, slots=True)
 class Standings:
-    """Judges by their value, and what can be said of their ranks.
+    """Judges by their value, with the possible ranks of each.
 
     Attributes:
         values: by judge, the best first; higher is better.
-        ranks: by judge, the least and the greatest rank that it may have.
-        pairs: every two judges.
+        ranks: by judge, the smallest and the largest possible rank.
+        pairs: all pairs of judges.
     """
 
     values: Mapping[str, float]
@@ -111,19 +111,19 @@ class Standings:
     pairs: tuple[Pair, ...]
 
     def rank(self, judge: str) -> int:
-        """The rank of a judge's value as it was measured; equal values share the better one."""
+        """The rank of a judge's measured value; equal values share the better rank."""
         return 1 + sum(round(v - self.values[judge], 12) > 0 for v in self.values.values())
 
     @property
     def best(self) -> str | None:
-        """The judge that is better than every other one; ``None`` while that is not settled."""
+        """The judge that is better than all others; ``None`` if that is not settled."""
         return next((judge for judge, ends in self.ranks.items() if ends == (1, 1)), None)
 
     def verdict(self, what: str) -> str:
-        """Which judge is best, or what would settle it, in one sentence.
+        """Which judge is best, or how many clusters would settle it, in one sentence.
 
         Args:
-            what: what the best judge is, such as ``most stable``.
+            what: the superlative, such as ``most stable``.
         """
         first, *others = self.values
         if not others:
@@ -146,7 +146,7 @@ class Standings:
 
 
 def share(sums: _Floats) -> _Floats:
-    """What counts over how many, of rows of the two."""
+    """The share: the first sum over the second, from summed rows."""
     return np.asarray(sums[..., 0] / sums[..., 1])
 
 
@@ -157,17 +157,17 @@ def compare_judges(
     seed: int = 0,
     alpha: float = 0.05,
 ) -> Standings:
-    """Judges on the same trials, by the share of outcomes that count for them.
+    """Compare judges on the same trials by their shares of successful outcomes.
 
     Args:
-        outcomes: for each judge one number within [0, 1] a trial, in the same order for all: 1
-            counts for the judge; NaN is a reply that is missing.
-        clusters: the cluster of each trial: what is independent, such as its item.
-        seed: of the swaps that are drawn.
-        alpha: chance at most of telling apart any two judges that are alike.
+        outcomes: for each judge one number within [0, 1] for each trial, in the same order for all
+            judges: 1 is a success; NaN is a missing reply.
+        clusters: the cluster of each trial, the independent unit, such as its item.
+        seed: seed of the random swaps.
+        alpha: maximum probability of telling apart any two exchangeable judges.
 
     Returns:
-        The judges with their ranks and every pair of them.
+        The judges with their ranks and all pairs of them.
 
     Raises:
         ValueError: there is no judge, an outcome is outside [0, 1], or lengths differ.
@@ -199,16 +199,16 @@ def standings(
     seed: int = 0,
     alpha: float = 0.05,
 ) -> Standings:
-    """Judges by a value of their summed rows, with their ranks and every pair of them.
+    """Compare judges by a function of their summed rows, with their ranks and all pairs.
 
     Args:
         rows: of each judge, by cluster.
-        value: from summed rows, shape (..., columns), to values of which higher ones are better.
-        seed: of the swaps that are drawn.
+        value: from summed rows, shape (..., columns), to values; higher is better.
+        seed: seed of the random swaps.
         alpha: level of the family of all pairs.
 
     Raises:
-        ValueError: there is no judge, or one without a cluster.
+        ValueError: there is no judge, or a judge without a cluster.
     """
     if not rows or not all(rows.values()):
         found = {judge: len(of) for judge, of in rows.items()}
@@ -250,7 +250,7 @@ def standings(
 
 
 class _Test:
-    """Two judges on the clusters that both were asked."""
+    """Two judges on their common clusters."""
 
     def __init__(self, one: Rows, other: Rows, value: Value, seed: int) -> None:
         shared = sorted(one.keys() & other.keys())
@@ -279,7 +279,7 @@ class _Test:
         for swapped in _swaps(self.differ, seed):
             shift = swapped @ gaps
             sizes = np.abs(difference(first + shift, second - shift))
-            # What is not defined after a swap speaks for nothing: it counts as a hit.
+            # A value that is undefined after a swap counts as a hit, which is conservative.
             hits += int((~(sizes < abs(self.difference) - 1e-12)).sum())
             drawn += len(swapped)
         enumerated = self.differ <= _ALL_SWAPS
@@ -297,12 +297,12 @@ class _Test:
 
 
 def clusters_to_tell_apart(difference: float, error: float, clusters: int, level: float) -> int:
-    """Clusters from which two judges are told apart with a chance of 80%; see the module.
+    """Clusters at which two judges are told apart with a probability of 80%; see the module.
 
     Args:
         difference: of their values, not 0.
         error: its standard error.
-        clusters: over which it is so.
+        clusters: the number of clusters behind the standard error.
         level: of the two-sided test.
     """
     z = float(ndtri(1 - level / 2))

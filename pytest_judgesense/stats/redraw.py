@@ -1,9 +1,9 @@
-"""Whole clusters drawn anew: what a statistic of their sums would be on other items.
+"""Whole clusters resampled: what a statistic of their sums would be on other items.
 
-K of K clusters are drawn with replacement. A draw is how often each cluster is in it, so sums over
-what was drawn are products, and a statistic of sums is taken of all draws at once. So is whether
-the lower bound of a share (`stats.dirichlet`) reaches a bar; draws of like clusters are decided
-once.
+K of K clusters are drawn with replacement. A draw is the number of times that each cluster is in
+it, so sums over draws are matrix products, and a statistic of sums is computed for all draws at
+once. So is whether the lower bound of a share (`stats.dirichlet`) reaches a bar; equal draws are
+computed once.
 
 References:
     A. C. Davison, D. V. Hinkley (1997), Bootstrap Methods and their Application, 3.8.
@@ -47,7 +47,7 @@ def cluster_sums(
 def drawn_values(
     value: Callable[..., Any], sums: Sequence[_Floats], counts: NDArray[np.int64]
 ) -> _Floats:
-    """A statistic of sums, of every draw; NaN where nothing that it needs was drawn."""
+    """A statistic of sums for every draw; NaN if nothing that it needs was drawn."""
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.asarray(value(*(counts @ column for column in sums)), dtype=np.float64)
 
@@ -70,5 +70,5 @@ def drawn_reaching(
 
 
 def bits(flags: Sequence[Flags]) -> str:
-    """Where any of the flags is set, as hexadecimal digits, a bit a draw."""
+    """Where any of the flags is set, as hexadecimal digits, one bit a draw."""
     return np.packbits(np.any(flags, axis=0)).tobytes().hex()

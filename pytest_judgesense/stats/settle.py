@@ -1,4 +1,4 @@
-"""How many clusters it takes: to clear a bar at all, to settle it, to stop a drop.
+"""How many clusters are needed: to clear a bar at all, to settle it, to detect a drop.
 
 **To clear.** Before anything is measured, the best case tells what a bar needs at least: clusters
 that all hold the values of a judge without error. Bounds are monotone (`stats.dirichlet`), so no
@@ -11,7 +11,8 @@ clears b: the number is the fewest clusters with which it does in 80%. D is esti
 clusters, and too low a D costs more than too high a one gives: it is taken (K - 1) / (K - 3) times,
 the mean of an inverse chi-square. `benchmarks/power.py` shows how often so many settle it.
 
-**To stop a drop.** The fewest with which the check passes today in 95% and stops the drop in 80%.
+**To detect a drop.** The smallest number with which the check passes today in 95% and detects the
+drop in 80%.
 
 Chances grow with the clusters up to steps of whole units, so the fewest is found by doubling and
 bisection.
@@ -34,12 +35,12 @@ _DRAWS: Final = 300
 
 
 def fewest_clusters(enough: Callable[[int], bool], least: int = 2, within: float = 0) -> int | None:
-    """The fewest clusters that are enough.
+    """The smallest number of clusters that is enough.
 
     Args:
-        enough: whether so many are; once true, true for more.
-        least: fewer are not asked about.
-        within: part of the number by which it may be too many.
+        enough: whether a number is enough; once true, true for larger numbers.
+        least: smallest number tried.
+        within: relative error allowed.
 
     Returns:
         At least ``least``; ``None`` when not even `MOST_CLUSTERS` are enough.
@@ -55,7 +56,7 @@ def fewest_clusters(enough: Callable[[int], bool], least: int = 2, within: float
     return number
 
 
-# Complements ask for the same, and so do the reports of one outcome.
+# Complements, and the reports of one outcome, need the same number.
 @lru_cache(maxsize=1024)
 def clusters_to_settle(
     gate: Gate, share: float, design_effect: float, size: int, clusters: int
@@ -96,7 +97,7 @@ def clusters_to_settle(
 def clusters_for_drop(
     gate: Gate, share: float, dropped: float, rho: float, size: int, seed: int = 0
 ) -> int | None:
-    """Fewest clusters with which the check passes today (95%) and stops a drop (80%).
+    """Smallest number of clusters with which the check passes today (95%) and detects a drop (80%).
 
     Args:
         gate: what the share is held against.

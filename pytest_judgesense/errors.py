@@ -180,15 +180,27 @@ class BrokenCassette(CassetteError):
     """A line of a cassette cannot be read."""
 
 
-def unknown_name(kind: str, name: str, valid: Iterable[str]) -> UsageError:
-    """The error for an unknown ``name``; it lists the ``valid`` ones."""
+# Of more names an error shows the few that are most alike: nobody reads a hundred.
+_MOST_LISTED: Final = 20
+
+
+def unknown_name(kind: str, name: str, valid: Iterable[str], listing: str = "") -> UsageError:
+    """The error for an unknown ``name``; it lists the ``valid`` ones.
+
+    Of many it lists those that are most alike; ``listing`` is a command that lists them all.
+    """
     from difflib import get_close_matches
 
     names = sorted(valid)
     close = get_close_matches(name, names, n=1)
     listed = f"name a {kind} of the list" if names else ""
+    expected = "one of: " + ", ".join(names) if names else f"no {kind} is known here"
+    if len(names) > _MOST_LISTED:
+        alike = get_close_matches(name, names, n=5, cutoff=0.3) or names[:5]
+        expected = f"one of {len(names)}, such as {', '.join(alike)}"
+        listed = f"list them: {listing}" if listing else f"name another {kind}"
     return UsageError(
         f"there is no {kind} named {name!r}",
-        expected="one of: " + ", ".join(names) if names else f"no {kind} is known here",
+        expected=expected,
         remedy=f"did you mean {close[0]!r}?" if close else listed,
     )

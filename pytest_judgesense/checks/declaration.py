@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 from pytest_judgesense.errors import UsageError, unknown_name
 from pytest_judgesense.measures.check import Check, CheckKind
 from pytest_judgesense.measures.measure import CONDITION_KEYS, Measure
 from pytest_judgesense.registry import Registry
+
+# The command that lists all measures and checks.
+LISTING: Final = "judgesense explain"
 
 
 def declare_check(
@@ -20,7 +23,7 @@ def declare_check(
         UsageError: the name, an argument or a bar is wrong; it lists the valid ones.
     """
     if name not in registry.checks:
-        raise unknown_name("check", name, registry.checks)
+        raise unknown_name("check", name, registry.checks, LISTING)
     kind = registry.checks[name]
     check: Check = kind.declare(kind, args, kwargs, registry)
     return check
@@ -45,7 +48,7 @@ def declare_regression(
     given = named_arguments(kind, ("measure", "margin"), args, kwargs, ("suite", *CONDITION_KEYS))
     name, measures = given.pop("measure", None), registry.measures
     if not isinstance(name, str) or name not in measures:
-        raise unknown_name("measure", str(name), measures)
+        raise unknown_name("measure", str(name), measures, LISTING)
     measure = measures[name]
     if measure.direction == "construct":
         raise UsageError(

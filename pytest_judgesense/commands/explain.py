@@ -6,28 +6,43 @@ import argparse
 import re
 import textwrap
 from collections.abc import Iterator
+from typing import Final
 
+from pytest_judgesense.checks.declaration import LISTING
 from pytest_judgesense.commands.options import registry_of
-from pytest_judgesense.errors import unknown_name
+from pytest_judgesense.errors import UsageError, unknown_name
 from pytest_judgesense.layout import WIDTH
 from pytest_judgesense.measures.check import CheckKind
 from pytest_judgesense.measures.measure import Measure
+from pytest_judgesense.registry import Registry
 from pytest_judgesense.suites.builtin import measure_page
+
+# Pages that are named where words are asked for that are no name.
+_MOST_SPEAKING: Final = 3
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the name."""
-    said = "a measure (jss) or a check (jss_floor), as reports and node ids name it"
-    parser.add_argument("name", metavar="NAME", help=said)
+    said = (
+        "a measure (jss) or a check (jss_floor), as reports and node ids name it; all are listed "
+    )
+    said += "without one"
+    parser.add_argument("name", metavar="NAME", nargs="?", help=said)
 
 
 def run(options: argparse.Namespace) -> Iterator[str]:
-    """Explain a measure, or what a check holds against its bar."""
-    registry, name = registry_of(options), options.name.partition("[")[0]
+    """Explain a measure, or what a check holds against its bar; without a name list them."""
+    registry = registry_of(options)
+    if options.name is None:
+        for one in registry.measures.values():
+            gated = f" ({one.check})" if one.check else ""
+            yield from _wrapped(f"{one.name}{gated}: {one.meaning}")
+        return
+    name = options.name.partition("[")[0]
     check = registry.checks.get(name)
     measure = check.measure if check else registry.measures.get(name)
     if measure is None and check is None:
-        raise unknown_name("measure or check", name, [*registry.measures, *registry.checks])
+        raise _unknown(name, registry)
     if measure is None:
         yield from _check_lines(check)
         return
@@ -37,6 +52,27 @@ def run(options: argparse.Namespace) -> Iterator[str]:
     gated = f"; checked by {measure.check}" if measure.check else ""
     yield from _wrapped(f"of {measure.unit}s, {direction}{gated}")
     yield from _page_lines(measure)
+
+
+def _unknown(name: str, registry: Registry) -> UsageError:
+    """The error that names what is called alike, or the measures whose pages use these words."""
+    known = [*registry.measures, *registry.checks]
+    error = unknown_name("measure or check", name, known, LISTING)
+    words = _words_of(name)
+    pages = {one: _words_of(measure_page(one) or "") for one in registry.measures}
+    speaking = [one for one, page in pages.items() if len(words) > 4 and words in page]
+    if not speaking:
+        return error
+    # What is also called so comes first.
+    speaking.sort(
+        key=lambda one: (f"also called {words}" not in pages[one], -pages[one].count(words))
+    )
+    remedy = f"of {words} speaks: judgesense explain {' or '.join(speaking[:_MOST_SPEAKING])}"
+    return UsageError(error.what, expected=error.expected, remedy=remedy)
+
+
+def _words_of(text: str) -> str:
+    return " ".join(re.findall(r"[^\W_]+", text.casefold()))
 
 
 def _check_lines(check: CheckKind | None) -> Iterator[str]:

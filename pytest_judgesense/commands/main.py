@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import suppress
 from functools import partial
 from importlib import import_module
+from shutil import get_terminal_size
 from typing import Final, NoReturn
 
 from pytest_judgesense import __version__
@@ -22,6 +23,7 @@ from pytest_judgesense.commands.options import (
 )
 from pytest_judgesense.errors import JudgesenseError, UsageError, harmless
 from pytest_judgesense.instruments.builtin import BUILT_IN
+from pytest_judgesense.layout import WIDTH, within
 
 # Each is a module of this package (`import` is a keyword) with `add_arguments` and `run`, which
 # gives the lines to print, or prints itself and gives the exit code.
@@ -61,8 +63,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = build_parser(given).parse_args(given)
     run: Callable[[argparse.Namespace], Iterable[str] | int] = options.run
     try:
-        done = run(options)
-        return done if isinstance(done, int) else show(done)
+        # As many columns as the terminal has, or as COLUMNS says; files and pipes have the most.
+        with within(get_terminal_size((WIDTH, 24)).columns):
+            done = run(options)
+            return done if isinstance(done, int) else show(done)
     except JudgesenseError as error:
         complain(error)
         # A file that is not there was named wrongly, as a suite that nobody knows.
@@ -91,8 +95,8 @@ def build_parser(given: Collection[str] | None = None) -> argparse.ArgumentParse
     """
     parser = _Parser(
         prog="judgesense",
-        description="``judgesense``: suites linted, judgment logs, recordings, and the embedded "
-        "judge over HTTP.",
+        description="Beside pytest, which runs suites: begin one, check it before any call, report "
+        "judgments that you have, and look after recordings.",
     )
     parser.add_argument("--version", action="version", version=f"judgesense {__version__}")
     said = "load a plugin that adds measures, providers, kinds or sections; may be repeated"

@@ -8,7 +8,13 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from pytest_judgesense.errors import harmless, printable, unknown_name, without_commands
+from pytest_judgesense.errors import (
+    UsageError,
+    harmless,
+    printable,
+    unknown_name,
+    without_commands,
+)
 from pytest_judgesense.files import read_text
 from pytest_judgesense.limits import toml_value
 
@@ -113,6 +119,24 @@ def judge_and_suite(
     return judge, suite(options, labelled=labelled)
 
 
+def only_judge(options: argparse.Namespace) -> str:
+    """The name of the one judge that this folder's project declares.
+
+    Raises:
+        UsageError: it declares none, or several.
+    """
+    from pytest_judgesense.judges.resolving import declared_judges
+
+    declared = list(declared_judges(Path.cwd(), registry_of(options).providers))
+    if len(declared) != 1:
+        raise UsageError(
+            "no judge is named",
+            found=f"declared here: {', '.join(declared) or 'none'}",
+            expected=f"--judge-name NAME: {JUDGE}",
+        )
+    return declared[0]
+
+
 def judges(options: argparse.Namespace, names: list[str]) -> list[JudgeSpec]:
     """The judges of these names."""
     from pytest_judgesense.judges.resolving import declared_judges, resolve_judges
@@ -175,7 +199,8 @@ def suite_files(name: str) -> list[Path]:
             return [path]
     if found := sorted(Path(name).rglob("*.suite.toml")):
         return found
-    raise unknown_name("suite", name, known)
+    own = (path.parent for path in Path("suites").glob("*/*.suite.toml"))
+    raise unknown_name("suite", name, {*known, *(folder.name for folder in own)})
 
 
 def show(lines: Iterable[str]) -> int:

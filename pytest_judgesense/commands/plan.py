@@ -11,7 +11,13 @@ from typing import Final
 from pytest_judgesense.cassettes.storage import read_exchanges
 from pytest_judgesense.checks.outcome import lint_suite
 from pytest_judgesense.commands import power
-from pytest_judgesense.commands.options import BAR_FAILED, judge_and_suite, registry_of, show
+from pytest_judgesense.commands.options import (
+    BAR_FAILED,
+    judge_and_suite,
+    only_judge,
+    registry_of,
+    show,
+)
 from pytest_judgesense.judges.calls import first_calls
 from pytest_judgesense.judges.prompts import judge_for_suite, suite_for_judge
 from pytest_judgesense.judges.spec import JudgeSpec
@@ -22,12 +28,13 @@ _CHARACTERS_A_TOKEN: Final = 4
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add those of ``power``."""
-    power.add_arguments(parser, judge_required=True)
+    """Add those of ``power``; without a judge the one that is declared is meant."""
+    power.add_arguments(parser)
 
 
 def run(options: argparse.Namespace) -> int:
     """Say what a suite costs, what is wrong with it, and what its checks can tell."""
+    options.judge_name = options.judge_name or only_judge(options)
     judge, suite = judge_and_suite(options)
     show(plan_lines(judge, suite, options.judge_cassettes))
     findings = lint_suite(suite_for_judge(suite, judge), registry_of(options))

@@ -16,7 +16,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Final, TypeAlias, TypeVar, get_args
 
-from pytest_judgesense.checks.declaration import declare_check
+from pytest_judgesense.checks.declaration import LISTING, declare_check
 from pytest_judgesense.checks.outcome import ALPHA, TOO_FEW, Finding, Policy, judge_check
 from pytest_judgesense.commands.early_stop import Planned, early_stop_lines
 from pytest_judgesense.commands.options import (
@@ -87,7 +87,7 @@ class Asked:
     def __post_init__(self) -> None:
         for measure_name in self.shares:
             if measure_name not in (known := self.registry.measures):
-                raise unknown_name("measure", measure_name, known)
+                raise unknown_name("measure", measure_name, known, LISTING)
         if self.drop == 0 or self.half_width == 0:
             raise UsageError("a drop and a half-width are above 0", found="0")
 
@@ -117,11 +117,11 @@ class CheckPower:
     needed: int | str | None = None
 
 
-def add_arguments(parser: argparse.ArgumentParser, *, judge_required: bool = False) -> None:
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the suite, the judge, and what is supposed of it."""
     option, share = parser.add_argument, number("share", float, 1)
     option("judge_suite", metavar="SUITE", help="a suite by name, NAME@PRESET, or its file")
-    option("--judge-name", required=judge_required, metavar="NAME", help=JUDGE)
+    option("--judge-name", metavar="NAME", help=JUDGE)
     add_cassettes(parser)
     said = "what must clear a bar (default: the estimate)"
     option("--judge-policy", choices=get_args(Policy), default="estimate", help=said)

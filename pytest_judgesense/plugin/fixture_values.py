@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from pytest_judgesense.cassettes.cassette import Cassette
-from pytest_judgesense.checks.declaration import declare_check
+from pytest_judgesense.checks.declaration import LISTING, declare_check
 from pytest_judgesense.errors import JudgeError, JudgesenseError, UsageError, unknown_name
 from pytest_judgesense.estimate import Estimate, find_estimate
 from pytest_judgesense.judges.client import open_client
@@ -76,7 +76,7 @@ class DatasheetReader:
         __tracebackhide__ = True
         measures = self._item.config.stash[PLUGINS].for_markers.measures
         if measure not in measures:
-            raise unknown_name("measure", measure, measures)
+            raise unknown_name("measure", measure, measures, LISTING)
         name = suite or measures[measure].suite
         if name is None:
             raise UsageError(

@@ -56,12 +56,15 @@ def test_the_bars_of_a_composite_check_are_named() -> None:
     assert check.bar == {"false_preference": 0.2, "distance_1": 0.7, "distance_5": 0.9}
 
 
-def test_an_unknown_check_lists_the_known_ones_and_suggests_one() -> None:
+def test_an_unknown_check_shows_the_most_alike_of_many_and_suggests_one() -> None:
     with pytest.raises(UsageError) as caught:
         declare_check("jss_flor", (0.9,), {})
-    message = str(caught.value)
-    assert all(name in message for name in CHECKS)
-    assert "did you mean 'jss_floor'?" in message
+    assert caught.value.expected.startswith(f"one of {len(CHECKS)}, such as jss_floor, ")
+    assert len(caught.value.expected) < 120
+    assert caught.value.remedy == "did you mean 'jss_floor'?"
+    with pytest.raises(UsageError) as caught:
+        declare_check("q", (0.9,), {})
+    assert caught.value.remedy == "list them: judgesense explain"
 
 
 def test_an_unknown_argument_lists_the_valid_ones() -> None:

@@ -32,4 +32,34 @@ def test_a_name_that_nobody_knows_is_an_error_with_the_nearest(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     assert main(["explain", "flp_rate"]) == 2
-    assert "did you mean 'flip_rate'?" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert "did you mean 'flip_rate'?" in said
+    # Of a hundred names the few that are alike.
+    assert max(map(len, said.splitlines())) <= 120
+
+
+@pytest.mark.parametrize(
+    ("words", "measure"),
+    [
+        ("position bias", "order_positional"),
+        ("position-bias", "order_positional"),
+        ("verbosity bias", "filler_preference"),
+        ("flaky", "repeat_flip_rate"),
+        ("self-consistency", "repeat_flip_rate"),
+    ],
+)
+def test_words_that_people_search_for_lead_to_the_measures_that_speak_of_them(
+    words: str, measure: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["explain", words]) == 2
+    (remedy,) = [line for line in capsys.readouterr().err.splitlines() if "remedy" in line]
+    assert "judgesense explain " in remedy
+    assert measure in remedy
+
+
+def test_without_a_name_all_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["explain"]) == 0
+    listed = capsys.readouterr().out.splitlines()
+    assert "jss (jss_floor): same verdict under two wordings of the prompt" in listed
+    names = {line.partition(":")[0].partition(" (")[0] for line in listed if line[0] != " "}
+    assert names >= set(BUILT_IN.measures)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+import os
 import re
 import signal
 import subprocess
@@ -60,6 +61,15 @@ def test_report_prints_a_datasheet_within_100_columns(log):
     assert any(re.match(r"    jss +4/4 +1\.000", line) for line in lines)
     assert any(re.match(r"    order_stable +4/4 +1\.000", line) for line in lines)
     assert max(map(len, lines)) <= 100
+
+
+@pytest.mark.parametrize("columns", [60, 80])
+def test_report_keeps_to_the_columns_of_the_terminal(log, columns):
+    narrow = {**os.environ, "COLUMNS": str(columns)}
+    done = processes.run("judgesense", "report", log, environment=narrow)
+
+    assert done.returncode == 0, done.stderr
+    assert max(map(len, done.stdout.splitlines())) <= columns
 
 
 def test_report_writes_the_datasheet_by_suffix(log, tmp_path):

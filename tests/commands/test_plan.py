@@ -35,6 +35,27 @@ def test_a_plan_before_a_cent_is_spent_needs_no_key(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+def test_the_one_judge_that_is_declared_needs_no_name(tmp_path: Path) -> None:
+    table = '[tool.judgesense.judges.{}]\nprovider = "openai"\nmodel = "m"\n'
+    (tmp_path / "pyproject.toml").write_text(table.format("mine"))
+    done = run("plan", "coherence@published", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("coherence@published, judge mine\n")
+    (tmp_path / "pyproject.toml").write_text(table.format("one") + table.format("two"))
+    several = run("plan", "coherence@published", cwd=tmp_path)
+    assert several.returncode == 2
+    assert "found:    declared here: one, two" in several.stderr
+
+
+def test_suites_of_the_project_stand_among_those_that_may_be_named(tmp_path: Path) -> None:
+    (tmp_path / "suites" / "own").mkdir(parents=True)
+    (tmp_path / "suites" / "own" / "own.suite.toml").touch()
+    done = run("power", "owm", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "ladder-fine, own, preference" in done.stderr
+    assert "did you mean 'own'?" in done.stderr
+
+
 def test_a_plan_says_what_early_stopping_asks(tmp_path: Path) -> None:
     """Forty items; a judge without error is decided sooner than one close to the bar."""
     (tmp_path / "pyproject.toml").write_text(

@@ -112,7 +112,7 @@ def test_what_judge_datasheet_measured_is_in_the_datasheet(recorded: Project) ->
 @pytest.mark.parametrize(
     ("call", "valid"),
     [
-        ('judge_datasheet("jsss")', "flip_rate"),
+        ('judge_datasheet("jsss")', "such as jss, soft_jss"),
         ('judge_datasheet("jss")', 'suite="..."'),
         ('judge_datasheet("jss", suite="nothing")', "coherence"),
         ('judge_datasheet("jss", suite="parity.suite.toml", distance=9)', "{}"),

@@ -42,7 +42,7 @@ from pytest_judgesense.output import write_text
 from pytest_judgesense.suites.suite import Suite
 from pytest_judgesense.trial import Trial
 
-# What OpenAI takes in one batch.
+# Limits of one batch of OpenAI.
 _MOST_LINES: Final = 50_000
 _MOST_BYTES: Final = 200_000_000
 _DIGEST: Final = 12
@@ -92,13 +92,13 @@ def export_batch(options: argparse.Namespace) -> list[str]:
 
 
 def import_batch(options: argparse.Namespace) -> list[str]:
-    """Record the results of a batch, whatever their order and however many there are."""
+    """Record the results of a batch, in any order and number."""
     judge, suite = judge_and_suite(options)
     requests = _batch_requests(judge, suite)
     by_id = {_custom_id(*planned): planned for planned in requests}
     planned_trials = {trial.id for trial, _ in requests}
     left_out: dict[str, list[str]] = defaultdict(list)
-    # The calls of a trial in their order, whatever that of the results.
+    # The calls of a trial in their order, whatever the order of the results.
     answered: dict[str, list[Answered]] = {custom_id: [] for custom_id in by_id}
     for result in chain.from_iterable(map(read_batch_results, options.results)):
         name = result.custom_id
@@ -172,7 +172,7 @@ def _custom_id(trial: Trial, request: HttpRequest) -> str:
 def _missing(
     judge: JudgeSpec, requests: Iterable[tuple[Trial, HttpRequest]], cassettes: Path
 ) -> Iterator[tuple[Trial, HttpRequest]]:
-    """The trials whose request, as it would be sent now, has no recorded answer."""
+    """The trials whose present request has no recorded answer."""
     opened = cache(lambda path: Cassette(path, "replay", secrets=credentials_of(judge)))
     for trial, request in requests:
         cassette = opened(cassette_of(judge, cassettes, trial.id))

@@ -1,7 +1,7 @@
 """``judgesense cassettes``: recordings searched for secrets, and converted to and from vcrpy.
 
-What comes from outside is recorded like the answer to a live call: without secrets, in the same
-order, and never in place of what is recorded already.
+Foreign exchanges are recorded like the answers to live calls: without secrets, in the same order,
+and never in place of existing recordings.
 """
 
 from __future__ import annotations
@@ -136,7 +136,7 @@ def _from_vcr(source: Path, target: Path) -> list[str]:
 
 
 def _from_foreign_vcr(source: Path, judge: JudgeSpec, suite: Suite, cassettes: Path) -> list[str]:
-    """Record what vcrpy has recorded of ``judge`` on ``suite``.
+    """Record the exchanges that vcrpy has recorded of ``judge`` on ``suite``.
 
     An interaction belongs to the trial that sends its request; of several that send the same one,
     as replicates do, the first gets the first answer.
@@ -173,8 +173,8 @@ def _from_foreign_vcr(source: Path, judge: JudgeSpec, suite: Suite, cassettes: P
 def requests_of(judge: JudgeSpec, suite: Suite) -> Iterator[tuple[Trial, HttpRequest]]:
     """The requests that the trials of ``suite`` send to ``judge``, without its key.
 
-    A trial whose candidates are graded one by one sends two. Those that repair a reply depend on
-    the reply, and are left out.
+    A trial whose candidates are graded one by one sends two requests. Repair requests depend on the
+    reply and are left out.
     """
     if judge.provider == "callable":
         raise UsageError(

@@ -34,7 +34,7 @@ _SHOWN_FLIPS: Final = 10
 _WIDTH: Final = 100
 _HEAD: Final = ("measure", "old", "new", "change", "95% interval", "no loss p", "verdict")
 _HEAD_OF_TWO: Final = ("measure", "first", "second", *_HEAD[3:])
-# What is said of two judges, by what is said of one that was measured twice.
+# The verdicts on two judges, by the verdicts on one judge that was measured twice.
 _OF_TWO: Final = {
     "regressed": "differ: first better",
     "improved": "differ: second better",
@@ -45,7 +45,7 @@ _UNKNOWN: Final = "not known here; the plugin that adds it is loaded by: judgese
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the measurements, and what counts as a loss."""
+    """Add the two measurements, and the margins."""
     said = "measured before, or several judges to be ranked: .json or .jsonl"
     parser.add_argument("old", type=Path, metavar="OLD", help=said)
     said = "measured now: .json or .jsonl"
@@ -128,7 +128,7 @@ def _comparison_lines(
         for pair, (then, now) in enumerate(pairs)
         for measure, condition in _rows(then, now, registry)
     ]
-    # Holm's family is what has a direction.
+    # Holm's family: the measures with a direction.
     judged = [i for i, (_, comparison) in enumerate(rows) if comparison.judged]
     adjusted = dict(zip(judged, adjust([rows[i] for i in judged]), strict=True))
     lines, regressed = [], False
@@ -141,7 +141,7 @@ def _comparison_lines(
         for index, (of, comparison) in enumerate(rows):
             if of == pair:
                 verdict = _verdict(comparison, adjusted.get(index), margin)
-                if apart:  # neither is what became of the other
+                if apart:  # and the outcomes are no identity either
                     verdict = _OF_TWO.get(verdict, verdict)
                 regressed = regressed or verdict == "regressed"
                 lines += _row_lines(comparison, adjusted.get(index), verdict)
@@ -168,7 +168,7 @@ def _named(of: Sequence[Measured]) -> str:
 
 def _rows(old: Measured, new: Measured, registry: Registry) -> Iterator[tuple[str, dict[str, Any]]]:
     """Each measure under its widest conditions: narrower ones would only enlarge Holm's family, and
-    so would a quiet one that has nothing to tell.
+    so would a quiet measure without anything to report.
     """
     known: dict[str, list[dict[str, Any]]] = defaultdict(list)
     every = (*new.side.estimates, *old.side.estimates)

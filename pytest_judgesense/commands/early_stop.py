@@ -1,4 +1,4 @@
-"""What early stopping is expected to ask of a suite, for ``judgesense plan`` and ``power``."""
+"""The expected calls of a suite with early stopping, for ``judgesense plan`` and ``power``."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ class Planned(NamedTuple):
     """A check of a suite that is planned.
 
     Attributes:
-        finding: what it comes to on judgments that fill the design; ``None`` where it has not one
-            bar.
+        finding: its outcome on judgments that fill the design; ``None`` if it does not have exactly
+            one bar.
         sizes: units of each cluster.
     """
 
@@ -83,7 +83,7 @@ def early_stop_lines(
         policy: ``estimate`` or ``confident``.
         rho: see `expected_trials`.
         seed: likewise.
-        usd: what a trial costs at most; ``None`` where that is not known.
+        usd: the maximum cost of a trial; ``None`` if not known.
     """
 
     def priced(number: float) -> str:

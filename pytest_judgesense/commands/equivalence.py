@@ -1,9 +1,9 @@
 """``judgesense equivalence``: whether the wordings of a suite ask the same, said by a judge.
 
 A judge screens template pairs for equivalence; people decide. The question is a suite like any
-other: its items are the template pairs of the suite in question, its labels YES, NO and UNSURE. So
-it is asked, recorded, replayed and parsed like one. What comes back are rows of the suite file's
-``equivalence``, with the reviews that stand there already.
+other: its items are the template pairs of the suite, its labels YES, NO and UNSURE. So it is
+recorded, replayed and parsed like any suite. The results are rows for the suite file's
+``equivalence``, together with the reviews that it already has.
 """
 
 from __future__ import annotations
@@ -65,8 +65,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> Iterator[str]:
     """Ask a judge whether the compared template pairs of a suite are equivalent.
 
-    The judge is asked without its prompts and system prompt. The lines are of TOML: what was said,
-    and the rows of ``equivalence`` to paste.
+    The judge is called without its prompts and system prompt. The lines are TOML: the verdicts, and
+    the rows of ``equivalence`` to paste.
     """
     judge, suite = judge_and_suite(options)
     asked_alone = replace(judge, prompts=Prompts(), system=None)
@@ -127,7 +127,7 @@ def measured_aside(
     command: str,
     **asking: Any,
 ) -> Measurement:
-    """The judgments of a question about a suite, which is ``asking`` in place of what that asks.
+    """The judgments of a question about a suite; ``asking`` is the suite that asks it.
 
     They are recorded like those of a suite ``CALLED-NAME``; ``command`` asks it again. Its verdicts
     are read, its estimates are not.

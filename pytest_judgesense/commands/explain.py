@@ -1,4 +1,4 @@
-"""``judgesense explain``: what a measure means, and what to do when its check fails."""
+"""``judgesense explain``: the meaning of a measure, and what to do when its check fails."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
 """A suite of frozen outputs from a judgment log, for ``judgesense init --from-log``.
 
-The outputs that a judge has graded are the items, its own prompt is the first wording, grades of
-people are the labels. The prompt is taken apart into what is the same for all items and the texts
-that are not; only a template that gives back every prompt of the log to the letter is taken. Where
-there is none, the whole prompts are the items' field. Nothing here asks a judge.
+The graded outputs are the items, the judge's own prompt is the first wording, and grades by people
+are the labels. Each prompt is split into a template, equal for all items, and the texts that
+differ; a template is used only if it reproduces every prompt of the log exactly. If there is none,
+the whole prompts are the items' field. No judge is called.
 """
 
 from __future__ import annotations
@@ -40,13 +40,13 @@ _FIELD: Final = re.compile(r"[a-z][a-z0-9_]*")
 _TRIED: Final = 20
 _MOST_FIELDS: Final = 50
 _MOST_LABELS: Final = 101
-# Wordings that ask for the same, whatever the judge's own prompt is.
+# Wordings with the same question, for any prompt of the judge.
 _WORDINGS: Final = (
     ("t2", "Read everything below before you decide.\n\n{}"),
     ("t3", "{}\n\nDecide with care, and reply in exactly the form that is asked for above."),
 )
 _LITERAL: Final = re.compile(r"[^\x00-\x08\x0b-\x1f\x7f]*[^\x00-\x08\x0b-\x1f\x7f']")
-# Models as tools call them whose provider is known here, with the provider.
+# Model names with a known provider, as other tools write them.
 _MODELS: Final = (
     ("openai", re.compile(r"openai(?:/|:(?:chat:|responses:)?)([\w.:-]+)")),
     ("anthropic", re.compile(r"anthropic(?:/|:(?:messages:)?)([\w.:-]+)")),
@@ -55,11 +55,11 @@ _MODELS: Final = (
 
 @dataclass(frozen=True)
 class Shown:
-    """An output that a judge has graded: what it was shown, and what it said.
+    """A graded output: the texts shown to the judge, and its verdict.
 
     Attributes:
         fields: the texts, those of two candidates by the names ``a`` and ``b``.
-        prompt: what was sent; ``None`` where the log does not hold it.
+        prompt: the prompt that was sent; ``None`` if the log does not hold it.
     """
 
     item: str
@@ -77,7 +77,7 @@ class Frozen:
     Attributes:
         judges: those of the log.
         template: the first wording, and where it is from.
-        told: what else was understood, in sentences.
+        told: further findings, one sentence each.
     """
 
     name: str
@@ -113,14 +113,14 @@ def frozen_suites(
 
     Args:
         log: a judgment log.
-        sample: so many outputs, drawn in proportion to the verdicts.
+        sample: number of outputs to draw, in proportion to the verdicts.
         seed: of that draw.
-        labels: what the judge may answer, where that is more than what it did.
+        labels: the permitted answers, if there are more than those in the log.
         template: the first wording, in place of the judge's own.
 
     Raises:
-        LogError: the log cannot be read, or does not say what was judged.
-        UsageError: what is given does not fit it.
+        LogError: the log cannot be read, or does not hold the judged texts.
+        UsageError: an argument does not fit the log.
     """
     by_suite: dict[str, list[Judgment]] = defaultdict(list)
     designs: dict[str, Design | None] = {}
@@ -186,7 +186,7 @@ def _frozen(
 
 
 def _shown(one: Judgment, where: str, design: Design) -> Shown | None:
-    """What a judgment says of the output that was judged; ``None``: nothing."""
+    """The details of the judged output in a judgment; ``None`` if there are none."""
     source = (one.detail or {}).get("source") or {}
     given = source.get("fields") or {}
     prompt = messages_of(source.get("prompt") or [])
@@ -235,7 +235,7 @@ def _drawn(shown: Sequence[Shown], sample: int | None, seed: int) -> list[Shown]
 def _labels(
     log: Path, name: str, design: Design, shown: Sequence[Shown], given: Sequence[str]
 ) -> list[str]:
-    """What the judge may answer."""
+    """The permitted answers."""
     if design.pairwise:
         return ["A", "B"]
     said = {text for one in shown for text in (one.verdict, one.label) if text} - {TIE, ABSTAIN}
@@ -298,7 +298,7 @@ def _worded(found: Frozen, template: str | None) -> Frozen:
 
 
 def _with_task(one: Shown) -> Shown:
-    """Of pairs, what both answer is called the task."""
+    """For pairs, the text that both answers respond to is the task."""
     fields = {("task" if name == "question" else name): text for name, text in one.fields.items()}
     return replace(one, fields=fields)
 
@@ -370,7 +370,7 @@ def _default(found: Frozen) -> str:
 
 
 def _last(name: str) -> tuple[int, str]:
-    """Where a text stands in a prompt: what was asked first, what is judged at the end."""
+    """The role of a text by its place in a prompt: the request first, the judged text last."""
     usual = ("question", "task", "context", "reference", "criterion")
     return (
         usual.index(name) if name in usual else len(usual) + (name in ("answer", "a", "b")),
@@ -440,7 +440,7 @@ def suite_files(found: Frozen) -> dict[str, str]:
     """The texts of the suite's files by name, the suite file last.
 
     Raises:
-        LogError, SuiteError: what the log holds makes no suite.
+        LogError, SuiteError: no suite can be made of the log.
     """
     table, rows = _table(found), rows_of_items(found)
     try:
@@ -494,7 +494,7 @@ def _long(text: str) -> str:
 
 
 def told(found: Frozen) -> Iterator[str]:
-    """What was understood, in lines."""
+    """What was recognised, in lines."""
     verdicts = Counter(one.verdict or "none" for one in found.shown)
     counts = ", ".join(f"{verdict} {count}" for verdict, count in sorted(verdicts.items()))
     outputs, clusters = len(found.shown), found.clusters

@@ -27,7 +27,7 @@ _MOST_STEPS: Final = 100
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add what is read, and how."""
+    """Add the arguments of the command."""
     kinds = list(BUILT_IN.importers)
     parser.add_argument("kind", choices=kinds, metavar="KIND", help=", ".join(kinds))
     parser.add_argument("path", type=Path, metavar="PATH", help="file or folder of the results")

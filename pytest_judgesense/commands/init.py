@@ -1,6 +1,6 @@
 """A first judge, a first suite and a workflow, written into a user's repository.
 
-Nothing is asked and nothing is overwritten: what is there already is left alone, and named.
+No judge is called and no file is overwritten: existing files are left alone and listed.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def run(options: argparse.Namespace) -> list[str]:
 
 
 def start_own(options: argparse.Namespace) -> Iterator[str]:
-    """Write what measures a function on items, both as they are; lines that say what it is.
+    """Write the files that measure a function on items; returns lines that list them.
 
     Nothing is written where the two cannot be joined.
     """
@@ -132,7 +132,7 @@ def start_own(options: argparse.Namespace) -> Iterator[str]:
 
 
 def start_from_log(options: argparse.Namespace) -> Iterator[str]:
-    """Write suites of the outputs that a log holds; lines that say what they are.
+    """Write suites of the outputs of a log; returns lines that list them.
 
     Nothing is written where one of them cannot be made.
     """
@@ -190,7 +190,7 @@ def _text_of(path: Path) -> str:
 
 
 def _command(options: argparse.Namespace) -> str:
-    """What the user wrote, to be repeated with more."""
+    """The user's command, to be repeated with more options."""
     words = ["judgesense", "init", "--callable", options.function, "--items", str(options.items)]
     words += ["--kind", options.kind] if options.kind else []
     words += ["--labels", options.labels] if options.labels else []
@@ -201,7 +201,7 @@ def _command(options: argparse.Namespace) -> str:
 
 
 def _function(target: str, folder: Path) -> JudgeFunction:
-    """The function, imported for its signature: without a key, and asking nobody."""
+    """The function, imported for its signature without a key and without calls."""
     from pytest_judgesense.cassettes.offline import refuse_sockets
     from pytest_judgesense.cassettes.scope import CallScope, entered
     from pytest_judgesense.judges.placeholders import placeholder_credentials
@@ -217,7 +217,7 @@ def _function(target: str, folder: Path) -> JudgeFunction:
 def _within(file: Path, folder: Path, place: Path) -> tuple[str, bool]:
     """A file as the suite file at ``place`` names it, and whether it has to be copied there.
 
-    What lies outside of the project is no part of it.
+    Files outside the project are not part of it.
     """
     inside = file.resolve().is_relative_to(folder.resolve())
     if not inside:
@@ -226,7 +226,7 @@ def _within(file: Path, folder: Path, place: Path) -> tuple[str, bool]:
 
 
 def _requirements(folder: Path) -> str:
-    """What CI installs beside the plugin: a replay imports the judge."""
+    """What CI installs beside the plugin, because a replay imports the judge."""
     if (folder / "requirements.txt").is_file():
         return " -r requirements.txt"
     project = folder / "pyproject.toml"
@@ -299,9 +299,9 @@ def _declared(project: Path) -> dict[str, Any] | None:
 
 
 def _declare(project: Path, name: str | None = None, content: str = "") -> str:
-    """Append the table of a judge; what stands there stays byte for byte.
+    """Append the table of a judge; existing bytes are kept.
 
-    Without a ``name`` it is that of a first judge, for a project that has none.
+    Without a ``name``: the table of a first judge, for a project without judges.
     """
     declared, content = _declared(project), content or _template("judge.toml")
     table = f"[tool.judgesense.judges.{name}]" if name else _JUDGES

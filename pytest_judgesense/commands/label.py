@@ -1,9 +1,9 @@
 """``judgesense label``: the labels that a temperature suite lacks, given by a judge.
 
-The judge is shown what the best template of the suite shows (a reference answer if the items have
-one), in both presentation orders, at the lowest temperature and with the replicates of the design,
-as a suite ``labels-NAME``. The label of an item is what more than half of its verdicts say, by
-content; without such a majority it gets none. Its labels are marked as the judge's.
+The judge is shown the best template of the suite (with a reference answer if the items have one),
+in both presentation orders, at the lowest temperature and with the replicates of the design, as a
+suite ``labels-NAME``. The label of an item is the content that more than half of its verdicts
+choose; without such a majority the item gets no label. The labels are marked as the judge's.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> Iterator[str]:
     """Have a judge label the items that have no label, and write the lines of all items.
 
-    Those that were labelled get ``label`` and ``gold = "judge:NAME"``. What is said: how many were
-    labelled, and which have no majority.
+    Labelled items get ``label`` and ``gold = "judge:NAME"``. Returns how many were labelled, and
+    which have no majority.
     """
     judge, suite = judge_and_suite(options, labelled=False)
     target, source = options.output, stimuli_of(suite)

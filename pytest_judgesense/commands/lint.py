@@ -1,4 +1,4 @@
-"""``judgesense lint``: what would make the numbers of a suite worthless."""
+"""``judgesense lint``: faults that would invalidate the numbers of a suite."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Say what would make a suite's numbers worthless."""
+    """List faults that would invalidate the numbers of a suite."""
     if options.suites:
         paths = [path for name in options.suites for path in suite_files(name)]
     else:

@@ -48,7 +48,7 @@ COMMANDS: Final = {
 
 
 class _Parser(argparse.ArgumentParser):
-    """A parser whose complaint is harmless: the words may be names of files that a shell found."""
+    """A parser with harmless error messages: the arguments may be file names from a shell."""
 
     def exit(self, status: int = 0, message: str | None = None) -> NoReturn:
         """End with ``status``, and a line where errors go."""
@@ -69,7 +69,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return done if isinstance(done, int) else show(done)
     except JudgesenseError as error:
         complain(error)
-        # A file that is not there was named wrongly, as a suite that nobody knows.
+        # A missing file is a wrong argument, like an unknown suite.
         missing = isinstance(error.__cause__, FileNotFoundError)
         return WRONG_COMMAND if missing or isinstance(error, UsageError) else BROKEN_FILE
     except BrokenPipeError:
@@ -90,8 +90,8 @@ def build_parser(given: Collection[str] | None = None) -> argparse.ArgumentParse
     """The parser of the command line.
 
     Args:
-        given: the words of the command line; ``None`` for every command there is. Commands that are
-            none of them take no arguments, for their modules are not imported.
+        given: the arguments of the command line; ``None`` to build all commands. Other commands get
+            no arguments, because their modules are not imported.
     """
     parser = _Parser(
         prog="judgesense",

@@ -25,7 +25,7 @@ from pytest_judgesense.trial import Design, Judgment
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add what is joined, and into what."""
+    """Add the source files and the target."""
     parser.add_argument("sources", nargs="+", type=Path, metavar="PATH", help="files, or folders")
     parser.add_argument(
         "-o", "--output", required=True, type=Path, metavar="PATH", help="what to write"
@@ -38,10 +38,10 @@ def run(options: argparse.Namespace) -> list[str]:
 
 
 def merge(sources: Sequence[Path], target: Path) -> list[str]:
-    """Join files of one kind, or folders: files of the same relative path with one another.
+    """Join files of one kind, or folders: files with the same relative path are joined.
 
-    All are read before the first is written, and of files that exist only sources are overwritten.
-    The lines name what was written.
+    All files are read before the first is written, and only sources are overwritten. Returns lines
+    that name the written files.
     """
     groups: dict[Path, list[Path]] = defaultdict(list)
     if not any(path.is_dir() for path in sources):
@@ -94,7 +94,7 @@ def _joined(paths: Sequence[Path]) -> str | list[Exchange]:
 
 
 def _kind(path: Path) -> str:
-    """What a file holds, by its suffix and the keys of its first line."""
+    """The kind of a file, by its suffix and the keys of its first line."""
     if path.suffix == ".json":
         return "datasheet"
     try:

@@ -11,7 +11,7 @@ from pytest_judgesense.judges.local.models import MODELS
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add what is to be done."""
+    """Add the actions."""
     verbs = parser.add_subparsers(required=True, metavar="VERB", dest="verb")
     getting = verbs.add_parser("get", help="bring a model to this machine")
     getting.add_argument("model", metavar="NAME", help="a model of `judgesense models list`")

@@ -164,7 +164,7 @@ def pythonpath(start: Path) -> list[str]:
                     ini = iniconfig.IniConfig(path, text[:_MOST_INI])
                     found = dict(ini[section].items()) if section in ini else {}
             except (OSError, ValueError, iniconfig.ParseError, AttributeError):
-                continue  # whoever reads the file for its own sake says what is wrong with it
+                continue  # reported by the code that needs the file
             if found:
                 given = found.get("pythonpath", ())
                 parts = given.split() if isinstance(given, str) else given

@@ -1,7 +1,7 @@
 """A function and a file of items, both as they are, understood for ``judgesense init``.
 
-What joins the two is read from the signature and from the names of the columns. Nothing is guessed
-that would decide what is measured: a parameter that no column is called like is asked for.
+The two are connected by the signature and the column names. Nothing that affects the measurement is
+guessed: a parameter without a column of its name is asked for.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from pytest_judgesense.suites.stimuli import Stimuli, rows_of, text_of
 
 Kind: TypeAlias = Literal["pairwise", "labels", "score"]
 
-# What a column may be beside a field, and how people call the one with the labels.
+# Further roles of a column, and usual names of the label column.
 _BESIDE: Final = ("label", "id", "cluster", "category")
 _LABELS: Final = (
     "label better winner preferred preference gold expected correct truth ground_truth human "
@@ -70,19 +70,19 @@ class Items:
         return list(dict.fromkeys(name for _, row in self.rows for name in row))
 
     def values(self, column: str) -> list[str]:
-        """What stands in a column, as texts, empty cells left out."""
+        """The texts in a column, without empty cells."""
         found = (text_of(row.get(column)) for _, row in self.rows)
         return [text.strip() for text in found if text and text.strip()]
 
 
 @dataclass(frozen=True)
 class Understood:
-    """What joins a function and its items.
+    """The mapping between a function and its items.
 
     Attributes:
         arguments: by parameter its field, where the two are called otherwise.
-        columns: by field its column, likewise.
-        values: what values of the label's column mean, where that does not go without saying.
+        columns: the column of each field.
+        values: the meaning of values in the label column, if not obvious.
         fields: those that the function takes.
         names: how the function may call a label.
         read: the items that these make, and their clusters, as numbers.
@@ -134,11 +134,11 @@ def understood(
     labels: Sequence[str] = (),
     values: Mapping[str, str] | None = None,
 ) -> Understood:
-    """What joins ``function``, which errors call ``called``, and ``items``.
+    """The mapping between ``function``, named ``called`` in errors, and ``items``.
 
-    ``given`` are columns by parameter, or by what they are beside (`label`, `id`, ...); ``command``
-    is what the user wrote, to be repeated with more; ``labels`` and ``values`` are those that the
-    user has said.
+    ``given`` are the columns chosen by parameter or role (`label`, `id`, ...); ``command`` is the
+    user's command, to be repeated with more options; ``labels`` and ``values`` are those given by
+    the user.
 
     Raises:
         UsageError: a parameter has no column, labels are not known, or items are wrong; it shows
@@ -217,7 +217,7 @@ def _plain(name: str) -> str:
 
 
 def _guessed(names: Sequence[str], free: Sequence[str]) -> str:
-    """Options that join the most alike, ``COLUMN`` where nothing is alike."""
+    """Options that map the most similar names, ``COLUMN`` if none is similar."""
     left, options = list(free), []
     sides = _sides(names)
     pairs = _sides(left)
@@ -278,7 +278,7 @@ def _pairs(
     fields = {sides[0]: "a", sides[1]: "b"}
     others = [name for name in taken if name not in sides]
     if others:
-        fields[others[0]] = "task"  # the first text beside the two is what they answer
+        fields[others[0]] = "task"  # the first text beside the two is the task
     arguments = {name: fields.get(name, name) for name in taken}
     slots = {"1": sides[0], "2": sides[1]}
     means = {word: number for number, side in slots.items() for word in (side, side.lower())}
@@ -342,7 +342,7 @@ def _contents(
 
 
 def _labels(values: Sequence[str], kind: Kind) -> list[str]:
-    """The labels that stand in a column; of a scale all from the least to the greatest."""
+    """The labels in a column; for a scale all from the smallest to the largest."""
     distinct = list(dict.fromkeys(values))
     if kind == "score" and (scale := scale_of(distinct)) is not None:
         return scale
@@ -385,13 +385,13 @@ def _counted(found: Understood, items: Items, command: str) -> Understood:
 
 
 def _usage(error: SuiteError, remedy: str = "") -> UsageError:
-    """The same complaint about what the command was given."""
+    """The same error about an argument of the command."""
     told = remedy or error.remedy
     return UsageError(error.what, found=error.found, expected=error.expected, remedy=told)
 
 
 def told(found: Understood) -> Iterator[str]:
-    """What was understood, in lines: a wrong guess is to be seen before a cent is spent."""
+    """What was recognised, in lines, so that a wrong guess is visible before any cost."""
     fields = {field: field for field in found.fields} | dict(found.columns)
     parameters = {field: name for name, field in found.arguments.items()}
     for name in found.fields:
@@ -434,7 +434,7 @@ def table_of(found: Understood, name: str, file: str) -> dict[str, Any]:
 
 
 def _kind() -> str:
-    """The kind of suites whose items are of any form, one content or two."""
+    """The suite kind for items of any form, with one content or two."""
     return next(kind.name for kind in BUILT_IN.forms.values() if kind.wordings)
 
 
@@ -465,13 +465,13 @@ def checks_of(found: Understood) -> Iterator[tuple[str, float]]:
 
 
 def _gate(measure: Measure, found: Understood) -> tuple[str, float]:
-    # A step beside the label is no gross error on a scale.
+    # On a scale, one step from the label is no gross error.
     lenient = measure is AGREEMENT and found.kind == "score"
     return str(measure.check), bar_of(measure, found.clusters, lenient=lenient)
 
 
 def bar_of(measure: Measure, clusters: int, *, lenient: bool = False) -> float:
-    """The strictest bar that a judge without error clears with confidence on so many clusters."""
+    """The strictest bar that an error-free judge clears with confidence on these clusters."""
     bars: Sequence[float] = _FLOORS if measure.floor else _CEILINGS
     if measure is AGREEMENT and lenient:
         bars = _FLOORS[3:]

@@ -1,4 +1,4 @@
-"""``judgesense plan``: what a suite costs, and what its checks can tell, before any call."""
+"""``judgesense plan``: the cost of a suite, and the power of its checks, before any call."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Say what a suite costs, what is wrong with it, and what its checks can tell."""
+    """Print the cost of a suite, its lint findings, and the power of its checks."""
     options.judge_name = options.judge_name or only_judge(options)
     judge, suite = judge_and_suite(options)
     show(plan_lines(judge, suite, options.judge_cassettes))
     findings = lint_suite(suite_for_judge(suite, judge), registry_of(options))
     if errors := [one for one in findings if one.severity == "error"]:
-        # Nobody can say what a check tells that cannot be decided.
+        # An undecidable check has no power to report.
         return show(line for one in errors for line in one.lines) or BAR_FAILED
     return show(power.run(options, _most_usd(judge, suite)))
 
@@ -79,7 +79,7 @@ def plan_lines(judge: JudgeSpec, suite: Suite, cassettes: Path) -> Iterator[str]
 
 
 def _most_usd(judge: JudgeSpec, suite: Suite) -> float | None:
-    """What a trial costs at most, in the mean; ``None`` without prices."""
+    """The mean maximum cost of a trial; ``None`` without prices."""
     if (prices := judge.prices) is None:
         return None
     asked = suite_for_judge(suite, judge)

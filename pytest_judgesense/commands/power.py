@@ -1,8 +1,8 @@
-"""``judgesense power``: how often checks stop a judge that has not changed, and what they catch.
+"""``judgesense power``: how often checks fail an unchanged judge, and what they detect.
 
-With recordings the judge's own totals speak; with a plan alone, assumed shares. The statistics
-stand in `stats.power` and `stats.variance`; units are found by estimating each cluster, and each
-replicate of it, alone: whatever a measure counts, its units here are those that its check counts.
+With recordings it uses the judge's own totals, with only a plan assumed shares. The statistics are
+in `stats.power` and `stats.variance`. Units are found by estimating each cluster, and each
+replicate of it, separately, so they are the same units that the check counts.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ _MOST: Final = 10  # templates, and replicates, of a design that is sought
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What is asked of a suite.
+    """The parameters for a suite.
 
     Attributes:
         alpha: under ``refuted``, of all bars of the suite together; each is tried at the part that
@@ -100,8 +100,8 @@ class CheckPower:
         name: the check's id, with the name of the bar behind it if it has several.
         value: estimated or assumed.
         clusters: 0 where nothing was measured.
-        again: chance that it does not pass on this very judge, asked the same items again; or why
-            there is none.
+        again: probability that it does not pass for the same judge on the same items; or why there
+            is none.
         anew: the same on as many new items.
         drop: smallest change for the worse that it stops with 80% power.
         needed: clusters with which it passes today (95%) and stops the stated drop (80%);
@@ -118,7 +118,7 @@ class CheckPower:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the suite, the judge, and what is supposed of it."""
+    """Add the suite, the judge and the assumptions."""
     option, share = parser.add_argument, number("share", float, 1)
     option("judge_suite", metavar="SUITE", help="a suite by name, NAME@PRESET, or its file")
     option("--judge-name", metavar="NAME", help=JUDGE)
@@ -144,7 +144,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace, usd_a_trial: float | None = None) -> Iterator[str]:
-    """Say how often checks stop an unchanged judge, and what they catch."""
+    """Print how often checks fail an unchanged judge, and what they detect."""
     if options.early_stop and options.judge_policy == "refuted":
         raise UsageError(
             "--early-stop has no meaning under --judge-policy refuted",
@@ -172,7 +172,7 @@ def run(options: argparse.Namespace, usd_a_trial: float | None = None) -> Iterat
 
 
 def _early_stop(suite: Suite, asked: Asked, usd_a_trial: float | None) -> Iterator[str]:
-    """What early stopping asks, of judges as alike as assumed."""
+    """The expected calls with early stopping, at the assumed correlation."""
     known = _imagined(suite, asked)
     estimates, parts = estimate_all(known), _Parts(known)
     checks = [declare_check(c.name, (), dict(c.arguments), asked.registry) for c in suite.checks]
@@ -300,7 +300,7 @@ def _share_row(
     assert estimate.value is not None
     units = [units for part in parts.whole.values() if (units := _units(part, estimate))[1]]
     sizes = [n for _, n in units]
-    # What a ceiling counts is what its floor does not; which slot is favoured does not matter.
+    # A ceiling counts the complement of its floor; the direction of a slot bias does not matter.
     turned = 2 * sum(s for s, _ in units) < sum(sizes) if gate.folded else not finding.floor
     if not (gate.folded or finding.floor):
         gate = replace(gate, bar=1 - gate.bar)

@@ -1,7 +1,7 @@
 """``judgesense record``: suites recorded in shards, by processes of this machine or a Ray cluster.
 
-What a shard is and how it is recorded is that of ``--judge-shard``; see `recording` for how the
-workers, the desk and the driver work together. Scheduling is Ray's, or the operating system's.
+A shard is defined and recorded as with ``--judge-shard``; see `recording` for the cooperation of
+workers, desk and driver. Ray or the operating system schedules the workers.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def run(options: argparse.Namespace) -> int:
     for suite in suites:
         trust.refuse_suite(suite)
     trust.refuse_files(f"judge {judge.name!r}", judge.prompts.files)
-    # What was judged here is not judged by where a worker's own installation has its suites.
+    # Trust was decided here; the location of a worker's own installation must not change it.
     trust = replace(trust, typed=(*trust.typed, *(suite.path for suite in suites)))
     seconds = options.judge_deadline
     counted = options.judge_max_calls, options.judge_max_cost
@@ -171,7 +171,7 @@ class _Ray:
                 self._ray.init(address=_HERE, include_dashboard=False, **quiet)
             else:
                 self._ray.init(address=address, **quiet)
-        # Nobody but the driver begins a task again: it knows what is recorded.
+        # Only the driver restarts a task, because it knows what is recorded.
         self._task: Any = self._ray.remote(max_retries=0)(record_shard)
         self._desk: Any = self._ray.remote(num_cpus=0, max_concurrency=64)(Desk).remote(
             max_calls, max_cost

@@ -44,14 +44,14 @@ from pytest_judgesense.report.terminal import datasheet_lines, ranking_lines
 from pytest_judgesense.report.view import outcome_words, view_of
 from pytest_judgesense.trial import TIE, Design, Judgment
 
-# Numbers further apart are measurements rather than the grades of a scale.
+# More digits are measurements, not grades of a scale.
 _LONGEST_SCALE: Final = 100
-# Forms of the datasheet that hold what judges replied.
+# Formats of the datasheet that hold the judges' replies.
 _WITH_REPLIES: Final = (".jsonl", ".html")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the logs and what becomes of them."""
+    """Add the logs and the outputs."""
     said = "judgment logs (.jsonl); or datasheets and baselines (.json): checks are printed, and "
     said += "--datasheet x.html shows each measure over time"
     parser.add_argument("logs", nargs="+", type=Path, metavar="LOG", help=said)
@@ -128,7 +128,7 @@ def _uncollected() -> Iterator[None]:
 
 
 def _concluded(outputs: Outputs) -> int:
-    """Say what was written and what was not; the exit code."""
+    """Print what was written and what was not; returns the exit code."""
     show(outputs.written)
     for problem in outputs.problems:
         complain(problem)
@@ -172,7 +172,7 @@ def _history_written(options: argparse.Namespace) -> int:
 def _sheet_of_file(path: Path, options: argparse.Namespace, registry: Registry) -> Datasheet:
     """The datasheet of a file, or that of the judgments of a baseline.
 
-    A `UsageError` if there is no such file; a `LogError` if it cannot be read.
+    Raises a `UsageError` if there is no such file, a `LogError` if it cannot be read.
     """
     measured = read_measured(path, options.seed, registry)
     if measured and all(one.side.cell is None for one in measured):
@@ -210,7 +210,7 @@ def _exported(form: str, folder: Path, cells: Sequence[Cell], registry: Registry
 
 
 def _checks_told(options: argparse.Namespace) -> Iterator[str]:
-    """Tell what came of the checks that datasheets hold."""
+    """Print the outcomes of the checks in the datasheets."""
     named = ", ".join(str(path) for path in options.logs)
     if (
         options.datasheet
@@ -248,14 +248,14 @@ def cells_of_logs(
 
     Without ``replies`` their texts are left out, unless something measures them.
 
-    A judgment that appears twice counts once. A `LogError`: a log cannot be read, two lines
-    contradict one another, or the lines of one suite were made by different designs.
+    A judgment that appears twice counts once. Raises a `LogError` if a log cannot be read, two
+    lines contradict each other, or the lines of one suite have different designs.
     """
     given: list[Any] = [*registry.measures.values(), *registry.kinds.values()]
     extended = any(one.source for one in (*given, *registry.sections))
 
     def keeps(design: Design | None) -> bool:
-        # A sweep of temperatures counts their words; what plugins count is theirs to know.
+        # Temperature sweeps count words of replies; plugins may use replies in any way.
         kind = registry.forms.get(design.kind) if design else None
         return replies or extended or bool(kind and kind.sweeps)
 
@@ -295,7 +295,7 @@ def _design(judgments: Sequence[Judgment], registry: Registry) -> Design:
     labels = ("A", "B") if pairwise else tuple(sorted(str(verdict) for verdict in verdicts))
     numbers = bool(labels) and all(re.fullmatch(r"0|-?[1-9][0-9]*", label) for label in labels)
     if numbers:
-        # Grades that nobody gave are labels as well.
+        # Grades that were never given are labels as well.
         least, most = min(map(int, labels)), max(map(int, labels))
         numbers = most - least <= _LONGEST_SCALE
         labels = tuple(str(n) for n in range(least, most + 1)) if numbers else labels
@@ -357,7 +357,7 @@ def _judges_of_datasheets(paths: Iterable[Path]) -> list[dict[str, Any]]:
 
 
 def datasheet_object(path: Path) -> dict[str, Any]:
-    """The object of a datasheet's JSON; `LogError` if there is none."""
+    """The JSON object of a datasheet; raises a `LogError` if there is none."""
     try:
         value = json_value(read_text(path))
     except (OSError, ValueError) as error:

@@ -1,10 +1,10 @@
-"""Where a judge's own Python code runs: apart from ours, and for a limited time.
+"""Running a judge's own Python code separately, with a time limit.
 
-Nothing can end a function that does not return. So it is waited for as long as it may take, and
-then left alone: a synchronous one in a daemon thread of its own, which no end of the process waits
-for; a coroutine on an event loop beside the one that asks, which it may block without holding up
-anything else. That loop lives as long as the session: a judge's module-level async client belongs
-to the loop of its first use.
+A function that does not return cannot be stopped. So it is waited for until its time is up and then
+abandoned: a synchronous function runs in a separate daemon thread, which does not delay the end of
+the process; a coroutine runs on a separate event loop, which it may block without delaying anything
+else. That loop lives as long as the session, because a judge's module-level async client belongs to
+the loop of its first use.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ from pytest_judgesense.cassettes.scope import entered
 _T = TypeVar("_T")
 _Job: TypeAlias = tuple[Callable[[], Any], Future[Any]]
 
-# So many calls that have not returned, and the functions of the session are called no more: each
-# keeps a thread, and whatever it holds.
+# After this many calls that have not returned, the session calls no more functions: each keeps a
+# thread and its resources.
 _MOST_LEFT: Final = 32
 # How long the end of a loop is waited for, and at last that of the threads of others.
 _PATIENCE_S: Final = 5.0
@@ -82,16 +82,17 @@ class LoopThread:
 
 
 def _serve(loop: asyncio.AbstractEventLoop) -> None:
-    """Run the loop until it is stopped; what it was given and has not begun is cancelled.
+    """Run the loop until it is stopped; pending tasks that have not begun are cancelled.
 
-    Somebody's code may have blocked it until then. Python warns of a coroutine that nobody has
-    awaited, in whatever runs just then.
+    User code may have blocked it until then. Python would warn of coroutines that were never
+    awaited, in unrelated code.
     """
     loop.run_forever()
     unbegun = [task for task in asyncio.all_tasks(loop) if not _has_begun(task.get_coro())]
     for task in unbegun:
         task.cancel()
-    # Once round, a cancelled task ends before its first step; once more, and who waits is told.
+    # In the first round a cancelled task ends before its first step; in the second its waiter is
+    # notified.
     for _ in range(2 if unbegun else 0):
         loop.call_soon(loop.stop)
         loop.run_forever()
@@ -104,7 +105,7 @@ def _has_begun(given: object) -> bool:
 
 
 class _Threads(ThreadPoolExecutor):
-    """Daemon threads, as many as are needed; one that has done its job waits for the next.
+    """Daemon threads, as many as needed; an idle thread waits for the next job.
 
     No thread is lost to the others by a job that does not end, and the end of the process waits for
     none, as it does for those of a plain executor.
@@ -157,7 +158,7 @@ class _Threads(ThreadPoolExecutor):
 class Apart(LoopThread):
     """Where the functions of judges run; see the head of this module.
 
-    Coroutines run on the loop that calls them unless they run ``beside`` it.
+    Coroutines run on the calling loop unless they run ``beside`` it.
 
     Attributes:
         left: calls that have not returned in their time, nor since.
@@ -174,7 +175,7 @@ class Apart(LoopThread):
         loop.set_default_executor(self._threads)
 
     def close(self, status: int = 1) -> None:
-        """End what can be ended; what does not return is left to the end of the process.
+        """End everything that can be ended; code that does not return is left to the process.
 
         Threads that it has started may hold that up: then it ends with ``status``.
         """
@@ -189,12 +190,12 @@ class Apart(LoopThread):
     async def call(
         self, function: Callable[[], Any], seconds: float, is_async: bool | None = None
     ) -> Any:
-        """What ``function`` returns, awaited if it is to be.
+        """The result of ``function``, awaited if it is awaitable.
 
         One that ``is_async`` is called here, any other in a thread; ``None``: it shows itself.
 
         Raises:
-            OutOfTime: it takes longer than so many ``seconds``.
+            OutOfTime: it takes longer than this number of ``seconds``.
         """
         if len(self.left) >= _MOST_LEFT:
             raise OutOfTime(f"not called: {len(self.left)} calls of judges have not returned")
@@ -241,14 +242,14 @@ def _called(function: Callable[[], Any]) -> Any:
 
 
 async def _stayed(begin: Callable[[], Awaitable[_T]]) -> _T:
-    # Called here: a coroutine made before would be told as never awaited where this one is dropped.
+    # Called here: a coroutine created earlier would cause a warning if this one is dropped.
     with _staying():
         return await begin()
 
 
 @contextmanager
 def _staying() -> Iterator[None]:
-    """Take ``sys.exit`` in a judge for a fault of it: it would end the thread, and nobody knew."""
+    """Treat ``sys.exit`` in a judge as a fault: it would silently end the thread."""
     try:
         yield
     except (SystemExit, KeyboardInterrupt) as error:
@@ -265,7 +266,7 @@ def apart() -> Apart | None:
 
 @contextmanager
 def running_in(place: Apart) -> Iterator[None]:
-    """Let what this block starts find ``place`` by `apart`."""
+    """Let code started in this block find ``place`` by `apart`."""
     token = _HERE.set(place)
     try:
         yield

@@ -1,7 +1,7 @@
-"""What a session may spend and has spent, and the line that says how far it is.
+"""The limits and the spending of a session, and the progress line.
 
-The counts stand in a file where several processes share them: a limit is one of the session, not of
-a worker of xdist.
+The counts are in a file if several processes share them: a limit is for the session, not for an
+xdist worker.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class SessionBudget(Limits):
 
     @property
     def usd(self) -> float:
-        """What calls have cost; where processes share a limit, none of them tells it."""
+        """The cost of the calls so far; not known if processes share a limit."""
         return self._here.usd
 
     def take(self, spec: JudgeSpec, most_usd: float | None, *, patient: bool = False) -> bool:
@@ -91,7 +91,7 @@ class SessionBudget(Limits):
         return True
 
     def settle(self, most_usd: float | None, usd: float | None) -> None:
-        """Replace what was booked by the cost; where that is not known the most is taken for it."""
+        """Replace the booked cost by the real one; if that is unknown, the maximum is kept."""
         most = most_usd or 0.0
         with self._spent() as spent:
             spent.booked -= most
@@ -103,7 +103,7 @@ class SessionBudget(Limits):
 
     @contextmanager
     def _spent(self) -> Iterator[_Spent]:
-        """What was spent, to be added to; nobody else comes in between."""
+        """The running totals, locked while they are changed."""
         with self._lock, self._held():
             if self._file is None:
                 yield self._here
@@ -168,7 +168,7 @@ def progress_line(
     unread: int = 0,
     decided: tuple[Sequence[str], int] | None = None,
 ) -> str:
-    """How far a measurement is, in one line, what matters most first.
+    """The progress of a measurement in one line, the most important first.
 
     ``usd`` is ``None`` without prices, ``decided`` the checks that are, and how many there are.
     """

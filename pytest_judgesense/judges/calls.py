@@ -1,8 +1,8 @@
 r"""From a trial to the messages that ask it, and from an answer to its judgment. Pure.
 
-Most trials are one call. Where the kind of a suite asks several questions, what their replies come
-to is the kind's to say. A judge with ``repair`` has one call more for each reply that is malformed:
-what it means is brought into form, and nothing is judged anew.
+Most trials are one call. If the suite kind asks several questions, it combines their replies. A
+judge with ``repair`` gets one more call for each malformed reply, which corrects the format without
+judging again.
 
 A reply is malformed if it states no verdict that can be read, or several, or is cut off: see
 `_FORM` for the reasons of `Unparsed` that count. A refusal, an empty reply, and a verdict that the
@@ -50,7 +50,7 @@ _FORM: Final = (
 
 
 def identity_of(judge: JudgeSpec) -> dict[str, Any]:
-    """What makes the judge the judge that it is, for datasheets."""
+    """The identity of the judge, for datasheets."""
     return {
         "name": judge.name,
         "provider": judge.provider,
@@ -72,7 +72,7 @@ def identity_of(judge: JudgeSpec) -> dict[str, Any]:
 
 _T = TypeVar("_T")
 
-# What asks a question, or for the form of the malformed reply to it.
+# The request for a question, or for the repair of a malformed reply to it.
 _Ask: TypeAlias = Callable[[Question, str | None], _T]
 
 
@@ -89,7 +89,7 @@ def _questions(suite: Suite, trial: Trial) -> tuple[Question, ...]:
 def _course(
     suite: Suite, trial: Trial, ask: _Ask[_T], *, repairs: bool
 ) -> Generator[_T, Reply | Failed, Reading]:
-    """What asks each question, answered before the next one, and what the replies come to."""
+    """The calls for the questions, one after the other, and their combined outcome."""
     repaired: list[tuple[str, str | None]] = []
     outcomes = []
     detail: dict[str, Any] | None = None
@@ -127,7 +127,7 @@ def _parsed(suite: Suite, question: Question, reply: Reply | Failed) -> Reading:
         else:
             with suite.form.blamed():
                 reading = form.read(reply.text, reply.truncated)
-    # An endpoint may break off and say so: what is no verdict then is no fault of form.
+    # An endpoint may cut a reply off and say so: then a missing verdict is not a format error.
     declined = reply.refused and isinstance(reading[0], Unparsed)
     return (Unparsed("refusal"), None) if declined else reading
 
@@ -160,7 +160,7 @@ def judgment_of(suite: Suite, judge: JudgeSpec, trial: Trial, answer: Answer) ->
 def _told(
     suite: Suite, judge: JudgeSpec, replies: Sequence[Reply | Failed], outcome: Outcome
 ) -> dict[str, Any]:
-    """What the tokens of a trial's one reply say of the probabilities of the verdicts."""
+    """The probabilities of the verdicts, from the tokens of a trial's single reply."""
     if not judge.logprobs or len(replies) > 1 or not isinstance(outcome, Verdict):
         return {}
     (reply,) = replies
@@ -215,7 +215,7 @@ def _rendering(suite: Suite, judge: JudgeSpec) -> Callable[[Trial, Question], li
 
 
 def _fields(suite: Suite, judge: JudgeSpec) -> Callable[[Trial, Question], dict[str, str]]:
-    """From a trial and a question to what a function may take of them; nothing for a provider."""
+    """From a trial and a question to the arguments of a function; empty for a provider."""
     if judge.provider != "callable":
         return lambda *_: {}
     items = {item.id: item for item in suite.items}

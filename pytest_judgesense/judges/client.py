@@ -55,10 +55,10 @@ if TYPE_CHECKING:
 class Call:
     """One call of a trial.
 
-    The seed counts up with the ``replicate``; without a ``temperature`` the judge's is sent; one
-    that ``repairs`` goes to whoever brings the judge's malformed replies into form. ``form`` is
-    that of its reply, where it is another than that of the suite. ``fields`` are what the messages
-    are made of, for functions that take them instead.
+    The seed increases with the ``replicate``; without a ``temperature`` the judge's own is sent; a
+    call that ``repairs`` goes to the judge that repairs malformed replies. ``form`` is the form of
+    its reply, if it differs from the suite's. ``fields`` are the parts of the messages, for
+    functions that take fields.
     """
 
     messages: Sequence[Mapping[str, str]]
@@ -72,17 +72,17 @@ class Call:
 # A module may load a model while it is imported.
 _LONGEST_IMPORT_S: Final = 600.0
 
-# The calls of a trial: each is given what came of it before the next one is said.
+# The calls of a trial: each outcome is sent in before the next call is returned.
 Course: TypeAlias = Generator[Call, Reply | Failed, Any]
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a trial's call, or calls, brought.
+    """The result of the call or calls of a trial.
 
-    ``reply`` is that of the first call, or of the call on which the verdict depends and that has
-    failed; ``later`` is what came of the calls after it. A recording answers in no time, and then
-    ``latency_s`` is ``None``; ``made`` says whether anybody was asked, ``retried`` how often again.
+    ``reply`` is that of the first call, or of the failed call on which the verdict depends;
+    ``later`` are the outcomes of later calls. For a recorded answer ``latency_s`` is ``None``;
+    ``made`` says whether a call was made, ``retried`` how often it was repeated.
     """
 
     reply: Reply | Failed
@@ -103,7 +103,7 @@ class Endpoint:
     connections: Connections | None = None
 
     def request_of(self, call: Call) -> HttpRequest:
-        """What the call sends."""
+        """The request of the call."""
         spec = self.spec
         if call.temperature is not None:
             spec = replace(spec, temperature=call.temperature)
@@ -113,14 +113,14 @@ class Endpoint:
         return provider_of(spec).request(spec, self.base_url, self.key, call.messages, seed)
 
     def reply_in(self, found: Exchange) -> Reply | Failed:
-        """What a recorded exchange says."""
+        """The reply in a recorded exchange."""
         text = _text_of(found.response.body)
         if found.response.status == NO_RESPONSE:
             return Failed(text)
         return provider_of(self.spec).read(found.response.status, text)
 
     def usd(self, usage: Usage) -> float | None:
-        """What tokens cost; ``None`` where that is not known."""
+        """The cost of tokens; ``None`` if not known."""
         if self.spec.provider in ("embedded", "local"):
             return 0.0
         prices, prompt, completion = self.spec.prices, usage.prompt_tokens, usage.completion_tokens
@@ -129,14 +129,14 @@ class Endpoint:
         return (prompt * prices.prompt + completion * prices.completion) / 1e6
 
     def cost(self, reply: Reply | Failed) -> float | None:
-        """What a call has cost; ``None`` where the endpoint does not say and may charge it."""
+        """The cost of a call; ``None`` if the endpoint does not state it and may charge."""
         if isinstance(reply, Reply):
             return self.usd(reply.usage)
         return 0.0 if reply.reason.startswith("HTTP ") else None
 
 
 def unasked_endpoint(spec: JudgeSpec, throttle: Throttle) -> Endpoint:
-    """The endpoint of a judge whom nobody asks: its recordings answer, or it is a function."""
+    """The endpoint of a judge without requests: it is replayed, or it is a function."""
     base_url = ""  # a function asks whom it likes
     if spec.provider != "callable":
         base_url = base_url_of(spec)
@@ -144,7 +144,7 @@ def unasked_endpoint(spec: JudgeSpec, throttle: Throttle) -> Endpoint:
 
 
 def fault_of(spec: JudgeSpec) -> Callable[[int, str | bytes], str | None]:
-    """What is wrong with a response that holds no reply in spite of its status; see `CallScope`."""
+    """The fault of a response that holds no reply despite its status; see `CallScope`."""
 
     def fault(status: int, body: str | bytes) -> str | None:
         if kind_of_status(status) != "answer":
@@ -156,7 +156,7 @@ def fault_of(spec: JudgeSpec) -> Callable[[int, str | bytes], str | None]:
 
 
 def _text_of(body: str | bytes) -> str:
-    # JSON is UTF-8 whatever a header says; so a recorded answer reads like the one that came.
+    # JSON is UTF-8 whatever a header says, so recorded and live answers are decoded alike.
     return as_bytes(body).decode("utf-8", "replace")
 
 
@@ -180,13 +180,13 @@ class Client:
         self._cassette = cassette
         self._suite = suite
         self._bound: tuple[JudgeFunction, Binding | None] | None = None
-        # A synchronous function is in nobody's way that is replayed either.
+        # A synchronous function that is replayed blocks nothing.
         self._turns = asyncio.Semaphore(endpoint.spec.concurrency or 1)
 
     async def ask(
         self, trial_id: str, messages: Sequence[Mapping[str, str]], replicate: int = 1
     ) -> Answer:
-        """What the judge replies to ``messages``, as the given replicate of a trial.
+        """The judge's reply to ``messages``, as the given replicate of a trial.
 
         Raises:
             CassetteError: replaying, and the recording does not serve.
@@ -196,7 +196,7 @@ class Client:
         return await self.ask_calls(trial_id, _only(Call(messages, replicate)))
 
     async def ask_calls(self, trial_id: str, calls: Course) -> Answer:
-        """What comes of the calls of a trial, made one after the other; raises as `ask`."""
+        """The outcomes of the calls of a trial, made one after the other; raises as `ask`."""
         given: list[Answer] = []
         with self._cassette.trial(trial_id) as scope:
             scope.most_bytes = self._spec.max_body_bytes
@@ -214,7 +214,7 @@ class Client:
             answer = _joined(given, last)
             if self._cassette.mode == "replay":
                 return answer
-            # While recording, what is recorded already answers at no cost and in no time.
+            # While recording, existing recordings answer at once and without cost.
             made = scope.made > 0 or isinstance(answer.reply, Failed)
             return replace(answer, made=made, latency_s=answer.latency_s if made else None)
 
@@ -240,9 +240,9 @@ class Client:
         asked = (request.method, request.url, request.body)
         replaying = self._cassette.mode == "replay"
         if replaying or self._cassette.answer_to(scope.trial, *asked) is not None:
-            # Found (once more), so that it counts as asked: what a trial asks no more is dropped.
+            # Looked up again, so that it counts as used: unused exchanges of a trial are dropped.
             found = self._cassette.find(scope, *asked)
-            # What never got an answer came to its last attempt, which is given again and again.
+            # A call without an answer ended with its last attempt, which is returned each time.
             while not found.answers and (again := self._cassette.find(scope, *asked)) != found:
                 found = again
             return Answer(endpoint.reply_in(found))
@@ -281,7 +281,7 @@ class Client:
         reply = provider_of(endpoint.spec).read(response.status, text)
         kind = kind_of_status(response.status, text)
         if isinstance(reply, Failed) and kind == "answer":
-            kind = "retry"  # a page, half a body, no choices: what came holds no reply
+            kind = "retry"  # an HTML page, half a body, no choices: the response holds no reply
         return Attempt(
             reply,
             kind,
@@ -294,8 +294,8 @@ class Client:
         throttle, target = self._endpoint.throttle, self._spec.model
         said = _Said([dict(message) for message in call.messages])
         if self._cassette.mode == "replay":
-            # What was recorded at the call tells what the function takes: a replay needs neither
-            # the model nor the module around it.
+            # The recorded call holds the function's arguments: a replay needs neither the model nor
+            # the module around it.
             names = self._cassette.arguments_of(scope.trial)
             if names is not None:
                 sources = {name: self._spec.arguments.get(name, name) for name in names}
@@ -316,7 +316,7 @@ class Client:
                 return Answer((await self._run(scope, call, said)).reply)
             async with self._turns:
                 return Answer((await self._run(scope, call, said)).reply)
-        # The call that is booked here is the first request of the function; more are booked when
+        # The booked call is the first request of the function; further requests are booked when
         # they are made. A function whose requests are all recorded makes none.
         booked = [] if self._cassette.complete(scope.trial) else [None]
 
@@ -337,7 +337,7 @@ class Client:
     async def _run(self, scope: CallScope, call: Call, said: _Said) -> Attempt:
         function, binding = await self._imported()
         if binding is None:
-            # A copy: what a judge does to its messages is not what it was asked.
+            # A copy, because a judge may change its messages.
             asking = partial(function, [dict(message) for message in call.messages])
         else:
             messages = [dict(message) for message in call.messages]
@@ -354,12 +354,12 @@ class Client:
             raise
         except Exception as error:
             _raise_remembered(scope)
-            # Clients retry by themselves; what they raise in the end is not tried once more.
+            # Clients retry by themselves; their final exception is not retried.
             status = status_of(error)
             kind: Kind = "end" if kind_of_status(status) == "end" else "fail"
             reason = self._cassette.redacted(reason_of(error))
             if self._cassette.mode == "replay" and not scope.intercepted:
-                # None of its requests has been asked for: this machine lacks what it needs.
+                # No request was made: this machine lacks what the function needs.
                 raise self._not_replayable(reason) from error
             return Attempt(Failed(reason), kind, overloaded=overloaded(status))
         _raise_remembered(scope)
@@ -386,9 +386,9 @@ class Client:
         )
 
     async def _imported(self) -> tuple[JudgeFunction, Binding | None]:
-        # Not before it is needed. What a module fetches while it is imported belongs to no trial,
-        # or it would be missing wherever another trial comes first. While replaying it may reach
-        # nobody either.
+        # Imported only when needed. Requests that a module makes during import belong to no trial;
+        # otherwise they would be missing if another trial comes first. While replaying, imports
+        # make no requests either.
         async with self._importing:
             if self._bound is None:
                 replaying = self._cassette.mode == "replay"
@@ -400,7 +400,7 @@ class Client:
 
 
 class _Said(NamedTuple):
-    """What a function is given, as it is recorded: messages, or arguments by parameter."""
+    """The arguments of a function as recorded: messages, or arguments by parameter."""
 
     messages: Sequence[Mapping[str, str]]
     arguments: Mapping[str, Any] | None = None
@@ -414,7 +414,7 @@ async def imported(spec: JudgeSpec, place: Apart) -> JudgeFunction:
     """The function of a callable judge, its module imported where judges run.
 
     Raises:
-        UsageError: it cannot be imported, or it is no function.
+        UsageError: it cannot be imported, or is not a function.
         JudgeError: the import does not end.
     """
     try:
@@ -467,9 +467,9 @@ async def open_client(
     """A client for ``spec`` on ``cassette``; while recording with its connections, and for the
     embedded judge or a local model with its server on 127.0.0.1.
 
-    ``concurrency`` is the number of calls under way at once. A given ``throttle`` goes on with the
-    pace and the backing off of earlier clients of this judge. ``skills`` are what the embedded
-    judge can do beside what it always can. ``trust`` says what may be sent while recording.
+    ``concurrency`` is the number of concurrent calls. A given ``throttle`` continues with the pace
+    and back-off of earlier clients of this judge. ``skills`` are additional skills of the embedded
+    judge. ``trust`` says what may be sent while recording.
 
     Raises:
         UsageError: a callable cannot be imported.

@@ -1,9 +1,9 @@
-"""A function of a user's own: what it is given of a suite, and what its return says. Pure.
+"""A user's own function: the arguments it gets from a suite, and its return value. Pure.
 
-A judge in code has a signature of its own. It takes the messages of a prompt, as a model does; or
-fields of the suite by the names of its parameters, or by the judge's ``arguments`` where the names
-differ. What it returns (a label, a bool, an Enum, a number, a dictionary, a text) becomes the text
-of a reply, and is read like any other.
+A judge in code has its own signature. It takes the messages of a prompt, like a model; or fields of
+the suite by the names of its parameters, or by the judge's ``arguments`` if the names differ. Its
+return value (a label, a bool, an Enum, a number, a dictionary, a text) becomes the text of a reply
+and is parsed like any other.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from pytest_judgesense.suites.space import DecisionSpace
 from pytest_judgesense.suites.suite import Suite
 from pytest_judgesense.trial import Verdict
 
-# What a function may take beside the fields of the items: the wording's text, with its
+# What a function may take besides the fields of the items: the template's text with its
 # placeholders, its id, and the messages of the whole prompt.
 TEMPLATE: Final = "template"
 TEMPLATE_ID: Final = "template_id"
 MESSAGES: Final = "messages"
 _WORDING: Final = frozenset({TEMPLATE, TEMPLATE_ID, MESSAGES})
-# How people call what suites call by one name.
+# Common other names for the suites' names.
 _USUAL: Final[Mapping[str, str]] = {
     name: field
     for field, names in {
@@ -66,7 +66,7 @@ class Binding:
         return not _WORDING.isdisjoint(self.fields.values())
 
     def arguments(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        """By parameter, what the function is ``given`` of the fields."""
+        """By parameter, the values that the function is ``given`` from the fields."""
         return {parameter: given[field] for parameter, field in self.fields.items()}
 
     def call(self, function: Callable[..., Any], arguments: Mapping[str, Any]) -> partial[Any]:
@@ -84,7 +84,7 @@ def is_async(function: Callable[..., Any]) -> bool:
 
 
 def parameters_of(function: Callable[..., Any]) -> list[inspect.Parameter] | None:
-    """The parameters of ``function`` that a value can be given to; ``None`` if it tells none."""
+    """The parameters of ``function`` that accept a value; ``None`` if the signature is unknown."""
     try:
         found = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):  # of some built-in functions
@@ -111,14 +111,14 @@ def fields_of(suite: Suite) -> list[str]:
 def binding_of(
     function: Callable[..., Any], judge: JudgeSpec, suite: Suite | None
 ) -> Binding | None:
-    """What ``function`` takes of ``suite``; ``None`` where it takes the messages alone.
+    """The arguments that ``function`` takes from ``suite``; ``None`` if it takes only messages.
 
-    It takes fields if the judge has ``arguments``, if a parameter is called like a field, or if it
-    needs more than one value. Without a suite there are no fields: a test asks with messages.
+    It takes fields if the judge has ``arguments``, if a parameter has the name of a field, or if it
+    needs more than one value. Without a suite there are no fields: a test calls it with messages.
 
     Raises:
-        UsageError: a parameter has no field, or ``arguments`` name what there is not; it shows the
-            parameters and the fields.
+        UsageError: a parameter has no field, or ``arguments`` contain an unknown name; the error
+            shows the parameters and the fields.
     """
     parameters = parameters_of(function)
     if parameters is None:
@@ -299,5 +299,5 @@ def _plain(value: object) -> dict[str, Any] | None:
 
 
 def _inner(judge: JudgeSpec, space: DecisionSpace | None, value: object) -> object:
-    """What stands in JSON for a ``value`` of a dictionary that JSON does not know."""
+    """The JSON form of a ``value`` of a dictionary that is not a JSON type."""
     return _of_enum(value, judge, space) if isinstance(value, enum.Enum) else str(value)

@@ -1,6 +1,7 @@
 """One event loop for all asking, in a thread of its own, and how an interrupt ends it.
 
-In a thread of its own, the loop serves synchronous tests and tests whose own loop is running alike.
+Because the loop has a separate thread, it serves synchronous tests and tests with a running loop of
+their own.
 
 The first interrupt (Ctrl-C; SIGTERM where the session has taken it) lets nothing begin any more and
 waits for the calls under way: they are paid for, and recorded when they have come to their end,
@@ -35,10 +36,10 @@ async def together(coroutines: Iterable[Coroutine[Any, Any, _T]]) -> list[_T]:
 
 
 class AskingLoop(LoopThread):
-    """The loop of all asking. What judges run of their own runs beside it, see `apart`.
+    """The event loop of all calls. Judges' own code runs beside it, see `apart`.
 
     Attributes:
-        on_wait: called a few times a second by the thread that waits in `run`; where it raises
+        on_wait: called a few times a second by the thread that waits in `run`; if it raises
             ``KeyboardInterrupt``, that is an interrupt.
         on_interrupt: called at the first interrupt, and to let no call begin any more; without it
             an interrupt ends at once.
@@ -97,7 +98,7 @@ class AskingLoop(LoopThread):
             self._cancel(self._under_way)
 
     def wait_for(self, futures: Collection[Future[Any]]) -> None:
-        """Wait until all are done; what they came to is theirs to say."""
+        """Wait until all are done; their results are read elsewhere."""
         while wait(list(futures), _LOOK_UP_S).not_done:
             self.on_wait()
 
@@ -113,7 +114,7 @@ class AskingLoop(LoopThread):
     def close(self, status: int = 1) -> None:
         """End the loops and their threads; a loop that was never used has nothing to end.
 
-        A process whose end is held up by what judges have left running ends with ``status``.
+        If judges' code delays the end of the process, the process exits with ``status``.
         """
         super().close()
         self._apart.close(status)

@@ -1,10 +1,10 @@
-"""Credentials that stand in for those of a judge's own client while its recordings answer.
+"""Placeholder credentials for a judge's own client during replay.
 
-A client of a provider refuses to be made without a key, long before it asks anybody. So code that
-belongs to a replayed trial, or to the import of its judge, reads a placeholder where a usual
-variable is not set. Nothing is written to the environment: other code, other tests, threads that
-belong to no trial and child processes read it as it is. No connection is made within a replayed
-trial (see `cassettes.offline`), so that a placeholder reaches nobody.
+The client of a provider cannot be created without a key, even if it makes no request. So code of a
+replayed trial, or of the import of its judge, reads a placeholder if a usual variable is not set.
+Nothing is written to the environment: other code, other tests, threads outside of a trial and child
+processes see it unchanged. A replayed trial makes no connection (see `cassettes.offline`), so a
+placeholder is sent to nobody.
 """
 
 from __future__ import annotations

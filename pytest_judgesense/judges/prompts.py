@@ -36,19 +36,19 @@ def suite_for_judge(suite: Suite, judge: JudgeSpec) -> Suite:
     templates = _own_templates(suite, judge)
     _verify(suite, judge, templates)
     if templates == suite.templates and judge.system in (None, suite.system):
-        return suite  # with what was already derived from it
+        return suite  # including cached derived values
     return suite.with_templates(templates, judge.system)
 
 
 def judge_for_suite(judge: JudgeSpec, suite: Suite) -> JudgeSpec:
     """The judge as ``suite`` asks it: with the settings of its design, and budget enough.
 
-    A judge that sends no temperature at all (``None``) goes on sending none, unless the suite asks
-    at several: there each trial says its own. A judge that declines seeds, or ``top_p``, is sent
-    none. A suite whose replies have a JSON schema asks for structured output where the provider has
-    it and the judge does not decline it; any other suite where the judge declares it. One that
-    sweeps temperatures never does: it counts the replies that are out of form. A judge whose
-    log-probabilities are asked for has tokens enough to come to the verdict in a structured reply.
+    A judge that sends no temperature (``None``) sends none, unless the suite varies the
+    temperature: then each trial sets it. A judge that declines seeds or ``top_p`` is sent none. A
+    suite whose replies have a JSON schema asks for structured output if the provider supports it
+    and the judge does not decline it; other suites ask for it if the judge declares it. Temperature
+    sweeps never do, because they count malformed replies. A judge with log-probabilities gets
+    enough tokens to reach the verdict in a structured reply.
 
     Raises:
         UsageError: a Python function is to be asked at the temperatures of the suite.
@@ -95,7 +95,7 @@ def _reply_schema(judge: JudgeSpec, suite: Suite) -> Mapping[str, Any] | None:
 def _own_templates(suite: Suite, judge: JudgeSpec) -> tuple[Template, ...]:
     prompts = judge.prompts
     if suite.temperatures:
-        return suite.templates  # its prompts are what it compares
+        return suite.templates  # it compares its own prompts
     # Where two texts are compared otherwise than by wordings, there is one prompt, or one an arm.
     if suite.form.wordings or not suite.space.pairwise:
         for_all = prompts.paraphrases.get("*") if suite.form.wordings else None
@@ -174,9 +174,9 @@ than one with no final one among them: {{"verdict": "none"}}
 
 
 def render_repair(reply: str, form: ReplyForm | DecisionSpace) -> list[dict[str, str]]:
-    """The messages that have a malformed reply brought into form. They do not show what it judges.
+    """The messages that ask for the repair of a malformed reply, without the judged material.
 
-    ``form`` is what it may state: a form of its own, or a verdict of a decision space.
+    ``form`` is what it may state: a reply form, or a verdict of a decision space.
     """
     if isinstance(form, ReplyForm):
         described, example = form.described, form.example

@@ -1,8 +1,8 @@
 """Whether the replies of a judge can be read at all, found out before all of them are paid for.
 
-The first trials of a suite go ahead alone. As soon as one of them states a verdict all others are
-asked; if none does, nobody is asked any more: a wrong prompt, or a function that returns what
-nobody reads, costs so many calls and not all.
+The first trials of a suite are called first. As soon as one of them states a verdict, all others
+are called; if none does, calling stops. So a wrong prompt, or a function with unreadable return
+values, costs only these calls.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class FirstReplies:
 
     @asynccontextmanager
     async def turn(self) -> AsyncIterator[None]:
-        """The time of one trial; what came of it is told by `learn` before it ends.
+        """The duration of one trial; its outcome is reported by `learn` before it ends.
 
         Raises:
             LimitReached: none of the first replies could be read.
@@ -57,7 +57,7 @@ class FirstReplies:
                 self._changed.notify_all()
 
     def learn(self, judgment: Judgment) -> None:
-        """Note what came of a trial."""
+        """Note the outcome of a trial."""
         if isinstance(judgment.outcome, Verdict):
             self._open = True
         elif isinstance(judgment.outcome, Unparsed):

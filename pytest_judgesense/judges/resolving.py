@@ -1,7 +1,7 @@
-"""From names to judges, and from a judge to what it needs.
+"""From names to judges, and from a judge to what its calls need.
 
-Judges are declared tables, Python objects, or ``provider:model``. What one needs to be asked is its
-function, or its key; and all credentials that may turn up in its calls are known before them.
+Judges are declared tables, Python objects, or ``provider:model``. A call needs the function or the
+key; all credentials that may appear in calls are collected beforehand.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ def resolve_judges(
     ``providers`` are those that plugins add, by name.
 
     Raises:
-        UsageError: a name is unknown, two judges share one name, or there is no judge at all.
+        UsageError: a name is unknown, two judges share a name, or there is no judge.
     """
     known = {**declared, **objects}
     wanted = list(names) or list(known) or list(suite_judges)
@@ -157,7 +157,7 @@ def function_of(spec: JudgeSpec) -> JudgeFunction:
     """The function of a callable judge.
 
     Raises:
-        UsageError: it cannot be imported, or it is no function.
+        UsageError: it cannot be imported, or is not a function.
     """
     if spec.function is not None:
         return spec.function
@@ -232,7 +232,7 @@ def base_url_of(spec: JudgeSpec) -> str:
 
 
 def credentials_of(spec: JudgeSpec, known: Credentials | None = None) -> Credentials:
-    """Every credential that may turn up in what the judge is asked and answers.
+    """All credentials that may appear in the judge's requests and answers.
 
     They are added to ``known``. Where several variables have the same value, the one of the judge's
     key names it.

@@ -1,13 +1,14 @@
-"""What a session has asked, shared by all its processes, so that none of them asks it again.
+"""The trials that a session has called, shared by its processes so that none is called twice.
 
 Cassettes hold answers. This holds the rest: trials that failed, which a later session is to ask
 again and this one is not; how often a call was retried and how long it took; the notices of a
 recording; and errors that ended a measurement. So it does not matter which worker of xdist measures
 a suite first, nor which of two suites that share trials: each counts and says the same.
 
-Without a folder one process remembers for itself. In a folder there is one file a cassette, read
-and added to by whoever holds the cassette; each line is written as soon as a trial has ended. A
-line begins with its line break: what a killed process left unfinished spoils no other one.
+Without a folder a single process keeps them in memory. In a folder there is one file for each
+cassette, read and appended by the process that holds the cassette; each line is written when a
+trial has ended. A line starts with its line break, so a line left unfinished by a killed process
+damages no other.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ from pytest_judgesense.trial import Failed, Trial
 class Asked:
     """A trial that was asked in this session, with the digest of the messages it was asked with.
 
-    ``failed`` says why there is no reply; if there is one, the cassette holds it.
+    ``failed`` says why there is no reply; otherwise the cassette holds the reply.
     """
 
     trial: str
@@ -59,13 +60,13 @@ class Refusals:
         self._said: dict[tuple[str, object], Failed] = {}
 
     def learn(self, trial: Trial, reply: Reply | Failed) -> None:
-        """Note what came of ``trial``, if it was refused."""
+        """Note the outcome of ``trial`` if it was refused."""
         at = trial.condition.get("temperature")
         if at is not None and isinstance(reply, Failed) and refusal(reply.reason):
             self._said.setdefault((trial.template, at), reply)
 
     def of(self, trial: Trial) -> Answer | None:
-        """What comes of ``trial`` unasked; ``None`` if nobody has refused its cell."""
+        """The outcome of ``trial`` without a call; ``None`` if its cell was not refused."""
         said = self._said.get((trial.template, trial.condition.get("temperature")))
         return None if said is None else Answer(said)
 
@@ -73,7 +74,7 @@ class Refusals:
 def refused_unasked(
     judge: JudgeSpec, cassette: Cassette, trials: Sequence[Trial]
 ) -> dict[str, Answer]:
-    """What comes of those ``trials`` that a recording lacks since their cell was refused."""
+    """The outcomes of ``trials`` that a recording lacks because their cell was refused."""
     recorded = cassette.trials
     left = [t for t in trials if "temperature" in t.condition and t.id not in recorded]
     if not left:
@@ -87,7 +88,7 @@ def refused_unasked(
 
 
 class AskedOn:
-    """What the session has asked on one cassette. To be used while the cassette is held."""
+    """The session's trials on one cassette. Use it only while holding the cassette."""
 
     def __init__(self, file: Path | None = None) -> None:
         self._file = file
@@ -106,19 +107,19 @@ class AskedOn:
         return known if known is not None and known.prompt == _digest(messages) else None
 
     def failure(self, trial: str, messages: Sequence[Mapping[str, str]]) -> Answer | None:
-        """What the trial came to, if the session has asked it and there was no reply."""
+        """The outcome of the trial, if the session has called it and got no reply."""
         known = self.of(trial, messages)
         return known.again(Answer(Failed(known.failed))) if known and known.failed else None
 
     def add(self, trial: str, messages: Sequence[Mapping[str, str]], answer: Answer) -> None:
-        """Note that the trial was asked, and what it came to."""
+        """Note that the trial was called, and its outcome."""
         failed = answer.reply.reason if isinstance(answer.reply, Failed) else None
         asked = Asked(trial, _digest(messages), answer.retried, answer.latency_s, failed)
         self._asked[trial] = asked
         self._write(asdict(asked))
 
     def noted(self, notices: Iterable[str]) -> tuple[str, ...]:
-        """What the session has reported of this cassette so far, ``notices`` added."""
+        """The session's notices about this cassette so far, with ``notices`` added."""
         for notice in notices:
             if notice not in self._notices:
                 self._notices[notice] = None
@@ -132,7 +133,7 @@ class AskedOn:
 
 
 class SessionCalls:
-    """What the session has asked, on all cassettes.
+    """The session's trials on all cassettes.
 
     Its processes share a ``folder``; ``None`` where there is one process.
     """
@@ -143,7 +144,7 @@ class SessionCalls:
         self._errors: dict[tuple[str, ...], JudgesenseError] = {}
 
     def on(self, cassette: Path) -> AskedOn:
-        """What was asked on a cassette, here or by another process; call it while that is held."""
+        """The trials called on a cassette by any process; call it while holding the cassette."""
         if self._folder is not None:
             return AskedOn(self._folder / f"asked-{text_id(str(cassette))}.jsonl")
         return self._here.setdefault(cassette, AskedOn())
@@ -157,7 +158,7 @@ class SessionCalls:
         return self._errors.get(key)
 
     def note_error(self, error: JudgesenseError, *key: str) -> None:
-        """Note that ``error`` is what comes of ``key``; the first one counts."""
+        """Note that ``error`` is the outcome of ``key``; the first one counts."""
         if self.error(*key) is not None:
             return
         self._errors[key] = error
@@ -172,7 +173,7 @@ class SessionCalls:
 
 
 def _lines(file: Path | None) -> Iterable[dict[str, Any]]:
-    """The whole lines of a file; none if there is no such file."""
+    """The complete lines of a file; empty if there is no such file."""
     if file is None or not file.exists():
         return
     for line in file.read_text(encoding="utf-8", errors="replace").split("\n"):

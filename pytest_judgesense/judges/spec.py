@@ -32,12 +32,12 @@ from pytest_judgesense.judges.simulated.profiles import observer_named
 # Of the messages, or of fields of a suite; its return is read as a reply (see `judges.functions`).
 JudgeFunction: TypeAlias = Callable[..., Any]
 
-# Replies of a model on this machine depend on a seed, and take what it has of processors.
+# Replies of a model on this machine depend on a seed; calls share the processors.
 _LOCAL: Final[Mapping[str, Any]] = {"seed": 0, "timeout_s": 600.0}
 # A day: no call is waited for without end, and no timer takes an infinite number.
 LONGEST_CALL_S: Final = 86_400.0
 _NOT_IN_A_SLUG: Final = re.compile(r"[^A-Za-z0-9._-]+")
-# Windows has devices of these names, in every folder and whatever follows a dot.
+# Names of devices on Windows, in every folder and with any suffix.
 _DEVICE: Final = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?", re.IGNORECASE)
 
 
@@ -106,18 +106,17 @@ class JudgeSpec:
         requests_per_minute: the most calls in any minute; ``None`` sets no limit.
         tokens_per_minute: the most tokens in any minute, a call counted before it is made: a
             quarter of its characters, and ``max_tokens``.
-        called: what ``--judge-name`` takes for it, where that is not the name.
-        structured: ``True``: every suite asks for replies by the provider's structured output, a
-            JSON schema, those that sweep temperatures excepted; ``"json"``: by its JSON mode, for
-            endpoints without schemas; ``None``: only suites whose replies are JSON anyway do, and
-            only at the provider's own endpoint.
+        called: the argument of ``--judge-name`` for it, if not the name.
+        structured: ``True``: all suites except temperature sweeps ask for structured output with a
+            JSON schema; ``"json"``: in JSON mode, for endpoints without schemas; ``None``: only
+            suites whose replies are JSON ask for it, and only at the provider's own endpoint.
         reply_schema: the JSON schema of the reply that is asked for; set by the suite.
         repair: who brings malformed replies into form; ``None`` leaves them as they are.
         threads: that compute the replies of a ``local`` model; ``None`` for one a processor.
         context: tokens that a prompt and its reply may have together, of a ``local`` model;
             ``None`` for 4096.
         logprobs: whether the log-probabilities of the reply's tokens are asked for.
-        options: settings that only a provider of a plugin knows; part of what the judge is.
+        options: settings that only a plugin's provider knows; part of the judge's identity.
         plugin_provider: that provider; ``None`` for a built-in one.
         concurrency: calls under way at once; ``None`` for the session's, and for one at a time
             where the judge is a synchronous function.
@@ -168,10 +167,10 @@ class JudgeSpec:
 
     @property
     def slug(self) -> str:
-        """The name as it stands in node ids and file names.
+        """The name as in node ids and file names.
 
-        Characters outside ``[A-Za-z0-9._-]`` become ``-``; a digest then tells names apart that
-        would otherwise coincide. A name that no folder can have on Windows begins with ``judge-``.
+        Characters outside ``[A-Za-z0-9._-]`` become ``-``; then a digest keeps different names
+        different. A name that is invalid for a folder on Windows is prefixed with ``judge-``.
         """
         clean = _NOT_IN_A_SLUG.sub("-", self.name).strip("-.") or "judge"
         if _DEVICE.fullmatch(clean):
@@ -182,7 +181,7 @@ class JudgeSpec:
 
     @property
     def settings(self) -> dict[str, Any]:
-        """The decoding settings, for datasheets; they belong to what a judge is."""
+        """The decoding settings, for datasheets; they are part of the judge's identity."""
         optional = {
             "top_p": self.top_p,
             "structured": self.structured,
@@ -294,7 +293,7 @@ class _JudgeForm(_Form):
                 "has none"
             )
         if self.provider not in PROVIDERS:
-            return self  # the provider of a plugin knows what it takes
+            return self  # a plugin's provider validates its own settings
         if self.options:
             raise ValueError(f"options are for the provider of a plugin, not for {self.provider}")
         kind = {"openai": str, "anthropic": int}.get(self.provider)
@@ -381,7 +380,7 @@ def Judge(name: str, function: JudgeFunction | None = None, **settings: Any) -> 
 
 
 def comes_along(judge: JudgeSpec) -> bool:
-    """Whether the judge is a language model whose recordings come with the package, as it is."""
+    """Whether the judge is exactly a language model with shipped recordings."""
     return judge.name in JUDGES and judge == judge_from_name(judge.name)
 
 
@@ -390,8 +389,8 @@ def judge_from_name(
 ) -> JudgeSpec:
     """The judge of a ``provider:model`` name with default settings; `UsageError` otherwise.
 
-    An embedded judge is called by its profile alone, for its profile is its whole identity; a local
-    one by its model, and it may be named so too.
+    An embedded judge has the name of its profile, which is its whole identity; a local judge has
+    that of its model, and can be selected by it.
     """
     if name in JUDGES:
         model, more = JUDGES[name]

@@ -1,4 +1,4 @@
-"""What follows from the status of a response: an answer, another attempt, or an end. Pure."""
+"""The consequence of a response's status: an answer, another attempt, or an end. Pure."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Final, Literal, TypeAlias
 
-# What follows from a response; `throttle` says which is which.
+# The consequence of a response; see `throttle` for the kinds.
 Kind: TypeAlias = Literal["answer", "retry", "end", "fail"]
 
 _RETRIED: Final = frozenset({408, 409, 425, 429, *range(500, 600)} - {501, 505})
 _ENDING: Final = frozenset({*range(300, 400), 401, 402, 403, 404, 405, 407, 410})
 _OVERLOADED: Final = frozenset({429, 503, 529})
-# A request that cannot be answered as it stands, and the settings that an endpoint may not take.
+# An invalid request, and settings that an endpoint may not support.
 _WRONG: Final = re.compile(r"HTTP (?:400|422): .*\b(?:temperature|seed|top_?p)\b", re.IGNORECASE)
 # A 429 with one of these codes does not pass by waiting.
 _OUT_OF_CREDIT: Final = frozenset({"insufficient_quota", "billing_hard_limit_reached"})
 
 
 def kind_of_status(status: int, body: str = "") -> Kind:
-    """What follows from a response with ``status``; below 300 the body decides."""
+    """The consequence of a response with ``status``; below 300 the body decides."""
     if status == 429 and _code(body) in _OUT_OF_CREDIT:
         return "end"
     if status in _RETRIED:
@@ -38,7 +38,7 @@ def overloaded(status: int) -> bool:
 
 
 def refusal(reason: str) -> str | None:
-    """What an endpoint says of a setting that it does not take, by the reason of a `Failed`."""
+    """The message of an endpoint about an unsupported setting, from the reason of a `Failed`."""
     return f"refused: {reason}" if _WRONG.match(reason) else None
 
 
@@ -50,7 +50,7 @@ def status_of(error: BaseException) -> int:
 
 
 def reason_of(error: BaseException) -> str:
-    """What kind of error it is, and its text in one line."""
+    """The kind of error and its text, in one line."""
     text = " ".join(str(error).split())
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
 
@@ -69,7 +69,7 @@ def wait_asked_for(headers: Mapping[str, str], now: datetime | None = None) -> f
         aware = until if until.tzinfo else until.replace(tzinfo=UTC)
         return max(0.0, (aware - (now or datetime.now(UTC))).total_seconds())
     except (ValueError, OverflowError):
-        return None  # whatever it means, it is no time
+        return None  # not a time, whatever it means
 
 
 def _code(body: str) -> str | None:

@@ -55,7 +55,7 @@ _ALONE_S: Final = 5.0
 
 
 class Deadline:
-    """When a session asks nobody any more: no call begins, and no wait for one goes on.
+    """When a session stops calling: no call begins, and no wait for one continues.
 
     It passes with its time, or when the session is interrupted. Calls under way come to their end.
     """
@@ -70,7 +70,7 @@ class Deadline:
     def interrupt(self) -> None:
         """Let it pass now. Safe with threads."""
         self._interrupted = True
-        # Whoever begins to wait from here on checks first; the others wait on loops of their own.
+        # A new waiter checks first; waiting ones are woken on their own loops.
         for bound, loop in list(self._waiting.items()):
             with suppress(RuntimeError):  # a loop that has been closed waits for nothing
                 loop.call_soon_threadsafe(self._wake, bound)
@@ -129,18 +129,19 @@ class Limits:
         return True
 
     def settle(self, most_usd: float | None, usd: float | None) -> None:
-        """Replace what `take` booked by what the call cost; ``None`` if that is not known."""
+        """Replace the cost booked by `take` by the real one; ``None`` if that is not known."""
 
     def retried(self) -> None:
         """Note that a call is made again."""
 
     async def kept(self) -> None:
-        """Wait until what was recorded is where it outlives this process: here, it is already."""
+        """Wait until recordings are stored outside of this process; here they already are."""
 
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """What one call brought: a reply or why there is none, and the ``kind`` of what follows.
+    """The result of one call: a reply or the reason for its absence, and the ``kind`` of
+    consequence.
 
     ``overloaded`` says that the endpoint is asked too much, ``wait_s`` how long it asks to wait,
     ``late`` that no whole answer came in time, ``retried`` how many calls were made before this one
@@ -159,8 +160,8 @@ class Attempt:
 class _Pace:
     """At most ``per_minute`` units in any minute, in the order of their asking.
 
-    The bucket holds a second's worth, so that a run does not begin with the burst of a whole minute
-    that providers, too, refuse; what it may hold is taken off the rate.
+    The bucket holds one second's worth, so that a run does not begin with the burst of a whole
+    minute, which providers refuse; its size is subtracted from the rate.
     """
 
     def __init__(self, per_minute: float) -> None:
@@ -180,9 +181,9 @@ class _Pace:
 class Throttle:
     """The calls of one judge in one process: their places, their pace, their retries.
 
-    It lives as long as the session: pace and backing off go on from one suite to the next. At most
-    ``concurrency`` calls are under way at once; ``limits`` are those of the user, and so many
-    processes are ``sharing`` those of the judge.
+    It lives as long as the session: pace and back-off continue from one suite to the next. At most
+    ``concurrency`` calls run at once; ``limits`` are the user's, and this number of processes are
+    ``sharing`` the judge's limits.
 
     Attributes:
         ended: why the judge is not to be asked again; ``None`` if it may be.
@@ -201,8 +202,7 @@ class Throttle:
         self.ended: JudgeError | None = None
         self.serial = False
         self._spec = spec
-        # What a model on this machine is asked beyond that would only wait for its turn, in vain
-        # once its time is up.
+        # Further calls to a model on this machine would only queue until they time out.
         concurrency = PLACES if spec.provider == "local" else concurrency
         self._most = spec.concurrency or concurrency
         self._sharing = sharing
@@ -257,10 +257,10 @@ class Throttle:
         most_usd: float | None = None,
         cost: Callable[[Attempt], float | None] = lambda _: None,
     ) -> Attempt:
-        """What ``once``, one call, brings; called again where that may help.
+        """The result of ``once``, one call, repeated if that may help.
 
-        It takes at most so many ``tokens``, for the pace, and ``most_usd``; ``cost`` is what it has
-        cost, ``None`` if that is not known.
+        It takes at most ``tokens`` for the pace and ``most_usd``; ``cost`` returns the real cost,
+        ``None`` if that is not known.
 
         Raises:
             LimitReached: a call more would pass a limit of the user.
@@ -270,7 +270,7 @@ class Throttle:
         async def attempt() -> Attempt:
             async with self.place() as started:
                 await self.admitted(tokens, most_usd)
-                spent = most_usd  # of a call that is cut short nobody knows what it costs
+                spent = most_usd  # the cost of an aborted call is unknown
                 try:
                     made = await once()
                     spent = cost(made)
@@ -342,8 +342,8 @@ class Throttle:
             if self._tokens:
                 await self._tokens.take(tokens)
             await self._not_paused()
-        # What a process that died has booked stays booked: calls under way are waited for to turn
-        # out cheaper no longer than one of them may last.
+        # Bookings of a process that died remain: other processes wait for calls in flight to become
+        # cheaper no longer than one call may take.
         until = time.monotonic() + self._spec.timeout_s
         while not self.limits.take(  # noqa: ASYNC110 - other processes book, and set no event
             self._spec, most_usd, patient=time.monotonic() < until
@@ -355,7 +355,7 @@ class Throttle:
             await asyncio.sleep(seconds)
 
     def learn(self, attempt: Attempt, started: float) -> None:
-        """Draw the conclusions of an attempt, begun at ``started``, for later calls.
+        """Apply the result of an attempt, begun at ``started``, to later calls.
 
         Raises:
             JudgeError: the judge is not to be asked again.

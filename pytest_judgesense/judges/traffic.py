@@ -1,8 +1,8 @@
-"""What the recorded traffic of a Python judge tells of it: tokens, and the settings it asked with.
+"""What the recorded traffic of a Python judge shows about it: tokens and settings.
 
-A function calls whom it likes, and returns a verdict alone. What it sent and got stands in the
-recording, in the forms of the usual APIs: OpenAI's and those that speak it, Anthropic's, Gemini's,
-Cohere's, Ollama's, whole or as a stream of events. What is in no such form tells nothing.
+A function may call any API, and returns only a verdict. Its requests and answers are in the
+recording, in the formats of the usual APIs: OpenAI's and compatible ones, Anthropic's, Gemini's,
+Cohere's, Ollama's, whole or as an event stream. Other formats are ignored.
 """
 
 from __future__ import annotations
@@ -49,10 +49,10 @@ _SETTINGS: Final[Mapping[str, tuple[str, ...]]] = {
 
 @dataclass(frozen=True)
 class Traffic:
-    """What was sent and got.
+    """The requests and answers of a judge.
 
     Attributes:
-        usage: tokens by trial, those of all its answers together; none where nothing tells them.
+        usage: tokens by trial, summed over its answers; missing if not stated.
         settings: ``temperature``, ``max_tokens`` and ``seed`` as every request has them; ``None``
             where one has another, or has none.
     """
@@ -62,7 +62,7 @@ class Traffic:
 
 
 def traffic_of(exchanges: Iterable[Exchange]) -> Traffic:
-    """What ``exchanges`` tell, those at the call itself and those without an answer left aside."""
+    """The traffic in ``exchanges``, without calls of the function and unanswered calls."""
     usage: dict[str, Usage] = {}
     seen: dict[str, set[Any]] = {name: set() for name in _SETTINGS}
     for exchange in exchanges:
@@ -107,7 +107,7 @@ def _object(text: str) -> Mapping[str, Any] | None:
 
 
 def _first(value: Mapping[str, Any], paths: Iterable[str]) -> Any:
-    """What stands at the first of ``paths`` that leads to a number; ``None`` if none does."""
+    """The first number found at one of ``paths``; ``None`` if there is none."""
     for path in paths:
         at: Any = value
         for key in path.split("."):

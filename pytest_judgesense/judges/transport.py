@@ -60,11 +60,11 @@ class _SpokenTo(aiohttp.ClientConnectionError):
 class _Request(aiohttp.ClientRequest):
     """A request that goes out on no connection on which an answer is waiting already.
 
-    What an endpoint sends unasked, or once more, would be taken for the answer.
+    Unrequested or repeated data from an endpoint would be taken for the answer.
     """
 
     async def send(self, conn: Any) -> Any:
-        await asyncio.sleep(0)  # the loop takes in what has arrived
+        await asyncio.sleep(0)  # the loop reads data that has arrived
         if conn.protocol is None or conn.protocol.should_close:
             conn.close()
             raise _SpokenTo
@@ -82,9 +82,9 @@ class Connections:
     ) -> None:
         """Prepare ``concurrency`` connections; each is opened when it is needed.
 
-        More calls wait for one another. A proxy that is set for ``base_url`` is used. A call has
-        ``timeout_s`` from its beginning to the last byte of its answer, whose body has at most
-        ``most_bytes`` on the wire.
+        Further calls wait. A proxy that is set for ``base_url`` is used. A call has ``timeout_s``
+        from its start to the last byte of its answer, whose body has at most ``most_bytes`` on the
+        wire.
         """
         self._concurrency, self._timeout_s = concurrency, timeout_s
         self._most_bytes = most_bytes
@@ -98,7 +98,7 @@ class Connections:
         connector = aiohttp.TCPConnector(limit=self._concurrency, ssl=certificates)
         self._session = aiohttp.ClientSession(
             connector=connector,
-            # Cookies are no part of a judge: each call stands for itself.
+            # Cookies are not part of a judge: calls are independent.
             cookie_jar=aiohttp.DummyCookieJar(),
             auto_decompress=False,
             # `send` sets one for all of it; aiohttp's own would end it sooner or not at all.
@@ -118,7 +118,7 @@ class Connections:
         Raises:
             NoResponse: there is none; `TooLate`: none in time.
             BodyTooLarge: its body is.
-            Unsendable: there is none, and there never will be one.
+            Unsendable: there is none, and a retry would not help.
         """
         try:
             async with asyncio.timeout(self._timeout_s) as bound:
@@ -134,8 +134,8 @@ class Connections:
     async def _received(self, asked: HttpRequest) -> Received:
         while True:
             try:
-                # The method itself, beneath any cassette that a test has opened: what a judge is
-                # sent is in its cassette, and belongs in no other recording.
+                # The original method, below any cassette that a test has opened: judges' requests
+                # belong only in their own cassette.
                 response = await plain_aiohttp_request(
                     self._session,
                     asked.method,

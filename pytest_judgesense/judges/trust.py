@@ -1,4 +1,4 @@
-"""What a repository alone must not decide when judges are asked: what is sent, and to whom.
+"""What a repository alone may not decide: what is sent to a judge, and where.
 
 Who records a branch of somebody else runs its judge tables, its suites and its options. So while
 recording, prompts, suites and items come from the folder of the project, links resolved, and a
@@ -6,7 +6,7 @@ judge is asked at the host that its key belongs to, or on this machine. More is 
 allow: by a path on the command line, the environment, a configuration folder; by nothing in the
 project.
 
-Code is not held to it: a Python judge, a ``conftest.py``, a plugin may send what it likes.
+Code is not restricted: a Python judge, a ``conftest.py`` or a plugin may send anything.
 """
 
 from __future__ import annotations
@@ -39,7 +39,8 @@ _VARIABLES: Final[dict[_Kind, str]] = {
 _SEPARATORS: Final[dict[_Kind, str]] = {"hosts": ",", "paths": os.pathsep}
 _PORTS: Final = {"http": 80, "https": 443}
 _HOST: Final = r"([a-z0-9_.-]+|\[[0-9a-f:.]+\])(?::([0-9]{1,5}))?"
-# Nothing that two parsers of URLs could take for two hosts: whoever connects has one of its own.
+# URLs that two parsers could read as different hosts are refused, because clients have their own
+# parser.
 _URL: Final = re.compile(
     rf"(https?)://(?:[a-z0-9_.~%!$&'()*+,;=:-]*@)?{_HOST}(?:[/?#]|\Z)", re.ASCII | re.IGNORECASE
 )
@@ -80,7 +81,7 @@ class Trust:
     """Which files are the project's, and which the user's own. Made by `Trust.of`.
 
     Attributes:
-        root: folder of the project, links resolved; ``None`` where code asks, whose files may lie
+        root: folder of the project, links resolved; ``None`` if code calls, whose files may be
             anywhere.
         typed: files and folders that the user has named, links resolved.
     """
@@ -90,7 +91,7 @@ class Trust:
 
     @classmethod
     def of(cls, root: Path, typed: Iterable[Path]) -> Trust:
-        """What counts in the project at ``root`` where the user has typed these paths.
+        """The rules for the project at ``root``, given the paths that the user has typed.
 
         A path through the project leads where the project's links lead: it allows nothing more.
         """
@@ -99,7 +100,7 @@ class Trust:
 
     @classmethod
     def here(cls, *typed: Path) -> Trust:
-        """What counts for a command in the project of the working folder, given these paths."""
+        """The rules for a command in the project of the working folder, given these paths."""
         project = project_file(Path.cwd())
         return cls.of(project.parent if project else Path.cwd(), typed)
 
@@ -131,8 +132,8 @@ class Trust:
     def refuse_host(self, judge: JudgeSpec, base_url: str, variable: str) -> None:
         """Raise `SendingRefused` unless a judge may be asked at ``base_url``.
 
-        It may on this machine, at the own host of the provider whose key ``variable`` holds, and
-        where the user allows it. A variable by which no provider is known may go to all of theirs.
+        It may on this machine, at the host of the provider whose key ``variable`` holds, and where
+        the user allows it. A variable of no known provider may be sent to the hosts of all of them.
         """
         origin = origin_of(base_url)
         providers = [*BUILT_IN.values(), *filter(None, [judge.plugin_provider])]
@@ -161,7 +162,7 @@ class Trust:
         return any(path.is_relative_to(one) for one in self.typed)
 
     def _allowed(self, kind: _Kind) -> list[str]:
-        """What the user allows: in the environment, then in the configuration file."""
+        """What the user allows, in the environment and then in the configuration file."""
         file = self._configuration
         if file is None:
             return _in_environment(kind)
@@ -180,7 +181,7 @@ class Trust:
 
     @property
     def _configuration(self) -> Path | None:
-        """The user's own configuration file; ``None`` if there is no place for it but the project.
+        """The user's configuration file; ``None`` if it would be within the project.
 
         Of a folder within the project the repository could bring one.
         """

@@ -47,7 +47,7 @@ def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_configure(config: pytest.Config) -> None:
-    """Register the markers; where the plugin is asked for, make its state."""
+    """Register the markers; create the plugin's state if it is used."""
     lines = [f"{name}(bar, suite=): gate a judge." for name in CHECK_NAMES]
     plugins = config.stash[PLUGINS] = hookspecs.Plugins(config)
     if plugins or config.option.markers:  # pytest --markers, which teaches
@@ -78,7 +78,7 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Parametrize tests with a check's marker, or a fixture of ours, over judges."""
+    """Parametrize tests that have a check's marker or one of our fixtures over judges."""
     if asks_judges(metafunc.definition):
         from pytest_judgesense.plugin.markers import parametrize
 
@@ -109,7 +109,7 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Send what was measured with the report of the test that measured it."""
+    """Send results with the report of the test that measured them."""
     report = yield
     if (state := item.config.stash.get(STATE, None)) is None:
         return report
@@ -161,7 +161,7 @@ def judge_check(
 ) -> Callable[..., None]:
     """Call it: the checks of the test's markers, or a check that you name, with full explanation.
 
-    ``judge_check()`` asserts what the markers declare; ``judge_check("jss_floor", 0.9,
+    ``judge_check()`` asserts the checks of the markers; ``judge_check("jss_floor", 0.9,
     suite="coherence")`` asserts that check.
     """
     from pytest_judgesense.plugin.fixture_values import checker
@@ -183,7 +183,7 @@ def judge_datasheet(
 def judge(request: pytest.FixtureRequest, _judgesense_judge: JudgeSpec) -> Iterator[AskableJudge]:
     """The judge itself: ``judge.ask("...")``; in ``async def`` tests ``judge.ask_async("...")``.
 
-    What it is asked is recorded and replayed like everything else.
+    Its calls are recorded and replayed like all others.
     """
     __tracebackhide__ = True
     from pytest_judgesense.errors import JudgesenseError

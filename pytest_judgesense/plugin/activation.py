@@ -1,4 +1,4 @@
-"""Whether a session uses the plugin at all; what every run of an environment pays, and no more.
+"""Whether a session uses the plugin; the only code that every run executes.
 
 A run that names no judge, collects no suite and marks no test with a check gets the options, the
 markers and the fixtures, and nothing else: the state of the session is made at its first use.
@@ -45,7 +45,7 @@ def is_asked_for(config: pytest.Config) -> bool:
     return (
         any_given(config)
         or any(argument.startswith("judgesense/") for argument in config.args)
-        # Workers get what they share when they start, before anything is collected.
+        # Workers get the shared state at their start, before collection.
         or getattr(config.option, "dist", "no") != "no"
     )
 

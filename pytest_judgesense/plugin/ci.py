@@ -56,8 +56,8 @@ def require_pass(
 ) -> bool:
     """Evaluate a check; its outcome enters the datasheet and the properties of ``item``.
 
-    One without a baseline yet only measures, so that it is saved: it gives ``False``. Raises
-    `CheckFailed`, or the error of what could not be measured, which the properties hold too.
+    A check without a baseline is only measured, to save one: it returns ``False``. Raises
+    `CheckFailed`, or the error of a failed measurement, which the properties hold too.
     """
     __tracebackhide__ = True
     judge, suite, check = member
@@ -96,7 +96,7 @@ def require_pass(
 def _note(item: pytest.Item, key: tuple[str, str, str], entry: dict[str, str]) -> None:
     """Put a check's properties on ``item``: those of a second check end in ``.2``, and so on."""
     noted = item.stash.setdefault(_NOTED, {})
-    # A test that is run again replaces what it has said.
+    # The results of a repeated test are replaced.
     before = set(_properties(noted))
     noted[key] = entry
     others = [one for one in item.user_properties if one not in before]
@@ -154,7 +154,7 @@ class Failures:
 
     @property
     def not_measured(self) -> list[Missed]:
-        """What could not be measured of judges and suites, the same for any number of workers."""
+        """What could not be measured, by judge and suite; the same for any number of workers."""
         from pytest_judgesense.report.summary import Missed
 
         counted: Counter[tuple[str, str, str]] = Counter(
@@ -235,7 +235,7 @@ def _place(location: tuple[str, int | None, str], rootdir: Path) -> Iterator[tup
 def _escaped(text: str, marks: str = "") -> str:
     """``text`` as a workflow command takes it: line ends, percents and ``marks`` escaped.
 
-    ``##[`` begins an older form of command, wherever on a line it stands.
+    ``##[`` begins an older form of command, anywhere on a line.
     """
     text = text.replace("##[", "##\\[")
     for character in "%\r\n" + marks:

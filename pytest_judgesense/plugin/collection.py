@@ -74,12 +74,12 @@ class SuiteFile(pytest.File):
         # Judges are looked up from here: for a built-in suite not in the installation.
         self.start = start or self.path.parent
         self._base = self.path.name.removesuffix(SUFFIX)
-        # What is recorded of judges that come along; both the collection and the family ask.
+        # Recordings of shipped judges; the collection and the family use them.
         self._recorded: dict[str, Suite | None] = {}
         self.asked = names_asked_of(self.config, self.path) if asked is None else asked
         state = state_of(self.config)
-        # Here, for --lf skips `collect`: the family is what is declared.
-        # The collection says what plugins do wrong.
+        # Here, because --lf skips `collect`: the family is all declared checks. The collection
+        # reports errors of plugins.
         with suppress(ExtensionError):
             state.run.declared.append(self.members)
 
@@ -138,14 +138,14 @@ class SuiteFile(pytest.File):
     def _as_recorded(
         self, whole: Suite, judges: Sequence[JudgeSpec]
     ) -> Iterator[tuple[Suite, Sequence[JudgeSpec]]]:
-        """The designs of a built-in suite that nobody has named one of, each with its judges.
+        """The designs of a built-in suite if the user names none, each with its judges.
 
-        Models that come with the package are recorded on presets where a whole suite takes hours.
-        They are replayed on what there is of them; the name of the preset stands in every id.
+        Shipped models are recorded on presets, because a whole suite would take hours. They are
+        replayed on what is recorded; the name of the preset is in every id.
         """
         state = state_of(self.config)
         of: dict[str | None, tuple[Suite, list[JudgeSpec]]] = {None: (whole, [])}
-        # By name: what is installed need not be the checkout whose suites are run.
+        # By name: the installed suites need not be those of the checkout.
         shipped = self._base in builtin_suites()
         for judge in judges:
             suite = None
@@ -237,7 +237,7 @@ class CheckItem(pytest.Item):
             pytest.skip("the baseline to be held against is being saved")
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
-        """The explanation of a check, or the message of an error of ours, without a traceback."""
+        """The explanation of a check, or the message of our error, without a traceback."""
         if isinstance(excinfo.value, CheckFailed | JudgesenseError):
             path, tb = nodeid_of(self).partition("::")[0], self.config.getoption("tbstyle")
             return representation(excinfo, path, self.line, tb)

@@ -1,9 +1,9 @@
 """Keeps pytest's assertion rewriting off this package.
 
-pytest rewrites the asserts of every module of an installed plugin, so that they explain themselves
-when they fail. The asserts of this package state what a type checker cannot see, and rewriting its
-modules takes longer than importing them, on the first run of every fresh environment. Plugins and
-tests of users are rewritten as ever. Imported before all other modules of the plugin.
+pytest rewrites the asserts of all modules of an installed plugin for better failure messages. The
+asserts of this package only state what a type checker cannot see, and on the first run of a fresh
+environment rewriting takes longer than importing. Plugins and tests of users are rewritten as
+usual. This module is imported before all others of the plugin.
 """
 
 from __future__ import annotations

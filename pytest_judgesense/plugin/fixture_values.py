@@ -71,7 +71,7 @@ class DatasheetReader:
         """The estimate of ``measure`` on ``suite`` under exactly ``condition``.
 
         Raises:
-            UsageError: there is no such measure, suite or condition; it lists what there is.
+            UsageError: unknown measure, suite or condition; it lists the known ones.
         """
         __tracebackhide__ = True
         measures = self._item.config.stash[PLUGINS].for_markers.measures
@@ -135,7 +135,7 @@ class AskableJudge:
             self._intercept_no_more()
 
     async def ask_async(self, prompt: str | Sequence[Mapping[str, str]]) -> Reply:
-        """`ask`, for ``async def`` tests; several questions may be under way at once."""
+        """`ask`, for ``async def`` tests; several questions may run concurrently."""
         __tracebackhide__ = True
         asked: Future[Reply] | None = None
         self._intercept()
@@ -152,7 +152,7 @@ class AskableJudge:
                 self._left.append(asked)
 
     def _close(self) -> None:
-        """Wait for the calls of which the test has not waited for the end; each is bounded."""
+        """Wait for the calls that the test has not awaited; each is bounded."""
         self._run.loop.wait_for(self._left)
         for _ in self._left:
             self._intercept_no_more()
@@ -160,7 +160,7 @@ class AskableJudge:
     def _intercept(self) -> None:
         """Intercept from the first question under way to the last, and no longer.
 
-        So the cassette comes before whatever else intercepts during a test.
+        So the cassette is opened before other interceptors of a test.
         """
         with self._changing:
             if not self._under_way:

@@ -23,7 +23,7 @@ A_LINE_S: Final = 60.0
 
 
 class Trace:
-    """What a worker leaves in the ``folder`` of its session; nothing without a folder."""
+    """The files of a worker in the ``folder`` of its session; nothing without a folder."""
 
     def __init__(self, folder: Path | None) -> None:
         self._file = folder and folder / _FILES.replace("*", str(os.getpid()))
@@ -31,7 +31,7 @@ class Trace:
     def leave(self, title: str, line: str) -> None:
         """Say how far the measurement of this ``title`` is."""
         if self._file is not None:
-            with suppress(OSError):  # a full disk is told by what must be written
+            with suppress(OSError):  # a full disk is reported by the outputs that matter
                 replace_text(self._file, json.dumps([title, line]))
 
     def remove(self) -> None:
@@ -48,7 +48,7 @@ class Following:
         self._shown: dict[str, float] = {}
 
     def look(self) -> None:
-        """Write the lines whose time has come."""
+        """Write the lines that are due."""
         now = time.monotonic()
         for file in sorted(self._folder.glob(_FILES)):
             try:

@@ -1,7 +1,7 @@
 """Hooks that a ``conftest.py`` or a plugin may implement, and how they are asked.
 
-All but the first give what the package does not have. They are called once a session, without
-arguments, and the command line calls functions of the same names (see `registry.loaded`).
+All but the first add to the package. They are called once in a session, without arguments; the
+command line calls functions with the same names (see `registry.loaded`).
 
 Light on purpose: where no plugin adds anything, nothing is imported and nothing is called.
 """
@@ -39,8 +39,8 @@ def pytest_judgesense_judges(config: pytest.Config) -> list[Any]:
 def pytest_judgesense_measures() -> list[Measure]:
     """Measures, each with its check: return a list of `pytest_judgesense.registry.Measure`.
 
-    The only one of these hooks that is called whenever pytest starts, for the markers of the
-    checks: it imports nothing heavy.
+    The only hook that is called whenever pytest starts, for the markers of the checks, so
+    implementations must import nothing heavy.
     """
     raise NotImplementedError
 
@@ -110,6 +110,6 @@ class Plugins:
         return frozenset(name for hook in hooks for name, _ in self._given(hook))
 
     def _given(self, hook: str) -> list[Given]:
-        # Not by a call of the hook: its results would not say whose they are.
+        # Not by calling the hook, whose results do not name their plugins.
         implementations = getattr(self._config.hook, hook).get_hookimpls()
         return [(one.plugin_name, one.function) for one in implementations]

@@ -1,9 +1,9 @@
-"""The first Ctrl-C or SIGTERM of a session that asks: what is under way comes to its end.
+"""The first Ctrl-C or SIGTERM of a session that makes calls: calls in flight are completed.
 
-Calls under way are paid for. The process that asks lets none begin any more, waits for those that
-are under way (each is bounded by its ``timeout_s``), and then ends as pytest does; a second
-interrupt ends at once. Under xdist the workers ask: the controller tells them by a file in the
-folder that they share, for SIGTERM reaches it alone, and waits while one of them is asking.
+Calls in flight are paid for. The calling process starts no more calls, waits for those in flight
+(each is bounded by its ``timeout_s``), and then ends as pytest does; a second interrupt ends it at
+once. Under xdist the workers make the calls: the controller, which alone receives SIGTERM, tells
+them by a file in the shared folder, and waits while one of them is calling.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ LONGEST_WAIT_S: Final = 600.0
 
 
 def take_sigterm() -> Callable[[], None]:
-    """Let SIGTERM interrupt as Ctrl-C does, where nobody else has said what it does.
+    """Let SIGTERM interrupt like Ctrl-C, unless it has another handler.
 
     Returns:
         What undoes it.
@@ -50,9 +50,9 @@ def _interrupt(_number: int, _frame: FrameType | None) -> None:
 
 
 class Asking:
-    """What a worker says in the ``folder`` of its session: that it is asking.
+    """A worker's note in the ``folder`` of its session that it is making calls.
 
-    Made for one process; where no session shares a folder, it says nothing.
+    Made for one process; without a shared folder it does nothing.
     """
 
     def __init__(self, folder: Path | None) -> None:
@@ -84,7 +84,7 @@ class Asking:
 
 
 def interrupt_workers(folder: Path) -> None:
-    """Tell the workers of a session, and wait until none of them is asking any more."""
+    """Tell the workers of a session to stop, and wait until none of them is making calls."""
     (folder / _INTERRUPTED).touch()
     until = time.monotonic() + LONGEST_WAIT_S
     while any(map(_lives, folder.glob(_ASKING))) and time.monotonic() < until:

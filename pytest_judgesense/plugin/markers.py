@@ -1,7 +1,7 @@
 """The markers: one a check. They parametrize over judges and run their check at any rate.
 
-And what becomes of a collection: built-in suites are added, suites selected, mistakes reported.
-Light on purpose: suite files are read only where one was asked for.
+It also handles the collection: adds built-in suites, selects suites, reports mistakes. The module
+is light: suite files are read only if one was asked for.
 """
 
 from __future__ import annotations
@@ -173,14 +173,14 @@ def _run_rest(item: pytest.Function) -> None:
             except pytest.skip.Exception as skipped:  # a part of its suite was recorded
                 recorded.append(str(skipped))
     if failures:
-        # Not an exception of ours with a traceback: the explanation is the whole message.
+        # Not one of our exceptions with a traceback: the explanation is the whole message.
         pytest.fail("\n\n".join(dict.fromkeys(failures)), pytrace=False)
     if recorded:
         pytest.skip("\n".join(dict.fromkeys(recorded)))
 
 
 def modify_items(session: pytest.Session, items: list[pytest.Item]) -> None:
-    """Add the built-in suites' items, deselect other suites, report what was wrong."""
+    """Add the built-in suites' items, deselect other suites, report mistakes."""
     state = state_of(session.config)
     for argument in state.builtin:
         from pytest_judgesense.plugin.collection import builtin_items

@@ -25,7 +25,7 @@ _COLOUR: Final = re.compile(r"\x1b\[[0-9;]*m")
 
 
 def without_frames(call: Callable[_P, _T]) -> Callable[_P, _T]:
-    """``call``, which an error of ours leaves without the frames that it came through."""
+    """``call`` with the frames removed from the tracebacks of our errors."""
 
     @wraps(call)
     def called(*args: _P.args, **kwargs: _P.kwargs) -> _T:

@@ -1,4 +1,4 @@
-"""How a long measurement tells how far it is."""
+"""The progress display of a long measurement."""
 
 from __future__ import annotations
 
@@ -47,11 +47,11 @@ class _Measuring:
 
 
 class Progress:
-    """Shows how far the measurement under way is, and at its end what could not be read.
+    """Shows the progress of a measurement, and at its end the replies that could not be parsed.
 
-    How far: on a terminal one line that is written over; elsewhere a line a minute, and with
-    ``-q`` none. A worker of xdist leaves it in the ``folder`` of its session, and what it has to
-    say at an end in ``told``, for the process that has the screen.
+    On a terminal, progress is one line that is overwritten; elsewhere a line a minute, with ``-q``
+    none. An xdist worker leaves it in the ``folder`` of its session, and its final lines in
+    ``told``, for the process that has the screen.
     """
 
     def __init__(
@@ -102,7 +102,7 @@ class Progress:
             self._measuring.decided = checks, of
 
     def tick(self) -> None:
-        """Write a line if it is time for one; called again and again by whoever waits."""
+        """Write a line if one is due; called repeatedly by waiting code."""
         under, now = self._measuring, time.monotonic()
         if under is None or not under.total or now - under.started < _FIRST_S:
             return
@@ -120,7 +120,7 @@ class Progress:
         with self._uncaptured():
             if under.shown is None:
                 self._reporter.ensure_newline()
-            if self._reporter.isatty:  # what goes on in a second row cannot be written over
+            if self._reporter.isatty:  # a second row of the terminal could not be overwritten
                 self._reporter.rewrite(excerpt(line, self._columns - 1), erase=True)
             else:
                 self._reporter.write_line(line)
@@ -151,7 +151,7 @@ class Progress:
                 write_lines(self._screen, lines)
 
     def interrupted(self, longest_s: float) -> None:
-        """Say that the calls under way are waited for, of which the last ends by ``longest_s``."""
+        """Say that calls in flight are waited for; the last ends within ``longest_s``."""
         if self._reporter is None or not longest_s:
             return
         with self._uncaptured():
@@ -179,7 +179,7 @@ def ended_lines(measurement: Measurement) -> list[str]:
 
 
 def write_lines(reporter: Any, lines: Sequence[str]) -> None:
-    """Write ``lines`` to the screen at once, below what stands there and as wide as it is."""
+    """Write ``lines`` to the screen at once, below the current line and with its width."""
     reporter.ensure_newline()
     with within(reporter._tw.fullwidth):
         for line in lines:

@@ -38,7 +38,7 @@ def recorder_of(config: pytest.Config) -> Recorder:
 
 
 def save_recordings(live_folder: Path, target: Path) -> None:
-    """Write to ``target`` what a live session has recorded, whether or not its workers live."""
+    """Write the recordings of a live session to ``target``, whether or not its workers live."""
     for path in sorted(live_folder.rglob("*.jsonl")):
         # Of a killed process the last line may be half a line.
         whole, _, torn = read_bytes(path).rpartition(b"\n")
@@ -51,7 +51,7 @@ def save_recordings(live_folder: Path, target: Path) -> None:
 
 
 def _save(live: Path, target: Path, recorder: Recorder) -> None:
-    """Make ``target`` the recording ``live``, which is read and written anew, while it is held."""
+    """Write the recording ``live`` to ``target`` while it is locked."""
     with recording_alone(target, recorder):
         rewrite(target, read_exchanges(live))
 
@@ -90,7 +90,7 @@ class Recordings:
         with recording_alone(path, self.recorder):
             try:
                 yield path
-            finally:  # what was asked before an error was paid for as well
+            finally:  # calls before an error are paid for as well
                 if self.settings.mode == "live" and self.settings.save_live and path.exists():
                     _save(path, self.settings.save_live / judge.slug / file, self.recorder)
 
@@ -105,7 +105,7 @@ class Recordings:
             }
 
     def remove_shown(self, credentials: Credentials) -> None:
-        """Remove from all that was recorded what requests have shown of credentials later."""
+        """Remove credentials that requests have shown later from everything that was recorded."""
         for path in sorted(self.written):
             if not path.exists() or not holds_shown(path, credentials):
                 continue
@@ -121,8 +121,8 @@ class Recordings:
     ) -> None:
         """Raise `OldRecording` if the oldest answer is older than ``--judge-max-age``.
 
-        What was recorded since the session began is never too old, whatever the limit. ``what`` was
-        recorded, and ``command`` records it, for the message.
+        Recordings of the present session are never too old. ``what`` was recorded, and ``command``
+        records it, for the message.
         """
         limit = self.settings.max_age
         if limit is None or recorded_at is None or self.settings.mode == "live":
@@ -143,15 +143,15 @@ class Recordings:
         )
 
     def how_to_record(self, judge: JudgeSpec, suite: Suite) -> str:
-        """The command that records what is missing."""
+        """The command that records the missing trials."""
         return f"record it: {self.command(judge, suite)} --judge-mode record"
 
     def largest_recorded(
         self, judge: JudgeSpec, path: Path, kinds: Mapping[str, Kind]
     ) -> Suite | None:
-        """The largest design of a suite's file of which every trial of ``judge`` is recorded.
+        """The largest design in a suite's file of which all trials of ``judge`` are recorded.
 
-        That is the file's own, or one of its presets; None where there is none.
+        This is the file's own design or one of its presets; None if there is none.
         """
         found = []
         for preset in (None, *presets_of(path, kinds)):
@@ -166,9 +166,9 @@ class Recordings:
     def with_what_is_recorded(
         self, error: JudgesenseError, judge: JudgeSpec, suite: Suite, kinds: Mapping[str, Kind]
     ) -> JudgesenseError:
-        """``error``; where trials of ``suite`` are missing, with the command for what is recorded.
+        """``error``; for missing trials of ``suite``, with the command for the recorded preset.
 
-        It is named and not taken: a run measures what it was asked for.
+        The preset is named but not used: a run measures only what was requested.
         """
         if not isinstance(error, MissingRecording):
             return error

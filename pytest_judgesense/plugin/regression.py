@@ -1,4 +1,4 @@
-"""The regression gate of a session: what is measured now against a baseline."""
+"""The regression gate of a session: the present measurement against a baseline."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Gate:
     def outcome(self, member: Member, family: Sequence[Member]) -> RegressionOutcome:
         """The outcome of a check; ``family``: all regression checks of the session.
 
-        Raises what is wrong with the baseline, or why the judge could not be measured.
+        Raises the fault of the baseline, or the reason why the judge could not be measured.
         """
         members = list({one.key: one for one in (*family, member)}.values())
         compared = {one.key: self._comparison(one, members) for one in members}
@@ -95,7 +95,8 @@ class Gate:
         return self._compared[member.key]
 
     def _measured(self, member: Member) -> Measured:
-        # One a judge and suite: what is left out in turn is computed once for all its checks.
+        # One for each judge and suite, so that leave-one-out values are computed once for all its
+        # checks.
         key = member.key[:3]
         if key not in self._now:
             found = self.measure(member.judge, member.suite)

@@ -89,9 +89,9 @@ class Run:
     """The measurements of one process of a session.
 
     Attributes:
-        interrupted: what Ctrl-C cut short, and how much of it is recorded, a line each.
+        interrupted: what Ctrl-C interrupted and how much of it is recorded, one line each.
         shard: the part of each suite that is recorded; ``None`` where all of it is measured.
-        shard_lines: what was recorded of it.
+        shard_lines: lines about the recorded shard.
         declared: for each declaring file or test a function that lists its checks, where they
             are a family.
     """
@@ -131,7 +131,7 @@ class Run:
         self.shard_lines: list[str] = []
         self._parts: dict[tuple[str, str, Path], list[str]] = {}
         self.declared: list[Callable[[], Iterable[Member]]] = []
-        # Workers of xdist, whose session asks, say when they are asking.
+        # xdist workers, which make the calls, signal this.
         self._asking = interruption.Asking(folder if hasattr(config, "workerinput") else None)
         # A replay is not paid for: it ends at once.
         stop = self._stop if settings.asks else None
@@ -153,7 +153,7 @@ class Run:
         self._progress.interrupted(longest)
 
     def judges(self, start: Path, suite_judges: Sequence[str] = ()) -> list[JudgeSpec]:
-        """The judges of this session for something that stands at ``start``."""
+        """The judges of this session for a test or file at ``start``."""
         objects: dict[str, JudgeSpec] = {}
         for given in self._config.hook.pytest_judgesense_judges(config=self._config):
             for judge in given or ():
@@ -173,7 +173,7 @@ class Run:
         return found
 
     def refuse_function(self, judge: JudgeSpec, suite: Suite, checks: Iterable[Check]) -> None:
-        """Raise `UsageError` if a Python judge cannot be given what the suite has, or not enough.
+        """Raise `UsageError` if the parameters of a Python judge do not fit the suite.
 
         Before anybody is asked. A replay does without the function where it can: it imports none.
         """
@@ -212,7 +212,7 @@ class Run:
         return found
 
     def _record_shard(self, judge: JudgeSpec, suite: Suite, shard: Shard) -> str:
-        """Record a part of a suite, once; what there is to say of it, the same in any process."""
+        """Record a part of a suite once; returns its lines, the same in any process."""
         key = (judge.slug, suite.name, suite.path)
         if key not in self._parts:
             with self._asking_of(judge, suite) as (cassettes, asking):
@@ -241,7 +241,7 @@ class Run:
             try:
                 self._measured[key] = found = self._measure(judge, suite)
                 if found.calls.made:
-                    self._pend(found)  # whoever made the calls counts them
+                    self._pend(found)  # the process that made the calls counts them
             except JudgesenseError as error:
                 self._measured[key] = error
         known = self._measured[key]
@@ -250,7 +250,7 @@ class Run:
         return known
 
     def only_saves(self, check: Check) -> bool:
-        """Whether a check has nothing to be compared with, for its baseline is being made."""
+        """Whether a check is not compared, because its baseline is being made."""
         save, baseline = self._settings.save_baseline, self._settings.baseline
         nothing = baseline is None or (baseline == save and not baseline.is_file())
         return check.kind.regression and save is not None and nothing
@@ -289,11 +289,11 @@ class Run:
         return rule._replace(alpha=max(alpha for key, alpha in alphas if key == member.key))
 
     def _bars(self, member: Member) -> Sequence[Finding | None]:
-        """What a check holds against its bars; what cannot be measured counts and is not tried."""
+        """The findings against the bars; what cannot be measured counts but is not tested."""
         judge, suite, check = member
         if member.key not in self._held:
             held: Sequence[Finding | None] = [None] * max(1, len(check.bars))
-            if not check.kind.compares:  # a rank is no bar
+            if not check.kind.compares:  # a rank is not a bar
                 with suppress(JudgesenseError):
                     estimates = self._measured_once(judge, suite).estimates
                     held = judge_check(check, suite.name, estimates, "refuted").bars
@@ -363,10 +363,10 @@ class Run:
         return scrub(text, self.credentials.values)[0]
 
     def take_pending(self) -> dict[str, Any]:
-        """What came of measuring since the last call, as plain values.
+        """The results of measurements since the last call, as plain values.
 
         Parts of the datasheet, trials ``verified``, lines on a ``shard`` or to be ``told``,
-        credentials ``removed``, and why ``skipped``.
+        credentials ``removed``, and reasons for ``skipped`` tests.
         """
         pending, self._pending = self._pending, {}
         verified, self._verified = self._verified, []
@@ -377,7 +377,7 @@ class Run:
             if self._wants_log:
                 from pytest_judgesense.report.log import log_lines
 
-                # A recording older than this search may hold what it would have removed.
+                # An older recording may hold credentials that the present search would remove.
                 lines_of_log = log_lines(measurement.judgments, measurement.design)
                 log = self.cleaned("\n".join(lines_of_log)).split("\n")
             # Replies were cleaned when they arrived; a project's own prompts may hold a key too.
@@ -408,7 +408,7 @@ class Run:
         return {} if found == known else found
 
     def throttle(self, judge: JudgeSpec) -> Throttle:
-        """What limits the calls of a judge, from its first to its last in this process."""
+        """The throttle of a judge, for all its calls in this process."""
         if judge.slug not in self._throttles:
             self._throttles[judge.slug] = Throttle(
                 judge,
@@ -435,7 +435,7 @@ class Run:
         return {"texts": cleaned, "of": [texts[text] for text in asked]}
 
     def _stopping(self, judge: JudgeSpec, suite: Suite) -> Stopping | None:
-        """What must be decided for a suite to stop early: all that the session declares on it."""
+        """The checks that must be decided for an early stop: all that the session declares."""
         if not (self._settings.early_stop or suite.early_stop) or self.policy == "refuted":
             return None
         place = judge.slug, suite.name, suite.path
@@ -446,7 +446,7 @@ class Run:
             if of == place
         }
         if not checks:
-            return None  # what is only looked at is looked at whole
+            return None  # free-form estimates need the whole suite
         rule = Rule(self.policy, self._most_missing)
         return Stopping(tuple(checks.values()), rule, self._progress.decided)
 
@@ -481,7 +481,7 @@ class Run:
     def _asking_of(
         self, judge: JudgeSpec, suite: Suite
     ) -> Iterator[tuple[dict[str, Path], Asking]]:
-        """The cassettes of a suite and how it is asked; what goes wrong, the session remembers."""
+        """The cassettes of a suite and how it is called; the session remembers errors."""
         asked = suite_for_judge(suite, judge)
         with (
             self.recordings.recordings(judge, asked) as cassettes,
@@ -517,7 +517,7 @@ class Run:
                 raise
 
     def _verify(self, measurement: Measurement, count: int) -> None:
-        """Ask some of the trials again, once in the session, whichever of its processes does."""
+        """Call some of the trials again, once in the session, by any of its processes."""
         judge, suite = measurement.judge, measurement.suite
         files = self.recordings.for_verifying()
         with files.recordings(judge, suite) as paths:

@@ -1,4 +1,4 @@
-"""What a session prints below its tests: as much as it is asked for, and nothing twice.
+"""What a session prints below its tests: as much as requested, and nothing twice.
 
 =============  =================================================================
 ``-q``         one line a judge
@@ -7,9 +7,9 @@
 ``-vv``        every estimate, condition, table and warning, and all evidence
 =============  =================================================================
 
-pytest's own FAILURES carry the evidence, for the sentences stand in the summary: of the first few
-failing checks of a judge the first pieces of it, of the others none. What a test of a user raises
-is shown as pytest shows it.
+pytest's FAILURES carry the evidence, because the sentences are in the summary: the first few
+failing checks of a judge show their first evidence, the others none. Failures of users' tests are
+shown as pytest shows them.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 # From here on everything is shown.
 EVERYTHING: Final = 2
-# What pytest passes over in FAILURES: what a debugger has shown.
+# pytest leaves failures that a debugger has shown out of FAILURES.
 _SHOWN: Final = "_pdbshown"
 
 
@@ -55,13 +55,13 @@ def datasheet_lines(view: View | None, missed: Sequence[Missed], verbosity: int)
 def representation(
     excinfo: pytest.ExceptionInfo[BaseException], path: str, line: int | None, style: str
 ) -> Any:
-    """A failure as its text alone, whose first line is what pytest's short summary shows.
+    """A failure as plain text, whose first line is shown in pytest's short summary.
 
     Args:
         excinfo: of the failure.
         path: of the file that declares the check.
         line: where it does so.
-        style: of ``--tb``; ``line`` prints the first line alone, which pytest does by itself.
+        style: value of ``--tb``; ``line`` prints only the first line, as pytest does itself.
     """
     shown: Any = excinfo.getrepr(style="value", chain=False)
     if shown.reprcrash is None:  # all frames are hidden
@@ -89,7 +89,7 @@ class Evidence:
     def shorten(self, most: int) -> None:
         """Leave in FAILURES short evidence of the first ``most`` checks of each judge.
 
-        An error that several checks met stands once, and so do judgments that several point to.
+        Errors and judgments that several checks share are shown once.
         """
         shown: Counter[str] = Counter()
         told: set[tuple[str, str]] = set()
@@ -111,7 +111,7 @@ class Evidence:
 
 
 def _replace_text(shown: Any, lines: Sequence[str]) -> None:
-    """Let what `representation` has made show these lines; nothing where it shows none."""
+    """Make the result of `representation` show these lines; no effect on others."""
     if (traceback := getattr(shown, "reprtraceback", None)) is not None:
         for entry in traceback.reprentries:
             entry.lines[:] = lines

@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 
 import pytest
 
-# What each does, by how it is written: one whose value is followed by dots may be repeated.
+# The value placeholder of each option; one followed by dots may be repeated.
 _HELP: Final = {
     "judge-mode replay|record|live": "replay: recorded judgments, offline (the default); record: "
     "ask what is not recorded yet; live: ask everything afresh, and leave recordings alone",
@@ -109,14 +109,14 @@ class Settings(NamedTuple):
         invocation: where relative outputs are written.
         alpha: of all bars together under policy ``refuted``; ``None`` for the checks' default.
         max_cost: the most USD in the session; here as in the other limits ``None`` sets none.
-        deadline: seconds from the beginning of the session after which nobody is asked.
+        deadline: seconds from the start of the session after which no call is made.
         max_missing: share of missing replies beyond which the worst case decides as well; ``None``
             for the default of the checks.
         max_age: the most days since a recording.
-        baseline: what `no_regression` checks are compared with.
+        baseline: the baseline of `no_regression` checks.
         save_live: where live calls are recorded; ``None`` for nowhere.
-        verify: how many recorded trials of a judge on a suite are asked again; ``None``: none
-            are. The mode is then ``replay``: what is asked changes no check.
+        verify: how many recorded trials of a judge on a suite are called again; ``None``: none. The
+            mode is then ``replay``: these calls change no check.
         shard: which part of each suite is recorded, of how many; ``None``: all of it is, and
             measured.
         max_unparsed: after how many replies of a suite, none with a verdict, its recording stops;
@@ -155,14 +155,15 @@ class Settings(NamedTuple):
 
 
 class Shared(NamedTuple):
-    """What the processes of a session share: workers of xdist have it from their controller.
+    """The state that the processes of a session share; xdist workers get it from the controller.
 
     Attributes:
         started: when the session began: UTC, ISO 8601.
         live_folder: where a live session records while it runs.
-        session_folder: of what workers have asked and spent; a process alone has it in memory.
+        session_folder: of the trials called and the spending; a single process keeps them in
+            memory.
         each: whether every worker runs every test.
-        deadline: when nobody is asked any more, as a Unix time; ``None``: at no time.
+        deadline: Unix time after which no call is made; ``None``: no limit.
         columns: of the terminal; 0 where this process has it.
     """
 
@@ -201,7 +202,7 @@ def any_given(config: pytest.Config) -> bool:
 
 
 def _given(config: pytest.Config, option: Option) -> Any:
-    """What the command line says, or else the ini file; ``None`` for nothing."""
+    """The value from the command line, or else from the ini file; ``None`` if not set."""
     given = getattr(config.option, option.dest)
     if given is not None:
         return given

@@ -87,7 +87,7 @@ class State:
 
     @cached_property
     def run(self) -> Run:
-        """What measures in this process; heavy packages are imported here."""
+        """The measuring part of this process; heavy packages are imported here."""
         from pytest_judgesense.plugin.run import Run
 
         return Run(self.config, self.settings, self._shared, self.plugins.registry)
@@ -131,7 +131,7 @@ class State:
     def add_evidence(
         self, item: pytest.Item, call: pytest.CallInfo[None], report: pytest.TestReport
     ) -> None:
-        """Put what FAILURES shows in short of a check of a suite file on its report."""
+        """Put the short text that FAILURES shows for a check of a suite file on its report."""
         failed = call.excinfo and call.excinfo.value
         judge = getattr(item, "judge", None)  # of a test of a user pytest shows everything
         if judge is not None and isinstance(failed, CheckFailed | JudgesenseError):
@@ -139,16 +139,16 @@ class State:
             report.judgesense_evidence = [judge.name, *lines]  # type: ignore[attr-defined]
 
     def attach(self, report: pytest.TestReport) -> None:
-        """Put what this worker of xdist has measured since the last report on ``report``."""
+        """Put the measurements of this xdist worker since the last report on ``report``."""
         if self.is_worker and self.measures and any((sent := self.run.take_pending()).values()):
-            # A string: what workers send is limited to plain values.
+            # A string, because workers can only send plain values.
             report.judgesense = json.dumps(sent)  # type: ignore[attr-defined]
 
-    # The hooks of the process that receives reports. Registered, for a report knows no config.
+    # The hooks of the process that receives reports; registered, because a report has no config.
 
     @pytest.hookimpl(trylast=True)
     def pytest_sessionstart(self) -> None:
-        """Say what pytest-timeout would do to a session that asks judges."""
+        """Warn of the effect of pytest-timeout on a session that calls judges."""
         config = self.config
         if not self.settings.asks or not hasattr(config.hook, "pytest_timeout_set_timer"):
             return
@@ -182,7 +182,7 @@ class State:
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
-        """Send a worker what all workers of the session share: live recordings, calls, limits."""
+        """Send a worker the shared state of the session: live recordings, calls, limits."""
         if self.settings.mode != "replay" and self._shared.session_folder is None:
             self._shared = self._shared._replace(session_folder=self._made_folder("session"))
         each = getattr(self.config.option, "dist", None) == "each"
@@ -192,7 +192,7 @@ class State:
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any) -> None:
-        """Take what a worker has learnt; end the session with the problems that it found."""
+        """Take over a worker's results; end the session with the problems that it found."""
         output = getattr(node, "workeroutput", {})
         self._shown += map(tuple, output.get("judgesense-shown", ()))
         _refuse(output.get("judgesense", ()))
@@ -240,7 +240,7 @@ class State:
         return view_of(sheet, registry)
 
     def write(self, session: pytest.Session) -> None:
-        """Write the files that were asked for, and what was recorded live."""
+        """Write the requested files and the live recordings."""
         if self.measures:
             if self.is_worker:
                 # By the pipe between the two, and by no report: other plugins write those down.
@@ -285,11 +285,11 @@ class State:
             self.run.recordings.remove_shown(self.run.credentials)
         except JudgesenseError as error:
             self._outputs.failed(_MAY_STAND, error)
-            if self.is_worker:  # of whose outputs nobody hears
+            if self.is_worker:  # whose outputs are not shown
                 raise
 
     def _remove_shown_by_workers(self) -> None:
-        """Remove what one worker has learnt from what others have recorded and sent before."""
+        """Remove credentials that one worker found from what others recorded and sent before."""
         from pytest_judgesense.cassettes.credentials import Credentials
         from pytest_judgesense.cassettes.redaction import without_secrets
         from pytest_judgesense.plugin.recordings import Recordings, recorder_of
@@ -357,7 +357,7 @@ class State:
 
     def _save_live(self) -> None:
         live, kept = self._shared.live_folder, self.settings.save_live
-        # What was asked to verify recordings is compared, and replaces nothing.
+        # Replies for the verification of recordings are compared and replace nothing.
         verifies = self.settings.verify is not None
         if not live or not kept or verifies or not any(Path(live).iterdir()):
             return
@@ -376,7 +376,7 @@ class State:
             self._session.exitstatus = codes.INTERNAL_ERROR if broken else codes.USAGE_ERROR
 
     def sections(self) -> Iterator[tuple[str, list[str]]]:
-        """Title and lines of what the terminal shows below the tests; none that is empty."""
+        """Titles and lines that the terminal shows below the tests, without empty ones."""
         sections = {
             "judge ranking": self._ranking_lines(),
             "judge datasheet": self._sheet_lines(),
@@ -384,7 +384,7 @@ class State:
             "judge shard": self._shard_lines(),
             "judge recording interrupted": self._resume_lines(),
         }
-        if self.config.getoption("no_summary"):  # what goes wrong with files is said all the same
+        if self.config.getoption("no_summary"):  # problems with files are reported in any case
             sections = {"judge datasheet": iter(())}
         with within(columns_of(self.config)):
             shown = {title: self._outputs.shown(title, lines) for title, lines in sections.items()}

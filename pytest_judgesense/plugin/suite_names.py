@@ -1,8 +1,8 @@
 """Suites by name: built-in ones on the command line, and the parts of node ids.
 
-A built-in suite on the command line is ``judgesense/NAME.suite.toml``, wherever it is installed: it
-names no file of the user, so it is taken out of pytest's arguments before they are resolved, and
-its items are added to the session afterwards, under ids that can be pasted back.
+A built-in suite on the command line is ``judgesense/NAME.suite.toml``, wherever the package is
+installed. It is not a file of the user, so it is taken out of pytest's arguments before they are
+resolved, and its items are added to the session afterwards, with ids that can be passed back.
 
 Light on purpose.
 """
@@ -22,7 +22,7 @@ SUFFIX: Final = ".suite.toml"
 
 
 class BuiltinArgument(NamedTuple):
-    """A built-in suite that was asked for: its file, and what followed its node id, if anything."""
+    """A requested built-in suite: its file, and the rest of its node id, if any."""
 
     nodeid: str
     path: Path
@@ -63,7 +63,7 @@ def nodeid_of(item: pytest.Item) -> str:
 
 
 def _builtin(name: str) -> BuiltinArgument:
-    """The built-in suite of a name, presets apart; `UsageError` if there is none."""
+    """The built-in suite of a name, ignoring presets; `UsageError` if there is none."""
     from pytest_judgesense.suites.builtin import builtin_suites
 
     known, (base, _) = builtin_suites(), split_name(name)

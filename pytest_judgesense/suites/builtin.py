@@ -1,7 +1,7 @@
 """Where the data of the project are, in every kind of install: suites, recordings, pages.
 
-An editable install reads the checkout. A wheel carries them as one archive, of which a process
-unpacks what it needs into a folder of its own, and removes that when it ends.
+An editable install reads the checkout. A wheel contains them as one archive; a process unpacks what
+it needs into a temporary folder and removes that at its end.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def template_file(name: str) -> Path:
 
 
 def template_text(name: str) -> str:
-    """The text of a file of ``templates/``, what pages are made of."""
+    """The text of a file of ``templates/``, for pages."""
     return (_data("templates/") / name).read_text(encoding="utf-8")
 
 

@@ -1,4 +1,4 @@
-"""What a rule finds in a suite, and the rule itself."""
+"""The finding of a rule in a suite, and the rule itself."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ class LintFinding:
     """Something about a suite that its numbers would suffer from.
 
     Attributes:
-        severity: ``error`` stops a run, ``warning`` stands beside its numbers.
+        severity: an ``error`` stops a run, a ``warning`` is shown beside its numbers.
         where: the items or templates concerned.
     """
 
@@ -26,12 +26,12 @@ class LintFinding:
 
     @property
     def key(self) -> tuple[str, str, str]:
-        """What makes two findings the same one."""
+        """The key of equal findings."""
         return (self.rule, self.where, self.found)
 
     @property
     def lines(self) -> tuple[str, ...]:
-        """The finding in lines, for people."""
+        """The finding in lines."""
         return (
             f"{self.severity} {self.rule}: {self.where}: {self.what}",
             f"  found:    {self.found}",
@@ -47,15 +47,15 @@ class LintFinding:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """What suites must fulfil.
+    """A rule that suites must fulfil.
 
     Attributes:
         find: from a `Suite` to findings.
-        loading: whether the suite can be asked only if there are none: the first finding is then
-            the error of loading it. What other rules find is for lint.
+        loading: whether a finding makes loading the suite an error; other rules are for lint.
     """
 
-    # A suite holds its kind, and a kind its rules: the type of the suite cannot stand here.
+    # A suite refers to its kind, and a kind to its rules, so the type of the suite cannot be named
+    # here.
     find: Callable[[Any], Iterable[LintFinding]]
     loading: bool = False
 

@@ -30,13 +30,13 @@ class Item:
     Attributes:
         id: short name, part of every trial id; it never reaches a judge.
         cluster: the independent unit that it belongs to.
-        fields: texts that the template's placeholders stand for.
+        fields: the texts for the template's placeholders.
         contents: the two candidates of a pairwise item in the item's own order, otherwise empty.
         label: the correct label, or the better content ``1``, ``2``; ``None`` if there is none.
-        condition: ``distance``, ``subset`` and whatever else the design varies over items.
+        condition: ``distance``, ``subset`` and other factors that the design varies over items.
         shared_with: name of a suite that asks the same item the same prompt, as with templates.
-        inverted: templates whose labels mean the opposite on this item alone, where items bring
-            their own prompts.
+        inverted: templates whose labels mean the opposite only on this item, if items have their
+            own prompts.
     """
 
     id: str
@@ -49,7 +49,7 @@ class Item:
     inverted: tuple[str, ...] = ()
 
     def texts(self, order: Order, content: str | None = None) -> dict[str, str]:
-        """What placeholders stand for when the contents are presented in ``order``.
+        """The values of the placeholders when the contents are shown in ``order``.
 
         Args:
             order: ``ab`` shows content 1 in slot A.

@@ -12,7 +12,7 @@ from pytest_judgesense.suites.schema import ContentItem, Difficulty, PairItem
 from pytest_judgesense.suites.stimuli import MISSING, Misfit, Stimuli, own_id, own_label, text_of
 from pytest_judgesense.trial import TIE
 
-# What stands before a list of elements in a prompt.
+# The text before a list of elements in a prompt.
 ELEMENTS: Final = "Required elements:"
 
 
@@ -64,7 +64,7 @@ def own_pair(stimuli: Stimuli, number: int, row: dict[str, Any]) -> dict[str, An
 
 
 def own_content(stimuli: Stimuli, number: int, row: dict[str, Any]) -> dict[str, Any] | Misfit:
-    """The line of one content from a row with fields of its own, of which every one is a text."""
+    """The line of one content, from a row with its own fields, which are all texts."""
     meanings = {label: label for label in stimuli.form.space.labels}
     label = own_label(stimuli, row.get("label"), meanings)
     if isinstance(label, Misfit):
@@ -76,7 +76,7 @@ def own_content(stimuli: Stimuli, number: int, row: dict[str, Any]) -> dict[str,
 
 
 def _texts(row: dict[str, Any]) -> dict[str, Any]:
-    """``row`` with every scalar as text; of what is optional, an empty cell is none."""
+    """``row`` with every scalar as text; empty cells of optional fields become ``None``."""
     optional = ("cluster", "category", "difficulty")
     if row.get("difficulty") not in get_args(Difficulty):
         row = {name: value for name, value in row.items() if name != "difficulty"}
@@ -104,7 +104,7 @@ def pair_item(line: PairItem) -> Item:
 
 
 def with_elements(task: str, elements: Sequence[str]) -> str:
-    """The task as the judge reads it: the request, then what a reply must contain."""
+    """The task as the judge reads it: the request, then the required elements."""
     if not elements:
         return task
     listed = "\n".join(f"{i}. {element}" for i, element in enumerate(elements, start=1))

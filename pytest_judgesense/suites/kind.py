@@ -1,4 +1,4 @@
-"""What is special to a kind of suites, as one value.
+"""The definition of a suite kind, as one value.
 
 A suite file names its kind. Decision space, design, templates, presets and checks mean the same in
 every suite; items, rules, calls and replies may be those of the kind.
@@ -21,18 +21,18 @@ if TYPE_CHECKING:
     from pytest_judgesense.suites.space import DecisionSpace
     from pytest_judgesense.suites.stimuli import Stimuli
 
-# What replies come to, and what else they state: the detail of a judgment.
+# The outcome of replies, and the detail of a judgment.
 Reading: TypeAlias = tuple[Outcome, dict[str, Any] | None]
 
 
 @dataclass(frozen=True, slots=True)
 class ReplyForm:
-    """What a reply is to state, where that is more or else than a verdict of the suite's space.
+    """The form of replies that state more than, or other than, a verdict of the suite's space.
 
     Attributes:
-        read: from the text of a reply, and whether the endpoint cut it off, to what it states.
-        described: the form in a sentence, for whoever brings a malformed reply into it.
-        example: a reply of the form, with placeholders, for the same reader.
+        read: from the text of a reply, and whether the endpoint cut it off, to its content.
+        described: the form in a sentence, for the repair of a malformed reply.
+        example: a reply of this form, with placeholders, for the same use.
         schema: the JSON schema that providers with structured output are given; ``None`` for none.
     """
 
@@ -44,7 +44,7 @@ class ReplyForm:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What one call of a trial asks.
+    """The question of one call of a trial.
 
     Attributes:
         content: the candidate that is shown, where it is one of them alone: ``1`` or ``2``.
@@ -71,24 +71,23 @@ class Kind:
 
     Attributes:
         name: lower-case letters, digits and ``-``; suite files name it by ``kind = "NAME"``.
-        items: from the lines of the stimuli file to the items. A `ValueError` says what is wrong
-            with them.
+        items: from the lines of the stimuli file to the items. It raises a `ValueError` for faulty
+            lines.
         line_forms: the pydantic models of a line of the stimuli file, for its documentation.
-        verify: looks at the suite file. A `ValueError` says what does not belong together.
-        rules: beside those for all suites.
+        verify: checks the suite file. It raises a `ValueError` for inconsistent settings.
+        rules: in addition to those for all suites.
         waived: the rules for all suites that it does without.
         labelled: the rule that items have the labels that their suite cannot do without; it is
             put aside while a judge is asked for them.
-        wordings: whether the templates are wordings of one prompt, compared with one another. The
-            prompts of a judge replace them all.
-        sweeps: whether items are asked at several temperatures, by templates of several judge types
-            and prompt styles, of which no two are compared as wordings.
+        wordings: whether the templates are wordings of one prompt and are compared. A judge's
+            prompts replace them all.
+        sweeps: whether items are called at several temperatures, with templates of several judge
+            types and prompt styles, which are not compared as wordings.
         questions: the calls of a trial.
-        combine: what the outcomes of several questions come to, none of them `Failed`.
-        reply: the form of a reply, or what gives it for a decision space; ``None`` for a verdict of
-            that space.
-        weights: what the parts of a judge's instability weigh unless the suite file says so;
-            ``None`` where there is no such number.
+        combine: the combined outcome of several questions, none of them `Failed`.
+        reply: the form of a reply, or a function that returns it for a decision space; ``None`` for
+            a verdict of that space.
+        weights: default weights in a judge's instability; ``None`` if the kind has no instability.
         source: the plugin that added it; empty for a built-in kind.
 
     Raises:
@@ -163,9 +162,9 @@ class Kind:
 
     @contextmanager
     def blamed(self, objection: type[Exception] = JudgesenseError) -> Iterator[None]:
-        """Within it the functions of the kind run: what they raise is said of their plugin.
+        """Run the kind's functions within it: their errors are attributed to the plugin.
 
-        ``objection`` is what they may raise besides.
+        ``objection`` is an exception that they may raise.
 
         Raises:
             ExtensionError: a function that a plugin has added fails; the plugin is named.

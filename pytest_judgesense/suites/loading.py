@@ -37,7 +37,7 @@ def load_suite(
 
     Raises:
         SuiteError: the file or its stimuli cannot be read or are not of the form.
-        UsageError: there is no such preset.
+        UsageError: unknown preset.
         ExtensionError: the plugin that added its kind is wrong; it names the plugin.
     """
     suite = _load(path.resolve(), preset, tuple(kinds.values()))
@@ -114,7 +114,7 @@ def _load(path: Path, preset: str | None, known: tuple[Kind, ...]) -> Suite:
 
 
 def _of_each(items: tuple[Item, ...], number: int | None) -> tuple[Item, ...]:
-    """Of the items of each cluster and condition so many, the ones in the middle; else all."""
+    """This many items of each cluster and condition, from the middle; all by default."""
     if number is None:
         return items
     alike: dict[tuple[str, ...], list[str]] = {}
@@ -184,7 +184,7 @@ def _checks(
         table, checks = f"presets.{preset}.checks", others
     declared = []
     for key, value in checks.items():
-        # The same check with other arguments stands in a list: jss_floor = [0.9, {...}].
+        # The same check with other arguments is in a list: jss_floor = [0.9, {...}].
         for arguments in value if isinstance(value, list) else [value]:
             match arguments:
                 case dict():
@@ -205,7 +205,7 @@ def _checks(
 
 
 def _line(text: str, table: str, key: str) -> int | None:
-    """The line on which ``key`` stands in ``[table]``, for reports; ``None`` if it is elsewhere."""
+    """The line of ``key`` in ``[table]``, for reports; ``None`` if it is elsewhere."""
     current = ""
     for number, line in enumerate(text.splitlines(), start=1):
         if header := re.match(r"\s*\[([^\[\]]+)\]\s*(#.*)?$", line):
@@ -218,15 +218,15 @@ def _line(text: str, table: str, key: str) -> int | None:
 
 
 def _digest(form: SuiteForm, preset: str | None, raw: str) -> str:
-    # What is asked and how it is counted; not the bars, nor the judges, nor the description. Of the
-    # reviews only what they exclude: one more that agrees changes no number.
+    # The questions and how they are counted, without the bars, the judges and the description.
+    # Reviews only count by what they exclude: one more that agrees changes no number.
     aside = {"checks", "judges", "description", "presets", "equivalence"}
     aside |= {"reviewers", "label_review"}
     asked = form.model_dump(mode="json", exclude=aside)
     design = _without(asked["design"], *asked["design"])
     # When asking ends changes no question.
     asked["design"] = {key: value for key, value in design.items() if key != "early_stop"}
-    # What few suites have is left out of the digests of the others.
+    # Rare keys are left out of the digests of suites without them.
     asked["stimuli"] = _without(asked["stimuli"], "columns", "values")
     asked["space"] = _without(asked["space"], "criteria", "scales", "weights", "pass_mark")
     asked["templates"] = [_without(one, "judge_type", "prompt_style") for one in asked["templates"]]

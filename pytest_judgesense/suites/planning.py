@@ -21,9 +21,9 @@ _MOST_DIGITS: Final = 4_000
 class Shard:
     """The ``number``-th, from 1, of ``of`` parts of a suite: whole clusters, dealt out in turn.
 
-    By their places in the suite: numbers of clusters differ by at most one, whatever begins with
-    the same items (a preset with fewer, a suite that shares them) is divided in the same way, and
-    items that are added at the end move no other one.
+    By position in the suite: the numbers of clusters differ by at most one, suites that begin with
+    the same items (a preset with fewer, a suite that shares them) are divided in the same way, and
+    items added at the end move no others.
     """
 
     number: int
@@ -48,7 +48,7 @@ def plan_trials(suite: Suite) -> tuple[Trial, ...]:
 
 
 def filled(suite: Suite, trials: Sequence[Trial]) -> tuple[Judgment, ...]:
-    """One answer to all ``trials`` of a suite, for the number of units that its design gives."""
+    """One answer to all ``trials`` of a suite, to count the units of its design."""
     label, pairwise = suite.space.labels[0], suite.space.pairwise
     return tuple(
         Judgment(t, "", Verdict(label), content_of_slot(label, t.order) if pairwise else None)

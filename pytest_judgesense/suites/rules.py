@@ -1,11 +1,11 @@
-r"""Is a suite worth a cent? Rules that find what would make its numbers mean something else. Pure.
+r"""Rules that find faults which would change the meaning of a suite's numbers. Pure.
 
-A rule is a function from a suite to findings. What cannot be asked is refused when the suite is
-loaded. What can be asked is for lint: an *error* says that a measure would not mean what its name
-says, and no judge is asked; a *warning* says what a reader of the numbers must know. Nothing is
-dropped or fixed. The rules here hold for every suite; each kind adds its own, and may waive some.
+A rule is a function from a suite to findings. A suite that cannot be run is refused when it is
+loaded. Other faults are for lint: an *error* means that a measure would not mean what its name
+says, and stops a run; a *warning* is something that readers of the numbers must know. Nothing is
+dropped or fixed. The rules here are for every suite; each kind adds its own and may waive some.
 
-What wordings ask for is read in `suites.wordings`.
+`suites.wordings` parses what wordings ask for.
 
 Conventions: prompts are those of the plan (items x templates x orders). A *fixed answer* is right
 too often where its share of the labelled trials exceeds ``1/k + 0.15`` for k labels (0.65 of two,
@@ -32,7 +32,7 @@ from pytest_judgesense.suites.suite import Suite, Template
 from pytest_judgesense.suites.wordings import polarity, template_labels
 from pytest_judgesense.trial import TIE, Order, Trial, slot_of_content
 
-# How far a share of items may lie from the one that tells nothing, and of how many items at least.
+# How far a share of items may lie from chance, and the minimum number of items.
 MARGIN: Final = 0.15
 ENOUGH: Final = 10
 
@@ -48,7 +48,7 @@ def verify_labelled(suite: Suite) -> None:
 
 
 def lint_items(suite: Suite) -> tuple[LintFinding, ...]:
-    """What rules find in the items, templates and design of a loaded suite, errors first."""
+    """The findings of the rules in the items, templates and design of a suite, errors first."""
     return suite.derived("lint", _linted)
 
 
@@ -89,7 +89,7 @@ def pooled(suite: Suite, other: Suite) -> tuple[Item, ...]:
 
 
 def shown_candidates(suite: Suite, template: Template) -> frozenset[str]:
-    """The placeholders by which ``template`` shows what is judged."""
+    """The placeholders by which ``template`` shows the judged texts."""
     if template.single:
         return frozenset({"answer"})
     return frozenset({"a", "b"} if suite.space.pairwise else ())
@@ -114,7 +114,7 @@ def _prompts(suite: Suite) -> dict[tuple[str, Order], dict[str, str]]:
 
 
 def same_sides(suite: Suite) -> list[str]:
-    """The pairwise items whose two candidates are the same text, their white space apart."""
+    """The pairwise items whose two candidates are the same text, ignoring white space."""
     return [i.id for i in suite.items if i.contents and _differ_in_blanks(*i.contents)]
 
 
@@ -126,7 +126,7 @@ def _differ_in_blanks(one: str, other: str) -> bool:
 
 
 def _candidates(suite: Suite) -> Iterator[LintFinding]:
-    """Templates show what is judged."""
+    """Templates show the judged texts."""
     for template in suite.templates:
         required, asked = shown_candidates(suite, template), placeholders(template.text)
         if hidden := sorted(required - asked):
@@ -269,7 +269,7 @@ def _right_answer(suite: Suite, trial: Trial) -> str | None:
 
 
 def are_fixed(suite: Suite) -> bool:
-    """Whether the items bring their whole prompts, whose order of candidates nothing exchanges."""
+    """Whether the items have complete prompts, in which candidates cannot be swapped."""
     asked = (fill(t.text, dict.fromkeys(placeholders(t.text), " ")) for t in suite.templates)
     return not any(text.strip() for text in asked)
 
@@ -305,7 +305,7 @@ _RANK: Final = re.compile(
 
 
 def _label_visible(suite: Suite) -> Iterator[LintFinding]:
-    """The correct answer stands in what the judge reads."""
+    """The correct answer is visible in the prompt."""
     shown = frozenset().union(*(placeholders(template.text) for template in suite.templates))
 
     def may_name_it(text: str) -> bool:  # much quicker, and seldom so
@@ -336,7 +336,7 @@ def _label_visible(suite: Suite) -> Iterator[LintFinding]:
 
 
 def _repeated_prompts(suite: Suite) -> Iterator[LintFinding]:
-    """Items whose two orders are one request; the same request for several items: `_duplicates`."""
+    """Items whose two orders are one request; for several items see `_duplicates`."""
     asked: dict[str, list[str]] = defaultdict(list)
     for (item, _), by_template in prompts_of(suite).items():
         asked[item] += by_template.values()

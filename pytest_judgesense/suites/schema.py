@@ -1,4 +1,4 @@
-"""The form of a ``*.suite.toml`` file and of the JSON Lines beside it, as pydantic models.
+"""The format of a ``*.suite.toml`` file and of its JSON Lines, as pydantic models.
 
 Unknown keys are errors: a misspelt key that is silently ignored would change a measurement.
 """
@@ -41,7 +41,7 @@ def _known_kind(value: str, info: ValidationInfo) -> str:
 
 
 class Form(BaseModel):
-    """A table of a suite file, or a line of its stimuli, whose keys are all known."""
+    """A table of a suite file, or a line of its stimuli; unknown keys are errors."""
 
     # Most forms are parts of others, and need no validator of their own.
     model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
@@ -145,12 +145,12 @@ class WeightsForm(Form):
 class DesignForm(Form):
     """``[design]``: how items, templates, orders and replicates are crossed.
 
-    ``temperature`` and ``max_tokens`` are those that the design asks for, ``variance`` and
-    ``weights`` how scores are counted; ``None``: not set. ``temperatures`` are those at which every
-    question is asked, ``seeds`` the request seed of the first replicate (later ones count up),
-    ``top_p`` what goes with them, ``effect_threshold`` from which temperature on it is high, and
-    ``items`` how many lines of the stimuli are used, from the first, ``early_stop`` whether asking
-    ends as soon as all checks are decided.
+    ``temperature`` and ``max_tokens`` are sent with the requests; ``variance`` and ``weights`` say
+    how scores are counted; ``None``: not set. ``temperatures`` are those at which every question is
+    asked, ``seeds`` is the request seed of the first replicate (later ones count up), ``top_p`` is
+    sent with them, ``effect_threshold`` is the lowest temperature that counts as high, ``items`` is
+    the number of lines of the stimuli that are used, from the first, and ``early_stop`` says
+    whether calling ends as soon as all checks are decided.
     """
 
     pairs: Pairs = "ring"
@@ -169,13 +169,12 @@ class DesignForm(Form):
 
 
 class PresetForm(Form):
-    """``[presets.NAME]``: what differs from the design; ``items`` counts lines of the stimuli.
+    """``[presets.NAME]``: differences from the design; ``items`` counts lines of the stimuli.
 
-    ``of_each`` keeps so many items of each cluster and condition (of each distance of a ladder's
-    task, for one), those in the middle.
-    ``pooled_with`` names the file of another suite whose labelled items join those of this one: the
-    very trials of that suite, recorded with it. ``checks`` replace those of the suite: fewer items
-    cannot clear the same bars with confidence.
+    ``of_each`` keeps this number of items of each cluster and condition (for example of each
+    distance of a ladder's task), from the middle. ``pooled_with`` names the file of another suite
+    whose labelled items join those of this one, as the same trials, recorded with that suite.
+    ``checks`` replace those of the suite: fewer items cannot clear the same bars with confidence.
     """
 
     items: int | None = Field(default=None, ge=1)
@@ -190,7 +189,7 @@ class PresetForm(Form):
 
 
 class EquivalenceForm(Form):
-    """``[[equivalence]]``: what reviewers say of a template pair: do both ask the same?
+    """``[[equivalence]]``: whether reviewers think that both templates of a pair ask the same.
 
     Templates of inverted polarity are read with their labels exchanged, as they are measured.
     """
@@ -220,8 +219,8 @@ class LabelReviewForm(Form):
 class SuiteForm(Form):
     """A whole ``*.suite.toml``.
 
-    ``reviewers`` says of everybody who has reviewed templates or labels what they are; a language
-    model is a ``model``, whoever has asked it.
+    ``reviewers`` says what each reviewer of templates or labels is; a language model is a
+    ``model``, whoever prompted it.
     """
 
     schema_: Literal["judgesense/suite/1"] = Field(alias="schema")
@@ -282,10 +281,10 @@ def two_candidates(form: SuiteForm) -> None:
 
 
 class ContentItem(BaseModel):
-    """A line with one content: its fields are what the templates name, all of them text.
+    """A line with one content: its fields are those that the templates name, all texts.
 
-    ``inverted`` names templates whose labels mean the opposite on this line, for lines that bring
-    their own prompts.
+    ``inverted`` names templates whose labels mean the opposite on this line, for lines with their
+    own prompts.
     """
 
     model_config = ConfigDict(extra="allow", frozen=True)

@@ -1,13 +1,13 @@
-r"""Could a suite be solved without reading it? What scorers that count words get right. Pure.
+r"""Could a suite be solved without reading it? The scores of word counters. Pure.
 
-A scorer gives a text a number by its words alone. Of an item with two candidates it decides for the
-one with the larger number, or for the smaller one throughout; of other labelled items it orders
-every two with different labels. Its score is the share that it decides rightly, ties counting half,
-in whichever direction does better. One half tells nothing. Above 0.65 a suite may measure the
-scorer's habit in place of judging: a *shortcut*.
+A scorer gives each text a number from its words alone. For an item with two candidates it chooses
+the one with the larger number, or always the one with the smaller number; other labelled items are
+ordered in pairs with different labels. Its score is the share that it decides correctly, with ties
+counting half, in the better direction. One half is chance. Above 0.65 a suite may measure the
+scorer's rule instead of judging: a *shortcut*.
 
 Words are runs of letters and digits; a stem is the first five letters of a word of four or more
-that is no function word. Sentences end at ``. ! ?`` or a line break.
+letters that is not a function word. Sentences end at ``. ! ?`` or a line break.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ _Found = TypeVar("_Found")
 
 
 def _once(find: Callable[[str], _Found]) -> Callable[[str], _Found]:
-    """What ``find`` finds in a text, found once: items, scorers and suites share their texts."""
+    """``find`` with a cache by text: items, scorers and suites share their texts."""
     return lru_cache(maxsize=1024)(find)
 
 
@@ -78,7 +78,7 @@ _stems: Final = _once(_stems_of)
 
 
 def _overlap(text: str, beside: str) -> float:
-    """Stems of what stands beside it that the text takes up."""
+    """Stems that the text shares with the text beside it."""
     return len(_stems(text) & _stems(beside))
 
 
@@ -112,10 +112,10 @@ _POSITION: Final = "position"
 
 
 def solved(suite: Suite) -> dict[str, float]:
-    """What each scorer decides rightly of the labelled items, from 1/2 to 1; see the module.
+    """The share of labelled items that each scorer decides correctly, from 1/2 to 1.
 
-    Empty where fewer than `FEWEST_ITEMS` items are decided. ``position`` always takes the candidate
-    that stands first in the items' own order.
+    Empty if fewer than `FEWEST_ITEMS` items are decided. ``position`` always takes the candidate
+    that is first in the items' own order.
     """
     found: dict[str, float] = suite.derived("solved", _solved)
     return found
@@ -133,7 +133,7 @@ def _solved(suite: Suite) -> dict[str, float]:
     scores = {}
     for name, scorer in SCORERS.items():
         if name in ("overlap with the request", "share of overlap") and not beside:
-            continue  # nothing stands beside the text
+            continue  # there is no other text
         given = [scorer(i.fields.get(text, ""), _beside(i, beside)) for i in items]
         scores[name] = _best(
             [
@@ -153,7 +153,8 @@ def _of_pairs(suite: Suite) -> dict[str, float]:
     shown = [name for name in sorted({*items[0].fields}) if name in _shown(suite)]
     scores = {}
     for name, scorer in SCORERS.items():
-        # Each text beside the candidates by itself: a reference is another shortcut than a request.
+        # Each text beside the candidates separately: a reference is a different shortcut than a
+        # request.
         by_name = (
             {name: shown}
             if not name.startswith(("overlap", "share"))
@@ -186,7 +187,7 @@ def _beside(item: Item, fields: list[str]) -> str:
 
 
 def _best(decided: list[float]) -> float:
-    """The share above 0, ties counting half, or that below: whichever is more."""
+    """The share above 0 or below 0, whichever is larger, with ties counting half."""
     right = sum((one > 0) + (one == 0) / 2 for one in decided) / len(decided)
     return max(right, 1 - right)
 
@@ -227,7 +228,7 @@ _DAY: Final = re.compile(
 _LISTED: Final = re.compile(r"^[ \t]*\d{1,3}[.)][ \t]", re.MULTILINE)
 _NEGATIONS: Final = frozenset("no not never none nobody nothing without neither nor cannot".split())
 _CONDITIONS: Final = frozenset("if unless when whenever only until before except".split())
-# It looks back from the capital: capitals are found quicker than what stands before them.
+# It looks back from the capital letter, because capitals are found faster.
 _NAME: Final = re.compile(r"[A-Z](?<=[a-z0-9,;:] [A-Z])[a-z]+")
 
 
@@ -235,8 +236,8 @@ _NAME: Final = re.compile(r"[A-Z](?<=[a-z0-9,;:] [A-Z])[a-z]+")
 def facts(text: str) -> Mapping[str, frozenset[str]]:
     """Numbers, names, days, and whether there are negations and conditions, that a text states.
 
-    Number words count as digits. A name is a word with a capital within a sentence; the same word
-    counts wherever it stands. The numbers of a list are none.
+    Number words count as digits. A name is a capitalised word within a sentence; then the same word
+    counts anywhere. Numbers of list items do not count.
     """
     text = _LISTED.sub("", text)
     words = _words(text)
@@ -271,6 +272,6 @@ def in_one_alone(one: str, other: str) -> list[str]:
     for kind in a:
         left = (a[kind] - b[kind], b[kind] - a[kind])
         for missing, elsewhere in zip(left, spoken[::-1], strict=True):
-            # A name that stands at the beginning of a sentence there is stated there.
+            # A name at the beginning of a sentence counts there as well.
             found += sorted(fact for fact in missing if fact not in elsewhere)
     return found

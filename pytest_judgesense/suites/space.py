@@ -1,4 +1,4 @@
-"""The decision space of a suite: what a judge may answer, and under which names."""
+"""The decision space of a suite: the permitted answers and their names."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pytest_judgesense.trial import ABSTAIN, TIE, Criterion
 
 @dataclass(frozen=True, slots=True)
 class DecisionSpace:
-    """What a judge may answer.
+    """The permitted answers of a judge.
 
     Attributes:
         labels: the answers, in order (``("YES", "NO")``, ``("1", ..., "5")``, ``("A", "B")``).

@@ -1,8 +1,8 @@
 """The lines of a stimuli file, as the suite that names it uses them.
 
-A file of one's own (CSV, a JSON list, or any file with ``columns``) has names and labels of its
-own; they are brought to those of suites before a line is read, and every complaint is in the words
-of the file: line, column, what stands there.
+A user's own file (CSV, a JSON list, or any file with ``columns``) has its own names and labels;
+they are mapped to those of suites before a line is read, and every error uses the words of the
+file: line, column, value.
 """
 
 from __future__ import annotations
@@ -24,27 +24,27 @@ from pytest_judgesense.suites.schema import SuiteForm
 
 _Line = TypeVar("_Line", bound=BaseModel)
 
-# Complaints that are spelt out; of the others it is said how many there are.
+# Errors shown in full; of the others only the number is given.
 _MOST_SHOWN: Final = 3
 _TABLES: Final = (".csv", ".tsv")
 _LIST: Final = ".json"
 
 
 class Misfit(NamedTuple):
-    """What is wrong with a line: the field, what was found there, and what would be right."""
+    """A fault of a line: the field, what was found, and what is valid."""
 
     field: str
     found: str
     expected: str
 
 
-# From the row of a file of one's own, and its line, to the line of a suite; or what is wrong.
+# From a row of a user's file and its line number to the line of a suite; or the fault.
 Adapt = Callable[["Stimuli", int, dict[str, Any]], "dict[str, Any] | Misfit"]
 
 
 @dataclass(frozen=True, slots=True)
 class Stimuli:
-    """What the items of a suite are made of.
+    """The source of the items of a suite.
 
     Attributes:
         lines: the numbers and the values of those lines that the design uses.
@@ -110,7 +110,7 @@ class Stimuli:
         return known | {name: value for name, value in row.items() if name not in taken}
 
     def _refused(self, wrong: Sequence[tuple[int, Misfit]], right: Sequence[int]) -> SuiteError:
-        """The error that names lines and columns, what stands there, and a line that is right."""
+        """The error with lines, columns, values, and a valid line as example."""
         lines = dict.fromkeys(number for number, _ in wrong)
         shown = [
             f"{self.at(number, self.file.name)}, {self._place(misfit.field)}: {misfit.found}"
@@ -133,7 +133,7 @@ class Stimuli:
 
     @property
     def word(self) -> str:
-        """What is counted: lines of a file, or items of a JSON list."""
+        """The unit for messages: lines of a file, or items of a JSON list."""
         return "item" if self.file.suffix == _LIST else "line"
 
     def at(self, number: int, file: object) -> str:
@@ -141,12 +141,12 @@ class Stimuli:
         return f"{file}, item {number}" if self.file.suffix == _LIST else f"{file}:{number}"
 
     def _place(self, field: str) -> str:
-        """What a field is called in the file."""
+        """The name of a field in the file."""
         name = self.columns.get(field, field)
         return f"{'column' if self.file.suffix in _TABLES else 'key'} {name}"
 
     def _example(self, misfit: Misfit, right: Sequence[int]) -> str:
-        """What stands there in the first line that is right."""
+        """The value in the first valid line."""
         rows = dict(self.lines)
         name = self.columns.get(misfit.field, misfit.field)
         for number in right:
@@ -190,7 +190,7 @@ def _shown(value: Any) -> str:
 
 
 def text_of(value: Any) -> str | None:
-    """A scalar as text, ``4.0`` as ``4``; ``None`` for nothing and for what is no scalar."""
+    """A scalar as text, ``4.0`` as ``4``; ``None`` for nothing and for other values."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, float) and value.is_integer():
@@ -214,7 +214,7 @@ def own_id(stimuli: Stimuli, value: Any, number: int) -> str:
 def own_label(stimuli: Stimuli, value: Any, meanings: Mapping[str, str]) -> str | Misfit | None:
     """The label that a value means, by the suite's ``values``, else by ``meanings``; any case.
 
-    Nothing is no label.
+    An empty value is not a label.
     """
     text = (text_of(value) or "").strip()
     if not text:

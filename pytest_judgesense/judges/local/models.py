@@ -1,7 +1,7 @@
 """The language models that are known by name, and where their files are on this machine.
 
-A model is one GGUF file, called by its name in the folder of models. Its digest is pinned: what is
-recorded under a name was said by that file and no other.
+A model is one GGUF file, named in the folder of models. Its digest is pinned, so a recording under
+a name comes from exactly that file.
 """
 
 from __future__ import annotations
@@ -76,11 +76,11 @@ MODELS: Final[Mapping[str, Model]] = {
     )
 }
 
-# What a judge that is called by the name of its model is asked with. Recordings that come with the
-# package were made so: a small model keeps to no form of its own, and the object takes 24 tokens.
+# The settings of a judge named after its model. The shipped recordings were made with them: a small
+# model does not keep to a format by itself, and the JSON object takes 24 tokens.
 BY_NAME: Final[Mapping[str, Any]] = {"structured": True, "max_tokens": 40}
 
-# The judges that are known by name: their model, and what they are asked with otherwise.
+# Judges known by name: their model, and differing settings.
 JUDGES: Final[Mapping[str, tuple[str, Mapping[str, Any]]]] = {
     **{name: (name, {}) for name in MODELS},
     "qwen2.5-coder-0.5b-logprobs": ("qwen2.5-coder-0.5b", {"logprobs": True}),
@@ -107,12 +107,12 @@ def is_file_name(model: str) -> bool:
 
 
 def name_of(model: str) -> str:
-    """What a model, given by name or by path, is called in requests and recordings.
+    """The name of a model, given by name or path, in requests and recordings.
 
     It does not depend on where the file is.
 
     Raises:
-        UsageError: no model of that name is known, and it is no path either.
+        UsageError: the model name is unknown and is not a path.
     """
     if is_file_name(model):
         return Path(model).stem
@@ -158,7 +158,7 @@ def file_of(model: str) -> Path:
 
 
 def fault_of(model: Model, path: Path) -> str | None:
-    """In what the file at ``path`` is not that of ``model``; ``None`` if it is."""
+    """How the file at ``path`` differs from that of ``model``; ``None`` if it does not."""
     size = path.stat().st_size
     if size != model.bytes:
         return f"{size} bytes"

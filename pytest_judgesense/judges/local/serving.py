@@ -16,7 +16,7 @@ from pytest_judgesense.judges.local.models import file_of, name_of
 CONTEXT: Final = 4096
 # Calls that the server works on at once: more share the processors, and none is done sooner.
 PLACES: Final = 1
-# Of its log not even the errors: what is wrong is raised.
+# The server's log is silenced completely; faults are raised.
 _SILENT: Final = -1
 
 
@@ -33,7 +33,7 @@ def served(
         port: where it listens; 0 for one that the system chooses.
 
     Raises:
-        JudgeError: the model is not there, or cannot be served; or what serves it is not installed.
+        JudgeError: the model is missing or cannot be served, or the server is not installed.
         UsageError: no model of that name is known.
     """
     llama = _llama()

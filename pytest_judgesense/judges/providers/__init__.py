@@ -1,1 +1,1 @@
-"""What is asked over a wire format: `base` says what a provider is, `builtin` has ours."""
+"""Providers: `base` defines what a provider is, `builtin` has the built-in ones."""

@@ -1,4 +1,4 @@
-"""What a provider is: from messages to a request, and from a response to a reply.
+"""The definition of a provider: from messages to a request, from a response to a reply.
 
 Light on purpose: plugins that add a provider import it when pytest starts.
 """
@@ -34,7 +34,7 @@ class HttpRequest:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What a judge replied, and the ``model`` that the reply names.
+    """A judge's reply, and the ``model`` that it names.
 
     Attributes:
         text: the reply; ``None`` where the endpoint gave none (a refusal, a filter, a budget
@@ -54,9 +54,9 @@ class Reply:
 
 
 class Settings(Protocol):
-    """What a request may depend on: the judge as declared, at the suite's temperature and budget.
+    """What a request depends on: the declared judge, with the suite's temperature and budget.
 
-    ``options`` are the keys of the judge's own table ``options``, for what only this provider has.
+    ``options`` are the keys of the judge's table ``options``, for settings of this provider only.
     """
 
     @property
@@ -90,9 +90,9 @@ class Provider:
 
     Attributes:
         name: lower-case letters, digits, ``-`` and ``_``.
-        build: from settings, base URL, key (``None`` without one), messages and seed (``None``
-            for none) to the request. The same arguments must give the same URL and body: they are
-            what a recording is found by.
+        build: from settings, base URL, key (``None`` without one), messages and seed (``None`` for
+            none) to the request. The same arguments must give the same URL and body, because
+            recordings are found by them.
         parse: from the status and the body of a response to the reply, or to `Failed`.
         default_base_url: where judges without ``base_url`` are asked.
         default_key_env: the environment variable with the key; empty if none is needed.
@@ -101,7 +101,7 @@ class Provider:
         source: the plugin that added it; set when it is added.
 
     Raises:
-        ValueError: the name cannot stand in ``NAME:model``, or there is no base URL.
+        ValueError: the name is not valid in ``NAME:model``, or there is no base URL.
     """
 
     name: str
@@ -147,7 +147,7 @@ class Provider:
         return made
 
     def read(self, status: int, body: str) -> Reply | Failed:
-        """What the response says; `Failed` for one that the plugin could not read.
+        """The content of the response; `Failed` if the plugin could not parse it.
 
         Raises:
             ExtensionError: the plugin gave something else; it names the plugin.

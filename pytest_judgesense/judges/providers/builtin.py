@@ -1,5 +1,5 @@
-"""The built-in providers: chat completions, as OpenAI and every compatible endpoint speak them, and
-Anthropic messages. What a response says is read without ever raising.
+"""The built-in providers: chat completions (OpenAI and compatible endpoints) and Anthropic
+messages. Parsing a response never raises.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ from pytest_judgesense.judges.providers.base import HttpRequest, Provider, Reply
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.trial import Failed, Token, Usage
 
-# What a structured reply is called where it needs a name.
+# The name of a structured reply, if the API needs one.
 _STRUCTURED: Final = "judgment"
 _IN_JSON: Final = "Reply with one JSON object and nothing around it. It fits this JSON schema:"
 _SHOWN: Final = 200
 _UNPUNISHED: Final = {"repeat_penalty": 1, "presence_penalty": 0, "frequency_penalty": 0}
-# Where an error body says what is wrong: with OpenAI and most others; vLLM; AWS.
+# The places of the message in an error body: OpenAI and most others; vLLM; AWS.
 _SAY_WHAT: Final = ("error", "message", "Message")
 # A count that is negative or larger says nothing of the call: it counts as not said.
 _MOST_TOKENS: Final = 10**9
 # The most that OpenAI states for each token of a reply.
 TOP_TOKENS: Final = 20
-# What is read of a reply's log-probabilities: more tokens, or longer ones, tell no verdict.
+# Bounds on log-probabilities: more tokens, or longer ones, are ignored.
 _MOST_READ: Final = 4096
 _LONGEST_TOKEN: Final = 200
 # Log-probabilities a little above 0 are roundings of 0.
@@ -49,7 +49,7 @@ def _completions(
         "model": spec.model,
         "messages": messages,
         "temperature": spec.temperature,
-        # Models that reason take the budget under a name of its own, for thought and answer.
+        # Reasoning models have a differently named budget, for reasoning and answer.
         "max_tokens" if spec.reasoning is None else "max_completion_tokens": spec.max_tokens,
         "reasoning_effort": spec.reasoning,
         "top_p": spec.top_p or None,
@@ -71,11 +71,11 @@ def _plain_completions(
     seed: int | None,
     **more: Any,
 ) -> HttpRequest:
-    """Chat completions of llama.cpp, drawn from what the model says and nothing else.
+    """Chat completions of llama.cpp, sampled from the model's unmodified distribution.
 
-    By default it cuts the distribution off (``top_k``, ``min_p``) and punishes what was said.
+    By default it truncates the distribution (``top_k``, ``min_p``) and penalises repetition.
     """
-    # What is left in its cache of another prompt would decide how the next one is summed up.
+    # Cached state of another prompt would change the rounding of sums for the next one.
     plain = {"top_k": 0, "top_p": spec.top_p or 1, "min_p": 0, **_UNPUNISHED, "cache_prompt": False}
     return _completions(spec, base_url, key, messages, seed, **plain, **more)
 
@@ -87,7 +87,7 @@ def _local_completions(
     messages: Sequence[Mapping[str, str]],
     seed: int | None,
 ) -> HttpRequest:
-    """Those of a model that is served here, by whatever path."""
+    """The provider of a model served on this machine, named or by path."""
     return _plain_completions(spec, base_url, key, messages, seed, model=name_of(spec.model))
 
 
@@ -113,7 +113,7 @@ def _formed(
     if spec.structured != "json":
         form = {"name": _STRUCTURED, "strict": True, "schema": schema}
         return sent, {"type": "json_schema", "json_schema": form}
-    # JSON mode keeps to JSON and to no schema; where no message names JSON, endpoints refuse it.
+    # JSON mode enforces JSON but no schema; endpoints refuse it if no message mentions JSON.
     sent[-1]["content"] += f"\n\n{_IN_JSON}\n{json.dumps(schema, ensure_ascii=False)}"
     return sent, {"type": "json_object"}
 
@@ -165,7 +165,7 @@ def _completed(status: int, body: str) -> Reply | Failed:
         return Failed("the response has no choices[0].message")
     if isinstance(content, list):
         content = _joined_texts(content)
-    if error := choice.get("error"):  # a router whose upstream has broken off says so here
+    if error := choice.get("error"):  # a router reports a failure of its upstream here
         said = error.get("message", error) if isinstance(error, dict) else error
         return Failed(f"the endpoint reports an error: {_shown(str(said))}")
     if content is not None and not isinstance(content, str):
@@ -208,8 +208,8 @@ def _answered(status: int, body: str) -> Reply | Failed:
 
 
 def _object(status: int, body: str) -> Mapping[str, Any] | Failed:
-    """The body as an object, or why it is none."""
-    if status >= 300:  # a redirect is none either: a judge's base_url is where it is asked
+    """The body as an object, or the reason why it is not one."""
+    if status >= 300:  # a redirect is not an answer either: only the judge's base_url is called
         return Failed(f"HTTP {status}: {_error_in(body)}")
     try:
         value = from_json(body, cache_strings="keys")  # faster than `json`
@@ -250,12 +250,12 @@ def _model(value: Mapping[str, Any]) -> str | None:
 
 
 def _tokens(logprobs: Any) -> tuple[Token, ...]:
-    """The tokens of a reply with the probabilities in their places; empty if they are not told."""
+    """The tokens of a reply with the probabilities at their positions; empty if not stated."""
     content = logprobs.get("content") if isinstance(logprobs, dict) else None
     if not isinstance(content, list):
         return ()
     read = [_token(one) for one in content[:_MOST_READ]]
-    # A token that cannot be read leaves a gap: what follows it may be another place of the reply.
+    # An unreadable token leaves a gap: the tokens after it may belong to another part of the reply.
     known = tuple(one for one in read if one is not None)
     return known if len(known) == len(read) else ()
 
@@ -265,17 +265,17 @@ def _token(stated: Any) -> Token | None:
         return None
     top = stated.get("top_logprobs")
     listed = [_likelihood(one) for one in (top if isinstance(top, list) else [])[:TOP_TOKENS]]
-    # Tokens that read alike ("A" and " A" where blanks are cut off) are one word to whoever reads.
+    # Tokens with equal stripped text ("A" and " A") are the same word to a reader.
     found: dict[str, float] = {}
     for text, chance in dict.fromkeys(one for one in listed if one is not None):
         found[text] = found.get(text, 0.0) + chance
-    # Endpoints may state the token that was drawn beside the likeliest ones.
+    # Endpoints may list the drawn token in addition to the most likely ones.
     found.setdefault(*own)
     return Token(own[0], tuple(found.items()))
 
 
 def _likelihood(stated: Any) -> tuple[str, float] | None:
-    """A token and its probability; ``None`` if one of them is none."""
+    """A token and its probability; ``None`` if malformed."""
     if not isinstance(stated, dict):
         return None
     text, logprob = stated.get("token"), stated.get("logprob")
@@ -316,11 +316,11 @@ ANTHROPIC: Final = Provider(
     default_key_env="ANTHROPIC_API_KEY",
     source="pytest-judgesense",
 )
-# The port of the embedded judge is an accident of the run: this is where it stands in recordings.
+# The port of the embedded judge changes from run to run; recordings use this address.
 EMBEDDED: Final = replace(OPENAI, default_base_url="http://127.0.0.1/v1", default_key_env="")
 # So is the port of a model that is served here.
 LOCAL: Final = replace(EMBEDDED, name="local", build=_local_completions)
-# Endpoints that speak OpenAI's dialect, each with where it stands and what it takes.
+# Known endpoints with OpenAI's format, with their URLs and settings.
 AZURE: Final = replace(
     OPENAI,
     name="azure",
@@ -365,5 +365,5 @@ BUILT_IN: Final[Mapping[str, Provider]] = {
 
 
 def provider_of(spec: JudgeSpec) -> Provider:
-    """Who builds a judge's requests and reads what comes back; ``KeyError`` for a callable."""
+    """The provider that builds a judge's requests; ``KeyError`` for a callable."""
     return spec.plugin_provider or BUILT_IN[spec.provider]

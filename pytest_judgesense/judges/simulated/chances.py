@@ -27,12 +27,12 @@ from pytest_judgesense.judges.simulated.observer import Asked, Observer
 from pytest_judgesense.judges.simulated.reading import Reading, read_prompt
 
 _PIECES: Final = re.compile(r"\s*\w+|\s*[^\w\s]|\s+")
-# What OpenAI states for a token that never comes.
+# OpenAI's value for a token of probability 0.
 _NEVER: Final = -9999.0
 
 
 def chances(observer: Observer, prompt: str) -> dict[str, float]:
-    """The probability of each label, as it is said; empty where the reply states none of its own.
+    """The probability of each label as written; empty if the reply states none.
 
     So it is of speeches, of verdicts on debates, and of repaired replies.
     """

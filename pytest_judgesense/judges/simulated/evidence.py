@@ -1,8 +1,8 @@
-"""What the embedded judge can see in a text: lexical features, each a pure function.
+"""The features that the embedded judge finds in a text: lexical, each a pure function.
 
-The embedded judge is a psychometric observer, not a language model. Its evidence is limited to
-what these functions count, so that anyone can compute by hand what it will perceive. Content stems
-are lower-case words that are not function words, with English endings removed.
+The embedded judge is a psychometric observer, not a language model. Its evidence is limited to what
+these functions count, so anyone can compute it by hand. Content stems are lower-case words that are
+not function words, with English endings removed.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""What the embedded judge makes of answers to a question, and how it replies in JSON.
+"""How the embedded judge judges answers to a question, and replies in JSON.
 
-It does so where the prompt holds a block ``<question>`` and shows the form of the reply,
-``{"verdict": ...}`` or ``{"score": ...}``, with a ``"reason"`` first where one is asked for. The
-formulas are in docs/embedded-judge.md. A malformed reply still shows what was meant in one of two
-cases, and then whoever brings it into form finds it.
+It does so if the prompt holds a block ``<question>`` and shows the format of the reply,
+``{"verdict": ...}`` or ``{"score": ...}``, with a ``"reason"`` first if one is asked for. The
+formulas are in docs/embedded-judge.md. Half of the malformed replies still show the intended
+verdict, and a repair finds it.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from pytest_judgesense.judges.simulated.observer import (
 from pytest_judgesense.judges.simulated.reading import Reading
 from pytest_judgesense.trial import TIE
 
-# Logits: one element of an answer weighs as much as a quarter of what is required.
+# Logits: one element of an answer counts as a quarter of the required content.
 _SUPPORT_SCALE: Final = 4.0
 _REASONED_GAIN: Final = 1.25
 _MOST_MALFORMED: Final = 0.5
@@ -46,7 +46,7 @@ def form_asked_for(instruction: str, context: Mapping[str, str]) -> tuple[str, b
 
 
 def support(answer: str, elements: Sequence[str], context: Mapping[str, str]) -> float:
-    """Share of what the prompt requires that occurs in ``answer``; of a known one as it is."""
+    """Share of the required content that occurs in ``answer``; for a known answer from the key."""
     if (share := known(answer)) is not None:
         return share
     required = [*elements, context.get("reference", "")]

@@ -5,7 +5,7 @@ drawn from softmax(logits / T). The formulas are in docs/embedded-judge.md, in t
 `Observer` gives. Every draw is seeded by the prompt and the request's seed: equal requests get
 equal replies.
 
-What an observer can do beside that are its skills, each asked in turn whether a prompt is its own.
+Further abilities of an observer are its skills, tried in turn until one recognises the prompt.
 `profiles` lists them.
 """
 
@@ -48,7 +48,7 @@ NOTHING_TO_JUDGE: Final = "I cannot find anything to judge in this prompt."
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What an observer is asked: system and user text joined, its reading of them, and settings.
+    """The input of an observer: system and user text joined, its parsed form, and settings.
 
     ``permitted`` are the verdicts that the request itself permits, by a JSON schema of the reply;
     empty where it leaves the form of the reply to the prompt.
@@ -61,17 +61,17 @@ class Asked:
     permitted: tuple[str, ...] = ()
 
     def draw(self, *apart: object) -> Random:
-        """The source of all chance in the reply; another one for each value of ``apart``."""
+        """The random generator of the reply; a different one for each value of ``apart``."""
         return Random(digest("\n".join([str(self.seed), *map(repr, apart), self.prompt])))
 
     def permit(self, logits: dict[str, float]) -> dict[str, float]:
-        """The logits of what the form of the reply permits."""
+        """The logits of the answers that the reply format permits."""
         if not self.permitted:
             return logits
         return {label: logit for label, logit in logits.items() if label in self.permitted}
 
 
-# What replies to prompts of one kind, and gives None for any other prompt.
+# A function that replies to prompts of one kind and returns None for other prompts.
 Skill: TypeAlias = "Callable[[Observer, Asked], str | None]"
 
 
@@ -83,19 +83,19 @@ class Observer:
         name: the model name that it answers to.
         sensitivity: logit per unit of evidence (s).
         tie_criterion: logit of a tie (c): below it, a difference is not reported.
-        strict_shift: what a strict instruction adds to the criterion (c').
+        strict_shift: addition to the criterion under a strict instruction (c').
         slot_bias: logit in favour of the first slot (b).
         surface_preference: logit per letter of mean word length (f).
         wording_sensitivity: standard deviation of the shift by the wording (w).
         lapse_rate: probability of a uniformly random label.
         format_error_rate: probability of a reply that states no verdict.
-        heat: what the square of the temperature adds to that, where a reply in JSON is asked for.
-        leniency: what is added to every grade on a rubric, in steps of its scale.
+        heat: added to that for each squared unit of temperature, if a reply in JSON is asked for.
+        leniency: added to every grade on a rubric, in steps of its scale.
         halo: the share of a grade on a rubric that is the same for all criteria.
-        length_preference: what 20 words more add to a grade on a rubric, in steps.
-        style: how it writes a label; ``{}`` stands for the label.
-        skills: what it can do beside comparing, verifying and grading; the first that knows a
-            prompt replies to it.
+        length_preference: added to a grade on a rubric for 20 more words, in steps.
+        style: how it writes a label; ``{}`` is the label.
+        skills: further abilities besides comparing, verifying and grading; the first that
+            recognises a prompt replies to it.
     """
 
     name: str
@@ -124,8 +124,8 @@ class Observer:
     ) -> str:
         """The reply to ``prompt``; the same for the same prompt, temperature and seed.
 
-        Where a schema of the reply says which verdicts are ``permitted``, it is of that form, as
-        every reply is whose decoding is constrained: none is malformed.
+        If a schema of the reply lists the ``permitted`` verdicts, the reply is never malformed, as
+        with constrained decoding.
         """
         asked = Asked(prompt, read_prompt(prompt), temperature, seed, permitted)
         for skill in self.skills:
@@ -145,7 +145,7 @@ class Observer:
         return self._said(choose(logits, asked.temperature, draw), asked)
 
     def _said(self, label: str, asked: Asked) -> str:
-        """The label in the form that is asked for; where none is, in its style."""
+        """The label in the requested format, or else in its style."""
         if asked.permitted:
             return json.dumps({"verdict": label})
         return written(label, asked.reading.instruction) or self.style.format(label)
@@ -175,7 +175,7 @@ class Observer:
         return logits
 
     def leaning(self, reading: Reading, a: str, b: str) -> float:
-        """What speaks for slot A beside the evidence."""
+        """The preference for slot A apart from the evidence."""
         shift = self.wording(reading.instruction, *sorted((a, b)))
         return (
             self.slot_bias

@@ -1,4 +1,4 @@
-"""The built-in profiles of the embedded judge, and what all of them can do for any suite."""
+"""The built-in profiles of the embedded judge, and the skills that all of them have."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def observer_named(profile: str, skills: Sequence[Skill] = ()) -> Observer:
     ``skills``, of kinds of suites with prompts of their own, come before those that it always has.
 
     Raises:
-        UsageError: there is none; it says which there are.
+        UsageError: unknown profile; the error lists the known ones.
     """
     if profile not in PROFILES:
         raise unknown_name("profile of the embedded judge", profile, PROFILES)

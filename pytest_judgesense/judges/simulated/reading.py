@@ -1,7 +1,7 @@
-"""What the embedded judge takes from a rendered prompt: candidates, evidence texts, labels. Pure.
+"""How the embedded judge parses a rendered prompt: candidates, other texts, labels. Pure.
 
-It knows nothing but the text that it was sent, and reads it as docs/embedded-judge.md says: blocks
-in tags, failing those headings; what is left is the instruction, with the labels that it permits.
+It uses only the text of the prompt, as described in docs/embedded-judge.md: blocks in tags, or
+headings if there are none; the rest is the instruction, with the labels that it permits.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ class Reading:
         instruction: the prompt without candidates and context.
         context: texts of the other blocks by name.
         candidates: the texts of slot A and slot B, or ``None``.
-        labels: what it may answer, without ``tie``.
+        labels: the permitted answers, without ``tie``.
         tie: whether ``tie`` is permitted.
-        inverted: whether ``YES`` stands for an error.
+        inverted: whether ``YES`` means an error.
         strict: whether a tie is asked for when only surface features differ.
     """
 
@@ -70,11 +70,11 @@ def read_prompt(prompt: str) -> Reading:
 
 
 def _blocks(prompt: str) -> tuple[dict[str, str], str]:
-    """The texts between tags, by name, and what stands around them.
+    """The texts between tags, by name, and the text around them.
 
-    A block ends with the first end of its own name, and what is within it is its text; a tag
-    without an end is text. In one pass: the ends of a name are looked for from where the last one
-    was found.
+    A block ends with the first end tag of its name, and everything within it is its text; a tag
+    without an end is text. It runs in one pass: the search for end tags of a name continues from
+    the last one found.
     """
     ends: dict[str, deque[re.Match[str]]] = defaultdict(deque)
     begins = []

@@ -24,7 +24,7 @@ from pytest_judgesense.judges.simulated.profiles import observer_named
 
 _ORIGIN: Final = "embedded judge, no model"
 _LARGEST_BODY: Final = 64 * 1024 * 1024
-# What a request that has another form than it should have comes to.
+# The response to a malformed request.
 REFUSED: Final = (ValueError, TypeError, AttributeError, OverflowError, RecursionError)
 
 
@@ -89,8 +89,8 @@ def _permitted(body: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _tool_input(body: Mapping[str, Any], text: str) -> dict[str, Any] | None:
-    """The reply as the input of the tool that has to be used; ``None`` if there is none, or no
-    object in the reply.
+    """The reply as the input of the required tool; ``None`` if there is none, or the reply is not
+    an object.
     """
     name = (body.get("tool_choice") or {}).get("name")
     start, end = text.find("{"), text.rfind("}")
@@ -164,9 +164,9 @@ class _Handler(BaseHTTPRequestHandler):
 class EmbeddedServer(ThreadingHTTPServer):
     """The server; bound to 127.0.0.1 only, at ``port`` 0 to one that the system chooses.
 
-    ``find`` leads from a model name to an observer, for simulations with their own parameters. With
-    ``totals`` a chat reply counts all tokens together too, which some clients need; recordings are
-    without.
+    ``find`` maps a model name to an observer, for simulations with other parameters. With
+    ``totals`` a chat reply also states the total of tokens, which some clients need; recordings do
+    not have it.
     """
 
     daemon_threads = True

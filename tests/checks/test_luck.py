@@ -18,6 +18,7 @@ from pytest_judgesense.measures.estimation import estimate_all
 from tests.checks.known import declare_check
 from tests.measures.building import VACUUM, YES_NO, cell, judgment, worded
 from tests.report.replaying import replayed
+from tests.suites.known import of_known_kinds
 
 
 def agreeing(agree: int, items: int) -> Cell:
@@ -126,9 +127,11 @@ def taken(estimate: Estimate) -> float:
     return float(np.asarray(anew.value(*sums))[0])
 
 
-@pytest.mark.parametrize(
-    "suite", ["coherence", "preference", "ladder", "criterion", "vacuum", "debate", "temperature"]
-)
+# One of each kind, and two of paraphrases.
+SUITES = of_known_kinds("coherence", "criterion", "debate", "ladder", "temperature", "vacuum")
+
+
+@pytest.mark.parametrize("suite", ["preference", *SUITES])
 def test_every_value_is_taken_of_the_sums_that_are_drawn(suite: str) -> None:
     measured = replayed("mixed" if suite != "temperature" else "clean", suite)
     drawn = [one for one in measured.estimates if one.anew is not None and one.value is not None]
@@ -142,7 +145,7 @@ def test_every_value_is_taken_of_the_sums_that_are_drawn(suite: str) -> None:
 
 
 def test_every_shipped_check_of_sums_is_counted_under_estimate() -> None:
-    for suite in ("coherence", "criterion", "debate", "ladder", "temperature", "vacuum"):
+    for suite in SUITES:
         measured = replayed("clean", suite)
         draws = Draws.of(measured.cell, "estimate")
         for declared in measured.suite.checks:

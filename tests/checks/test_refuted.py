@@ -22,6 +22,7 @@ from pytest_judgesense.stats.clustered import clustered_proportion
 from tests.checks.known import declare_check
 from tests.measures.building import VACUUM, cell, judgment
 from tests.report.replaying import replayed
+from tests.suites.known import of_known_kinds
 
 JSS = BUILT_IN.measures["jss"]
 
@@ -177,27 +178,6 @@ def test_the_climb_of_temperatures_is_refuted_by_a_bar_up_to_the_least_temperatu
     assert not outcome(agreement=0.97, at_least=0.01).fails
 
 
-# By hand, from the recording: p2 has no flip, 78 of 150 calls for PRO, score variance 0.089, so its
-# instability is 3 * 0 + 0.089 + 2 * 0.020 = 0.129; p0 3 * 1/50 + 0.086 + 2 * 4/150 = 0.199; p1 3 *
-# 2/50 + 0.093 + 2 * 5/150 = 0.280 (variances of the confidence are below 0.002). In 20,000 draws of
-# 25 topics by numpy p2 is first in 73%, p0 in 23%, p1 in 4%.
-@pytest.mark.parametrize(
-    ("config", "alpha", "word"),
-    [
-        ("clean:p2", 0.3, "inconclusive"),
-        ("clean:p0", 0.15, "inconclusive"),
-        ("clean:p0", 0.3, "fail"),
-        ("clean:p1", 0.3, "fail"),
-    ],
-)
-def test_a_rank_fails_where_no_resample_gives_it(config: str, alpha: float, word: str) -> None:
-    check = declare_check("ranked_first", (), {"config": config})
-    cells = {"clean": replayed("clean", "debate").cell}
-    assert check.kind.judge is not None
-    found = check.kind.judge(check, "debate", cells, Rule("refuted", alpha=alpha))
-    assert (found.outcome, found.fails) == (word, word == "fail")
-
-
 def test_an_interval_of_a_file_refutes_at_its_own_level_alone() -> None:
     estimate = share([0.0] * 10)
     assert estimate.clustered is not None
@@ -208,7 +188,8 @@ def test_an_interval_of_a_file_refutes_at_its_own_level_alone() -> None:
 
 def test_every_shipped_measure_that_has_a_check_has_bounds_at_any_level() -> None:
     gated = {one.name for one in BUILT_IN.measures.values() if one.check}
-    for suite in ("coherence", "ladder", "criterion", "vacuum", "debate", "temperature"):
+    names = ("coherence", "ladder", "criterion", "vacuum", "debate", "temperature")
+    for suite in of_known_kinds(*names):
         for one in replayed("clean", suite).estimates:
             if one.measure in gated and one.clustered is not None:
                 assert one.clustered.at is not None, one.measure

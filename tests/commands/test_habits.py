@@ -73,8 +73,12 @@ UNKNOWN = [
     "merge none -o out",
     "power none",
     "power none.suite.toml",
-    "debates generate --pair embedded:clean,embedded:mixed --topics none.txt -o out",
 ]
+# Of each command that a kind of suites brings.
+BROUGHT = {
+    "debates": "debates generate --pair embedded:clean,embedded:mixed --topics none.txt -o out",
+}
+UNKNOWN += [BROUGHT[command.name] for command in BUILT_IN.commands]
 ASKING = [
     "equivalence {}",
     "label {} -o out",

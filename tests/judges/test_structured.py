@@ -26,11 +26,13 @@ from pytest_judgesense.suites.suite import Suite
 from pytest_judgesense.trial import Unparsed, Verdict
 from tests.report.replaying import measured, suite_named
 from tests.suites.files import GRADED, GRID, write_suite
-from tests.suites.known import builtin_suites, load_suite
+from tests.suites.known import builtin_suites, load_suite, of_known_kinds
 
 from .endpoint import Endpoint, endpoint, says
 
-KINDS = ("coherence", "factuality", "preference", "vacuum", "ladder", "criterion", "debate")
+KINDS = of_known_kinds(
+    *("coherence", "factuality", "preference", "vacuum", "ladder", "criterion", "debate")
+)
 find = partial(observer_named, skills=BUILT_IN.skills)
 
 

@@ -8,6 +8,7 @@ import pytest
 
 from pytest_judgesense.report import page
 from tests.report.pages import Page
+from tests.suites.known import of_known_kinds
 
 from .project import BUILTIN, TRIALS, Project, even, flips_on_two, no_traceback, run
 
@@ -109,7 +110,7 @@ def test_a_page_is_written_without_what_the_extras_of_analyses_bring(
     )
     result = run(
         pytester,
-        *("--judge-suite", "temperature", "--judge-suite", "debate"),
+        *(f"--judge-suite={name}" for name in of_known_kinds("temperature", "debate")),
         *("--judge-name", "embedded:clean"),
         *("--judge-datasheet", "x.html", "--judge-datasheet", "x.json"),
     )

@@ -7,9 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from tests.suites.known import of_known_kinds
+
 from .project import PYTHON_JUDGE, Project, parity_suite, run
 
-SHIPPED = (
+SHIPPED = of_known_kinds(
     *("coherence", "criterion", "debate", "factuality", "ladder", "ladder-fine", "preference"),
     *("relevance", "temperature", "vacuum"),
 )

@@ -13,13 +13,14 @@ from pytest_judgesense.plugin.settings import resolve
 from pytest_judgesense.suites.planning import Shard, plan_trials
 from tests.commands.recordings import undated_bytes
 from tests.report.replaying import suite_named
+from tests.suites.known import of_known_kinds
 
 from .project import TRIALS, Project, no_traceback, times_asked
 
 HERE = Path("/project")
 
 
-@pytest.mark.parametrize("name", ["coherence", "debate", "ladder"])
+@pytest.mark.parametrize("name", of_known_kinds("coherence", "debate", "ladder"))
 @pytest.mark.parametrize("of", [1, 3, 4, 70])
 def test_shards_divide_a_suite_into_whole_clusters_evenly(name: str, of: int) -> None:
     trials = plan_trials(suite_named(name))

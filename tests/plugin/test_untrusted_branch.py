@@ -387,19 +387,24 @@ def test_a_batch_file_is_not_made_of_files_from_outside(
 # -- and every way there will be -------------------------------------------------------------------
 
 # `Asking` is what `measure` and `record` are given as `**asking`.
-ASKS = {"open_client", "ask_all", "measure", "record", "Asking", "generate_debates"}
+ASKS = frozenset({"open_client", "ask_all", "measure", "record", "Asking"})
 REPLAYS = {"commands.power": "measure"}
 
 
-def test_whoever_asks_says_what_may_be_sent() -> None:
-    calls = {
+def asking_calls(names: frozenset[str]) -> dict[tuple[str, str], set[str | None]]:
+    """The keywords of every call of these names in the package, by module and name."""
+    return {
         (module, call.func.id): {word.arg for word in call.keywords}
         for module, source in SOURCES.items()
         for call in ast.walk(ast.parse(source))
         if isinstance(call, ast.Call)
         and isinstance(call.func, ast.Name)
-        and call.func.id in ASKS
+        and call.func.id in names
         and REPLAYS.get(module) != call.func.id
     }
+
+
+def test_whoever_asks_says_what_may_be_sent() -> None:
+    calls = asking_calls(ASKS)
     assert {name for _, name in calls} == ASKS
     assert [called for called, words in calls.items() if not words & {"trust", None}] == []

@@ -21,7 +21,7 @@ from tests.instruments.temperature.tables_by_hand import temperature_sheet
 
 from .browser import MISSING, Opened, browser, chromium
 from .replaying import checked, replayed
-from .test_page import evidence, shown_page, shown_sheet
+from .test_page import FIGURES, evidence, shown_page, shown_sheet
 
 pytestmark = pytest.mark.skipif(chromium() is None, reason=MISSING)
 
@@ -63,7 +63,7 @@ def test_it_draws_without_a_complaint_a_request_or_a_thing_wider_than_the_window
         assert found.complaints == []
         assert found.asked == [written.as_uri()]
         assert found.page.evaluate("document.documentElement.scrollWidth") <= width
-        assert found.page.locator("figure .drawing svg").count() == 6
+        assert found.page.locator("figure .drawing svg").count() == FIGURES
         paper, ink = (
             found.page.evaluate(f"getComputedStyle(document.body).{name}")
             for name in ("backgroundColor", "color")
@@ -155,7 +155,7 @@ def test_long_names_and_what_was_not_measured_widen_nothing_and_hide_no_finding(
     named = [replace(part, judge=name, identity={**part.identity, "name": name}) for name in names]
     sheet = sheet_of(named, seed=0, mode="replay")
     why = f"none of the first 20 replies of judge {names[0]} states a verdict"
-    missed = [Missed(name, suite, why, 9) for name in names for suite in ("rubric", "ladder")]
+    missed = [Missed(name, suite, why, 9) for name in names for suite in ("vacuum", "ladder")]
     path = tmp_path / "x.html"
     path.write_text(page_text(view_of(sheet), missed=missed), encoding="utf-8")
     context = started.new_context(viewport={"width": width, "height": 900})

@@ -25,5 +25,20 @@ def builtin_suites() -> dict[str, Path]:
     }
 
 
+def of_known_kinds(*names: str) -> tuple[str, ...]:
+    """Of built-in suites, named with a preset or without, those of the kinds that there are.
+
+    An instrument is its room: where that is deleted, what is tested of several suites is tested of
+    the others. `tests.test_deletion` says where a suite of such a room may be named.
+    """
+    known = builtin_suites()
+    return tuple(name for name in names if name.partition("@")[0] in known)
+
+
+def absent_suites() -> list[str]:
+    """The built-in suites whose kind nothing gives; none, as long as no room is deleted."""
+    return sorted(builtin.builtin_suites().keys() - builtin_suites().keys())
+
+
 def presets_of(path: Path) -> tuple[str, ...]:
     return loading.presets_of(path, KINDS)

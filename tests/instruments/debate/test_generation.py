@@ -24,6 +24,7 @@ from pytest_judgesense.instruments.debate.stimuli import SPEECHES, DebateLine
 from pytest_judgesense.judges.simulated.profiles import observer_named
 from pytest_judgesense.judges.simulated.server import EmbeddedServer, serving
 from pytest_judgesense.judges.spec import JudgeSpec, judge_from_name
+from tests.plugin.test_untrusted_branch import asking_calls
 
 TOPICS = [Topic("tips", "Tips should be replaced by wages.", "economy"), Topic("moon", "No moon.")]
 
@@ -263,3 +264,9 @@ def test_the_command_takes_pairs_or_two_debaters(
     ):
         assert main(["debates", "generate", *wrong, *written]) == 2
         assert "--debater A --debater B, or --pair A,B" in capsys.readouterr().err
+
+
+def test_whoever_has_debates_generated_says_what_may_be_sent() -> None:
+    calls = asking_calls(frozenset({"generate_debates"}))
+    assert calls
+    assert [called for called, words in calls.items() if not words & {"trust", None}] == []

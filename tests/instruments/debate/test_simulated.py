@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+from pytest_judgesense.instruments import builtin
 from pytest_judgesense.instruments.debate.replies import REPLY_SCHEMA, parse_debate
 from pytest_judgesense.instruments.debate.simulated import (
     judge_debate,
@@ -18,10 +19,12 @@ from pytest_judgesense.instruments.debate.stimuli import transcript
 from pytest_judgesense.judges.prompts import judge_for_suite, render_messages, suite_for_judge
 from pytest_judgesense.judges.providers.base import Reply
 from pytest_judgesense.judges.providers.builtin import BUILT_IN
+from pytest_judgesense.judges.simulated.chances import chances
 from pytest_judgesense.judges.simulated.observer import Observer
 from pytest_judgesense.judges.simulated.profiles import observer_named
 from pytest_judgesense.judges.simulated.server import answer
 from pytest_judgesense.judges.spec import JudgeSpec, judge_from_name
+from pytest_judgesense.suites.planning import plan_trials
 from pytest_judgesense.trial import Verdict
 from tests.suites.known import builtin_suites, load_suite
 
@@ -205,3 +208,13 @@ def test_a_structured_reply_is_read_like_one_in_the_text(provider: str) -> None:
     assert isinstance(reply, Reply)
     assert reply.text is not None
     assert parse_debate(reply.text)[0] == Verdict("PRO")
+
+
+def test_verdicts_on_debates_have_no_probabilities() -> None:
+    suite = load_suite(builtin_suites()["debate"])
+    trial = plan_trials(suite)[0]
+    item = next(item for item in suite.items if item.id == trial.item)
+    template = next(one for one in suite.templates if one.id == trial.template)
+    messages = render_messages(suite, item, template, trial.order)
+    prompt = "\n\n".join(message["content"] for message in messages)
+    assert chances(observer_named("clean", builtin.BUILT_IN.skills), prompt) == {}

@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.judges.calls import judgment_of
 from pytest_judgesense.judges.client import Answer
 from pytest_judgesense.judges.prompts import judge_for_suite, render_messages
@@ -18,7 +17,7 @@ from pytest_judgesense.judges.providers.base import Reply
 from pytest_judgesense.judges.providers.builtin import EMBEDDED
 from pytest_judgesense.judges.simulated.chances import chances
 from pytest_judgesense.judges.simulated.observer import Observer
-from pytest_judgesense.judges.simulated.profiles import PROFILES, observer_named
+from pytest_judgesense.judges.simulated.profiles import PROFILES
 from pytest_judgesense.judges.simulated.server import answer
 from pytest_judgesense.judges.spec import judge_from_name
 from pytest_judgesense.suites.planning import plan_trials
@@ -111,16 +110,6 @@ def test_a_reply_without_a_verdict_names_no_label() -> None:
     )
     (choice,) = body["choices"]
     assert all(len(token["top_logprobs"]) == 1 for token in choice["logprobs"]["content"])
-
-
-def test_verdicts_on_debates_have_no_probabilities() -> None:
-    suite = load_suite(builtin_suites()["debate"])
-    trial = plan_trials(suite)[0]
-    item = next(item for item in suite.items if item.id == trial.item)
-    template = next(one for one in suite.templates if one.id == trial.template)
-    messages = render_messages(suite, item, template, trial.order)
-    prompt = "\n\n".join(message["content"] for message in messages)
-    assert chances(observer_named("clean", BUILT_IN.skills), prompt) == {}
 
 
 def test_a_judge_that_does_not_ask_has_none() -> None:

@@ -59,11 +59,15 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         terminalreporter.write_line(f"there is no LLMBar at {LLMBAR}")
         terminalreporter.write_line("set JUDGESENSE_SHARED to the folder that holds data/llmbar")
     skipped = terminalreporter.stats.get("skipped", [])
-    pages = [str(report.longrepr[2]) for report in skipped if isinstance(report.longrepr, tuple)]
-    if pages := sorted({reason for reason in pages if "is not run: there is no" in reason}):
-        terminalreporter.section("NOT RUN: pages of docs")
-        for reason in pages:
-            terminalreporter.write_line(reason.removeprefix("Skipped: "))
+    reasons = {str(one.longrepr[2]) for one in skipped if isinstance(one.longrepr, tuple)}
+    for what, words in (
+        ("pages of docs", "is not run: there is no"),
+        ("tests of what the system cannot load", "cannot be loaded"),
+    ):
+        if told := sorted(reason for reason in reasons if words in reason):
+            terminalreporter.section(f"NOT RUN: {what}")
+            for reason in told:
+                terminalreporter.write_line(reason.removeprefix("Skipped: "))
     if reason := missing():
         terminalreporter.section("NOT RUN: tests of a language model on this machine")
         terminalreporter.write_line(reason)

@@ -11,6 +11,7 @@ from itertools import islice
 
 import pytest
 
+from pytest_judgesense.instruments.temperature.causal import unusable
 from tests.golden.outputs import KINDS, golden, outputs
 from tests.report.replaying import SHIPPED
 
@@ -25,6 +26,8 @@ def run(request: pytest.FixtureRequest) -> tuple[str, dict[str, str]]:
 @pytest.mark.parametrize("kind", KINDS)
 def test_output_is_that_of_the_golden_file(run: tuple[str, dict[str, str]], kind: str) -> None:
     profile, found = run
+    if kind == "datasheet.json" and (reason := unusable("lightgbm")):
+        pytest.skip(reason)  # it holds the causal effect of the temperature
     wanted = golden(profile, kind)
     if found[kind] != wanted:
         lines = (text.splitlines() for text in (wanted, found[kind]))

@@ -23,6 +23,7 @@ from pytest_judgesense.errors import SendingRefused
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.instruments.ladder.stimuli import LadderTask, QuarterTask
 from pytest_judgesense.instruments.paraphrase.estimators import paraphrase_pairs
+from pytest_judgesense.instruments.temperature.causal import unusable
 from pytest_judgesense.instruments.temperature.stimuli import GradedItem
 from pytest_judgesense.judges.providers.base import PROVIDERS
 from pytest_judgesense.judges.simulated.profiles import PROFILES
@@ -46,6 +47,7 @@ from tests.docs.blocks import (
     blocks_of,
     commands_of,
     name_of,
+    needs_of,
     text_of,
 )
 from tests.docs.kinds import is_for_a_task, problems_of, problems_of_page
@@ -90,6 +92,8 @@ def test_readme_is_short_and_the_start_begins_with_a_function_of_ones_own() -> N
 @pytest.mark.parametrize("name", [name for name in PAGE_NAMES if not is_for_a_task(name)])
 def test_every_block_does_what_is_shown(name: str, tmp_path: Path) -> None:
     """A block is run, or loaded as what it is; one that nobody executes is a problem."""
+    if (needed := needs_of(name)) and (reason := unusable(needed)):
+        pytest.skip(f"{name} is not run: {reason}")
     problems = problems_of_page(name, tmp_path)
     assert not problems, problems
 

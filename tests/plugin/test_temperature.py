@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import importlib
 import json
-import warnings
 from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from pytest_judgesense.instruments.temperature.causal import unusable
 from pytest_judgesense.judges.simulated.server import serving
 from tests.judges.endpoint import endpoint, says
 from tests.shipped import exchange_lines
@@ -27,10 +26,7 @@ FULL = 480  # calls a question: see the suite
 @pytest.fixture(scope="module", autouse=True)
 def _imported() -> None:
     """An inner session forgets what it imports itself: these would take three seconds of each."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        for name in ("lightgbm", "shap"):
-            importlib.import_module(name)
+    unusable("lightgbm", "shap")
 
 
 def _lines(path: Path) -> list[dict[str, object]]:

@@ -24,6 +24,7 @@ from pytest_judgesense.figures import (
     percent,
     shown,
 )
+from pytest_judgesense.instruments.temperature.causal import unusable
 from pytest_judgesense.instruments.temperature.figures import swarm_of
 from pytest_judgesense.report.assembly import sheet_of
 from pytest_judgesense.report.drawing import draw
@@ -98,7 +99,8 @@ def test_every_figure_of_the_issue_is_there_or_says_what_would_give_it() -> None
     room = ["8"] if "debate" in builtin_suites() else []
     assert numbers == ["1", "2", "3", "4", "5", "6", "7a", "7b", "7c", "7d", *room]
     absent = {one.head.number for one in figures_of("shipped").values() if isinstance(one, Absent)}
-    assert absent == set()
+    # Without the system's libgomp no tree grows, and 7d says so.
+    assert absent == ({"7d"} if unusable("lightgbm") else set())
     drawn = {o.head.number for o in figures_of("heat").values() if isinstance(o, Figure)}
     assert drawn == {"7a", "7b", "7c", "7d"}
     for one in figures_of("heat").values():

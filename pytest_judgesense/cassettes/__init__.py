@@ -1,1 +1,1 @@
-"""Recordings of what judges were asked and what they answered; docs/architecture.md has a map."""
+"""Recordings of judges' requests and answers; docs/architecture.md has a map."""

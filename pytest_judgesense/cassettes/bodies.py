@@ -1,12 +1,12 @@
-"""From what clients hand over to what a cassette holds: bodies as bytes, encodings undone.
+"""Bodies as clients deliver them, converted for a cassette: bytes without content encoding.
 
 A response body may be compressed (``Content-Encoding``, several in the order of their application);
-gzip, deflate, br and zstd are undone, the last two where a library for them is installed. A body
-that is not in the encoding its header names has been decoded by its client already. One whose
-encoding nobody here can undo stays as it came, with the header, so that nothing is lost.
+gzip, deflate, br and zstd are decoded, the last two if a library for them is installed. A body that
+is not in the encoding named by its header was already decoded by its client. A body with an unknown
+encoding is kept as it is, with the header, so that nothing is lost.
 
-A body has at most `MOST_BYTES`, or what a judge sets instead, as it comes and at every step of its
-decoding: 200 kB of gzip can be 200 MB of text, of which no more is decoded than is permitted.
+A body has at most `MOST_BYTES`, or the limit set for a judge, before and during each step of its
+decoding: 200 kB of gzip can be 200 MB of text, which is decoded only up to the limit.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ def decoded(data: bytes, encodings: str, most: int = MOST_BYTES) -> bytes | None
         if decode is None:
             return None
         try:
-            # One byte more than is permitted tells that there are more.
+            # One byte above the limit shows that there are more.
             data = decode(data, most + 1)
         except Exception:  # noqa: BLE001 - br and zstd have errors of their own
             return data
@@ -105,7 +105,7 @@ def decoded(data: bytes, encodings: str, most: int = MOST_BYTES) -> bytes | None
 
 
 def _decoder(name: str) -> Callable[[bytes, int], bytes] | None:
-    """From encoded bytes to the first so many decoded ones; ``None`` without a library for it."""
+    """From encoded bytes to at most this many decoded ones; ``None`` without a library for it."""
     if name == "br":
         return _brotli()
     opened = _zstd() if name == "zstd" else _READERS.get(name)
@@ -168,7 +168,7 @@ def _brotli() -> Callable[[bytes, int], bytes] | None:
 
         def decode(data: bytes, most: int, library: Any = library) -> bytes:
             stream, content = library.Decompressor(), b""
-            # It gives up to a limit, and what is left of the input with the next call.
+            # It decodes up to a limit; the next call continues with the remaining input.
             while len(content) < most and not stream.is_finished():
                 piece = stream.process(data, output_buffer_limit=most - len(content))
                 if not piece and not data:

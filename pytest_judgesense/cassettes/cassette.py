@@ -1,9 +1,9 @@
-"""A cassette replays or records what one judge is asked on one suite.
+"""A cassette replays or records the calls of one judge on one suite.
 
-Two ways lead to it. A client of ours asks it directly (`Cassette.find`). Any other client, inside a
-judge's own code, is intercepted while `Cassette.intercepting` holds (see `interception`): a request
-of the running trial goes to the cassette, any other to the handler that was in place on entry (the
-network, a test's mock, somebody's own vcr cassette). Clients on bare ``http.client`` are not
+There are two ways to it. The built-in client asks it directly (`Cassette.find`). Any other client,
+inside a judge's own code, is intercepted during `Cassette.intercepting` (see `interception`): a
+request of the running trial goes to the cassette, any other to the handler that was in place on
+entry (the network, a test's mock, another vcr cassette). Clients on bare ``http.client`` are not
 intercepted; while replaying, they are refused. Cassettes that intercept at the same time must be
 left in the reverse order of their entry.
 
@@ -74,7 +74,7 @@ def utc_now() -> str:
 
 
 def holds_shown(path: Path, credentials: Credentials) -> bool:
-    """Whether a recording holds, as it is, what requests have shown of ``credentials``."""
+    """Whether a recording contains any of the ``credentials`` that requests have shown."""
     return bool(credentials.shown) and _holds(path, credentials.shown)
 
 
@@ -100,11 +100,11 @@ class Cassette:
 
         Args:
             path: the file.
-            mode: ``replay``, or ``record`` to add what is missing.
-            secrets: credentials that are never written; a recording adds what requests show.
-            now: dates what is recorded.
+            mode: ``replay``, or ``record`` to add missing exchanges.
+            secrets: credentials that are never written; those found in requests are added.
+            now: returns the date of a recorded exchange.
             how_to_record: remedy of a miss: the command that records it.
-            told: called with the path and each line that was recorded.
+            told: called with the path and each recorded line.
 
         Raises:
             BrokenCassette: a line cannot be read. A torn last one is cut off by a recording, which
@@ -120,9 +120,9 @@ class Cassette:
         lines = self._journal.take_lines() if self._journal else read_lines(path)
         self._recordings = Recordings(lines)
         self._unread: set[str] = set()
-        # Of trials that were asked anew: the digests of what they asked.
+        # For trials that were called again: the digests of their requests.
         self._renewed: dict[str, frozenset[str]] = {}
-        # What requests have shown of credentials and lines do not hold any more as it is.
+        # Credentials found in requests that are no longer in any line.
         self._shown: set[str] = set()
         # By the digest of a request from which a credential was removed late: those it had before.
         self._before: dict[str, set[str]] = {}
@@ -131,7 +131,7 @@ class Cassette:
 
     @property
     def notices(self) -> tuple[str, ...]:
-        """What the end of the run should say of this recording."""
+        """Remarks about this recording for the end of the run."""
         notices = [self._journal.notice] if self._journal and self._journal.notice else []
         if removed := self._redactor.removed:
             notices.append(f"removed from the recording: {', '.join(sorted(removed))}")
@@ -153,7 +153,7 @@ class Cassette:
 
     @property
     def trials(self) -> set[str]:
-        """Ids of the trials of which anything is recorded."""
+        """Ids of the trials with any recorded exchange."""
         return self._recordings.trials
 
     def complete(self, trial_id: str) -> bool:
@@ -169,7 +169,7 @@ class Cassette:
         """Let the requests of this block, and of all that it starts, belong to a trial.
 
         Yields:
-            The scope of this attempt. Raise its ``error`` when the judge has returned, for the
+            The scope of this attempt. Raise its ``error`` after the judge has returned, because the
             judge's client may have swallowed it.
 
         Raises:
@@ -186,7 +186,7 @@ class Cassette:
             finally:
                 scope.closed = True
         if scope.made and scope.error is None and self.complete(trial_id):
-            # It went well: what the trial asked before and now did not is old.
+            # Success: earlier requests of the trial that were not repeated are outdated.
             self._renewed[trial_id] = scope.digests
 
     # --- replaying --------------------------------------------------------------------------------
@@ -195,7 +195,7 @@ class Cassette:
         """The exchange that answers a request; each one serves once in a scope.
 
         Raises:
-            MissingRecording: there is none; names trial, cassette and remedy.
+            MissingRecording: there is none; the error names trial, cassette and remedy.
             StaleRecording: the trial is recorded with another request; shows the difference.
         """
         call = self._look_up(scope, RecordedRequest(method, url, as_body(body)))
@@ -218,9 +218,10 @@ class Cassette:
     ) -> str | None:
         """The recorded return of a Python callable, or ``None`` if it has to be called.
 
-        It has to be where its trial is recorded by HTTP exchanges (they answer while it runs) and,
-        while recording, where this call is not recorded. ``target`` is ``package.module:function``;
-        ``settings`` is what else than the ``messages`` decides its answer.
+        The function is needed if its trial is recorded as HTTP exchanges (it runs and gets these
+        answers) and, while recording, if this call is not recorded. ``target`` is
+        ``package.module:function``; ``settings`` are the inputs besides the ``messages`` that
+        determine its answer.
 
         Raises:
             MissingRecording: replaying, nothing is recorded of the trial.
@@ -259,10 +260,10 @@ class Cassette:
         text: str,
         settings: Mapping[str, Any] = _NOTHING,
     ) -> None:
-        """Record what a Python callable returned that made no HTTP request.
+        """Record the return value of a Python callable that made no HTTP request.
 
         Raises:
-            MissingRecording: while replaying, for then it should have made one.
+            MissingRecording: while replaying, because it should have made a request.
         """
         request = _call(target, messages, settings)
         if self.mode == "replay":
@@ -275,7 +276,7 @@ class Cassette:
     def record_answer(
         self, request: RecordedRequest, status: int, headers: Iterable[tuple[str, str]], data: bytes
     ) -> RecordedResponse | None:
-        """Record what another program was answered; if an answer is recorded, return that one."""
+        """Record an answer received by another program; return an already recorded one instead."""
         call = self.intercept(request.method, request.url, request.body)
         if call.recorded is None:
             call.answered(status, headers, data)
@@ -283,7 +284,7 @@ class Cassette:
 
     @contextmanager
     def intercepting(self) -> Iterator[None]:
-        """Take the requests of trials to this cassette, whatever client makes them.
+        """Route the requests of trials to this cassette, from any client.
 
         While replaying, connections inside trials are refused as well (see `offline`).
         """
@@ -307,8 +308,8 @@ class Cassette:
         """A request as one more call of the running trial, looked up or to be recorded.
 
         Raises:
-            CassetteError: replaying, it is not recorded; recording, its answer could not be. The
-                scope remembers the error, for the client may swallow it.
+            CassetteError: while replaying, it is not recorded; while recording, its answer could
+                not be written. The scope remembers the error, because the client may swallow it.
             LimitReached: it must not be made.
         """
         scope = current_scope()
@@ -334,11 +335,11 @@ class Cassette:
         return next((one for one in requests if same_but_for_secrets(one.url, wanted)), None)
 
     def finish(self, order: Sequence[str]) -> None:
-        """Give a recorded file its final form, whatever the order in which answers arrived.
+        """Give a recorded file its final form, independent of the order of the answers.
 
-        Trials stand in ``order``, others behind them by id; the calls of a trial are numbered from
-        1. Where its prompt had changed and it was recorded anew, what it asked before is dropped.
-        What requests have shown of credentials is removed from the lines before them, too.
+        Trials are in ``order``, followed by others by id; the calls of a trial are numbered from 1.
+        If a prompt has changed and was recorded again, its old exchanges are dropped. Credentials
+        that later requests have shown are removed from earlier lines, too.
         """
         if self.mode == "replay" or not self.path.exists():
             return
@@ -359,10 +360,10 @@ class Cassette:
         return asked is not None and asked.isdisjoint({digest, *self._before.get(digest, ())})
 
     def remove_shown(self) -> None:
-        """Remove what requests, also to other cassettes, have shown of credentials since.
+        """Remove credentials that requests, also those to other cassettes, have shown since.
 
-        At once where it stands in a line as it is, for a recording that is killed is not finished;
-        in whatever other form by `finish`.
+        Plain occurrences are removed at once, because a killed recording is never finished; other
+        encodings are removed by `finish`.
         """
         with self._writing:
             fresh = {*self._redactor.credentials.shown} - self._shown
@@ -373,9 +374,9 @@ class Cassette:
                 self._rewrite(self._without_shown(read_exchanges(self.path)))
 
     def _without_shown(self, exchanges: Iterable[Exchange]) -> Iterator[Exchange]:
-        """``exchanges`` without what requests have shown.
+        """``exchanges`` without the credentials that requests have shown.
 
-        Without that alone: what else this machine knows, it knew when it wrote its lines.
+        Only these: other credentials were already known when the lines were written.
         """
         if not self._shown:
             yield from exchanges
@@ -401,7 +402,7 @@ class Cassette:
             self._unread.add(encoding)
         exchange = Exchange(scope.trial, call.number, call.request, response, self._now())
         try:
-            # What another request shows meanwhile is removed from this line, or was before it.
+            # Credentials shown by other requests meanwhile are removed from this line.
             with self._writing:
                 exchange = replace(exchange, response=self._redactor.response(response))
                 (exchange,) = self._without_shown([exchange])  # its request, from before
@@ -446,9 +447,9 @@ class Cassette:
     def _as_stored(self, trial: str, request: RecordedRequest) -> tuple[RecordedRequest, str]:
         """``request`` as the file holds it, and its digest.
 
-        It is looked up before it is searched for secrets: that costs less, and a variable of this
-        machine that holds a word of the prompt does not make it another one. What was removed
-        while recording matches anything: whoever replays has no key, or another one.
+        The request is looked up before the search for secrets: that is cheaper, and a variable of
+        this machine that contains a word of the prompt does not change the request. Placeholders of
+        removed secrets match anything, because a replay has no key, or another one.
         """
         plain = replace(request, method=request.method.upper(), url=normal_url(request.url))
         digest = digest_of(plain)
@@ -491,7 +492,7 @@ class Cassette:
 class InterceptedCall:
     """A request of a trial on its way: its answer is recorded, or will be.
 
-    What the response shows of credentials is learnt here, before anything of it is written.
+    Credentials in the response are found here, before any of it is written.
     """
 
     cassette: Cassette
@@ -503,7 +504,7 @@ class InterceptedCall:
 
     @property
     def recorded(self) -> RecordedResponse | None:
-        """The recorded answer, which asks nobody to wait: ``Retry-After`` has passed."""
+        """The recorded answer, without waits: ``Retry-After`` has passed."""
         if self.found is None:
             return None
         response = self.found.response
@@ -515,7 +516,7 @@ class InterceptedCall:
     def answered(
         self, status: int, headers: Iterable[tuple[Any, Any]], data: bytes
     ) -> RecordedResponse:
-        """Record what the endpoint answered; returns it as it is recorded.
+        """Record the answer of the endpoint; returns it as recorded.
 
         Raises:
             BodyTooLarge: it is, and nothing is recorded.
@@ -545,7 +546,7 @@ def _texts(headers: Iterable[tuple[Any, Any]]) -> list[tuple[str, str]]:
 
 
 def _fits(recorded: RecordedRequest, asked: RecordedRequest) -> bool:
-    """Whether they are the same but for what stood in the places of secrets."""
+    """Whether they are the same except at the places of secrets."""
     return recorded.method == asked.method and all(
         isinstance(there, str) and isinstance(here, str) and same_but_for_secrets(there, here)
         for there, here in ((recorded.url, asked.url), (recorded.body, asked.body))

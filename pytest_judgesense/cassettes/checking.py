@@ -1,7 +1,7 @@
 """Secrets in recordings that exist already: of this project, and stock vcrpy's YAML and JSON.
 
-Nothing is changed and nothing is shown but where a secret stands and of what kind it is. YAML is
-read by the safe loader, which builds plain values only: a tag that would run code is an error.
+Nothing is changed, and only the place and kind of a secret are shown. YAML is read by the safe
+loader, which builds only plain values: a tag that would run code is an error.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from pytest_judgesense.errors import BrokenCassette, UsageError
 from pytest_judgesense.files import read_text
 
 _SUFFIXES: Final = (".json", ".jsonl", ".yaml", ".yml")
-# What stands where a secret was removed: by this project, or by filters that people write.
+# Placeholders of removed secrets, of this project or of users' filters.
 _REMOVED: Final = re.compile(
     r"(?:(?:bearer|basic|token)\s+)?(?:\[secret: .*\]|<.*>|\*+|x+|\W*"
     r"(?:redacted|removed|filtered|dummy|placeholder|secret|fake|masked|scrubbed)[\w -]*+\W*)",
@@ -38,7 +38,7 @@ _REMOVED: Final = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A secret in a recording: where it stands and what it is, never its value."""
+    """A secret in a recording: its place and kind, never its value."""
 
     place: str
     what: str
@@ -46,7 +46,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """What a search found, in the order of files and exchanges.
+    """The findings of a search, in the order of files and exchanges.
 
     ``skipped`` are the variables that were not searched for, with the reason.
     """
@@ -59,13 +59,14 @@ class Checked:
 
 
 def check_cassettes(paths: Iterable[Path], environ: Mapping[str, str]) -> Checked:
-    """Search recordings for the credentials of ``environ``, and for whatever looks like one.
+    """Search recordings for the credentials of ``environ`` and for anything with the pattern of
+    one.
 
     ``paths`` are cassettes, or folders that hold some; the variables that are searched for are
     those that are named like a credential.
 
     Raises:
-        UsageError: a path is not there, or is no cassette by its suffix.
+        UsageError: a path does not exist, or does not have the suffix of a cassette.
     """
     findings: list[Finding] = []
     broken: list[BrokenCassette] = []

@@ -1,9 +1,9 @@
-"""Which values are secret: a judge's key, the environment, and what a client's own requests carry.
+"""Which values are secret: a judge's key, the environment, and credentials in requests.
 
-Every environment variable counts that is named like a credential (``HF_TOKEN``), and, for judges
-that bring their key from elsewhere, what their requests show while a recording is made: headers,
-cookies, user and password of a URL. Values that are short, boolean or numeric are words: replacing
-them would rewrite prompts. They are skipped and named.
+Every environment variable with the name of a credential (``HF_TOKEN``) counts. For judges that get
+their key elsewhere, the credentials in their requests count: headers, cookies, user and password of
+a URL. Values that are short, boolean or numeric are ordinary words, and replacing them would change
+prompts. They are skipped and named.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from typing import Final, Literal, TypeAlias
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 SHORTEST_SECRET: Final = 8
-# A client that signs every request anew must not make the list, and with it the search, grow.
+# A client that signs every request differently must not make the list, and so the search, grow.
 MOST_LEARNED: Final = 256
-# Who shows a credential. What a server hands out never pushes out what a client has sent.
+# Sources of credentials. Those of a response never displace those of a request.
 Source: TypeAlias = Literal["request", "response"]
 _SOURCES: Final[tuple[Source, ...]] = ("request", "response")
 
@@ -31,7 +31,7 @@ _ANYWHERE: Final = re.compile(
 _PARTS: Final = frozenset(
     "KEY KEYS AUTH AUTHORIZATION PASS PWD PAT CREDS JWT DSN WEBHOOK SIGNATURE SESSION".split()
 )
-# The working directory; and an organisation is no credential, but nobody else's business.
+# The working directory; and an organisation, which is not a credential but private.
 _NOT: Final = frozenset({"PWD", "OLDPWD", "SSH_AUTH_SOCK"})
 _ORGANISATION: Final = re.compile(r"OPENAI_(?:ORG|PROJECT)|ORGANI[SZ]ATION_ID$")
 _BOOLEAN: Final = frozenset("true false yes no on off none null enabled disabled".split())
@@ -110,7 +110,7 @@ def environment_credentials(environ: Mapping[str, str]) -> Iterator[tuple[str, s
 
 
 def request_credentials(url: str, headers: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
-    """What a request shows of who makes it: a description and the value of each credential."""
+    """The credentials in a request, each with a description."""
     for name, value in _secret_headers(headers):
         if name == "cookie":
             yield from _cookies(value)
@@ -138,7 +138,7 @@ def _names_parameter(name: str) -> bool:
 
 
 def response_credentials(headers: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
-    """What a response's headers hand out: cookies, and the names of an organisation."""
+    """The credentials in a response's headers: cookies, and names of an organisation."""
     for name, value in _secret_headers(headers):
         if name == "set-cookie":
             yield from _cookies(value.partition(";")[0])
@@ -187,7 +187,7 @@ class Credentials:
         values: all of them by name, in a mapping that is replaced when one is added; a name with
             several values is numbered.
         skipped: the names of those that are not searched for, with the reason.
-        removed: the names of those that were found in what was to be written, and removed.
+        removed: the names of those that were found and removed before writing.
     """
 
     def __init__(self, known: Iterable[tuple[str, str]] = ()) -> None:
@@ -212,7 +212,7 @@ class Credentials:
             self._index()
 
     def learn(self, shown: Iterable[tuple[str, str]], source: Source = "request") -> None:
-        """Add what a request or a response shows; of very many of one source the oldest goes."""
+        """Add the credentials of a request or a response; beyond a limit the oldest goes."""
         with self._lock:
             learned = self._learned[source]
             fresh = {
@@ -246,7 +246,7 @@ class Credentials:
 
 
 def _parts(value: str) -> Iterator[str]:
-    """``value``, and of one in several lines (a PEM key) the long ones, which may stand alone."""
+    """``value``, and the long lines of a multi-line value (a PEM key), which may occur alone."""
     text = value.strip()
     yield text
     if "\n" in text:

@@ -1,8 +1,8 @@
 """Amazon's event streams, ``application/vnd.amazon.eventstream``: what Bedrock streams replies in.
 
-A frame has its length and that of its headers (four bytes each, the most significant first), the
-CRC-32 of these eight, headers, payload, and the CRC-32 of all before. The payload is JSON; an event
-of a model's own stands in it as ``{"bytes": "<base64>"}``. Source: the Smithy specification of
+A frame has its length and that of its headers (four bytes each, big-endian), the CRC-32 of these
+eight, headers, payload, and the CRC-32 of everything before. The payload is JSON; a model's own
+event is in it as ``{"bytes": "<base64>"}``. Source: the Smithy specification of
 ``vnd.amazon.eventstream`` (https://smithy.io/2.0/aws/amazon-eventstream.html).
 """
 
@@ -58,7 +58,7 @@ class Frame:
 
 
 def frames_of(data: bytes) -> tuple[list[Frame], bytes]:
-    """The frames that ``data`` begins with, and the rest; no frames of what is no such stream."""
+    """The frames at the start of ``data``, and the rest; no frames if it is not such a stream."""
     frames: list[Frame] = []
     start = 0
     while start + _PRELUDE.size <= len(data):

@@ -5,19 +5,19 @@ A line is a JSON object with its keys in a fixed order and no line break inside:
     {"trial": ..., "call": 1, "request": {"method", "url", "body"},
      "response": {"status", "headers", "body"}, "recorded_at": "2026-01-31T12:00:00Z"}
 
-A body is text, byte for byte what was sent once its content encoding is undone. Bytes that are not
-UTF-8 stand as ``{"base64": "..."}`` and come back as ``bytes``. Characters that some program takes
-for the end of a line (U+0085, U+2028, U+2029), other controls and lone surrogates are written as
+A body is text, byte for byte as sent, after its content encoding is decoded. Bytes that are not
+UTF-8 are stored as ``{"base64": "..."}`` and restored as ``bytes``. Characters that some programs
+take for a line end (U+0085, U+2028, U+2029), other controls and lone surrogates are written as
 ``\uXXXX``: one exchange is one line to every reader.
 
-In a finished cassette, a long text that several bodies hold (a transcript, a rubric) has one line,
-which stands before the first of them::
+In a finished cassette, a long text that several bodies contain (a transcript, a rubric) has a line
+of its own, before the first of them::
 
     {"id": "fbad258cf894acde", "text": "..."}
 
-Such a body stands as its JSON value, ``{"json": {...}}``, and a string with shared texts in it as
-``{"texts": [{"id": "fbad258cf894acde"}, "the last paragraph"]}``. A text is a paragraph, or several
-in a row that stand nowhere without one another.
+Such a body is stored as its JSON value, ``{"json": {...}}``, and a string with shared texts in it
+as ``{"texts": [{"id": "fbad258cf894acde"}, "the last paragraph"]}``. A text is a paragraph, or
+several consecutive ones that always occur together.
 """
 
 from __future__ import annotations
@@ -43,9 +43,9 @@ from pydantic_core import from_json, to_json
 from pytest_judgesense.errors import BrokenCassette, shortened
 from pytest_judgesense.limits import json_value, limits
 
-# Stands among the recorded headers of a response that holds no reply in spite of its status.
+# Added to the recorded headers of a response that holds no reply despite its status.
 FAULT: Final = "judgesense-fault"
-# Stands for the status where no response came; the body then says why.
+# Stored as the status if no response came; the body then says why.
 NO_RESPONSE: Final = 0
 
 Texts: TypeAlias = Mapping[str, str]
@@ -70,7 +70,7 @@ _LAYOUTS: Final[Mapping[str, Callable[[Any], str]]] = {"json": _compact, "spaced
 
 
 def _checked_body(value: Any) -> str | bytes:
-    """What stands in a line for a body, if it is one; texts are not put together yet."""
+    """The stored form of a body; texts are not expanded yet."""
     if isinstance(value, str | bytes):
         return value
     if isinstance(value, dict) and len(value) == 1:
@@ -86,7 +86,7 @@ Body: TypeAlias = Annotated[str | bytes, PlainValidator(_checked_body)]
 
 @dataclass(frozen=True, slots=True)
 class RecordedRequest:
-    """What was asked: ``CALL`` is the method of a Python callable; URL and body hold no secret."""
+    """A request: ``CALL`` is the method of a Python callable; URL and body contain no secret."""
 
     method: str
     url: str
@@ -95,7 +95,7 @@ class RecordedRequest:
 
 @dataclass(frozen=True, slots=True)
 class RecordedResponse:
-    """What was answered: 200 is the status of a callable's return; headers are in lower case."""
+    """An answer: 200 is the status of a callable's return; headers are in lower case."""
 
     status: StrictInt
     headers: Mapping[str, str]
@@ -103,7 +103,7 @@ class RecordedResponse:
 
 
 class Head(NamedTuple):
-    """What is asked of an exchange more often than its bodies."""
+    """The parts of an exchange that are used more often than its bodies."""
 
     trial: str
     call: int
@@ -133,7 +133,7 @@ class Exchange:
 
     @property
     def head(self) -> Head:
-        """What is asked of it more often than its bodies."""
+        """The parts that are used more often than its bodies."""
         at = sys.intern(self.recorded_at)  # many exchanges share a second
         return Head(self.trial, self.call, self.answers, at)
 
@@ -167,7 +167,7 @@ _ADAPTER: Final = TypeAdapter(Exchange)
 
 
 def exchange_of(line: str | bytes, texts: Texts = NO_TEXTS) -> Exchange:
-    """The exchange of a line that was checked; ``texts`` are what its bodies refer to."""
+    """The exchange of a valid line; ``texts`` are those that its bodies refer to."""
     entry = _loaded(line)
     request, response = entry["request"], entry["response"]
     room = _Room()
@@ -186,12 +186,12 @@ def _loaded(line: str | bytes) -> Any:
     try:
         return from_json(line, cache_strings="keys")  # three times as fast as `json`
     except ValueError:
-        # `json` permits the escapes of lone surrogates, and says more about what is wrong.
+        # `json` permits the escapes of lone surrogates, and has more precise errors.
         return json_value(line if isinstance(line, str) else line.decode("utf-8"))
 
 
 class _Room:
-    """What the texts that both bodies of an exchange refer to may take together.
+    """The size limit for the texts that both bodies of an exchange refer to.
 
     Few references make a long text of a short line; no line that was recorded was so long.
     """
@@ -202,7 +202,7 @@ class _Room:
         self._most = self._left = 0
 
     def take(self, text: str) -> str:
-        """``text``, or a `ValueError` if there is no more room for it."""
+        """``text``, or a `ValueError` if it exceeds the limit."""
         if not self._most:  # most exchanges refer to nothing
             self._most = self._left = limits().line_bytes
         self._left -= len(text)
@@ -221,10 +221,10 @@ def _body(value: Any, texts: Texts, room: _Room) -> str | bytes:
 
 
 def checked_head(line: bytes, path: Path, number: int, texts: Texts) -> Head:
-    """The head of a line whose every part is right; putting bodies together takes much longer.
+    """The head of a line, completely validated; expanding the bodies takes much longer.
 
     Raises:
-        BrokenCassette: the line is no exchange, or refers to another text than one of ``texts``.
+        BrokenCassette: the line is not an exchange, or refers to a text that is not in ``texts``.
     """
     try:
         try:
@@ -245,7 +245,7 @@ def checked_head(line: bytes, path: Path, number: int, texts: Texts) -> Head:
 
 @lru_cache(maxsize=256)  # many exchanges share a second
 def _check_moment(text: str) -> None:
-    """Raise a `ValueError` where ``text`` has the form of a moment and is none: 30 February."""
+    """Raise a `ValueError` if ``text`` looks like a date but is invalid: 30 February."""
     try:
         datetime.fromisoformat(text)
     except ValueError as error:
@@ -273,7 +273,7 @@ def text_of_line(line: bytes, path: Path, number: int) -> tuple[str, str]:
     """Id and text of the line of a shared text.
 
     Raises:
-        BrokenCassette: it is none, or the text is not the one that the id names.
+        BrokenCassette: it is not a shared text, or does not match its id.
     """
     try:
         value = json_value(line)
@@ -286,7 +286,7 @@ def text_of_line(line: bytes, path: Path, number: int) -> tuple[str, str]:
 
 
 def text_id(text: str) -> str:
-    """What a shared text is called: the beginning of its SHA-256."""
+    """The id of a shared text: the beginning of its SHA-256."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
@@ -304,7 +304,7 @@ def as_bytes(body: str | bytes) -> bytes:
 
 
 def renumbered(exchanges: Iterable[Exchange]) -> Iterator[Exchange]:
-    """``exchanges``, which stand trial by trial, with their calls numbered from 1."""
+    """``exchanges``, grouped by trial, with their calls numbered from 1."""
     for _, calls in groupby(exchanges, key=lambda one: one.trial):
         for call, exchange in enumerate(calls, start=1):
             yield replace(exchange, call=call)
@@ -342,7 +342,7 @@ def _parsed(body: str | bytes) -> tuple[str, Any] | None:
         layout = next((name for name, write in _LAYOUTS.items() if write(value) == body), None)
     except (TypeError, ValueError, RecursionError):  # the first for a text with a lone surrogate
         return None
-    # It might look like the object that stands for shared texts.
+    # It might look like the object that refers to shared texts.
     is_taken = any(isinstance(one, dict) and one.keys() == {"texts"} for one in _nodes(value))
     return (layout, value) if layout and not is_taken else None
 
@@ -355,16 +355,16 @@ def _nodes(value: Any) -> Iterator[Any]:
 
 
 class _Shared:
-    """The texts that several bodies hold: paragraphs, together where none stands without the next.
+    """The texts that several bodies contain: paragraphs, joined if they always occur together.
 
-    What is one text depends on all bodies together, and not on their order.
+    The result depends on all bodies together, not on their order.
     """
 
     __slots__ = ("_next", "_times")
 
     def __init__(self, bodies: Iterable[str | bytes]) -> None:
         self._times: Counter[str] = Counter()
-        # What follows each paragraph, and what precedes it; nothing where that is not one thing.
+        # The paragraph after and before each paragraph; nothing if that varies.
         after: dict[str, str | None] = {}
         before: dict[str, str | None] = {}
         for body in bodies:

@@ -1,19 +1,18 @@
-"""Other people's clients at a cassette: vcrpy's stubs, and stand-ins for those that are not safe.
+"""Third-party clients at a cassette: vcrpy's stubs, and own stubs for those that are unsafe.
 
 The only door to vcrpy. It imports every HTTP client that is installed, so this module is imported
 where clients are intercepted: a replay of the built-in clients needs none of it.
 
-Each intercepted method becomes a dispatcher: the requests of the cassette's own trials go to its
-stub, all others to the method that was there before. What a client uses beneath (httpx upon
-aiohttp, a retry of urllib3) passes as well, or it would be recorded twice.
+Each intercepted method becomes a dispatcher: requests of the cassette's own trials go to its stub,
+all others to the method that was there before. Nested use of clients (httpx upon aiohttp, a retry
+of urllib3) is passed through; otherwise it would be recorded twice.
 
-vcrpy's stubs of urllib3 and http.client replace connection classes and take the replacement back,
-in the whole process, whenever one of them connects: with threads, calls leak to the network and
-recordings are lost. So ``HTTPConnectionPool.urlopen`` is replaced instead, one level up. What
-urllib3 itself retries or redirects calls it again from within; recorded is the outermost call with
-the response that the client gets. For urllib.request it is ``AbstractHTTPHandler.do_open``, and
-each step of a redirect is a request of its own. Of httpx vcrpy says which methods to replace; what
-replaces them stands here.
+vcrpy's stubs of urllib3 and http.client replace connection classes and restore them, in the whole
+process, whenever one of them connects: with threads, calls leak to the network and recordings are
+lost. So ``HTTPConnectionPool.urlopen`` is replaced instead, one level up. Retries and redirects of
+urllib3 call it again from within; the outermost call is recorded with the response that the client
+gets. For urllib.request it is ``AbstractHTTPHandler.do_open``, and each step of a redirect is a
+separate request. For httpx, vcrpy says which methods to replace; the replacements are here.
 """
 
 from __future__ import annotations
@@ -73,7 +72,7 @@ def patched_clients(cassette: Cassette) -> AbstractContextManager[object]:
 def silenced_clients() -> Iterator[None]:
     """Keep clients and their libraries from logging anything while the block runs.
 
-    By dropping what they log: a package may set a level of its own when a judge imports it.
+    By dropping their log records, because a package may set its own level when a judge imports it.
     """
     handle = logging.Logger.handle
 
@@ -87,7 +86,7 @@ def silenced_clients() -> Iterator[None]:
 
 
 class _VcrCassette(VcrCassette):  # type: ignore[misc]
-    """What vcrpy's stubs talk to: it asks our cassette, and neither loads nor saves a file."""
+    """The cassette of vcrpy's stubs: it asks our cassette, and neither loads nor saves a file."""
 
     # Replaying, ours raises, and its errors say more.
     write_protected = False
@@ -125,7 +124,7 @@ class _VcrCassette(VcrCassette):  # type: ignore[misc]
         }
 
     def find_requests_with_most_matches(self, request: Any) -> list[tuple[Any, ...]]:
-        """What a redirect leads to: the aiohttp stub knows its URL, not its method and body."""
+        """The target of a redirect: the aiohttp stub knows its URL, not its method and body."""
         recorded = self._ours.recorded_at(request.uri)
         if recorded is not None:
             body = as_bytes(recorded.body)
@@ -160,7 +159,7 @@ def _patches(tape: _VcrCassette, patchers: Iterable[Any]) -> Iterator[tuple[Any,
 
 
 def _stub(tape: _VcrCassette, patcher: Any) -> _Method:
-    """What stands in for the method of a patcher; it reads no more of a body than is permitted.
+    """The replacement of a patcher's method; it reads no more of a body than allowed.
 
     vcrpy's own stubs read all that comes. That of httpx costs more than httpx itself, so that here
     is one which asks the cassette directly. Of clients that are neither httpx nor aiohttp vcrpy's
@@ -178,7 +177,7 @@ def _stub(tape: _VcrCassette, patcher: Any) -> _Method:
 
 
 def _recorded_send(cassette: Cassette, real: _Method, package: Any) -> _Method:
-    """A stand-in for ``HTTPTransport.handle_request`` of ``package``, httpx or its fork."""
+    """A replacement for ``HTTPTransport.handle_request`` of ``package``, httpx or its fork."""
     stream_of = package.ByteStream
 
     def recorded(transport: Any, request: Any) -> Any:
@@ -227,7 +226,7 @@ def _asked_by_httpx(cassette: Cassette, request: Any, body: bytes) -> Intercepte
 
 
 def _response_of_httpx(package: Any, found: RecordedResponse) -> Any:
-    """A response as it comes from the network: with a body that nobody has read yet."""
+    """A response as from the network, with an unread body."""
     phrase = responses.get(found.status, "").encode("ascii")
     return package.Response(
         found.status,
@@ -241,7 +240,7 @@ def _response_of_httpx(package: Any, found: RecordedResponse) -> Any:
 
 
 def _bounded_aiohttp(tape: _VcrCassette, real: _Method) -> _Method:
-    """The stub of aiohttp that vcrpy has, with a limit: what is decoded is counted."""
+    """The aiohttp stub of vcrpy, with a limit on decoded bytes."""
 
     async def bounded(*args: Any, **options: Any) -> Any:
         response = await real(*args, **options)
@@ -314,7 +313,7 @@ def _dispatching(stub: _Method, before: _Method, listens: Callable[[], bool]) ->
 def _with_plain_json(stub: _Method) -> _Method:
     """The aiohttp stub of vcrpy, given ``json=`` as bytes and a relative URL in full.
 
-    By itself it sees the Python object, which does not say what is sent.
+    vcrpy sees only the Python object, not what is sent.
     """
 
     @wraps(stub)
@@ -336,7 +335,7 @@ def _with_plain_json(stub: _Method) -> _Method:
 
 
 def _recorded_urlopen(cassette: Cassette) -> _Method:
-    """A stand-in for ``HTTPConnectionPool.urlopen`` that goes by a cassette."""
+    """A replacement for ``HTTPConnectionPool.urlopen`` that uses a cassette."""
     from urllib3 import HTTPConnectionPool
 
     urlopen = HTTPConnectionPool.urlopen
@@ -357,7 +356,7 @@ def _recorded_urlopen(cassette: Cassette) -> _Method:
         reading["request_url"] = url
         if (found := call.recorded) is not None:
             return _response(as_bytes(found.body), found.headers.items(), found.status, **reading)
-        # The whole body is needed, raw, whatever the caller means to do with the response.
+        # The whole raw body is needed, however the caller uses the response.
         kw |= {"preload_content": False, "decode_content": False, "release_conn": None}
         sent = body if body is None or isinstance(body, str) else data
         live: Any = urlopen(pool, method, url, sent, headers, *args, **kw)
@@ -379,7 +378,7 @@ def _whole(read: Callable[[int], bytes], most: int, close: Callable[[], object])
     Raises:
         BodyTooLarge: it is more than ``most`` bytes.
 
-    Whatever ends it early, what it came by is closed.
+    After an early end, its resources are closed.
     """
     content = bytearray()
     try:

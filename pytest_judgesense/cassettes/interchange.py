@@ -1,9 +1,9 @@
 """Recordings in the forms of others: vcrpy's YAML and JSON files, and OpenAI's batch files.
 
-A vcrpy file knows no trials. What is written here has them beside each interaction, under
-``judgesense``, where vcrpy and pytest-recording do not look; so it plays there, and comes back
-exchange for exchange. Whatever comes from outside is data: YAML is parsed by the safe loader, and
-nothing of it is recorded but through a `Cassette`, which removes secrets.
+A vcrpy file has no trials. The files written here have them beside each interaction, under
+``judgesense``, which vcrpy and pytest-recording ignore; so they play there, and convert back
+exchange for exchange. Foreign files are data: YAML is parsed by the safe loader, and everything is
+recorded through a `Cassette`, which removes secrets.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class Answered:
 class BatchResult:
     """A line of the output or error file of a batch.
 
-    Without a ``status`` the request was not answered, for the ``reason`` that the provider gives.
+    Without a ``status`` the request was not answered; ``reason`` is the provider's.
     """
 
     where: str
@@ -169,7 +169,7 @@ def _yaml_value(text: str) -> Any:
 
 
 def _written(value: Any, known: dict[int, int]) -> int:
-    """Characters of a value of YAML without its aliases: a few lines of them can stand for GBs."""
+    """Characters of a YAML value with its aliases expanded: a few lines can stand for gigabytes."""
     if isinstance(value, str | bytes):
         return len(value)
     if not isinstance(value, dict | list):
@@ -220,9 +220,9 @@ def _bytes(value: Any, name: str) -> bytes:
     if isinstance(value, dict) and "base64_string" in value:
         return base64.b64decode(value["base64_string"])
     if isinstance(value, dict | list):
-        # What aiohttp was given as ``json=`` stands there as it was given.
+        # The object that aiohttp was given as ``json=`` is stored unchanged.
         return json.dumps(value).encode()
-    # Beside text, a plain YES or 1 of YAML.
+    # Besides text, a plain YES or 1 of YAML.
     text = str(value) if isinstance(value, bool | int | float) else _typed(value, str, name)
     return text.encode("utf-8", "surrogatepass")
 
@@ -235,7 +235,7 @@ def _typed(value: Any, kind: type[_T], name: str) -> _T:
 
 
 def batch_line(custom_id: str, body: bytes) -> str:
-    """A line of a batch's input file, without a line end: ``body`` stands in it as it is."""
+    """A line of a batch's input file, without a line end; ``body`` is inserted unchanged."""
     head = json.dumps({"custom_id": custom_id, "method": "POST", "url": BATCH_URL})
     return f'{head[:-1]}, "body": {body.decode()}}}'
 
@@ -273,7 +273,7 @@ def _result(line: Mapping[str, Any], where: str) -> BatchResult:
         status = _typed(_typed(response, dict, "response").get("status_code"), int, "status_code")
         body = response.get("body")
         if body is None and status >= HTTPStatus.BAD_REQUEST:
-            # vLLM puts what its server would have answered beside the response.
+            # vLLM puts its server's answer beside the response.
             body = error if isinstance(error, dict) and "error" in error else {"error": error}
     if body is None:
         return BatchResult(where, custom_id, None, b"", _reason(error))
@@ -287,7 +287,7 @@ def _reason(error: Any) -> str:
 
 
 def _compact(body: Any) -> bytes:
-    """A body as servers send it. What a batch file holds is parsed: its spaces are not known."""
+    """A body as servers send it; a batch file holds it parsed, so its spaces are unknown."""
     if isinstance(body, str):
         return body.encode("utf-8", "surrogatepass")
     try:

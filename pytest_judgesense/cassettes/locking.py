@@ -1,9 +1,9 @@
 """One recorder at a time: two sessions never write one cassette, workers of one take turns.
 
-The lock and who holds it stand beside the cassette, ``.NAME.lock`` and ``.NAME.holder``: whoever
-sees the cassette sees them, and nobody else has to agree on a folder. They go with the holder. The
-lock itself is the operating system's and ends with its process, however that ends; what a killed
-holder wrote about itself is recognised by its process id, and goes with the next one.
+The lock and its holder's note are beside the cassette, as ``.NAME.lock`` and ``.NAME.holder``, so
+that everyone who uses the cassette finds them without a shared folder. They are removed with the
+holder. The lock itself is the operating system's and ends with its process in any case; the note of
+a killed holder is recognised by its process id, and replaced by the next one.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from pytest_judgesense.output import stays_within
 if TYPE_CHECKING:
     from filelock import FileLock
 
-# A holder writes who it is within moments of the lock; until then an older name may stand there.
+# A holder writes its note right after the lock; until then an older note may be there.
 _GRACE_S: Final = 0.5
 # How long to wait for a holder that does not say who it is.
 _PATIENCE_S: Final = 10.0
@@ -53,7 +53,7 @@ class Recorder:
     def describe(self) -> str:
         """The process in one clause."""
         shown, half = self.command, _LONGEST_COMMAND // 2
-        if len(shown) > _LONGEST_COMMAND:  # its end says what is recorded
+        if len(shown) > _LONGEST_COMMAND:  # the end of the file says what is recorded
             shown = f"{shown[:half]} ... {shown[-half:]}"
         return f"process {self.pid} ({shown})"
 
@@ -62,8 +62,8 @@ class Recorder:
 def recording_alone(path: Path, recorder: Recorder) -> Iterator[None]:
     """Hold the cassette ``path`` for ``recorder`` while the block runs.
 
-    Waits for other workers of the same session. Where nothing can be written, nothing is held: what
-    is not recorded there cannot be.
+    Waits for other workers of the same session. In a read-only folder nothing is locked, because
+    nothing can be recorded there.
 
     Raises:
         CassetteError: another session records it; names its process. Or it is a link that leads out
@@ -79,7 +79,7 @@ def recording_alone(path: Path, recorder: Recorder) -> Iterator[None]:
         )
     from filelock import FileLock  # no replay needs it
 
-    # Neither follows a link: what a repository brings under these names leads nowhere.
+    # Neither follows a link that a repository has under these names.
     lock = FileLock(target.with_name(f".{target.name}.lock"), thread_local=False)
     holder = target.with_name(f".{target.name}.holder")
     made = [folder for folder in target.parents if not folder.exists()]
@@ -104,7 +104,8 @@ def recording_alone(path: Path, recorder: Recorder) -> Iterator[None]:
                 file.write(json.dumps(asdict(recorder)))
         yield
     finally:
-        # While it is held: who waits for a lock that is gone makes a new one.
+        # Only while the lock is held: a process that waits for a removed lock would create a new
+        # one.
         for left in (holder, Path(lock.lock_file)):
             with suppress(OSError):
                 left.unlink()
@@ -139,7 +140,7 @@ def _acquire(lock: FileLock, holder: Path, path: Path, recorder: Recorder) -> No
 
 
 def _read(holder: Path) -> Recorder:
-    """Who says to hold the lock; nobody's process if none does."""
+    """The holder of the lock by its note; no process if there is none."""
     try:
         known = json_value(read_text(holder))
         return Recorder(str(known["session"]), int(known["pid"]), str(known["command"]))

@@ -1,4 +1,4 @@
-"""Finding the exchange that answers a request, and saying why there is none.
+"""Finding the exchange that answers a request, or the reason why there is none.
 
 Two requests are the same if method, normal URL and body are:
 
@@ -8,7 +8,7 @@ Two requests are the same if method, normal URL and body are:
 * A body that is a JSON object or list counts in canonical form (sorted keys, no spaces); any other
   counts byte for byte.
 
-Headers are no part of it: they hold credentials and client versions, and no part of the prompt.
+Headers are not part of it: they hold credentials and client versions, not the prompt.
 
 An exchange is found by trial, request digest and occurrence, in constant time. Only answers count
 as occurrences: an attempt that ended in an error status and was made again is evidence. Where a
@@ -70,7 +70,7 @@ def normal_url(url: str) -> str:
 
 @lru_cache(maxsize=256)  # a request under way is looked up more than once
 def request_digest(method: str, url: str, body: str | bytes) -> str:
-    """SHA-256, in hexadecimal, of what makes a request what it is."""
+    """SHA-256, in hexadecimal, of the identity of a request."""
     head = f"{method.upper()}\n{normal_url(url)}\n".encode("utf-8", "surrogatepass")
     return hashlib.sha256(head + _canonical(as_bytes(body))).hexdigest()
 
@@ -114,7 +114,7 @@ class Recordings:
 
     @property
     def trials(self) -> set[str]:
-        """Ids of the trials of which anything is recorded."""
+        """Ids of the trials with any recorded exchange."""
         return set(self._lines)
 
     @property
@@ -150,7 +150,7 @@ class Recordings:
     ) -> Exchange | None:
         """The exchange that answers a request of ``trial`` made ``occurrence`` times before.
 
-        With ``replay_errors``, errors stand in where there is no answer.
+        With ``replay_errors``, recorded errors are used if there is no answer.
         """
         replies = self._replies_to(trial, digest)
         answers = [line for line in replies if line.head.answers]
@@ -179,7 +179,7 @@ class Recordings:
         return bool(lines) and lines[-1].head.answers
 
     def _replies_to(self, trial: str, digest: str) -> list[Line]:
-        """What a request of a trial was answered, in the order of the calls."""
+        """The answers to a request of a trial, in the order of the calls."""
         with self._lock:
             if trial not in self._replies:
                 index = self._replies[trial] = {}
@@ -217,7 +217,7 @@ def stale(
 
 
 def _changed(recorded: RecordedRequest, asked: RecordedRequest) -> str:
-    """What changed, in a clause: the prompt, the endpoint, the model, or other settings."""
+    """What changed, as a clause: the prompt, the endpoint, the model, or other settings."""
     parts = ["the endpoint"] if recorded.url != asked.url else []
     try:
         before, now = (json.loads(one.body) for one in (recorded, asked))

@@ -1,4 +1,4 @@
-"""One recording of several: shards of a CI run, or what two machines have recorded."""
+"""Joining recordings: shards of a CI run, or recordings of two machines."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ def join(
     parts: Sequence[tuple[str, Iterable[Exchange]]],
     order: Callable[[Iterable[str]], Sequence[str]],
 ) -> list[Exchange]:
-    """One recording of several: each trial once, in ``order``, whatever the order of the parts.
+    """One recording from several: each trial once, in ``order``, independent of the order of parts.
 
-    Two recordings of a trial agree if the answers of one are those of the other, or the first of
-    them: a recording may have been interrupted. Errors are evidence of all of them, and stay.
+    Two recordings of a trial agree if their answers are the same, or those of one are the first of
+    the other, because a recording may have been interrupted. Errors of all recordings are kept.
     Each of the ``parts`` has a name, for messages; ``order`` sorts ids of trials.
 
     Raises:
@@ -51,7 +51,7 @@ def _agreed(one: list[Exchange], other: list[Exchange], first: str, second: str)
 
 
 def _fullness(exchanges: list[Exchange]) -> tuple[int, int, list[str]]:
-    # Alike but for their dates: the earlier one, so that the order of the parts does not matter.
+    # Equal except for their dates: the earlier one, so that the order of the parts does not matter.
     return -len(_answers(exchanges)), -len(exchanges), [one.recorded_at for one in exchanges]
 
 

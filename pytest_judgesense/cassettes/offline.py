@@ -1,9 +1,9 @@
 """No connection while a suite replays.
 
-Inside a trial every attempt to connect or to resolve a name is refused, whatever the address:
-another host, this machine, a Unix socket. Outside a trial everything works. Socket pairs are
-allowed inside too, for event loops need them (on some systems a pair is two connected sockets).
-Code that connects below Python's ``socket`` module, or in another process, is not seen.
+Inside a trial every attempt to connect or to resolve a name is refused, for any address: another
+host, this machine, a Unix socket. Outside a trial everything works. Socket pairs are always
+allowed, because event loops need them (on some systems a pair is two connected sockets). Code that
+connects below Python's ``socket`` module, or in another process, is not detected.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from unittest import mock
 from pytest_judgesense.cassettes.scope import current_scope, entered
 from pytest_judgesense.errors import NetworkRefused
 
-# Python's own class, though a guard derived from it may stand in its place (see `socket_pairs`).
+# Python's own class, even if a derived guard has replaced it (see `socket_pairs`).
 _SOCKET: Final = next(
     (cls for cls in socket.socket.__mro__ if cls.__module__ == "socket"), socket.socket
 )
@@ -57,8 +57,8 @@ def refuse_sockets() -> Iterator[None]:
 def socket_pairs() -> Iterator[None]:
     """Let socket pairs be made within this block where a guard forbids all sockets.
 
-    pytest-socket puts a class in the place of ``socket.socket`` that refuses to be made. A pair
-    reaches nobody, and no event loop starts without one.
+    pytest-socket replaces ``socket.socket`` by a class that cannot be created. A pair connects to
+    nobody, and no event loop starts without one.
     """
     with _PAIRING, mock.patch.object(socket, "socket", _SOCKET):
         yield

@@ -1,13 +1,13 @@
-"""What a cassette never holds: credentials.
+"""Removing credentials from everything that a cassette stores.
 
-Request headers are not recorded at all, and of a response's headers only those of an allow-list.
-In URLs and in JSON and form fields, the values that carry secrets by their name become
-``REDACTED``. Then all text is searched for the values of the credentials that are known, and for
-strings that have the unmistakable shape of a key; ``[secret: NAME]`` stands in place of each.
+Request headers are not recorded at all, and response headers only from an allow-list. In URLs, JSON
+and form fields, values with the name of a secret become ``REDACTED``. Then all text is searched for
+the values of known credentials, and for strings with the unmistakable pattern of a key; each is
+replaced by ``[secret: NAME]``.
 
-A value is found as it is and in the forms that it takes on the way: JSON-escaped (twice, where JSON
-stands within JSON), percent-encoded, HTML-escaped, in base64 at each of its three alignments and
-with line breaks, in hexadecimal; and split over the events of a stream.
+A value is found in plain text and in its usual encodings: JSON-escaped (twice, for JSON within
+JSON), percent-encoded, HTML-escaped, in base64 at each of its three alignments and with line
+breaks, in hexadecimal; and split over the events of a stream.
 """
 
 from __future__ import annotations
@@ -51,12 +51,12 @@ _SECRET_PARAMETERS: Final = frozenset(
 )
 # A private key of 4096 bits has 3,300 characters.
 _LONGEST_HIDDEN: Final = 4000
-# Every pattern here meets untrusted text and is linear: it starts at a place that its own
-# repetitions do not cross, so that no two attempts read the same stretch.
-# Name, what such a string contains at any rate (cheap to look for), and its pattern.
-# `\nsk-...` in JSON: the letter before the key belongs to the escape.
+# Every pattern here is applied to untrusted text and is linear: it starts at a place that its own
+# repetitions do not cross, so that no two attempts read the same stretch. Name, a substring that
+# every match contains (cheap to search), and the pattern. `\nsk-...` in JSON: the letter before the
+# key belongs to the escape.
 _EDGE: Final = r"(?:(?<![A-Za-z0-9_-])|(?<=\\[nrt]))"
-# Of services whose keys begin with a word of their own, as they document them.
+# Of services whose keys have their own prefix, as documented.
 _PREFIXES: Final = """
     ATATT3 GOCSPX- HRKU- NRAK- PMAK- api_org_ csk- dckr_oat_ dckr_pat_ dp.pt. dp.sa. dp.st. figd_
     fm2_ glc_ gldt- glptt- glrt- glsa_ hvb. hvs. jina_ lin_api_ lsv2_ ntn_ ops_eyJ pcsk_ phx_
@@ -64,7 +64,7 @@ _PREFIXES: Final = """
     sq0csp- tgp_v1_ tskey- tvly- wandb_v1_ xapp- xkeysib-
 """.split()
 _PREFIXED: Final = "|".join(map(re.escape, _PREFIXES))
-# Of others, whose word begins names of variables too: letters and numbers alone follow theirs.
+# Of others, whose prefix also begins names of variables: only letters and digits follow.
 _SHORT_PREFIXED: Final = "esecret_|flp_|fw_|rpa_|vck_"
 _SHAPES: Final = tuple(
     (name, tuple(hints.split("|")), re.compile(pattern, re.DOTALL))
@@ -101,7 +101,7 @@ _SHAPES: Final = tuple(
         (
             "a service's key",
             "|".join(_PREFIXES),
-            # A dot may stand before and within such a key: looked ahead is a stretch, not all.
+            # A dot may be before and within such a key, so the lookahead is limited to a stretch.
             rf"{_EDGE}(?:{_PREFIXED})(?=[A-Za-z._-]{{0,60}}\d)[A-Za-z0-9._-]{{20,}}",
         ),
         (
@@ -176,7 +176,7 @@ def redact_url(url: str) -> str:
         return url
     try:
         parts = urlsplit(url)
-    except ValueError:  # a bracket that nothing closes: what is what cannot be told
+    except ValueError:  # a bracket that is never closed: ambiguous
         return REDACTED
     query, fragment = _redacted_pairs(parts.query), _redacted_pairs(parts.fragment)
     host = parts.netloc.rpartition("@")[2]
@@ -228,8 +228,8 @@ def _without_encoded_keys(tail: str) -> tuple[str, set[str]]:
 def scrub(text: str, secrets: Mapping[str, str]) -> tuple[str, set[str]]:
     """``text`` without the values of ``secrets`` and without strings shaped like keys.
 
-    ``secrets`` are by name, usually of the environment variable. ``[secret: NAME]`` stands in place
-    of each value; the names that were found are returned too.
+    ``secrets`` are by name, usually of the environment variable. Each value is replaced by
+    ``[secret: NAME]``; the names that were found are returned too.
     """
     parts, position, names = [], 0, set()
     for start, end, name in _spans(text, secrets):
@@ -240,7 +240,7 @@ def scrub(text: str, secrets: Mapping[str, str]) -> tuple[str, set[str]]:
 
 
 def without_secrets(value: Any, secrets: Mapping[str, str]) -> Any:
-    """``value``, of JSON, all texts of which are gone through by `scrub`; keys stay."""
+    """``value``, from JSON, with all its texts processed by `scrub`; keys are kept."""
     if isinstance(value, str):
         return scrub(value, secrets)[0]
     if isinstance(value, list):
@@ -297,9 +297,9 @@ def _scrub_text(text: str, secrets: Mapping[str, str]) -> tuple[str, set[str]]:
 def same_but_for_secrets(recorded: str, asked: str) -> bool:
     """Whether ``recorded`` is ``asked`` with placeholders where that has any text.
 
-    A placeholder stands for at least one character, all of them for 4,000 each on average. The
-    parts between them are looked for from left to right: if they can be placed at all, then each
-    at its first place.
+    A placeholder matches at least one character, and all of them 4,000 each on average. The parts
+    between them are searched from left to right: if they can be placed at all, then each at its
+    first place.
     """
     if recorded == asked:
         return True
@@ -325,7 +325,7 @@ def _placeholder(name: str) -> str:
 
 
 def _spans(text: str, secrets: Mapping[str, str]) -> Iterator[tuple[int, int, str]]:
-    """Where secrets stand in ``text``, from left to right; overlapping ones are one."""
+    """The places of secrets in ``text``, from left to right; overlapping ones are merged."""
     views = _views(text) if secrets else set()
     found: list[tuple[int, int, int, str]] = []
     for name, value in secrets.items():
@@ -374,7 +374,7 @@ def _private_keys(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _views(text: str) -> set[str]:
-    """``text``, and what it says with escapes undone: cheap to search, where regexes are not."""
+    """``text``, and its content with escapes undone: cheap to search, unlike with regexes."""
     views = {text, text.lower()}
     if "\\" in text:
         views |= {_ESCAPE.sub(_unescaped, text), _LINE_ENDS.sub("", text)}
@@ -409,7 +409,7 @@ def _unescaped(match: re.Match[str]) -> str:
 
 @dataclass(frozen=True)
 class _Form:
-    """A value in one encoding. A partial character stands at an end whose bits are shared."""
+    """A value in one encoding, with partial characters at ends whose bits are shared."""
 
     text: str
     gap: str = ""
@@ -483,7 +483,7 @@ def forms_in_lines(value: str) -> set[str]:
 _FIELD: Final = re.compile(r'"[\w-]*"\s*:')
 _FORM: Final = re.compile(r"[\w.%+-]+=[^\s&{}\"]*(?:&[\w.%+-]+=[^\s&{}\"]*)*")
 _STREAM: Final = re.compile(r"^data:", re.MULTILINE)
-# How JSON is usually written; what it is written like matters to nobody but the eye.
+# The usual format of JSON; the format has no meaning.
 _LAYOUTS: Final[tuple[dict[str, Any], ...]] = ({"separators": (",", ":")}, {}, {"indent": 2})
 _LINE_END: Final = re.compile(r"[\r\n]")
 _LINE: Final = re.compile(r"[^\n]*\n|[^\n]+")
@@ -497,7 +497,7 @@ _EVENT: Final = re.compile(r"((?:data:[ ]?)?)(.+?)(\r?\n?)", re.DOTALL)
 
 @dataclass(slots=True)
 class _Document:
-    """A JSON text, or one event of a stream, with what stands around it."""
+    """A JSON text, or one event of a stream, with the text around it."""
 
     before: str
     source: str
@@ -510,17 +510,17 @@ class _Document:
         text, loaded = self.source, _loaded(self.source)
         if self.value is not None and loaded is None:
             text = self.value[0]
-        # By their text, for a NaN is not equal to itself.
+        # Compared by text, because a NaN is not equal to itself.
         elif self.value and loaded and repr(loaded) != repr(self.value):
             text = _laid_out_like(text, loaded[0], self.value[0])
         return f"{self.before}{text}{self.after}"
 
 
 class _String(NamedTuple):
-    """A string of a document that is no field name.
+    """A string of a document, except field names.
 
-    ``path`` is the fields and positions that lead to it, with the numbers that an ``index`` beside
-    them gives; ``fields`` is the fields alone.
+    ``path`` are the fields and positions that lead to it, with the numbers of an ``index`` beside
+    them; ``fields`` are only the fields.
     """
 
     holder: Any
@@ -562,7 +562,7 @@ def _loaded(text: str) -> list[Any] | None:
 
 
 def _is_too_deep(text: str, value: Any) -> bool:
-    """Whether so much is nested that walking it costs more than reading it; nobody's reply is."""
+    """Whether it is nested so deeply that walking it costs more than reading it."""
     if text.count("[") + text.count("{") <= _DEEPEST:
         return False
     level = [value]
@@ -656,9 +656,9 @@ def _without_split_secrets(text: str, secrets: Mapping[str, str]) -> tuple[str, 
 def _cut(group: list[_String], spans: list[tuple[int, int, str]], *, everywhere: bool) -> None:
     """Take spans of the joined text out of its strings.
 
-    The placeholder stands in the first of them, or ``everywhere``: in a request each part of a
-    message has to match what another key has there. Both are in order, and spans do not overlap:
-    each string and each span is passed once.
+    The placeholder replaces the first of them, or is inserted ``everywhere``: in a request each
+    part of a message must match another key at that place. Both are in order, and spans do not
+    overlap, so each string and each span is visited once.
     """
     position = current = 0
     for string in group:
@@ -698,19 +698,19 @@ def received(
 
 
 _T = TypeVar("_T")
-# Texts of which it is known what they are without secrets: those of the calls under way.
+# Texts with a known result of the removal: those of the calls in flight.
 _REMEMBERED: Final = 512
 
 
 class Redactor:
-    """Removes what is known to be secret; notes what it found, if ``noting``. Safe with threads."""
+    """Removes known secrets and, if ``noting``, notes what it found. Thread-safe."""
 
     def __init__(self, credentials: Credentials, *, noting: bool) -> None:
         self.credentials = credentials
         # Names of the credentials that were found and removed.
         self.removed: set[str] = set()
         self._noting = noting
-        # By what was searched how: for which secrets, what it is without them, which were found.
+        # Results by text and method: the searched secrets, the text without them, those found.
         self._cleaned: dict[tuple[Any, Any], tuple[Any, Any, frozenset[str]]] = {}
 
     def url(self, url: str) -> str:
@@ -738,7 +738,7 @@ class Redactor:
         return replace(exchange, request=asked, response=self.response(exchange.response))
 
     def narrowed_to(self, values: Collection[str]) -> Redactor:
-        """One that removes these of the known values alone, and notes what it found here."""
+        """One that removes only these known values, and notes here what it found."""
         known = self.credentials.values.items()
         narrowed = Redactor(Credentials(one for one in known if one[1] in values), noting=True)
         narrowed.removed, narrowed.credentials.removed = self.removed, self.credentials.removed

@@ -1,8 +1,8 @@
-"""Which trial is asking: a context variable, and what follows it into threads.
+"""The trial of the running code: a context variable, also for its threads.
 
-The id of a trial is never on the wire. It travels in the context of the code that asks: into
-coroutines and tasks by itself, into threads and executor jobs by `following_threads`, which hands
-them a copy of the context of whoever starts them.
+The id of a trial is never in the request. It is in the context of the calling code: coroutines and
+tasks inherit it, and `following_threads` gives threads and executor jobs a copy of the context of
+the code that starts them.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _CURRENT: Final[ContextVar[CallScope | None]] = ContextVar("judgesense_trial", d
 
 
 class CallScope:
-    """One attempt at one trial: what it has asked so far. Safe with threads."""
+    """One attempt at one trial, with its requests so far. Thread-safe."""
 
     def __init__(
         self,
@@ -39,8 +39,8 @@ class CallScope:
     ) -> None:
         """Open a scope for the cassette ``owner``; another one leaves its requests alone.
 
-        ``settled`` says that the trial is complete by now, ``after`` is its highest call number,
-        and one that is ``replaying`` reaches nobody.
+        ``settled`` says that the trial is complete, ``after`` is its highest call number; a
+        ``replaying`` scope makes no connection.
         """
         self.trial = trial
         self.replaying = replaying
@@ -54,7 +54,7 @@ class CallScope:
         self.closed = False
         # Asked before each request that is to be made; raises where it must not be.
         self.permit: Callable[[], None] = lambda: None
-        # What is wrong with a response that holds no reply in spite of its status.
+        # The fault of a response that holds no reply despite its status.
         self.fault_of: Callable[[int, str | bytes], str | None] = lambda _status, _body: None
         # The most bytes that a response's body may have, on the wire and decoded.
         self.most_bytes = MOST_BYTES
@@ -159,7 +159,7 @@ def following_threads() -> Iterator[None]:
                 del thread.run  # else thread and closure would keep each other alive
                 context.run(run)
 
-            # On the instance, for a subclass may have a `run` of its own.
+            # On the instance, because a subclass may have its own `run`.
             thread.run = run_in_context  # type: ignore[method-assign]
         start(thread)
 

@@ -42,7 +42,7 @@ from pytest_judgesense.files import open_bytes
 from pytest_judgesense.limits import beyond, limits, numbered_lines
 
 _END: Final = b"\n"
-# What came later than this after the last time is synced at once, with all before it.
+# Data later than this after the last sync are synced at once, with everything before them.
 _SYNC_S: Final = 1.0
 _MISSING: Final = (FileNotFoundError, NotADirectoryError)
 _ESCAPED: Final = re.compile(rb"\\.", re.DOTALL)
@@ -56,7 +56,7 @@ class Line(NamedTuple):
     head: Head
     path: Path
     number: int | None = None
-    # What its bodies may refer to.
+    # The texts that its bodies may refer to.
     texts: Texts = NO_TEXTS
 
     @property
@@ -123,7 +123,7 @@ def replace_content(path: Path, data: bytes) -> None:
         "nothing is lost, the file is unchanged: free some space or fix the permissions, "
         "and resume with --judge-mode record, which asks only what is missing",
     ):
-        # What a process has left that was killed here. Nobody else is at it: see `locking`.
+        # Left by a process that was killed here. Nobody else uses the file: see `locking`.
         for left in path.resolve().parent.glob(f".{glob.escape(path.resolve().name)}.*.tmp"):
             left.unlink(missing_ok=True)
         output.replace_content(path, data)
@@ -132,11 +132,11 @@ def replace_content(path: Path, data: bytes) -> None:
 class Journal:
     """Appends exchanges to a cassette, from any thread. The file appears with the first one.
 
-    Its ``notice`` says in one sentence what opening the file had to repair, if anything.
+    Its ``notice`` says in one sentence what had to be repaired when opening the file, if anything.
     """
 
     def __init__(self, path: Path) -> None:
-        """Read the file; where its last line is torn, cut it off.
+        """Read the file; cut off a torn last line.
 
         Raises:
             BrokenCassette: a line was edited or damaged; nothing is changed then.
@@ -160,7 +160,7 @@ class Journal:
         )
 
     def take_lines(self) -> list[Line]:
-        """What the file held when it was opened, in the order of its lines; once."""
+        """The content of the file when it was opened, in the order of its lines; once."""
         lines, self._lines = self._lines, []
         return lines
 
@@ -190,7 +190,7 @@ class Journal:
 
         Raises:
             BodyTooLarge: the line is longer than one that is read.
-            CassetteError: the file cannot be written; what it held stays.
+            CassetteError: the file cannot be written; its content is kept.
         """
         line = exchange.to_line().encode()
         if len(line) > limits().line_bytes:
@@ -235,7 +235,7 @@ def _write_whole(file: FileIO, line: bytes) -> None:
 
 
 def _read_tolerantly(path: Path, torn: Callable[[Path, int, bytes], None]) -> Iterator[Line]:
-    """All whole lines; ``torn`` is given what stands behind the last line break, if not whole."""
+    """All complete lines; ``torn`` gets the text after the last line break, if incomplete."""
     known: dict[tuple[str, int], int] = {}
     texts: dict[str, str] = {}
     with _readable(path), open_bytes(path) as file:
@@ -294,7 +294,7 @@ def _complete_end(path: Path) -> None:
 
 @contextmanager
 def _explained(what: str, expected: str, remedy: str) -> Iterator[None]:
-    """Say of an error of the operating system what could not be done because of it."""
+    """Add to an error of the operating system what could not be done."""
     try:
         yield
     except OSError as error:

@@ -1,4 +1,4 @@
-"""The list of what the project itself gives through the hooks: one line an instrument."""
+"""The list of what the project itself provides through the hooks: one line an instrument."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ REPORTS: Final = (
     temperature.REPORT,
     debate.REPORT,
     rubric.REPORT,
-    # What every kind of suite has.
+    # For every suite kind.
     Report(
         sections=(
             ReportSection("standing", _board("standing"), only_drawn=True),

@@ -1,12 +1,15 @@
 """Which calls take no part in the numbers, and why: a table for suites of every kind.
 
-The papers gate validity by leaving calls out and saying how many; none names a share beyond which
-a number is void. Here `checks.outcome` has one for what gates (``--judge-max-missing``), and the
+The papers gate validity by leaving calls out and saying how many; none defines a share beyond which
+a number is invalid. Here `checks.outcome` has such a share for gates (``--judge-max-missing``), and
 estimates keep their values with their worst cases. A row of the table::
 
     share = calls of that outcome and reason / all calls of the cell
 
 Outcomes: ``unparsed``, a reply without a verdict; ``failed``, a call without a reply;
+    ``incomplete``, a verdict that no number of canonical pairs uses, because the other presentation
+    order has none. Reasons are shown without their details (``several verdicts: ...``, ``HTTP 500:
+    ...``).
 ``incomplete``, a verdict that no number of canonical pairs uses, for the other presentation order
 has none. Reasons stand without their particulars (``several verdicts: ...``, ``HTTP 500: ...``).
 """
@@ -25,12 +28,12 @@ from pytest_judgesense.trial import Failed, Verdict
 
 _SHOWN: Final = 3
 _INCOMPLETE: Final = "incomplete"
-# What a call was that an endpoint did not take, as the reason of its failure begins.
+# How the reason of a failure begins if an endpoint refused the call's settings.
 _REFUSED: Final = "refused: "
 
 
 def excluded(cell: Cell, _estimates: Estimates, _suite: Suite | None) -> Rows | None:
-    """What is left out of a cell, the most frequent first; nothing where nothing is."""
+    """The calls left out of a cell, the most frequent reason first; empty if there are none."""
     counts: Counter[tuple[str, str]] = Counter()
     for judgment in cell.judgments:
         if not isinstance(outcome := judgment.outcome, Verdict):

@@ -1,13 +1,13 @@
-"""Which judge is best on a suite: ranks that are shown, and what would settle the others.
+"""Which judge is best on a suite: ranks, and how many clusters would settle open ones.
 
 On a suite of any kind judges are ranked by the first of its measures that is `Measure.ranked`. A
-section holds what that takes: the units that count, and of how many, by cluster. So a datasheet
-compares judges of several processes, or of several files, without their judgments. The comparison
-(`stats.ranks`) is paired over whole clusters, its p-values are Holm's over all pairs of judges.
+section holds the data for it: by cluster, how many units count, and of how many. So a datasheet
+compares judges of several processes or files without their judgments. The comparison
+(`stats.ranks`) is paired over whole clusters, with Holm-adjusted p-values over all pairs of judges.
 
 A degenerate judge has no place where one answer to everything would pass for the best value.
 
-Of a measure of stability the spread over the judges stands beside the ranks (JudgeSense, arXiv
+For a measure of stability the spread over the judges is shown with the ranks (JudgeSense, arXiv
 2604.23478: how far wording separates judges, task by task). With m_j that of judge j::
 
     spread       = max m_j - min m_j        over the judges that have a place
@@ -36,14 +36,14 @@ if TYPE_CHECKING:
     from pytest_judgesense.stats.ranks import Standings
 
 _SHOWN_PAIRS: Final = 6
-# What every row of a leaderboard has; the rest stands beside the rank.
+# The columns of every row of a leaderboard; the others are beside the rank.
 _OWN: Final = frozenset(
     ("rank", "ranks", "judge", "measure", "value", "n", "lower", "upper", "left_out")
 )
 
 
 def standing(cell: Cell, estimates: Estimates, _suite: Suite | None) -> Rows | None:
-    """What a judge's rank is made of; nothing where no measure ranks judges."""
+    """The data of a judge's rank; empty if no measure ranks judges."""
     measure = next((one for one in cell.measures if one.ranked), None)
     if measure is None or measure.ranked is None:
         return None
@@ -79,7 +79,7 @@ def standing(cell: Cell, estimates: Estimates, _suite: Suite | None) -> Rows | N
 
 
 def _aspects(cell: Cell, estimates: Estimates) -> dict[str, dict[str, Any]]:
-    """What a judge is compared by over several suites: by aspect, the measure and its clusters."""
+    """The data to compare a judge over several suites: by aspect, measure and clusters."""
     found = {}
     for measure in cell.measures:
         pooled = find_estimate(estimates, measure.name) if measure.aspect else None
@@ -93,8 +93,8 @@ def _aspects(cell: Cell, estimates: Estimates) -> dict[str, dict[str, Any]]:
 def most_stable(entrants: Iterable[tuple[str, Entrant]], seed: int) -> Iterator[str]:
     """Which judge is the most stable, a sentence an aspect: over all suites that all were asked.
 
-    A judge that gives one answer to everything has no place, and clusters are those of the suites,
-    each by itself: what is one text in two suites is two clusters.
+    A judge that gives the same answer to everything is not ranked. Clusters of different suites are
+    separate, even if they have the same text.
     """
     by_judge: dict[str, dict[tuple[str, str], Row]] = {}
     for suite, entrant in entrants:
@@ -127,7 +127,7 @@ def most_stable(entrants: Iterable[tuple[str, Entrant]], seed: int) -> Iterator[
 
 
 def _signed_share(sign: int, sums: Any) -> Any:
-    """A share of which more is better; of a measure where less is, with its sign turned."""
+    """A share of which more is better; if less is better, with the sign changed."""
     from pytest_judgesense.stats.ranks import share
 
     return sign * share(sums)
@@ -151,7 +151,7 @@ def leaderboard(
 ) -> Mapping[str, Rows]:
     """The judges of a suite with their ranks, every pair of them, and which one is best.
 
-    Judges that cannot be ranked stand last, and say why.
+    Judges that cannot be ranked come last, with the reason.
     """
     found = _standings(suite, entrants)
     placed = {name: of for name, of in found.items() if of["left_out"] is None}
@@ -200,7 +200,7 @@ def most_labels(suite: str, entrants: Sequence[Entrant]) -> int:
 
 
 def _spread(found: Mapping[str, Row]) -> Rows:
-    """How far the judges lie apart; no row where fewer than two have a value."""
+    """The spread of the judges; no row if fewer than two have a value."""
     values = {name: of["value"] for name, of in found.items() if of["value"] is not None}
     placed = [name for name in values if found[name]["left_out"] is None]
     if len(values) < 2 or not placed:
@@ -229,7 +229,7 @@ def pair_rows(stand: Standings, measure: str, sign: int) -> list[dict[str, Any]]
     """Every two judges.
 
     Args:
-        stand: the judges compared by a value of which higher ones are better.
+        stand: the judges, compared by a value of which higher is better.
         measure: which that is, but for its sign.
         sign: -1 where lower values of the measure are better, else 1.
     """
@@ -260,7 +260,7 @@ def ranks_text(ranks: Sequence[int]) -> str:
 
 
 def ends_text(of: Row) -> str:
-    """The ends of an interval; nothing where there is none."""
+    """The ends of an interval; empty if there is none."""
     if of["lower"] is None:
         return ""
     return f"[{number_text(of['lower'])}, {number_text(of['upper'])}]"

@@ -61,7 +61,7 @@ def parse_reply(
 
     Args:
         text: the reply; ``None`` if the endpoint sent none.
-        space: what the judge may answer. Labels and their names are matched in any case.
+        space: the permitted answers. Labels and their names are matched in any case.
         truncated: whether the endpoint says that it cut the reply (``finish_reason: length``).
 
     Returns:
@@ -89,7 +89,7 @@ def _read(
 
 
 def _stated(said: str, labels: Labels, *, truncated: bool) -> Reading | None:
-    """What the statements in ``said`` come to; ``None`` if there are none."""
+    """The outcome of the statements in ``said``; ``None`` if there are none."""
 
     def read(value: str) -> Reading | None:
         return labels.read(value) or decision([*informal(without_markup(value), labels)])
@@ -100,7 +100,7 @@ def _stated(said: str, labels: Labels, *, truncated: bool) -> Reading | None:
     if rest[-1:] not in ".!?" and (":" not in rest or rest.count(" ") > _FEW_WORDS):
         # The sentence that was cut may have gone on "is worse".
         rest = rest[: 1 + max(rest.rfind(end) for end in ("\n", ". ", "! ", "? "))]
-        rest = _ITEM_NUMBER.sub("", rest)  # of which the sentence was cut
+        rest = _ITEM_NUMBER.sub("", rest)  # whose sentence was cut off
     found += informal(f"{rest}\n{UNREADABLE}", labels)
     return decision([statement for statement in found if statement.weight >= Weight.VERDICT])
 
@@ -113,7 +113,7 @@ def _permitted(reading: Reading, verdicts: tuple[str, ...]) -> Verdict | Unparse
 
 
 def _unstated(said: str, verdicts: tuple[str, ...], truncated: bool) -> Verdict | Unparsed:
-    """What a reply without any statement is: an abstention, a refusal, cut off, or nothing."""
+    """The outcome without any statement: an abstention, a refusal, cut off, or nothing."""
     if abstains(said):
         return _permitted(Verdict(ABSTAIN), verdicts)
     if refuses(said):

@@ -160,7 +160,7 @@ def _verdicts_of_object(
 
 
 def _broken_pairs(text: str, labels: Labels) -> Iterator[tuple[str, Reading | None]]:
-    """Keys and readings of an object that is no JSON (any more)."""
+    """Keys and values of an object that is not valid JSON."""
     for pair in _PAIR.finditer(text):
         yield pair["key"], labels.read(pair["text"] or pair["single"] or pair["bare"] or "")
 

@@ -73,7 +73,7 @@ _OFFERED: Final = re.compile(r"\bor [*`\"'\[(]{0,3}$", _I)
 _CHOICE: Final = re.compile(
     r"\b(?:i|we)(?:'d| would|'ll| will)?(?: \w{1,12}ly)? (?:choose|prefer|pick|select) ", _I
 )
-# How matches of `_MARK` begin, and what those of `_CHOICE` contain: found many times as fast.
+# How matches of `_MARK` begin, and what those of `_CHOICE` contain: much faster to find.
 _KEY_WORDS: Final = (
     *f"{_VERDICTS}|{_PRAISE}".replace("judge?ment", "judgement|judgment").split("|"),
 )
@@ -96,7 +96,7 @@ _NOT_A_RATING: Final = re.compile(
     r"|length|item|question|point|example|criteri(?:on|a)|there|options?)\b",
     _I,
 )
-# "# Output (a)" and "Output (a):" stand above a text about it.
+# "# Output (a)" and "Output (a):" are headings of a text about it.
 _HEADING: Final = re.compile(r"#|.*:$")
 _OPENING_ENDS: Final = re.compile(
     r"[.!](?! ?\d|\w)| - |[,;:]? (?:because|since|as)(?!\w)|,(?= not )| over(?!\w)", _I
@@ -104,7 +104,7 @@ _OPENING_ENDS: Final = re.compile(
 _WORD_OPENING_ENDS: Final = re.compile(rf"{_OPENING_ENDS.pattern}|[,;:](?!\w)| \(", _I)
 _ARTICLE: Final = re.compile(r"[a-z](?!\w)")
 _ITEM: Final = re.compile(r"^[- (]{0,3}([^\s.:)]{1,12})[).:]", re.MULTILINE)
-# Of numbers it may as well be the verdict: which of them cannot be told.
+# A number may be the verdict: which one is ambiguous.
 _FIRST_ITEM: Final = re.compile(r"[^\w\n]{0,3}1[.)] +\S")
 _SUBJECT_WINDOW: Final = 200
 _LONGEST_OPENING: Final = 40
@@ -159,7 +159,7 @@ _REFUSES: Final = re.compile(
 )
 
 
-# Where a sentence, or the rest of a line, begins, and what it says.
+# The beginning of a sentence, or of the rest of a line, and its text.
 _Sentence: TypeAlias = tuple[int, str]
 
 
@@ -265,8 +265,8 @@ def _opening(text: str, labels: Labels) -> Iterator[Statement]:
 
 
 def _prose(text: str, said: Sequence[_Sentence], labels: Labels) -> Iterator[Statement]:
-    """What the sentences of ``text`` state about its labels."""
-    # What a sentence matches, the text does; most of them match nothing.
+    """The statements about labels in the sentences of ``text``."""
+    # A match in a sentence is also a match in the text; most sentences have none.
     for number, (start, sentence) in enumerate(said if _stating(labels).search(text) else ()):
         if sentence.endswith("?"):
             continue
@@ -280,12 +280,12 @@ def _prose(text: str, said: Sequence[_Sentence], labels: Labels) -> Iterator[Sta
 
 
 def _stating(labels: Labels) -> re.Pattern[str]:
-    """What stands between a label and what is stated of it, or before a label."""
+    """The words between a label and the statement about it, or before a label."""
     return _IS_BETTER if labels.slots else _IS
 
 
 def _said_in(text: str, labels: Labels) -> Iterator[tuple[int, str, Reading]]:
-    """Place of a statement in a sentence, the words before it, and what it states."""
+    """Position of a statement in a sentence, the words before it, and its content."""
     for found in _stating(labels).finditer(text):
         place = found.start()
         before = text[max(0, place - _SUBJECT_WINDOW) : place]
@@ -300,7 +300,7 @@ def _said_in(text: str, labels: Labels) -> Iterator[tuple[int, str, Reading]]:
 
 
 def _subject(before: str, labels: Labels) -> tuple[str, Reading | None]:
-    """What stands before the label that ``before`` ends with, and that label."""
+    """The text before the label that ``before`` ends with, and that label."""
     words = before.split(" ")
     for number in range(min(_MOST_WORDS, len(words)), 0, -1):
         piece, rest = " ".join(words[-number:]), " ".join(words[:-number])
@@ -316,7 +316,7 @@ def _subject(before: str, labels: Labels) -> tuple[str, Reading | None]:
 def _value_at(
     labels: Labels, text: str, place: int, ends: re.Pattern[str] = _ENDS
 ) -> Reading | None:
-    """What the text from ``place`` on begins with: a label, or several in a row."""
+    """The label, or labels in a row, at ``place`` of the text."""
     piece = text[place : place + _LONGEST_VALUE]
     if not labels.may_begin(piece, end=False):
         return None
@@ -349,7 +349,7 @@ def refuses(text: str) -> bool:
 
 
 def why_no_object(answer: str, found: Sequence[tuple[int, int, object]], *, truncated: bool) -> str:
-    """Why a reply whose form is an object holds none: ``found`` is what `json_objects` gives."""
+    """Why a reply in object form holds no object: ``found`` is the result of `json_objects`."""
     broken = [answer[start:end] for start, end, value in found if value is None]
     if any(part.count("{") > part.count("}") for part in broken) or (truncated and "{" in answer):
         return "truncated JSON"

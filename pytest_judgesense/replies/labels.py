@@ -1,9 +1,8 @@
 """How the labels of one decision space are spelled.
 
-A *reading* is what a piece of text names: a verdict, or the reason why it is none (a number
+A *reading* is what a piece of text names: a verdict, or the reason why it names none (a number
 beyond the scale, several labels at once). Only whole pieces are read, never a word inside a
-sentence: whoever looks for a label inside a text cuts out the piece first. So the English word
-"a" is no label.
+sentence: callers cut out the piece first. So the English word "a" is not a label.
 """
 
 from __future__ import annotations
@@ -65,7 +64,7 @@ _NOUN_PHRASE: Final = re.compile(rf"(?:the )?{NOUN} ?[(\[\"'*]*(\w)(?:[)\]\"'*]|
 _OPENERS: Final = " \n\t*_`\"'.,;:(){}[]<>|/\\$#•·=✓✅☑❌✗"
 _CLOSERS: Final = " \n\t*_`\"'.,;:!(){}[]<>|/\\$#•="
 _AROUND: Final = f"{_OPENERS}{_CLOSERS}-+"
-# "{a}": what a prompt has in place of a text.
+# "{a}": a placeholder of a prompt.
 _PLACEHOLDER: Final = re.compile(r"(?<!\w)\{[a-z]\}")
 _BULLET: Final = re.compile(r"[-+•](?: |(?=\*\*))")
 _FENCE: Final = re.compile(r"```\w{0,12}\n?")
@@ -73,7 +72,7 @@ _TAGGED: Final = re.compile(r"<(\w{1,20})>([^<>]{1,200})</\1>")
 _BOXED: Final = re.compile(r"\\boxed ?\{([^{}]{1,200})\}")
 _JOINTS: Final = re.compile(r"(?<=[^\W_])[_-]+(?=[^\W_])")
 _EMPHASIS: Final = re.compile(r"[*`]+")
-# A fence, a tag or a box before the first word would be part of what is peeled off.
+# A fence, a tag or a box before the first word would be peeled off.
 _FIRST_WORDS: Final = re.compile(r"[^\w`<\\]*([^\W_]+)(?: ([^\W_]+))?")
 _SHELLS: Final = re.compile(r"[`<>=\\]")
 # Words of "the output (a)'s output" and of "4 out of 5 points".
@@ -86,14 +85,14 @@ class Labels:
     """The spellings of one decision space.
 
     Attributes:
-        phrases: what a whole text may say, as `_normal` writes it, and the verdict that it names.
+        phrases: whole texts, as `_normal` writes them, and the verdicts that they name.
         spoken: the labels and the names of this space alone.
         letters: the phrases of one letter.
         numbers: the labels by their value, if all labels are whole numbers; else empty.
         slots: the two labels of a pairwise space, else empty.
-        openings: the first words of texts that name a verdict, numbers apart, and what may follow
+        openings: the first words of texts that name a verdict, except numbers, and what may follow
             each of them.
-        most_words: how many words such a text has at most, the punctuation around it apart.
+        most_words: maximum number of words of such a text, without the punctuation around it.
     """
 
     phrases: Mapping[str, str]
@@ -107,7 +106,7 @@ class Labels:
     def may_begin(self, text: str, *, end: bool = True) -> bool:
         """Whether a label may begin ``text`` by its first two words: most sentences end here.
 
-        Without ``end`` only the first counts, for any text may follow a label.
+        Without ``end`` only the first counts, because any text may follow a label.
         """
         found = _FIRST_WORDS.match(text)
         if found is None or not found[0].isascii():
@@ -119,7 +118,7 @@ class Labels:
         return seconds is not None and not (end and second and second.lower() not in seconds)
 
     def read(self, text: str) -> Reading | None:
-        """What ``text`` as a whole names; ``None`` if it is no label (or more than one)."""
+        """The label that ``text`` is as a whole; ``None`` if it is not a label (or several)."""
         return self._read(text) if self.may_begin(text) else None
 
     def _read(self, text: str) -> Reading | None:
@@ -141,7 +140,7 @@ class Labels:
         return self._compared(core) if value is None else Verdict(value)
 
     def read_several(self, text: str) -> Reading | None:
-        """What a ``text`` of one label, or of nothing but different labels, names."""
+        """The reading of a ``text`` of one label, or of only different labels."""
         if not self.may_begin(text):
             return None
         whole = self._read(text)
@@ -177,7 +176,7 @@ class Labels:
         return Unparsed(f"{'not a label' if inside else 'out of range'}: {found['n']}")
 
     def _compared(self, core: str) -> Reading | None:
-        """What "A > B", "A << B" and "A = B" name in a pairwise space."""
+        """The reading of "A > B", "A << B" and "A = B" in a pairwise space."""
         sides = _COMPARED.fullmatch(core) if self.slots else None
         if sides is None:
             return None
@@ -232,7 +231,7 @@ def _built(
     spoken: dict[str, str] = {}
     for label in labels:
         spoken.setdefault(_normal(label), label)
-    for value, phrases in sorted(names):  # whatever the order of the suite's table
+    for value, phrases in sorted(names):  # independent of the order of the suite's table
         for phrase in phrases:
             spoken.setdefault(_normal(phrase), value)
     numbers = {int(n): n for n in labels} if all(map(is_number, labels)) else {}

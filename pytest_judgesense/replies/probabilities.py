@@ -1,7 +1,7 @@
 r"""From the tokens of a reply to the probability of each verdict. Pure.
 
-An endpoint may state, for each token of a reply, the likeliest tokens in its place. Where the reply
-names its verdict, those are the other verdicts that it might have named.
+An endpoint may return, for each token of a reply, the most likely tokens at its position. At the
+position of the verdict, these are the other verdicts that it might have named.
 
 **The place.** Tokens need not join to the reply (a fence around JSON is cut off, as blanks are),
 so the verdict is looked for in the text that they do join to: the value under the likeliest key of
@@ -18,9 +18,9 @@ with p the probabilities at each token, over those that still count::
 
     p(label) = product over tokens of p(token) / sum of p(tokens that begin a label)
 
-What stood on labels at the deciding token, before they were made to add up to 1, is the *mass*. A
-label that is not among the stated tokens gets 0. Other tokens than the one drawn that begin several
-labels are known to nobody: with more than 1% of the mass on them there is no answer.
+The probability of labels at the deciding token, before normalisation, is the *mass*. A label that
+is not among the returned tokens gets 0. The label behind another token that begins several labels
+is unknown: if more than 1% of the mass is on such tokens, there is no answer.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from pytest_judgesense.replies.text import without_thinking
 from pytest_judgesense.suites.space import DecisionSpace
 from pytest_judgesense.trial import Token
 
-# The most of the mass that may stand on tokens of which nobody knows the label.
+# Maximum share of the mass on tokens whose label is unknown.
 _MOST_UNTOLD: Final = 0.01
 # No label takes more tokens.
 _MOST_STEPS: Final = 40
@@ -49,7 +49,7 @@ _LETTERS: Final = re.compile(r"[^\W_]")
 
 
 class Probabilities(NamedTuple):
-    """What the tokens of a reply say of the verdict.
+    """The probabilities of the verdicts from the tokens of a reply.
 
     Attributes:
         of: by verdict of the space; they add up to 1.
@@ -61,12 +61,12 @@ class Probabilities(NamedTuple):
 
 
 class _Spellings(NamedTuple):
-    """How verdicts are written, and what finds one in a text.
+    """The spellings of verdicts, and a pattern that finds them.
 
     Attributes:
         verdicts: by spelling, case folded if case is to be left out (``fold``).
         exact: the spellings as they are.
-        ends: what may follow a label; ``None`` for whatever is no letter or number.
+        ends: the characters that may follow a label; ``None`` for all except letters and digits.
     """
 
     verdicts: Mapping[str, str]
@@ -76,14 +76,14 @@ class _Spellings(NamedTuple):
     ends: str | None = None
 
     def within(self, ends: str) -> _Spellings:
-        """The spellings in a schema: nothing stands before them, and one of ``ends`` behind."""
+        """The spellings in a schema: nothing is before them, and one of ``ends`` follows."""
         return self._replace(ends=ends)
 
     def _ended(self, rest: str) -> bool:
         return not _LETTERS.match(rest) if self.ends is None else rest[:1] in self.ends
 
     def begun(self, text: str) -> tuple[set[str], set[str]]:
-        """The verdicts of which ``text`` begins or is a spelling, and those that it is."""
+        """The verdicts that ``text`` begins or spells, and those that it spells completely."""
         said = text.casefold() if self.fold else text
         some: set[str] = set()
         whole: set[str] = set()
@@ -104,12 +104,12 @@ def probabilities(
 
     Args:
         tokens: of the reply, in order, with the likeliest ones in the place of each.
-        space: what the judge may answer.
-        verdict: what the reply was read as: a value of ``space.verdicts``.
-        constrained: whether the reply was held to a JSON schema of the labels.
+        space: the permitted answers.
+        verdict: the parsed verdict of the reply: a value of ``space.verdicts``.
+        constrained: whether a JSON schema of the labels constrained the reply.
 
     Returns:
-        The probabilities, or ``None`` where they cannot be told.
+        The probabilities, or ``None`` if they cannot be determined.
     """
     text = "".join(token.text for token in tokens)
     if not text or len(text) > _LONGEST or verdict not in space.verdicts:
@@ -150,7 +150,7 @@ def _spellings(
 
 
 def _place(text: str, spellings: _Spellings, verdict: str) -> int | None:
-    """Where ``text`` names the verdict; ``None`` if that cannot be told."""
+    """The position at which ``text`` names the verdict; ``None`` if it is unclear."""
     for start in verdict_places(text):
         value = text[start : start + _LONGEST_VALUE]
         named = [(at, one) for at, _, one in _mentions(value, spellings)]
@@ -174,7 +174,7 @@ def _place(text: str, spellings: _Spellings, verdict: str) -> int | None:
 
 
 def _edge(text: str) -> int:
-    """Where the first letter or number of ``text`` stands; its length if there is none."""
+    """The position of the first letter or digit of ``text``; its length if there is none."""
     found = _LETTERS.search(text)
     return found.start() if found else len(text)
 
@@ -183,19 +183,19 @@ def _mentions(text: str, spellings: _Spellings) -> Iterator[tuple[int, int, str]
     """Start and end of each mention of a verdict, and which; exact ones alone, if there are any."""
     known = {one.casefold(): verdict for one, verdict in spellings.verdicts.items()}
     alone = text.strip(_AROUND)
-    if len(alone) == 1 and alone.casefold() in known:  # "a" is no article where it stands alone
+    if len(alone) == 1 and alone.casefold() in known:  # "a" alone is not an article
         yield text.index(alone), text.index(alone) + 1, known[alone.casefold()]
         return
     found = list(spellings.mention.finditer(text))
     exact = [one for one in found if one[0] in spellings.exact]
     for one in exact or found:
-        # A pattern takes the dotless i for an i, which nobody who reads a reply does.
+        # The pattern takes the dotless i for an i, unlike all parsers of replies.
         if (verdict := known.get(one[0].casefold())) is not None:
             yield one.start(), one.end(), verdict
 
 
 def _after(before: str, ends: str | None, token: str) -> str | None:
-    """What a first token says of the label; ``before``: what stands in the drawn one before it."""
+    """The label information in a first token; ``before``: the text before it in the drawn one."""
     if token.startswith(before):
         said = token[len(before) :]
         return said if ends is not None else said[_edge(said) :]
@@ -225,7 +225,7 @@ def _told(
         if one and one == token.text and len(labels) != 1:
             built = said_by(one)
             if built is None or (built and not labels):
-                return None  # no label stands here
+                return None  # no label at this position
             drawn, within = chance, _followed(later, spellings, built)
             if within is None:
                 return None
@@ -236,7 +236,7 @@ def _told(
         elif labels:
             untold += chance
     if within is not None and not told:
-        return within  # nothing is told apart before the next token
+        return within  # not distinguished before the next token
     total = sum(told.values()) + drawn
     if total <= 0.0 or untold > _MOST_UNTOLD * (total + untold):
         return None
@@ -246,7 +246,7 @@ def _told(
 
 
 def _followed(tokens: Sequence[Token], spellings: _Spellings, built: str) -> Probabilities | None:
-    """The same after what has been said of the label, which several begin with."""
+    """The same after the beginning that several labels share."""
     if tokens:
         return _told(tokens, spellings, lambda one: built + one if built else one[_edge(one) :])
     _, whole = spellings.begun(built)

@@ -1,4 +1,4 @@
-"""Statements of a verdict: where they stand, how much they weigh, and what they come to.
+"""Statements of a verdict: their positions, their weights, and their outcome.
 
 Where several are made, the heaviest decide: "Final answer: A" before the verdicts, those before a
 choice ("I choose A") and a label under some other heading ("Coherence: 4"). If they name different
@@ -17,14 +17,14 @@ from pytest_judgesense.replies.labels import Reading, agreed
 class Weight(IntEnum):
     """How surely a statement is meant as the verdict of the whole reply."""
 
-    ASIDE = 0  # decides nothing, and contradicts what was decided before it
+    ASIDE = 0  # decides nothing, and contradicts an earlier decision
     OPINION = 1
     VERDICT = 2
     FINAL = 3
 
 
 class Statement(NamedTuple):
-    """What was stated at a place of the text, and how much it weighs."""
+    """A statement at a position of the text, and its weight."""
 
     position: int
     weight: Weight
@@ -32,7 +32,7 @@ class Statement(NamedTuple):
 
 
 def decision(found: Sequence[Statement]) -> Reading | None:
-    """What the statements come to; ``None`` if none of them decides."""
+    """The outcome of the statements; ``None`` if none of them decides."""
     heaviest = max((statement.weight for statement in found), default=Weight.ASIDE)
     if heaviest == Weight.ASIDE:
         return None

@@ -1,6 +1,6 @@
-"""What happens to a reply before it is read: no thinking, one spelling of every character.
+"""The preparation of a reply: thinking removed, one spelling of every character.
 
-Everything here is linear in the length of the text, whatever it holds.
+Everything here is linear in the length of any text.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ _THINKING: Final = re.compile(
 # character, which makes the search fast.
 _QUOTES: Final = re.compile(r"'(?<!\w')|'(?!\w)")
 _QUOTES_AND_UNDERSCORES: Final = re.compile(rf"_(?<!\w_)_*|_(?<=[^\W_]_)_*(?!\w)|{_QUOTES.pattern}")
-# Stands where something was that is no prose.
+# Replaces removed parts that are not prose.
 UNREADABLE: Final = "\ufffc"
-# "<response_a>", "response_a": what a judge says under it may be the text that it was shown.
+# "<response_a>", "response_a": text under it may be a quotation of the judged text.
 _BLOCK_NAME: Final = re.compile(r"(?:</?)?(?<!\w)[A-Za-z]{2,20}_[a-z0-9](?!\w)>?", re.IGNORECASE)
-# What something was to stand under: the name of a block, whole or not, or a heading.
+# The head of a section: the name of a block, complete or not, or a heading.
 _BEGUN: Final = re.compile(r"</?[A-Za-z]{2,20}_[a-z0-9]>?|[^\n]*:", re.IGNORECASE)
 _ABRUPT: Final = re.compile(r"(?:\w|[,(\-])$")
 _LONGEST_END: Final = 30_000
@@ -100,7 +100,7 @@ def without_thinking(text: str) -> tuple[str, bool]:
 
 
 def both_ends(text: str) -> str:
-    """``text``, or its first and last 30,000 characters if it has more than twice as many."""
+    """``text``, or its first and last 30,000 characters if it is more than twice as long."""
     if len(text) <= 2 * _LONGEST_END:
         return text
     # Whole words only: half a number is another number.
@@ -116,7 +116,7 @@ def ends_abruptly(text: str) -> bool:
 
 
 def only_begins(text: str) -> bool:
-    """Whether ``text`` is no more than the name of a block or a heading: it was to go on."""
+    """Whether ``text`` is only the name of a block or a heading, and so incomplete."""
     return _BEGUN.fullmatch(text) is not None
 
 

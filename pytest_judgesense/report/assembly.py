@@ -1,4 +1,4 @@
-"""From parts to a datasheet, and to texts whose form the suffix of their file chooses."""
+"""From parts to a datasheet, and to texts in the format of their file's suffix."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ FORMS: Final = ".json, .html (a page), .md, .csv or .tex (tables), or .jsonl (th
 
 
 def versions() -> dict[str, str]:
-    """Versions of what computes the numbers."""
+    """Versions of the packages that compute the numbers."""
     return {
         "pytest-judgesense": __version__,
         "numpy": version("numpy"),
@@ -69,10 +69,10 @@ def sheet_of(
     secondary: bool = False,
     registry: Registry = BUILT_IN,
 ) -> Datasheet:
-    """The datasheet of parts, with what compares their judges.
+    """The datasheet of parts, with the comparisons of their judges.
 
     Raises:
-        InternalError: the estimates of a part contradict one another.
+        InternalError: the estimates of a part contradict each other.
     """
     sheet = merge_parts(parts, seed=seed, mode=mode, versions=versions())
     entrants = []
@@ -100,12 +100,12 @@ def datasheet_text(
         suffix: ``.json``, ``.md``, ``.html``, ``.csv``, ``.tex`` or ``.jsonl``.
         view: the datasheet.
         logs: lines of the judgment log, a sequence for each judge and suite.
-        missed: what was to be measured and was not.
+        missed: what was requested but not measured.
         evidence: the judgments, for a page.
-        history: datasheets in the order of time, of which a page shows each measure as a line.
+        history: datasheets in the order of time, for a page with a line for each measure.
 
     Raises:
-        UsageError: the suffix is unknown, or what draws a page is not installed.
+        UsageError: the suffix is unknown, or a package for pages is not installed.
     """
     if suffix == ".json":
         return datasheet_json(view.sheet)

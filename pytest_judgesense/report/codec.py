@@ -1,7 +1,7 @@
 """The datasheet as JSON, version 1, and parts of it to and from plain values.
 
-The file is the same byte for byte for the same judgments and seed: keys stand in a fixed order,
-rates are unrounded, and no time of writing is in it.
+The file has the same bytes for the same judgments and seed: keys are in a fixed order, rates are
+unrounded, and it does not contain the time of writing.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from pytest_judgesense.datasheet import (
 from pytest_judgesense.estimate import Clustered, Estimate, Interval, Missing
 
 SCHEMA: Final = "judgesense/datasheet/1"
-# What a file says of a judge beside its identity: it follows from the parts.
+# The fields of a judge besides its identity, which follow from its parts.
 _DERIVED: Final = frozenset(("served", "prompts", "suites", "state", "recorded"))
 
 
@@ -73,7 +73,7 @@ def summed_up(
     checks: list[dict[str, Any]],
     analyses: list[dict[str, Any]],
 ) -> dict[str, Any]:
-    """A judge's entry in the datasheet, from what is known of each of its suites."""
+    """A judge's entry in the datasheet, from its suites."""
     spans = ((span["first"], span["last"]) for part in parts if (span := part["recorded"]))
     states = {part["state"] for part in parts}
     return {
@@ -135,7 +135,7 @@ def _but(value: Any, *left_out: str) -> dict[str, Any]:
 
 
 def part_to_plain(part: SuiteSheet) -> dict[str, Any]:
-    """A part as JSON can hold it: what a worker process sends."""
+    """A part as JSON values, as a worker process sends it."""
     return {
         **_but(part),
         "estimates": [_estimate_to_plain(estimate) for estimate in part.estimates],
@@ -169,13 +169,13 @@ def part_from_plain(value: Mapping[str, Any]) -> SuiteSheet:
 
 
 def check_from(value: Mapping[str, Any]) -> CheckLine:
-    """The check whose fields these are, as JSON holds them."""
+    """The check from its JSON fields."""
     gates = tuple(Gate(**gate) for gate in value.get("gates", ()))
     return CheckLine(**{**_with_tuples(value), "gates": gates})
 
 
 def estimate_from(value: Mapping[str, Any]) -> Estimate:
-    """The estimate whose fields these are, as JSON holds them."""
+    """The estimate from its JSON fields."""
     made, interval, clustered = _with_tuples(value), value["interval"], value["clustered"]
     made["interval"] = interval and Interval(**interval)
     made["clustered"] = clustered and Clustered(**clustered)

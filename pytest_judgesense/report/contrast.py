@@ -1,4 +1,4 @@
-"""Two texts beside each other, with the words that are not in both marked. Pure.
+"""Two texts side by side, with differing words marked. Pure.
 
 Texts are judges' and suites': they are compared word by word after what both begin and end with is
 taken off, and what remains only where that is little work, so that no text takes long.
@@ -55,7 +55,7 @@ def contrasted(one: str, other: str) -> tuple[list[Piece], list[Piece]]:
 def _pieces(
     words: Sequence[str], start: int, end: int, same: Sequence[tuple[int, int]]
 ) -> list[Piece]:
-    """The words in pieces: what lies between ``start`` and ``end`` is marked where it differs."""
+    """The words in pieces; the pieces between ``start`` and ``end`` are marked if they differ."""
     kept = set(range(start)) | set(range(len(words) - end, len(words)))
     kept |= {start + at + by for at, size in same for by in range(size)}
     marks = [place not in kept and bool(word.strip()) for place, word in enumerate(words)]

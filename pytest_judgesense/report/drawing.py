@@ -37,7 +37,7 @@ _SETTINGS: Final = {
     "grid.linewidth": 0.7,
     "hatch.color": PAPER,
 }
-# Names of a log may hold what XML cannot.
+# Names in a log may contain characters that XML cannot.
 _NO_XML: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 
 
@@ -48,7 +48,7 @@ def draw(figure: Figure) -> str:
 
     settings: dict[Any, Any] = {**_SETTINGS, "svg.hashsalt": figure.head.key}
     with mpl.rc_context(), warnings.catch_warnings():
-        mpl.rcdefaults()  # whatever this machine's own settings are
+        mpl.rcdefaults()  # independent of this machine's settings
         mpl.rcParams.update(settings)
         # Letters that the font which measures text does not have are drawn by the browser's.
         warnings.simplefilter("ignore")
@@ -82,7 +82,7 @@ def _add_legend(canvas: Any, panels: Any) -> None:
 
 
 def _plain(text: str, figure: Figure) -> str:
-    """The drawing without what a page cannot take: styles, dates, ids of others, declarations."""
+    """The drawing without parts that a page cannot use: styles, dates, ids, declarations."""
     ET.register_namespace("", _SVG)
     ET.register_namespace("xlink", _XLINK)
     root = ET.fromstring(_NO_XML.sub("\ufffd", text))  # noqa: S314 our own drawing
@@ -92,8 +92,8 @@ def _plain(text: str, figure: Figure) -> str:
         for child in list(parent):
             if child.tag in (f"{{{_SVG}}}metadata", f"{{{_SVG}}}style"):
                 parent.remove(child)
-    # What is drawn many times takes its colours from each place where it is drawn: a style sheet
-    # does not reach into it.
+    # A repeated element takes its colours from each place of use, because a style sheet does not
+    # reach into it.
     for path in root.iterfind(f".//{{{_SVG}}}defs/{{{_SVG}}}path"):
         style = dict(_attributes(path.attrib.pop("style", "")))
         path.attrib |= {name: value for name, value in style.items() if name not in _COLOURS}

@@ -30,7 +30,7 @@ _COLUMNS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Before:
-    """What a baseline holds of one judge on one suite: estimates, and judgments by trial."""
+    """The baseline of one judge on one suite: estimates, and judgments by trial."""
 
     estimates: tuple[Estimate, ...]
     judgments: Mapping[str, Judgment]
@@ -38,8 +38,8 @@ class Before:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """The judgments behind a datasheet; by judge and suite the prompt of each trial, where it is
-    known, and what the baseline holds.
+    """The judgments behind a datasheet; by judge and suite the prompt of each trial, if known, and
+    the baseline.
     """
 
     cells: tuple[Cell, ...] = ()
@@ -119,7 +119,7 @@ def _columns(
 
 
 def _said(judgment: Judgment, words: _Texts) -> tuple[int, int]:
-    """Kind (0 verdict, 1 unparsed, 2 failed) and the number of what was said."""
+    """Kind (0 verdict, 1 unparsed, 2 failed) and the number of the value."""
     outcome = judgment.outcome
     if isinstance(outcome, Unparsed | Failed):
         return 1 + isinstance(outcome, Failed), words.number(outcome.reason)
@@ -129,14 +129,14 @@ def _said(judgment: Judgment, words: _Texts) -> tuple[int, int]:
 def _flips(
     cell: Cell, sections: Sequence[ReportSection]
 ) -> Iterator[tuple[Judgment, Judgment, str]]:
-    """Judgments of one question that contradict one another, and what differs between them."""
+    """Judgments of one question that contradict each other, and their differing factor."""
     for section in sections:
         yield from section.contradictions(cell)
     if cell.design.pairwise:
         for a, b in cell.both_orders(cell.judgments):
             if a.chosen is not None and b.chosen is not None and a.chosen != b.chosen:
                 yield a, b, "order"
-    # Replicates, each beside the first one of its question.
+    # Replicates, each with the first one of its question.
     first: dict[tuple[Any, ...], Judgment] = {}
     for judgment in cell.judgments:
         trial = judgment.trial

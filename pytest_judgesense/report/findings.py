@@ -1,8 +1,8 @@
-"""What of a judge fails, as a page tells it: with a figure, and the judgments behind it. Pure.
+"""The failing checks of a judge on a page, with figures and judgments. Pure.
 
-A finding is one sentence, though several checks may say it. It has a gauge for each number that
+A finding is one sentence, which several checks may share. It has a gauge for each number that
 missed its bar, gauges of the same measure under each condition, and a few groups of judgments: two
-that contradict one another beside each other, with the words that are not in both marked.
+that contradict each other side by side, with differing words marked.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from pytest_judgesense.report.gauges import gauge
 from pytest_judgesense.report.view import JudgeView, RowView
 from pytest_judgesense.trial import Failed, Judgment, Unparsed
 
-# Of each finding, and of a page: what it shows of judgments is then below 4 MB, whatever they say.
+# For each finding and for a page: so the judgments take less than 4 MB, whatever their length.
 _MOST_SHOWN: Final = 3
 MOST_EXHIBITS: Final = 80
 _LONGEST: Final = 2_000
@@ -34,7 +34,7 @@ _MOST_CONDITIONS: Final = 24
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """One judgment of a group: where it stands, what was said, and its texts in pieces.
+    """One judgment of a group: its trial, its verdict, and its texts in pieces.
 
     Attributes:
         prompt: empty where it is not known.
@@ -48,13 +48,13 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A sentence on a judge that fails, and what stands behind it.
+    """A sentence on a failing judge, with its evidence.
 
     Attributes:
         lines: the checks that say it.
         gauges: one for each number that missed its bar: its words, and SVG.
         apart: the same measure under each condition: its words, and a gauge.
-        title: what to call the judgments, with their number.
+        title: the title of the judgments, with their number.
         groups: some of them: the item, and one side or two.
     """
 
@@ -75,7 +75,7 @@ class Finding:
 
     @property
     def measure(self) -> str:
-        """The measure that `judgesense explain` knows what to do about."""
+        """The measure that `judgesense explain` has a page for."""
         missed = _missed(self.first)
         return missed[0].measure if missed else self.first.measure
 
@@ -83,7 +83,7 @@ class Finding:
 def findings_of(
     judge: JudgeView, evidence: Evidence, registry: Registry, room: int = MOST_EXHIBITS
 ) -> Iterator[Finding]:
-    """What fails of a judge, in the order of the datasheet.
+    """The failing checks of a judge, in the order of the datasheet.
 
     ``room``: how many groups of judgments may be shown.
     """
@@ -115,7 +115,7 @@ def _missed(line: CheckLine) -> list[Gate]:
 
 
 def _estimate_of(part: SuiteSheet, gate: Gate) -> Estimate | None:
-    """The estimate of a gate; of what compares suites or settings, the numbers of the gate."""
+    """The estimate of a gate; for comparisons of suites or settings, the numbers of the gate."""
     found = find_estimate(part.estimates, gate.measure, gate.condition)
     if found is None and gate.value is not None:
         ends = None
@@ -134,7 +134,7 @@ def named(estimate: Estimate) -> str:
 
 
 def _apart(part: SuiteSheet, gate: Gate) -> Iterator[tuple[str, str]]:
-    """The measure where one thing more is said of the trials: each wording, each distance."""
+    """The measure under one more condition: each wording, each distance."""
     if gate.sign == "before":
         return
     wanted = dict(gate.condition)
@@ -159,7 +159,7 @@ def _apart(part: SuiteSheet, gate: Gate) -> Iterator[tuple[str, str]]:
 def _groups(
     gate: Gate, part: SuiteSheet, cell: Cell, evidence: Evidence, registry: Registry
 ) -> tuple[str, list[tuple[Judgment, ...]]]:
-    """What to call the judgments that speak against a number, and those judgments."""
+    """The title of the judgments that count against a number, and those judgments."""
     if gate.sign == "before":
         before = evidence.before.get((cell.judge, cell.suite))
         then = before.judgments if before else {}
@@ -198,7 +198,7 @@ def _spread(groups: Sequence[tuple[Judgment, ...]]) -> Iterator[tuple[Judgment, 
 def _exhibit(
     group: tuple[Judgment, ...], prompts: Mapping[str, str]
 ) -> tuple[str, tuple[Side, ...]]:
-    """The item of a group, and its first judgment beside the first that contradicts it."""
+    """The item of a group, and its first judgment with the first that contradicts it."""
     first = group[0]
     other = next((one for one in group[1:] if one.outcome != first.outcome), None)
     other = other or next(iter(group[1:]), None)
@@ -220,7 +220,7 @@ def _exhibit(
 
 
 def _shown(text: str | None) -> str:
-    """A text as the page holds it: its lines, what no reader sees as escapes, and no longer."""
+    """A text for the page: its lines, with invisible characters escaped, and cut if long."""
     if text is None:
         return ""
     found = printable_lines(text[:_LONGEST])

@@ -1,8 +1,8 @@
 """Small figures as SVG, drawn by hand: a number against its bar, and a number over time. Pure.
 
-They stand beside every finding, by the dozen; the large figures are `drawing`'s. What they look
-like is the page's style sheet: shapes carry classes and no colour. All texts are digits and words
-of the page, but for those that are escaped here.
+Many of them are shown, one for each finding; large figures are in `drawing`. Their look is in the
+page's style sheet: shapes have classes and no colours. All texts are digits and words of the page,
+except those that are escaped here.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _COURSE: Final = (320, 148)
 _FRAME: Final = (30, 34, 308, 122)  # left, top, right, bottom
 
 
-# Numbers of files may be anything; beyond this they stand at the end of the scale.
+# Numbers in files may have any size; larger ones are drawn at the end of the scale.
 _FAR: Final = 1e15
 
 _T = TypeVar("_T")
@@ -36,7 +36,7 @@ class Moment(NamedTuple):
 
     Attributes:
         ends: of its clustered interval.
-        bar: what was wanted then, and on which side of it.
+        bar: the bar at that time, and its direction.
     """
 
     value: float | None
@@ -87,9 +87,9 @@ def gauge(estimate: Estimate, gate: Gate | None = None) -> str:
 
 
 def course(name: str, moments: Sequence[Moment], first: str, last: str) -> str:
-    """A measure over time, the times equally far apart: a line, its intervals as a band, its bar.
+    """A measure over time at equal distances: a line, a band of its intervals, its bar.
 
-    ``first`` and ``last``: what the first and the last time are called.
+    ``first`` and ``last``: labels of the first and the last time.
     """
     ends = [end for one in moments for end in one.ends or ()]
     bars = [one.bar.bar for one in moments if one.bar]
@@ -157,7 +157,7 @@ def _reach(numbers: Iterable[float | None]) -> tuple[float, float]:
 
 
 def _share(number: float, low: float, high: float) -> float:
-    """Where a number stands on a scale, from 0 to 1."""
+    """The position of a number on a scale, from 0 to 1."""
     return (min(max(number, low), high) - low) / (high - low)
 
 

@@ -61,7 +61,7 @@ class Line:
 
 
 def in_order(sheets: Sequence[Recorded]) -> tuple[list[Recorded], bool]:
-    """The datasheets by the time of their recordings, and whether all of them tell it.
+    """The datasheets by the time of their recordings, and whether all of them state it.
 
     Where one does not, they stay in the order in which they were given.
     """
@@ -72,8 +72,8 @@ def in_order(sheets: Sequence[Recorded]) -> tuple[list[Recorded], bool]:
 def lines_of(sheets: Sequence[Recorded]) -> Iterator[Line]:
     """A line for each pooled measure, and for each condition that a check gates.
 
-    Judges are followed by their names; where each datasheet has a single judge it is the same one,
-    whatever it is called, as for a baseline.
+    Judges are matched by name; if each datasheet has a single judge, it is taken as the same one,
+    as for a baseline.
     """
     alone = all(len(one.sheet.judges) == 1 for one in sheets)
     found: dict[tuple[str, str, str, frozenset[tuple[str, Any]]], list[_Point | None]] = {}

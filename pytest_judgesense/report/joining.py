@@ -11,7 +11,7 @@ from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.report.codec import SCHEMA, sheet_text, summed_up
 from pytest_judgesense.sections import Entrant, compare
 
-# What a judge's entry sums up of its parts, beside what the judge is.
+# Sums over the parts in a judge's entry, besides its identity.
 _SUMS: Final = frozenset({"served", "prompts", "suites", "state", "recorded"})
 _NAMES: Final = {"measures": "measure", "checks": "check", "analyses": "analysis"}
 _KINDS: Final = ("parts", *_NAMES)
@@ -23,10 +23,10 @@ def joined_datasheets(sheets: Sequence[tuple[str, Mapping[str, Any]]]) -> str:
     """One datasheet as JSON text of several: that of one session that had measured everything.
 
     Args:
-        sheets: for each its name, for messages, and the object of its JSON.
+        sheets: for each its name, for messages, and its JSON object.
 
     Raises:
-        LogError: something stands in two of them, and differs; names what, and both.
+        LogError: a value is in two of them with different content; the error names both.
     """
     head: dict[str, _Known] = {}
     judges: dict[str, _Joined] = {}
@@ -58,7 +58,7 @@ class _Known(NamedTuple):
 
 
 def _agree(known: dict[Any, _Known], key: Any, value: Any, source: str, what: str) -> None:
-    """Enter ``value`` under ``key``; what stands there already must be the same."""
+    """Enter ``value`` under ``key``; an existing value must be the same."""
     first = known.setdefault(key, _Known(value, source))
     if first.value != value:
         raise LogError(
@@ -71,7 +71,7 @@ def _agree(known: dict[Any, _Known], key: Any, value: Any, source: str, what: st
 
 
 def _short(value: Any, other: Any) -> str:
-    """``value``; of an object, only what differs from ``other``."""
+    """``value``; for an object, only the parts that differ from ``other``."""
     if isinstance(value, Mapping) and isinstance(other, Mapping):
         value = {key: value[key] for key in value if value[key] != other.get(key, ...)}
     return json.dumps(value, ensure_ascii=False)[:200]
@@ -96,7 +96,7 @@ class _Joined:
             for line in entry[kind]:
                 name = line[names]
                 if kind == "analyses" and name in _COMPARED:
-                    # It compares the judges of one session: of all of them it is made anew.
+                    # It compares the judges of one session, so it is made again for all of them.
                     self.has_secondary |= name in _SECONDARY
                     continue
                 condition = json.dumps(line.get("condition", {}), sort_keys=True)
@@ -113,7 +113,7 @@ class _Joined:
         _agree(parts, key, {**part, **counted}, source, what)
 
     def entrants(self) -> Iterator[tuple[str, Entrant]]:
-        """Each suite, with what a comparison takes of the judge on it."""
+        """Each suite, with the judge's data for comparisons on it."""
         name, analyses = self._identity["identity"].value["name"], self._lines("analyses")
         for part in self._lines("parts"):
             yield part["suite"], Entrant(self._slug, name, part.get("material"), analyses)

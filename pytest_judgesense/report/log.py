@@ -1,7 +1,7 @@
-"""The judgment log: one judgment a line, as JSON. What the plugin writes and reads back.
+"""The judgment log: one judgment a line, as JSON, written and read by the plugin.
 
-A line holds ``design`` as well, what the measures must know of the suite: with it a log is measured
-like the run that it came from, with no suite file and no judge.
+A line also holds ``design``, what the measures need to know about the suite: with it a log is
+measured like the original run, without a suite file or a judge.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from pytest_judgesense.trial import (
 _MOST: Final = 10**12
 # Probabilities of other logs may have few decimals.
 _ROUNDED: Final = 0.01
-# Names stand in every row of a report; ours have at most 80 characters. Ids are made of them.
+# Names are in every row of a report; ours have at most 80 characters. Ids are made of them.
 _Name: TypeAlias = Annotated[str, Field(max_length=1000)]
 _Id: TypeAlias = Annotated[str, Field(max_length=6000)]
 # Sums of shares are rounded.
@@ -51,7 +51,7 @@ _Share: TypeAlias = Annotated[float, Field(ge=0, le=1 + 1e-9, allow_inf_nan=Fals
 
 @with_config(ConfigDict(strict=True, extra="allow"))
 class _Line(TypedDict, total=False):
-    """The form of a line; what replies on suites of some kinds state more are further fields."""
+    """The format of a line; replies on suites of some kinds have further fields."""
 
     trial: Required[_Id]
     judge: Required[_Name]
@@ -85,7 +85,7 @@ _SAID: Final[Mapping[Any, str]] = {Verdict: "verdict", Unparsed: "unparsed", Fai
 _LINE: Final = TypeAdapter(_Line).validator
 _DESIGN: Final = TypeAdapter(Design)
 _MARK: Final = ',"design":'
-# What a foreign log may leave out beside the cluster: an item is its own.
+# What a foreign log may omit besides the cluster: an item is its own cluster.
 _DEFAULTS: Final[Mapping[str, Any]] = {
     "template": "t1",
     "order": "ab",
@@ -147,7 +147,8 @@ def log_line(judgment: Judgment, design: Design) -> str:
     try:
         line = to_json(value).decode()
     except PydanticSerializationError:
-        # A reply cut off inside a character can hold half of a surrogate pair, which is no UTF-8.
+        # A reply cut off inside a character can contain half of a surrogate pair, which is not
+        # UTF-8.
         line = well_formed(json.dumps(value, separators=(",", ":"), ensure_ascii=False))
     return f"{line[:-1]}{_MARK}{_design_text(design)}}}"
 
@@ -167,7 +168,7 @@ def read_log(
     """The judgments of a log, each with its design, or ``None`` where the line holds none.
 
     A log is read line by line. It is JSON Lines; or Parquet, a file or a folder of files. The texts
-    of replies are left out where ``keeps`` says so of the design: they are most of what it holds.
+    of replies, most of a log, are skipped if ``keeps`` says so for the design.
 
     Raises:
         LogError: the file or a line of it cannot be read; it names file, line and field.
@@ -377,7 +378,7 @@ def _outcome(line: _Line, where: str) -> Outcome:
 def _shared(condition: dict[str, Any]) -> dict[str, Any]:
     try:
         return _condition(tuple(condition), *condition.values())
-    except TypeError:  # a value that no condition of ours has
+    except TypeError:  # a value that our conditions never have
         return condition
 
 
@@ -389,7 +390,7 @@ def _condition(keys: tuple[str, ...], *values: Any) -> dict[str, Any]:
     return dict(zip(keys, values, strict=True))
 
 
-# Values that stand on many lines are made once.
+# Values that are on many lines are created once.
 _verdict: Final = lru_cache(maxsize=4096)(Verdict)
 
 
@@ -403,7 +404,7 @@ def _usage(prompt: int | None, completion: int | None) -> Usage:
 def _detail(
     line: Mapping[str, Any], where: str, logged: tuple[Logged, ...]
 ) -> dict[str, Any] | None:
-    """What a line holds of a reply beside its verdict, in the form it had there."""
+    """The part of a line about a reply besides its verdict, in its original form."""
     detail: dict[str, Any] = {}
     for one in logged:
         if one.field in line:

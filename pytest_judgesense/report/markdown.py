@@ -1,8 +1,8 @@
 """The datasheet where people meet it in passing: as Markdown, and as a badge. Pure.
 
-GitHub and GitLab make more than text of ``@name``, ``#12``, addresses, tags and images. Judges'
-words, and all names that files bring, stand as code: nobody is mentioned. What a table cell cannot
-hold as code stands in a ``<code>`` tag, every mark of punctuation as a character reference.
+GitHub and GitLab interpret ``@name``, ``#12``, addresses, tags and images. Judges' words, and all
+names from files, are written as code, so that nobody is mentioned. Text that a table cell cannot
+hold as code is in a ``<code>`` tag, with punctuation as character references.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def _tagged(text: str) -> str:
 def markdown(view: View | None, missed: Sequence[Missed] = ()) -> str:
     """The datasheet as Markdown: the checks of all judges, then each judge folded away.
 
-    ``view``: ``None`` where nothing was measured; ``missed``: what was to be.
+    ``view``: ``None`` if nothing was measured; ``missed``: what was requested but not measured.
     """
     return "\n".join(_lines(view, missed)) + "\n"
 
@@ -171,7 +171,7 @@ def cut(text: str, room: int, rest: str) -> str:
 
 
 def badge(outcomes: Iterable[str], judges: Sequence[str]) -> str:
-    """The outcome of all checks as SVG, for a README; its text stays text."""
+    """The outcome of all checks as an SVG badge, for a README."""
     known = list(outcomes)
     colour = next((_COLOURS[word] for word in _WORST_FIRST if word in known), _NO_COLOUR)
     label = f"judge {judges[0]}" if len(judges) == 1 else f"{len(judges)} judges"

@@ -8,19 +8,19 @@ from pytest_judgesense.estimate import Clustered, Estimate, Interval, number_tex
 
 
 def value(estimate: Estimate) -> str:
-    """The estimate, or ``N/A``: what was not measured is never shown as a number."""
+    """The estimate, or ``N/A``: an unmeasured value is never shown as a number."""
     if estimate.value is None:
         return "N/A"
     return number_text(estimate.value, estimate.flags)
 
 
 def counts(estimate: Estimate) -> str:
-    """Numerator and denominator, or the denominator alone where there is no numerator."""
+    """Numerator and denominator, or the denominator alone if there is no numerator."""
     if estimate.value is None:
         return ""
     if estimate.count is None:
         return f"n {estimate.n}"
-    # The sum of what questions score is no whole number.
+    # The sum of scores of questions is not an integer.
     return f"{round(estimate.count, 2):.12g}/{estimate.n}"
 
 

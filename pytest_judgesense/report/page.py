@@ -1,8 +1,8 @@
-"""The datasheet as one page of HTML that needs nothing beside it: no network, no other file.
+"""The datasheet as one self-contained HTML page: no network, no other file.
 
-Everything that a judge, a suite or a log says is put into the page as text: by a template that
-escapes, or, for the evidence, by a script that sets text and nothing else. A Content Security
-Policy lets that one script and that one style sheet through, by their digests, and nothing else.
+All text of judges, suites and logs is inserted as text: by a template that escapes, or, for the
+evidence, by a script that only sets text. A Content Security Policy allows only that script and
+that style sheet, by their digests.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _FIRST: Final = {"fail": 0, "inconclusive": 1, "pass": 2}
 
 
 def require_packages() -> None:
-    """Nothing, or a `UsageError` that says how to install what draws a page."""
+    """Raise a `UsageError` that says how to install the packages for pages, if missing."""
     if find_spec("jinja2") is None:
         raise UsageError(
             "a datasheet cannot be written as .html",
@@ -60,17 +60,17 @@ def page_text(
     missed: Sequence[Missed] = (),
     history: Sequence[Recorded] = (),
 ) -> str:
-    """The page; a `UsageError` if what it is made with is not installed.
+    """The page; a `UsageError` if a package for pages is not installed.
 
-    ``missed``: what was to be measured and was not; ``history``: datasheets in the order of time,
-    where there are several. Without matplotlib the page has the small figures alone.
+    ``missed``: what was requested but not measured; ``history``: datasheets in the order of time,
+    if there are several. Without matplotlib the page has only the small figures.
     """
     require_packages()
     from jinja2 import Environment, StrictUndefined
     from markupsafe import Markup
 
     def harmless(value: Any) -> Any:
-        # What no reader sees could turn the text around it about: it is shown as an escape.
+        # Invisible characters could reverse the text around them, so they are escaped.
         return printable(shortened(value)) if type(value) is str else value
 
     environment = Environment(
@@ -149,7 +149,7 @@ def _harmless(cell: Value) -> Value:
 
 
 def _digest(text: str) -> str:
-    # What stands between the tags, as the browser reads it.
+    # The content between the tags, as the browser reads it.
     return f"sha256-{_base64(hashlib.sha256(text.encode()).digest())}"
 
 
@@ -171,7 +171,7 @@ def _cell(value: Any) -> str:
 def _judge(
     judge: JudgeView, missed: Sequence[Missed], evidence: Evidence, view: View, room: int
 ) -> dict[str, Any]:
-    """What the page adds to the view of a judge; ``room``: for groups of judgments."""
+    """The page's additions to the view of a judge; ``room``: for groups of judgments."""
     checks = judge.sheet.checks
     calls = judge.sheet.calls
     return {
@@ -194,7 +194,7 @@ def _judge(
 
 
 def _headline(judges: Sequence[Mapping[str, Any]]) -> str:
-    """What came of all judges."""
+    """The overall result of all judges."""
     failing = sum(bool(one["findings"] or one["missed"]) for one in judges)
     if not judges:
         return "Nothing was measured"
@@ -255,7 +255,7 @@ def _mini(figure: tuple[str, str]) -> tuple[str, Any]:
 
 
 def _marked(pieces: Sequence[Piece]) -> Any:
-    """The pieces of a text, escaped; what the other text lacks is marked."""
+    """The pieces of a text, escaped; words that the other text lacks are marked."""
     from markupsafe import Markup, escape
 
     return Markup("").join(

@@ -18,9 +18,9 @@ _ROWS: Final = 8192
 
 
 def rows_of(path: Path, nested: frozenset[str]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The rows, each with where it stands; ``nested``: fields that are objects.
+    """The rows, each with its place; ``nested``: fields that are objects.
 
-    What a row does not state is not in it: a missing value is no field.
+    A missing value is not a field of the row.
 
     Raises:
         UsageError: pyarrow is not installed.

@@ -1,4 +1,4 @@
-"""A datasheet as plain rows, an estimate each: what tables are written of. Pure."""
+"""A datasheet as plain rows, one for each estimate, for tables. Pure."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from pytest_judgesense.datasheet import Datasheet
 
-# What every row has, in this order.
+# The columns of every row, in this order.
 COLUMNS: Final = (
     "judge",
     "suite",
@@ -35,7 +35,7 @@ COLUMNS: Final = (
 
 
 def estimate_rows(sheet: Datasheet) -> Iterator[dict[str, Any]]:
-    """Every estimate of every judge, unrounded; ``None`` for what there is not.
+    """Every estimate of every judge, unrounded; ``None`` for missing values.
 
     ``lower`` and ``upper`` are the ends of the clustered interval, the one that gates, those with
     ``paper_`` of that of the source paper. ``checks`` names those that gate the estimate, with

@@ -1,4 +1,4 @@
-"""A datasheet as comma-separated values: a row an estimate, for spreadsheets and scripts. Pure."""
+"""A datasheet as comma-separated values: one row an estimate, for spreadsheets. Pure."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, Final
 from pytest_judgesense.report.rows import COLUMNS, estimate_rows
 from pytest_judgesense.report.view import View
 
-# What makes a spreadsheet take a text for a formula.
+# Characters at which a spreadsheet begins a formula.
 _FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
 
 

@@ -1,7 +1,7 @@
-"""The first screen: which judge, what is wrong, how bad, what to do. Pure; lines of a terminal.
+"""The first screen: which judge, what is wrong, how bad, what to do. Pure; terminal lines.
 
-The datasheet in a screen or two, for whoever has just run the tests: a verdict a judge, the failing
-checks in plain sentences (the measures' own), and a line a suite. `terminal` shows all the rest.
+The datasheet in a screen or two: a verdict for each judge, the failing checks in plain sentences
+(those of the measures), and a line for each suite. `terminal` shows everything else.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from pytest_judgesense.report import numbers
 from pytest_judgesense.report.terminal import pooled_lines
 from pytest_judgesense.report.view import JudgeView, PartView, View, outcome_words
 
-# Failing checks that are spelt out, notices that are told, and the widest column of suites' names.
+# Limits on failing checks shown in full, on notices, and on the column of suite names.
 MOST_SPELT_OUT: Final = 5
 _MOST_NOTICES: Final = 3
 _LONGEST_NAME: Final = 24
@@ -38,7 +38,7 @@ class Missed(NamedTuple):
 
 
 def missed_lines(missed: Iterable[Missed], *, brief: bool = False) -> Iterator[str]:
-    """Judges of which nothing was measured: in one line each, or with the reasons."""
+    """Judges that were not measured: one line each, or with the reasons."""
     for name, of_judge in by_judge(missed).items():
         said = not_measured(of_judge)
         if brief:
@@ -91,9 +91,9 @@ def summary_lines(
 
     Args:
         view: the datasheet.
-        missed: what was to be measured and was not.
+        missed: what was requested but not measured.
         today: the age of recordings is counted from it (UTC); without it none is shown.
-        tables: whether the numbers of each suite stand in place of its one line.
+        tables: whether the numbers of each suite are shown instead of its one line.
     """
     yield from _legend(view)
     left = by_judge(missed)
@@ -110,7 +110,7 @@ def summary_lines(
 def judge_lines(
     judge: JudgeView, missed: Sequence[Missed] = (), today: date | None = None
 ) -> Iterator[str]:
-    """Verdict and identity of a judge, and what fails: everything but its suites."""
+    """Verdict and identity of a judge, and its failing checks: everything except its suites."""
     failing = [line for line in judge.sheet.checks if line.outcome != "pass"]
     calls = judge.sheet.calls
     replies = f"{calls.made + calls.replayed:,} replies{missing_words(judge.sheet.estimates)}"
@@ -128,7 +128,7 @@ def judge_lines(
 
 
 def _notice_lines(judge: JudgeView) -> Iterator[str]:
-    """What lint and the calls have to say of the suites, the first few."""
+    """The first few notices of lint and of the calls about the suites."""
     notices = [f"{one.suite}: {notice}" for one in judge.sheet.parts for notice in one.notices]
     for notice in notices[:_MOST_NOTICES]:
         yield from indented(f"notice: {notice}", width=2)
@@ -137,7 +137,7 @@ def _notice_lines(judge: JudgeView) -> Iterator[str]:
 
 
 def compared_lines(view: View) -> Iterator[str]:
-    """What compares the judges, a line or two a suite, and in what else they differ."""
+    """The comparisons of the judges, a line or two for each suite, and their other differences."""
     lines = [
         line
         for one in view.comparisons
@@ -154,7 +154,7 @@ def compared_lines(view: View) -> Iterator[str]:
 
 
 def _totals(view: View, *, tables: bool) -> Iterator[str]:
-    """Calls of all judges, and where more stands."""
+    """Calls of all judges, and where to find more."""
     calls = sum((judge.sheet.calls for judge in view.judges), Calls())
     words = [f"{calls.made:,} made", f"{calls.replayed:,} replayed"]
     words += [f"{calls.failed:,} failed"] * bool(calls.failed)
@@ -202,7 +202,7 @@ def missing_words(estimates: Iterable[Estimate]) -> str:
 
 
 def _failing_lines(judge: JudgeView) -> Iterator[str]:
-    """The first few in four lines each, the rest in one; two that say the same stand once."""
+    """The first few in four lines each, the others in one; equal sentences are merged."""
     for index, lines in enumerate(judge.failing):
         first, *others = lines
         said = f"  {_WORDS[first.outcome]} {first.suite}: {first.sentence or first.explanation}"
@@ -222,7 +222,7 @@ def _failing_lines(judge: JudgeView) -> Iterator[str]:
 
 
 def _named_beside(said: str, lines: Sequence[CheckLine]) -> str:
-    """The checks of which something is ``said``; in short where that leaves it no room."""
+    """The checks about which something is ``said``; shortened if there is no room."""
     names = f" ({', '.join(line.check for line in lines)})"
     if len(said) + len(names) <= columns():
         return names
@@ -230,7 +230,7 @@ def _named_beside(said: str, lines: Sequence[CheckLine]) -> str:
 
 
 def excerpt_of(line: str, beside: str = "") -> str:
-    """A line with as much of it as fits, behind its blanks, and what stands ``beside`` it."""
+    """As much of a line as fits after its indent, and the text ``beside`` it."""
     indent = len(line) - len(line.lstrip())
     return " " * indent + excerpt(line, max(20, columns() - indent - len(beside))) + beside
 
@@ -256,9 +256,9 @@ def worst_of(checks: Iterable[CheckLine]) -> str:
 
 
 def suite_cells(part: PartView, registry: Registry) -> Iterator[str]:
-    """What stands in the line of a suite: its briefest measures, the one that ranks judges first.
+    """The measures in the line of a suite, the one that ranks judges first.
 
-    A suite without any shows what it gates.
+    A suite without any shows its gated measures.
     """
     estimates = part.part.estimates
     names = dict.fromkeys(one.measure for one in estimates)

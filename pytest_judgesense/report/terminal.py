@@ -1,6 +1,6 @@
 """The datasheet on a terminal: lines of at most 100 columns, readable without colour. Pure.
 
-Text of judges is untrusted: whatever is not printable is shown as an escape.
+Text of judges is untrusted: unprintable characters are escaped.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pytest_judgesense.report.view import INTERVALS, JudgeView, PartView, RowVie
 
 
 def datasheet_lines(view: View, today: date | None = None) -> Iterator[str]:
-    """The lines of all judges, a blank line between two, and what compares them.
+    """The lines of all judges, separated by blank lines, and the comparisons.
 
     The age of recordings is counted from ``today`` (UTC); without it none is shown.
     """
@@ -34,16 +34,16 @@ def datasheet_lines(view: View, today: date | None = None) -> Iterator[str]:
 
 
 def ranking_lines(view: View) -> Iterator[str]:
-    """What compares judges in a separate section, a suite each."""
+    """The comparison of judges in a separate section, by suite."""
     compared = view.compared(apart=True)
     for one in compared:
         yield from one.comparison.lines(*one.shown)
-    # Below the datasheet they stand once more: either section may be read alone.
+    # They are repeated below the datasheet, because either section may be read alone.
     yield from notice_lines(view.notices if compared else ())
 
 
 def notice_lines(notices: Iterable[str]) -> Iterator[str]:
-    """What sets judges apart beside their verdicts."""
+    """The differences of judges besides their verdicts."""
     for notice in notices:
         yield from indented(f"notice: {notice}", width=2)
 
@@ -65,7 +65,7 @@ def _judge_lines(judge: JudgeView, seed: int, today: date | None) -> Iterator[st
 
 
 def pooled_lines(judge: JudgeView) -> Iterator[str]:
-    """What each suite of a judge comes to: pooled numbers that are not 0, and gated ones."""
+    """The summary of each suite of a judge: pooled numbers that are not 0, and gated ones."""
     yield from row("  measure", "count/n", "value", *INTERVALS, "check")
     for part in judge.parts:
         yield from indented(part.part.suite, width=2)
@@ -128,13 +128,13 @@ def _gated(part: PartView) -> tuple[list[RowView], dict[str, CheckLine]]:
 
 
 def _has_row(one: RowView, part: PartView) -> bool:
-    """Whether an estimate stands in a row of its own: unless it is left to a table."""
+    """Whether an estimate has its own row: unless a table shows it."""
     covering = [s for s in part.present if {*s.covers} & one.estimate.condition.keys()]
     return all(section.every and one.checks for section in covering)
 
 
 def _row_lines(one: RowView, *beside: str, alone: bool) -> Iterator[str]:
-    """One estimate: by its measure, or below that by its condition; ``beside`` it, what else."""
+    """One estimate by its measure, or below that by its condition; further text ``beside`` it."""
     estimate, condition = one.estimate, printable(one.condition)
     name = f"    {printable(estimate.measure)}" if alone else f"      {condition}"
     if alone and condition:

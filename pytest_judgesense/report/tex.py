@@ -29,7 +29,7 @@ _COLUMNS: Final = ("measure", "count/n", "value", *INTERVALS, "check")
 
 
 def tex_text(view: View) -> str:
-    """The tables of all judges, for a document that reads them in."""
+    """The tables of all judges, for inclusion in a document."""
     lines = ["% needs \\usepackage{booktabs,longtable} and \\usepackage[T1]{fontenc}"]
     for judge in view.judges:
         lines += ["", *_table(judge, view.sheet.seed)]
@@ -69,7 +69,7 @@ def _row(*cells: str) -> str:
 
 
 def _cell(text: str) -> str:
-    """A cell; one that begins with a bracket is held together: a row end takes it for a length."""
+    """A cell; braces around a leading bracket, which a row end would take for a length."""
     escaped = _text(text)
     return f"{{{escaped}}}" if escaped.startswith("[") else escaped
 

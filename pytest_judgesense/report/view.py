@@ -1,4 +1,4 @@
-"""What every rendering of a datasheet shows, in texts; the renderers lay it out. Pure."""
+"""The content of every rendering of a datasheet, as texts; renderers do the layout. Pure."""
 
 from __future__ import annotations
 
@@ -53,14 +53,14 @@ class RowView:
 
     @property
     def notes(self) -> list[str]:
-        """The flags, and what is missing; the numbers themselves say what is censored."""
+        """The flags and the missing replies; censored numbers show it themselves."""
         flags = [flag for flag in self.estimate.flags if flag not in CENSORED]
         return [*flags, *filter(None, [self.estimate.missing.words])]
 
 
 @dataclass(frozen=True, slots=True)
 class PartView:
-    """One judge on one suite; ``quiet``: names of measures of which 0 is nothing to tell."""
+    """One judge on one suite; ``quiet``: names of measures that are hidden at 0."""
 
     part: SuiteSheet
     sections: tuple[ReportSection, ...]
@@ -68,7 +68,7 @@ class PartView:
 
     @property
     def rows(self) -> tuple[RowView, ...]:
-        """Every estimate with its checks, but for those of a quiet measure that tell nothing."""
+        """All estimates with their checks, except quiet measures at 0."""
         gates: dict[Any, list[CheckLine]] = {}
         for line in self.part.checks:
             if isinstance(line.bar, float):
@@ -83,7 +83,7 @@ class PartView:
 
     @property
     def words(self) -> Iterator[str]:
-        """What stands below the estimates: what they are worth, and the tables in words."""
+        """The text below the estimates: effective n, and the tables in words."""
         if worth := _worth(one.estimate for one in self.rows):
             yield worth
         lines = {section.name: section.lines for section in self.sections}
@@ -143,7 +143,7 @@ class JudgeView:
 
     @property
     def failing(self) -> list[tuple[CheckLine, ...]]:
-        """Checks that do not pass, failed ones first; those that say the same stand together."""
+        """Checks that do not pass, failed ones first; those with equal sentences together."""
         same: dict[tuple[str, str], list[CheckLine]] = {}
         failing = [line for line in self.sheet.checks if line.outcome != "pass"]
         for line in sorted(failing, key=lambda one: one.outcome != "fail"):
@@ -165,7 +165,7 @@ class JudgeView:
 
     @property
     def identity(self) -> list[str]:
-        """What the judge is: model and settings, and what its replies named as the model."""
+        """The judge's identity: model and settings, and the models named in its replies."""
         words = [self.asked, *(f"{key} {value}" for key, value in self.settings.items())]
         if self.sheet.served:
             words.append("served as " + ", ".join(self.sheet.served))
@@ -187,7 +187,7 @@ class JudgeView:
 
 @dataclass(frozen=True, slots=True)
 class ComparisonView:
-    """What compares the judges on one suite."""
+    """The comparisons of the judges on one suite."""
 
     comparison: Comparison
     suite: str
@@ -195,7 +195,7 @@ class ComparisonView:
 
     @property
     def shown(self) -> tuple[str, dict[str, Rows]]:
-        """What the comparison puts into words: the suite, and the rows of its tables."""
+        """The input of a comparison's text: the suite, and the rows of its tables."""
         return self.suite, {one["analysis"]: one["rows"] for one in self.tables}
 
 
@@ -214,7 +214,7 @@ class View:
     registry: Registry
 
     def compared(self, *, apart: bool) -> list[ComparisonView]:
-        """The comparisons that stand in sections of their own, or those that do not."""
+        """The comparisons with separate sections, or the others."""
         return [one for one in self.comparisons if one.comparison.apart is apart]
 
     @property
@@ -227,7 +227,7 @@ class View:
 
 
 def view_of(sheet: Datasheet, registry: Registry = BUILT_IN) -> View:
-    """What renderings show of a datasheet; ``registry``: what puts it into words and figures."""
+    """The content of a datasheet for renderers; ``registry`` turns it into words and figures."""
     judges = []
     quiet = frozenset(name for name, measure in registry.measures.items() if measure.quiet)
     for judge in sheet.judges:
@@ -257,7 +257,7 @@ def bar_words(line: CheckLine) -> str:
 
 
 def outcome_words(outcomes: Iterable[str]) -> str:
-    """What came of all checks, in a few words: ``12 checks pass``, ``2 of 12 checks fail``."""
+    """The outcome of all checks, in a few words: ``12 checks pass``, ``2 of 12 checks fail``."""
     words = list(outcomes)
     total, failed, open_ = len(words), words.count("fail"), words.count("inconclusive")
     checks = f"{total} check{'s' * (total != 1)}"

@@ -10,7 +10,7 @@ A configuration is a judge with one prompt. Over its debates, with runs r of one
     instability         = 3 flip + 1 score variance + 1/2 confidence variance + 2 side bias
 
 What the pairing of both assignments identifies: ``same_side_wins``, the share of topics in which
-PRO, or CON, wins both debates, against ``same_model_wins``, in which one debater does.
+PRO, or CON, wins both debates, in contrast to ``same_model_wins``, in which one debater does.
 
 A debate counts in variances and flips if two or more of its runs are parsed. Var divides by n, or
 by n - 1 where the suite says so (`Design.ddof`); weights are those of the design. Pooled, a measure
@@ -56,11 +56,11 @@ _FEW_RUNS: Final = "no debate has two parsed runs; set replicates in [design]"
 
 
 class Tally(NamedTuple):
-    """What the runs of one configuration on one debate come to.
+    """The runs of one configuration on one debate, summarised.
 
     Attributes:
         debate: id of the debate; ``cluster`` its topic, ``category`` that of the topic.
-        runs: parsed runs, of which ``pro`` name PRO.
+        runs: parsed runs; ``pro`` of them name PRO.
         variances: of the scores by category, in their order, mean of the sides; ``None`` with
             fewer than two runs.
         confidence: variance of the confidence, likewise.
@@ -157,7 +157,7 @@ def rows_of(tallies: Sequence[Tally]) -> NDArray[np.float64]:
 
 
 class _Part(NamedTuple):
-    """What is estimated together: all judgments of a cell, or those under one prompt."""
+    """The judgments that are estimated together: all of a cell, or those under one prompt."""
 
     cell: Cell
     condition: dict[str, str]
@@ -222,7 +222,7 @@ def _variance(
     measure: Measure, part: _Part, values: Sequence[tuple[float, str]], most: float, **within: str
 ) -> Estimate:
     cell, condition, ddof = part.cell, {**part.condition, **within}, part.cell.design.ddof
-    # It stands beside the pooled value alone: a list of numbers reads better.
+    # Shown only for the pooled value: elsewhere a list of numbers is easier to read.
     flags = () if condition else ("variance over n - 1" if ddof else "variance over n",)
     # Two runs, dividing by n - 1: twice the variance that dividing by n gives.
     return mean_over_debates(measure, cell, condition, values, most * (1 + ddof), flags=flags)
@@ -305,7 +305,7 @@ def _exchanged(debates: Mapping[str, list[Judgment]]) -> bool:
 
 
 def units_of(cell: Cell, values: list[float], clusters: list[str], dropped: int) -> Units:
-    """Units of a rate over debates or topics, with what is missing in the whole cell."""
+    """Units of a rate over debates or topics, with the missing replies of the whole cell."""
     missing = missing_of(cell.judgments)
     return Units(
         np.asarray(values, dtype=np.float64),

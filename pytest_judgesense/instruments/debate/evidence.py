@@ -1,4 +1,4 @@
-"""Which debates speak against a configuration: those whose runs, or prompts, differ. Pure."""
+"""The debates that count against a configuration: those whose runs, or prompts, differ. Pure."""
 
 from __future__ import annotations
 

@@ -9,8 +9,8 @@ and the whole transcript so far. A speech over its limit is cut after the last s
 and that is told.
 
 Every speech is a trial, ``debates/{debate}/{style}/{speech}/r1``, on the cassette ``debates.jsonl``
-of its debater. What is recorded is not asked again: a run that was interrupted goes on where it
-stopped, and one that was finished writes the same file anew.
+of its debater. Recorded speeches are not requested again: an interrupted run continues where it
+stopped, and a finished one writes the same file again.
 """
 
 from __future__ import annotations
@@ -178,7 +178,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def debates_written(
     options: argparse.Namespace, judges: Callable[[list[str]], list[JudgeSpec]]
 ) -> Iterable[str]:
-    """Have models debate every topic in pairs, sides exchanged; what there is to tell."""
+    """Have models debate every topic in pairs, with sides exchanged; returns notices."""
     names = [name.strip() for pair in options.pair for name in pair.split(",")]
     uneven = any(pair.count(",") != 1 for pair in options.pair)
     if uneven or bool(names) == bool(options.debater):
@@ -219,9 +219,8 @@ def generate_debates(
 
     Args:
         debaters: two and two who debate; the first of each is PRO in the original assignment.
-        topics: what is debated; the pairs share them in order.
-        target: the file to write, a debate a line, as a debate suite reads it; what there is to
-            tell is given back in lines.
+        topics: the topics; the pairs share them in order.
+        target: the file to write, one debate a line, in the format of a debate suite.
         cassettes: folder of the recordings.
         style: one of `STYLES`.
         temperature: of all speeches; a debater that sends none goes on sending none.
@@ -306,7 +305,7 @@ def _asked_as(debater: JudgeSpec, temperature: float) -> JudgeSpec:
 
 @dataclass(slots=True)
 class _Held:
-    """Debates as they are held: the complete ones in order, and what is to be told at the end."""
+    """The debates: the complete ones in order, and notices for the end."""
 
     topics: Sequence[tuple[Topic, _Pair]]
     style: str

@@ -43,7 +43,7 @@ _RUNS: Final = ("runs", "num_runs")
 
 
 def imported(options: Namespace) -> Imported:
-    """What ``judgesense import judgebench`` reads."""
+    """The judgments that ``judgesense import judgebench`` reads."""
     judgments = read_judgebench(options.path, reparse=options.reparse)
     return Imported(tuple((judgment, DESIGN) for judgment in judgments))
 
@@ -52,8 +52,8 @@ def read_judgebench(folder: Path, *, reparse: bool = False) -> Iterator[Judgment
     """The judgments of a folder of results, by judge, then in the order of their trials.
 
     Args:
-        folder: what holds ``results``.
-        reparse: read the replies (``judgment``) anew instead of keeping what is recorded.
+        folder: the folder that contains ``results``.
+        reparse: parse the replies (``judgment``) again instead of keeping the recorded results.
 
     Raises:
         LogError: there are no results, a file is malformed, or two files are one run of a

@@ -9,7 +9,7 @@ from pytest_judgesense.measures.check import CheckKind
 from pytest_judgesense.measures.measure import Brief, Evidence, Measure, later
 from pytest_judgesense.measures.shared import REPEAT_FLIP_RATE, SIDE_BIAS, WITHOUT_VERDICT
 
-# What flips, variance of scores, variance of confidences and side bias weigh in the instability.
+# Weights of flips, score variance, confidence variance and side bias in the instability.
 WEIGHTS: Final = (3.0, 1.0, 0.5, 2.0)
 
 
@@ -79,7 +79,7 @@ SAME_MODEL_WINS: Final = SAME_SIDE_WINS._replace(
 SCORE_DELTA: Final = Measure(
     "score_delta", "construct", "debate", "distance of the scores under two prompts", _PROMPTS
 )
-# What `ranked_first` holds: no estimate of one judge.
+# The check `ranked_first`: it has no estimate of a single judge.
 RANK: Final = Measure(
     "rank",
     "lower",

@@ -1,8 +1,8 @@
 """Which judge configuration is the most stable: a ranking with its evidence (JudgeBench).
 
-A configuration is a judge with one prompt, called ``judge:prompt``. Configurations are compared on
+A configuration is a judge with one prompt, named ``judge:prompt``. Configurations are compared on
 the debates that all of them have judged twice or more, by instability (see `debate`): lower is
-better. Beside each rank stand
+better. Each rank is shown with
 
 - the ranks that it may have: configurations are compared in pairs over whole topics, after Holm
   (`stats.ranks`), and topics in which two are swapped are the units of the test;
@@ -87,7 +87,7 @@ class Ranked(NamedTuple):
     Attributes:
         name: ``judge:prompt``.
         rank: from 1; equal instabilities share the better rank.
-        instability: what it is ranked by.
+        instability: the value that it is ranked by.
         parts: the components of it by name.
         shares: share of the resamples in which it has rank 1, 2, ...
         left_out: the best and the worst rank when one debate is left out.
@@ -324,8 +324,8 @@ def _by_topic(tallies: Sequence[Tally]) -> dict[str, list[float]]:
 
 
 def _ranks(values: Floats) -> NDArray[np.intp]:
-    """Ranks along the last axis, from 1: one more than there are lower values."""
-    # Rounded: sums in another order must not part what is equal.
+    """Ranks along the last axis, from 1: one more than the number of lower values."""
+    # Rounded: sums in another order must not separate equal values.
     rounded = np.round(values, 12)
     lower: NDArray[np.intp] = (rounded[..., None, :] < rounded[..., :, None]).sum(axis=-1)
     return 1 + lower
@@ -362,7 +362,7 @@ def band_of(value: float, limits: tuple[float, float]) -> str:
 
 
 def material_of(cell: Cell) -> dict[str, Any] | None:
-    """What a ranking needs of a judge, as plain values; ``None`` if its suite has no debates."""
+    """The data of a judge for the ranking, as plain values; ``None`` without debates."""
     if cell.design.kind != "debate":
         return None
     return {
@@ -380,7 +380,7 @@ def ranking_of(
 ) -> tuple[Ranking, dict[str, list[Tally]]]:
     """The ranking of several judges' configurations, and the tallies behind it.
 
-    ``materials`` are what `material_of` gave, by judge; the first one's weights are everybody's.
+    ``materials`` are the results of `material_of`, by judge; the weights of the first apply to all.
     """
     first = next(iter(materials.values()))
     weights, ddof = first["weights"], first["ddof"]
@@ -397,7 +397,7 @@ def ranking_of(
 
 
 def prompt_estimates(cell: Cell) -> list[Estimate]:
-    """What another prompt changes in the judgment of debates: pooled, then by pair of prompts."""
+    """The effect of another prompt on the judgment of debates: pooled, then by pair of prompts."""
     pairs = list(combinations(cell.templates, 2))
     if not pairs:
         reason = "needs two or more prompts"

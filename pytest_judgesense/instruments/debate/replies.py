@@ -1,6 +1,6 @@
 """From the reply of a debate judge to its judgment: winner, scores, confidence. Pure.
 
-The reply is one JSON object, wherever it stands in the text::
+The reply is one JSON object, anywhere in the text::
 
     {"scores": {"argument_quality": {"PRO": 7, "CON": 5}, "evidence": {...}, "clash": {...},
      "weighing": {...}}, "winner": "PRO", "confidence": 0.8, "short_reason": "..."}
@@ -44,14 +44,14 @@ from pytest_judgesense.trial import Unparsed, Verdict
 
 SIDES: Final = ("PRO", "CON")
 CATEGORIES: Final = ("argument_quality", "evidence", "clash", "weighing")
-# What a reply comes to, and what else it states.
+# The outcome of a reply, and its other content.
 _Judged: TypeAlias = tuple[Verdict | Unparsed, dict[str, Any] | None]
 _KEYS: Final = frozenset({"scores", "winner"})
 _FENCE: Final = re.compile(r"```(?:json)?|\s+", re.IGNORECASE)
 
 
 def _no_truth(value: Any) -> Any:
-    if isinstance(value, bool):  # JSON's true is no 1
+    if isinstance(value, bool):  # JSON's true is not 1
         raise PydanticCustomError("float_type", "a truth value")
     return value
 
@@ -104,7 +104,7 @@ def _object_schema(**properties: Any) -> dict[str, Any]:
     }
 
 
-# What providers with structured output are asked for.
+# The schema that providers with structured output are sent.
 REPLY_SCHEMA: Final[Mapping[str, Any]] = _object_schema(
     scores=_object_schema(
         **{name: _object_schema(PRO=_NUMBER, CON=_NUMBER) for name in CATEGORIES}
@@ -116,7 +116,7 @@ REPLY_SCHEMA: Final[Mapping[str, Any]] = _object_schema(
 
 
 def parse_debate(text: str, truncated: bool = False) -> _Judged:
-    """The winner that the reply names and what else it states, or why it states none.
+    """The winner that the reply names and its other content, or why it states none.
 
     Args:
         text: the reply.
@@ -146,7 +146,7 @@ def parse_debate(text: str, truncated: bool = False) -> _Judged:
 
 
 def judgment_of_object(value: Mapping[str, Any]) -> _Judged:
-    """What the object of a reply states; see `parse_debate`."""
+    """The content of the object of a reply; see `parse_debate`."""
     try:
         reply = _REPLY.validate_python(value)
     except ValidationError as error:
@@ -164,7 +164,8 @@ def judgment_of_object(value: Mapping[str, Any]) -> _Judged:
 def logged_detail(value: Mapping[str, Any], where: str) -> dict[str, Any]:
     """The detail of the judgment in a line of a log; `LogError` where it is wrong."""
     try:
-        # As logs are written here; what others leave out is completed, or refused with a reason.
+        # As logs are written here; incomplete values of other programs are completed, or refused
+        # with a reason.
         return dict(_LOGGED.validate_python(value, strict=True))
     except ValidationError:
         outcome, detail = judgment_of_object({**value, "winner": value.get("verdict")})

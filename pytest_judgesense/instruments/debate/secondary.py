@@ -19,7 +19,8 @@ The secondary analyses describe, and decide nothing:
 - ``measure_correlation``: Pearson's r of the four components over configurations;
 - ``measure_pca``: principal components of the standardised components (singular values).
 
-What too few configurations, topics or differences do not allow is ``unavailable``, with the reason.
+If there are too few configurations, topics or differences, a table is ``unavailable`` with the
+reason.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ from pytest_judgesense.stats.agreement import krippendorff_alpha
 from pytest_judgesense.stats.paired import paired_t
 from pytest_judgesense.stats.ranks import Standings
 
-# By how much the thresholds of the bands are moved, to show what hangs on them.
+# How far the thresholds of the bands are moved, to show their influence.
 _MOVES: Final = {"repeat_flip_rate": (-0.05, 0.05), "side_bias": (-0.02, 0.02)}
 _INSTALL: Final = "statsmodels is not installed: pip install 'pytest-judgesense[analysis]'"
 _FEWEST: Final = 3  # configurations, to correlate measures over
@@ -58,7 +59,7 @@ _Tallies = Mapping[str, Sequence[Tally]]
 def analyses_of(
     suite: str, materials: Mapping[str, Mapping[str, Any]], seed: int, *, secondary: bool = False
 ) -> dict[str, _Rows]:
-    """The ranking, and what stands beside it, by name of the table; see `ranking_of`."""
+    """The ranking and its further tables, by name of the table; see `ranking_of`."""
     ranking, tallies = ranking_of(suite, dict(sorted(materials.items())), seed)
     ranked = {row.name: tallies[row.name] for row in ranking.rows}
     tables = {
@@ -123,7 +124,7 @@ def _recommended(ranking: Ranking) -> _Rows:
 
 
 def _basis(ranking: Ranking) -> dict[str, Any]:
-    """What the ranking was made of, what it leaves out, and what it recommends."""
+    """The basis of the ranking, what it leaves out, and what it recommends."""
     return {
         "weights": dict(zip(COMPONENTS, ranking.weights, strict=True)),
         "denominator": "n - 1" if ranking.ddof else "n",
@@ -154,7 +155,7 @@ def _ranked(ranking: Ranking) -> _Rows:
 
 
 def _thresholds(ranking: Ranking) -> Iterator[dict[str, Any]]:
-    """How many configurations lie in each band, as thresholds stand and when one is moved."""
+    """How many configurations are in each band, with the thresholds as they are and moved."""
     for measure, (low, high) in BANDS.items():
         down, up = _MOVES[measure]
         before = {row.name: row.band(measure) for row in ranking.rows}

@@ -1,4 +1,4 @@
-r"""What the embedded judge makes of a debate, and how it speaks in one. From the text alone.
+r"""How the embedded judge judges a debate, and how it debates. From the text alone.
 
 It reads the block ``<transcript>``, in which headings such as ``[PRO rebuttal]`` part the speeches,
 and counts stems (see `evidence`). With C, R, S the stems of a side's constructive, rebuttal and
@@ -21,8 +21,8 @@ here PRO, and z the shift by the wording. An instruction that asks what survives
 evidence twice; one that begins with weighing counts weighing twice. The side that the
 margin favours wins; the confidence is 1 / (1 + exp(-s \|margin\| / 3)).
 
-Names, lengths and the order of arguments do not enter. Of a debate that is known (`simulated.key`)
-the shares of PRO are ahead of those of CON by what is known, and the words count a quarter.
+Names, lengths and the order of arguments do not count. For a known debate (`simulated.key`) the
+shares of PRO lead those of CON by the known value, and the words count a quarter.
 """
 
 from __future__ import annotations
@@ -78,7 +78,8 @@ def shares(resolution: str, transcript: str) -> dict[str, dict[str, float]]:
     found: dict[str, dict[str, float]] = defaultdict(dict)
     for side, other in (_SIDES, _SIDES[::-1]):
         ours, theirs = stems(side, "constructive"), stems(other, "constructive")
-        # A point in its own words: what both sides say shows nobody answering anybody.
+        # A point in its own words: words that both sides use do not show that one answers the
+        # other.
         mine, targets = points(side, theirs), points(other, ours)
         terms, rebuttal = theirs - ours, stems(side, "rebuttal")
         taken_up = len(terms & rebuttal) / max(1, len(terms))
@@ -132,7 +133,7 @@ def _weighs_first(sentence: str) -> bool:
 
 
 def _led(of: Mapping[str, float], lead: float) -> dict[str, float]:
-    """Shares of which that of PRO is ahead by ``lead``, and what the words say counts a quarter."""
+    """Shares with a ``lead`` of PRO; the shares from the words count a quarter."""
     middle = sum(of.values()) / 2
     ahead = {"PRO": lead / 2, "CON": -lead / 2}
     return {side: middle + ahead[side] + (share - middle) / 4 for side, share in of.items()}
@@ -156,7 +157,7 @@ def _malformed(value: Mapping[str, Any], draw: Random) -> str:
     return kinds[draw.randrange(4)]
 
 
-# What the embedded debater can say for and against anything: the point, and its ground.
+# What the embedded debater says for and against any resolution: the point, and its reason.
 _POINTS: Final = {
     "PRO": (
         ("harm", "the present rules leave preventable injury to strangers who never agreed to it"),

@@ -40,7 +40,7 @@ _WIDTHS: Final = {
 def ranking(
     suite: str, entrants: Sequence[Entrant], seed: int, secondary: bool
 ) -> Mapping[str, Rows]:
-    """The ranking and what stands beside it, by name of the table."""
+    """The ranking and its further tables, by name of the table."""
     materials = {one.judge: one.material for one in entrants if one.material is not None}
     if not materials:
         return {}
@@ -144,7 +144,7 @@ def _ranks(head: Head, rows: Rows) -> Figure:
     names = [printable(row["configuration"]) for row in rows]
     shares = [tuple(map(float, row["rank_shares"])) for row in rows]
     ranks = [str(place + 1) for place in range(len(rows))]
-    few = len(rows) <= _MOST_RANKS  # more numbers than these would write over one another
+    few = len(rows) <= _MOST_RANKS  # more numbers than these would overlap
     known = {
         (place, line): (share, shown(share) if share >= 0.0005 and few else "")
         for line, of_ranks in enumerate(shares)

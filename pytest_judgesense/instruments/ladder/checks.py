@@ -37,7 +37,7 @@ def declare_tradeoff(
 def judge_tradeoff(
     check: Check, suite: str, estimates: tuple[Estimate, ...], rule: Rule
 ) -> Outcome:
-    """Each bar against its measure under the strict prompt, the baseline prompt beside it."""
+    """Each bar against its measure under the strict prompt, with the baseline prompt beside it."""
     findings, beside = [], []
     for bar, measure, condition in _TRADEOFF:
         strict = find_estimate(estimates, measure.name, {"arm": "strict", **condition})

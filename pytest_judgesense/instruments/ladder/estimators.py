@@ -1,4 +1,4 @@
-"""Judge Datasheet (arXiv 2606.15610): what a judge reports when nothing, or something, is there.
+"""Judge Datasheet (arXiv 2606.15610): reports of a judge with and without a difference.
 
 Every direction is computed after slot answers are mapped back to content. With W the content
 that an answer points at::
@@ -32,8 +32,8 @@ opposites; for the threshold a wrong and a right answer, no worst case being kno
 censored.
 
 A measure whose arm was not run is unavailable with the reason: so the strict arm has no dark
-current unless vacuum was run under it. Of a ladder, or of a criterion, that was not run as it must
-be, nothing is computed (`invalidity`); its texts are looked at when it is loaded (`stimuli`).
+current unless vacuum was run under it. If a ladder or criterion was not run as required, nothing is
+computed (`invalidity`); its texts are checked when it is loaded (`stimuli`).
 """
 
 from __future__ import annotations
@@ -114,7 +114,7 @@ def _named(condition: Condition) -> Condition:
 
 
 def ladder_estimates(cell: Cell) -> list[Estimate]:
-    """Same-quality preference with its decomposition, fillers, and what each distance says."""
+    """Same-quality preference with its decomposition, fillers, and the rates by distance."""
     if reason := invalidity(cell):
         others = (measure for measure in of.EVERY if measure not in _EQUAL)
         every = (*_EQUAL, *_FILLERS.values(), *others)
@@ -183,7 +183,7 @@ def _same_quality(
 
 
 def _both_calls(pairs: Sequence[tuple[Judgment, Judgment]]) -> Units:
-    """One unit a call, over complete pairs: a call whose partner is missing is missing too."""
+    """One unit a call, over complete pairs: a call without its partner counts as missing."""
     whole = Units.collect(pairs, lambda *_: 0.0, weight=2)
     complete = [call for pair in pairs if all(map(answered, pair)) for call in pair]
     calls = Units.of_calls(complete, lambda call: not no_preference(call))
@@ -191,7 +191,7 @@ def _both_calls(pairs: Sequence[tuple[Judgment, Judgment]]) -> Units:
 
 
 def other_conflict(ab: Judgment, ba: Judgment) -> float:
-    """What of the false preference of a canonical pair none of the other terms explains."""
+    """The part of a canonical pair's false preference that the other terms do not explain."""
     raw = (float(not no_preference(ab)) + float(not no_preference(ba))) / 2
     stable, positional = DECOMPOSITION["stable"](ab, ba), DECOMPOSITION["positional"](ab, ba)
     return raw - float(stable or positional) - float(DECOMPOSITION["one_sided"](ab, ba)) / 2
@@ -209,7 +209,7 @@ def _different_subsets(cell: Cell) -> list[Estimate]:
 
 
 def _fillers(cell: Cell) -> list[Estimate]:
-    """What is chosen of a text and the same padded with empty phrases (always content 2)."""
+    """The choices between a text and the same padded with empty phrases (always content 2)."""
     condition: Condition = {"subset": "filler"}
     judgments = cell.where(**condition)
     if not judgments:
@@ -333,7 +333,7 @@ def _d_primes(hits: Any, signals: Any, alarms: Any, calls: Any) -> Any:
 
 
 def _signal(judgment: Judgment) -> bool:
-    """Whether the better candidate stands in slot 1."""
+    """Whether the better candidate is in slot 1."""
     return slot_of_content(str(judgment.trial.label), judgment.trial.order) == "A"
 
 
@@ -380,10 +380,10 @@ def _worst_threshold(calls: Sequence[Judgment], missing: Missing) -> Missing:
 
 
 def verify_identity(estimates: Iterable[Estimate]) -> None:
-    """Nothing, if RFP0 = SCS + PFP + OSC/2 + Other wherever all of them were measured.
+    """Raise an error unless RFP0 = SCS + PFP + OSC/2 + Other, where all of them were measured.
 
     Raises:
-        InternalError: it is violated; numbers that contradict one another must not be read.
+        InternalError: it is violated; contradictory numbers must not be used.
     """
     terms: dict[tuple[Any, ...], dict[str, float | None]] = defaultdict(dict)
     for e in estimates:

@@ -34,7 +34,7 @@ from pytest_judgesense.figures import (
 
 _THRESHOLD: Final = 0.75
 _CENSORED: Final = {"left-censored": "<", "right-censored": ">"}
-# Same-quality pairs by what explains them, as they are stacked.
+# Same-quality pairs by their explanation, in the order of stacking.
 _TERMS: Final = {
     "stable_cross_sensitivity": "stable: the same content",
     "positional_false_preference": "positional: the same slot",
@@ -46,7 +46,7 @@ _NO_PAIRS: Final = "It needs same-quality pairs in both orders: --judge-suite la
 
 
 def vacuum_figures(sheet: Datasheet) -> Iterator[Found]:
-    """The metrology map: what a judge reports where nothing is, beside how it takes equals."""
+    """The metrology map: dark current beside the false preferences between equal texts."""
     head = Head("metrology", "1", "Metrology map")
     dark_suite = suite_of(sheet, "dark_current")
     ladder = suite_of(sheet, "stable_cross_sensitivity")
@@ -106,7 +106,7 @@ def vacuum_figures(sheet: Datasheet) -> Iterator[Found]:
 def _mark(
     axes: Any, number: int, x: Any, y: Any, words: str, *, below: bool = False, **style: Any
 ) -> None:
-    """A mark at two estimates, with the clustered intervals of both, and words beside it."""
+    """A mark at two estimates, with the clustered intervals of both, and text beside it."""
     across, along = ends_of(x.clustered), ends_of(y.clustered)
     point(axes, number, x.value, y.value, across=across, along=along, **style)
     beside(axes, number, x.value, y.value, words, below=below)

@@ -1,4 +1,4 @@
-"""What a judge reports on a ladder of controlled quality, and under which criterion."""
+"""The measures of a judge on a ladder of controlled quality, and its criterion."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _found: Final = partial(later, "pytest_judgesense.measures.evidence")
 _found_here: Final = partial(later, f"{_ROOM}.estimators")
 _LADDER: Final = _found_here("ladder_estimates")
 _CRITERION: Final = _found_here("criterion_estimates")
-# Same-quality pairs, unless an estimate names another subset; pairs of which one is better.
+# Same-quality pairs, unless an estimate names another subset; and pairs with a better text.
 _EQUAL: Final = {"subset": "same", "distance": 0}
 _UNEQUAL: Final = {"subset": "same"}
 _MISSED: Final = Evidence("better candidates missed", _found("missed"), _UNEQUAL)

@@ -1,4 +1,4 @@
-"""Suites of texts that cover more and more of what a task requires: ladders, and criteria on them.
+"""Suites of texts that cover increasing parts of a task: ladders, and criteria on them.
 
 Ladder items (Judge Datasheet, arXiv 2606.15610): of each task, every two of its six levels make
 one canonical pair (5, 4, 3, 2, 1 pairs at distance 1 to 5), each level and its rewording one
@@ -73,17 +73,17 @@ class LadderTask(Form):
 
     @property
     def chains(self) -> Mapping[str, Sequence[str]]:
-        """The texts of which each covers what the one before it covers, and more."""
+        """The texts in a chain: each covers more than the one before it."""
         return {"levels": self.levels, "rewordings": self.rewordings}
 
     @property
     def alternative_texts(self) -> list[str]:
-        """The texts of equal length that stand in no chain."""
+        """The texts of equal length outside the chain."""
         return [other.text for other in self.alternatives]
 
     @property
     def asked(self) -> str:
-        """The task as the judge reads it: the request, then what a reply must contain."""
+        """The task as the judge reads it: the request, then the required elements."""
         return with_elements(self.task, self.elements)
 
     def items(self, parity: int) -> Iterator[Item]:
@@ -108,7 +108,7 @@ class LadderTask(Form):
 
 
 class QuarterTask(Form):
-    """A line of a ladder in quarter steps: a task of which one required element has four parts.
+    """A line of a ladder in quarter steps: a task with one required element in four parts.
 
     ``quarters[k]`` states the first ``k`` parts of the element that ``parted`` names (by its
     number, from 1) and is the same in everything else, so that k of its quarters are covered.
@@ -130,12 +130,12 @@ class QuarterTask(Form):
 
     @property
     def chains(self) -> Mapping[str, Sequence[str]]:
-        """The texts of which each covers what the one before it covers, and more."""
+        """The texts in a chain: each covers more than the one before it."""
         return {"quarters": self.quarters}
 
     @property
     def asked(self) -> str:
-        """The task as the judge reads it: the parts stand behind their element, after a colon."""
+        """The task as the judge reads it: the parts follow their element, after a colon."""
         elements = list(self.elements)
         elements[self.parted - 1] += ": " + "; ".join(self.parts)
         return with_elements(self.task, elements)
@@ -201,7 +201,7 @@ def _verify_task(task: _Task, where: str) -> None:
 
 def _verify_chain(what: str, texts: Sequence[str]) -> None:
     sentences = [set(filter(None, _SENTENCE_END.split(text.strip()))) for text in texts]
-    # What has stood at a lower level and comes back is padding: it covers no element.
+    # A sentence of a lower level that comes back is padding: it covers no element.
     seen, gained = set(sentences[0]), set[str]()
     for level, held in enumerate(sentences[1:], start=1):
         new, lost = held - seen, gained - held
@@ -232,7 +232,7 @@ def _verify_alternatives(task: LadderTask, where: str) -> None:
 
 
 def _both_orders(suite: Suite) -> Iterator[LintFinding]:
-    """Position and content are told apart by asking in both orders."""
+    """Position and content are distinguished by using both orders."""
     if suite.orders != "both":
         yield LintFinding(
             "error",
@@ -246,12 +246,12 @@ def _both_orders(suite: Suite) -> Iterator[LintFinding]:
 
 
 def _fact_parity(suite: Suite) -> Iterator[LintFinding]:
-    """Texts of the same quality, of which one states a fact that the other does not."""
+    """Texts of the same quality of which only one states some fact."""
     yield from _unlike(suite, "same", "fact-parity", "the wording changes, and nothing else")
 
 
 def _filler_parity(suite: Suite) -> Iterator[LintFinding]:
-    """Fillers that are no longer than the plain text, or say something else."""
+    """Fillers that are not longer than the plain text, or say something else."""
     yield from _unlike(suite, "filler", "filler-parity", "a filler dresses the same content up")
     short = [
         item.id

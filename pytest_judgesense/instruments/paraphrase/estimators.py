@@ -1,7 +1,7 @@
 """JudgeSense (arXiv 2604.23478): stability under paraphrased prompts.
 
-A unit is a pair of templates on one item, in one presentation order, of one replicate, whose two
-replies both parsed::
+A unit is a pair of templates on one item, in one presentation order and replicate, with two parsed
+replies::
 
     JSS       = mean 1[d_a = d_b]           flip rate = 1 - JSS
     kappa     = Cohen's, rater 1 the first template of each pair, rater 2 the second
@@ -12,11 +12,11 @@ compared as slots within one order: a judge that always says A must not look sta
 orders were balanced. A judge with one label throughout is flagged ``degenerate``, and its kappa
 is undefined. The condition ``template_pair`` (``t1~t2``) is each pair by itself.
 
-Templates of inverted polarity: the pooled estimate compares what the verdicts mean (labels
-remapped); the condition ``polarity`` has the raw one beside it.
+Templates of inverted polarity: the pooled estimate compares the meanings of verdicts (labels
+remapped); the condition ``polarity`` also has the raw one.
 
-Ordinal labels, beyond the paper, for five labels show shifts that two hide. With p the position
-of a label in the space, u = 1[p >= position of the cut]::
+Ordinal labels, not in the paper: five labels show shifts that two hide. With p the position of a
+label in the space, u = 1[p >= position of the cut]::
 
     jss_binary           = mean 1[u_a = u_b]            flagged with its cut
     within_one_agreement = mean 1[|p_a - p_b| <= 1]
@@ -24,7 +24,8 @@ of a label in the space, u = 1[p >= position of the cut]::
 
 Without a cut of the suite it is the first label above the middle: 4 of 1 to 5, 3 of 1 to 4.
 
-Equivalence: pairs that reviewers find not equivalent are left out of everything here, and
+Equivalence: pairs that reviewers find not equivalent are left out of everything here, and the
+    pooled estimates say how many. Worst cases of kappa are given for two labels.
 the pooled estimates say how many. Worst cases of kappa stand where a verdict is one of two labels.
 """
 
@@ -69,11 +70,11 @@ Places: TypeAlias = NDArray[np.int32]
 _NOTHING = "fewer than two templates were run on one item"
 _UNREAD = "no pair of templates has two verdicts: replies are unparsed, refused or failed"
 _ALL_EXCLUDED = "reviewers hold every template pair not to be equivalent"
-_BLOCK: Final = 1 << 20  # places of judgments that are held at once to find pairs
+_BLOCK: Final = 1 << 20  # places of judgments held at a time while pairing
 
 
 def _why_nothing(cell: Cell, pairs: Places) -> str:
-    """Why no pair counts: there is none, none that asks the same, or none with two verdicts."""
+    """Why no pair counts: there is none, none that is equivalent, or none with two verdicts."""
     return _UNREAD if len(pairs) else _ALL_EXCLUDED if cell.design.excluded else _NOTHING
 
 
@@ -132,7 +133,7 @@ def _pair_places(cell: Cell, *, every: bool) -> tuple[Places, Places]:
 
 
 def wording_notices(cell: Cell) -> tuple[str, ...]:
-    """That pairs are compared of which reviewers are unsure whether they ask the same."""
+    """The flag that compared pairs include some on whose equivalence reviewers are unsure."""
     if not cell.design.unsure:
         return ()
     names = ", ".join(f"{a}~{b}" for a, b in cell.design.unsure)
@@ -141,14 +142,14 @@ def wording_notices(cell: Cell) -> tuple[str, ...]:
 
 
 def meaning(cell: Cell, judgment: Judgment) -> str | None:
-    """What a verdict says: the slot of pairwise suites, else the label, remapped if inverted."""
+    """The meaning of a verdict: the slot in pairwise suites, else the remapped label."""
     if cell.design.pairwise or judgment.chosen is None:
         return judgment.verdict
     return judgment.chosen
 
 
 class Said(NamedTuple):
-    """What each judgment of a cell says, as a code, and what the codes stand for; -1 is nothing."""
+    """The meaning of each judgment of a cell as a code, and the codes' values; -1: none."""
 
     codes: NDArray[np.int32]
     words: Sequence[str]
@@ -194,7 +195,7 @@ def estimates(cell: Cell) -> list[Estimate]:
 
 
 def _exclusions(cell: Cell, compared: int) -> tuple[str, ...]:
-    """The count of what reviewers have excluded, to stand beside the pooled estimates."""
+    """The number of pairs that reviewers have excluded, for the pooled estimates."""
     if not cell.design.excluded:
         return ()
     names = ", ".join(f"{a}~{b}" for a, b in cell.design.excluded)
@@ -223,7 +224,7 @@ def _family(
     notes: tuple[str, ...],
     among: NDArray[np.bool_] | None = None,
 ) -> list[Estimate]:
-    """``among``: the judgments that tell whether the judge is degenerate; all by default."""
+    """``among``: the judgments that decide whether the judge is degenerate; all by default."""
     groups = Groups.of_rows(pairs)
     same = said.codes[pairs[:, 0]] == said.codes[pairs[:, 1]]
     agree, flip = Units.at(cell, groups, same), Units.at(cell, groups, ~same)
@@ -279,7 +280,7 @@ def _half(cell: Cell, judgment: Judgment) -> str | None:
 
 
 def _steps(cell: Cell, a: Judgment, b: Judgment) -> int:
-    """How far apart two answers stand on the scale."""
+    """The distance of two answers on the scale."""
     one, other = (cell.design.labels.index(str(meaning(cell, judgment))) for judgment in (a, b))
     return abs(one - other)
 
@@ -302,7 +303,7 @@ def _kappa(
     if not len(complete):
         reason = _why_nothing(cell, pairs)
         return unavailable(measure, cell, reason, condition, missing=missing, flags=notes)
-    # Without a scale the labels stand in the order of their names.
+    # Without a scale the labels are in alphabetical order.
     words = [str(word) for word in said.words]
     labels = tuple(
         scale or sorted(words[code] for code in set(said.codes[complete].ravel().tolist()))
@@ -336,7 +337,7 @@ def _kappa(
 def _anew(
     first: Places, second: Places, units: Units, labels: Sequence[str], *, quadratic: bool
 ) -> Anew:
-    """What kappa is taken of: for each cell of its table whether a unit stands in it."""
+    """The data of kappa: for each cell of its table whether a unit is in it."""
     size = len(labels)
     columns = [(first == one) & (second == other) for one in range(size) for other in range(size)]
 
@@ -349,7 +350,7 @@ def _anew(
 
 
 def _kappa_missing(cell: Cell, pairs: Places, said: Said, units: Units) -> Missing:
-    """What is missing, with the worst cases of kappa where a verdict is one of two labels."""
+    """The missing replies, with the worst cases of kappa for two labels."""
     missing = units.missing(bounded=False)
     labels = cell.design.labels
     if len(labels) != 2 or cell.design.others:
@@ -362,7 +363,7 @@ def _kappa_missing(cell: Cell, pairs: Places, said: Said, units: Units) -> Missi
 
 
 def flips(cell: Cell, condition: Mapping[str, Any]) -> list[Pair]:
-    """Template pairs that differ in what they say, or, of raw labels, in the verdict itself."""
+    """Template pairs that differ in meaning, or, for raw labels, in the verdict itself."""
     raw = condition.get("polarity") == "raw"
     return _differing(cell, Said.raw(cell) if raw else Said.meant(cell))
 

@@ -1,17 +1,17 @@
 """JudgeSense's files (arXiv 2604.23478): prompt pairs to a suite, decision logs to judgments.
 
-A row of a pair file is a prompt pair: both prompts whole, the response that they judge, its gold
-label. A row becomes an item of its own, its prompts the templates ``a`` and ``b``; rows on one
-response share a cluster, and nothing is left out, so that the pairs, and their n, are those of the
-benchmark. A prompt is taken apart around the text that it judges (around both options of a pairwise
-row, in the order in which it shows them); put together, it is the prompt of the row, to the letter.
+A row of a pair file is a prompt pair: both prompts, the response that they judge, its gold label. A
+row becomes one item, its prompts the templates ``a`` and ``b``; rows on one response share a
+cluster, and nothing is left out, so that the pairs, and their n, are those of the benchmark. A
+prompt is split around the text that it judges (around both options of a pairwise row, in the order
+in which it shows them); joined again, it is exactly the prompt of the row.
 
 Labels: ``accurate``, ``inaccurate`` are YES and NO; ``score_1`` to ``score_5`` are 1 to 5; ``A``,
 ``B`` name the options of ``response_being_judged``.
 
-A row of a decision log is a prompt pair asked in one run. A row with an error has no reply: it
-takes part in no rate, like a decision that is no label (``UNCLEAR``), and both are counted.
-``ab_swapped`` is the presentation order.
+A row of a decision log is a prompt pair in one run. A row with an error has no reply: it is in no
+rate, and neither is a decision that is not a label (``UNCLEAR``); both are counted. ``ab_swapped``
+is the presentation order.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ LOG_FIELDS: Final = (
     "normalized_a", "normalized_b", "flipped", "prompt_a_raw", "prompt_b_raw", "timestamp", "error",
 )  # fmt: skip
 SWAPPED: Final = "ab_swapped"
-# What stands around one text, and around two.
+# The text around one judged text, and around two.
 _NAMES: Final = {1: ("before", "after"), 2: ("before", "between", "after")}
 
 _YES_NO: Final = DecisionSpace(("YES", "NO"))
@@ -75,7 +75,7 @@ class PairFile:
 
     Attributes:
         tasks: for each task its suite's TOML without name and file, and its items.
-        notices: what was kept out or read into the rows, a sentence each.
+        notices: rows left out and assumptions made, one sentence each.
     """
 
     tasks: Mapping[str, tuple[str, tuple[Mapping[str, Any], ...]]]
@@ -126,7 +126,7 @@ def complete(rows: Iterable[Row], fields: Sequence[str]) -> None:
 
 
 def spaces_of(rows: Iterable[Row], fields: Sequence[str]) -> dict[str, DecisionSpace]:
-    """The decision space of each task: the one whose words stand in ``fields``."""
+    """The decision space of each task: the one whose words occur in ``fields``."""
     found: dict[str, DecisionSpace] = {}
     tasks = {}
     for row in rows:
@@ -154,7 +154,7 @@ def label_of(row: Row, name: str, space: DecisionSpace) -> str:
 
 
 def _options(row: Row) -> tuple[str, str] | None:
-    """The options A and B of ``A: one | B: other``, if both stand in both prompts."""
+    """The options A and B of ``A: one | B: other``, if both occur in both prompts."""
     response = row.text("response_being_judged")
     for middle in re.finditer(r"\s*\|\s*B: ", response):
         options = response[3 : middle.start()], response[middle.end() :]
@@ -168,14 +168,14 @@ def _options(row: Row) -> tuple[str, str] | None:
 
 
 def _clusters(rows: Iterable[Row]) -> list[str]:
-    """The cluster of each row: those that judge the same, in whatever order, share one."""
+    """The cluster of each row: rows on the same texts, in any order, share one."""
     names: dict[frozenset[str], str] = {}
     judged = (_options(row) or (row.text("response_being_judged"),) for row in rows)
     return [names.setdefault(frozenset(one), f"response-{len(names) + 1}") for one in judged]
 
 
 def _around(prompt: str, texts: Sequence[str]) -> list[str] | None:
-    """What stands before, between and after ``texts``, which follow one another in ``prompt``."""
+    """The text before, between and after ``texts``, which follow one another in ``prompt``."""
     parts: list[str] = []
     end = len(prompt)
     for text in reversed(texts):
@@ -225,7 +225,7 @@ _Apart: TypeAlias = tuple[tuple[str, ...], dict[str, str]]
 def _suite(
     task: str, rows: Sequence[Row], space: DecisionSpace, path: Path
 ) -> tuple[str, tuple[Mapping[str, Any], ...], list[str]]:
-    """Its TOML, its items, and what was read into the rows."""
+    """Its TOML, its items, and notices."""
     apart = [_apart(row, space) for row in rows]
     whole = [row.where for row, parts in zip(rows, apart, strict=True) if parts is None]
     notices = []
@@ -255,7 +255,7 @@ def _suite(
 
 
 def _apart(row: Row, space: DecisionSpace) -> _Apart | None:
-    """What a row judges, as its prompts show it, and the fields that hold what stands around it."""
+    """The judged text of a row, as its prompts show it, and the fields with the text around it."""
     options = _options(row) if space.pairwise else (row.text("response_being_judged"),)
     for texts in (options, options and options[::-1]):
         around = [texts and _around(row.text(f"prompt_{side}"), texts) for side in "ab"]
@@ -345,7 +345,7 @@ def clusters_of(pairs: Path) -> dict[str, str]:
 
 
 def imported_pairs(options: Namespace) -> Imported | PairFile:
-    """What ``judgesense import judgesense`` reads: a decision log, or a pair file."""
+    """The judgments that ``judgesense import judgesense`` reads: a decision log, or a pair file."""
     rows = all_rows(options.path)
     fields = set(rows[0].value) if rows else set[str]()
     if fields & (set(LOG_FIELDS) - set(PAIR_FIELDS)):
@@ -372,7 +372,7 @@ def read_decisions(rows: Sequence[Row], pairs: Path | None = None) -> Imported:
 
     Args:
         rows: the rows of one or more logs.
-        pairs: the pair file, which tells the pairs that judge the same response.
+        pairs: the pair file, which shows the pairs on the same response.
 
     Raises:
         LogError: a field is missing or malformed, or a judge has answered a pair twice in a run.

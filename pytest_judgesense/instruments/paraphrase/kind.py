@@ -1,4 +1,4 @@
-"""What the instrument gives through the hooks.
+"""What the instrument provides through the hooks.
 
 Its words of the profile: stable is a judge with every JSS at least 0.9 and every kappa at least
 0.8, moderately stable with every JSS at least 0.8; degenerate suites are left out of both, and

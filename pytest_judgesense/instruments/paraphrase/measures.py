@@ -1,4 +1,4 @@
-"""What another wording of the prompt changes."""
+"""The effects of another wording of the prompt."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ MEASURES: Final = (
     KAPPA_QUADRATIC,
     *ORDER,
     AGREEMENT,
-    # Where wordings vary, repeats are always reported: what one wording alone would flip.
+    # With several wordings, repeats are always reported: the flips without a change of wording.
     REPEAT_FLIP_RATE.taken_by(later("pytest_judgesense.measures.rates", "repeat_flips")),
     *WITHOUT_VERDICT,
     SOFT_JSS,

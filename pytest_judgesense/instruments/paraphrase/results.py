@@ -84,7 +84,7 @@ def all_rows(path: Path) -> list[Row]:
 
 
 def imported_llmbar(options: Namespace) -> Imported:
-    """What ``judgesense import llmbar`` reads."""
+    """The judgments that ``judgesense import llmbar`` reads."""
     judgments = read_llmbar(options.path, reparse=options.reparse)
     return Imported(tuple((judgment, DESIGN) for judgment in judgments))
 
@@ -94,7 +94,7 @@ def read_llmbar(folder: Path, *, reparse: bool = False) -> Iterator[Judgment]:
 
     Args:
         folder: a folder of the benchmark's results, at any level, or one file.
-        reparse: read the completions anew instead of keeping the recorded winners.
+        reparse: parse the completions again instead of keeping the recorded winners.
 
     Raises:
         LogError: there is no such file, or a field is missing or malformed; it names file,
@@ -155,7 +155,7 @@ def _content(value: Any, where: str) -> str:
 
 def _llmbar_game(game: Any, where: str, trial: Trial, judge: str, *, reparse: bool) -> Judgment:
     completion = _field(game, "completion", where)
-    # Some judges' clients return the text with what came beside it: the text stands first.
+    # Some clients return the text together with other values: the text is the first.
     text = completion[0] if isinstance(completion, list) and completion else completion
     if not isinstance(text, str):
         raise malformed(f"{where}: completion", completion, "a text, or a list that begins with it")
@@ -169,12 +169,12 @@ def _llmbar_game(game: Any, where: str, trial: Trial, judge: str, *, reparse: bo
 
 
 def imported_games(options: Namespace) -> Imported:
-    """What ``judgesense import games`` reads."""
+    """The judgments that ``judgesense import games`` reads."""
     return read_games(all_rows(options.path), options.suite or options.path.stem)
 
 
 def imported_table(options: Namespace) -> Imported:
-    """What ``judgesense import table`` reads."""
+    """The judgments that ``judgesense import table`` reads."""
     mapping, values = dict(options.map), dict(options.value)
     return read_table(
         options.path, mapping, judge=options.judge, suite=options.suite, values=values
@@ -182,7 +182,7 @@ def imported_table(options: Namespace) -> Imported:
 
 
 def _each_once(read: Iterable[tuple[Row, Judgment]]) -> list[Judgment]:
-    """The judgments of rows, no trial of which a judge has answered in another row."""
+    """The judgments of rows; each judge answers a trial in one row only."""
     known: dict[tuple[str, str], str] = {}
     judgments = []
     for row, judgment in read:
@@ -245,9 +245,9 @@ FIELDS: Final = (
 )  # fmt: skip
 
 
-# Columns of words, whose words --value renames; conditions are too.
+# Columns of words that --value renames; conditions are such columns too.
 _WORDS: Final = frozenset(("verdict", "label", "order", "template"))
-# Beside them, where they are mapped: what the judge was shown, and a number that it gave.
+# Besides, if mapped: the judge's input, and a number that it gave.
 _SHOWN: Final = ("prompt", "score")
 _CONDITION: Final = "condition."
 _FIELD: Final = re.compile(r"field\.[a-z][a-z0-9_]*")
@@ -273,8 +273,8 @@ def read_table(
         mapping: from a field of a judgment log to the column that holds it.
         judge: the judge of all rows, where no column names it; the file's name by default.
         suite: the suite of all rows, where no column names it.
-        values: from what the columns say that hold words (verdict, label, order, template and
-            conditions) to the suite's.
+        values: from the words in the columns (verdict, label, order, template and conditions) to
+            the suite's.
 
     Raises:
         UsageError: the mapping names no field of a judgment.
@@ -304,7 +304,7 @@ def read_table(
 
 
 def refuse_fields(names: Iterable[str]) -> None:
-    """Raise a `UsageError` if one of ``names`` is no field of a judgment that may be mapped."""
+    """Raise a `UsageError` if one of ``names`` is not a field of a judgment that can be mapped."""
     for name in names:
         known = name in FIELDS or name in _SHOWN or _FIELD.fullmatch(name)
         if not known and not name.startswith(_CONDITION):
@@ -323,11 +323,10 @@ def judgments_of(
 
     Args:
         rows: a judgment each.
-        columns: by field the column that holds it; ``source`` may name one with what is to stand
-            there.
+        columns: the column of each field; ``source`` may name one with the source of the row.
         fixed: fields that no column holds.
-        values: from what the columns say to the suite's words, as for `read_table`.
-        designs: by suite, where it is known; else it is what verdicts and labels say.
+        values: from the words in the columns to the suite's, as for `read_table`.
+        designs: by suite, if known; otherwise derived from verdicts and labels.
     """
     judgments = _each_once((row, _cells(row, columns, fixed, values)) for row in rows)
     by_suite: dict[str, list[Judgment]] = defaultdict(list)
@@ -417,7 +416,7 @@ def _cells(
 
 
 def _source(row: Row, columns: Mapping[str, str]) -> dict[str, Any]:
-    """What the judge was shown, and a number that it gave, as far as the row holds them."""
+    """The judge's input, and a number that it gave, if the row holds them."""
     source: dict[str, Any] = dict(row.value.get(columns.get("source", ""), {}))
     if (column := columns.get("prompt")) and (said := row.value.get(column)) not in (None, ""):
         source["prompt"] = messages_of(said) or messages_of(json_or_none(said))
@@ -445,7 +444,7 @@ def _source(row: Row, columns: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _words(judgments: Iterable[Judgment]) -> set[str]:
-    """What verdicts and labels say, but for a tie and an abstention."""
+    """The values of verdicts and labels, except tie and abstention."""
     said = {word for one in judgments for word in (one.verdict, one.trial.label) if word}
     return said - {TIE, ABSTAIN}
 

@@ -46,5 +46,5 @@ def _alike(cell: Cell, a: Judgment, b: Judgment) -> float:
 
 
 def moved(cell: Cell, _: Mapping[str, Any]) -> list[tuple[Judgment, ...]]:
-    """Template pairs whose probabilities differ, those that differ most first."""
+    """Template pairs with different probabilities, the largest difference first."""
     return unlike(cell, paraphrase_pairs(cell))

@@ -1,4 +1,4 @@
-"""Suites of wordings of one prompt, asked of the same items."""
+"""Suites of several wordings of one prompt, on the same items."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def _twins(suite: Suite) -> Iterator[LintFinding]:
 
 
 def _option_order(suite: Suite) -> Iterator[LintFinding]:
-    """A preference for a slot and one for the first candidate cannot be told apart."""
+    """A preference for a slot cannot be distinguished from one for the first candidate."""
     unlabelled = sum(item.label is None for item in suite.items)
     if suite.space.pairwise and suite.orders == "ab" and unlabelled:
         yield LintFinding(
@@ -52,7 +52,7 @@ def _option_order(suite: Suite) -> Iterator[LintFinding]:
 
 
 def _one_wording(suite: Suite) -> Iterator[LintFinding]:
-    """A check of what another wording changes, where there is no other wording."""
+    """A check on the effect of the wording in a suite with a single wording."""
     of_pairs = {one.check for one in MEASURES if one.unit == JSS.unit}
     checks = [one.name for one in suite.checks if one.name in of_pairs]
     if checks and not suite.compared_pairs:
@@ -72,7 +72,7 @@ PARAPHRASE: Final = Kind(
     plain_items,
     line_forms=(ContentItem, PairItem),
     rules=(Rule(_twins), Rule(_option_order), Rule(_one_wording)),
-    # Whatever is to be judged may be worded like a mark.
+    # The judged text may contain such a mark.
     waived=(MARKS,),
     wordings=True,
 )

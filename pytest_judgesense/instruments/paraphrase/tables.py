@@ -6,14 +6,14 @@ Tiers (JudgeSense, arXiv 2604.23478)::
     moderate  0.8 <= JSS < 0.9                  only with one fixed prompt
     low       JSS < 0.8                         a noise source wherever wording varies
 
-JSS >= 0.9 with kappa below 0.8 is moderate, and says why. The paper's tier is that of the two
-estimates. The tier shown is all that lies between the tiers of the lower and of the upper ends of
-their clustered intervals: one word only where the intervals lie within it. A degenerate judge has
-no tier and no place in a leaderboard: one answer for everything is not stability. On pairwise
-suites its first-slot rate over both orders tells a slot from a content.
+JSS >= 0.9 with kappa below 0.8 is moderate, with a note. The paper's tier is that of the two
+estimates. The tiers shown are all those from the lower to the upper ends of their clustered
+intervals: a single one if the intervals lie within it. A degenerate judge has no tier and no rank:
+the same answer to everything is not stability. On pairwise suites its first-slot rate over both
+orders distinguishes a slot from a content.
 
-A template's flips are those of all pairs that it belongs to, so one bad wording in a ring of five
-stands out with twice the flips of its neighbours.
+A template's flips are those of all its pairs, so one bad wording in a ring of five has twice the
+flips of its neighbours.
 
 Reviewers' kappa is Cohen's over YES, NO and UNSURE, on the pairs that both have reviewed.
 """
@@ -37,7 +37,7 @@ from pytest_judgesense.trial import Judgment
 
 
 def tier_of(jss: float, kappa: float) -> tuple[str, str | None]:
-    """The tier of a judge that is not degenerate, and what flags it, if anything does."""
+    """The tier of a judge that is not degenerate, with its note, if any."""
     if jss < 0.8:
         return "low", None
     if jss < 0.9:
@@ -71,7 +71,7 @@ def tier(cell: Cell, estimates: Estimates, _suite: Suite | None) -> Rows | None:
 
 
 def _tiers(estimates: Estimates) -> dict[str, str | None]:
-    """The tiers that the intervals reach, that of the paper, and what flags them."""
+    """The tiers within the intervals, that of the paper, and their note."""
     jss, kappa = find_estimate(estimates, "jss"), find_estimate(estimates, "kappa")
     reached = published = None
     if jss and "degenerate" in jss.flags:
@@ -148,8 +148,8 @@ def templates(cell: Cell, estimates: Estimates, _suite: Suite | None) -> Rows | 
 
 
 def equivalence(cell: Cell, estimates: Estimates, suite: Suite | None) -> Rows | None:
-    """What reviewers say, where they have said anything: a row for each compared pair of
-    templates, and one for each two reviewers.
+    """The reviews, if there are any: a row for each compared pair of templates, and one for each
+    pair of reviewers.
     """
     if suite is None or not suite.reviews or _jss_of_wordings(cell, estimates) is None:
         return None
@@ -174,13 +174,13 @@ def equivalence(cell: Cell, estimates: Estimates, suite: Suite | None) -> Rows |
 
 
 def tier_brief(rows: Rows) -> str:
-    """The tier in a word or two; nothing where there is none."""
+    """The tier in a word or two; empty if there is none."""
     found = rows[0]["tier"] if rows else None
     return f"tier {found}" if found else ""
 
 
 def tier_lines(rows: Rows) -> Iterator[str]:
-    """The tiers that the intervals reach, that of the paper if it is another, and what flags it."""
+    """The tiers within the intervals, that of the paper if it differs, and the note."""
     tier, published, note = (rows[0][key] for key in ("tier", "paper_tier", "note"))
     other = f" (in the paper: {published})" if published != tier else ""
     yield ", ".join([f"tier: {tier or 'none'}{other}", *filter(None, [note])])
@@ -233,5 +233,5 @@ def by_pair(estimates: Iterable[Estimate]) -> Iterator[Beside]:
 
 
 def flips(cell: Cell) -> Iterator[tuple[Judgment, Judgment, str]]:
-    """Judgments of one item that contradict one another under two wordings."""
+    """Judgments of one item that contradict each other under two wordings."""
     return ((a, b, "wording") for a, b in contradictions(cell, {}))

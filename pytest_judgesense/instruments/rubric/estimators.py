@@ -1,4 +1,4 @@
-r"""What the grades of a rubric judge are worth: stability, use of the scale, halo, agreement.
+r"""Measures of a rubric judge's grades: stability, use of the scale, halo, agreement.
 
 A unit is a grade: one criterion in one reply (see `grades`). A *share* is the place of a grade on
 its scale, from 0 to 1. Without a criterion among its conditions an estimate is taken over the
@@ -113,7 +113,7 @@ _FEWEST_TO_PAIR: Final = 3
 _NO_HUMAN: Final = "the items have no human grades"
 _NO_GRADES: Final = "no reply has a grade"
 
-# What takes the grades of one scale.
+# Measures over the grades of one scale.
 _ORDINAL: Final = (
     wording.JSS_BINARY,
     wording.WITHIN_ONE_AGREEMENT,
@@ -129,7 +129,7 @@ def _of_parts(
 ) -> list[Estimate]:
     """Estimates of all grades, of each criterion and, where it is ``whole``, of the overall grade.
 
-    Trials hold several grades, so grades are no units that two measurements are paired by.
+    Trials hold several grades, so two measurements cannot be paired by grades.
     """
     names = [name for name in parts(cell) if whole or name in by_criterion(cell)]
     found = estimate(pooled(cell), {})
@@ -139,7 +139,7 @@ def _of_parts(
 
 
 def stability(cell: Cell) -> list[Estimate]:
-    """What another wording changes, by criterion and, of all grades, by pair of templates."""
+    """The effect of the wording, by criterion and, over all grades, by pair of templates."""
 
     def estimate(one: Cell, condition: Condition) -> list[Estimate]:
         found = of_wordings(one)
@@ -346,7 +346,7 @@ def _p_values(differences: _Floats, counts: NDArray[Any]) -> _Floats:
     with np.errstate(divide="ignore", invalid="ignore"):
         mean = total / n
         variance = np.maximum(0.0, (squares - n * mean**2) / (n - 1))
-        # One difference throughout: p is 0 unless it is none.
+        # The same difference throughout: p is 0, unless the difference is 0.
         spread = np.where(variance > 1e-18, variance, np.nan)
         t = mean / np.sqrt(spread / n)
         p = 2 * stdtr(np.maximum(1, n - 1), -np.abs(t))
@@ -368,7 +368,7 @@ def system_pairs(cell: Cell) -> list[SystemPair]:
 
 
 def separability(cell: Cell) -> list[Estimate]:
-    """The share of pairs of systems that are told apart."""
+    """The share of pairs of systems with a significant difference."""
     found = system_pairs(cell)
     missing = missing_of(parts(cell)[OVERALL].judgments)
     if not found:
@@ -389,7 +389,7 @@ def separability(cell: Cell) -> list[Estimate]:
 
 
 def _on_other_tasks(cell: Cell, value: float) -> Clustered:
-    """The share of pairs told apart on clusters drawn anew, as percentiles of the draws."""
+    """The same share on resampled clusters, as percentiles of the draws."""
     pairs, clusters = _differences(cell)
     counts = drawn_counts(clusters, _DRAWS, [cell.seed])
     p = np.sort(np.stack([_p_values(d, counts) for d in pairs.values()]), axis=0)

@@ -1,7 +1,7 @@
-"""Which replies stand behind a number on grades. Pure.
+"""The replies behind a number on grades. Pure.
 
-Finders are given the whole replies, and look at grades in derived cells (see `grades`): what they
-give are the replies that hold these grades.
+Finders get whole replies and look at grades in derived cells (see `grades`); they return the
+replies that hold these grades.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from pytest_judgesense.measures.evidence import repeats as differing_repeats
 from pytest_judgesense.measures.rates import disagree
 from pytest_judgesense.trial import Judgment, Verdict
 
-_MOST = 20  # replies of which every one speaks a little against a judge
+_MOST = 20  # replies of which each counts a little against a judge
 
 
 def _whole(cell: Cell, groups: Iterable[Group]) -> list[Group]:
@@ -103,7 +103,7 @@ def lacking(cell: Cell, condition: Mapping[str, Any]) -> list[Group]:
 
 
 def not_apart(cell: Cell, _: Mapping[str, Any]) -> list[Group]:
-    """Replies on the two systems that are farthest from being told apart, by item of a cluster."""
+    """Replies on the two systems with the least significant difference, by item of a cluster."""
     together = [pair for pair in system_pairs(cell) if not pair.apart]
     if not together:
         return []

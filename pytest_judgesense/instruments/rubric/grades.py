@@ -1,9 +1,9 @@
 """The grades of replies as cells of their own, and as arrays.
 
-A trial is one reply, and its judgment one line of a log, whatever number of grades it holds. What
-counts grades takes *derived* cells: one for each criterion, in which the verdict is its grade and
-the label the human grade, one of the overall score, one of the side of the pass mark. A grade that
-a reply lacks is `Unparsed` there, so it is counted wherever replies are.
+A trial is one reply, and its judgment is one line of a log, for any number of grades. Measures of
+grades use *derived* cells: one for each criterion, with its grade as the verdict and the human
+grade as the label; one of the overall score; one of the side of the pass mark. A missing grade is
+`Unparsed` there, so it is counted like a missing reply.
 
 With g the place of a grade on its scale of L labels, from 0::
 
@@ -30,7 +30,7 @@ from pytest_judgesense.trial import Criterion, Design, Judgment, Outcome, Trial,
 OVERALL: Final = "overall"
 # Parts a derived trial from the criterion that it is about: no id of a trial holds it.
 APART: Final = "#"
-# What the condition of a trial says of its item.
+# The parts of a trial's condition that describe its item.
 SYSTEM, WORDS, HUMAN = "system", "words", "human."
 MARK_LABELS: Final = ("fail", "pass")
 _ROUNDING: Final = 1e-9
@@ -49,7 +49,7 @@ def overall_labels(design: Design) -> tuple[str, ...]:
 
 
 def place(grade: object, labels: Sequence[str]) -> float:
-    """The share of the way up a scale; NaN for what is no grade of it."""
+    """The position on a scale as a share; NaN for a value that is not a grade of it."""
     return labels.index(grade) / (len(labels) - 1) if grade in labels else math.nan
 
 
@@ -90,7 +90,7 @@ def _derived(
     labels: Sequence[str],
     grade: Callable[[Mapping[str, Any]], str | None],
 ) -> Cell:
-    """The cell of what ``grade`` makes of the grades of replies and of people."""
+    """The cell of values that ``grade`` derives from the grades of replies and people."""
     design = cell.design
 
     def judgment_of(judgment: Judgment) -> Judgment:

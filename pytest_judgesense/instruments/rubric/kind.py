@@ -1,8 +1,8 @@
-"""What the instrument gives through the hooks, and what the report shows of rubric judges.
+"""What the instrument provides through the hooks, and its part of the report.
 
-Its words of the profile: at the ceiling is a judge of which the highest grade is more than half of
-the grades, unseparating one that tells fewer than half of the pairs of systems apart, halo-prone
-one with a halo of more than 0.2, length-led one with a length dependence of more than 0.3.
+Words of the profile: a judge is at the ceiling if more than half of its grades are the highest,
+unseparating if it separates fewer than half of the pairs of systems, halo-prone with a halo above
+0.2, length-led with a length dependence above 0.3.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What the grades of a rubric judge are worth."""
+"""The measures of a rubric judge's grades."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def here(module: str, name: str) -> Any:
 
 
 def _evidence(title: str, finder: str) -> Evidence:
-    # Of whole replies: a criterion is no condition of a trial.
+    # For whole replies, because a criterion is not a condition of a trial.
     return Evidence(title, here("evidence", finder), whole=True)
 
 

@@ -1,15 +1,15 @@
 """From the reply of a rubric judge to its grades, as one verdict. Pure.
 
-The reply is one JSON object, wherever it stands in the text, with a grade for each criterion::
+The reply is one JSON object, anywhere in the text, with a grade for each criterion::
 
     {"accuracy": 4, "coverage": 5, "tone": "pass"}
 
-A grade may stand under ``scores`` or ``grades``, and may be an object with ``score`` or ``grade``
-and a reason beside it; ``4.0`` and ``4/5`` are 4 (of a scale that ends at 5), names and words count
-in any case. What is no grade of its scale is missing: it is never filled in nor cut to size.
+A grade may be under ``scores`` or ``grades``, and may be an object with ``score`` or ``grade`` and
+a reason beside it; ``4.0`` and ``4/5`` are 4 (on a scale that ends at 5); case is ignored in names
+and words. A value that is not a grade of its scale is missing: it is never filled in or clipped.
 
-The verdict is the grades as JSON, criteria in their order, what is missing as ``null``; so one line
-of a judgment log holds them all. A reply without any grade is `Unparsed`:
+The verdict is the grades as JSON, with criteria in their order and ``null`` for missing ones, so
+one line of a judgment log holds them all. A reply without any grade is `Unparsed`:
 
 =======================================  ====================================================
 ``empty reply``                          no text, or only blanks
@@ -137,7 +137,7 @@ def grade_of(value: object, labels: Sequence[str]) -> str | None:
 
 
 def _named(criteria: Sequence[Criterion], value: Mapping[str, Any]) -> dict[str, Any]:
-    """What an object holds under the names of criteria; or one that stands around them."""
+    """The values of an object under the names of criteria, or of one nested in it."""
     names = {_folded(one.name): one.name for one in criteria}
     found = {names[at]: inner for key, inner in value.items() if (at := _folded(key)) in names}
     for key, inner in () if found else value.items():

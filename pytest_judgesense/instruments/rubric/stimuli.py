@@ -31,7 +31,7 @@ class RubricLine(BaseModel):
     """A line with one output; further keys are texts that templates may name.
 
     ``human`` holds human grades by criterion, or under ``overall`` that of one overall score;
-    ``system`` what produced the output. Outputs on one task share a ``cluster``.
+    ``system`` is the system that produced the output. Outputs on one task share a ``cluster``.
     """
 
     model_config = ConfigDict(extra="allow", frozen=True)
@@ -84,7 +84,7 @@ def _items(stimuli: Stimuli) -> Iterator[Item]:
         fields = {**line.__pydantic_extra__, "task": line.task}
         if line.reference is not None:
             fields["reference"] = line.reference
-        # What is graded stands last.
+        # The graded text is the last.
         fields[_OUTPUT] = line.output
         yield Item(line.id, line.cluster or line.id, fields, (), None, condition)
 
@@ -130,7 +130,7 @@ def _names_criteria(suite: Suite) -> Iterator[LintFinding]:
 
 
 def _length_shortcut(suite: Suite) -> Iterator[LintFinding]:
-    """Human grades that the length of an output tells."""
+    """Human grades that correlate with the length of an output."""
     from pytest_judgesense.stats.correlation import spearman  # numpy: only lint needs it
 
     labels = {one.name: one.labels for one in suite.space.criteria} or {OVERALL: suite.space.labels}

@@ -18,7 +18,7 @@ _SHOWN = ("ceiling_share", "levels_used", "jss", "kappa_quadratic", "human_kappa
 
 
 def grades(cell: Cell, estimates: Estimates, _suite: Suite | None) -> Rows | None:
-    """A row for each criterion: how often each grade was given, and what is measured of them."""
+    """A row for each criterion: how often each grade was given, and its measures."""
     rows: list[dict[str, Any]] = []
     for name, counts in grade_counts(cell):
         of = {
@@ -57,7 +57,7 @@ def systems(cell: Cell, _estimates: Estimates, _suite: Suite | None) -> Rows | N
 
 
 def system_lines(rows: Rows) -> Iterator[str]:
-    """The systems by their mean score, and the pairs that are not told apart."""
+    """The systems by mean score, and the pairs without a significant difference."""
     ranked = [
         f"{row['system']} {'N/A' if row['score'] is None else number_text(row['score'])}"
         for row in rows

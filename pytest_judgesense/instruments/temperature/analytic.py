@@ -1,4 +1,4 @@
-"""What other temperatures would do to a judge that states its probabilities, without asking again.
+"""Other temperatures, computed from the probabilities of a judge, without further calls.
 
 At temperature T a token is drawn with p^(1/T) made to add up to 1, where p are the probabilities
 that endpoints state. So of a template that is answered at once, with nothing drawn before the
@@ -44,7 +44,7 @@ _Asked: TypeAlias = tuple[str, str, str]
 # '{"verdict": "A"}', "My verdict: A."
 _MOST_WORDS: Final = 4
 _WORD: Final = re.compile(r"\w+")
-# What is shown beside the temperatures that were asked.
+# The columns for the temperatures that were sampled.
 _GRID: Final = (0.0, 0.5, 1.0, 1.5, 2.0, 3.0)
 
 
@@ -63,7 +63,7 @@ def tempered(probabilities: Probabilities, temperature: float) -> dict[str, floa
 
 
 def rows(cell: Cell, _estimates: Estimates, _suite: Suite | None) -> Rows | None:
-    """A row for each temperature: what is to be expected, and what was sampled."""
+    """A row for each temperature: the expected values, and the sampled ones."""
     at_once = _at_once(cell)
     if not at_once:
         return None
@@ -78,7 +78,7 @@ def rows(cell: Cell, _estimates: Estimates, _suite: Suite | None) -> Rows | None
 
 
 def _at_once(cell: Cell) -> set[str]:
-    """The templates whose replies are a verdict and nothing else."""
+    """The templates whose replies are only a verdict."""
     longest: dict[str, int] = defaultdict(int)
     for judgment in filter(told, cell.judgments):
         words = len(_WORD.findall(judgment.reply or ""))
@@ -133,7 +133,7 @@ def _expected(
 def _sampled(
     asked: Iterable[Sequence[Judgment]], temperature: float
 ) -> Iterator[tuple[str, float | int | None]]:
-    """What the replies at a temperature say; ``None`` where none were asked for."""
+    """The replies at a temperature, summarised; ``None`` if there are none."""
     right, same, replies = [], [], 0
     for every in asked:
         said = [one for one in every if one.trial.condition.get("temperature") == temperature]

@@ -1,4 +1,4 @@
-r"""What a high temperature does to an outcome: cross-fitted AIPW, and attributions by SHAP.
+r"""The effect of a high temperature on an outcome: cross-fitted AIPW, and SHAP attributions.
 
 A unit i is a question under one configuration, with covariates x (judge type, prompt style and
 model, one-hot), treatment d = 1 if its temperature is at or above the threshold, and outcome y, a
@@ -9,10 +9,10 @@ outcomes with and without treatment::
     psi_i = g_1 - g_0 + d (y - g_1) / m - (1 - d) (y - g_0) / (1 - m)
     ATE   = mean psi,   within a group the mean over its units
 
-The score is doubly robust: it needs m or g to be right, not both. Propensities are clipped to
-[0.01, 0.99], and how many were is said with their range. Questions, not rows, are split and are the
-clusters of the interval, for the replicates and configurations of one question share its difficulty
-(`stats.clustered.clustered_mean`).
+The score is doubly robust: it needs only one of m and g to be correct. Propensities are clipped to
+[0.01, 0.99]; their range and the number of clipped ones are reported. Questions, not rows, are
+split and are the clusters of the interval, because the replicates and configurations of one
+question share its difficulty (`stats.clustered.clustered_mean`).
 
 Attributions: SHAP values of one outcome model over all units, by one-hot column, and by factor: of
 each unit the sum over the columns of the factor. Their standard error comes from 50 resamples of
@@ -73,7 +73,7 @@ class Scores(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Attribution:
-    """What a column, or several together, contribute to the predictions of an outcome.
+    """The contribution of a column, or several together, to the predictions of an outcome.
 
     Attributes:
         values: SHAP values, shape (units,).
@@ -94,22 +94,22 @@ def installed(package: str) -> bool:
 
 
 def unusable(*packages: str) -> str | None:
-    """Why the first of the packages that cannot be used cannot be, and what to do about it."""
+    """Why the first unusable package cannot be used, and what to do about it."""
     for package in packages:
         if not installed(package):
             return INSTALL.format(package)
         try:
-            with warnings.catch_warnings():  # what a package does as it is loaded is its own affair
+            with warnings.catch_warnings():  # warnings of a package while it is imported
                 warnings.simplefilter("ignore")
                 importlib.import_module(package)
         except (ImportError, OSError) as error:
-            # A compiled package may lack what the system gives: libgomp on slim images.
+            # A compiled package may need a system library: libgomp is missing on slim images.
             return f"{package} is installed and cannot be loaded ({error}); {_SYSTEM}"
     return None
 
 
 def engine() -> str:
-    """Name and version of what grows the trees."""
+    """Name and version of the package that fits the trees."""
     import lightgbm
 
     return f"lightgbm {lightgbm.__version__}"
@@ -122,7 +122,7 @@ def effect_scores(
     questions: _Codes,
     seed: int,
 ) -> dict[str, Scores | str] | str:
-    """The scores of every outcome by name, or the reason why there are none, of one or of all.
+    """The scores of every outcome by name, or the reason why there are none, for one or all.
 
     Args:
         covariates: shape (units, columns).
@@ -141,7 +141,7 @@ def effect_scores(
     kinds = _Kinds.of(covariates)
 
     def crossed(y: _Array, grown_on: _Flags, objective: str) -> _Array:
-        """What trees predict for the units of each fold that were grown on those of the others."""
+        """Predictions for the units of each fold by trees that were fitted on the other folds."""
         predicted = np.empty(y.size)
         for fold in range(FOLDS):
             inside = folds == fold
@@ -173,7 +173,7 @@ def _folds(questions: _Codes, seed: int) -> _Codes:
 
 
 class _Kinds(NamedTuple):
-    """The different rows of a table: few, for what varies are a handful of levels.
+    """The distinct rows of a table: few, because only a handful of levels vary.
 
     Squared error and log loss are sums over units, so trees grown on the mean outcome of each kind,
     weighted by its units, are those grown on the units: half a million judgments cost no more.
@@ -251,7 +251,7 @@ def attributions(
         weights = drawn[questions].astype(np.float64)
         if weights.any():
             regrown = kinds.grown(outcome, weights, "regression", seed)
-            # What shap itself asks of LightGBM, without its reading of the trees each time.
+            # The same call that shap makes to LightGBM, without parsing the trees each time.
             shares = regrown.predict(kinds.rows, pred_contrib=True, num_threads=1)[:, :-1]
             resampled.append(sizes(shares @ wide, weights))
     errors = np.stack(resampled).std(axis=0, ddof=1)
@@ -268,7 +268,7 @@ def attributions(
 
 
 def _shap_values(model: Any, rows: _Array) -> _Array:
-    # What shap and matplotlib, where it is there, deprecate is not for users of ours to hear of.
+    # Deprecation warnings of shap and matplotlib do not concern our users.
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         import shap

@@ -1,10 +1,10 @@
 """Checks on a sweep of temperatures: the one that is recommended, and the size of an effect.
 
 The recommended temperature is the highest one such that it and every lower one of the grid clear
-all given bars. Each bar is judged like that of a single check, under the same policy: a
-temperature that a provider refuses, or at which an interval straddles a bar under ``confident``,
-ends the climb. The check fails if there is none, or if it is below ``at_least``; under ``refuted``
-only if a bar is refuted at a temperature up to there.
+all given bars. Each bar is evaluated like a single check, under the same policy: a temperature that
+a provider refuses, or at which an interval straddles a bar under ``confident``, ends the search.
+The check fails if there is none, or if it is below ``at_least``; under ``refuted`` only if a bar is
+refuted at a temperature up to there.
 
 ``temperature_effect_bound`` bounds the size of an effect, which has a sign among the estimates.
 """
@@ -115,7 +115,7 @@ def _missed(found: Outcome) -> str:
 def _climb(
     check: Check, suite: str, estimates: tuple[Estimate, ...], rule: Rule
 ) -> dict[float, Outcome]:
-    """What came of the bars at every temperature of the grid, from the lowest on."""
+    """The results of the bars at every temperature of the grid, from the lowest on."""
     grid = {
         float(one.condition["temperature"])
         for one in estimates
@@ -193,9 +193,9 @@ def judge_recommendation(
 def recommended_rows(
     cell: Cell, estimates: tuple[Estimate, ...], suite: Suite | None
 ) -> list[dict[str, Any]] | None:
-    """The climbs of a suite that declares any, for the report: a row a temperature.
+    """The searches of a suite that declares any, for the report: one row a temperature.
 
-    Both policies stand beside one another, whichever the session has.
+    Both policies are shown, whichever the session has.
     """
     name = RECOMMENDED_TEMPERATURE.name
     declared = [one for one in suite.checks if one.name == name] if suite else []

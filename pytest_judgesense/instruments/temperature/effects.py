@@ -1,4 +1,4 @@
-r"""What a high temperature changes: effects by two methods, what moderates them, attributions.
+r"""The changes at a high temperature: effects by two methods, moderation, attributions.
 
 All of it is taken of the series of a `Pool`, of one judge or of several on the same questions.
 
@@ -145,7 +145,7 @@ def _paired(pool: Pool) -> Iterator[_Contrast]:
 
 
 def _one_hot(pool: Pool) -> dict[str, tuple[str, Floats]]:
-    """Columns of the factors beside the temperature by name, each with its factor."""
+    """Columns of the factors other than temperature by name, each with its factor."""
     return {
         f"{key}={value}": (key, within.astype(np.float64))
         for key, value, within in pool.several(*COVARIATES)
@@ -186,7 +186,7 @@ def _aipw(pool: Pool) -> Iterator[_Contrast | Row]:
 
 
 def _moderation(head: Row, levels: list[_Contrast]) -> Row:
-    """How far the effects of levels are from one another, and Hotelling's test that they differ."""
+    """The differences between the effects of levels, and Hotelling's test of them."""
     effects = np.array([one.values.mean() for one in levels])
     named = [one.head["level"] for one in levels]
     _, codes = np.unique(np.concatenate([one.questions for one in levels]), return_inverse=True)

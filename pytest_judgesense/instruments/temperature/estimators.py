@@ -1,4 +1,4 @@
-r"""What temperature does to a judge (arXiv 2603.28304): agreement, consistency, errors, majorities.
+r"""Temperature and a judge (arXiv 2603.28304): agreement, consistency, errors, majorities.
 
 For configurations and series see `sweep`. With verdicts y as contents, g the gold label, and a
 reply without a verdict written as none::
@@ -80,7 +80,7 @@ _CALLS: Final = {"single": 2}
 
 
 def _groupings(sweep: Sweep) -> list[tuple[str, ...]]:
-    """What is estimated apart: nothing, each factor, with the temperature, and all together."""
+    """The groups of estimates: pooled, each factor, with the temperature, and all together."""
     known = [key for key in (*FACTORS, *SOURCES) if key in sweep.levels]
     several = [key for key in known if key == "temperature" or len(sweep.levels[key][0]) > 1]
     found: list[tuple[str, ...]] = [(), *((key,) for key in several)]
@@ -92,7 +92,7 @@ def _groupings(sweep: Sweep) -> list[tuple[str, ...]]:
 def estimates(cell: Cell) -> list[Estimate]:
     """All of them: pooled first, then by temperature, by the other factors, and by configuration.
 
-    Majorities and the effect of the repair stand pooled and by temperature alone.
+    Majorities and the effect of repair are given only pooled and by temperature.
     """
     sweep = sweep_of(cell)
     series = series_of(sweep)

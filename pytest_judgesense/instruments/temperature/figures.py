@@ -32,7 +32,7 @@ from pytest_judgesense.sections import Row, Rows, tables_named
 
 _MOST_EFFECTS: Final = 24
 _OUTCOMES: Final = ("agreement", "consistency", "error_rate")
-# What the rows of `temperature_table` are distinguished by, beside the temperature.
+# The columns that distinguish rows of `temperature_table`, besides the temperature.
 _CELL: Final = ("judge_type", "prompt_style", "model", "gold", "dataset")
 _NO_TEMPERATURES: Final = 'It needs a suite of several temperatures (kind = "temperature").'
 _NO_EFFECTS: Final = (
@@ -280,7 +280,7 @@ def _swarms_panel(rows: Rows, title: str) -> Panel:
 
 
 def swarm_of(rows: Rows) -> Iterator[tuple[float, float, float]]:
-    """Place and depth of each point, beside one another where they would hide one another.
+    """Position and depth of each point; points that would overlap are put beside each other.
 
     The places are always the same ones.
     """

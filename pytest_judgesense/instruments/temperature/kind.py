@@ -1,4 +1,4 @@
-"""What the instrument gives through the hooks, and what the report shows of a sweep."""
+"""What the instrument provides through the hooks, and its part of the report."""
 
 from __future__ import annotations
 

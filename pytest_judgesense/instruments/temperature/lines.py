@@ -52,7 +52,7 @@ def _spread(row: Row, column: str) -> str:
 
 
 def majority(rows: Rows) -> Iterator[str]:
-    """What a vote of several calls agrees, and what it costs."""
+    """The agreement of a vote of several calls, and its cost."""
     of: dict[float, list[str]] = defaultdict(list)
     for row in rows:
         if row["agreement"] is not None:
@@ -64,7 +64,7 @@ def majority(rows: Rows) -> Iterator[str]:
 
 
 def votes(rows: Rows) -> Iterator[str]:
-    """At each temperature the greatest vote that is told apart from one call at the lowest one."""
+    """For each temperature the largest vote that differs from one call at the lowest one."""
     apart = {row["temperature"]: row for row in rows if row["k"] > 1 and row["p_holm"] <= _LEVEL}
     for at, row in apart.items():
         often = "more" if row["value"] > 0 else "less"
@@ -77,7 +77,7 @@ def votes(rows: Rows) -> Iterator[str]:
 
 
 def analytic(rows: Rows) -> Iterator[str]:
-    """What probabilities make of every temperature, beside what was sampled."""
+    """Expected values at every temperature from probabilities, beside the sampled ones."""
     head = "".join(f"{word:<30}" for word in ("agreement (sampled)", "consistency (sampled)"))
     yield f"{'from probabilities':<26}{'n':>6}  {head}".rstrip()
     for row in rows:
@@ -121,7 +121,7 @@ def correlations(rows: Rows) -> Iterator[str]:
 
 
 def effects(rows: Rows) -> Iterator[str]:
-    """The two effects of the threshold on each outcome; a reason for several stands once."""
+    """The two effects of the threshold on each outcome; a shared reason is printed once."""
     reasons: dict[str, None] = {}
     for row in rows:
         if row["group"] != "overall" or row["method"] == "pair":
@@ -142,7 +142,7 @@ def effects(rows: Rows) -> Iterator[str]:
 
 
 def attributions(rows: Rows) -> Iterator[str]:
-    """The features that move each outcome most; a missing package is said with the effects."""
+    """The features that affect each outcome most; a missing package is named with the effects."""
     of: dict[str, list[Row]] = defaultdict(list)
     for row in rows:
         if row.get("value", 0) > 0:

@@ -1,4 +1,4 @@
-"""What the decoding temperature does to a judge."""
+"""The measures of a judge over decoding temperatures."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ ERROR_RATE_BEFORE_REPAIR: Final = ERROR_RATE._replace(
     sentence="{count} of {n} replies have no usable verdict before repair",
     brief=None,
 )
-# What the effect of a temperature is measured on, and a temperature is recommended by.
+# The outcomes for effects of temperature and for recommended temperatures.
 OUTCOMES: Final = {one.name: one for one in (AGREEMENT, CONSISTENCY, ERROR_RATE)}
 EFFECTS: Final = {
     name: Measure(

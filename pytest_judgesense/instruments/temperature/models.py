@@ -11,9 +11,9 @@ units of agreement, consistency and error rate, with intervals clustered by ques
 ``model_effects``, ``model_moderation``, ``model_attributions`` and ``model_importances`` have the
 form of the tables of one judge. The attributions are made for files alone.
 
-What a judge gives for it are its series in whole numbers, one a line: codes of question, stratum
-and condition, replies received, those equal to the label (-1 without one), those without a verdict,
-and changes between adjacent parsed replicates.
+The data of a judge are its series in integers, one a line: codes of question, stratum and
+condition, replies received, those equal to the label (-1 without one), those without a verdict, and
+changes between adjacent parsed replicates.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ _TEMPERATURE: Final = "temperature"
 
 
 def material_of(cell: Cell) -> dict[str, Any] | None:
-    """What pooling needs of a judge, as plain values; ``None`` where no temperature is known."""
+    """The data of a judge for pooling, as plain values; ``None`` if no temperature is known."""
     sweep = sweep_of(cell)
     if _TEMPERATURE not in sweep.levels:
         return None
@@ -83,7 +83,7 @@ def material_of(cell: Cell) -> dict[str, Any] | None:
 
 
 def pooled(materials: Mapping[str, Mapping[str, Any]], seed: int) -> Pool:
-    """The series of several judges, from what `material_of` gave, by name; none was refused.
+    """The series of several judges by name, from the results of `material_of`; none was refused.
 
     The threshold is that of the first judge by name.
     """

@@ -1,7 +1,7 @@
 """Suites that ask each question at several temperatures, by several judge types and prompt styles.
 
-Two candidates are compared in one call, with a right answer beside them or without; or each is
-graded in a call of its own, and the higher grade wins.
+Two candidates are compared in one call, with or without a reference answer; or each is graded in a
+separate call, and the higher grade wins.
 """
 
 from __future__ import annotations
@@ -27,12 +27,11 @@ from pytest_judgesense.trial import TIE, Outcome, Trial, Unparsed, Verdict
 
 
 class GradedItem(PairItem):
-    """A line with a pair, an answer known to be right, and whose the label is.
+    """A line with a pair, a reference answer, and the source of the label.
 
-    ``gold`` is ``human``; ``author`` where the label is what the pair was written for; or
-    ``judge:NAME`` where a reference judge has given it.
-    ``elements`` are what a full answer states: who judges by the reference reads them below it.
-    ``dataset`` tells several collections of questions apart.
+    ``gold`` is ``human``; ``author`` if the pair was written for the label; or ``judge:NAME`` if a
+    reference judge gave it. ``elements`` are what a full answer states, shown below the reference.
+    ``dataset`` distinguishes several collections of questions.
     """
 
     reference: str | None = None
@@ -106,7 +105,7 @@ def _labelled(suite: Suite) -> Iterator[LintFinding]:
 
 
 def _grid(suite: Suite) -> Iterator[LintFinding]:
-    """A grid on which what a temperature does cannot be seen."""
+    """A grid on which an effect of temperature cannot be seen."""
     for few, what, remedy in (
         (len(suite.temperatures) < 2, "one temperature", "add temperatures to [design]"),
         (suite.replicates < 2, "one replicate", "set replicates in [design]: 2 or more"),
@@ -142,7 +141,7 @@ _FEW: Final = frozenset("23456")
 
 
 def _element_leak(suite: Suite) -> Iterator[LintFinding]:
-    """Elements that state what they should only name: a number, or a denial."""
+    """Elements that state their answer instead of only naming it: a number, or a negation."""
     leaks = {}
     for item in suite.items:
         _, _, listed = item.fields.get("reference", "").partition(ELEMENTS)
@@ -169,7 +168,7 @@ def _element_leak(suite: Suite) -> Iterator[LintFinding]:
         )
 
 
-# What one candidate alone is graded by.
+# The labels for grading one candidate.
 GRADES: Final = DecisionSpace(tuple(str(grade) for grade in range(1, 11)), ordinal=True)
 
 

@@ -26,14 +26,14 @@ from pytest_judgesense.trial import Failed, Judgment, Unparsed, Verdict, content
 
 FACTORS: Final = ("judge_type", "prompt_style", "temperature")
 SOURCES: Final = ("gold", "model", "dataset")
-# What a series is told by beside its question and its temperature: covariates, and moderators.
+# What distinguishes series besides question and temperature: covariates, and moderators.
 COVARIATES: Final = ("judge_type", "prompt_style", "model", "dataset")
-# What came of a judgment; the last one: refused by the provider with its whole configuration.
+# The outcome of a judgment; the last one: refused by the provider with its whole configuration.
 VERDICT, UNPARSED, FAILED, OUT = range(4)
 # From which temperature on it is high, unless the suite says otherwise.
 _THRESHOLD: Final = 1.5
 _REFUSED: Final = "refused:"
-# Beyond so many judgments units are not paired: they would take more than the log itself.
+# With more judgments units are not paired: they would take more memory than the log.
 _MOST_PAIRED: Final = 50_000
 
 Codes: TypeAlias = NDArray[np.intp]
@@ -48,7 +48,7 @@ class Sweep:
 
     Attributes:
         questions: the names of the clusters by code.
-        reasons: what was said of replies without a verdict, and of calls without a reply.
+        reasons: the reasons of replies without a verdict, and of failed calls.
         levels: for each factor and source that occurs its values in order, and their codes.
         keys: ids of the trials; none beyond `_MOST_PAIRED` judgments.
         content: code of the content that was judged better, ``gold`` of the one that is, ``slot``
@@ -226,7 +226,7 @@ def _columns(cell: Cell) -> Sweep:
     for (key, codes), column in zip(factors.items(), columns[-len(factors) :], strict=True):
         texts = any(isinstance(value, str) for value in codes)
         values = sorted(codes, key=lambda value: (isinstance(value, str), value))
-        # A temperature that some lines do not say is none that anything can be compared by.
+        # A temperature that some lines lack cannot be compared.
         if values and values != [""] and not (texts and key == "temperature"):
             place_of = np.array([values.index(value) for value in codes], dtype=np.intp)
             levels[key] = (values, place_of[column])
@@ -362,7 +362,7 @@ def majority_shares(votes: Codes, k: int) -> Floats:
 
 
 def means_of(values: Floats, codes: Codes, count: int) -> Floats:
-    """The means by code of what is not NaN; NaN where there is nothing."""
+    """The means by code, ignoring NaN; NaN if there is nothing."""
     known = np.isfinite(values)
     n = np.bincount(codes[known], minlength=count)
     return _shares(np.bincount(codes[known], values[known], minlength=count), n, n > 0)

@@ -15,8 +15,8 @@ difference within a question, prompt and model), and ``pair``, the same between 
 temperatures. The sweep is a full factorial, so the three estimate one thing; ``aipw`` is
 right also where a log is not. Intervals are clustered by question.
 
-``temperature_moderation``: for each factor, how far the effects of its levels are apart, and
-whether they differ (see `effects`).
+``temperature_moderation``: for each factor, the differences between the effects of its levels, and
+a test of them (see `effects`).
 
 ``temperature_attributions`` and ``temperature_attribution_points``: SHAP values of an outcome model
 by feature (see `causal`), and a sample of them to be drawn; ``temperature_importances``: the same
@@ -26,7 +26,7 @@ summed by factor.
 ``temperature_votes``: such a vote against one call at the lowest temperature (see `votes`).
 ``temperature_errors``: replies without a verdict and calls without a reply, by reason.
 
-What cannot be had is ``unavailable``, with the reason.
+A value that cannot be computed is ``unavailable``, with the reason.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What the instrument gives through the hooks.
+"""What the instrument provides through the hooks.
 
 Its words of the profile, with DC the dark current, RFP, SCS and PFP the raw, stable and positional
 false preference: a judge with RFP >= 0.1 is presentation-conflicted if PFP > RFP / 2 and DC >= 0.2,
@@ -29,7 +29,7 @@ def _prefers(judgment: Judgment) -> float:
 
 
 def _position(estimates: Estimates) -> str | None:
-    """The word for what false preference is made of, where there is enough to describe."""
+    """The word for the composition of the false preference, if there is enough of it."""
     found = [values(estimates, name) for name in _FALSE_PREFERENCE]
     if not all(found) or found[0][0] < 0.1:
         return None

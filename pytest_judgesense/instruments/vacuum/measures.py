@@ -1,4 +1,4 @@
-"""What a judge reports where there is nothing to judge."""
+"""The measures of a judge on pairs without a difference."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ from pytest_judgesense.limits import beyond, json_value, limits
 
 _STORED: Final = 0
 _ENCODINGS: Final = {8: "deflate", 93: "zstd"}
-# The local header: its signature, and where the lengths of name and extra field stand.
+# The local header: its signature, and the positions of the lengths of name and extra field.
 _LOCAL: Final = b"PK\x03\x04"
 _LOCAL_BYTES: Final = 30
 
@@ -28,7 +28,7 @@ def members(path: Path) -> Iterator[tuple[str, Any]]:
     """The members of the archive at ``path`` that are JSON, by name, in their order.
 
     Raises:
-        LogError: it is no archive, or a member of it cannot be read; it names both.
+        LogError: it is not an archive, or a member of it cannot be read; the error names both.
         UsageError: nothing here reads its encoding.
     """
     left = limits().file_bytes

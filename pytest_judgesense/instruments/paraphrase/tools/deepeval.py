@@ -36,7 +36,7 @@ _FIELDS: Final = {
     "scenario": "question",
     "turns": "answer",
 }
-# What a case says of itself beside its texts and results.
+# The attributes of a case besides its texts and results.
 _OF_TOOL: Final = frozenset(
     (*_FIELDS, "metricsData", "metadata", "trace", "mllmTestCase", "evaluationCost", "runDuration")
 )
@@ -47,7 +47,7 @@ _CRITERIA: Final = re.compile(
 
 
 def imported_deepeval(options: Namespace) -> Imported:
-    """What ``judgesense import deepeval`` reads."""
+    """The judgments that ``judgesense import deepeval`` reads."""
     run = read_json(options.path, dict, "a test run of deepeval")
     if isinstance(inner := run.get("testRunData"), dict):
         run = inner

@@ -25,12 +25,12 @@ from pytest_judgesense.trial import Design
 Grade: TypeAlias = str | bool | float | None
 
 PASS: Final = ("pass", "fail")
-# Inspect's letters, in the order of what they are worth: correct, partly, incorrect, no answer.
+# Inspect's letters by value: correct, partly, incorrect, no answer.
 _LETTERS: Final = ("C", "P", "I", "N")
 _ROUNDED: Final = 1e-6
 # No grade is as high; below it every whole number is one as a float too.
 _MOST: Final = 10**15
-# By field of a judgment, the column that holds what was read from the tool's file itself.
+# By field of a judgment, the column with the value from the tool's file.
 _OWN: Final = {
     name: f"({name})"
     for name in (
@@ -46,17 +46,17 @@ class Graded:
 
     Attributes:
         where: its place in the file, for errors.
-        suite: what is graded by one criterion on one scale.
+        suite: name of the suite, one for each criterion and scale.
         item: the output that was graded.
-        test: what it answers; the cluster, unless a column is named for it.
+        test: id of the test; the cluster, unless a column is named for it.
         grade: in the judge's terms; ``None`` where its reply stated none.
         score: the same as the number that the tool works with.
         human: the grade that a person has put in its place.
         failed: why there is no reply.
-        prompt: what the judge was sent.
+        prompt: the judge's prompt.
         fields: the texts in it that differ from one grade to the next.
         offered: all grades in words that the judge was offered, where the file says so.
-        columns: what else the file says of the test, for ``--cluster`` and ``--map``.
+        columns: further values of the test, for ``--cluster`` and ``--map``.
     """
 
     where: str
@@ -82,7 +82,7 @@ class Scale(NamedTuple):
 
     Attributes:
         labels: all that there are; empty: those that occur.
-        word: from a grade to the verdict, and what it is called in errors.
+        word: from a grade to the verdict, and its name in errors.
     """
 
     labels: tuple[str, ...]
@@ -97,11 +97,11 @@ def imported(
     notices: Iterable[str] = (),
     totals: Iterable[Total] = (),
 ) -> Imported:
-    """The judgments of grades, by what the user has said of them in ``options``.
+    """The judgments of grades, with the user's ``options``.
 
     Raises:
-        UsageError: an option names what there is not.
-        LogError: there are no grades, or one does not fit what was said of it.
+        UsageError: an option names something that does not exist.
+        LogError: there are no grades, or one does not fit the options.
     """
     mapping, values = dict(options.map), dict(options.value)
     for name in ("cluster", "order", "label"):
@@ -248,10 +248,10 @@ def _row(
 
 
 def number_of(value: Any, where: str) -> float | None:
-    """A number of a file; ``None`` where there is none, as for NaN.
+    """A number of a file; ``None`` for a missing one and for NaN.
 
     Raises:
-        LogError: it is no number, or a number beyond all measure.
+        LogError: it is not a number, or too large.
     """
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return None
@@ -266,7 +266,7 @@ def text_of(value: Any) -> str:
 
 
 def count_of(value: Any) -> int | None:
-    """A number of tokens; ``None`` where there is none that can be meant."""
+    """A number of tokens; ``None`` if there is none or it is impossible."""
     return value if isinstance(value, int) and 0 < value < 10**12 else None
 
 

@@ -35,13 +35,13 @@ from pytest_judgesense.instruments.paraphrase.tools.graded import (
 )
 
 _ATTACHMENT: Final = "attachment://"
-# What Inspect's metrics count a value as, in any case; C, P, I and N as they are.
+# How Inspect's metrics convert a value, in any case; C, P, I and N are kept.
 _LETTERS: Final = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
 _WORDS: Final = {"yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
 
 
 def imported_inspect(options: Namespace) -> Imported:
-    """What ``judgesense import inspect`` reads."""
+    """The judgments that ``judgesense import inspect`` reads."""
     log = _Log(options)
     header: Mapping[str, Any] = {}
     for name, value in _parts(options.path):
@@ -81,7 +81,7 @@ def _object(value: Any, path: Path) -> dict[str, Any]:
 
 @dataclass
 class _Log:
-    """What has been read of a log so far.
+    """The state of reading a log.
 
     Attributes:
         scores: of each scorer, by sample, the values as its metrics take them, edits included.
@@ -219,7 +219,7 @@ class _Resolved:
         return found and [{**one, "content": self(one["content"])} for one in found]
 
     def fields(self) -> dict[str, str]:
-        """What scorers show of a sample: question, answer and criterion."""
+        """The parts of a sample that scorers show: question, answer and criterion."""
         asked, target = self._sample.get("input"), self._sample.get("target")
         if not isinstance(asked, str):
             said = [one for one in self.messages(asked) or () if one["role"] == "user"]
@@ -247,7 +247,7 @@ class _Asked:
 
 
 class _Calls:
-    """The calls of models of a sample: by the reply's id, and by the span in which they stand."""
+    """The model calls of a sample: by the reply's id, and by their span."""
 
     def __init__(self, sample: Mapping[str, Any], resolved: _Resolved) -> None:
         self._resolved = resolved
@@ -269,7 +269,7 @@ class _Calls:
                 self._spans[str(event["scorer"])] = str(span)
 
     def of(self, scorer: str, score: Mapping[str, Any]) -> _Asked | None:
-        """What a scorer asked a model; ``None`` where it asked none that the log shows."""
+        """The model call of a scorer; ``None`` if the log shows none."""
         about = score.get("metadata")
         grading = about.get("grading") if isinstance(about, dict) else None
         if isinstance(grading, list) and len(grading) >= 2 and isinstance(grading[-1], dict):
@@ -318,7 +318,7 @@ def _first_message(event: Mapping[str, Any]) -> Mapping[str, Any] | None:
 
 
 def _values(value: Any) -> Iterator[tuple[str, Any]]:
-    """The values of a score, each with what is added to the scorer's name: one, or one a key."""
+    """The values of a score, each with a suffix for the scorer's name: one, or one for each key."""
     if isinstance(value, dict):
         yield from ((f"-{key}", one) for key, one in value.items())
     else:
@@ -332,7 +332,7 @@ def _grade(value: Any, where: str) -> Grade:
 
 
 def _number(value: Any, where: str) -> float | None:
-    """What Inspect's metrics count a value as; words that it does not know are 0."""
+    """The number that Inspect's metrics use for a value; 0 for unknown words."""
     if isinstance(value, str):
         known = _LETTERS.get(value, _WORDS.get(value.lower()))
         if known is None and value.replace(".", "").isnumeric():

@@ -57,7 +57,7 @@ _ERROR: Final = 2
 
 
 def imported_promptfoo(options: Namespace) -> Imported:
-    """What ``judgesense import promptfoo`` reads."""
+    """The judgments that ``judgesense import promptfoo`` reads."""
     file = read_json(options.path, dict, "the results of promptfoo")
     results = table_of(file.get("results"))
     if not isinstance(rows := results.get("results"), list):
@@ -83,7 +83,7 @@ def imported_promptfoo(options: Namespace) -> Imported:
 
 
 class _Reader:
-    """What has been read of a file so far.
+    """The state of reading a file.
 
     Attributes:
         graded: each grade with the name of its metric, or the type of its assertion.

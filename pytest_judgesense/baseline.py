@@ -160,8 +160,8 @@ def read_measured(path: Path, seed: int = 0, registry: Registry = BUILT_IN) -> l
     if not path.is_file():
         raise UsageError(
             f"there is no file {path}",
-            expected="a baseline",
-            remedy="write a baseline with: pytest --judge-save-baseline PATH",
+            expected="a baseline, or a datasheet",
+            remedy="write one: pytest --judge-save-baseline PATH, or --judge-datasheet x.json",
         )
     try:
         value = json_value(read_text(path))

@@ -5,8 +5,8 @@ const SIZE = 25, LONG = 20000;
 
 /* The file is the same on any day, so the age of recordings is told here. */
 for (const place of document.querySelectorAll("[data-since]")) {
-  const days = Math.floor((Date.now() - Date.parse(place.dataset.since)) / 864e5);
-  if (days >= 0) place.textContent = days < 1 ? " (today)" : ` (${days} day${days > 1 ? "s" : ""} old)`;
+  const day = moment => Math.floor(moment / 864e5), days = day(Date.now()) - day(Date.parse(place.dataset.since));
+  if (days >= 0) place.textContent = days < 1 ? " (today)" : ` (${days} day${days > 1 ? "s" : ""} ago)`;
 }
 /* On paper nothing can be unfolded: measures are there, and of conditions and tables what is open. */
 addEventListener("beforeprint", () => {

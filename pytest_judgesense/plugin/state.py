@@ -271,6 +271,10 @@ class State:
             self._outputs.failed(what, error)
         if view is not None:
             self._write_datasheets(view)
+        elif self.failures.not_measured and not self._received:
+            # One of another day may be there, and is not to be taken for that of this session.
+            said = "datasheet not written, for nothing was measured"
+            self._outputs.written += [f"{said}: {path}" for path in self.settings.datasheets]
         if self._received and self.settings.save_baseline is not None:
             self._outputs.write("baseline", self.settings.save_baseline, self._baseline_text)
         self._set_exit_status()

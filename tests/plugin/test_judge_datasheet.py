@@ -157,6 +157,17 @@ def test_a_datasheet_of_failing_checks_is_written(project: Project) -> None:
     assert sheet["judges"][0]["checks"][0]["outcome"] == "fail"
 
 
+def test_a_datasheet_of_nothing_is_not_written_and_that_is_said(
+    project: Project, workers: tuple[str, ...]
+) -> None:
+    (project.path / "x.json").write_text("of another day")
+    result = project.run("parity.suite.toml", "--judge-datasheet", "x.json", *workers)
+    result.assert_outcomes(failed=1)  # nothing is recorded
+    said = f"datasheet not written, for nothing was measured: {project.path / 'x.json'}"
+    assert said in result.outlines
+    assert (project.path / "x.json").read_text() == "of another day"
+
+
 def test_nothing_is_written_where_nothing_was_measured(pytester: pytest.Pytester) -> None:
     pytester.makepyfile("def test_ordinary(): pass")
     run(pytester, "--judge-datasheet", "x.json").assert_outcomes(passed=1)

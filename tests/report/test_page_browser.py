@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -171,6 +172,23 @@ def test_long_names_and_what_was_not_measured_widen_nothing_and_hide_no_finding(
     assert first.inner_text().startswith("✗ fail the judge")
     assert first.bounding_box()["y"] < 900
     context.close()
+
+
+def test_ages_are_those_of_the_terminal(started: Any, written: Path, tmp_path: Path) -> None:
+    """Days by the calendar of UTC, as `report.numbers.age` counts them."""
+    path = tmp_path / "x.html"
+    text = re.sub('data-since="[^"]*"', 'data-since="2026-11-22T23:00:00Z"', written.read_text())
+    path.write_text(text)
+    for now, told in [
+        ("2026-11-22T23:59:00Z", "(today)"),
+        ("2026-11-23T00:01:00Z", "(1 day ago)"),
+        ("2026-11-24T23:30:00Z", "(2 days ago)"),
+    ]:
+        page = started.new_page()
+        page.clock.set_fixed_time(now)
+        page.goto(path.as_uri())
+        assert page.locator(".age").first.inner_text().strip() == told
+        page.close()
 
 
 def test_the_judgments_behind_a_check_need_no_script(started: Any, written: Path) -> None:

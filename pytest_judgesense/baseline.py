@@ -184,7 +184,7 @@ def read_baseline(path: Path, seed: int = 0, registry: Registry = BUILT_IN) -> l
     """The content of a baseline; raises the errors of `read_measured`."""
     found = read_measured(path, seed, registry)
     if any(one.digest is None for one in found):
-        raise LogError(f"{path} is no baseline", expected=f"a JSON object with schema {SCHEMA}")
+        raise LogError(f"{path} is not a baseline", expected=f"a JSON object with schema {SCHEMA}")
     return found
 
 
@@ -231,7 +231,7 @@ def _of_datasheet(path: Path, value: Mapping[str, Any]) -> list[Measured]:
                 found.append(replace(one, analyses=tables, material=materials.get(suite)))
     except (KeyError, TypeError, AttributeError) as error:
         raise LogError(
-            f"{path} is no datasheet that can be compared",
+            f"{path} is not a datasheet that can be compared",
             found=f"no {error}"
             if isinstance(error, KeyError)
             else f"values of other kinds: {error}",

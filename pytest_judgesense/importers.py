@@ -148,7 +148,7 @@ def read_rows(path: Path) -> Iterator[Row]:
         ]
     for where, value in placed:
         if not isinstance(value, dict):
-            raise LogError(f"{where} is no object", found=str(value)[:80], expected="an object")
+            raise LogError(f"{where} is not an object", found=str(value)[:80], expected="an object")
         yield Row(where, value)
 
 

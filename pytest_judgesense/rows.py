@@ -41,7 +41,7 @@ def csv_rows(
         for cells in reader:
             if cells and len(cells) != len(names):
                 raise error(
-                    f"{path}:{begins} has not as many cells as the header",
+                    f"{path}:{begins} has another number of cells than the header",
                     found=f"{len(cells)} cells",
                     expected=f"{len(names)} cells",
                     remedy="quote cells that hold the separator",

@@ -462,7 +462,7 @@ def broken(path: Path, number: int, line: bytes, error: Exception) -> BrokenCass
         expected = "one exchange as UTF-8 text"
     elif '"body": [' in text:
         what = "the line has the form of an earlier version"
-        found = "a body in parts, which stand in a file of their own"
+        found = "a body in parts, which are in a separate file"
         expected = "bodies as text, or as json with texts that stand in lines before"
         remedy = (
             "run scripts/convert_cassettes.py of the source repository on the folder, or "

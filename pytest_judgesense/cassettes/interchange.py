@@ -101,7 +101,7 @@ def _interaction(exchange: Exchange, form: Form) -> dict[str, Any]:
     if request.method == "CALL":
         found = "the call of a Python function, not of an HTTP endpoint"
     elif form == "json" and not (isinstance(request.body, str) and isinstance(response.body, str)):
-        found = "a body that is no text"
+        found = "a body that is not text"
     if found:
         raise CassetteError(
             f"call {exchange.call} of trial {exchange.trial} has no form in a vcrpy "
@@ -258,7 +258,7 @@ def read_batch_results(path: Path) -> Iterator[BatchResult]:
             yield _result(_typed(json_value(line), dict, "the line"), where)
         except (ValueError, RecursionError) as error:
             raise LogError(
-                f"{where} is no result of a batch",
+                f"{where} is not a result of a batch",
                 found=str(error),
                 expected="a JSON object with custom_id, response (status_code, body) and error",
                 remedy="download the output or error file of the batch again",

@@ -127,7 +127,7 @@ def _from_vcr(source: Path, target: Path) -> list[str]:
             found=f"{nameless[0].where}: {nameless[0].method} {nameless[0].url}",
             expected="a file that judgesense has converted",
             remedy="name the judge and the suite that were recorded, by --judge-name and "
-            "--judge-suite: their requests tell the trials",
+            "--judge-suite: their requests identify the trials",
         )
     trials: dict[str, list[Answered]] = defaultdict(list)
     for one in found:

@@ -118,7 +118,7 @@ def _comparison_lines(
     pairs = _pairs(old, new)
     if not pairs:
         raise UsageError(
-            "there is nothing to compare: no judge and suite stands in both",
+            "there is nothing to compare: no judge and suite is in both",
             found=f"{_named(old)} against {_named(new)}",
             expected="a suite of one name in both, of one judge, or of the only judge of each",
             remedy="give logs that you import one name: judgesense import ... --suite NAME",

@@ -162,7 +162,7 @@ def _frozen(
             f"{log} does not hold what was judged on suite {name}",
             found=f"{len(judgments)} judgments without a prompt and without texts",
             expected="lines with source.prompt or source.fields",
-            remedy="import it anew: judgesense import inspect, promptfoo or deepeval; of a table "
+            remedy="import it again: judgesense import inspect, promptfoo or deepeval; of a table "
             "with --map prompt=COLUMN, or --map field.NAME=COLUMN for each text; where a suite was "
             "asked, its file has the texts, and a preset with items = N takes some of them",
         )
@@ -456,8 +456,8 @@ def suite_files(found: Frozen) -> dict[str, str]:
     meant = {
         "within_one_agreement_floor": "at most one step apart under two wordings",
         "jss_floor": "the same verdict under two wordings",
-        ORDER_POSITIONAL.check: "pairs of which the same slot wins in both orders",
-        REPEAT_FLIP_RATE.check: "outputs of which the two replicates disagree",
+        ORDER_POSITIONAL.check: "pairs in which the same slot wins in both orders",
+        REPEAT_FLIP_RATE.check: "outputs on which the two replicates disagree",
         AGREEMENT.check: "the verdict is the grade of the person",
         UNPARSED_RATE.check: "replies in which no verdict is found",
     }

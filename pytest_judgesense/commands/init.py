@@ -256,7 +256,7 @@ def start(folder: Path) -> Iterator[str]:
 
 def _refuse_file(folder: Path) -> None:
     if folder.exists() and not folder.is_dir():
-        raise UsageError(f"{folder} is no folder", expected="a folder, or none yet")
+        raise UsageError(f"{folder} is not a folder", expected="a folder, or none yet")
 
 
 def _moved(folder: Path) -> Iterator[str]:

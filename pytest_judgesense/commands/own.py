@@ -117,7 +117,7 @@ def items_of(path: Path) -> Items:
     except SuiteError as error:
         raise _usage(error) from error
     if wrong := [number for number, row in rows if not isinstance(row, dict)]:
-        raise UsageError(f"{path}:{wrong[0]} is no object", expected="an object for every item")
+        raise UsageError(f"{path}:{wrong[0]} is not an object", expected="an object for every item")
     if not rows:
         raise UsageError(f"{path} holds no items", expected="a row for every item")
     return Items(path, rows)
@@ -482,8 +482,8 @@ def suite_text(found: Understood, name: str, file: str, called: str) -> str:
     """The suite file, as somebody would write it by hand."""
     table = table_of(found, name, file)
     checks = {
-        ORDER_POSITIONAL.check: "pairs of which the same slot wins in both orders",
-        REPEAT_FLIP_RATE.check: "items of which the two replicates disagree",
+        ORDER_POSITIONAL.check: "pairs in which the same slot wins in both orders",
+        REPEAT_FLIP_RATE.check: "items on which the two replicates disagree",
         AGREEMENT.check: "the verdict is the label",
         UNPARSED_RATE.check: "return values without a verdict",
     }

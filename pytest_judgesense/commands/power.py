@@ -274,7 +274,7 @@ def _row(
             return CheckPower(name, estimate.value, clusters, _NO_BOUND, _NO_BOUND, _NO_BOUND)
     if estimate.count is not None:
         return _share_row(name, finding, gate, parts, asked, plan_alone=plan_alone)
-    reason = f"{estimate.measure} is no share of its units"
+    reason = f"{estimate.measure} is not a share of its units"
     if plan_alone:
         return CheckPower(name, None, clusters, reason, reason, reason)
     anew: Chance | str = reason

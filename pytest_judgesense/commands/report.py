@@ -180,7 +180,7 @@ def _sheet_of_file(path: Path, options: argparse.Namespace, registry: Registry) 
             return datasheet_from(datasheet_object(path))
         except (KeyError, TypeError, AttributeError, ValueError) as error:
             found = f"{type(error).__name__}: {error}"
-            raise LogError(f"{path} is no datasheet", found=found) from error
+            raise LogError(f"{path} is not a datasheet", found=found) from error
     parts = [
         SuiteSheet(
             judge=one.judge,
@@ -351,7 +351,7 @@ def _judges_of_datasheets(paths: Iterable[Path]) -> list[dict[str, Any]]:
         if not isinstance(entries, list) or not all(
             isinstance(one, dict) and {"judge", "checks"} <= one.keys() for one in entries
         ):
-            raise LogError(f"{path} is no datasheet", expected="judges with their checks")
+            raise LogError(f"{path} is not a datasheet", expected="judges with their checks")
         found += entries
     return found
 
@@ -363,5 +363,5 @@ def datasheet_object(path: Path) -> dict[str, Any]:
     except (OSError, ValueError) as error:
         raise LogError(f"the datasheet {path} cannot be read", found=str(error)) from error
     if not isinstance(value, dict) or value.get("schema") != SCHEMA:
-        raise LogError(f"{path} is no datasheet", expected=f"a JSON object with schema {SCHEMA}")
+        raise LogError(f"{path} is not a datasheet", expected=f"a JSON object with schema {SCHEMA}")
     return value

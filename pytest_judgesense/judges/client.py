@@ -231,7 +231,7 @@ class Client:
         except StopIteration as end:
             answer: Answer = end.value
             return answer
-        raise AssertionError("a replay waits for nobody")
+        raise AssertionError("a replay does not wait")
 
     async def _request(self, scope: CallScope, call: Call) -> Answer:
         endpoint = self._repairing if call.repairs else self._endpoint

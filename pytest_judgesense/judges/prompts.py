@@ -57,7 +57,7 @@ def judge_for_suite(judge: JudgeSpec, suite: Suite) -> JudgeSpec:
         raise UsageError(
             f"judge {judge.name!r} cannot be asked at the temperatures of suite {suite.name}",
             found="a Python function, which is given messages and nothing else",
-            expected="a judge with a provider: temperature, seed and top_p stand in its requests",
+            expected="a judge with a provider: temperature, seed and top_p are in its requests",
             remedy='declare it with provider = "openai" and a base_url, or leave the suite out',
         )
     temperature = judge.temperature

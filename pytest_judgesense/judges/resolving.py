@@ -147,7 +147,7 @@ def _repaired_by(judge: JudgeSpec, repair: Repair, repairer: JudgeSpec) -> Judge
         raise UsageError(
             f"judge {judge.name!r} cannot have its replies repaired by {repairer.name!r}",
             found="a Python function",
-            expected="a judge with a provider: its calls stand in the recording of the other's",
+            expected="a judge with a provider: its calls are in the recording of the other's",
             remedy="name another judge, or repair = true for the same one",
         )
     return replace(judge, repair=replace(repair, spec=repairer))
@@ -189,7 +189,7 @@ def function_of(spec: JudgeSpec) -> JudgeFunction:
         ) from error
     if not callable(target):
         raise UsageError(
-            f"judge {spec.name!r} is no function",
+            f"judge {spec.name!r} is not a function",
             found=f"{spec.model} is a {type(target).__name__}",
             expected="a function that takes messages and returns text",
         )

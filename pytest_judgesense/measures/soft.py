@@ -86,7 +86,7 @@ def soft_rate(
     units = Units.collect(groups, lambda *group: min(1.0, max(0.0, value(*group))), usable=told)
     left_out = sum(not told(one) for one in calls.values())
     if not len(units.values) and left_out:
-        return unavailable(measure, cell, "no reply tells its probabilities", condition)
+        return unavailable(measure, cell, "no reply states its probabilities", condition)
     drawn: Callable[[Any], Interval] = partial(percentile_bootstrap, seed=cell.seed)
     found = rate(
         measure,

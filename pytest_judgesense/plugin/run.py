@@ -159,7 +159,7 @@ class Run:
             for judge in given or ():
                 if not isinstance(judge, JudgeSpec):
                     raise UsageError(
-                        "pytest_judgesense_judges returned something that is no judge",
+                        "pytest_judgesense_judges returned something that is not a judge",
                         found=repr(judge),
                         expected="a list of pytest_judgesense.Judge",
                     )

@@ -33,7 +33,7 @@ from pytest_judgesense.plugin.screen import EVERYTHING, Evidence, columns_of, da
 from pytest_judgesense.plugin.settings import Shared, settings_of
 from pytest_judgesense.plugin.suite_names import take_builtin_arguments
 
-_MAY_STAND: Final = "a credential may stand in a recording"
+_MAY_STAND: Final = "a credential may be in a recording"
 
 if TYPE_CHECKING:
     from pytest_judgesense.plugin.hookspecs import Plugins

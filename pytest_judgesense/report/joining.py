@@ -39,7 +39,7 @@ def joined_datasheets(sheets: Sequence[tuple[str, Mapping[str, Any]]]) -> str:
                 judges.setdefault(slug, _Joined(slug)).add(entry, name)
         except (KeyError, IndexError, TypeError, AttributeError) as error:
             raise LogError(
-                f"{name} is no datasheet that can be joined",
+                f"{name} is not a datasheet that can be joined",
                 found=f"{type(error).__name__}: {error}",
                 expected=f"a datasheet {SCHEMA} with the parts of every judge",
                 remedy="write it again with --judge-datasheet",
@@ -66,7 +66,7 @@ def _agree(known: dict[Any, _Known], key: Any, value: Any, source: str, what: st
             found=f"{_short(first.value, value)} in {first.source}, "
             f"{_short(value, first.value)} in {source}",
             expected="the same in both, or in one of them alone",
-            remedy="measure it anew from the same recordings, with the same seed and versions",
+            remedy="measure it again from the same recordings, with the same seed and versions",
         )
 
 

@@ -264,7 +264,7 @@ def _object(where: str, line: str) -> Mapping[str, Any]:
             f"{where} is not JSON", found=str(error), expected="one judgment a line"
         ) from error
     if not isinstance(value, dict):
-        raise LogError(f"{where} is no judgment", found=line[:80], expected="a JSON object")
+        raise LogError(f"{where} is not a judgment", found=line[:80], expected="a JSON object")
     return value
 
 

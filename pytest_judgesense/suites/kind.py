@@ -143,7 +143,7 @@ class Kind:
         if not items:
             raise SuiteError(
                 f"suite {stimuli.form.name} has no items",
-                found=f"{len(stimuli.lines)} lines, of which none makes an item",
+                found=f"{len(stimuli.lines)} lines, none of which makes an item",
                 expected="at least one item",
                 remedy=f"fix {stimuli.file}",
             )

@@ -77,18 +77,18 @@ class SpaceForm(Form):
         if self.ordinal and not all(map(is_number, self.labels)):
             raise ValueError("an ordinal space has whole numbers of at most 18 digits as labels")
         if len(set(self.labels)) != len(self.labels):
-            raise ValueError("every label stands once")
+            raise ValueError("labels must be unique")
         if self.cut is not None and not (self.ordinal and self.cut in self.labels[1:]):
             raise ValueError("cut names a label of an ordinal space, other than the first")
         criteria = self.criteria or []
         if len(set(criteria)) != len(criteria):
-            raise ValueError("every criterion stands once")
+            raise ValueError("criteria must be unique")
         for table in (self.scales, self.weights):
             if unknown := sorted(set(table or ()) - set(criteria)):
                 raise ValueError(f"scales and weights are those of criteria, not of {unknown[0]}")
         for name, scale in (self.scales or {}).items():
             if len({label.casefold() for label in scale}) != len(scale):
-                raise ValueError(f"every grade of {name} stands once")
+                raise ValueError(f"grades of {name} must be unique")
         return self
 
     @property
@@ -243,7 +243,7 @@ class SuiteForm(Form):
     def _consistent(self, info: ValidationInfo) -> SuiteForm:
         ids = [template.id for template in self.templates]
         if len(set(ids)) != len(ids):
-            raise ValueError(f"every template id stands once, found {ids}")
+            raise ValueError(f"template ids must be unique, found {ids}")
         kinds: Mapping[str, Kind] = info.context or {}
         typed = any(template.judge_type or template.prompt_style for template in self.templates)
         sweeps = typed or any(self.grids) or self.design.effect_threshold
@@ -264,7 +264,7 @@ class SuiteForm(Form):
         reading.update(self.label_review.agreed if self.label_review else ())
         if self.reviewers and (strangers := sorted(reading - set(self.reviewers))):
             raise ValueError(
-                f"reviewers says of every one what they are: {', '.join(strangers)} is missing"
+                f"reviewers says what each of them is: {', '.join(strangers)} is missing"
             )
         return self
 

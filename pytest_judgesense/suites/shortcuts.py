@@ -202,7 +202,7 @@ def lexical_shortcut(suite: Suite) -> Iterator[LintFinding]:
             f"suite {suite.name}",
             "its labels can be found without reading",
             ", ".join(f"{name} decides {share:.0%}" for name, share in above.items()),
-            f"at most {MOST_SOLVED:.0%} of the decided items by each; one half tells nothing",
+            f"at most {MOST_SOLVED:.0%} of the decided items by each; one half is chance",
             "write items in which that feature is as often on the other side",
         )
 

@@ -159,7 +159,7 @@ class Stimuli:
         if misfit.field == "label" and self.own:
             labels = [one for one in self.form.space.labels if not self.form.space.pairwise]
             label = (labels or ["1"])[0]
-            return f'fix the line, or say what it means: values = {{ ... = "{label}" }} in {where}'
+            return f'fix the line, or map the value: values = {{ ... = "{label}" }} in {where}'
         if misfit.found == MISSING:
             return f'add it, or name its column: columns = {{ {misfit.field} = "..." }} in {where}'
         return "fix the line" if self.own else "fix the named keys (docs/suites.md lists them all)"

@@ -125,9 +125,9 @@ def polarity(suite: Suite) -> Iterator[LintFinding]:
             "polarity",
             f"templates {some(unclear)}",
             "what the labels mean cannot be told",
-            "explanations that contradict one another",
+            "explanations that contradict each other",
             "one meaning for each label",
-            "say once what each label stands for",
+            "say once what each label means",
         )
     one, other = sides = [ways[way, True] + ways[way, False] for way in (1, -1)]
     if not all(sides):

@@ -431,7 +431,7 @@ def test_a_file_that_is_no_recording_is_named_and_runs_no_code(capsys, text, rea
             ".yaml",
             "the call of a Python function",
         ),
-        (exchange("s/bytes", "x", b"\xff"), ".json", "a body that is no text"),
+        (exchange("s/bytes", "x", b"\xff"), ".json", "a body that is not text"),
     ],
 )
 def test_what_has_no_form_in_a_vcrpy_file_is_named(capsys, one, suffix, reason):

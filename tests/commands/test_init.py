@@ -164,7 +164,7 @@ def test_a_broken_project_is_told_before_anything_is_written(tmp_path: Path, kno
 
 def test_a_file_is_no_folder(tmp_path: Path) -> None:
     (tmp_path / "x").write_text("")
-    with pytest.raises(UsageError, match="is no folder"):
+    with pytest.raises(UsageError, match="is not a folder"):
         list(start(tmp_path / "x"))
 
 

@@ -157,7 +157,7 @@ def test_kappa_has_a_chance_and_no_smallest_drop() -> None:
     row = one(powers(suite, Asked(), flipping(suite, 6)))
     assert isinstance(row.anew, Chance)
     assert row.anew.lower <= row.anew.value < 0.5 < row.anew.upper
-    assert row.drop == "kappa is no share of its units"
+    assert row.drop == "kappa is not a share of its units"
 
 
 def test_a_plan_alone_takes_what_is_assumed() -> None:

@@ -91,7 +91,7 @@ def test_a_judgment_that_stands_twice_counts_once(tmp_path):
     [
         ((_line(), _line(verdict="NO")), "appears twice"),
         (("{\n",), ":1 is not JSON"),
-        (("[]\n",), ":1 is no judgment"),
+        (("[]\n",), ":1 is not a judgment"),
         ((_line(), _line(trial=None)), ":2: field 'trial' is wrong"),
         ((_line(order="xy"),), "'ab' or 'ba'"),
         ((_line(verdict=None),), "exactly one of them"),

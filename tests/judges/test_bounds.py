@@ -488,7 +488,7 @@ def test_a_part_of_a_response_is_no_reply(provider: Any) -> None:
     body = '{"choices": [{"message": {"content": "YES"}}], "content": [{"text": "YES"}]}'
     assert isinstance(provider.read(200, body), Reply)
     assert provider.read(206, body) == Failed(
-        "a part of a response (HTTP 206), and nobody asked for a part"
+        "a partial response (HTTP 206) to a request for a whole one"
     )
 
 

@@ -576,7 +576,7 @@ def test_what_a_module_imports_and_is_not_installed_is_named(
 
 
 def test_what_is_no_function_is_an_error() -> None:
-    with pytest.raises(UsageError, match="is no function"):
+    with pytest.raises(UsageError, match="is not a function"):
         function_of(_spec("callable", model="json:__name__"))
 
 

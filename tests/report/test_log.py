@@ -193,7 +193,7 @@ def line_with(**changes: Any) -> str:
     ("line", "said"),
     [
         ("{not json", ":2 is not JSON"),
-        ("[1]", ":2 is no judgment"),
+        ("[1]", ":2 is not a judgment"),
         (line_with(trial=...), "'trial'"),
         (line_with(judge=3), "'judge'"),
         (line_with(order="ca"), "'order'"),

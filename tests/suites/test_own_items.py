@@ -152,7 +152,7 @@ def test_what_is_missing_or_repeated_is_named(load: Load, file: str, text: str, 
 @pytest.mark.parametrize(
     ("file", "text", "message"),
     [
-        ("own.csv", "task,a,b\nQ,x\n", r"own\.csv:2 has not as many cells as the header"),
+        ("own.csv", "task,a,b\nQ,x\n", r"own\.csv:2 has another number of cells than the header"),
         ("own.csv", "task,task,b\nQ,x,y\n", r"own\.csv:1 names a column twice"),
         ("own.csv", 'task,a,b\nQ,x,"y\n', r"own\.csv:2 is not CSV"),
         ("own.csv", "task,a,b\n", "holds no items"),

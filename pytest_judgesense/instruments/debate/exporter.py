@@ -65,7 +65,7 @@ def _result(judgment: Judgment) -> dict[str, Any]:
         said = {"failed": outcome.reason}
     elif "scores" not in detail:
         raise LogError(
-            f"{trial.id} of judge {judgment.judge} is no judgment in JudgeBench's form",
+            f"{trial.id} of judge {judgment.judge} is not a judgment in JudgeBench's format",
             found="a winner without scores",
             expected="scores by category and side, and a confidence",
         )
@@ -88,7 +88,7 @@ def _debate(trial: Trial, debates: Mapping[str, Trial]) -> dict[str, Any]:
         raise LogError(
             f"debate {trial.item} cannot be written in JudgeBench's form",
             found=f"the cluster {trial.cluster}, which is the id of another debate",
-            expected="an id that both debates of a topic share and that is none of a debate's",
+            expected="an id that both debates of a topic share and that no debate has",
             remedy="rename the cluster in the log",
         )
     known = {key: trial.condition[key] for key in CONDITION if key in trial.condition}

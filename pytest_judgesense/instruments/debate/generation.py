@@ -118,7 +118,7 @@ def _topic(line: str, where: str) -> Topic:
         return Topic(str(value.get("id") or _slug(resolution)), resolution, category)
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise LogError(
-            f"{where} is no topic",
+            f"{where} is not a topic",
             found=f"{type(error).__name__}: {error}",
             expected='a resolution, or {"resolution": ..., "id": ..., "category": ...}',
         ) from error

@@ -265,7 +265,7 @@ def _filler_parity(suite: Suite) -> Iterator[LintFinding]:
             "warning",
             "filler-parity",
             f"items {some(short)}",
-            "the filler is no longer than the plain text",
+            "the filler is not longer than the plain text",
             f"{len(short)} items",
             "more words for the same content: what is liked must be the length",
             "pad the filler with phrases that say nothing",

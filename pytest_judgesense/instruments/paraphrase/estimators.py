@@ -253,7 +253,7 @@ def _degenerate(cell: Cell, said: Said, among: NDArray[np.bool_] | None = None) 
 def _ordinal_family(cell: Cell, pairs: Places, said: Said) -> list[Estimate]:
     labels, at = cell.design.labels, upper_half(cell)
     if unknown := {*said.words} - {*labels}:
-        reason = f"a verdict is no label of the scale: {min(unknown)}"
+        reason = f"a verdict is not a label of the scale: {min(unknown)}"
         names = (of.JSS_BINARY, of.WITHIN_ONE_AGREEMENT, of.KAPPA_QUADRATIC)
         return [unavailable(name, cell, reason) for name in names]
     halves, groups = Said.halves(cell), Groups.of_rows(pairs)

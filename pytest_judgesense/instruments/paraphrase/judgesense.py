@@ -353,7 +353,7 @@ def imported_pairs(options: Namespace) -> Imported | PairFile:
     if fields & (set(PAIR_FIELDS) - set(LOG_FIELDS)):
         return read_pairs(rows, options.path)
     raise LogError(
-        f"{options.path} is no file of JudgeSense",
+        f"{options.path} is not a file of JudgeSense",
         found=", ".join(sorted(fields)) or "no rows",
         expected=f"pairs ({', '.join(PAIR_FIELDS)}) or decisions ({', '.join(LOG_FIELDS)})",
     )

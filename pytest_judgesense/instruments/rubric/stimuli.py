@@ -153,7 +153,7 @@ def _length_shortcut(suite: Suite) -> Iterator[LintFinding]:
             "warning",
             "length-shortcut",
             f"suite {suite.name}",
-            "the length of an output tells its human grades",
+            "the length of an output predicts its human grades",
             f"a rank correlation of {rho:.2f} over {len(rows)} items",
             f"at most {_MOST_LENGTH} either way",
             "add short good outputs and long poor ones; length_dependence holds human grades fixed",

@@ -66,7 +66,7 @@ def _verify(form: SuiteForm) -> None:
             "a temperature suite has [design] temperatures = [...], and no temperature"
         )
     if any(len(set(grid)) < len(grid) for grid in form.grids if grid):
-        raise ValueError("every temperature stands once")
+        raise ValueError("temperatures must be unique")
     prompts = [(t.judge_type, t.prompt_style) for t in form.templates]
     if len(set(prompts)) < len(prompts) or not all(a and b for a, b in prompts):
         raise ValueError("each template has a judge_type and a prompt_style, both together once")

@@ -143,7 +143,7 @@ class Provider:
             # Not its text: it may quote the key.
             raise self._error("cannot build a request", type(error).__name__) from error
         if not isinstance(made, HttpRequest):
-            raise self._error("built something that is no request", type(made).__name__)
+            raise self._error("returned something that is not a request", type(made).__name__)
         return made
 
     def read(self, status: int, body: str) -> Reply | Failed:
@@ -153,7 +153,7 @@ class Provider:
             ExtensionError: the plugin gave something else; it names the plugin.
         """
         if status == 206:
-            return Failed("a part of a response (HTTP 206), and nobody asked for a part")
+            return Failed("a partial response (HTTP 206) to a request for a whole one")
         try:
             found: object = self.parse(status, body)
         except Exception as error:  # noqa: BLE001 - whatever an endpoint sends is a failed call
@@ -165,7 +165,7 @@ class Provider:
                 f"{shown}"
             )
         if not isinstance(found, Reply | Failed):
-            raise self._error("read something that is no reply", type(found).__name__)
+            raise self._error("returned something that is not a reply", type(found).__name__)
         return found
 
     def _error(self, what: str, found: str) -> ExtensionError:

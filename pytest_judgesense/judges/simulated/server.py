@@ -131,7 +131,7 @@ class _Handler(BaseHTTPRequestHandler):
         if not 0 <= length <= _LARGEST_BODY:
             self.close_connection = True
         if length < 0:
-            return 400, {"error": {"message": "Content-Length is no number of bytes"}}
+            return 400, {"error": {"message": "Content-Length is not a number of bytes"}}
         if length > _LARGEST_BODY:
             return 413, {"error": {"message": "the request is larger than 64 MiB"}}
         raw = self.rfile.read(length)

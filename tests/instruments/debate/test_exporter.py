@@ -114,7 +114,7 @@ def test_what_the_form_cannot_hold_is_refused() -> None:
     with pytest.raises(LogError, match="cannot hold two judgments"):
         exported([CELL, replace(CELL, suite="next", judgments=twice)])
     bare = replace(JUDGMENTS[0], detail=None)
-    with pytest.raises(LogError, match="is no judgment in JudgeBench's form"):
+    with pytest.raises(LogError, match="is not a judgment in JudgeBench's format"):
         exported([replace(CELL, judgments=(bare,))])
     taken = (judged("tips", 1), judged("tips-flipped", 1))
     with pytest.raises(LogError, match="debate tips-flipped cannot be written"):

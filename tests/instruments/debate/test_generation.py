@@ -162,7 +162,7 @@ def test_topics_are_lines_or_objects_and_the_built_in_ones_by_default(tmp_path: 
     with pytest.raises(LogError, match="cannot be debated"):
         read_topics(path)
     path.write_text('{"id": "x"}\n')
-    with pytest.raises(LogError, match=r"topics\.txt:1 is no topic"):
+    with pytest.raises(LogError, match=r"topics\.txt:1 is not a topic"):
         read_topics(path)
 
 

@@ -77,7 +77,7 @@ def test_labels_without_an_order_have_no_ordinal_measures() -> None:
 def test_a_verdict_off_the_scale_leaves_them_unavailable_with_the_reason() -> None:
     of = cell(GRADES, worded({"a": ["3", "7"]}))
     for name in ("jss_binary", "within_one_agreement", "kappa_quadratic"):
-        assert estimate(of, name).unavailable == "a verdict is no label of the scale: 7"
+        assert estimate(of, name).unavailable == "a verdict is not a label of the scale: 7"
 
 
 def test_one_half_throughout_is_degenerate_after_the_cut_and_fails_a_floor() -> None:

@@ -286,8 +286,8 @@ def test_a_mapping_that_cannot_be_is_a_wrong_command(
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("item,verdict\n1\n", r"t\.csv:2 has not as many cells"),
-        ("item,verdict\n1,2,3\n", r"t\.csv:2 has not as many cells"),
+        ("item,verdict\n1\n", r"t\.csv:2 has another number of cells"),
+        ("item,verdict\n1,2,3\n", r"t\.csv:2 has another number of cells"),
         ("item,item\n1,2\n", r"t\.csv:1 names a column twice"),
         ('item,verdict\n1,"2\n', r"is not CSV"),
         ("item,verdict,order\n1,A,aa\n", r"t\.csv:2: field 'order' is malformed"),

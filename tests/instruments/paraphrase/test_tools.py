@@ -118,7 +118,7 @@ def test_clusters_and_labels_are_asked_for(tmp_path: Path) -> None:
 
 def test_words_of_people_that_are_no_verdicts_are_asked_about() -> None:
     asked: dict[str, Any] = {"scorer": ["includes"], "label": "human"}
-    with pytest.raises(UsageError, match=r"is no verdict of its suite(?s:.)*--value (YES|NO)=C"):
+    with pytest.raises(UsageError, match=r"is not a verdict of its suite(?s:.)*--value (YES|NO)=C"):
         read("inspect", DATA / "hours.eval", **asked)
     meant = [("YES", "C"), ("NO", "I")]
     found = judgments(read("inspect", DATA / "hours.eval", **asked, value=meant))
@@ -198,7 +198,7 @@ def test_epochs_are_items_of_a_cluster_and_the_same_prompt_is_a_replicate(tmp_pa
 def test_a_total_that_is_not_met_is_said(tmp_path: Path) -> None:
     found = read("inspect", log_of(tmp_path, sample("a", 1, "C"), accuracy=0.75, median=1.0))
     assert str(found.totals[0]) == "accuracy of s over 1 samples: 1, but the file says 0.75"
-    assert "metrics that are not computed anew: median of s" in found.notices
+    assert "metrics that are not computed again: median of s" in found.notices
 
 
 def test_a_score_that_a_person_has_edited_is_a_verdict_and_a_label(tmp_path: Path) -> None:

@@ -95,7 +95,7 @@ def test_a_table_of_ones_own_has_human_grades_in_columns(tmp_path: Path) -> None
         ({"space": f"{SPACE}\nscales = {{ style = ['a', 'b'] }}"}, "not of style"),
         ({"space": f"{SPACE}\npass_mark = 0"}, "pass_mark"),
         ({"space": 'labels = ["1", "2"]\ncriteria = ["overall"]'}, "overall score"),
-        ({"space": 'labels = ["1", "2"]\ncriteria = ["tone", "tone"]'}, "stands once"),
+        ({"space": 'labels = ["1", "2"]\ncriteria = ["tone", "tone"]'}, "criteria must be unique"),
         ({"space": f"{SPACE}\ntie = true"}, "no pairwise, tie or abstain"),
         ({"asked": "Grade it."}, "does not show the output"),
         ({"human": {"accuracy": 9}}, "human grade of no scale"),

@@ -76,7 +76,7 @@ TWICE = GRID.replace('judge_type = "reference"', 'judge_type = "pairwise"').repl
     [
         (GRID.replace("tie = true\n", ""), "permits a tie"),
         (GRID.replace("temperatures = [2.0, 0.01]\n", ""), r"has \[design\] temperatures"),
-        (GRID.replace("[2.0, 0.01]", "[2.0, 2.0]"), "every temperature stands once"),
+        (GRID.replace("[2.0, 0.01]", "[2.0, 2.0]"), "temperatures must be unique"),
         (GRID.replace("[2.0, 0.01]", "[2.0, -0.01]"), "greater than or equal to 0"),
         (GRID.replace("[design]", "[design]\ntemperature = 0.5"), "and no temperature"),
         (GRID.replace('judge_type = "single"\n', ""), "a judge_type and a prompt_style"),

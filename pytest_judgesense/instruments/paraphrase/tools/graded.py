@@ -140,7 +140,7 @@ def imported(
         label = judgment.trial.label
         if label is not None and not design.pairwise and label not in design.labels:
             raise UsageError(
-                f"the label {label!r} of {judgment.trial.id} is no verdict of its suite",
+                f"the label {label!r} of {judgment.trial.id} is not a verdict of its suite",
                 expected=f"one of {', '.join(design.labels)}",
                 remedy=f"say what it means: --value {label}={design.labels[0]}",
             )

@@ -191,7 +191,7 @@ class _Log:
         if others := [name for name in self.scores if name not in wanted]:
             yield f"scorers that were not asked for: {', '.join(others)}"
         if self.unasked:
-            yield f"{self.unasked} samples have no score: nobody was asked about them"
+            yield f"{self.unasked} samples have no score: they were not graded"
 
 
 def _with(one: Graded, suite: str, judge: str | None, *, epochs: bool) -> Graded:
@@ -402,4 +402,4 @@ def _totals(
             else:
                 left.append(f"{metric} of {name}")
     if left:
-        notices.append(f"metrics that are not computed anew: {', '.join(left)}")
+        notices.append(f"metrics that are not computed again: {', '.join(left)}")

@@ -53,7 +53,8 @@ NO_TEXTS: Final[Texts] = MappingProxyType({})
 
 _UNSAFE: Final = re.compile("[\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 # Of an object of JSON, or of the first event of a stream that holds one; not of a quoted text.
-_MODEL: Final = re.compile(r'(?<!\\)"model"\s*:\s*"((?:[^"\\]|\\.)*)"')
+# Gemini calls it modelVersion.
+_MODEL: Final = re.compile(r'(?<!\\)"model(?:Version)?"\s*:\s*"((?:[^"\\]|\\.)*)"')
 # Within a string of JSON its quotes would be escaped.
 _REFERENCE: Final = re.compile(rb'\{\s*"id"\s*:\s*"([^"]*)"\s*\}')
 _BREAK: Final = "\n\n"

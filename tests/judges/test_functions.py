@@ -458,3 +458,9 @@ def _exchange(answer: str, asked: str = "{}") -> Exchange:
     request = RecordedRequest("POST", "https://api.example/v1", asked)
     response = RecordedResponse(200, {}, answer)
     return Exchange("t", 1, request, response, "2026-11-22T00:00:00Z")
+
+
+@pytest.mark.parametrize("key", ["model", "modelVersion"])
+def test_the_model_that_replied_is_read_by_its_name_of_any_api(key: str) -> None:
+    body = f'{{"candidates": [{{"text": "\\"model\\": \\"quoted\\""}}], "{key}": "m-1-001"}}'
+    assert _exchange(body).models[1] == "m-1-001"

@@ -16,6 +16,7 @@ was left or printed. ``--quick`` makes 17 inputs, one of each kind.
 from __future__ import annotations
 
 import argparse
+import atexit
 import gzip
 import json
 import multiprocessing
@@ -837,6 +838,8 @@ def _forked(case: Case, step: Sequence[str], folder: Path) -> tuple[int, str, An
     }
     with tempfile.TemporaryFile() as out:
         if not (child := os.fork()):
+            # What this process does at its end, such as removing the folder, is not the child's.
+            atexit._clear()
             os.setsid()
             resource.setrlimit(resource.RLIMIT_CPU, (CPU_S, CPU_S + 5))
             code = 97

@@ -1,21 +1,31 @@
-"""An instrument is its room: without that of the debates everything else works as before."""
+"""An instrument is its room: without that of the debates everything else works as before.
+
+`.ci/full` runs all tests without each of ``ROOMS``. So that they pass there, the last test keeps
+what only such a room has out of the tests of everything else.
+"""
 
 from __future__ import annotations
 
+import ast
 import os
+import re
 import shutil
 import subprocess
 import sys
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from pytest_judgesense.instruments.builtin import BUILT_IN
+from pytest_judgesense.registry import registry_of
 from tests.suites.known import builtin_suites
+from tests.test_rooms import room_of
 
 CHECKOUT = Path(__file__).parents[1]
 ROOM = "debate"
+ROOMS = (ROOM, "rubric")
 # What tests read and nothing in them changes.
 SHARED = (".ci", "cassettes", "docs", "suites", "templates", "benchmarks", "scripts")
 QUICK = (
@@ -26,6 +36,8 @@ QUICK = (
     "tests/suites/test_builtin.py",
     "tests/suites/test_kind.py",
     "tests/suites/test_loading.py",
+    # What has to leave out, of what it lists, that of the room.
+    "tests/test_waits.py",
 )
 
 
@@ -91,3 +103,118 @@ def test_the_other_suites_are_measured_and_written_in_all_forms_without_it(copy:
     )
     assert "passed" in passed(done)
     assert all((copy / f"sheet.{form}").stat().st_size for form in forms)
+
+
+# --- what tests of everything else name ----------------------------------------------------------
+
+# Not run without a room: they read the pages and the recorded outputs, which tell of all rooms.
+OF_ALL = ("docs/", "golden/", "test_golden.py", "test_deletion.py")
+# Tests that name what only such a room has, and how they pass where it is deleted.
+NAMING = {
+    # They go over what is registered, or over the suites that there are, and look names up.
+    "checks/test_declaration.py": "of each check that there is",
+    "checks/test_shipped_bars.py": "of each check that a suite declares",
+    "commands/test_habits.py": "of each command that there is",
+    "fuzzing.py": "of each command and each importer that there is",
+    "judges/simulated/test_reading.py": "of each suite that there is",
+    "measures/building.py": "of any suite",
+    "report/test_figures.py": "of each suite that there is",
+    "report/test_page.py": "of each suite that there is",
+    "suites/test_data.py": "of each suite that there is",
+    "suites/test_digests.py": "of each suite that there is",
+    # Suites ship beside their rooms, and what names a kind need not load it.
+    "suites/test_builtin.py": "the files that ship",
+    "test_rooms.py": "texts that are read as source",
+}
+
+
+def only_there(room: str) -> set[str]:
+    """Suites, and what the registry holds by name, that are there by the room alone."""
+    kinds = {name for name in BUILT_IN.kinds if room_of(name) == f"instruments/{room}/"}
+    files = {name: path.read_text(encoding="utf-8") for name, path in builtin_suites().items()}
+    own = {name for name, text in files.items() if tomllib.loads(text)["kind"] in kinds}
+    rest = registry_of(kind for name, kind in BUILT_IN.kinds.items() if name not in kinds)
+    for whole, others in (
+        (BUILT_IN.kinds, rest.kinds),
+        (BUILT_IN.checks, rest.checks),
+        (BUILT_IN.importers, rest.importers),
+        ({one.name for one in BUILT_IN.commands}, {one.name for one in rest.commands}),
+    ):
+        own |= set(whole) - set(others)
+    return own
+
+
+def named(tree: ast.Module) -> Iterator[str]:
+    """What a test names: modules that it imports, and texts but those of ``of_known_kinds``.
+
+    Of a text the first word without what belongs to it (a preset, a bar), and what stands in
+    quotation marks within it.
+    """
+    left_out = {
+        part
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "of_known_kinds"
+        for part in ast.walk(node)
+    }
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom):
+            yield from (f"{node.module}.{one.name}" for one in node.names)
+        elif isinstance(node, ast.Import):
+            yield from (one.name for one in node.names)
+        elif (
+            isinstance(node, ast.Constant) and isinstance(node.value, str) and node not in left_out
+        ):
+            yield from re.findall(r"""(?:^|["'])([\w-]+)(?=$|[@[ "'])""", node.value)
+
+
+def of_room(name: str, room: str) -> bool:
+    """Whether a dotted name is a module of the room or of its tests."""
+    return f".instruments.{room}." in f".{name}."
+
+
+@pytest.fixture(scope="module")
+def names() -> dict[str, set[str]]:
+    """What every test file names, by its path."""
+    tests = CHECKOUT / "tests"
+    files = {path.relative_to(tests).as_posix(): path for path in tests.rglob("*.py")}
+    return {
+        name: set(named(ast.parse(path.read_text(encoding="utf-8"))))
+        for name, path in files.items()
+        if not name.startswith(OF_ALL)
+    }
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_what_only_a_room_has_is_named_by_its_own_tests(
+    names: dict[str, set[str]], room: str
+) -> None:
+    own = only_there(room)
+    assert room in own
+    naming = {
+        f"tests/{file}: {name}"
+        for file, said in names.items()
+        if not file.startswith(f"instruments/{room}/")
+        for name in said
+        if of_room(name, room) or (name in own and file not in NAMING)
+    }
+    assert not naming, "move it to the tests of the room, or take what there is: of_known_kinds"
+
+
+def test_whoever_may_name_what_a_room_has_does(names: dict[str, set[str]]) -> None:
+    own = set.union(*map(only_there, ROOMS))
+    assert [file for file in NAMING if not names[file] & own] == []
+
+
+def test_names_are_read_of_imports_and_texts() -> None:
+    tree = ast.parse(
+        "from a.instruments import debate\nimport tests.instruments.debate.x\n"
+        'run("debate@quick", "ranked_first[a:b]", "debates generate", \'suite="rubric"\')\n'
+        'of_known_kinds("temperature")\n"no debate"'
+    )
+    found = set(named(tree))
+    assert {name for name in found if of_room(name, "debate")} == {
+        "a.instruments.debate",
+        "tests.instruments.debate.x",
+    }
+    assert found >= {"debate", "ranked_first", "debates", "rubric"}
+    assert not found & {"temperature", "quick", "generate"}

@@ -188,8 +188,9 @@ def test_an_interval_of_a_file_refutes_at_its_own_level_alone() -> None:
 
 def test_every_shipped_measure_that_has_a_check_has_bounds_at_any_level() -> None:
     gated = {one.name for one in BUILT_IN.measures.values() if one.check}
-    names = ("coherence", "ladder", "criterion", "vacuum", "debate", "temperature")
-    for suite in of_known_kinds(*names):
+    for suite in of_known_kinds(
+        "coherence", "criterion", "debate", "ladder", "temperature", "vacuum"
+    ):
         for one in replayed("clean", suite).estimates:
             if one.measure in gated and one.clustered is not None:
                 assert one.clustered.at is not None, one.measure

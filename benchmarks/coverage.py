@@ -321,10 +321,10 @@ def index(
     truth = float(weights @ (0.1, truth, truth / 10, 0.1))
 
     def interval(row: Reals) -> Clustered | None:
-        def statistic(kept: NDArray[np.intp]) -> float:
-            return float(components(row[kept].sum(axis=0)) @ weights)
+        def statistic(*columns: Reals) -> float:
+            return float(components(np.column_stack(columns).sum(axis=0)) @ weights)
 
-        return clustered_positive_statistic(statistic, clusters, LEVEL)
+        return clustered_positive_statistic(statistic, [*row.T], clusters, LEVEL)
 
     return each(cell, truth, map(interval, rows))
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Final, NamedTuple, TypeVar
+from typing import Any, Final, NamedTuple, Self, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from pytest_judgesense.estimate import Anew, Estimate, Interval, Missing, Observations, share_of
 from pytest_judgesense.measures.measure import Measure
 from pytest_judgesense.stats.clustered import clustered_proportion
-from pytest_judgesense.stats.inputs import Clusters
+from pytest_judgesense.stats.inputs import Clusters, joint_codes
 from pytest_judgesense.stats.proportions import wilson
 from pytest_judgesense.suites.planning import trial_order
 from pytest_judgesense.trial import (
@@ -34,6 +34,8 @@ from pytest_judgesense.trial import (
 
 _Value = TypeVar("_Value")
 _Said = TypeVar("_Said")
+# A code of each judgment, and what the codes stand for.
+Coded: TypeAlias = tuple[NDArray[np.int32], list[_Said]]
 
 VERDICT, UNPARSED, FAILED = range(3)
 _KINDS: Final[dict[type, int]] = {Verdict: VERDICT, Unparsed: UNPARSED, Failed: FAILED}
@@ -44,13 +46,14 @@ class Cell:
     """The judgments of one judge on one suite.
 
     Attributes:
-        judgments: all of them, in trial order.
+        judgments: all of them, in trial order; those of a cell that is made of another may be made
+            when they are looked at.
     """
 
     judge: str
     suite: str
     design: Design
-    judgments: tuple[Judgment, ...]
+    judgments: Sequence[Judgment]
     seed: int = 0
     measures: tuple[Measure, ...] = field(default=(), repr=False, compare=False)
 
@@ -65,47 +68,60 @@ class Cell:
         value: _Value = self._made[name]
         return value
 
-    def coded(
-        self, name: str, read: Callable[[Judgment], _Said | None]
-    ) -> tuple[NDArray[np.int32], list[_Said]]:
-        """The result of ``read`` for each judgment, as codes, and the value of each code.
+    def knowing(
+        self, items: NDArray[np.int32], outcomes: NDArray[np.int8], **columns: Coded[Any]
+    ) -> Self:
+        """The same cell, of which these are known: they are not read off its judgments.
+
+        Args:
+            items: see the property.
+            outcomes: likewise.
+            columns: what `coded` gives, by name.
+        """
+        known = replace(self)
+        known._made.update(items=items, outcomes=outcomes)
+        known._made.update({_key(name): column for name, column in columns.items()})
+        return known
+
+    def coded(self, name: str, read: Callable[[Judgment], _Said | None]) -> Coded[_Said]:
+        """What ``read`` says of each judgment, as codes, and what each code stands for.
 
         Computed once under the ``name``. Codes are in the order of first appearance; ``None`` is
         -1.
         """
 
-        def make() -> tuple[NDArray[np.int32], list[_Said]]:
+        def make() -> Coded[_Said]:
             known: dict[Any, int] = {None: -1}
             codes = (known.setdefault(read(one), len(known) - 1) for one in self.judgments)
             found = np.fromiter(codes, dtype=np.int32, count=len(self.judgments))
             return found, list(known)[1:]
 
-        return self.once(f"coded {name}", make)
+        return self.once(_key(name), make)
 
     @property
     def items(self) -> NDArray[np.int32]:
         """The item of each judgment, as a code."""
-        return self.coded("item", lambda one: one.trial.item)[0]
+        return self.once("items", lambda: self.coded("item", item_of)[0])
 
     @cached_property
     def cluster_codes(self) -> tuple[NDArray[np.int32], tuple[str, ...]]:
         """The cluster of each judgment as a code, and the names by code: codes sort like names."""
-        codes, names = self.coded("cluster", lambda one: one.trial.cluster)
-        order = sorted(range(len(names)), key=names.__getitem__)
-        place = np.empty(len(names), dtype=np.int32)
-        place[order] = np.arange(len(names))
-        return place[codes] if names else codes, tuple(names[at] for at in order)
+        return in_order_of_names(*self.coded("cluster", cluster_of))
 
     @property
     def verdicts(self) -> NDArray[np.int32]:
         """The verdict of each judgment as a code; -1 if there is none."""
         return self.coded("verdict", verdict_of)[0]
 
-    @cached_property
+    @property
     def outcomes(self) -> NDArray[np.int8]:
-        """The outcome of each judgment: `VERDICT`, `UNPARSED` or `FAILED`."""
-        kinds = (_KINDS[type(one.outcome)] for one in self.judgments)
-        return np.fromiter(kinds, dtype=np.int8, count=len(self.judgments))
+        """What came of each judgment: `VERDICT`, `UNPARSED` or `FAILED`."""
+
+        def make() -> NDArray[np.int8]:
+            kinds = (_KINDS[type(one.outcome)] for one in self.judgments)
+            return np.fromiter(kinds, dtype=np.int8, count=len(self.judgments))
+
+        return self.once("outcomes", make)
 
     def every_call(self) -> Groups:
         """Each judgment as a separate group."""
@@ -163,6 +179,30 @@ class Cell:
         return [(two["ab"], two["ba"]) for two in found.values() if len(two) == 2]
 
 
+def _key(column: str) -> str:
+    return f"coded {column}"
+
+
+def in_order_of_names(
+    codes: NDArray[np.int32], names: Sequence[str]
+) -> tuple[NDArray[np.int32], tuple[str, ...]]:
+    """Codes that sort like what they stand for, and the names by code."""
+    order = sorted(range(len(names)), key=names.__getitem__)
+    place = np.empty(len(names) + 1, dtype=np.int32)
+    place[order], place[-1] = np.arange(len(names)), -1
+    return place[codes], tuple(names[at] for at in order)
+
+
+def item_of(judgment: Judgment) -> str:
+    """What was judged."""
+    return judgment.trial.item
+
+
+def cluster_of(judgment: Judgment) -> str:
+    """The independent unit that a judgment belongs to."""
+    return judgment.trial.cluster
+
+
 def template_of(judgment: Judgment) -> str:
     """The template of the prompt."""
     return judgment.trial.template
@@ -178,9 +218,24 @@ def chosen_of(judgment: Judgment) -> str | None:
     return judgment.chosen
 
 
+def label_of(judgment: Judgment) -> str | None:
+    """The correct answer, where there is one."""
+    return judgment.trial.label
+
+
+def answer_of(judgment: Judgment) -> str | None:
+    """What its label is compared with: the content that it points at, else the verdict."""
+    return judgment.verdict if judgment.chosen is None else judgment.chosen
+
+
 def order_of(judgment: Judgment) -> str:
     """The presentation order of the contents."""
     return judgment.trial.order
+
+
+def has_polarity(judgment: Judgment) -> bool:
+    """Whether it is said of the prompt whether its labels mean the opposite."""
+    return bool(judgment.trial.condition.get("polarity"))
 
 
 def replicate_of(judgment: Judgment) -> int:
@@ -229,17 +284,6 @@ class Groups(NamedTuple):
             return values[:0]
         found: NDArray[Any] = reduce.reduceat(values[self.places], self.starts)
         return found
-
-
-def joint_codes(*codes: NDArray[Any]) -> NDArray[np.intp]:
-    """One code for each combination of several codes, in the order of first appearance."""
-    joint = np.zeros(codes[0].size, dtype=np.int64)
-    for one in codes:
-        joint = joint * (int(one.max(initial=0)) + 1) + one
-        _, first, joint = np.unique(joint, return_index=True, return_inverse=True)
-    place = np.empty(first.size, dtype=np.intp)
-    place[np.argsort(first)] = np.arange(first.size)
-    return place[joint]
 
 
 def no_preference(judgment: Judgment) -> bool:
@@ -399,11 +443,10 @@ class Units:
         return Missing(self.unparsed, self.failed, low, high, share)
 
 
-def missing_of(judgments: Sequence[Judgment]) -> Missing:
-    """The missing replies of ``judgments``, as counts and share, without bounds."""
-    unparsed = sum(isinstance(one.outcome, Unparsed) for one in judgments)
-    failed = sum(isinstance(one.outcome, Failed) for one in judgments)
-    return Missing(unparsed, failed, share=(unparsed + failed) / max(1, len(judgments)))
+def missing_of(outcomes: NDArray[np.int8]) -> Missing:
+    """What is missing of `Cell.outcomes` where no bound follows from it: counts and share."""
+    unparsed, failed = (int((outcomes == kind).sum()) for kind in (UNPARSED, FAILED))
+    return Missing(unparsed, failed, share=(unparsed + failed) / max(1, outcomes.size))
 
 
 def estimated(
@@ -451,5 +494,6 @@ def rate(
         missing=missing,
         flags=flags,
         observations=units.observations,
-        anew=units.anew,
+        # It outlives the units, and has no use for what gives their keys.
+        anew=replace(units, keys=()).anew,
     )

@@ -28,6 +28,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pytest_judgesense.estimate import Estimate
 from pytest_judgesense.measures import shared
@@ -37,8 +38,11 @@ from pytest_judgesense.measures.cell import (
     Cell,
     Groups,
     Units,
+    answer_of,
+    label_of,
     order_of,
     rate,
+    replicate_of,
     template_of,
     unavailable,
 )
@@ -50,20 +54,29 @@ _REFUSED = ("refusal", "refused")
 
 
 def agreement(cell: Cell) -> list[Estimate]:
-    """Agreement with the label, if items have labels."""
-    labels, _ = cell.coded("label", lambda judgment: judgment.trial.label)
+    """Agreement with the label, where items have one."""
+    labels, _ = cell.coded("label", label_of)
     if not (labels >= 0).any():
         return [unavailable(shared.AGREEMENT, cell, "the items have no labels")]
     calls = cell.every_call().kept(labels >= 0)
-    right = [judgment.correct is True for judgment in cell.judgments]
-    values = np.array(right, dtype=bool)[calls.places]
+    values = _right(cell)[calls.places]
     units = Units.at(cell, calls, values, usable=cell.outcomes != FAILED)
     return [rate(shared.AGREEMENT, cell, units)]
 
 
+def _right(cell: Cell) -> NDArray[np.bool_]:
+    """`Judgment.correct` of each judgment of the cell: whether it equals its label."""
+    labels, wanted = cell.coded("label", label_of)
+    said, words = cell.coded("answer", answer_of)
+    place = {word: code for code, word in enumerate(words)}
+    # A label that was never said, and none at all, are codes of no answer.
+    codes = np.array([*(place.get(label, len(words)) for label in wanted), len(words)])
+    return np.asarray(codes[labels] == said)
+
+
 def repeat_flips_of_replicates(cell: Cell) -> list[Estimate]:
-    """Repeat flips, if there are replicates."""
-    repeated = any(judgment.trial.replicate > 1 for judgment in cell.judgments)
+    """Repeat flips, where anything was asked more than once."""
+    repeated = any(number > 1 for number in cell.coded("replicate", replicate_of)[1])
     return repeat_flips(cell) if repeated else []
 
 

@@ -59,8 +59,8 @@ References:
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import Final, TypeAlias
+from collections.abc import Callable, Sequence
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -72,12 +72,17 @@ from pytest_judgesense.stats.inputs import (
     Clusters,
     cluster_codes,
     clustered_vector,
+    joint_codes,
     two_sided_level,
 )
 
 _Ends: TypeAlias = tuple[float, float]
 
 _Vector: TypeAlias = NDArray[np.float64]
+
+# From columns of units to a number; with ``counts`` the units are unlike, and so often is each of
+# them there: it may be never.
+Statistic: TypeAlias = Callable[..., float]
 
 FEWEST_FOR_SKEW: Final = 10  # clusters below which a skewed mean has no interval
 
@@ -225,13 +230,13 @@ def clustered_positive_mean(
 
 
 def clustered_positive_statistic(
-    statistic: Callable[[NDArray[np.intp]], float], clusters: Clusters, level: float = 0.95
+    statistic: Statistic, columns: Sequence[NDArray[Any]], clusters: Clusters, level: float = 0.95
 ) -> Clustered | None:
     """Interval of a smooth non-negative statistic that is not a mean, such as an index.
 
     Args:
-        statistic: takes the positions of the units that are kept, in ascending order, and returns
-            the statistic of them; NaN where it is undefined.
+        statistic: see `Statistic`; NaN where it is undefined.
+        columns: numbers of each unit, each of shape (units,).
         clusters: cluster of each unit.
         level: nominal coverage of the interval, and of each one-sided bound; above 0.5.
 
@@ -239,6 +244,8 @@ def clustered_positive_statistic(
         The interval about the statistic of all units, its method ``jackknife-gamma``, or
         ``constant`` where no cluster changes it; ``None`` with fewer than `FEWEST_FOR_SKEW`
         clusters, or when the statistic of all units, or of all but one cluster, is not finite.
+        More than 1,000 clusters are left out in 200 random groups (Wolter 2007, ch. 4), one after
+        the other; the pseudo-values, and Student's quantile, are those of the groups.
 
     Raises:
         ValueError: the level is none.
@@ -247,18 +254,18 @@ def clustered_positive_statistic(
     codes, count = cluster_codes(clusters)
     if count < FEWEST_FOR_SKEW:
         return None
-    whole = float(statistic(np.arange(codes.size)))
-    left_out = np.array([float(statistic(np.flatnonzero(codes != c))) for c in range(count)])
+    whole, left_out = _left_out(statistic, columns, codes, count)
     if not (math.isfinite(whole) and np.isfinite(left_out).all()):
         return None
-    pseudo = count * whole - (count - 1) * left_out
-    # Around the statistic itself, not around the mean of the pseudo-values.
+    parts = left_out.size
+    pseudo = parts * whole - (parts - 1) * left_out
+    # About the statistic itself, not about the mean of the pseudo-values.
     pseudo += whole - pseudo.mean()
-    constant = bool(np.ptp(pseudo) <= _ROUNDING * count * max(1.0, abs(whole)))
+    constant = bool(np.ptp(pseudo) <= _ROUNDING * parts * max(1.0, abs(whole)))
     return _clustered(
         "constant" if constant else "jackknife-gamma",
         lambda *levels: [
-            (whole, whole) if constant else _gamma_ends(pseudo, np.ones(count), math.inf, at)
+            (whole, whole) if constant else _gamma_ends(pseudo, np.ones(parts), math.inf, at)
             for at in levels
         ],
         level,
@@ -269,7 +276,8 @@ def clustered_positive_statistic(
 
 
 def clustered_statistic(
-    statistic: Callable[[NDArray[np.intp]], float],
+    statistic: Statistic,
+    columns: Sequence[NDArray[Any]],
     clusters: Clusters,
     level: float = 0.95,
     lower: float = -math.inf,
@@ -279,6 +287,7 @@ def clustered_statistic(
 
     Args:
         statistic: as in `clustered_positive_statistic`.
+        columns: likewise.
         clusters: cluster of each unit.
         level: nominal coverage of the interval, and of each one-sided bound; above 0.5.
         lower: smallest possible value.
@@ -298,14 +307,10 @@ def clustered_statistic(
     codes, count = cluster_codes(clusters)
     if count < 3:
         return None
-    whole = float(statistic(np.arange(codes.size)))
-    together, parts = codes, count
-    if count > _MOST_LEFT_OUT:
-        # One at a time, the work would grow with the square of their number.
-        together, parts = random_groups(codes, count, _GROUPS), _GROUPS
-    left_out = np.array([float(statistic(np.flatnonzero(together != c))) for c in range(parts)])
+    whole, left_out = _left_out(statistic, columns, codes, count)
     if not (math.isfinite(whole) and np.isfinite(left_out).all()):
         return None
+    parts = left_out.size
     away = left_out - left_out.mean()
     error = math.sqrt((parts - 1) / parts * float(away @ away))
     constant = error <= _ROUNDING * max(1.0, abs(whole))
@@ -322,6 +327,30 @@ def clustered_statistic(
         design_effect=None,
         effective_n=None,
     )
+
+
+def _left_out(
+    statistic: Statistic, columns: Sequence[NDArray[Any]], codes: NDArray[np.intp], count: int
+) -> tuple[float, _Vector]:
+    """The statistic of all units, and of those without each cluster, or each group of many."""
+    whole = float(statistic(*columns))
+    if count <= _MOST_LEFT_OUT:
+        without = (np.flatnonzero(codes != cluster) for cluster in range(count))
+        found = [float(statistic(*(column[kept] for column in columns))) for kept in without]
+        return whole, np.array(found)
+    # One at a time the work would grow with the square of their number. Of units that are alike
+    # one stands for all, as often as they are kept.
+    alike = joint_codes(*(np.unique(one, return_inverse=True)[1] for one in columns))
+    _, first, often = np.unique(alike, return_index=True, return_counts=True)
+    unlike = [column[first] for column in columns]
+    groups = random_groups(codes, count, _GROUPS)
+    in_order = alike[np.argsort(groups, kind="stable")]
+    sizes = np.bincount(groups, minlength=_GROUPS)
+    found = [
+        float(statistic(*unlike, counts=often - np.bincount(part, minlength=often.size)))
+        for part in np.split(in_order, np.cumsum(sizes)[:-1])
+    ]
+    return whole, np.array(found)
 
 
 def _gamma_ends(sums: _Vector, sizes: _Vector, most: float, coverage: float) -> _Ends:

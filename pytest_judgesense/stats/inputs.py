@@ -92,6 +92,17 @@ def _place(name: Hashable) -> tuple[str, int | str]:
     return type(name).__name__, name if isinstance(name, (int, str)) else repr(name)
 
 
+def joint_codes(*codes: NDArray[Any]) -> NDArray[np.intp]:
+    """One code for what several codes say together, in the order of first appearance."""
+    joint = np.zeros(codes[0].size, dtype=np.int64)
+    for one in codes:
+        joint = joint * (int(one.max(initial=0)) + 1) + one
+        _, first, joint = np.unique(joint, return_index=True, return_inverse=True)
+    place = np.empty(first.size, dtype=np.intp)
+    place[np.argsort(first)] = np.arange(first.size)
+    return place[joint]
+
+
 def clustered_vector(
     values: ArrayLike, clusters: Clusters
 ) -> tuple[NDArray[np.float64], NDArray[np.intp], int]:

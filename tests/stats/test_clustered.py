@@ -316,7 +316,7 @@ def test_of_a_mean_the_pseudo_values_are_its_values() -> None:
     # K m - (K - 1) m_(c) = x_c where every cluster is one value.
     values = np.random.default_rng(8).gamma(1.0, size=15)
     jackknife = some(
-        clustered_positive_statistic(lambda kept: float(values[kept].mean()), range(15))
+        clustered_positive_statistic(lambda kept: float(kept.mean()), [values], range(15))
     )
     mean = some(clustered_positive_mean(values, range(15)))
     assert (jackknife.method, mean.method) == ("jackknife-gamma", "clustered-gamma")
@@ -325,14 +325,14 @@ def test_of_a_mean_the_pseudo_values_are_its_values() -> None:
 
 
 def test_a_statistic_that_no_cluster_changes_is_marked_as_constant() -> None:
-    found = some(clustered_positive_statistic(lambda _: 1 + 1e-15, range(12)))
+    found = some(clustered_positive_statistic(lambda _: 1 + 1e-15, [np.ones(12)], range(12)))
     assert (found.method, found.effective_n) == ("constant", 12)
     assert found.lower == found.upper == pytest.approx(1)
 
 
 def test_an_undefined_statistic_has_no_interval() -> None:
     undefined = clustered_positive_statistic(
-        lambda kept: math.nan if kept.size < 12 else 1.0, range(12)
+        lambda kept: math.nan if kept.size < 12 else 1.0, [np.ones(12)], range(12)
     )
     assert undefined is None
 
@@ -340,7 +340,9 @@ def test_an_undefined_statistic_has_no_interval() -> None:
 @pytest.mark.parametrize("clusters", [1, 2, 9])
 def test_too_few_clusters_say_nothing_of_a_skewed_mean(clusters: int) -> None:
     assert clustered_positive_mean(np.arange(1.0, clusters + 1), range(clusters)) is None
-    assert clustered_positive_statistic(lambda kept: float(kept.size), range(clusters)) is None
+    columns = [np.ones(clusters)]
+    sized = clustered_positive_statistic(lambda kept: float(kept.size), columns, range(clusters))
+    assert sized is None
 
 
 # All of them
@@ -379,7 +381,7 @@ def test_a_statistic_near_its_least_value_has_students_upper_end() -> None:
     # without a zero 13/24 - 1/2 = 1/24: the pseudo-values 25 * 0.02 - 24 * (0 or 1/24) are 1/2 and
     # -1/2, and their mean is 0.02.
     ones = np.array([1.0] * 13 + [0.0] * 12)
-    found = clustered_positive_statistic(lambda kept: abs(ones[kept].mean() - 0.5), list(range(25)))
+    found = clustered_positive_statistic(lambda kept: abs(kept.mean() - 0.5), [ones], range(25))
     assert found is not None
     # One more of (1 + 5/25) 1/2 = 0.6: 13 * 0.5 - 12 * 0.5 + 0.6 = 1.1 over 26 is the mean.
     values = np.array([0.5] * 13 + [-0.5] * 12 + [0.6])

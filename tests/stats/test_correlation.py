@@ -9,8 +9,14 @@ import pytest
 from numpy.typing import NDArray
 from scipy.stats import t as student
 
-from pytest_judgesense.stats.clustered import clustered_statistic
-from pytest_judgesense.stats.correlation import mean_ranks, partial_spearman, pearson, spearman
+from pytest_judgesense.stats.clustered import clustered_positive_statistic, clustered_statistic
+from pytest_judgesense.stats.correlation import (
+    mean_ranks,
+    partial_spearman,
+    pearson,
+    places,
+    spearman,
+)
 
 
 def test_equal_values_share_their_mean_rank() -> None:
@@ -33,7 +39,7 @@ def test_what_is_held_fixed_takes_its_part_away() -> None:
 
 def test_the_jackknife_of_a_mean_is_students_interval() -> None:
     values = np.array([1.0, 2.0, 4.0, 5.0])
-    found = clustered_statistic(lambda kept: float(values[kept].mean()), list("abcd"))
+    found = clustered_statistic(lambda kept: float(kept.mean()), [values], list("abcd"))
     assert found is not None
     # s / sqrt(n) = sqrt(10 / 3) / 2 = 0.912871, t(3, 0.975) = 3.182446: 3 -/+ 2.90516.
     assert (found.lower, found.upper) == (
@@ -41,10 +47,10 @@ def test_the_jackknife_of_a_mean_is_students_interval() -> None:
         pytest.approx(5.90516, abs=1e-5),
     )
     assert found.method == "jackknife-t"
-    alike = clustered_statistic(lambda _: 0.5, list("abcd"))
+    alike = clustered_statistic(lambda _: 0.5, [values], list("abcd"))
     assert alike is not None
     assert (alike.method, alike.lower, alike.upper) == ("constant", 0.5, 0.5)
-    assert clustered_statistic(lambda _: 0.5, list("ab")) is None
+    assert clustered_statistic(lambda _: 0.5, [values[:2]], list("ab")) is None
 
 
 def test_many_clusters_are_left_out_in_groups_with_the_same_spread() -> None:
@@ -55,15 +61,32 @@ def test_many_clusters_are_left_out_in_groups_with_the_same_spread() -> None:
     values = np.random.default_rng(0).normal(size=3000)
     asked: list[int] = []
 
-    def mean(kept: NDArray[np.intp]) -> float:
-        asked.append(kept.size)
-        return float(values[kept].mean())
+    def mean(column: NDArray[np.float64], counts: NDArray[np.intp] | None = None) -> float:
+        asked.append(column.size if counts is None else int(counts.sum()))
+        return float(np.average(column, weights=counts))
 
-    found = clustered_statistic(mean, range(3000))
+    found = clustered_statistic(mean, [values], range(3000))
     assert found is not None
     assert (len(asked), set(asked[1:])) == (201, {2985})  # 15 of 3,000 at a time
     exact = 2 * student.ppf(0.975, 199) * values.std(ddof=1) / math.sqrt(3000)
     assert found.upper - found.lower == pytest.approx(exact, rel=0.2)
-    again = clustered_statistic(mean, range(3000))
+    again = clustered_statistic(mean, [values], range(3000))
     assert again is not None
     assert (again.lower, again.upper) == (found.lower, found.upper)
+    asked.clear()
+    index = clustered_positive_statistic(mean, [values + 9], range(3000))
+    assert index is not None
+    assert (len(asked), index.clusters) == (201, 3000)
+    assert index.upper - index.lower == pytest.approx(exact, rel=0.2)
+
+
+def test_a_pair_that_occurs_three_times_is_three_pairs() -> None:
+    x, y, z = np.array([1, 2, 2, 5]), np.array([3, 1, 2, 2]), np.array([1, 1, 2, 3])
+    counts = np.array([3, 0, 1, 2])
+    often = [np.repeat(one, counts).tolist() for one in (x, y, z)]
+    assert mean_ranks(x.tolist(), counts)[[0, 2, 3]].tolist() == [2, 4, 5.5]  # 1-3, 4, 5-6
+    assert pearson(x, y, counts) == pytest.approx(pearson(often[0], often[1]))
+    columns = [places(one) for one in (x, y, z)]
+    assert spearman(*columns[:2], counts) == pytest.approx(spearman(often[0], often[1]))
+    expected = partial_spearman(often[0], often[1], often[2])
+    assert partial_spearman(*columns, counts) == pytest.approx(expected)

@@ -195,7 +195,7 @@ def mean_over_debates(
     reason: str = _FEW_RUNS,
 ) -> Estimate:
     """The mean of a value for each debate, with the topic of each."""
-    missing = missing_of(cell.judgments)
+    missing = missing_of(cell.outcomes)
     if not values:
         return unavailable(measure, cell, reason, condition, missing=missing)
     numbers, topics = map(list, zip(*values, strict=True))
@@ -246,15 +246,17 @@ def _confidence_variance(part: _Part) -> Estimate:
 def _instability(part: _Part) -> Estimate:
     cell, condition, tallies = part
     rows, weights = rows_of(tallies), np.array(cell.design.weights or WEIGHTS)
-    missing = missing_of(cell.judgments)
+    missing = missing_of(cell.outcomes)
 
-    def statistic(kept: NDArray[np.intp]) -> float:
-        return float(components(rows[kept].sum(axis=0)) @ weights)
+    def statistic(*columns: NDArray[np.float64], counts: NDArray[np.intp] | None = None) -> float:
+        each = np.column_stack(columns)
+        sums = each.sum(axis=0) if counts is None else counts @ each
+        return float(components(sums) @ weights)
 
-    value = statistic(np.arange(len(rows)))
+    value = statistic(*rows.T)
     if not np.isfinite(value):
         return unavailable(INSTABILITY, cell, _FEW_RUNS, condition, missing=missing)
-    interval = clustered_positive_statistic(statistic, [t.cluster for t in tallies])
+    interval = clustered_positive_statistic(statistic, [*rows.T], [t.cluster for t in tallies])
     named = () if condition else ("weights " + ", ".join(f"{w:g}" for w in weights),)
     return Estimate(
         measure=INSTABILITY.name,
@@ -305,8 +307,8 @@ def _exchanged(debates: Mapping[str, list[Judgment]]) -> bool:
 
 
 def units_of(cell: Cell, values: list[float], clusters: list[str], dropped: int) -> Units:
-    """Units of a rate over debates or topics, with the missing replies of the whole cell."""
-    missing = missing_of(cell.judgments)
+    """Units of a rate over debates or topics, with what is missing in the whole cell."""
+    missing = missing_of(cell.outcomes)
     return Units(
         np.asarray(values, dtype=np.float64),
         clusters,

@@ -47,6 +47,7 @@ from pytest_judgesense.measures.cell import (
     Groups,
     Units,
     estimated,
+    has_polarity,
     order_of,
     rate,
     replicate_of,
@@ -167,7 +168,9 @@ class Said(NamedTuple):
     @classmethod
     def halves(cls, cell: Cell) -> Said:
         """On which side of the cut that lies."""
-        return cls(*cell.coded("half", partial(_half, cell)))
+        said, labels, upper = cls.meant(cell), cell.design.labels, upper_half(cell)
+        sides = [labels.index(word) >= upper for word in said.words]
+        return cls(np.array([*sides, -1], dtype=np.int32)[said.codes], ("lower", "upper"))
 
     def texts(self, places: Places) -> list[str | None]:
         """The words of the judgments at ``places``."""
@@ -186,7 +189,7 @@ def estimates(cell: Cell) -> list[Estimate]:
     said, (pairs, of_pair) = Said.meant(cell), pair_places(cell)
     notes = _exclusions(cell, len(pairs))
     found = _family(cell, pairs, {}, said, notes)
-    if any(judgment.trial.condition.get("polarity") for judgment in cell.judgments):
+    if any(cell.coded("has_polarity", has_polarity)[1]):
         for polarity, other in (("raw", Said.raw(cell)), ("remapped", said)):
             found += _family(cell, pairs, {"polarity": polarity}, other, notes)
     if cell.design.ordinal:
@@ -272,13 +275,6 @@ def _ordinal_family(cell: Cell, pairs: Places, said: Said) -> list[Estimate]:
     ]
 
 
-def _half(cell: Cell, judgment: Judgment) -> str | None:
-    meant = meaning(cell, judgment)
-    if meant is None:
-        return None
-    return "upper" if cell.design.labels.index(meant) >= upper_half(cell) else "lower"
-
-
 def _steps(cell: Cell, a: Judgment, b: Judgment) -> int:
     """The distance of two answers on the scale."""
     one, other = (cell.design.labels.index(str(meaning(cell, judgment))) for judgment in (a, b))
@@ -328,7 +324,14 @@ def _kappa(
         clustered=clustered_kappa(
             first, second, units.clusters, scale=range(len(labels)) if scale else ()
         ),
-        anew=partial(_anew, first, second, units, labels, quadratic=bool(scale)),
+        anew=partial(
+            _anew,
+            first.astype(np.int16),
+            second.astype(np.int16),
+            replace(units, keys=()),
+            labels,
+            quadratic=bool(scale),
+        ),
         missing=missing,
         flags=(*flags, *notes),
     )

@@ -54,7 +54,7 @@ References:
 from __future__ import annotations
 
 import math
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -72,6 +72,7 @@ from pytest_judgesense.instruments.rubric import measures as of
 from pytest_judgesense.instruments.rubric.grades import (
     OVERALL,
     by_criterion,
+    criterion_of,
     grade_at,
     marked,
     overall_labels,
@@ -80,32 +81,38 @@ from pytest_judgesense.instruments.rubric.grades import (
     scores,
 )
 from pytest_judgesense.measures.cell import (
+    FAILED,
+    UNPARSED,
+    VERDICT,
     Cell,
     Groups,
     Units,
-    answered,
     estimated,
+    label_of,
     missing_of,
     order_of,
     rate,
     replicate_of,
     unavailable,
+    verdict_of,
 )
 from pytest_judgesense.measures.measure import Measure
 from pytest_judgesense.measures.rates import agreement as agreements
 from pytest_judgesense.measures.rates import rate_of_disagreement, repeat_flip_rate
 from pytest_judgesense.measures.shared import AGREEMENT
-from pytest_judgesense.stats.agreement import clustered_kappa, weighted_kappa
+from pytest_judgesense.stats.agreement import clustered_kappa, table_kappa
 from pytest_judgesense.stats.clustered import (
+    Statistic,
     clustered_mean,
     clustered_positive_mean,
     clustered_statistic,
 )
 from pytest_judgesense.stats.comparison import holm
-from pytest_judgesense.stats.correlation import partial_spearman, pearson, spearman
+from pytest_judgesense.stats.correlation import partial_spearman, pearson, places, spearman
+from pytest_judgesense.stats.dirichlet import drawn_units, grouped
 from pytest_judgesense.stats.inputs import cluster_codes
 from pytest_judgesense.stats.redraw import drawn_counts
-from pytest_judgesense.trial import Condition, Failed, Judgment
+from pytest_judgesense.trial import Condition, Judgment
 
 _ALPHA: Final = 0.05
 _DRAWS: Final = 1000
@@ -120,7 +127,6 @@ _ORDINAL: Final = (
     wording.KAPPA_QUADRATIC,
 )
 
-_Kept = NDArray[np.intp]
 _Floats = NDArray[np.float64]
 
 
@@ -162,22 +168,19 @@ def repeats(cell: Cell) -> list[Estimate]:
 
 def agreement(cell: Cell) -> list[Estimate]:
     """Grades that are the human ones."""
-    if not any(j.trial.label for j in pooled(cell).judgments):
+    if not _has_human(cell):
         return [unavailable(AGREEMENT, cell, _NO_HUMAN)]
     return _of_parts(
         cell, lambda one, at: [replace(e, condition=dict(at)) for e in agreements(one)]
     )
 
 
-def _received(judgment: Judgment) -> bool:
-    return not isinstance(judgment.outcome, Failed)
-
-
 def missing_grades(cell: Cell) -> list[Estimate]:
     """Grades that replies lack, of those asked for in the replies received."""
 
     def estimate(one: Cell, condition: Condition) -> list[Estimate]:
-        units = Units.of_calls(one.judgments, lambda j: not answered(j), usable=_received)
+        values, received = one.outcomes == UNPARSED, one.outcomes != FAILED
+        units = Units.at(one, one.every_call(), values, usable=received)
         return [rate(of.MISSING_GRADES, cell, units, condition)]
 
     return _of_parts(cell, estimate, whole=False)
@@ -215,11 +218,13 @@ def ceiling(cell: Cell) -> list[Estimate]:
     """The share of the highest grade."""
     tops = {name: one.design.labels[-1] for name, one in by_criterion(cell).items()}
 
-    def at_top(judgment: Judgment) -> bool:
-        return judgment.verdict == tops[judgment.trial.id.rpartition("#")[2]]
-
     def estimate(one: Cell, condition: Condition) -> list[Estimate]:
-        return [rate(of.CEILING_SHARE, cell, Units.of_calls(one.judgments, at_top), condition)]
+        verdicts, words = one.coded("verdict", verdict_of)
+        criteria, names = one.coded("criterion", criterion_of)
+        place = {word: code for code, word in enumerate(words)}
+        highest = np.array([place.get(tops[name], len(words)) for name in names])
+        units = Units.at(one, one.every_call(), verdicts == highest[criteria])
+        return [rate(of.CEILING_SHARE, cell, units, condition)]
 
     return _of_parts(cell, estimate, whole=False)
 
@@ -228,26 +233,27 @@ def _statistic(
     measure: Measure,
     cell: Cell,
     condition: Condition,
-    statistic: Callable[[_Kept], float],
-    clusters: Sequence[str],
+    statistic: Statistic,
+    columns: Sequence[NDArray[Any]],
+    clusters: NDArray[np.int32],
     bounds: tuple[float, float],
     *,
     missing: Missing,
     undefined: str,
     flags: tuple[str, ...] = (),
 ) -> Estimate:
-    """The estimate of a statistic of units that are kept, with its jackknife over clusters."""
-    value = statistic(np.arange(len(clusters))) if clusters else math.nan
+    """The estimate of a statistic of columns, with its jackknife over clusters."""
+    value = statistic(*columns) if clusters.size else math.nan
     if math.isnan(value):
-        reason = undefined if clusters else _NO_GRADES
+        reason = undefined if clusters.size else _NO_GRADES
         return unavailable(measure, cell, reason, condition, missing=missing)
-    interval = clustered_statistic(statistic, clusters, lower=bounds[0], upper=bounds[1])
+    interval = clustered_statistic(statistic, columns, clusters, lower=bounds[0], upper=bounds[1])
     return estimated(
         measure,
         cell,
         condition,
         value=value,
-        n=len(clusters),
+        n=clusters.size,
         clustered=interval,
         missing=missing,
         flags=(*flags, *(() if interval else ("no interval over clusters",))),
@@ -260,35 +266,34 @@ def levels_used(cell: Cell) -> list[Estimate]:
     found: list[Estimate] = []
     for chosen in (tuple(cells), *((name,) for name in cells)):
         condition = {} if len(chosen) == len(cells) and not found else {"criterion": chosen[0]}
-        read = [j for name in chosen for j in cells[name].judgments if answered(j)]
-        codes = {key: code for code, key in enumerate(dict.fromkeys(map(_grade, read)))}
-        at = np.array([codes[_grade(one)] for one in read], dtype=np.intp)
-        names = np.array([chosen.index(name) for name, _ in codes], dtype=np.intp)
+        of_each = [cells[name] for name in chosen]
+        read = [one.outcomes == VERDICT for one in of_each]
+        numbers = [one.verdicts[there] for one, there in zip(of_each, read, strict=True)]
+        which = np.repeat(np.arange(len(chosen)), [one.size for one in numbers])
+        clusters = [one.cluster_codes[0][there] for one, there in zip(of_each, read, strict=True)]
         # Criteria without any grade do not count.
         found.append(
             _statistic(
                 of.LEVELS_USED,
                 cell,
                 condition,
-                partial(_effective_levels, at, names),
-                [one.trial.cluster for one in read],
-                (1.0, float(max(len(cells[name].design.labels) for name in chosen))),
-                missing=missing_of([j for name in chosen for j in cells[name].judgments]),
+                _effective_levels,
+                [which, np.concatenate(numbers)],
+                np.concatenate(clusters),
+                (1.0, float(max(len(one.design.labels) for one in of_each))),
+                missing=missing_of(np.concatenate([one.outcomes for one in of_each])),
                 undefined=_NO_GRADES,
             )
         )
     return found
 
 
-def _grade(judgment: Judgment) -> tuple[str, str | None]:
-    """Criterion and grade of a judgment of a derived cell."""
-    return judgment.trial.id.rpartition("#")[2], judgment.verdict
-
-
-def _effective_levels(at: NDArray[np.intp], names: NDArray[np.intp], kept: _Kept) -> float:
-    counts = np.bincount(at[kept], minlength=names.size).astype(np.float64)
-    of_criteria = [counts[names == name] for name in np.unique(names)]
-    entropies = [_entropy(one / one.sum()) for one in of_criteria if one.sum()]
+def _effective_levels(
+    criteria: NDArray[np.intp], grades: NDArray[np.int32], counts: NDArray[np.intp] | None = None
+) -> float:
+    shape = int(criteria.max(initial=0)) + 1, int(grades.max(initial=0)) + 1
+    table = np.bincount(criteria * shape[1] + grades, counts, shape[0] * shape[1]).reshape(shape)
+    entropies = [_entropy(one / one.sum()) for one in table if one.sum()]
     return float(np.mean(np.exp(entropies))) if entropies else math.nan
 
 
@@ -319,30 +324,46 @@ class SystemPair(NamedTuple):
 
 def _differences(cell: Cell) -> tuple[dict[tuple[str, str], _Floats], int]:
     """By pair of systems the difference on each cluster, NaN where one is missing; the clusters."""
+    return cell.once("differences of systems", partial(_made_differences, cell))
+
+
+def _made_differences(cell: Cell) -> tuple[dict[tuple[str, str], _Floats], int]:
     table = scores(cell)
-    there = ~np.isnan(table.overall)
-    sums: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
-    for at in np.flatnonzero(there):
-        if (system := table.systems[at]) is not None:
-            sums[system][table.clusters[at]].append(float(table.overall[at]))
-    clusters = sorted({cluster for of_system in sums.values() for cluster in of_system})
-    means = {
-        name: np.array(
-            [np.mean(by[cluster]) if cluster in by else math.nan for cluster in clusters]
+    there = ~np.isnan(table.overall) & (table.systems >= 0)
+    codes, count = cluster_codes(table.clusters[there])
+    systems, values = table.systems[there], table.overall[there]
+    means = {}
+    for code in np.unique(systems).tolist():
+        own = systems == code
+        sums, sizes = (
+            np.bincount(codes[own], values[own], count),
+            np.bincount(codes[own], None, count),
         )
-        for name, by in sorted(sums.items())
-    }
+        known = np.where(sizes > 0, sizes, np.nan)
+        means[table.system_names[code]] = np.asarray(sums / known, dtype=np.float64)
     pairs = {(a, b): means[a] - means[b] for a, b in combinations(means, 2)}
     usable = {two: d for two, d in pairs.items() if (~np.isnan(d)).sum() >= _FEWEST_TO_PAIR}
-    return usable, len(clusters)
+    return usable, count
 
 
-def _p_values(differences: _Floats, counts: NDArray[Any]) -> _Floats:
-    """Student's two-sided p over clusters drawn ``counts`` times, of one pair; shape (draws,)."""
+def _p_values(
+    differences: _Floats, counts: NDArray[Any], groups: NDArray[np.intp] | None = None
+) -> _Floats:
+    """Student's two-sided p over clusters drawn ``counts`` times, of one pair; shape (draws,).
+
+    ``groups``: that of each cluster, where whole groups of clusters are drawn.
+    """
     there = ~np.isnan(differences)
-    d, times = differences[there], counts[:, there]
-    n = times.sum(axis=1)
-    total, squares = times @ d, times @ d**2
+    d = differences[there]
+    columns = [np.ones(d.size), d, d**2]
+    if groups is not None:
+        columns = [
+            np.bincount(groups[there], one, counts.shape[1]).astype(np.float64) for one in columns
+        ]
+    units, sums, squared = columns
+    times = counts if groups is not None else counts[:, there]
+    n = times @ units
+    total, squares = times @ sums, times @ squared
     with np.errstate(divide="ignore", invalid="ignore"):
         mean = total / n
         variance = np.maximum(0.0, (squares - n * mean**2) / (n - 1))
@@ -370,7 +391,7 @@ def system_pairs(cell: Cell) -> list[SystemPair]:
 def separability(cell: Cell) -> list[Estimate]:
     """The share of pairs of systems with a significant difference."""
     found = system_pairs(cell)
-    missing = missing_of(parts(cell)[OVERALL].judgments)
+    missing = missing_of(parts(cell)[OVERALL].outcomes)
     if not found:
         reason = f"needs two systems that share {_FEWEST_TO_PAIR} clusters; items name their system"
         return [unavailable(of.SEPARABILITY, cell, reason, missing=missing)]
@@ -391,8 +412,11 @@ def separability(cell: Cell) -> list[Estimate]:
 def _on_other_tasks(cell: Cell, value: float) -> Clustered:
     """The same share on resampled clusters, as percentiles of the draws."""
     pairs, clusters = _differences(cell)
-    counts = drawn_counts(clusters, _DRAWS, [cell.seed])
-    p = np.sort(np.stack([_p_values(d, counts) for d in pairs.values()]), axis=0)
+    units, groups = drawn_units(clusters), None
+    if units < clusters:
+        groups = grouped(np.arange(clusters), clusters)
+    counts = drawn_counts(units, _DRAWS, [cell.seed])
+    p = np.sort(np.stack([_p_values(d, counts, groups) for d in pairs.values()]), axis=0)
     steps = _ALPHA / np.arange(len(pairs), 0, -1)[:, None]
     # Holm's steps down: those before the first that is not rejected.
     shares = np.sort(np.cumprod(p <= steps, axis=0).sum(axis=0) / len(pairs))
@@ -413,23 +437,23 @@ def _on_other_tasks(cell: Cell, value: float) -> Clustered:
 
 def halo(cell: Cell) -> list[Estimate]:
     """How much more the grades of two criteria correlate than they should."""
-    table, judgments = scores(cell), cell.judgments
+    table, missing = scores(cell), missing_of(cell.outcomes)
     count = table.given.shape[1]
-    missing = missing_of(judgments)
     if count < 2:
         reason = "needs two or more criteria"
         return [unavailable(of.HALO, cell, reason, missing=missing)]
     compared = not np.isnan(table.human).all(axis=0).any() and table.human.size > 0
 
-    def excess(kept: _Kept) -> float:
+    def excess(*grades: _Floats, counts: NDArray[np.intp] | None = None) -> float:
         found = []
         for c, d in combinations(range(count), 2):
-            columns = [table.given[kept, c], table.given[kept, d]]
+            columns = [grades[c], grades[d]]
             if compared:
-                columns += [table.human[kept, c], table.human[kept, d]]
+                columns += [grades[count + c], grades[count + d]]
             there = ~np.isnan(np.stack(columns)).any(axis=0)
-            judge = pearson(columns[0][there], columns[1][there])
-            beside = pearson(columns[2][there], columns[3][there]) if compared else 0.0
+            often = None if counts is None else counts[there]
+            judge = pearson(columns[0][there], columns[1][there], often)
+            beside = pearson(columns[2][there], columns[3][there], often) if compared else 0.0
             found.append(judge - beside)
         known = [one for one in found if not math.isnan(one)]
         if not known:
@@ -446,6 +470,7 @@ def halo(cell: Cell) -> list[Estimate]:
             cell,
             {},
             excess,
+            [*table.given.T, *(table.human.T if compared else ())],
             table.clusters,
             (-2.0, 2.0),
             missing=missing,
@@ -459,7 +484,7 @@ def halo(cell: Cell) -> list[Estimate]:
 
 
 def _has_human(cell: Cell) -> bool:
-    return any(judgment.trial.label is not None for judgment in pooled(cell).judgments)
+    return bool(pooled(cell).coded("label", label_of)[1])
 
 
 def _human_parts(
@@ -472,30 +497,36 @@ def _human_parts(
     return [*estimate(OVERALL, {}), *(e for n in names for e in estimate(n, {"criterion": n}))]
 
 
-def _labelled(cell: Cell, name: str) -> list[Judgment]:
-    return [j for j in parts(cell)[name].judgments if j.trial.label is not None]
+def _missing_of_labelled(cell: Cell, name: str) -> Missing:
+    one = parts(cell)[name]
+    return missing_of(one.outcomes[one.coded("label", label_of)[0] >= 0])
 
 
 def human_kappa(cell: Cell) -> list[Estimate]:
     """Quadratic kappa with the human grades."""
 
     def estimate(name: str, condition: Condition) -> list[Estimate]:
-        asked, scale = _labelled(cell, name), parts(cell)[name].design.labels
-        read, missing = [one for one in asked if answered(one)], missing_of(asked)
-        given, people = [str(j.verdict) for j in read], [str(j.trial.label) for j in read]
-        value = weighted_kappa(given, people, scale) if read else None
+        one, scale = parts(cell)[name], parts(cell)[name].design.labels
+        missing = _missing_of_labelled(cell, name)
+        streams = [one.coded("verdict", verdict_of), one.coded("label", label_of)]
+        both = (streams[0][0] >= 0) & (streams[1][0] >= 0)
+        given, people = (
+            np.array([*map(scale.index, words), -1])[codes][both] for codes, words in streams
+        )
+        table = np.bincount(given * len(scale) + people, minlength=len(scale) ** 2)
+        value = table_kappa(table.reshape(len(scale), len(scale)), quadratic=True)
         if value is None:
             reason = "undefined: judge and humans give one and the same grade throughout"
-            why = reason if read else _NO_GRADES
+            why = reason if given.size else _NO_GRADES
             return [unavailable(of.HUMAN_KAPPA, cell, why, condition, missing=missing)]
-        clusters = [one.trial.cluster for one in read]
+        clusters = one.cluster_codes[0][both]
         return [
             estimated(
                 of.HUMAN_KAPPA,
                 cell,
                 condition,
                 value=value,
-                n=len(read),
+                n=given.size,
                 clustered=clustered_kappa(given, people, clusters, scale=scale),
                 missing=missing,
             )
@@ -510,8 +541,8 @@ class _Compared(NamedTuple):
     given: _Floats
     human: _Floats
     words: _Floats
-    items: tuple[str, ...]
-    clusters: tuple[str, ...]
+    items: NDArray[np.int32]
+    clusters: NDArray[np.int32]
 
 
 def _compared(cell: Cell, name: str, *, with_human: bool = True) -> _Compared:
@@ -527,8 +558,8 @@ def _compared(cell: Cell, name: str, *, with_human: bool = True) -> _Compared:
         given[kept],
         people[kept],
         table.words[kept],
-        tuple(table.items[at] for at in kept),
-        tuple(table.clusters[at] for at in kept),
+        table.items[kept],
+        table.clusters[kept],
     )
 
 
@@ -545,8 +576,8 @@ def _by_item(found: _Compared) -> _Compared:
         mean(found.given),
         mean(found.human),
         mean(found.words),
-        tuple(found.items[at] for at in first),
-        tuple(found.clusters[at] for at in first),
+        found.items[first],
+        found.clusters[first],
     )
 
 
@@ -560,10 +591,11 @@ def human_correlation(cell: Cell) -> list[Estimate]:
                 of.HUMAN_CORRELATION,
                 cell,
                 condition,
-                lambda kept: spearman(items.given[kept], items.human[kept]),
+                spearman,
+                [places(items.given), places(items.human)],
                 items.clusters,
                 (-1.0, 1.0),
-                missing=missing_of(_labelled(cell, name)),
+                missing=_missing_of_labelled(cell, name),
                 undefined="undefined: judge or humans give one grade throughout",
             )
         ]
@@ -582,7 +614,7 @@ def human_error(cell: Cell) -> list[Estimate]:
         found, most = _compared(cell, name), _steps(cell, name)
         distances = np.abs(found.given - found.human) * most
         interval = partial(clustered_positive_mean, upper=float(most))
-        missing = missing_of(_labelled(cell, name))
+        missing = _missing_of_labelled(cell, name)
         return [_mean(of.HUMAN_ERROR, cell, condition, distances, found, interval, missing)]
 
     return _human_parts(of.HUMAN_ERROR, cell, estimate)
@@ -594,16 +626,15 @@ def human_bias(cell: Cell) -> list[Estimate]:
     def estimate(name: str, condition: Condition) -> list[Estimate]:
         found, most = _compared(cell, name), _steps(cell, name)
         above = (found.given - found.human) * most
-        missing = missing_of(_labelled(cell, name))
+        missing = _missing_of_labelled(cell, name)
         made = [_mean(of.HUMAN_BIAS, cell, condition, above, found, clustered_mean, missing)]
         labels = parts(cell)[name].design.labels
-        levels = np.array([grade_at(float(h), labels) for h in found.human], dtype=object)
+        shares, codes = np.unique(found.human, return_inverse=True)
+        levels = np.array([grade_at(share, labels) for share in shares.tolist()], dtype=object)
         for level in labels:
-            if not (at := levels == level).any():
+            if not (at := (levels == level)[codes]).any():
                 continue
-            one = found._replace(
-                clusters=tuple(c for c, kept in zip(found.clusters, at, strict=True) if kept)
-            )
+            one = found._replace(clusters=found.clusters[at])
             by_level = {**condition, "gold": level}
             made.append(
                 _mean(of.HUMAN_BIAS, cell, by_level, above[at], one, clustered_mean, Missing())
@@ -639,22 +670,19 @@ def length_dependence(cell: Cell) -> list[Estimate]:
     """How far the overall score follows the length of the output."""
     with_human = bool(np.isfinite(scores(cell).human_overall).any())
     found = _compared(cell, OVERALL, with_human=with_human)
-    missing = missing_of(parts(cell)[OVERALL].judgments)
+    missing = missing_of(parts(cell)[OVERALL].outcomes)
     if np.isnan(found.words).any():
         reason = "the log does not say how long the outputs are"
         return [unavailable(of.LENGTH_DEPENDENCE, cell, reason, missing=missing)]
-    items = _by_item(found) if found.items else found
+    items = _by_item(found) if found.items.size else found
 
-    def signed(kept: _Kept) -> float:
-        if with_human:
-            return partial_spearman(items.given[kept], items.words[kept], items.human[kept])
-        return spearman(items.given[kept], items.words[kept])
-
+    columns = [items.given, items.words, *((items.human,) if with_human else ())]
     one = _statistic(
         of.LENGTH_DEPENDENCE,
         cell,
         {},
-        signed,
+        partial_spearman if with_human else spearman,
+        [*map(places, columns)],
         items.clusters,
         (-1.0, 1.0),
         missing=missing,
@@ -703,7 +731,9 @@ def _folded(interval: Clustered | None) -> Clustered | None:
 def grade_counts(cell: Cell) -> Iterator[tuple[str, Counter[str | None]]]:
     """How often each grade was given, by criterion and for the overall score."""
     for name, one in parts(cell).items():
-        yield name, Counter(judgment.verdict for judgment in one.judgments)
+        codes, words = one.coded("verdict", verdict_of)
+        counts = np.bincount(codes + 1, minlength=len(words) + 1).tolist()
+        yield name, Counter(dict(zip((None, *words), counts, strict=True)))
 
 
 def labels_of(cell: Cell, name: str) -> tuple[str, ...]:

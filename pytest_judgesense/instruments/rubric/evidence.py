@@ -124,14 +124,18 @@ def one_grade(cell: Cell, _: Mapping[str, Any]) -> list[Group]:
     even: list[Group] = [
         (one,)
         for one in cell.judgments
-        if isinstance(one.outcome, Verdict) and len({*said(cell.design, one).values()}) == 1
+        if isinstance(one.outcome, Verdict) and len({*said(cell.design, one.verdict).values()}) == 1
     ]
     return even[:_MOST]
 
 
 def by_length(cell: Cell, _: Mapping[str, Any]) -> list[Group]:
     """Replies on the longest and the shortest output that have an overall score."""
-    read = [j for j in cell.judgments if not np.isnan(overall(cell.design, said(cell.design, j)))]
+    read = [
+        j
+        for j in cell.judgments
+        if not np.isnan(overall(cell.design, said(cell.design, j.verdict)))
+    ]
     ranked = sorted(read, key=lambda one: float(one.trial.condition.get(WORDS, 0)))
     return [(one,) for one in (*ranked[::-1][: _MOST // 2], *ranked[: _MOST // 2])]
 
@@ -143,6 +147,6 @@ def far_from_human(cell: Cell, condition: Mapping[str, Any]) -> list[Group]:
     name = condition.get("criterion")
     columns = [names.index(str(name))] if name in names else list(range(len(names)))
     distances = np.nan_to_num(np.abs(table.given - table.human)[:, columns]).sum(axis=1)
-    read = [one for one in cell.judgments if said(cell.design, one)]
+    read = [cell.judgments[at] for at in table.replies.tolist()]
     far = {one.trial.id: float(d) for one, d in zip(read, distances, strict=True)}
     return _ranked(cell, far)

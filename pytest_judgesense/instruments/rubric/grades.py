@@ -18,14 +18,29 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Final, NamedTuple
+from functools import partial
+from operator import attrgetter
+from typing import Any, Final, NamedTuple, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pytest_judgesense.instruments.rubric.replies import grades_in
-from pytest_judgesense.measures.cell import Cell
-from pytest_judgesense.trial import Criterion, Design, Judgment, Outcome, Trial, Unparsed, Verdict
+from pytest_judgesense.measures.cell import (
+    UNPARSED,
+    VERDICT,
+    Cell,
+    Coded,
+    cluster_of,
+    has_polarity,
+    in_order_of_names,
+    item_of,
+    order_of,
+    replicate_of,
+    template_of,
+    verdict_of,
+)
+from pytest_judgesense.trial import Condition, Criterion, Design, Judgment, Unparsed, Verdict
 
 OVERALL: Final = "overall"
 # Parts a derived trial from the criterion that it is about: no id of a trial holds it.
@@ -65,17 +80,16 @@ def _weighted(design: Design, shares: Iterable[float]) -> float:
     return sum(w * s for w, s in zip(weights, shares, strict=True)) / sum(weights)
 
 
-def said(design: Design, judgment: Judgment) -> Mapping[str, Any]:
-    """The grades of a judgment by criterion."""
-    verdict = judgment.verdict
+def said(design: Design, verdict: str | None) -> Mapping[str, Any]:
+    """The grades of a verdict by criterion."""
     if verdict is None:
         return {}
     return grades_in(verdict) if design.criteria else {OVERALL: verdict}
 
 
-def human(design: Design, trial: Trial) -> Mapping[str, Any]:
-    """The human grades of a trial's item by criterion."""
-    of = {one.name: trial.condition.get(HUMAN + one.name) for one in criteria_of(design)}
+def human(design: Design, condition: Condition) -> Mapping[str, Any]:
+    """The human grades of an item by criterion, from the condition of its trials."""
+    of = {one.name: condition.get(HUMAN + one.name) for one in criteria_of(design)}
     return {name: str(grade) for name, grade in of.items() if grade is not None}
 
 
@@ -84,62 +98,195 @@ def overall(design: Design, grades: Mapping[str, Any]) -> float:
     return _weighted(design, (place(grades.get(c.name), c.labels) for c in criteria_of(design)))
 
 
-def _derived(
-    cell: Cell,
-    name: str,
-    labels: Sequence[str],
-    grade: Callable[[Mapping[str, Any]], str | None],
-) -> Cell:
-    """The cell of values that ``grade`` derives from the grades of replies and people."""
-    design = cell.design
+# --- grades as arrays -----------------------------------------------------------------------------
 
-    def judgment_of(judgment: Judgment) -> Judgment:
+
+class _Said(NamedTuple):
+    """What several statements say, each of which stands on many lines.
+
+    Attributes:
+        grades: of each statement by criterion.
+        at: the statement of each judgment of the cell, -1 for none.
+    """
+
+    grades: Sequence[Mapping[str, Any]]
+    at: NDArray[np.int32]
+
+    def each(self, read: Callable[[Mapping[str, Any]], float], nothing: float) -> NDArray[Any]:
+        """What ``read`` says of the grades, for each judgment."""
+        return np.array([*map(read, self.grades), nothing])[self.at]
+
+
+def _by_judge(cell: Cell) -> _Said:
+    def make() -> _Said:
+        codes, verdicts = cell.coded("verdict", verdict_of)
+        return _Said([said(cell.design, verdict) for verdict in verdicts], codes)
+
+    return cell.once("grades of the judge", make)
+
+
+def _conditions(cell: Cell) -> tuple[NDArray[np.int32], list[Condition]]:
+    """The condition of each judgment as a code, and the conditions; equal ones may be two."""
+    codes, _ = cell.coded("condition", lambda one: id(one.trial.condition))
+    _, first = np.unique(codes, return_index=True)
+    return codes, [cell.judgments[at].trial.condition for at in first.tolist()]
+
+
+def _by_people(cell: Cell) -> _Said:
+    def make() -> _Said:
+        codes, conditions = _conditions(cell)
+        return _Said([human(cell.design, condition) for condition in conditions], codes)
+
+    return cell.once("grades of people", make)
+
+
+class _Column(NamedTuple):
+    """A grade of each reply, as its place on a scale; -1 for none.
+
+    Attributes:
+        given: by the judge, shape (judgments,); ``people``: by people, likewise.
+    """
+
+    name: str
+    labels: tuple[str, ...]
+    given: NDArray[np.int32]
+    people: NDArray[np.int32]
+
+
+def _column(
+    cell: Cell, name: str, labels: Sequence[str], grade: Callable[[Mapping[str, Any]], str | None]
+) -> _Column:
+    """The column of what ``grade`` makes of the grades of a reply, and of people."""
+
+    def at(grades: Mapping[str, Any]) -> int:
+        found = grade(grades)
+        return -1 if found is None else labels.index(found)
+
+    given, people = (of.each(at, -1).astype(np.int32) for of in (_by_judge(cell), _by_people(cell)))
+    return _Column(name, tuple(labels), given, people)
+
+
+class _Judgments(Sequence[Judgment]):
+    """The judgments of single grades, reply by reply: made when they are looked at.
+
+    Of half a million replies they would take gigabytes, and measures count columns.
+    """
+
+    def __init__(self, cell: Cell, columns: Sequence[_Column]) -> None:
+        self._cell, self._columns = cell, columns
+
+    def __len__(self) -> int:
+        return len(self._cell.judgments) * len(self._columns)
+
+    @overload
+    def __getitem__(self, at: int) -> Judgment: ...
+    @overload
+    def __getitem__(self, at: slice) -> list[Judgment]: ...
+    def __getitem__(self, at: int | slice) -> Judgment | list[Judgment]:
+        if isinstance(at, slice):
+            return [self[one] for one in range(*at.indices(len(self)))]
+        reply, column = divmod(range(len(self))[at], len(self._columns))
+        judgment, one = self._cell.judgments[reply], self._columns[column]
         trial, outcome = judgment.trial, judgment.outcome
-        found: Outcome = outcome
+        given, people = int(one.given[reply]), int(one.people[reply])
         if isinstance(outcome, Verdict):
-            given = grade(said(design, judgment))
-            found = Unparsed(f"missing: {name}") if given is None else Verdict(given)
+            outcome = Unparsed(f"missing: {one.name}") if given < 0 else Verdict(one.labels[given])
         derived = replace(
             trial,
-            id=f"{trial.id}{APART}{name}",
-            item=f"{trial.item}{APART}{name}",
-            label=grade(human(design, trial)),
+            id=f"{trial.id}{APART}{one.name}",
+            item=f"{trial.item}{APART}{one.name}",
+            label=None if people < 0 else one.labels[people],
         )
-        return replace(judgment, trial=derived, outcome=found, chosen=None)
+        return replace(judgment, trial=derived, outcome=outcome, chosen=None)
 
-    return replace(
+
+def _in_order_of_appearance(codes: NDArray[np.int32], words: Sequence[str]) -> Coded[str]:
+    """Codes that count what occurs from its first place on, as `Cell.coded` gives them."""
+    found, first = np.unique(codes, return_index=True)
+    found = found[np.argsort(first)]
+    found = found[found >= 0]
+    place = np.full(len(words) + 1, -1, dtype=np.int32)
+    place[found] = np.arange(found.size)
+    return place[codes], [words[code] for code in found.tolist()]
+
+
+def _cell(cell: Cell, columns: Sequence[_Column], design: Design) -> Cell:
+    """The cell of the grades of some columns, reply by reply; its labels hold theirs."""
+    labels, count = design.labels, len(columns)
+
+    def coded(read: Callable[[_Column], NDArray[np.int32]]) -> Coded[str]:
+        places = [[*map(labels.index, one.labels), -1] for one in columns]
+        table = [
+            np.array(place, dtype=np.int32)[read(one)]
+            for place, one in zip(places, columns, strict=True)
+        ]
+        return _in_order_of_appearance(np.stack(table, axis=1).ravel(), labels)
+
+    def each(name: str, read: Callable[[Judgment], Any]) -> Coded[Any]:
+        codes, words = cell.coded(name, read)
+        return np.repeat(codes, count) if count > 1 else codes, words
+
+    verdicts, people = coded(attrgetter("given")), coded(attrgetter("people"))
+    outcomes = np.repeat(cell.outcomes, count)
+    outcomes[(outcomes == VERDICT) & (verdicts[0] < 0)] = UNPARSED
+    which = np.tile(np.arange(count, dtype=np.int32), len(cell.judgments))
+    derived = replace(
         cell,
-        judgments=tuple(map(judgment_of, cell.judgments)),
+        judgments=_Judgments(cell, columns),
         design=replace(
             design,
-            labels=tuple(labels),
-            ordinal=True,
+            ordinal=len({one.labels for one in columns}) == 1,
             criteria=(),
             pass_mark=None,
             cut=design.cut if design.cut in labels[1:] else None,
         ),
     )
+    return derived.knowing(
+        items=np.repeat(cell.items, count) * np.int32(count) + which,
+        outcomes=outcomes,
+        verdict=verdicts,
+        meaning=verdicts,
+        answer=verdicts,
+        label=people,
+        criterion=(which, [one.name for one in columns]),
+        cluster=each("cluster", cluster_of),
+        template=each("template", template_of),
+        order=each("order", order_of),
+        replicate=each("replicate", replicate_of),
+        has_polarity=each("has_polarity", has_polarity),
+    )
 
 
 def parts(cell: Cell) -> Mapping[str, Cell]:
     """The cell of each criterion by name, that of the overall grade last."""
-    return cell.once("grades by criterion", lambda: _parts(cell))
+
+    def make() -> dict[str, Cell]:
+        return {
+            name: _cell(cell, [one], replace(cell.design, labels=one.labels))
+            for name, one in _columns(cell).items()
+        }
+
+    return cell.once("grades by criterion", make)
 
 
-def _parts(cell: Cell) -> dict[str, Cell]:
-    def one(criterion: Criterion) -> Cell:
+def _columns(cell: Cell) -> dict[str, _Column]:
+    return cell.once("columns of grades", partial(_made_columns, cell))
+
+
+def _made_columns(cell: Cell) -> dict[str, _Column]:
+    def one(criterion: Criterion) -> _Column:
         labels = criterion.labels
 
         def grade(grades: Mapping[str, Any]) -> str | None:
             found = grades.get(criterion.name)
             return found if found in labels else None
 
-        return _derived(cell, criterion.name, labels, grade)
+        return _column(cell, criterion.name, labels, grade)
 
     design, labels = cell.design, overall_labels(cell.design)
     found = {criterion.name: one(criterion) for criterion in criteria_of(design)}
     if OVERALL not in found:
-        found[OVERALL] = _derived(
+        found[OVERALL] = _column(
             cell, OVERALL, labels, lambda grades: grade_at(overall(design, grades), labels)
         )
     return found
@@ -152,21 +299,13 @@ def by_criterion(cell: Cell) -> dict[str, Cell]:
 
 def pooled(cell: Cell) -> Cell:
     """The grades of all criteria in one cell; ordinal where all have one scale."""
-    return cell.once("all grades", lambda: _pooled(cell))
 
+    def make() -> Cell:
+        columns = [_columns(cell)[one.name] for one in criteria_of(cell.design)]
+        labels = tuple(dict.fromkeys(label for one in columns for label in one.labels))
+        return _cell(cell, columns, replace(cell.design, labels=labels))
 
-def _pooled(cell: Cell) -> Cell:
-    every = list(by_criterion(cell).values())
-    scales = [one.design.labels for one in every]
-    labels = tuple(dict.fromkeys(label for scale in scales for label in scale))
-    design = replace(every[0].design, labels=labels, ordinal=len(set(scales)) == 1)
-    # In the order of the trials, as a cell has them.
-    judgments = tuple(
-        judgment
-        for of_trial in zip(*(one.judgments for one in every), strict=True)
-        for judgment in of_trial
-    )
-    return replace(cell, judgments=judgments, design=design)
+    return cell.once("all grades", make)
 
 
 def marked(cell: Cell) -> Cell | None:
@@ -179,7 +318,16 @@ def marked(cell: Cell) -> Cell | None:
         score = overall(design, grades)
         return None if math.isnan(score) else MARK_LABELS[score >= mark - _ROUNDING]
 
-    return cell.once("sides of the mark", lambda: _derived(cell, "mark", MARK_LABELS, side))
+    def make() -> Cell:
+        sides = _column(cell, "mark", MARK_LABELS, side)
+        return _cell(cell, [sides], replace(design, labels=MARK_LABELS))
+
+    return cell.once("sides of the mark", make)
+
+
+def criterion_of(judgment: Judgment) -> str:
+    """What the grade of a judgment of a derived cell is about."""
+    return judgment.trial.id.rpartition(APART)[2]
 
 
 def named(cell: Cell, condition: Mapping[str, Any]) -> Cell:
@@ -192,21 +340,26 @@ class Scores(NamedTuple):
     """Replies that hold at least one grade, as arrays; NaN where a number is missing.
 
     Attributes:
+        replies: their places among the judgments of the cell, shape (replies,).
         given: shares of the judge's grades, shape (replies, criteria).
         human: those of the human grades, likewise.
         overall: the judge's overall scores, shape (replies,); ``human_overall`` those of people.
         words: of the outputs.
-        items: the item of each reply; ``clusters`` its cluster, ``systems`` what produced it.
+        items: the item of each reply, ``clusters`` its cluster: codes that sort like names.
+        systems: what produced it, as its place in ``system_names``, which are sorted; -1 for
+            nothing.
     """
 
+    replies: NDArray[np.intp]
     given: _Floats
     human: _Floats
     overall: _Floats
     human_overall: _Floats
     words: _Floats
-    items: tuple[str, ...]
-    clusters: tuple[str, ...]
-    systems: tuple[str | None, ...]
+    items: NDArray[np.int32]
+    clusters: NDArray[np.int32]
+    systems: NDArray[np.int32]
+    system_names: tuple[str, ...]
 
 
 def scores(cell: Cell) -> Scores:
@@ -215,27 +368,44 @@ def scores(cell: Cell) -> Scores:
 
 
 def _scores(cell: Cell) -> Scores:
-    design, criteria = cell.design, criteria_of(cell.design)
-    read = [one for one in cell.judgments if said(design, one)]
+    design, judge = cell.design, _by_judge(cell)
+    read = np.flatnonzero(judge.each(bool, False))
 
-    def shares(of: Callable[[Judgment], Mapping[str, Any]]) -> tuple[_Floats, _Floats]:
-        table = [[place(of(one).get(c.name), c.labels) for c in criteria] for one in read]
-        shaped = np.array(table, dtype=np.float64).reshape(len(read), len(criteria))
-        return shaped, np.array([_weighted(design, row) for row in shaped.tolist()])
+    def shares(said: _Said) -> tuple[_Floats, _Floats]:
+        of = said._replace(at=said.at[read])
+        columns = [of.each(partial(_share, one), math.nan) for one in criteria_of(design)]
+        return np.column_stack(columns), of.each(partial(overall, design), math.nan)
 
-    given, whole = shares(lambda one: said(design, one))
-    of_people, people_whole = shares(lambda one: human(design, one.trial))
-    conditions = [one.trial.condition for one in read]
+    codes, conditions = _conditions(cell)
+    at = codes[read]
+    named = [None if c.get(SYSTEM) is None else str(c[SYSTEM]) for c in conditions]
+    names = sorted({name for name in named if name is not None})
+    system = {name: code for code, name in enumerate(names)}
+    (given, whole), (of_people, people_whole) = shares(judge), shares(_by_people(cell))
     return Scores(
+        read,
         given,
         of_people,
         whole,
         people_whole,
-        np.array([float(c.get(WORDS, math.nan)) for c in conditions]),
-        tuple(one.trial.item for one in read),
-        tuple(one.trial.cluster for one in read),
-        tuple(None if c.get(SYSTEM) is None else str(c[SYSTEM]) for c in conditions),
+        np.array([*map(_words, conditions)], dtype=np.float64)[at],
+        in_order_of_names(*cell.coded("item", item_of))[0][read],
+        cell.cluster_codes[0][read],
+        np.array([-1 if name is None else system[name] for name in named], dtype=np.int32)[at],
+        tuple(names),
     )
+
+
+def _share(criterion: Criterion, grades: Mapping[str, Any]) -> float:
+    return place(grades.get(criterion.name), criterion.labels)
+
+
+def _words(condition: Condition) -> float:
+    """The words of an output; NaN where they are not known, or are no number."""
+    try:
+        return float(condition.get(WORDS, math.nan))
+    except ValueError:
+        return math.nan
 
 
 def share_right(judgment: Judgment) -> float | None:

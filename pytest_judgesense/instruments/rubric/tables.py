@@ -44,12 +44,12 @@ def systems(cell: Cell, _estimates: Estimates, _suite: Suite | None) -> Rows | N
     """A row for each system with its mean overall score, the best first, and for each pair."""
     table = scores(cell)
     there = ~np.isnan(table.overall)
-    names = sorted({name for name in table.systems if name is not None})
-    if len(names) < 2:
+    codes = np.unique(table.systems[table.systems >= 0]).tolist()
+    if len(codes) < 2:
         return None
     rows: list[dict[str, Any]] = []
-    for name in names:
-        own = np.array([one == name for one in table.systems]) & there
+    for code in codes:
+        name, own = table.system_names[code], (table.systems == code) & there
         mean = float(table.overall[own].mean()) if own.any() else None
         rows.append({"system": name, "score": mean, "replies": int(own.sum())})
     rows.sort(key=lambda row: (row["score"] is None, -(row["score"] or 0.0)))

@@ -84,7 +84,7 @@ class Cell:
         return known
 
     def coded(self, name: str, read: Callable[[Judgment], _Said | None]) -> Coded[_Said]:
-        """What ``read`` says of each judgment, as codes, and what each code stands for.
+        """The result of ``read`` for each judgment, as codes, and the value of each code.
 
         Computed once under the ``name``. Codes are in the order of first appearance; ``None`` is
         -1.
@@ -115,7 +115,7 @@ class Cell:
 
     @property
     def outcomes(self) -> NDArray[np.int8]:
-        """What came of each judgment: `VERDICT`, `UNPARSED` or `FAILED`."""
+        """The outcome of each judgment: `VERDICT`, `UNPARSED` or `FAILED`."""
 
         def make() -> NDArray[np.int8]:
             kinds = (_KINDS[type(one.outcome)] for one in self.judgments)

@@ -54,7 +54,7 @@ _REFUSED = ("refusal", "refused")
 
 
 def agreement(cell: Cell) -> list[Estimate]:
-    """Agreement with the label, where items have one."""
+    """Agreement with the label, if items have labels."""
     labels, _ = cell.coded("label", label_of)
     if not (labels >= 0).any():
         return [unavailable(shared.AGREEMENT, cell, "the items have no labels")]
@@ -75,7 +75,7 @@ def _right(cell: Cell) -> NDArray[np.bool_]:
 
 
 def repeat_flips_of_replicates(cell: Cell) -> list[Estimate]:
-    """Repeat flips, where anything was asked more than once."""
+    """Repeat flips, if there are replicates."""
     repeated = any(number > 1 for number in cell.coded("replicate", replicate_of)[1])
     return repeat_flips(cell) if repeated else []
 

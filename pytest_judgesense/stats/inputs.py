@@ -93,7 +93,7 @@ def _place(name: Hashable) -> tuple[str, int | str]:
 
 
 def joint_codes(*codes: NDArray[Any]) -> NDArray[np.intp]:
-    """One code for what several codes say together, in the order of first appearance."""
+    """One code for each combination of several codes, in the order of first appearance."""
     joint = np.zeros(codes[0].size, dtype=np.int64)
     for one in codes:
         joint = joint * (int(one.max(initial=0)) + 1) + one

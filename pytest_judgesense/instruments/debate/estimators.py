@@ -307,7 +307,7 @@ def _exchanged(debates: Mapping[str, list[Judgment]]) -> bool:
 
 
 def units_of(cell: Cell, values: list[float], clusters: list[str], dropped: int) -> Units:
-    """Units of a rate over debates or topics, with what is missing in the whole cell."""
+    """Units of a rate over debates or topics, with the missing replies of the whole cell."""
     missing = missing_of(cell.outcomes)
     return Units(
         np.asarray(values, dtype=np.float64),

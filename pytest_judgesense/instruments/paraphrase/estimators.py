@@ -25,8 +25,7 @@ label in the space, u = 1[p >= position of the cut]::
 Without a cut of the suite it is the first label above the middle: 4 of 1 to 5, 3 of 1 to 4.
 
 Equivalence: pairs that reviewers find not equivalent are left out of everything here, and the
-    pooled estimates say how many. Worst cases of kappa are given for two labels.
-the pooled estimates say how many. Worst cases of kappa stand where a verdict is one of two labels.
+pooled estimates say how many. Worst cases of kappa are given for two labels.
 """
 
 from __future__ import annotations

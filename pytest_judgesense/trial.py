@@ -113,7 +113,7 @@ class Design:
     labels: tuple[str, ...]
     ordinal: bool = False
     pairwise: bool = False
-    pairs: str | tuple[tuple[str, str], ...] = "all"
+    pairs: Literal["ring", "all"] | tuple[tuple[str, str], ...] = "all"
     others: bool = False
     cut: str | None = None
     excluded: tuple[tuple[str, str], ...] = ()

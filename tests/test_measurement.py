@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 import json
 import shutil
 from collections.abc import Callable
@@ -239,7 +240,7 @@ def test_a_function_is_recorded_at_the_call_and_replayed_without_it(
     suite = few("vacuum", 3)
     asked = []
 
-    if asyncio.iscoroutinefunction(function):
+    if inspect.iscoroutinefunction(function):
 
         async def counted(messages: list[dict[str, str]]) -> str:
             asked.append(messages)

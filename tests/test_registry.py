@@ -223,7 +223,7 @@ def test_a_provider_that_cannot_build_says_so_without_the_key() -> None:
     assert "RuntimeError" in str(raised.value)
     assert "sk-secret" not in str(raised.value)
     other = Provider("plain", lambda *_: "GET /", _parse, "http://127.0.0.1", source="mine")  # type: ignore[arg-type, return-value]
-    with pytest.raises(ExtensionError, match="no request"):
+    with pytest.raises(ExtensionError, match="not a request"):
         other.request(None, "", None, [], None)  # type: ignore[arg-type]
 
 
@@ -235,7 +235,7 @@ def test_what_a_provider_cannot_parse_is_a_failed_call() -> None:
     # The command line and the retries know an HTTP error by how it begins.
     assert PLAIN.read(503, "busy") == Failed("HTTP 503: busy")
     other = Provider("plain", _build, lambda *_: "YES", "http://127.0.0.1", source="mine")  # type: ignore[arg-type, return-value]
-    with pytest.raises(ExtensionError, match="no reply"):
+    with pytest.raises(ExtensionError, match="not a reply"):
         other.read(200, "")
 
 

@@ -20,6 +20,7 @@ from typing import Any, Final
 
 from pytest_judgesense.cassettes.locking import Recorder, recording_alone
 from pytest_judgesense.commands.options import add_asking, judge_and_suite, trust_of
+from pytest_judgesense.errors import UsageError
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.judges.loop import AskingLoop
 from pytest_judgesense.judges.spec import JudgeSpec, Prompts
@@ -69,6 +70,13 @@ def run(options: argparse.Namespace) -> Iterator[str]:
     the rows of ``equivalence`` to paste.
     """
     judge, suite = judge_and_suite(options)
+    if not suite.compared_pairs:
+        raise UsageError(
+            f"suite {suite.name} compares no two templates",
+            found=f"templates: {', '.join(template.id for template in suite.templates) or 'none'}",
+            expected="two templates or more, of a kind with paraphrases",
+            remedy="add a [[templates]] with another wording",
+        )
     asked_alone = replace(judge, prompts=Prompts(), system=None)
     command = f"equivalence {shlex.quote(suite.name)}"
     asking = {

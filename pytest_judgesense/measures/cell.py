@@ -274,6 +274,8 @@ class Groups(NamedTuple):
 
     def kept(self, which: NDArray[np.bool_]) -> Groups:
         """A selection of the groups."""
+        if which.all():
+            return self
         sizes = self.sizes
         starts = np.cumsum(sizes[which]) - sizes[which]
         return Groups(self.places[np.repeat(which, sizes)], starts)
@@ -348,6 +350,9 @@ class Units:
         counts = np.bincount(cell.outcomes[asked], minlength=3)
         codes, names = cell.cluster_codes
         units = groups.kept(kept)
+        first = units.places[units.starts]
+        # Estimates keep them: of units that are all the calls they are those of the cell.
+        each = first.size == codes.size and bool((first[1:] > first[:-1]).all())
 
         def keys() -> tuple[str, ...]:
             parts = np.split(units.places, units.starts[1:]) if units.starts.size else []
@@ -356,7 +361,7 @@ class Units:
 
         return cls(
             values=values[kept].astype(np.float64),
-            clusters=codes[units.places[units.starts]],
+            clusters=codes if each else codes[first],
             dropped=weight * int((~kept).sum()),
             unparsed=int(counts[UNPARSED]),
             failed=int(counts[FAILED]),
@@ -463,6 +468,12 @@ def unavailable(
     return estimated(measure, cell, condition, unavailable=reason, **fields)
 
 
+def _compact(values: NDArray[np.float64]) -> NDArray[Any]:
+    """The same numbers in a byte each where they are 0 and 1: there may be millions."""
+    small = values.astype(np.int8)
+    return small if np.array_equal(small, values) else values
+
+
 def rate(
     measure: Measure,
     cell: Cell,
@@ -495,5 +506,5 @@ def rate(
         flags=flags,
         observations=units.observations,
         # It outlives the units, and has no use for what gives their keys.
-        anew=replace(units, keys=()).anew,
+        anew=replace(units, keys=(), values=_compact(units.values)).anew,
     )

@@ -144,11 +144,21 @@ def _placed(
         return one, other, len(places)
     if scale:
         return first, second, len(scale)
-    _, at, codes = np.unique(np.append(first, second), return_index=True, return_inverse=True)
-    place = np.empty(at.size, dtype=np.intp)
-    place[np.argsort(at)] = np.arange(at.size)
-    one, other = np.split(place[codes], [first.size])
-    return one, other, at.size
+    values = np.union1d(first, second)
+    # One label after the other: sorting all units with their places takes far more memory.
+    at = [_first_place(first, second, value) for value in values]
+    place = np.empty(values.size, dtype=np.intp)
+    place[np.argsort(at)] = np.arange(values.size)
+    one, other = (place[np.searchsorted(values, stream)] for stream in (first, second))
+    return one, other, values.size
+
+
+def _first_place(first: NDArray[Any], second: NDArray[Any], value: Any) -> int:
+    """Where a label is seen first, among those of rater 1 and then those of rater 2."""
+    among = first == value
+    if among.any():
+        return int(among.argmax())
+    return int(first.size + (second == value).argmax())
 
 
 def _kappa_ends(

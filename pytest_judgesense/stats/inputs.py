@@ -95,8 +95,11 @@ def _place(name: Hashable) -> tuple[str, int | str]:
 def joint_codes(*codes: NDArray[Any]) -> NDArray[np.intp]:
     """One code for each combination of several codes, in the order of first appearance."""
     joint = np.zeros(codes[0].size, dtype=np.int64)
-    for one in codes:
-        joint = joint * (int(one.max(initial=0)) + 1) + one
+    telling = [one for one in codes if one.size and one.min() != one.max()]
+    if not telling:
+        return joint
+    for one in telling:
+        joint = joint * (int(one.max()) + 1) + one
         _, first, joint = np.unique(joint, return_index=True, return_inverse=True)
     place = np.empty(first.size, dtype=np.intp)
     place[np.argsort(first)] = np.arange(first.size)

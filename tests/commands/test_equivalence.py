@@ -10,7 +10,7 @@ import pytest
 
 from pytest_judgesense.commands.main import main
 from pytest_judgesense.suites.schema import EquivalenceForm
-from tests.plugin.project import ChatServer, parity_suite
+from tests.plugin.project import WORDINGS, ChatServer, parity_suite
 
 REVIEWS = """
 [[equivalence]]
@@ -83,3 +83,14 @@ def test_what_is_not_recorded_is_an_error_with_the_command_that_records_it(
     told = capsys.readouterr().err
     assert "judgesense equivalence parity --judge-name m.1 --judge-mode record" in told
     assert server.asked == []
+
+
+def test_a_suite_without_a_pair_of_templates_is_a_wrong_command(
+    server: ChatServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    parity_suite(tmp_path, wordings=WORDINGS[:1])
+    assert main(ASKED) == 2
+    said = capsys.readouterr().err
+    assert "suite parity compares no two templates" in said
+    assert "found:    templates: t1" in said
+    assert not server.asked

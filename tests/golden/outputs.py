@@ -71,4 +71,10 @@ def _path(profile: str, kind: str) -> Path:
 
 def _independent(text: str) -> str:
     text = _AGE.sub("(some time ago)", _VERSION.sub(r'\1"..."', text))
-    return _FLOAT.sub(lambda found: format(round(float(found[0]), 12), ".10g"), text)
+    return _FLOAT.sub(_rounded, text)
+
+
+def _rounded(found: re.Match[str]) -> str:
+    short = format(round(float(found[0]), 12), ".10g")
+    # As a number that is whole exactly, which needs no rounding.
+    return f"{short}.0" if short.lstrip("-").isdigit() else short

@@ -118,6 +118,10 @@ BASE = {
         (json.dumps(BASE | {"verdict": ["A"]}), "verdict"),
         (json.dumps(BASE | {"design": {"kind": "paraphrase", "labels": []}}), "design"),
         (json.dumps(BASE | {"design": {"kind": "paraphrase", "labels": ["A", "A"]}}), "design"),
+        (
+            json.dumps(BASE | {"design": {"kind": "x", "labels": ["A", "B"], "pairs": "lla"}}),
+            "design",
+        ),
         (json.dumps(BASE | {"usage": {"prompt_tokens": -5}}), "usage"),
         (json.dumps(BASE | {"usage": {"prompt_tokens": 10**400}}), "usage"),
         (json.dumps(BASE | {"latency_s": -1.0}), "latency_s"),

@@ -12,6 +12,7 @@ from pytest_judgesense.stats.inputs import (
     cluster_codes,
     clustered_vector,
     finite_vector,
+    joint_codes,
     two_sided_level,
 )
 
@@ -60,6 +61,15 @@ def test_integers_have_the_same_codes_either_way(clusters: list[int]) -> None:
     fast, fast_count = cluster_codes(np.array(clusters, dtype=np.int64))
     assert slow.tolist() == fast.tolist()
     assert slow_count == fast_count == len(set(clusters))
+
+
+@given(st.lists(st.tuples(st.integers(0, 2), st.just(4), st.booleans())))
+def test_joint_codes_tell_combinations_apart_in_the_order_of_their_appearance(
+    rows: list[tuple[int, int, bool]],
+) -> None:
+    columns = [np.array([row[at] for row in rows], dtype=np.int32) for at in range(3)]
+    first = list(dict.fromkeys(rows))
+    assert joint_codes(*columns).tolist() == [first.index(row) for row in rows]
 
 
 def test_malformed_values_and_clusters_are_refused() -> None:

@@ -51,6 +51,8 @@ from pytest_judgesense.stats.ranks import Standings
 _MOVES: Final = {"repeat_flip_rate": (-0.05, 0.05), "side_bias": (-0.02, 0.02)}
 _INSTALL: Final = "statsmodels is not installed: pip install 'pytest-judgesense[analysis]'"
 _FEWEST: Final = 3  # configurations, to correlate measures over
+# Of the variance: a component with less has a direction that depends on the machine's libraries.
+_NOTHING: Final = 1e-12
 
 _Rows = list[dict[str, Any]]
 _Tallies = Mapping[str, Sequence[Tally]]
@@ -319,6 +321,7 @@ def _described(parts: Floats) -> dict[str, _Rows]:
                 "configurations": count,
             }
             for place, sign in enumerate(signs)
+            if shares[place] > _NOTHING
         ],
     }
 

@@ -183,17 +183,25 @@ def upper_half(cell: Cell) -> int:
     return labels.index(cut) if cut in labels else (len(labels) + 1) // 2
 
 
-def estimates(cell: Cell) -> list[Estimate]:
+def estimates(cell: Cell, *, by_pair: bool = True) -> list[Estimate]:
     """JSS, flip rate and kappa: pooled, by polarity, of ordinal labels, by template pair."""
     said, (pairs, of_pair) = Said.meant(cell), pair_places(cell)
     notes = _exclusions(cell, len(pairs))
-    found = _family(cell, pairs, {}, said, notes)
+    agree = _agreements(cell, pairs, said)
+    found = _family(cell, pairs, {}, said, notes, agree)
     if any(cell.coded("has_polarity", has_polarity)[1]):
         for polarity, other in (("raw", Said.raw(cell)), ("remapped", said)):
-            found += _family(cell, pairs, {"polarity": polarity}, other, notes)
+            compared = _agreements(cell, pairs, other)
+            found += _family(cell, pairs, {"polarity": polarity}, other, notes, compared)
     if cell.design.ordinal:
-        found += _ordinal_family(cell, pairs, said)
-    return [*found, *_by_pair(cell, pairs, of_pair, said)]
+        found += _ordinal_family(cell, pairs, said, agree)
+    return [*found, *(_by_pair(cell, pairs, of_pair, said) if by_pair else ())]
+
+
+def _agreements(cell: Cell, pairs: Places, said: Said) -> Units:
+    """Each pair with two verdicts, and whether they agree."""
+    first, second = said.codes[pairs].T
+    return Units.at(cell, Groups.of_rows(pairs), first == second)
 
 
 def _exclusions(cell: Cell, compared: int) -> tuple[str, ...]:
@@ -214,8 +222,9 @@ def _by_pair(cell: Cell, pairs: Places, of_pair: Places, said: Said) -> Iterator
         two = templates[number]
         among = np.isin(codes, [names.index(name) for name in two])
         notes = ("equivalence unsure",) * (frozenset(two) in unsure)
-        condition = {"template_pair": "~".join(two)}
-        yield from _family(cell, pairs[of_pair == number], condition, said, notes, among=among)
+        condition, of_two = {"template_pair": "~".join(two)}, pairs[of_pair == number]
+        agree = _agreements(cell, of_two, said)
+        yield from _family(cell, of_two, condition, said, notes, agree, among=among)
 
 
 def _family(
@@ -224,12 +233,12 @@ def _family(
     condition: Condition,
     said: Said,
     notes: tuple[str, ...],
+    agree: Units,
+    *,
     among: NDArray[np.bool_] | None = None,
 ) -> list[Estimate]:
     """``among``: the judgments that decide whether the judge is degenerate; all by default."""
-    groups = Groups.of_rows(pairs)
-    same = said.codes[pairs[:, 0]] == said.codes[pairs[:, 1]]
-    agree, flip = Units.at(cell, groups, same), Units.at(cell, groups, ~same)
+    flip = replace(agree, values=1.0 - agree.values)
     shown: dict[str, Any] = {
         "interval": partial(percentile_bootstrap, seed=cell.seed),
         "flags": (*_degenerate(cell, said, among), *notes),
@@ -242,6 +251,12 @@ def _family(
     ]
 
 
+def _complete(cell: Cell, pairs: Places) -> Places:
+    """The pairs with two verdicts."""
+    found: Places = pairs[(cell.outcomes[pairs] == VERDICT).all(axis=1)]
+    return found
+
+
 def _degenerate(cell: Cell, said: Said, among: NDArray[np.bool_] | None = None) -> tuple[str, ...]:
     """The flag of a judge that says, or means, one thing throughout, labels of both polarities."""
 
@@ -252,19 +267,20 @@ def _degenerate(cell: Cell, said: Said, among: NDArray[np.bool_] | None = None) 
     return ("degenerate",) if one_thing(cell.verdicts) or one_thing(said.codes) else ()
 
 
-def _ordinal_family(cell: Cell, pairs: Places, said: Said) -> list[Estimate]:
+def _ordinal_family(cell: Cell, pairs: Places, said: Said, agree: Units) -> list[Estimate]:
     labels, at = cell.design.labels, upper_half(cell)
     if unknown := {*said.words} - {*labels}:
         reason = f"a verdict is not a label of the scale: {min(unknown)}"
         names = (of.JSS_BINARY, of.WITHIN_ONE_AGREEMENT, of.KAPPA_QUADRATIC)
         return [unavailable(name, cell, reason) for name in names]
-    halves, groups = Said.halves(cell), Groups.of_rows(pairs)
-    steps = np.array([*(labels.index(word) for word in said.words), 0])[said.codes[pairs]]
+    halves, complete = Said.halves(cell), _complete(cell, pairs)
+    steps = np.array([*(labels.index(word) for word in said.words), 0])
 
     def units(side: NDArray[Any], within: int = 0) -> Units:
-        return Units.at(cell, groups, np.abs(side[:, 0] - side[:, 1]) <= within)
+        near = np.abs(side[:, 0] - side[:, 1]) <= within
+        return replace(agree, values=near.astype(np.float64))
 
-    agree, binary, near = units(said.codes[pairs]), units(halves.codes[pairs]), units(steps, 1)
+    binary, near = units(halves.codes[complete]), units(steps[said.codes[complete]], 1)
     nothing = _why_nothing(cell, pairs)
     cut = (*_degenerate(cell, halves), f"cut below {labels[at]}")
     return [
@@ -293,7 +309,7 @@ def _kappa(
     among: NDArray[np.bool_] | None = None,
 ) -> Estimate:
     """Kappa of the first verdicts and the second ones; quadratic over ``scale`` if it is given."""
-    complete = pairs[(cell.outcomes[pairs] == VERDICT).all(axis=1)]
+    complete = _complete(cell, pairs)
     missing = _kappa_missing(cell, pairs, said, units)
     if not len(complete):
         reason = _why_nothing(cell, pairs)
@@ -303,7 +319,8 @@ def _kappa(
     labels = tuple(
         scale or sorted(words[code] for code in set(said.codes[complete].ravel().tolist()))
     )
-    place = np.array([labels.index(word) if word in labels else -1 for word in words])
+    known = [labels.index(word) if word in labels else -1 for word in words]
+    place = np.array(known, dtype=np.int16)
     first, second = place[said.codes[complete]].T
     table = np.zeros((len(labels), len(labels)), dtype=np.int64)
     np.add.at(table, (first, second), 1)
@@ -323,11 +340,12 @@ def _kappa(
         clustered=clustered_kappa(
             first, second, units.clusters, scale=range(len(labels)) if scale else ()
         ),
+        # It outlives the units.
         anew=partial(
             _anew,
-            first.astype(np.int16),
-            second.astype(np.int16),
-            replace(units, keys=()),
+            first,
+            second,
+            replace(units, keys=(), values=units.values[:0].copy()),
             labels,
             quadratic=bool(scale),
         ),

@@ -137,20 +137,23 @@ def _of_parts(
 
     Trials hold several grades, so two measurements cannot be paired by grades.
     """
-    names = [name for name in parts(cell) if whole or name in by_criterion(cell)]
-    found = estimate(pooled(cell), {})
-    for name in names:
-        found += estimate(parts(cell)[name], {"criterion": name})
-    return [replace(one, observations=None) for one in found]
+    found: list[Estimate] = []
+    for name in (None, *(one for one in parts(cell) if whole or one in by_criterion(cell))):
+        condition = {} if name is None else {"criterion": name}
+        part = pooled(cell) if name is None else parts(cell)[name]
+        # Without the units, which would be much to keep until the last part is done.
+        found += [replace(one, observations=None) for one in estimate(part, condition)]
+    return found
 
 
 def stability(cell: Cell) -> list[Estimate]:
     """The effect of the wording, by criterion and, over all grades, by pair of templates."""
 
     def estimate(one: Cell, condition: Condition) -> list[Estimate]:
-        found = of_wordings(one)
         if not condition:
-            return [*found, *(() if one.design.ordinal else map(partial(_unlike, cell), _ORDINAL))]
+            unlike = () if one.design.ordinal else map(partial(_unlike, cell), _ORDINAL)
+            return [*of_wordings(one), *unlike]
+        found = of_wordings(one, by_pair=False)
         return [replace(e, condition=dict(condition)) for e in found if not e.condition]
 
     return _of_parts(cell, estimate)

@@ -124,7 +124,7 @@ def material(tallies: dict[str, list[Tally]], ddof: int = 0) -> dict[str, object
     return {"ddof": ddof, "weights": list(WEIGHTS), "prompts": lines}
 
 
-def nine() -> dict[str, dict[str, object]]:
+def nine(prompts: int = 3) -> dict[str, dict[str, object]]:
     rng = np.random.default_rng(1)
     return {
         f"j{j}": material(
@@ -134,7 +134,7 @@ def nine() -> dict[str, dict[str, object]]:
                     for t in TOPICS
                     for d in (0, 1)
                 ]
-                for p in range(3)
+                for p in range(prompts)
             }
         )
         for j in range(3)
@@ -225,6 +225,15 @@ def test_correlations_and_components_describe_the_measures() -> None:
     explained = [row["explained"] for row in found["measure_pca"]]
     assert sum(explained) == pytest.approx(1.0)
     assert explained == sorted(explained, reverse=True)
+
+
+def test_a_component_without_variance_is_left_out() -> None:
+    # Three measures of three configurations, less their means, lie in a plane.
+    three = tables(nine(prompts=1))
+    rows = three["measure_pca"]
+    assert (len(rows), len(three["measure_correlation"])) == (2, 3)
+    assert sum(row["explained"] for row in rows) == pytest.approx(1.0)
+    assert min(row["explained"] for row in rows) > 1e-6
 
 
 def test_too_few_configurations_are_no_analysis_and_say_so() -> None:

@@ -126,6 +126,8 @@ BOUNDS = {
     "plugin.fixture_values": {
         "threading.Lock": A_MOMENT,
         "asyncio.wrap_future": "as long as the question, which is bounded",
+        "asyncio.wait": "for that",
+        "answer.result": "of what is done",
         "self._run.loop.wait_for": "as long as the questions, which are bounded",
     },
     "plugin.following": {"file.read_bytes": OURS},

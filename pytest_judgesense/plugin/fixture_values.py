@@ -141,8 +141,12 @@ class AskableJudge:
         self._intercept()
         try:
             asked = self._run.loop.submit(self._question(prompt))
-            # Who waits may be cancelled; the call is paid for, and comes to its end.
-            return await asyncio.shield(asyncio.wrap_future(asked))
+            answer = asyncio.wrap_future(asked)
+            # Whoever waits may be cancelled; the call is paid for, comes to its end, and its error
+            # is no one else's to report.
+            answer.add_done_callback(lambda done: done.cancelled() or done.exception())
+            await asyncio.wait([answer])
+            return answer.result()
         except JudgesenseError as error:
             raise error.with_traceback(None) from None
         finally:

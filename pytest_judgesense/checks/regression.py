@@ -122,6 +122,7 @@ class Comparison:
             verdict.
         better: the trial ids of each unit that got better; ``None`` without units.
         blocked: why it is inconclusive regardless of the numbers.
+        names: what the two measurements are called in ``blocked`` and ``notes``.
     """
 
     of: Measure
@@ -133,6 +134,7 @@ class Comparison:
     better: tuple[tuple[str, ...], ...] | None = None
     blocked: str | None = None
     notes: tuple[str, ...] = ()
+    names: tuple[str, str] = ("baseline", "session")
 
     def differs(self, a: Judgment, b: Judgment) -> bool:
         """Whether two judgments of one trial differ in what the measure uses.
@@ -283,16 +285,18 @@ def compare(
     measure: Measure,
     condition: Mapping[str, Any] | None = None,
     most_missing: float = MOST_MISSING,
+    names: tuple[str, str] = ("baseline", "session"),
 ) -> Comparison:
     """The comparison of ``measure`` under exactly ``condition`` (default: the pooled one).
 
-    If a larger share than ``most_missing`` of the baseline's units is lost, nothing is decided.
+    If a larger share than ``most_missing`` of the old units is lost, nothing is decided. The
+    reasons and notes call the two measurements by their ``names``.
     """
     then, now = (_estimate(side, measure, dict(condition or {})) for side in (old, new))
-    bare = Comparison(measure, then, now)
+    bare = Comparison(measure, then, now, names=names)
     if None not in (then.value, now.value) and _identical(old, new, bare):
         return replace(bare, identical=True)
-    for word, estimate in (("baseline", then), ("session", now)):
+    for word, estimate in zip(names, (then, now), strict=True):
         if estimate.value is None:
             return replace(
                 bare, blocked=f"the {word} has no {measure.name}: {estimate.unavailable}"
@@ -375,10 +379,11 @@ def _paired(bare: Comparison, most_missing: float) -> Comparison | None:
     paired = paired_mean_difference if bare.of.soft else paired_difference
     found = paired(values, clusters)
     lost, gained = len(then.keys) - len(common), len(now.keys) - len(common)
-    notes = (f"{lost} units of the baseline and {gained} of the session have no partner",)
+    was, is_ = bare.names
+    notes = (f"{lost} units of the {was} and {gained} of the {is_} have no partner",)
     blocked = None if found else TOO_FEW
     if lost > most_missing * len(then.keys) and not blocked:
-        blocked = f"{lost} of {len(then.keys)} units of the baseline have no partner now"
+        blocked = f"{lost} of {len(then.keys)} units of the {was} have no partner in the {is_}"
     return replace(
         bare,
         difference=found,

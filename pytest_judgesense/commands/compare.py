@@ -32,6 +32,9 @@ from pytest_judgesense.sections import compare as compared_judges
 
 _SHOWN_FLIPS: Final = 10
 _WIDTH: Final = 100
+# What the two measurements are called: of one judge, and of two judges.
+_NAMES: Final = ("old measurement", "new measurement")
+_NAMES_OF_TWO: Final = ("first judge", "second judge")
 _HEAD: Final = ("measure", "old", "new", "change", "95% interval", "no loss p", "verdict")
 _HEAD_OF_TWO: Final = ("measure", "first", "second", *_HEAD[3:])
 # The verdicts on two judges, by the verdicts on one judge that was measured twice.
@@ -124,7 +127,16 @@ def _comparison_lines(
             remedy="give logs that you import one name: judgesense import ... --suite NAME",
         )
     rows = [
-        (pair, compare(then.side, now.side, registry.named(measure), condition))
+        (
+            pair,
+            compare(
+                then.side,
+                now.side,
+                registry.named(measure),
+                condition,
+                names=_NAMES_OF_TWO if then.judge != now.judge else _NAMES,
+            ),
+        )
         for pair, (then, now) in enumerate(pairs)
         for measure, condition in _rows(then, now, registry)
     ]

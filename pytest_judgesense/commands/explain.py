@@ -67,7 +67,8 @@ def _unknown(name: str, registry: Registry) -> UsageError:
     speaking.sort(
         key=lambda one: (f"also called {words}" not in pages[one], -pages[one].count(words))
     )
-    remedy = f"of {words} speaks: judgesense explain {' or '.join(speaking[:_MOST_SPEAKING])}"
+    one_of = " or ".join(speaking[:_MOST_SPEAKING])
+    remedy = f'read about "{words}" with: judgesense explain {one_of}'
     return UsageError(error.what, expected=error.expected, remedy=remedy)
 
 

@@ -203,3 +203,19 @@ def test_two_judges_that_no_measure_ranks_are_compared_all_the_same(tmp_path: Pa
     alone = compare("one.jsonl", cwd=tmp_path)
     assert alone.returncode == 2
     assert "there are no judges to rank" in alone.stderr
+
+
+def test_notes_call_the_two_what_they_are(tmp_path: Path) -> None:
+    """Units without a partner: of a judge measured twice, and of two judges."""
+    write(tmp_path / "old.jsonl", judge(0, 40))
+    write(tmp_path / "new.jsonl", judge(0, 38))
+    done = compare("old.jsonl", "new.jsonl", cwd=tmp_path)
+    said = " ".join(done.stdout.split())
+    assert "2 units of the old measurement and 0 of the new measurement have no partner" in said
+    other = judge(0, 38)
+    renamed = tuple(replace(one, judge="other") for one in other.judgments)
+    write(tmp_path / "other.jsonl", replace(other, judge="other", judgments=renamed))
+    done = compare("old.jsonl", "other.jsonl", cwd=tmp_path)
+    said = " ".join(done.stdout.split())
+    assert "2 units of the first judge and 0 of the second judge have no partner" in said
+    assert "baseline" not in said

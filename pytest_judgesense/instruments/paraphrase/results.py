@@ -277,13 +277,22 @@ def read_table(
             the suite's.
 
     Raises:
-        UsageError: the mapping names no field of a judgment.
+        UsageError: the mapping names no field of a judgment, or a column that no row has.
         LogError: a field is missing or malformed, or a trial appears twice.
     """
     refuse_fields(mapping)
     rows = list(read_rows(path))
     if not rows:
         raise LogError(f"{path} holds no rows", expected="at least one")
+    known = dict.fromkeys(str(column) for row in rows for column in row.value)
+    for name, column in mapping.items():
+        if column not in known:
+            missing_column = unknown_name("column", column, known)
+            raise UsageError(
+                f"no row has a column {column!r}, which is mapped to the {name}",
+                expected=missing_column.expected,
+                remedy=missing_column.remedy,
+            )
     columns = {name: name for name in FIELDS if name in rows[0].value} | dict(mapping)
     if missing := [name for name in ("verdict", "item") if name not in columns]:
         raise UsageError(
@@ -377,7 +386,8 @@ def _cells(
     suite, item = str(cell("suite", required=True)), str(cell("item", required=True))
     template, order = cell("template") or "t1", cell("order") or "ab"
     if order not in _ORDERS:
-        raise row.wrong(columns["order"], "ab or ba")
+        expected = f"ab or ba; words for them are renamed: --value {order}=ab"
+        raise row.wrong(columns["order"], expected)
     replicate = whole("replicate") or 1
     verdict, failed, label = cell("verdict"), cell("failed"), cell("label")
     outcome: Outcome = Unparsed(NO_VERDICT)

@@ -273,7 +273,11 @@ def test_rows_on_one_trial_are_an_error_that_names_both(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("mapping", "message"),
-    [({"verdikt": "v"}, "did you mean 'verdict'"), ({"verdict": "v"}, "no column holds the item")],
+    [
+        ({"verdikt": "v"}, "did you mean 'verdict'"),
+        ({"verdict": "v"}, "no column holds the item"),
+        ({"order": "w"}, "no row has a column 'w', which is mapped to the order"),
+    ],
 )
 def test_a_mapping_that_cannot_be_is_a_wrong_command(
     tmp_path: Path, mapping: dict[str, str], message: str
@@ -290,7 +294,10 @@ def test_a_mapping_that_cannot_be_is_a_wrong_command(
         ("item,verdict\n1,2,3\n", r"t\.csv:2 has another number of cells"),
         ("item,item\n1,2\n", r"t\.csv:1 names a column twice"),
         ('item,verdict\n1,"2\n', r"is not CSV"),
-        ("item,verdict,order\n1,A,aa\n", r"t\.csv:2: field 'order' is malformed"),
+        (
+            "item,verdict,order\n1,A,aa\n",
+            r"(?s)t\.csv:2: field 'order' is malformed.*--value aa=ab",
+        ),
         ("item,verdict,replicate\n1,A,x\n", r"t\.csv:2: field 'replicate' is malformed"),
         ("item,verdict\n,A\n", r"t\.csv:2: field 'item' is malformed"),
         ("", "holds no rows"),

@@ -43,9 +43,10 @@ class Calls:
     def of(cls, judgments: Sequence[Judgment], *, made: int = 0, retried: int = 0) -> Calls:
         """The calls behind ``judgments``: ``made`` in this session, the others replayed."""
         failed = sum(isinstance(judgment.outcome, Failed) for judgment in judgments)
-        usages = [(one.usage.prompt_tokens, one.usage.completion_tokens) for one in judgments]
-        known = ([n for n in column if n is not None] for column in zip(*usages, strict=True))
-        tokens = (sum(counts) if counts else None for counts in known)
+        usages = [one.usage for one in judgments]
+        prompts = [n for one in usages if (n := one.prompt_tokens) is not None]
+        completions = [n for one in usages if (n := one.completion_tokens) is not None]
+        tokens = (sum(counts) if counts else None for counts in (prompts, completions))
         return cls(made, len(judgments) - made, retried, failed, *tokens)
 
     def __add__(self, other: Calls) -> Calls:

@@ -265,17 +265,18 @@ def cells_of_logs(
         for judgment, design in read_log(path, registry, keeps):
             key = (judgment.judge, judgment.trial.suite)
             known = judgments[key].setdefault(judgment.trial.id, judgment)
-            if known.outcome != judgment.outcome:
+            if known is not judgment and known.outcome != judgment.outcome:
                 raise LogError(
                     f"{path}: trial {judgment.trial.id} of judge {judgment.judge} appears twice",
                     found=f"{judgment.outcome} and {known.outcome}",
                     expected="one outcome for one trial",
                     remedy="number replicates, or give the logs different suite names",
                 )
-            if designs.setdefault(key, design) != design:
+            stated = designs.setdefault(key, design)
+            if stated is not design and stated != design:
                 raise LogError(
                     f"{path}: suite {key[1]} of judge {key[0]} has lines of different designs",
-                    found=f"{design} and {designs[key]}",
+                    found=f"{design} and {stated}",
                     expected="one design for a suite",
                     remedy="give the logs different suite names",
                 )

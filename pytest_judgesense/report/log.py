@@ -179,7 +179,7 @@ def read_log(
         return
     # Half a million lines are read into memory: the design on line after line is made once, and
     # known by the end of the line.
-    end, shared, place = "", None, str(path)
+    end, shared, kept, place = "", None, True, str(path)
     stated = frozenset(logged.field for logged in registry.logged)
     validated = _without_further_fields(stated).validate_json
     for number, line in _numbered(path):
@@ -194,7 +194,7 @@ def read_log(
         except ValidationError:  # something of it is wrong, or half of a surrogate pair
             same, value = False, _form(_object(where, line), where)
         if same:
-            if not keeps(shared):
+            if not kept:
                 value["reply"] = None
             yield _judgment(value, where, registry), shared
             continue
@@ -204,7 +204,8 @@ def read_log(
             shared = design = shared if design == shared else design
             tail = line.rpartition(_MARK)[2]
             end = f"{_MARK}{tail}" if _is_object(tail.rstrip()[:-1], given) else ""
-        if not keeps(design):
+            kept = keeps(design)
+        if not (kept if given is not None else keeps(None)):
             value["reply"] = None
         yield _judgment(value, where, registry), design
 

@@ -194,23 +194,6 @@ def _weights(labels: int, *, quadratic: bool) -> NDArray[np.int64]:
     return apart**2 if quadratic else (apart != 0).astype(np.int64)
 
 
-def weighted_kappa(
-    first: Sequence[Hashable], second: Sequence[Hashable], labels: Sequence[Hashable]
-) -> float | None:
-    """Cohen's kappa with quadratic weights; ``None`` where it is undefined.
-
-    Args:
-        first: labels of rater 1.
-        second: labels of rater 2 on the same units, in the same order.
-        labels: all labels, in their order.
-
-    Raises:
-        ValueError: the streams differ in length, a label is none of ``labels``, or ``labels``
-            names one twice.
-    """
-    return table_kappa(confusion(first, second, labels), quadratic=True)
-
-
 def table_kappa(table: NDArray[np.int64], *, quadratic: bool = False) -> float | None:
     """Cohen's kappa of a confusion table; ``None`` where it is undefined.
 

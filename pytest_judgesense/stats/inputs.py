@@ -92,15 +92,35 @@ def _place(name: Hashable) -> tuple[str, int | str]:
     return type(name).__name__, name if isinstance(name, (int, str)) else repr(name)
 
 
+def compact_codes(codes: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """The codes that occur in ascending order, and the place among them of each, from 0.
+
+    As `numpy.unique` with ``return_inverse``; without its sort, where the codes are dense.
+    """
+    most = int(codes.max(initial=-1)) + 1
+    if most > 4 * codes.size + 1024:  # a table of so many would cost more than the sort
+        found, place = np.unique(codes, return_inverse=True)
+        return found, place.reshape(-1).astype(np.intp, copy=False)
+    counts = np.bincount(codes, minlength=most)
+    return np.flatnonzero(counts), (np.cumsum(counts > 0) - 1)[codes]
+
+
+def first_places(codes: NDArray[np.intp]) -> NDArray[np.intp]:
+    """The position at which each of the codes 0, 1, ... stands first; all of them occur."""
+    first = np.empty(int(codes.max(initial=-1)) + 1, dtype=np.intp)
+    first[codes[::-1]] = np.arange(codes.size)[::-1]  # of several the last one stays
+    return first
+
+
 def joint_codes(*codes: NDArray[Any]) -> NDArray[np.intp]:
     """One code for each combination of several codes, in the order of first appearance."""
-    joint = np.zeros(codes[0].size, dtype=np.int64)
+    joint = np.zeros(codes[0].size, dtype=np.intp)
     telling = [one for one in codes if one.size and one.min() != one.max()]
     if not telling:
         return joint
     for one in telling:
-        joint = joint * (int(one.max()) + 1) + one
-        _, first, joint = np.unique(joint, return_index=True, return_inverse=True)
+        joint = compact_codes(joint * (int(one.max()) + 1) + one)[1]
+    first = first_places(joint)
     place = np.empty(first.size, dtype=np.intp)
     place[np.argsort(first)] = np.arange(first.size)
     return place[joint]

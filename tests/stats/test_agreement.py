@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from collections.abc import Sequence
 from itertools import chain, permutations, product
 
 import numpy as np
@@ -18,7 +19,6 @@ from pytest_judgesense.stats.agreement import (
     kappa_bounds,
     krippendorff_alpha,
     table_kappa,
-    weighted_kappa,
 )
 from pytest_judgesense.stats.dirichlet import drawn_weights
 
@@ -27,6 +27,12 @@ STREAMS = st.lists(
     st.tuples(st.sampled_from(LABELS), st.sampled_from(LABELS)), min_size=1, max_size=60
 )
 Pairs = list[tuple[str, str]]
+
+
+def weighted_kappa(
+    first: Sequence[str], second: Sequence[str], labels: Sequence[str]
+) -> float | None:
+    return table_kappa(confusion(first, second, labels), quadratic=True)
 
 
 def streams(pairs: Pairs) -> tuple[list[str], list[str]]:

@@ -11,7 +11,9 @@ from pytest_judgesense.stats.inputs import (
     checked_level,
     cluster_codes,
     clustered_vector,
+    compact_codes,
     finite_vector,
+    first_places,
     joint_codes,
     two_sided_level,
 )
@@ -70,6 +72,17 @@ def test_joint_codes_tell_combinations_apart_in_the_order_of_their_appearance(
     columns = [np.array([row[at] for row in rows], dtype=np.int32) for at in range(3)]
     first = list(dict.fromkeys(rows))
     assert joint_codes(*columns).tolist() == [first.index(row) for row in rows]
+
+
+@given(st.lists(st.integers(0, 20) | st.integers(0, 10**15)))
+def test_compact_codes_are_those_of_numpy_however_far_apart(numbers: list[int]) -> None:
+    """Dense ones are counted, others sorted: a code of 10^15 makes no table of that length."""
+    codes = np.array(numbers, dtype=np.intp)
+    found, place = compact_codes(codes)
+    expected, inverse = np.unique(codes, return_inverse=True)
+    assert found.tolist() == expected.tolist()
+    assert place.tolist() == inverse.reshape(-1).tolist()
+    assert first_places(place).tolist() == [numbers.index(one) for one in expected.tolist()]
 
 
 def test_malformed_values_and_clusters_are_refused() -> None:

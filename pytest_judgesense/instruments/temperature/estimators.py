@@ -247,7 +247,8 @@ class _Group:
         """Whether one slot answers everything, and not because it is right throughout."""
         sweep = self.sweep
         rows = self.rows[sweep.state[self.rows] == VERDICT]
-        if np.unique(sweep.slot[rows]).size != 1:
+        slots = sweep.slot[rows]
+        if not slots.size or slots.min() != slots.max():
             return False
         several = np.ptp(sweep.question[rows]) > 0
         return bool(several and (sweep.content[rows] != sweep.gold[rows]).any())

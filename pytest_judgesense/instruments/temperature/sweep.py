@@ -22,7 +22,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pytest_judgesense.measures.cell import Cell
-from pytest_judgesense.trial import Failed, Judgment, Unparsed, Verdict, content_of_slot
+from pytest_judgesense.stats.inputs import compact_codes, first_places, joint_codes
+from pytest_judgesense.trial import Judgment, Unparsed, Verdict, content_of_slot
 
 FACTORS: Final = ("judge_type", "prompt_style", "temperature")
 SOURCES: Final = ("gold", "model", "dataset")
@@ -91,14 +92,13 @@ class Sweep:
     def codes(self, keys: Sequence[str]) -> tuple[Codes, list[dict[str, Value]]]:
         """A code for each combination of ``keys`` that occurs, and the conditions in order."""
         code = np.zeros(self.state.size, dtype=np.intp)
+        conditions: list[dict[str, Value]] = [{}] if code.size else []
         for key in keys:
             values, codes = self.levels[key]
-            code = code * len(values) + codes
-        _, first, inverse = np.unique(code, return_index=True, return_inverse=True)
-        conditions = [
-            {key: self.levels[key][0][self.levels[key][1][at]] for key in keys} for at in first
-        ]
-        return inverse.astype(np.intp).reshape(-1), conditions
+            found, code = compact_codes(code * len(values) + codes)
+            parts = (divmod(one, len(values)) for one in found.tolist())
+            conditions = [conditions[at] | {key: values[level]} for at, level in parts]
+        return code, conditions
 
 
 @dataclass(frozen=True)
@@ -183,56 +183,73 @@ def _columns(cell: Cell) -> Sweep:
     for name in ("1", "2", "tie"):
         contents[name]
     factors: dict[str, _Coding] = {key: _Coding() for key in (*FACTORS, *SOURCES)}
-    refused: dict[tuple[object, ...], bool] = {}
-    place: list[tuple[object, ...]] = []
-    flat = array("i")
-    # Conditions that a log shares between its lines are looked at once.
-    known: dict[int, tuple[int, ...]] = {}
+    settings, places, models = (_Coding() for _ in range(3))
+    # What is the same for all judgments under a condition, and for all of a series, is looked at
+    # once: a log shares its conditions between its lines.
+    conditions: dict[int, tuple[int, int, int]] = {}
+    levels_of: list[tuple[int, ...]] = []
+    of_series: list[tuple[int, int]] = []
+    flat = array("q")
     for judgment in cell.judgments:
         trial, outcome, condition = judgment.trial, judgment.outcome, judgment.trial.condition
-        where = (trial.template, condition.get("temperature"), condition.get("model"))
-        state, reason, is_refused = VERDICT, -1, False
-        if isinstance(outcome, Unparsed):
+        under = conditions.get(id(condition))
+        if under is None:
+            asked = condition.get("temperature"), models[condition.get("model")]
+            under = (len(levels_of), settings[(condition.get("gold"), *asked)], asked[1])
+            conditions[id(condition)] = under
+            levels_of.append(tuple(factors[key][condition.get(key, "")] for key in factors))
+        number, setting, model = under
+        key = (trial.item, trial.order, trial.template, setting)
+        at = series.get(key)
+        if at is None:
+            at = series[key]
+            # Trials that a provider refuses are refused under a prompt, temperature and model.
+            place = places[(trial.template, condition.get("temperature"), model)]
+            of_series.append((strata[(*key[:3], model)], place))
+        state, reason, value, is_refused = VERDICT, -1, -1, 0
+        if isinstance(outcome, Verdict):
+            value = slots[outcome.value]
+        elif isinstance(outcome, Unparsed):
             state, reason = UNPARSED, reasons[outcome.reason]
-        elif isinstance(outcome, Failed):
+        else:
             state, reason = FAILED, reasons[outcome.reason]
-            is_refused = outcome.reason.startswith(_REFUSED)
-        refused[where] = refused.get(where, True) and is_refused
-        place.append(where)
+            is_refused = int(outcome.reason.startswith(_REFUSED))
         said = _content(judgment)
         repair = judgment.detail.get("repair") if judgment.detail else None
-        if id(condition) not in known:
-            known[id(condition)] = tuple(factors[key][condition.get(key, "")] for key in factors)
         flat.extend(
             (
                 state,
                 -1 if said is None else contents[said],
                 -1 if trial.label is None else contents[trial.label],
-                slots[outcome.value] if isinstance(outcome, Verdict) else -1,
+                value,
                 questions[trial.cluster],
-                series[(trial.item, trial.order, condition.get("gold"), *where)],
+                at,
                 trial.replicate,
                 int(repair.get("calls", 1)) if repair else 0,
                 reason,
-                strata[(trial.item, trial.order, trial.template, where[-1])],
-                *known[id(condition)],
+                number,
+                is_refused,
             )
         )
-    table = np.array(flat, dtype=np.intp).reshape(-1, 10 + len(factors))
-    columns = np.ascontiguousarray(table.T)
-    if any(refused.values()):
-        columns[0, [refused[where] for where in place]] = OUT
+    table = np.array(flat, dtype=np.intp).reshape(-1, 11)
+    *columns, number_of, declined = np.ascontiguousarray(table.T)
+    stratum, place_of = np.array(of_series, dtype=np.intp).reshape(-1, 2)[columns[5]].T
+    if declined.any():
+        answers = np.bincount(place_of, weights=1 - declined)
+        columns[0][answers[place_of] == 0] = OUT
+    columns.append(stratum)
+    of_factors = np.array(levels_of, dtype=np.intp).reshape(-1, len(factors))[number_of].T
     levels = {}
-    for (key, codes), column in zip(factors.items(), columns[-len(factors) :], strict=True):
+    for (factor, codes), column in zip(factors.items(), of_factors, strict=True):
         texts = any(isinstance(value, str) for value in codes)
         values = sorted(codes, key=lambda value: (isinstance(value, str), value))
         # A temperature that some lines lack cannot be compared.
-        if values and values != [""] and not (texts and key == "temperature"):
-            place_of = np.array([values.index(value) for value in codes], dtype=np.intp)
-            levels[key] = (values, place_of[column])
+        if values and values != [""] and not (texts and factor == "temperature"):
+            rank_of = np.array([values.index(value) for value in codes], dtype=np.intp)
+            levels[factor] = (values, rank_of[column])
     paired = cell.judgments if len(cell.judgments) <= _MOST_PAIRED else ()
     keys = np.array([judgment.trial.id for judgment in paired], dtype=object)
-    return Sweep(cell, tuple(questions), tuple(reasons), levels, keys, *columns[: -len(factors)])
+    return Sweep(cell, tuple(questions), tuple(reasons), levels, keys, *columns)
 
 
 def series_of(sweep: Sweep) -> Series:
@@ -356,9 +373,10 @@ def majority_share(k: int, gold: int, others: tuple[int, ...], silent: int) -> f
 
 def majority_shares(votes: Codes, k: int) -> Floats:
     """`majority_share` of each series, from its row of `Series.votes`."""
-    kinds, which = np.unique(votes, axis=0, return_inverse=True)
-    shares = [majority_share(k, of[0], tuple(of[1:-1]), of[-1]) for of in kinds.tolist()]
-    return np.array(shares, dtype=np.float64)[which.ravel()]
+    which = joint_codes(*votes.T)
+    kinds = votes[first_places(which)].tolist()
+    shares = [majority_share(k, of[0], tuple(of[1:-1]), of[-1]) for of in kinds]
+    return np.array(shares, dtype=np.float64)[which]
 
 
 def means_of(values: Floats, codes: Codes, count: int) -> Floats:

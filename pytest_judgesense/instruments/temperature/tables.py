@@ -65,6 +65,7 @@ from pytest_judgesense.instruments.temperature.sweep import (
 )
 from pytest_judgesense.instruments.temperature.votes import vote_contrasts
 from pytest_judgesense.measures.cell import Cell
+from pytest_judgesense.stats.inputs import compact_codes
 
 _REASONS: Final = 20  # of a temperature; the rest is summed up
 
@@ -116,9 +117,9 @@ def _table(sweep: Sweep, series: Series) -> Iterator[Row]:
 
 def _spreads(sweep: Sweep, series: Series, keys: Sequence[str]) -> Iterator[Row]:
     codes, conditions = sweep.codes(keys)
-    replicates, replicate = np.unique(sweep.replicate, return_inverse=True)
+    replicates, replicate = compact_codes(sweep.replicate)
     shape = len(conditions), replicates.size
-    place = codes * replicates.size + replicate.reshape(-1)
+    place = codes * replicates.size + replicate
 
     def sums(of: Flags) -> Floats:
         return np.bincount(place[of], minlength=shape[0] * shape[1]).reshape(shape).astype(float)

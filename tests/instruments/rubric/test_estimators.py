@@ -5,15 +5,18 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from pytest_judgesense.checks.evidence import evidence_of
 from pytest_judgesense.checks.outcome import judge_check
 from pytest_judgesense.estimate import Estimate
+from pytest_judgesense.instruments.rubric import estimators
 from pytest_judgesense.instruments.rubric.grades import grade_at, overall
 from pytest_judgesense.instruments.rubric.tables import grades, system_lines, systems
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.estimation import estimate_all
+from pytest_judgesense.stats import dirichlet
 from pytest_judgesense.trial import Criterion, Design, Verdict
 from tests.checks.known import declare_check
 from tests.measures.building import cell, estimate
@@ -104,6 +107,35 @@ def test_systems_are_told_apart_by_a_paired_test_with_holm() -> None:
     assert pairs["a", "b"]["p"] == pytest.approx(0.0123, abs=5e-5)
     assert [pair for pair, row in pairs.items() if row["apart"]] == [("a", "b")]
     assert any("not told apart: a and c" in line for line in system_lines(rows))
+
+
+@pytest.mark.parametrize("clusters", [40, 41])
+def test_groups_of_clusters_are_drawn_where_there_are_too_many(
+    monkeypatch: pytest.MonkeyPatch, clusters: int
+) -> None:
+    """Two systems on many tasks: b is better by one step on three of four of them.
+
+    Differences of 1, 1, 1, 0 on 40 tasks: mean 0.75, t = 0.75 / (0.439 / sqrt(40)) = 10.8. So the
+    two are told apart in every draw, of clusters and of groups of them.
+    """
+    of = cell_of(
+        reply(f"{name}{task}", (grade, grade), cluster=f"task{task}", system=name)
+        for task in range(clusters)
+        for name, grade in (("a", 2), ("b", 2 if task % 4 == 3 else 3))
+    )
+    monkeypatch.setattr(dirichlet, "_MOST_DRAWN", 30)
+    monkeypatch.setattr(dirichlet, "_GROUPS", 10)
+    found = estimate(of, "separability")
+    assert values(found) == (1.0, 1, 1)
+    assert found.clustered is not None
+    assert (found.clustered.lower, found.clustered.upper) == (1.0, 1.0)
+    assert found.clustered.clusters == clusters
+    # Every group drawn once is every cluster drawn once.
+    differences, count = estimators._differences(of)
+    groups = dirichlet.grouped(np.arange(count), count)
+    assert np.bincount(groups).min() == 4
+    p = estimators._p_values(differences["a", "b"], np.ones((1, 10)), groups)
+    assert p == pytest.approx(estimators._p_values(differences["a", "b"], np.ones((1, count))))
 
 
 def test_without_systems_there_is_nothing_to_separate() -> None:

@@ -69,6 +69,12 @@ class Shown:
     fields: Mapping[str, str]
     prompt: Sequence[Mapping[str, str]] | None
 
+    @property
+    def has_equal_sides(self) -> bool:
+        """Whether the texts of the two candidates are known, and the same but for white space."""
+        a, b = (self.fields.get(side) for side in "ab")
+        return a is not None and b is not None and a.split() == b.split()
+
 
 @dataclass(frozen=True)
 class Frozen:
@@ -166,8 +172,17 @@ def _frozen(
             "with --map prompt=COLUMN, or --map field.NAME=COLUMN for each text; where a suite was "
             "asked, its file has the texts, and a preset with items = N takes some of them",
         )
-    drawn = _drawn(list(items.values()), sample, seed)
     told = [f"{silent} judgments do not say what was judged: left out"] if silent else []
+    equal = [name for name, one in items.items() if design.pairwise and one.has_equal_sides]
+    if equal:
+        told.append(f"{len(equal)} pairs of two equal texts, such as {equal[0]}: left out")
+        items = {name: one for name, one in items.items() if not one.has_equal_sides}
+    if not items:
+        raise LogError(
+            f"{log} holds only pairs of equal texts on suite {name}",
+            expected="pairs of two texts that differ",
+        )
+    drawn = _drawn(list(items.values()), sample, seed)
     if len(drawn) < len(items):
         told.append(f"{len(drawn)} of {len(items)} outputs drawn by seed {seed}")
     found = Frozen(

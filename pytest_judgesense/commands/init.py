@@ -108,6 +108,7 @@ def start_own(options: argparse.Namespace) -> Iterator[str]:
     )
     suite = slug(items.file.stem)
     place = Path("suites", suite)
+    own.refuse_faults(found, items, suite, target)
     yield f"understood: {called} on {len(items.rows)} items of {items.file}: {found.kind}"
     for line in own.told(found):
         yield f"            {line}"

@@ -8,16 +8,18 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, Final, Literal, TypeAlias
 
-from pytest_judgesense.checks.outcome import can_clear
+from pytest_judgesense.checks.outcome import can_clear, lint_suite
 from pytest_judgesense.errors import SuiteError, UsageError
-from pytest_judgesense.files import read_text
+from pytest_judgesense.files import read_bytes, read_text
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.judges.functions import MESSAGES, TEMPLATE, TEMPLATE_ID, parameters_of
 from pytest_judgesense.measures.measure import Measure
@@ -27,7 +29,7 @@ from pytest_judgesense.measures.shared import (
     REPEAT_FLIP_RATE,
     UNPARSED_RATE,
 )
-from pytest_judgesense.suites.loading import form_of
+from pytest_judgesense.suites.loading import form_of, load_suite
 from pytest_judgesense.suites.stimuli import Stimuli, rows_of, text_of
 
 Kind: TypeAlias = Literal["pairwise", "labels", "score"]
@@ -183,7 +185,7 @@ def _columns_taken(
             f"--map {name}={column} matches nothing",
             found=both,
             expected=f"PARAMETER=COLUMN; or one of {', '.join(_BESIDE)} in place of a parameter",
-            remedy=f"write --map {column}={name}" if turned else "fix the name",
+            remedy=f"write --map {shlex.quote(f'{column}={name}')}" if turned else "fix the name",
         )
     plain = {_plain(column): column for column in columns}
     taken: dict[str, str] = {}
@@ -232,7 +234,7 @@ def _guessed(names: Sequence[str], free: Sequence[str]) -> str:
                 likely = others[0] if len(others) == 1 else None
         if likely in left:
             left.remove(likely)
-        options.append(f"--map {name}={likely or 'COLUMN'}")
+        options.append(f"--map {shlex.quote(f'{name}={likely}') if likely else f'{name}=COLUMN'}")
     return " ".join(options)
 
 
@@ -416,8 +418,10 @@ def table_of(found: Understood, name: str, file: str) -> dict[str, Any]:
     if found.kind == "score":
         space |= {"ordinal": True}
     stimuli: dict[str, Any] = {"file": file}
-    if found.columns:
-        stimuli["columns"] = dict(found.columns)
+    # JSON Lines are read as a user's own if the suite file names columns.
+    columns = found.columns or (file.endswith(".jsonl") and {one: one for one in found.fields})
+    if columns:
+        stimuli["columns"] = dict(columns)
     if found.values:
         stimuli["values"] = dict(found.values)
     design = {"orders": "both"} if found.kind == "pairwise" else {"replicates": 2}
@@ -501,6 +505,24 @@ def suite_text(found: Understood, name: str, file: str, called: str) -> str:
         *(f"{check} = {bar}  # {checks[check]}" for check, bar in checks_of(found)),
     ]
     return "\n".join(lines) + "\n"
+
+
+def refuse_faults(found: Understood, items: Items, name: str, called: str) -> None:
+    """Raise a `UsageError` if the suite would be refused when it is asked."""
+    with TemporaryDirectory() as folder:
+        copy = Path(folder, items.file.name)
+        copy.write_bytes(read_bytes(items.file))
+        path = Path(folder, f"{name}.suite.toml")
+        path.write_text(suite_text(found, name, copy.name, called), encoding="utf-8")
+        suite = load_suite(path, None, BUILT_IN.forms)
+        errors = [one for one in lint_suite(suite, BUILT_IN) if one.severity == "error"]
+    for one in errors:
+        raise UsageError(
+            f"{items.file}, {one.where}: {one.what}",
+            found=one.found,
+            expected=one.expected,
+            remedy=f"{one.remedy}; then run judgesense init again",
+        )
 
 
 def _pairs_of(table: Mapping[str, Any]) -> str:

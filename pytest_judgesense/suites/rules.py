@@ -253,7 +253,7 @@ def _identical_sides(suite: Suite) -> Iterator[LintFinding]:
             "the two candidates are identical",
             f"{len(same)} of {len(suite.items)} items",
             "two texts that differ",
-            "fix the items, or put them into a vacuum suite",
+            "fix the items or leave them out; on equal texts a vacuum suite measures the judge",
         )
 
 

@@ -258,6 +258,23 @@ def test_pairs_are_asked_in_both_orders(tmp_path: Path) -> None:
     assert all(shown[row["id"], row["shown"]] == row["sent"] for row in rows)
 
 
+def test_pairs_of_equal_texts_are_left_out_and_counted(tmp_path: Path) -> None:
+    """No suite takes them: a slot that wins on them says nothing of the order."""
+    texts = [("one", "two"), ("same text", "same  text"), ("three", "four")]
+    rows = [
+        {"id": f"p{n}", "said": "AB"[n % 2], "one": one, "two": two}
+        for n, (one, two) in enumerate(texts)
+    ]
+    (tmp_path / "pairs.json").write_text(json.dumps(rows), encoding="utf-8")
+    columns = {"item": "id", "verdict": "said", "field.a": "one", "field.b": "two"}
+    read = read_table(tmp_path / "pairs.json", columns)
+    log = tmp_path / "log.jsonl"
+    log.write_text("".join(f"{log_line(*one)}\n" for one in read.judgments), encoding="utf-8")
+    (found,) = frozen_suites(log)
+    assert [one.item for one in found.shown] == ["p0", "p2"]
+    assert "1 pairs of two equal texts, such as p1: left out" in found.told
+
+
 def test_judges_of_known_providers_are_declared(tmp_path: Path) -> None:
     assert judge_of("openai:chat:gpt-4o") == ("openai", "gpt-4o")
     assert judge_of("anthropic/claude-x") == ("anthropic", "claude-x")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import os
+import shlex
 import subprocess
 import tomllib
 from collections.abc import Callable, Iterator, Sequence
@@ -153,6 +154,32 @@ def test_a_parameter_that_no_column_matches_is_asked_for(folder: Folder) -> None
         "  remedy:   say which: judgesense init --callable myapp:judge --items pairs.csv "
         "--map question=COLUMN --map answer_a=model_1 --map answer_b=model_2"
     )
+    assert not (folder.path / "suites").exists()
+
+
+def test_the_command_that_helps_can_be_pasted_into_a_shell(folder: Folder) -> None:
+    """Columns of spreadsheets have spaces: `shlex` reads the options as a shell does."""
+    lines = [{"Prompt text": r["prompt"], "A 1": r["model_1"], "A 2": r["model_2"]} for r in rows()]
+    write_csv(folder.path / "pairs.csv", lines)
+    done = folder.init("--map", "question=Prompt text")
+    remedy = done.stdout.splitlines()[-1].partition("say which: ")[2]
+    assert shlex.split(remedy)[-4:] == ["--map", "answer_a=A 1", "--map", "answer_b=A 2"]
+    again = folder.run(*shlex.split(remedy))
+    assert again.returncode == 0, again.stdout
+
+
+def test_items_that_lint_would_refuse_are_told_before_anything_is_written(folder: Folder) -> None:
+    lines = rows()
+    lines[4]["model_1"] = "a poor  answer"  # equal but for a blank; the header is line 1
+    write_csv(folder.path / "pairs.csv", lines)
+    done = folder.init(*MAPPED)
+    assert done.returncode == 2
+    what, found, expected, remedy = done.stdout.splitlines()
+    assert what == "judgesense: pairs.csv, items line-6: the two candidates are identical"
+    assert found == "  found:    1 of 30 items"
+    assert expected == "  expected: two texts that differ"
+    assert "fix the items or leave them out" in remedy
+    assert remedy.endswith("then run judgesense init again")
     assert not (folder.path / "suites").exists()
 
 
@@ -313,6 +340,9 @@ def test_items_outside_the_project_are_copied(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stdout
     assert "agreement is not gated" in done.stdout
     assert (project / "suites" / "x" / "x.jsonl").is_file()
+    # Columns of the names of parameters, without ids, in JSON Lines: read as they are.
+    recorded = processes.run(*commands(done.stdout)[0], cwd=project, merged=True)
+    assert "2 passed" in recorded.stdout, recorded.stdout
 
 
 @pytest.mark.parametrize(

@@ -55,6 +55,7 @@ from pytest_judgesense.suites.planning import plan_trials, recording_of, trial_o
 from pytest_judgesense.suites.suite import Suite
 from pytest_judgesense.trial import Design, Judgment, Trial, Usage
 
+_MOST_NAMED: Final = 12  # verdicts that an error lists
 STOPPED: Final = ".stopped.json"  # suffix of the file that says where a suite was stopped
 
 Mode: TypeAlias = Literal["replay", "record", "live"]
@@ -386,7 +387,10 @@ def _ask(
         if judgment.trial.id in counted:
             count(judgment)
 
-    first = FirstReplies(0 if mode == "replay" else max_unparsed)
+    verdicts = suite.space.verdicts
+    if suite.space.criteria or len(verdicts) > _MOST_NAMED:
+        verdicts = ()
+    first = FirstReplies(0 if mode == "replay" else max_unparsed, verdicts)
     answers: dict[str, Answer] = {}
     left_out: list[tuple[Trial, LimitReached]] = []
     for batch in batches(answers) if batches else [trials]:

@@ -322,7 +322,7 @@ def _contents(
             f"the possible answers of {called} are not known",
             found=f"{len(said)} labels in column {label}" if label else "no column with labels",
             expected=f"2 to {_MOST_LABELS} labels",
-            remedy=f"name them: {command} --labels YES,NO; or --map label=COLUMN",
+            remedy=f"name them: {command} --labels YES,NO; or --map {_likely_label(items, taken)}",
         )
     clash = [name for name in taken if name in _BESIDE]
     if clash:
@@ -341,6 +341,17 @@ def _contents(
         )
     columns = dict(taken)
     return Understood(kind, {}, columns, {}, said, list(taken))
+
+
+def _likely_label(items: Items, taken: Mapping[str, str]) -> str:
+    """The option that maps a column of a few values that repeat; ``COLUMN`` if there is none."""
+    for column in items.columns:
+        values = items.values(column)
+        if column not in taken.values() and 2 <= len({*values}) <= min(
+            _MOST_LABELS, len(values) // 2
+        ):
+            return shlex.quote(f"label={column}")
+    return "label=COLUMN"
 
 
 def _labels(values: Sequence[str], kind: Kind) -> list[str]:

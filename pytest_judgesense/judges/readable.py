@@ -8,7 +8,7 @@ values, costs only these calls.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import asynccontextmanager
 from typing import Final
 
@@ -24,11 +24,13 @@ _LONGEST: Final = 100
 class FirstReplies:
     """Lets the first trials of a suite begin, and the others once one of those could be read.
 
-    After ``most`` that could not, with none that could, no other begins; 0 sets no limit.
+    After ``most`` that could not, with none that could, no other begins; 0 sets no limit. Errors
+    name the ``verdicts`` that a reply may state.
     """
 
-    def __init__(self, most: int = 0) -> None:
+    def __init__(self, most: int = 0, verdicts: Sequence[str] = ()) -> None:
         self._most = most
+        self._verdicts = verdicts
         self._open = not most
         self._under_way = 0
         self._unread: list[Judgment] = []
@@ -74,11 +76,12 @@ class FirstReplies:
 
     def _limit(self) -> LimitReached:
         shown = "\n            ".join(unread_lines(self._unread))
+        named = f" ({', '.join(self._verdicts)})" if self._verdicts else ""
         return LimitReached(
             f"none of the first {len(self._unread)} replies states a verdict "
             f"(--judge-max-unparsed {self._most})",
             found=shown,
-            expected="a verdict in at least one of them; otherwise asking stops",
+            expected=f"a verdict{named} in at least one of them; otherwise asking stops",
             remedy="fix the prompt, the function or [space] names of the suite, and run again: "
             "recorded replies are kept; --judge-max-unparsed 0 turns this limit off",
         )

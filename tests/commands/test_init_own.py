@@ -371,6 +371,16 @@ def test_what_cannot_be_joined_is_one_usage_error(
     assert not (tmp_path / "suites").exists()
 
 
+def test_a_column_of_a_few_values_is_proposed_for_the_labels(tmp_path: Path) -> None:
+    (tmp_path / "own.py").write_text("def judge(text): return True\n")
+    items = [{"text": f"text {n}", "nr": n, "fine": bool(n % 3)} for n in range(9)]
+    (tmp_path / "x.json").write_text(json.dumps(items))
+    given = ("init", "--callable", "own:judge", "--items", "x.json")
+    done = processes.run("judgesense", *given, cwd=tmp_path, merged=True)
+    assert done.returncode == 2
+    assert done.stdout.rstrip().endswith("--labels YES,NO; or --map label=fine")
+
+
 def test_callable_and_items_belong_together(tmp_path: Path) -> None:
     done = processes.run("judgesense", "init", "--items", "x.csv", cwd=tmp_path, merged=True)
     assert done.returncode == 2

@@ -39,7 +39,7 @@ def test_it_stops_after_twenty_and_shows_three_with_their_reasons(
             "*found: *parity/p0/t1/ab/r1: no verdict: Hm, 0 is an interesting number.*",
             "*parity/p1/t1/ab/r1: no verdict: Hm, 1 is*",
             "*parity/p2/t1/ab/r1: no verdict: Hm, 2 is*",
-            "*expected: a verdict in at least one of them*",
+            "*expected: a verdict (YES, NO) in at least one of them*",
             "*remedy: *--judge-max-unparsed 0 turns this limit off*",
         ]
     )

@@ -351,6 +351,12 @@ def judgments_of(
                 f"candidate (slot A where order is ab), {second} the second; if they are labels "
                 f"of something else, rename them: --value {first}=WORD"
             )
+        elif sides := _perhaps_slots(part, ordered="order" in columns):
+            first, second = sides
+            notices.append(
+                f"verdicts of suite {name} are labels, {first} and {second}; if they are the "
+                f"slots of a pair, rename them: --value {first}=A --value {second}=B"
+            )
     judgments = [one for part in by_suite.values() for one in part]
     known = {suite: _design(part) for suite, part in by_suite.items()} | dict(designs or {})
     read = ((one, known[one.trial.suite]) for one in judgments)
@@ -472,6 +478,19 @@ def _contents(judgments: Sequence[Judgment], *, ordered: bool) -> dict[str, str]
     if first[:-1] != second[:-1] or not (ordered or first[:-1].rstrip("0123456789")):
         return {}
     return {first: "1", second: "2"}
+
+
+def _perhaps_slots(judgments: Sequence[Judgment], *, ordered: bool) -> list[str]:
+    """Two verdicts that are read as labels and look like slots; empty where nothing does.
+
+    A column says in which order candidates stood, or the words differ in a last ``a`` and ``b``.
+    """
+    words = sorted(_words(judgments))
+    if len(words) != 2 or words == ["A", "B"]:
+        return []
+    first, second = (word.casefold() for word in words)
+    named = len(first) > 1 and first[:-1] == second[:-1] and (first[-1], second[-1]) == ("a", "b")
+    return words if named or ordered else []
 
 
 def _in_slots(one: Judgment, contents: Mapping[str, str]) -> Judgment:

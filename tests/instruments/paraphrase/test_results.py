@@ -331,6 +331,30 @@ def test_verdicts_that_name_contents_become_slots_with_a_notice(tmp_path: Path) 
     assert any("name contents, not slots: model_1 is the first" in one for one in read.notices)
 
 
+@pytest.mark.parametrize(
+    ("words", "header", "told"),
+    [
+        (("model_a", "model_b"), "item,verdict", True),
+        (("left", "right"), "item,verdict,order", True),
+        (("left", "right"), "item,verdict", False),  # it may be about directions
+        (("YES", "NO"), "item,verdict", False),
+        (("A", "B"), "item,verdict,order", False),  # slots
+    ],
+)
+def test_labels_that_look_like_slots_are_told(
+    tmp_path: Path, words: tuple[str, str], header: str, told: bool
+) -> None:
+    rows = [f"i{n},{words[n % 2]}{',ab' if 'order' in header else ''}\n" for n in range(4)]
+    path = tmp_path / "log.csv"
+    path.write_text(f"{header}\n{''.join(rows)}")
+    read = read_table(path, {}, judge="j", suite="s")
+    expected = f"--value {words[0]}=A --value {words[1]}=B"
+    assert [expected in one for one in read.notices] == ([True] if told else [])
+    if told:
+        renamed = read_table(path, {}, judge="j", suite="s", values={words[0]: "A", words[1]: "B"})
+        assert all(design is not None and design.pairwise for _, design in renamed.judgments)
+
+
 def test_words_of_the_order_are_renamed_as_those_of_verdicts(tmp_path: Path) -> None:
     path = tmp_path / "log.csv"
     path.write_text("item,order,verdict\nq1,original,1\nq1,swapped,1\n")

@@ -18,6 +18,7 @@ from __future__ import annotations
 import difflib
 import json
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final, Literal
@@ -150,6 +151,14 @@ class _BaselineForm(BaseModel, extra="forbid", frozen=True):
     seed: int
     versions: dict[str, str]
     judges: list[_JudgeForm] = Field(min_length=1)
+
+
+def is_baseline(path: Path) -> bool:
+    """Whether a file says that it is a baseline; `read_measured` tells what is wrong with it."""
+    with suppress(OSError, ValueError):
+        value = json_value(read_text(path))
+        return isinstance(value, dict) and value.get("schema") == SCHEMA
+    return False
 
 
 def read_measured(path: Path, seed: int = 0, registry: Registry = BUILT_IN) -> list[Measured]:

@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
-from pytest_judgesense.baseline import read_measured
+from pytest_judgesense.baseline import is_baseline, read_measured
 from pytest_judgesense.commands.options import (
     BROKEN_FILE,
     FILE,
@@ -52,8 +52,8 @@ _WITH_REPLIES: Final = (".jsonl", ".html")
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the logs and the outputs."""
-    said = "judgment logs (.jsonl); or datasheets and baselines (.json): checks are printed, and "
-    said += "--datasheet x.html shows each measure over time"
+    said = "judgment logs (.jsonl); or datasheets (.json), whose checks are printed, and baselines "
+    said += "(.json); --datasheet x.html shows each measure of several over time"
     parser.add_argument("logs", nargs="+", type=Path, metavar="LOG", help=said)
     said = "write the datasheet: .json, .html (a page), .md, .csv or .tex (tables), or .jsonl for "
     said += "the joined log; may be repeated"
@@ -71,7 +71,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Print the datasheet of judgment logs, or the checks of datasheets."""
+    """Print the datasheet of judgment logs and baselines, or the checks of datasheets."""
     are_json = [path.suffix == ".json" for path in options.logs]
     if all(are_json) and options.datasheet and not (options.ranking or options.export):
         return _history_written(options)
@@ -210,7 +210,7 @@ def _exported(form: str, folder: Path, cells: Sequence[Cell], registry: Registry
 
 
 def _checks_told(options: argparse.Namespace) -> Iterator[str]:
-    """Print the outcomes of the checks in the datasheets."""
+    """Print the outcomes of the checks in the datasheets, and the datasheets of baselines."""
     named = ", ".join(str(path) for path in options.logs)
     if (
         options.datasheet
@@ -224,7 +224,15 @@ def _checks_told(options: argparse.Namespace) -> Iterator[str]:
             expected="judgment logs (.jsonl) with --datasheet, --ranking and --export; or "
             "datasheets and baselines (.json) with --datasheet (over time) and --badge",
         )
-    entries = _judges_of_datasheets(options.logs)
+    registry = registry_of(options)
+    baselines = [path for path in options.logs if is_baseline(path)]
+    for path in baselines:  # it holds judgments, and no checks
+        view = view_of(_sheet_of_file(path, options, registry), registry)
+        yield from datasheet_lines(view)
+    datasheets = [path for path in options.logs if path not in baselines]
+    if not datasheets and options.badge is None:
+        return
+    entries = _judges_of_datasheets(datasheets)
     checks = [(entry["judge"]["name"], check) for entry in entries for check in entry["checks"]]
     for name, check in checks:
         head = f"{check['outcome'].upper()}  judge {name}, {check['suite']}, {check['check']}"

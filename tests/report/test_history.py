@@ -124,6 +124,14 @@ def test_baselines_are_points_of_the_lines_too(
         if caption.startswith("dark_current of ") and caption.endswith("over time")
     ]
     assert {(row[0], row[3]) for row in table[1:]} == expected
+    # Without a page: what a log would show, and the checks of datasheets behind it.
+    sheet = tmp_path / "sheet.json"
+    sheet.write_text(datasheet_json(history("2026-03-01", "2026-01-01", "2026-02-01")[0].sheet), encoding="utf-8")
+    assert main(["report", str(files[0]), str(sheet)]) == 0
+    said = capsys.readouterr().out
+    assert "judge clean " in said
+    assert "  dark_current " in said
+    assert said.rstrip().splitlines()[-1].endswith(("pass", "passes", "fail", "fails", "no checks"))
 
 
 def test_the_command_writes_a_page_of_datasheets_and_no_mixture(

@@ -14,10 +14,8 @@ more labels, and n_c the labels c in them, n their sum::
     alpha = 1 - (n - 1) * sum_u sum_(c != k) n_uc n_uk / (m_u - 1) / sum_(c != k) n_c n_k
 
 Edges: kappa is 0/0, hence ``None``, exactly if both streams hold the same single label, and for
-    empty streams; alpha likewise if there is only one label, or no unit has two. Two streams that
-    are constant at different labels have kappa 0.
-empty streams; alpha so where all labels are one, or no unit has two. Two streams that are constant
-at different labels have kappa 0.
+empty streams; alpha likewise if there is only one label, or no unit has two. Two streams that are
+constant at different labels have kappa 0.
 
 **Missing labels.** `kappa_bounds` gives the least and the greatest kappa over all completions of
 two streams of two labels. A unit lacks its first label, its second, or both. With the second

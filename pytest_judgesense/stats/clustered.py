@@ -44,7 +44,8 @@ theta_(c) the statistic without cluster c, and their mean theta_(.)::
     theta -/+ t(K - 1, q) sqrt((K - 1) / K * sum (theta_(c) - theta_(.))^2)
 
 within the range of the statistic; if no cluster changes it, the value alone, by the method
-``constant``.
+``constant``, or ``None`` with fewer than `FEWEST_FOR_SKEW` clusters: three outputs in one order
+with people show nothing of others.
 
 In a two-sided interval ``q = (1 + L) / 2``. One-sided bounds at L are computed alike with q = L.
 Fewer than two clusters say nothing of the spread between clusters: the result is ``None``.
@@ -84,7 +85,8 @@ _Vector: TypeAlias = NDArray[np.float64]
 # them there: it may be never.
 Statistic: TypeAlias = Callable[..., float]
 
-FEWEST_FOR_SKEW: Final = 10  # clusters below which a skewed mean has no interval
+# Clusters below which a skewed mean has no interval, and a statistic that no cluster changes.
+FEWEST_FOR_SKEW: Final = 10
 
 _ROUNDING: Final = 1e-12  # differences below this share of the values are rounding, not spread
 _MOST_LEFT_OUT: Final = 1000  # clusters that a jackknife leaves out one at a time
@@ -295,8 +297,9 @@ def clustered_statistic(
 
     Returns:
         The interval, its method ``jackknife-t``, or ``constant`` where no cluster changes the
-        statistic; ``None`` with fewer than three clusters, or where the statistic of all units, or
-        of all but one cluster, is not finite. More than 1,000 clusters are left out in 200 random
+        statistic; ``None`` with fewer than three clusters, with fewer than `FEWEST_FOR_SKEW` of
+        which none changes it, or where the statistic of all units, or of all but one cluster, is
+        not finite. More than 1,000 clusters are left out in 200 random
         groups (Wolter 2007, ch. 4), one after the other: Student's quantile is that of the groups.
 
     Raises:
@@ -314,6 +317,8 @@ def clustered_statistic(
     away = left_out - left_out.mean()
     error = math.sqrt((parts - 1) / parts * float(away @ away))
     constant = error <= _ROUNDING * max(1.0, abs(whole))
+    if constant and count < FEWEST_FOR_SKEW:
+        return None
 
     def ends(*levels: float) -> list[_Ends]:
         reaches = [_student(parts - 1, at) * error for at in levels]

@@ -7,8 +7,7 @@ r"""Correlation: Pearson's, Spearman's, and Spearman's partial correlation.
     rho(x, y | z) = (rho_xy - rho_xz rho_yz) / sqrt((1 - rho_xz^2)(1 - rho_yz^2))
 
 Edges: NaN if x or y is constant; a constant z has no effect. If z determines the ranks of x or of y
-    completely, nothing is left to correlate: 0.
-decides the ranks of x or of y wholly, nothing is left of them that could go with the other: 0.
+completely, nothing is left to correlate: 0.
 
 References:
     C. Spearman (1904), American Journal of Psychology 15, 72-101.
@@ -45,7 +44,7 @@ def pearson(x: ArrayLike, y: ArrayLike, counts: ArrayLike | None = None) -> floa
 
 
 def places(x: ArrayLike) -> NDArray[np.intp]:
-    """The place of each value among the unlike ones in ascending order: ranked like them, faster"""
+    """The place of each value among the unlike ones in ascending order: ranked like them, faster."""
     # Sums of the same grades in another order are the same number.
     rounded = np.round(np.asarray(x, dtype=np.float64), 9)
     return np.unique(rounded, return_inverse=True)[1]

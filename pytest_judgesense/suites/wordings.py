@@ -149,7 +149,7 @@ def polarity(suite: Suite) -> Iterator[LintFinding]:
 
 def _named(text: str, space: DecisionSpace) -> set[str]:
     """The verdicts of ``space`` that ``text`` names."""
-    names = {v: (v, *space.names.get(v, ())) for v in (*space.labels, *((TIE,) * space.tie))}
+    names = {v: (v, *space.names.get(v, ())) for v in _wanted(space)}
 
     def found(call: str) -> bool:
         flags = re.IGNORECASE if len(call) > 1 else re.NOFLAG
@@ -157,8 +157,23 @@ def _named(text: str, space: DecisionSpace) -> set[str]:
 
     named = {verdict for verdict, calls in names.items() if any(map(found, calls))}
     # "1 to 5" includes the labels in between.
-    ends = {space.labels[0], space.labels[-1]}
-    return named | set(space.labels) if space.ordinal and ends <= named else named
+    ranges = {frozenset(ends) for ends in _RANGE.findall(text)}
+    for scale in _scales(space):
+        ends = {scale[0], scale[-1]}
+        if ends in ranges or (space.ordinal and ends <= named):
+            named |= set(scale)
+    return named
+
+
+def _scales(space: DecisionSpace) -> list[tuple[str, ...]]:
+    """The scales that replies use: those of the criteria, where it has some."""
+    return [*dict.fromkeys(one.labels for one in space.criteria)] or [space.labels]
+
+
+def _wanted(space: DecisionSpace) -> dict[str, None]:
+    """The verdicts that a wording has to name, in order."""
+    labels = (label for scale in _scales(space) for label in scale)
+    return dict.fromkeys((*labels, *((TIE,) * space.tie)))
 
 
 _CHOICE: Final = re.compile(
@@ -169,11 +184,11 @@ _RANGE: Final = re.compile(r"(?<![\w.])(-?\d+)\s*(?:-|to)\s*(-?\d+)(?![\w%])")
 
 def template_labels(suite: Suite) -> Iterator[LintFinding]:
     """Wordings that do not ask for the labels that the others ask for."""
-    wanted = {*suite.space.labels, *((TIE,) * suite.space.tie)}
+    wanted = _wanted(suite.space)
     silent, foreign, whole = [], [], 0
     for name, _, text in _wordings(suite):
         asked = f"{suite.system}\n{text}"
-        if wanted <= _named(asked, suite.space):
+        if wanted.keys() <= _named(asked, suite.space):
             whole += 1
             continue
         others = (_RANGE if suite.space.ordinal else _CHOICE).findall(text)
@@ -181,7 +196,7 @@ def template_labels(suite: Suite) -> Iterator[LintFinding]:
             foreign.append(f"{name} ({' or '.join(others[0])})")
         else:
             silent.append(name)
-    labels = ", ".join(sorted(wanted, key=suite.space.verdicts.index))
+    labels = ", ".join(wanted)
     if foreign:
         yield LintFinding(
             "error",

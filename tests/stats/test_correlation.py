@@ -47,10 +47,15 @@ def test_the_jackknife_of_a_mean_is_students_interval() -> None:
         pytest.approx(5.90516, abs=1e-5),
     )
     assert found.method == "jackknife-t"
-    alike = clustered_statistic(lambda _: 0.5, [values], list("abcd"))
+    assert clustered_statistic(lambda kept: float(kept.mean()), [values[:2]], list("ab")) is None
+
+
+def test_a_statistic_that_no_cluster_changes_has_an_interval_from_ten_clusters_on() -> None:
+    alike = clustered_statistic(lambda _: 0.5, [np.zeros(10)], range(10))
     assert alike is not None
     assert (alike.method, alike.lower, alike.upper) == ("constant", 0.5, 0.5)
-    assert clustered_statistic(lambda _: 0.5, [values[:2]], list("ab")) is None
+    # As few as nine in one order show nothing of others.
+    assert clustered_statistic(lambda _: 0.5, [np.zeros(9)], range(9)) is None
 
 
 def test_many_clusters_are_left_out_in_groups_with_the_same_spread() -> None:

@@ -629,8 +629,9 @@ def human_bias(cell: Cell) -> list[Estimate]:
     def estimate(name: str, condition: Condition) -> list[Estimate]:
         found, most = _compared(cell, name), _steps(cell, name)
         above = (found.given - found.human) * most
+        interval = partial(_bias_interval, most)
         missing = _missing_of_labelled(cell, name)
-        made = [_mean(of.HUMAN_BIAS, cell, condition, above, found, clustered_mean, missing)]
+        made = [_mean(of.HUMAN_BIAS, cell, condition, above, found, interval, missing)]
         labels = parts(cell)[name].design.labels
         shares, codes = np.unique(found.human, return_inverse=True)
         levels = np.array([grade_at(share, labels) for share in shares.tolist()], dtype=object)
@@ -640,11 +641,20 @@ def human_bias(cell: Cell) -> list[Estimate]:
             one = found._replace(clusters=found.clusters[at])
             by_level = {**condition, "gold": level}
             made.append(
-                _mean(of.HUMAN_BIAS, cell, by_level, above[at], one, clustered_mean, Missing())
+                _mean(of.HUMAN_BIAS, cell, by_level, above[at], one, interval, Missing())
             )
         return made
 
     return _human_parts(of.HUMAN_BIAS, cell, estimate)
+
+
+def _bias_interval(most: int, values: _Floats, clusters: NDArray[np.int32]) -> Clustered | None:
+    """Student's interval; where all values are one, the bounds of a mean on the scale."""
+    found = clustered_mean(values, clusters)
+    if found is None or found.method != "constant":
+        return found
+    # Rounding may leave a value a little above the scale.
+    return clustered_mean(np.clip(values, -most, most), clusters, lower=-most, upper=most)
 
 
 def _mean(
@@ -658,14 +668,16 @@ def _mean(
 ) -> Estimate:
     if not values.size:
         return unavailable(measure, cell, _NO_GRADES, condition, missing=missing)
+    clustered = interval(values, found.clusters)
     return estimated(
         measure,
         cell,
         condition,
         value=float(values.mean()),
         n=values.size,
-        clustered=interval(values, found.clusters),
+        clustered=clustered,
         missing=missing,
+        flags=() if clustered else ("too few clusters",),
     )
 
 

@@ -265,3 +265,18 @@ def test_every_failing_check_shows_replies_of_the_log() -> None:
     assert rows is not None
     # Grades of a, b and c together, by hand.
     assert rows[0]["grades"] == {"1": 0, "2": 3, "3": 11, "4": 4, "5": 0}
+
+
+def test_few_outputs_without_an_error_do_not_clear_a_bar_with_confidence() -> None:
+    """Three outputs in people's order have a correlation of 1 and no interval."""
+    few = cell_of(reply(name, (g, g), human=(g, g)) for name, g in zip("abc", (1, 3, 5), strict=True))
+    rank = estimate(few, "human_correlation")
+    assert (rank.value, rank.clustered) == (1, None)
+    check = declare_check("human_correlation_floor", (0.9,), {})
+    assert judge_check(check, "s", (rank,), "confident").outcome == "inconclusive"
+    bias, distance = estimate(few, "human_bias"), estimate(few, "human_error")
+    assert (bias.value, distance.flags) == (0, ("too few clusters",))
+    # All three errors are 0, the middle of -4 to 4: bounds of a share of one half, away from both.
+    assert bias.clustered is not None
+    assert bias.clustered.lower < -1 < 1 < bias.clustered.upper
+    assert bias.clustered.lower == pytest.approx(-bias.clustered.upper, abs=0.2)

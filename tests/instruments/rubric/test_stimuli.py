@@ -116,6 +116,28 @@ def test_lint_names_criteria_that_a_wording_forgets(tmp_path: Path) -> None:
     assert found["criteria"] == "error"
 
 
+@pytest.mark.parametrize(
+    ("space", "asked", "warned"),
+    [
+        (SPACE, ASKED, False),
+        ('labels = ["0", "1", "2", "3"]', "{{output}} Grade it from 0 to 3.", False),
+        (SPACE, "{{output}} Grade accuracy and tone.", True),
+        # The suite's labels are the scale of no criterion: no reply uses them.
+        (
+            f'{SPACE}\nscales = {{ accuracy = ["no", "yes"], tone = ["low", "high"] }}',
+            "{{output}} Is its accuracy good (yes or no), and is its tone low or high?",
+            False,
+        ),
+        (f'{SPACE}\nscales = {{ tone = ["low", "high"] }}', ASKED, True),
+    ],
+)
+def test_lint_asks_for_the_grades_that_replies_use(
+    tmp_path: Path, space: str, asked: str, warned: bool
+) -> None:
+    suite = suite_of(tmp_path, LINE, space=space, asked=asked)
+    assert ("template-labels" in {one.rule for one in lint_items(suite)}) is warned
+
+
 def test_lint_finds_lengths_that_tell_the_grades(tmp_path: Path) -> None:
     lines = [
         {"id": f"o-{n}", "output": "word " * n, "human": {"accuracy": 1 + n // 5, "tone": 2}}

@@ -44,7 +44,7 @@ def pearson(x: ArrayLike, y: ArrayLike, counts: ArrayLike | None = None) -> floa
 
 
 def places(x: ArrayLike) -> NDArray[np.intp]:
-    """The place of each value among the unlike ones in ascending order: ranked like them, faster."""
+    """The place of each value among the distinct ones in ascending order: ranked alike, faster."""
     # Sums of the same grades in another order are the same number.
     rounded = np.round(np.asarray(x, dtype=np.float64), 9)
     return np.unique(rounded, return_inverse=True)[1]

@@ -126,7 +126,9 @@ def test_baselines_are_points_of_the_lines_too(
     assert {(row[0], row[3]) for row in table[1:]} == expected
     # Without a page: what a log would show, and the checks of datasheets behind it.
     sheet = tmp_path / "sheet.json"
-    sheet.write_text(datasheet_json(history("2026-03-01", "2026-01-01", "2026-02-01")[0].sheet), encoding="utf-8")
+    sheet.write_text(
+        datasheet_json(history("2026-03-01", "2026-01-01", "2026-02-01")[0].sheet), encoding="utf-8"
+    )
     assert main(["report", str(files[0]), str(sheet)]) == 0
     said = capsys.readouterr().out
     assert "judge clean " in said

@@ -640,9 +640,7 @@ def human_bias(cell: Cell) -> list[Estimate]:
                 continue
             one = found._replace(clusters=found.clusters[at])
             by_level = {**condition, "gold": level}
-            made.append(
-                _mean(of.HUMAN_BIAS, cell, by_level, above[at], one, interval, Missing())
-            )
+            made.append(_mean(of.HUMAN_BIAS, cell, by_level, above[at], one, interval, Missing()))
         return made
 
     return _human_parts(of.HUMAN_BIAS, cell, estimate)

@@ -269,7 +269,9 @@ def test_every_failing_check_shows_replies_of_the_log() -> None:
 
 def test_few_outputs_without_an_error_do_not_clear_a_bar_with_confidence() -> None:
     """Three outputs in people's order have a correlation of 1 and no interval."""
-    few = cell_of(reply(name, (g, g), human=(g, g)) for name, g in zip("abc", (1, 3, 5), strict=True))
+    few = cell_of(
+        reply(name, (g, g), human=(g, g)) for name, g in zip("abc", (1, 3, 5), strict=True)
+    )
     rank = estimate(few, "human_correlation")
     assert (rank.value, rank.clustered) == (1, None)
     check = declare_check("human_correlation_floor", (0.9,), {})

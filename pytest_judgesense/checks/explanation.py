@@ -154,10 +154,19 @@ def short_evidence(
         told = list(failures(cell.judgments))
         title = "calls that failed"
         size = sum(isinstance(one.outcome, Failed) for one in cell.judgments)
-    yield printable(f"{title}: {size}" if told else "no single judgment speaks against it")
+    yield printable(f"{title}: {size}" if told else _without_evidence(outcome))
     yield from (f"  {printable(line)}" for line in told)
     if look_further:
         yield f"{_LOOK_FURTHER.lstrip()}{look_further}"
+
+
+def _without_evidence(outcome: Outcome | RegressionOutcome) -> str:
+    """What speaks against a check where no judgment does, such as one answer to everything."""
+    nothing = "no single judgment speaks against it"
+    if isinstance(outcome, RegressionOutcome):
+        return nothing
+    open_ = (one for one in outcome.findings if one.outcome != "pass")
+    return "; ".join(dict.fromkeys((nothing, *(one.reason for one in open_ if one.reason))))
 
 
 def _shortfall(finding: Finding) -> float:

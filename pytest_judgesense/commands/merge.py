@@ -43,14 +43,31 @@ def merge(sources: Sequence[Path], target: Path) -> list[str]:
     All files are read before the first is written, and only sources are overwritten. Returns lines
     that name the written files.
     """
+    if missing := [str(path) for path in sources if not path.exists()]:
+        raise UsageError(
+            f"{', '.join(missing)}: there is no such file or folder",
+            expected="files of one kind, or folders",
+            remedy="name those that exist; a shard without clusters records none",
+        )
     groups: dict[Path, list[Path]] = defaultdict(list)
     if not any(path.is_dir() for path in sources):
         groups[target] = list(sources)
     for folder in sources if not groups else ():
         if not folder.is_dir():
-            raise UsageError("a file and a folder cannot be joined", found=str(folder))
+            raise UsageError(
+                "a file and a folder cannot be joined",
+                found=f"the file {folder}",
+                expected="files of one kind, or folders",
+                remedy="name the folder that the file is in, or files alone",
+            )
         for path in sorted((*folder.rglob("*.json"), *folder.rglob("*.jsonl"))):
             groups[target / path.relative_to(folder)].append(path)
+    if not groups:
+        raise UsageError(
+            f"{', '.join(map(str, sources))}: nothing that could be joined",
+            expected="cassettes or judgment logs (.jsonl), or datasheets (.json)",
+            remedy="name the folders that were recorded into, as --judge-cassettes did",
+        )
     known = {path.resolve() for paths in groups.values() for path in paths}
     for goal in groups:
         if goal.exists() and goal.resolve() not in known:
@@ -72,7 +89,8 @@ def merge(sources: Sequence[Path], target: Path) -> list[str]:
                 write_text(goal, content)
             else:
                 rewrite(goal, content)
-    return [f"{len(groups[goal])} files joined: {goal}" for goal in joined]
+    sizes = ((goal, len(groups[goal])) for goal in joined)
+    return [f"{size} file{'s' * (size > 1)} joined: {goal}" for goal, size in sizes]
 
 
 def _joined(paths: Sequence[Path]) -> str | list[Exchange]:

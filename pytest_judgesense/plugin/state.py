@@ -444,7 +444,8 @@ class State:
             yield from sorted(self._of_shard)
             folder = self.settings.save_live or self.settings.cassettes
             yield f"recorded in {folder}: a part, no check was decided. When all shards are there:"
-            yield f"  judgesense merge SHARD-1 ... SHARD-{self.settings.shard[1]} -o cassettes"
+            others = "OTHER-FOLDERS " * (self.settings.shard[1] > 1)
+            yield f"  judgesense merge {shlex.quote(str(folder))} {others}-o cassettes"
 
     def _lines_on_secrets(self) -> Iterator[str]:
         if self._removed:

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from pytest_judgesense.checks.evidence import evidence_of
-from pytest_judgesense.checks.explanation import explain, summary
+from pytest_judgesense.checks.explanation import explain, short_evidence, summary
 from pytest_judgesense.checks.outcome import judge_check
 from pytest_judgesense.errors import printable
 from pytest_judgesense.measures.cell import Cell
@@ -115,6 +115,13 @@ def test_a_reason_stands_where_there_is_no_number() -> None:
     assert "jss = unavailable (fewer than two templates were run on one item)" in text
     assert "inconclusive" in text
     assert "0.000" not in text
+
+
+def test_what_no_judgment_shows_is_said() -> None:
+    of = cell(YES_NO, worded({"a": ["YES", "YES"], "b": ["YES", "YES"]}))
+    found = judge_check(declare_check("jss_floor", (0.9,), {}), "s", estimate_all(of))
+    (line,) = short_evidence(found, of)
+    assert line.startswith("no single judgment speaks against it; degenerate: the judge gave one")
 
 
 NASTY = "\x1b[31mred\x1b[0m\x07\r\n\tnext \u202eevil\u2028line \x9b5m" + "long " * 60

@@ -308,7 +308,16 @@ def test_files_of_different_kinds_are_a_wrong_command(capsys, sessions):
 
 
 def test_a_file_and_a_folder_are_a_wrong_command(capsys, sessions):
-    refused(capsys, sessions / "shard-1", SHIPPED, code=2, to="out")
+    assert "the file" in refused(capsys, sessions / "shard-1", SHIPPED, code=2, to="out")
+
+
+def test_what_is_not_there_or_holds_nothing_is_a_wrong_command(capsys, sessions):
+    err = refused(capsys, sessions / "shard-1", "shard-9", code=2, to="out")
+    assert "shard-9: there is no such file or folder" in err
+    Path("empty").mkdir()
+    assert "nothing that could be joined" in refused(capsys, "empty", code=2, to="out")
+    # A shard without clusters leaves an empty folder, or none.
+    assert "1 file joined: " in merged(capsys, sessions / "shard-1", "empty", to="out")
 
 
 def test_a_target_that_exists_is_not_overwritten_unless_it_is_a_source(capsys):

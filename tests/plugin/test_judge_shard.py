@@ -97,7 +97,7 @@ def test_shards_join_to_the_bytes_of_one_recording(project: Project) -> None:
                 "*= judge shard =*",
                 # 2 of the 6 numbers, each under 3 wordings
                 f"*, suite parity, shard {number}/3: 6 of 6 trials recorded, of 2 clusters",
-                "*judgesense merge SHARD-1 ... SHARD-3 -o cassettes",
+                f"*judgesense merge *{folder} OTHER-FOLDERS -o cassettes",
             ]
         )
         assert "judge datasheet" not in result.stdout.str()

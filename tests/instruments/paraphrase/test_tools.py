@@ -195,6 +195,25 @@ def test_epochs_are_items_of_a_cluster_and_the_same_prompt_is_a_replicate(tmp_pa
     ]
 
 
+def test_samples_and_runs_that_ended_with_an_error_are_told(tmp_path: Path) -> None:
+    without = {**sample("b", 1, "C"), "scores": {}}
+    broken = [{**without, "id": name, "error": {"message": "boom"}} for name in "cd"]
+    path = log_of(tmp_path, sample("a", 1, "C"), without, *broken)
+    log = json.loads(path.read_text(encoding="utf-8"))
+    found = read("inspect", written(tmp_path, {**log, "status": "cancelled"}))
+    assert "samples without a score: 3, 2 of them because of an error; no judge was asked" in str(
+        found.notices
+    )
+    assert "its status is 'cancelled'" in str(found.notices)
+    with pytest.raises(LogError, match="let a model grade outputs"):
+        read("inspect", log_of(tmp_path, without))
+    # Who names a scorer hears of the others once.
+    found = read("inspect", DATA / "hours.eval", scorer=["model_graded_qa"])
+    assert [one for one in found.notices if "includes" in one] == [
+        "scorers that were not asked for: includes"
+    ]
+
+
 def test_a_total_that_is_not_met_is_said(tmp_path: Path) -> None:
     found = read("inspect", log_of(tmp_path, sample("a", 1, "C"), accuracy=0.75, median=1.0))
     assert str(found.totals[0]) == "accuracy of s over 1 samples: 1, but the file says 0.75"

@@ -124,6 +124,7 @@ def imported(
             f"{options.path} holds no grade of a model that can be read",
             found="; ".join(told) or "none",
             expected="at least one output that a model has graded",
+            remedy="let a model grade outputs in the tool, and import the file that it writes then",
         )
     for suite, part in _by_suite(read).items():
         if changed := sum(one.human is not None for one in part):

@@ -86,7 +86,7 @@ class _Log:
     Attributes:
         scores: of each scorer, by sample, the values as its metrics take them, edits included.
         models: of each scorer, the models that were seen to reply.
-        unasked: samples without scores, by the reason.
+        unasked: samples without scores; ``broken``: those of them that ended with an error.
     """
 
     options: Namespace
@@ -97,6 +97,7 @@ class _Log:
     without_model: set[str] = field(default_factory=set)
     lists: set[str] = field(default_factory=set)
     unasked: int = 0
+    broken: int = 0
 
     def read(self, where: str, sample: Mapping[str, Any]) -> None:
         """Enter the scores of a sample."""
@@ -108,6 +109,7 @@ class _Log:
         if not isinstance(scores, dict):
             raise malformed(f"{where}: scores", scores, "an object, a score for each scorer")
         self.unasked += not scores
+        self.broken += not scores and bool(sample.get("error"))
         calls = _Calls(sample, resolved)
         for scorer, score in scores.items():
             if not isinstance(score, dict) or "value" not in score:
@@ -176,12 +178,15 @@ class _Log:
             _with(one, names[one.suite], declared[scorer], epochs=epochs) for scorer, one in read
         ]
         notices = [*self._left_out(wanted), *_panels(read, declared)]
+        if (status := header.get("status", "success")) != "success":
+            notices.append(f"the run has not ended well: its status is {status!r}")
         counted = {scorer: self.scores[scorer] for scorer, _ in read}
         totals = list(_totals(header, counted, notices))
         return imported(graded, self.options, notices=notices, totals=totals)
 
     def _left_out(self, wanted: tuple[str, ...]) -> Iterator[str]:
-        for scorer in self.without_model:
+        # Who names scorers is told of the others below.
+        for scorer in sorted(self.without_model) if not self.options.scorer else ():
             yield (
                 f"scorer {scorer} called no model that the log shows: left out; "
                 f"--scorer {scorer} reads it nevertheless"
@@ -191,7 +196,8 @@ class _Log:
         if others := [name for name in self.scores if name not in wanted]:
             yield f"scorers that were not asked for: {', '.join(others)}"
         if self.unasked:
-            yield f"{self.unasked} samples have no score: they were not graded"
+            error = f", {self.broken} of them because of an error" * bool(self.broken)
+            yield f"samples without a score: {self.unasked}{error}; no judge was asked about them"
 
 
 def _with(one: Graded, suite: str, judge: str | None, *, epochs: bool) -> Graded:

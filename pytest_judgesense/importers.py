@@ -209,13 +209,18 @@ def slug(name: str) -> str:
     return re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-._")[:80] or "imported"
 
 
-def once(known: dict[tuple[str, str], str], key: tuple[str, str], row: Row) -> None:
+def once(
+    known: dict[tuple[str, str], str],
+    key: tuple[str, str],
+    row: Row,
+    remedy: str = "number repetitions in a field of their own, or leave the line out",
+) -> None:
     """Add the judge and trial ``key`` of ``row`` to ``known``; it must not be there yet."""
     if key in known:
         raise LogError(
             f"{row.where} repeats a trial",
             found=f"{key[1]} of judge {key[0]}, which {known[key]} holds",
             expected="every trial once",
-            remedy="number repetitions in a field of their own, or leave the line out",
+            remedy=remedy,
         )
     known[key] = row.where

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final
 
@@ -83,6 +83,7 @@ def run(options: argparse.Namespace) -> Iterator[str]:
             found="no such file or folder",
             expected=f"what `judgesense import {options.kind}` reads",
         )
+    _refuse_two_columns(options.map)
     read = registry_of(options).importers[options.kind].read(options)
     yield from (f"notice: {notice}" for notice in read.notices)
     if not isinstance(read, Imported):
@@ -101,3 +102,19 @@ def run(options: argparse.Namespace) -> Iterator[str]:
     yield f"{said}; {unparsed} state no verdict"
     yield from map(str, read.totals)
     yield f"written: {options.output}"
+
+
+def _refuse_two_columns(mapping: Iterable[tuple[str, str]]) -> None:
+    """No field is in two columns: the last one would hide the others."""
+    columns: dict[str, list[str]] = {}
+    for name, column in mapping:
+        columns.setdefault(name, []).append(column)
+    for name, found in columns.items():
+        if len(found) > 1:
+            raise UsageError(
+                f"--map names several columns for the {name}",
+                found=", ".join(found),
+                expected="one column for each field",
+                remedy="import once for each column, named by --judge, and join the logs by "
+                "judgesense merge",
+            )

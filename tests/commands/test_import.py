@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.commands.recordings import told
 from tests.commands.test_main import run
 from tests.foreign import decision_row, game_row, pair_rows, write_rows
 from tests.plugin.project import parity_suite
@@ -94,6 +95,17 @@ def test_a_file_that_is_no_judgesense_file_is_exit_code_3(
     done = run("import", "judgesense", "own.jsonl", "-o", "x.suite.toml", cwd=tmp_path)
     assert done.returncode == 3
     assert "prompt_a_decision" in done.stderr
+
+
+def test_one_field_in_two_columns_is_a_wrong_command(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table = write_rows(tmp_path / "t.jsonl", [{"item": "i", "one": "5", "two": "1"}])
+    given = [arg for column in ("one", "two") for arg in ("--map", f"verdict={column}")]
+    code, _, err = told(capsys, "import", "table", table, "-o", tmp_path / "log.jsonl", *given)
+    assert code == 2
+    assert "several columns for the verdict" in err
+    assert "found:    one, two" in err
 
 
 def test_a_map_without_a_column_is_a_wrong_command(tmp_path: Path) -> None:

@@ -181,12 +181,12 @@ def imported_table(options: Namespace) -> Imported:
     )
 
 
-def _each_once(read: Iterable[tuple[Row, Judgment]]) -> list[Judgment]:
+def _each_once(read: Iterable[tuple[Row, Judgment]], **remedy: str) -> list[Judgment]:
     """The judgments of rows; each judge answers a trial in one row only."""
     known: dict[tuple[str, str], str] = {}
     judgments = []
     for row, judgment in read:
-        once(known, (judgment.judge, judgment.trial.id), row)
+        once(known, (judgment.judge, judgment.trial.id), row, **remedy)
         judgments.append(judgment)
     return judgments
 
@@ -337,7 +337,11 @@ def judgments_of(
         values: from the words in the columns to the suite's, as for `read_table`.
         designs: by suite, if known; otherwise derived from verdicts and labels.
     """
-    judgments = _each_once((row, _cells(row, columns, fixed, values)) for row in rows)
+    judgments = _each_once(
+        ((row, _cells(row, columns, fixed, values)) for row in rows),
+        remedy="name the column that tells them apart, by --map replicate=COLUMN, --map "
+        "template=COLUMN or --map order=COLUMN (ab or ba); or leave the line out",
+    )
     by_suite: dict[str, list[Judgment]] = defaultdict(list)
     for one in judgments:
         by_suite[one.trial.suite].append(one)

@@ -269,6 +269,7 @@ def test_rows_on_one_trial_are_an_error_that_names_both(tmp_path: Path) -> None:
     with pytest.raises(LogError, match=r"t\.jsonl:2 repeats a trial") as caught:
         read_table(path, {})
     assert "t.jsonl:1" in str(caught.value)
+    assert "--map replicate=COLUMN" in str(caught.value)
 
 
 @pytest.mark.parametrize(

@@ -98,7 +98,8 @@ def run(options: argparse.Namespace) -> Iterator[str]:
     judges = sorted({judgment.judge for judgment in judgments})
     suites = sorted({judgment.trial.suite for judgment in judgments})
     unparsed = sum(judgment.verdict is None for judgment in judgments)
-    said = f"{len(judgments)} judgments of {', '.join(judges)} on {', '.join(suites)}"
+    count = f"{len(judgments)} judgment{'s' * (len(judgments) != 1)}"
+    said = f"{count} of {', '.join(judges)} on {', '.join(suites)}"
     yield f"{said}; {unparsed} state no verdict"
     yield from map(str, read.totals)
     yield f"written: {options.output}"

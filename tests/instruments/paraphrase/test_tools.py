@@ -25,7 +25,7 @@ from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.instruments.paraphrase.tools.archive import members
 from pytest_judgesense.limits import VARIABLE
 from pytest_judgesense.report.log import log_line, read_log
-from pytest_judgesense.trial import Judgment
+from pytest_judgesense.trial import Failed, Judgment, Unparsed, Verdict
 
 DATA = Path(__file__).parents[2] / "data" / "tools"
 
@@ -370,6 +370,35 @@ def test_an_assertion_turned_round_is_what_the_judge_said(tmp_path: Path) -> Non
     assert one.detail["source"]["score"] == 0.75
     (one,) = judgments(read("promptfoo", path, scale=4))
     assert one.verdict == "3"
+
+
+def test_a_grader_that_failed_has_not_said_fail(tmp_path: Path) -> None:
+    """promptfoo's matchers fail the assertion then, and turn no such failure round."""
+    unread = "Could not extract JSON from llm-rubric response"
+    rows = [
+        result(rubric(True, 1.0)),
+        result(rubric(False, 0.0) | {"reason": unread}, number=2),
+        result(
+            rubric(False, 0.0, "not-llm-rubric")
+            | {"reason": "HTTP 503", "metadata": {"graderError": True}},
+            number=3,
+        ),
+        result(rubric(False, 0.0) | {"reason": "It Could not extract JSON from it."}, number=4),
+    ]
+    found = judgments(read("promptfoo", results(tmp_path, *rows)))
+    assert [one.outcome for one in found] == [
+        Verdict("pass"),
+        Unparsed("no verdict recorded"),
+        Failed("HTTP 503"),
+        Verdict("fail"),
+    ]
+
+
+def test_assertions_that_compare_outputs_are_told_apart(tmp_path: Path) -> None:
+    path = results(tmp_path, result(rubric(True, 1.0), rubric(True, 1.0, "select-best")))
+    found = read("promptfoo", path)
+    assert "select-best compares outputs and grades none: left out, 1" in found.notices
+    assert not any("no model grades" in one for one in found.notices)
 
 
 def test_the_rating_of_a_person_is_the_label_of_the_one_judge(tmp_path: Path) -> None:

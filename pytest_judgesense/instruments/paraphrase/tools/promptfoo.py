@@ -7,6 +7,10 @@ grades: their ``pass``, ``score`` and ``reason``, and the ``renderedGradingPromp
 The verdict is pass or fail, or with ``--scale`` or ``--threshold`` the score. ``not-`` turns an
 assertion round: the judge said the opposite. The rating of a person (an assertion ``human``) is a
 label.
+
+A grader that gave no reply, or none that promptfoo could read, fails the assertion there. Here that
+is a failed call or a reply without a verdict: newer versions mark both by ``graderError`` in the
+``metadata``, of older ones the ``reason`` says so. The totals count it as promptfoo does.
 """
 
 from __future__ import annotations
@@ -52,6 +56,12 @@ _NOT: Final = "not-"
 _HUMAN: Final = "human"
 _SET: Final = "assert-set"
 _OTHER: Final = re.compile(r"[^a-z0-9]+")
+_COMPARED: Final = "select-best"
+# How the reasons begin that promptfoo gives in place of the grader's where it read no grade.
+_UNREAD: Final = re.compile(
+    r"Could not extract JSON from |\S+ produced malformed response|Invalid category value: "
+    r"|Factuality checker output did not match|No output$"
+)
 # Why a result failed: promptfoo's number for an error in place of an answer.
 _ERROR: Final = 2
 
@@ -74,6 +84,8 @@ def imported_promptfoo(options: Namespace) -> Imported:
             raise unknown_name("metric or type of an assertion", name, names)
     wanted = [one for name, one in reader.graded if not options.scorer or name in options.scorer]
     notices = ["the file holds no replies but their reasons"] if wanted else []
+    if compared := reader.others.pop(_COMPARED, 0):
+        notices.append(f"{_COMPARED} compares outputs and grades none: left out, {compared}")
     if reader.others:
         kinds = ", ".join(f"{kind} {count}" for kind, count in sorted(reader.others.items()))
         notices.append(f"assertions that no model grades are left out: {kinds}")
@@ -159,15 +171,20 @@ class _Reader:
         fields["answer"] = table_of(row.get("response")).get("output")
         fields["criterion"] = about.get("renderedAssertionValue", assertion.get("value"))
         options = table_of(case.get("options"))
+        reason = text_of(part["reason"]) if part.get("reason") else None
+        unread = bool(_UNREAD.match(reason or ""))
+        broken = about.get("graderError") is True and not unread
+        grade = None if unread or broken else score if self._by_score else passed
         return Graded(
             where=at,
             suite=self._base,
             item=f"t{row.get('testIdx', 0)}-p{row.get('promptIdx', 0)}-a{number}",
             test=self._test(case, given),
             judge=_judge(assertion) or _judge(options) or self._default or "unknown",
-            grade=score if self._by_score else passed,
-            score=score,
-            reply=text_of(part["reason"]) if part.get("reason") else None,
+            grade=grade,
+            score=None if grade is None else score,
+            failed=(reason or "the grader failed") if broken else None,
+            reply=None if grade is None else reason,
             prompt=_prompt(about.get("renderedGradingPrompt")),
             fields={name: text_of(one) for name, one in fields.items() if one is not None},
             tokens=(count_of(tokens.get("prompt")), count_of(tokens.get("completion"))),

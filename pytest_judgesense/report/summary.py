@@ -15,6 +15,7 @@ from pytest_judgesense.errors import printable
 from pytest_judgesense.estimate import Estimate, compact
 from pytest_judgesense.layout import Toned, columns, excerpt, headed, indented
 from pytest_judgesense.measures.measure import Brief
+from pytest_judgesense.measures.shared import FAILED_RATE, UNPARSED_RATE
 from pytest_judgesense.registry import Registry
 from pytest_judgesense.report import numbers
 from pytest_judgesense.report.terminal import pooled_lines
@@ -192,12 +193,20 @@ def _is_close(line: CheckLine) -> bool:
 
 
 def missing_words(estimates: Iterable[Estimate]) -> str:
-    """Replies without a verdict, by the suite's measure that asked for most of them."""
-    by_suite: dict[str, int] = {}
+    """Replies without a verdict.
+
+    They are those that the rates of such replies count; in a suite without these, those that the
+    measure missed that asked for most. A measure of parts of replies may miss more than there are.
+    """
+    counted: dict[str, float] = {}
+    most: dict[str, int] = {}
+    rates = {UNPARSED_RATE.name, FAILED_RATE.name}
     for one in estimates:
+        if one.measure in rates and not one.condition:
+            counted[one.suite] = counted.get(one.suite, 0) + (one.count or 0)
         count = one.missing.unparsed + one.missing.failed
-        by_suite[one.suite] = max(by_suite.get(one.suite, 0), count)
-    total = sum(by_suite.values())
+        most[one.suite] = max(most.get(one.suite, 0), count)
+    total = round(sum((most | counted).values()))
     return f" (-{total:,})" if total else ""
 
 

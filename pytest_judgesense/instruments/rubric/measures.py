@@ -28,9 +28,15 @@ _STABILITY: Final = here("estimators", "stability")
 _measure: Final = partial(Measure, suite=SUITE)
 _human: Final = partial(_measure, unit="call")
 
+
+def _of_grades(measure: Measure) -> Measure:
+    """The measure, whose sentence on verdicts is one on grades."""
+    return measure._replace(sentence=measure.sentence.replace(" verdicts ", " grades "))
+
+
 # Between two wordings: of all grades, of each criterion, of the overall grade.
 STABILITY: Final = tuple(
-    one.taken_by(_STABILITY, _FLIPS)
+    _of_grades(one.taken_by(_STABILITY, _FLIPS))
     for one in (
         wording.JSS,
         wording.FLIP_RATE,
@@ -168,7 +174,7 @@ MEASURES: Final = (
     *STABILITY,
     REPEAT_FLIP_RATE.taken_by(
         here("estimators", "repeats"), _evidence("replies whose replicates disagree", "repeated")
-    ),
+    )._replace(sentence="{count} of {n} grades change when asked for again"),
     PASS_MARK_FLIPS,
     CEILING_SHARE,
     LEVELS_USED,
@@ -177,7 +183,7 @@ MEASURES: Final = (
     LENGTH_DEPENDENCE,
     AGREEMENT.taken_by(
         here("estimators", "agreement"), _evidence("replies with another grade", "far_from_human")
-    ),
+    )._replace(sentence="{rest} of {n} grades are not the human ones"),
     HUMAN_KAPPA,
     HUMAN_CORRELATION,
     HUMAN_ERROR,

@@ -16,6 +16,7 @@ from pytest_judgesense.instruments.rubric.grades import grade_at, overall
 from pytest_judgesense.instruments.rubric.tables import grades, system_lines, systems
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.estimation import estimate_all
+from pytest_judgesense.report.summary import missing_words
 from pytest_judgesense.stats import dirichlet
 from pytest_judgesense.trial import Criterion, Design, Verdict
 from tests.checks.known import declare_check
@@ -282,3 +283,17 @@ def test_few_outputs_without_an_error_do_not_clear_a_bar_with_confidence() -> No
     assert bias.clustered is not None
     assert bias.clustered.lower < -1 < 1 < bias.clustered.upper
     assert bias.clustered.lower == pytest.approx(-bias.clustered.upper, abs=0.2)
+
+
+def test_sentences_are_of_grades_and_replies_without_a_verdict_are_counted_once() -> None:
+    # b's second reply has no grade: one reply, and two grades. Of 4 pairs of grades 3 are known.
+    of = worded({"a": [(5, 1), (5, 3)], "b": [(2, 2), "?"], "c": [(4, 4), (4, None)]})
+    estimates = tuple(estimate_all(of))
+    assert missing_words(estimates) == " (-1)"
+    said = {one.name: one.said_of(estimate(of, one.name)) for one in of.measures}
+    assert said["jss"] == "1 of 3 grades change with the wording"
+    again = cell_of(reply("a", g, replicate=n) for n, g in ((1, (5, 1)), (2, (4, 1))))
+    (measure,) = (one for one in again.measures if one.name == "repeat_flip_rate")
+    assert measure.said_of(estimate(again, measure.name)) == (
+        "1 of 2 grades change when asked for again"
+    )

@@ -80,15 +80,24 @@ def reads_as(text: str, space: DecisionSpace) -> tuple[int, bool]:
     return (signs.pop() if len(signs) == 1 else 0), explained
 
 
-def _wordings(suite: Suite) -> Iterator[tuple[str, bool, str]]:
+def _wordings(suite: Suite, *, whole: bool = False) -> Iterator[tuple[str, bool, str]]:
     """The texts that ask: a template's own, or an item's where the template only passes it on.
 
     Each with its name, and whether its labels are declared to mean the opposite. Text that all
-    templates share is the judged material and is left out.
+    templates share is the judged material and is left out; ``whole``: unless one of them is nothing
+    else, because the items are whole prompts.
     """
     # Templates that grade one candidate have their own labels.
     asking = [(t, placeholders(t.text)) for t in suite.templates if not t.single]
     judged = frozenset.intersection(*(shown for _, shown in asking)) if asking else frozenset()
+    if whole and any(
+        shown <= judged and not fill(t.text, dict.fromkeys(shown, "")).strip()
+        for t, shown in asking
+    ):
+        for template, _ in asking:
+            for item in suite.items:
+                yield f"{template.id} of {item.id}", False, fill(template.text, item.texts("ab"))
+        return
     for template, shown in asking:
         inverted = template.polarity == "inverted"
         asked = fill(template.text, dict.fromkeys(shown, " "))
@@ -186,7 +195,7 @@ def template_labels(suite: Suite) -> Iterator[LintFinding]:
     """Wordings that do not ask for the labels that the others ask for."""
     wanted = _wanted(suite.space)
     silent, foreign, whole = [], [], 0
-    for name, _, text in _wordings(suite):
+    for name, _, text in _wordings(suite, whole=True):
         asked = f"{suite.system}\n{text}"
         if wanted.keys() <= _named(asked, suite.space):
             whole += 1

@@ -134,6 +134,13 @@ def test_templates_that_name_no_labels_are_told_unless_the_system_prompt_does(
     assert "template-labels" not in found(tmp_path, told, BALANCED)
 
 
+def test_labels_may_stand_in_items_that_are_whole_prompts(tmp_path: Path) -> None:
+    toml = YES_NO + templates("{{text}}", "Read it first. {{text}}")
+    asked = [{**row, "text": f"{row['text']} YES or NO?"} for row in BALANCED]
+    assert "template-labels" not in found(tmp_path, toml, asked)
+    assert found(tmp_path, toml, BALANCED)["template-labels"].severity == "warning"
+
+
 def test_another_scale_is_another_set_of_labels(tmp_path: Path) -> None:
     space = '[space]\nlabels = ["1", "2", "3"]\nordinal = true\n[stimuli]\nfile = "items.jsonl"\n'
     rows = [{**row, "label": str(n % 3 + 1)} for n, row in enumerate(BALANCED[:9])]

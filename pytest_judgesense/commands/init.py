@@ -51,7 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     said = "a judgment log, as judgesense import writes it: each of its suites becomes one here"
     frozen.add_argument("--from-log", help=said, dest="log", metavar="LOG", type=Path)
     said = "number of outputs of each suite, drawn in proportion to the verdicts (default: all)"
-    whole = number("number of outputs", int)
+    whole = number("number of outputs", int, least=1)
     frozen.add_argument("--sample", type=whole, metavar="N", help=said)
     frozen.add_argument("--seed", type=seed, default=0, help="seed of that draw (default: 0)")
     said = "the first wording, instead of the judge's own, with {{NAME}} for each text"

@@ -74,14 +74,14 @@ def add_cassettes(parser: argparse.ArgumentParser) -> None:
 
 
 def number(
-    name: str, kind: type[int | float], most: float = sys.float_info.max
+    name: str, kind: type[int | float], most: float = sys.float_info.max, *, least: int = 0
 ) -> Callable[[str], Any]:
-    """The reader of a number from 0 to ``most``, called ``name``, from the command line."""
-    range_ = ", at least 0" if most == sys.float_info.max else f" from 0 to {most}"
+    """The reader of a number from ``least`` to ``most``, called ``name``, from the command line."""
+    range_ = f", at least {least}" if most == sys.float_info.max else f" from {least} to {most}"
 
     def read(text: str) -> int | float:
         value = kind(text)
-        if not 0 <= value <= most:
+        if not least <= value <= most:
             whole = "whole number" if kind is int else "number"
             raise argparse.ArgumentTypeError(f"a {name} is a {whole}{range_}")
         return value

@@ -26,6 +26,14 @@ def rows_of(path: Path, nested: frozenset[str]) -> Iterator[tuple[str, dict[str,
         UsageError: pyarrow is not installed.
         LogError: the file, or a file of the folder, cannot be read.
     """
+    files = sorted(path.rglob(f"*{SUFFIX}")) if path.is_dir() else [path]
+    if not files:
+        raise LogError(
+            f"{path} holds no judgment log",
+            found="a folder",
+            expected=f"a file of JSON Lines, or a folder with files *{SUFFIX}",
+            remedy="name the log itself",
+        )
     try:
         from pyarrow import ArrowException
         from pyarrow import parquet as reader
@@ -35,13 +43,6 @@ def rows_of(path: Path, nested: frozenset[str]) -> Iterator[tuple[str, dict[str,
             found=str(error),
             remedy="pip install 'pytest-judgesense[parquet]', or write the log as JSON Lines",
         ) from error
-    files = sorted(path.rglob(f"*{SUFFIX}")) if path.is_dir() else [path]
-    if not files:
-        raise LogError(
-            f"{path} holds no judgment log",
-            found="a folder",
-            expected=f"a file of JSON Lines, or a folder with files *{SUFFIX}",
-        )
     for file in files:
         number = 0
         try:

@@ -15,6 +15,7 @@ import pytest
 from pytest_judgesense.commands.from_log import frozen_suites, judge_of, recovered
 from pytest_judgesense.commands.init import start_from_log
 from pytest_judgesense.commands.lint import lint_report
+from pytest_judgesense.commands.main import main
 from pytest_judgesense.errors import JudgesenseError, LogError, UsageError
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.instruments.paraphrase.results import read_table
@@ -336,3 +337,10 @@ def test_a_line_that_makes_no_suite_is_an_error(
     with pytest.raises(JudgesenseError, match=told):
         list(start_from_log(options(tmp_path)))
     assert not (tmp_path / "suites").exists()
+
+
+def test_a_sample_of_nothing_is_a_wrong_command(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as caught:
+        main(["init", "--from-log", "log.jsonl", "--sample", "0"])
+    assert caught.value.code == 2
+    assert "a number of outputs is a whole number, at least 1" in capsys.readouterr().err

@@ -51,6 +51,9 @@ def test_without_pyarrow_it_is_said_what_to_install(
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     assert main(["report", "log.parquet"]) == 2
     assert "pip install 'pytest-judgesense[parquet]'" in capsys.readouterr().err
+    # A folder without such a file does not need it.
+    assert main(["report", "."]) == 3
+    assert "name the log itself" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("form", ["structs", "texts"])

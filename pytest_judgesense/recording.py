@@ -317,7 +317,8 @@ class Outcome:
 
     Attributes:
         answered: how many of the ``trials`` have a recorded answer.
-        made: trials that workers completed; ``retried``: calls that were repeated.
+        made: trials that workers completed, those before a limit or a loss included;
+            ``retried``: calls that were repeated.
         lost: number of lost workers.
         errors: why shards are incomplete, without duplicates.
         interrupted: whether the job was.
@@ -427,6 +428,7 @@ def run_job(
         for path in tapes.paths.values():
             stack.enter_context(recording_alone(path, recorder))
         tapes.open()
+        before = tapes.answered
         attempts, vain = Counter(range(1, job.shards + 1)), Counter[int]()
         done: dict[int, Done] = {}
         calls = lost = 0
@@ -481,7 +483,8 @@ def run_job(
         return Outcome(
             tapes.trials,
             tapes.answered,
-            made=sum(one.made for one in done.values()),
+            # A worker that met a limit, or was lost, has completed no suite that it could count.
+            made=max(sum(one.made for one in done.values()), tapes.answered - before),
             retried=sum(one.retried for one in done.values()),
             lost=lost,
             notices=tuple(dict.fromkeys(chain(tapes.notices, *(d.notices for d in done.values())))),

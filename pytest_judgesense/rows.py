@@ -18,6 +18,9 @@ def csv_rows(
 ) -> Iterator[tuple[int, dict[str, str]]]:
     """The rows of a CSV file as dictionaries; also ``.tsv``, and headers separated by ``;``.
 
+    Rows of empty cells, and columns at the end that are empty and have no name, are left out:
+    spreadsheets write them.
+
     Raises:
         JudgesenseError: of the type ``error``: a row does not match the header, or the file is not
             CSV; it names file and line.
@@ -29,7 +32,7 @@ def csv_rows(
         separator = ";"  # as written by spreadsheets with a decimal comma
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
     try:
-        names = next(reader, [])
+        names = _without_empty_end(next(reader, []), 0)
         if len(set(names)) < len(names):
             raise error(
                 f"{path}:1 names a column twice",
@@ -38,16 +41,19 @@ def csv_rows(
                 remedy="rename one of the two",
             )
         begins = reader.line_num + 1
-        for cells in reader:
-            if cells and len(cells) != len(names):
+        for row in reader:
+            if not any(cell.strip() for cell in row):
+                begins = reader.line_num + 1
+                continue
+            cells = _without_empty_end(row, len(names))
+            if len(cells) != len(names):
                 raise error(
                     f"{path}:{begins} has another number of cells than the header",
                     found=f"{len(cells)} cells",
                     expected=f"{len(names)} cells",
                     remedy="quote cells that hold the separator",
                 )
-            if cells:
-                yield begins, dict(zip(names, cells, strict=True))
+            yield begins, dict(zip(names, cells, strict=True))
             begins = reader.line_num + 1
     except csv.Error as wrong:
         raise error(
@@ -55,6 +61,14 @@ def csv_rows(
             found=str(wrong),
             expected="quoted cells that are closed",
         ) from wrong
+
+
+def _without_empty_end(cells: list[str], least: int) -> list[str]:
+    """``cells`` without the empty ones at the end, but ``least`` of them."""
+    end = len(cells)
+    while end > least and not cells[end - 1].strip():
+        end -= 1
+    return cells[:end]
 
 
 def json_rows(path: Path, text: str, error: type[JudgesenseError]) -> Iterator[tuple[int, Any]]:

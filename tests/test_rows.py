@@ -1,0 +1,26 @@
+"""Rows of users' tables."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pytest_judgesense.errors import LogError
+from pytest_judgesense.rows import csv_rows
+
+
+def read(text: str) -> list[tuple[int, dict[str, str]]]:
+    return list(csv_rows(Path("t.csv"), text, LogError))
+
+
+def test_what_a_spreadsheet_adds_at_the_ends_is_left_out() -> None:
+    """Empty rows, and columns without a name; an empty cell of a column stays."""
+    text = 'a;b;;\r\n"1\r\n2";x;;\r\n;;;\r\n3;;;\r\n\r\n;;;\r\n'
+    assert read(text) == [(2, {"a": "1\r\n2", "b": "x"}), (5, {"a": "3", "b": ""})]
+
+
+def test_a_cell_without_a_column_is_an_error() -> None:
+    with pytest.raises(LogError, match=r"t\.csv:2 has another number of cells") as caught:
+        read("a,b,\n1,2,3\n")
+    assert "found:    3 cells" in str(caught.value)

@@ -411,7 +411,10 @@ def told(found: Understood) -> Iterator[str]:
         if name in fields:
             yield f"{parameters.get(name, name)} is column {fields[name]}"
     if found.label:
-        counts = ", ".join(f"{label} {n}" for label, n in found.counts.items()) or "none"
+        # The two contents of a pair by the names of their parameters.
+        sides = {"1": found.names["A"][0], "2": found.names["B"][0]} if found.names else {}
+        counted = (f"{sides.get(label, label)} {n}" for label, n in found.counts.items())
+        counts = ", ".join(counted) or "none"
         yield f"labels are in column {found.label}: {counts}"
     else:
         yield "no column with labels: agreement is not gated; --map label=COLUMN names one"

@@ -226,7 +226,7 @@ def test_what_is_written_names_fields_columns_labels_and_bars(folder: Folder) ->
     printed = folder.init(*MAPPED).stdout
     assert "understood: judge on 30 items of pairs.csv: pairwise" in printed
     assert "question is column prompt" in printed
-    assert "labels are in column better: 1 15, 2 15" in printed
+    assert "labels are in column better: answer_a 15, answer_b 15" in printed
     judge = declared_judges(folder.path)["judge"]
     assert judge.arguments == {"question": "task", "answer_a": "a", "answer_b": "b"}
     suite = folder.suite

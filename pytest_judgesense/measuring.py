@@ -25,7 +25,7 @@ from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.judges.loop import AskingLoop
 from pytest_judgesense.judges.prompts import suite_for_judge
 from pytest_judgesense.judges.resolving import declared_judges, resolve_judges
-from pytest_judgesense.judges.spec import JudgeSpec
+from pytest_judgesense.judges.spec import Judge, JudgeFunction, JudgeSpec
 from pytest_judgesense.judges.throttle import CONCURRENCY
 from pytest_judgesense.judges.trust import Trust
 from pytest_judgesense.measurement import Measurement, Mode
@@ -45,7 +45,7 @@ from pytest_judgesense.suites.suite import Suite
 if TYPE_CHECKING:
     import pandas as pd
 
-_JudgeLike: TypeAlias = str | JudgeSpec
+_JudgeLike: TypeAlias = str | JudgeSpec | JudgeFunction
 _SuiteLike: TypeAlias = str | Path | Suite
 
 
@@ -117,8 +117,8 @@ def measure(
     """Measure judges on suites and evaluate the checks that the suites declare.
 
     Args:
-        judges: one judge or several: a name declared in ``pyproject.toml``, ``provider:model``, or
-            a `Judge`.
+        judges: one judge or several: a name declared in ``pyproject.toml``, ``provider:model``, a
+            `Judge`, or a function, which is a judge of its name.
         suites: one suite or several: the name of a suite of the project or a built-in one,
             optionally with ``@PRESET``; the path of a suite file; or a loaded suite.
         mode: ``replay`` makes no calls; ``record`` makes the calls that are not recorded yet;
@@ -227,15 +227,29 @@ def _judges(given: Iterable[_JudgeLike], registry: Registry) -> list[JudgeSpec]:
     declared = declared_judges(Path.cwd(), registry.providers)
     found: dict[str, JudgeSpec] = {}
     for one in given:
-        spec = one
-        if not isinstance(spec, JudgeSpec):
-            (spec,) = resolve_judges([spec], declared, {}, (), registry.providers)
+        if isinstance(one, str):
+            (spec,) = resolve_judges([one], declared, {}, (), registry.providers)
+        else:
+            spec = one if isinstance(one, JudgeSpec) else _of_function(one)
         if spec.slug in found:
             raise UsageError(
                 "two judges have one name", found=repr(spec.name), expected="every judge once"
             )
         found[spec.slug] = spec
     return list(found.values())
+
+
+def _of_function(given: Any) -> JudgeSpec:
+    """A function as a judge of its name."""
+    name = str(getattr(given, "__name__", ""))
+    if not callable(given) or not name.isidentifier():
+        raise UsageError(
+            "this is no judge that can be measured",
+            found=repr(given)[:80],
+            expected="a name, provider:model, a function, or a Judge",
+            remedy='give it a name: measure(Judge("NAME", function), ...)',
+        )
+    return Judge(name, given)
 
 
 @contextmanager

@@ -7,6 +7,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -99,6 +100,21 @@ def test_a_notebook_shows_a_table_and_no_markup_of_others(tmp_path: Path) -> Non
     assert "&lt;b&gt;mine&lt;/b&gt;: 1 of 1 check fails" in shown
     assert "<b>" not in shown
     assert "<td>jss</td><td>12/18</td><td>0.667</td>" in shown
+
+
+def test_a_function_is_a_judge_of_its_name(tmp_path: Path) -> None:
+    suite = parity_suite(tmp_path)
+    sheet = measure(even, suite, mode="live")
+    assert [judge.judge for judge in sheet.judges] == ["even"]
+    assert sheet.estimates == measure(Judge("even", even), suite, mode="live").estimates
+
+
+@pytest.mark.parametrize(
+    "given", [3, lambda messages: "YES", None], ids=["number", "lambda", "none"]
+)
+def test_what_has_no_name_is_no_judge(given: Any) -> None:
+    with pytest.raises(UsageError, match=r"(?s)no judge that can be measured.*Judge\(.NAME., "):
+        measure(given, "coherence")
 
 
 def test_what_is_not_known_is_a_usage_error(tmp_path: Path) -> None:

@@ -49,9 +49,9 @@ _JudgeLike: TypeAlias = str | JudgeSpec | JudgeFunction
 _SuiteLike: TypeAlias = str | Path | Suite
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class MeasuredDatasheet(Datasheet):
-    """The datasheet that `measure` returns.
+    """The datasheet that `measure` returns; printed, it is the summary that pytest shows.
 
     Attributes:
         cells: the judgments, one cell for each judge and suite.
@@ -95,6 +95,16 @@ class MeasuredDatasheet(Datasheet):
         view = view_of(self, self.registry)
         text = datasheet_text(path.suffix, view, logs, evidence=Evidence(self.cells))
         replace_text(path, text)
+
+    def __repr__(self) -> str:
+        from pytest_judgesense.report.summary import quiet_lines
+
+        return f"<{type(self).__name__} {'; '.join(quiet_lines(view_of(self, self.registry)))}>"
+
+    def __str__(self) -> str:
+        from pytest_judgesense.report.summary import summary_lines
+
+        return "\n".join(summary_lines(view_of(self, self.registry), more=False))
 
     def _repr_html_(self) -> str:
         """The verdicts and pooled estimates, as a notebook shows them."""

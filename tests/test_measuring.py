@@ -102,6 +102,17 @@ def test_a_notebook_shows_a_table_and_no_markup_of_others(tmp_path: Path) -> Non
     assert "<td>jss</td><td>12/18</td><td>0.667</td>" in shown
 
 
+def test_printed_it_is_the_summary_and_a_line_in_a_list() -> None:
+    sheet = measure("embedded:positional", "vacuum")
+    assert repr(sheet) == (
+        "<MeasuredDatasheet positional: 1 of 1 check fails: vacuum dark_current_ceiling[0.07]>"
+    )
+    printed = str(sheet).splitlines()
+    assert len(printed) < 20
+    assert "positional  1 of 1 check fails, 120 replies" in printed
+    assert printed[-1].startswith("calls: 0 made, 120 replayed")
+
+
 def test_a_function_is_a_judge_of_its_name(tmp_path: Path) -> None:
     suite = parity_suite(tmp_path)
     sheet = measure(even, suite, mode="live")

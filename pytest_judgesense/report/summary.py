@@ -87,6 +87,7 @@ def summary_lines(
     today: date | None = None,
     *,
     tables: bool = False,
+    more: bool = True,
 ) -> Iterator[str]:
     """The summary of all judges, and in which order they are.
 
@@ -95,6 +96,7 @@ def summary_lines(
         missed: what was requested but not measured.
         today: the age of recordings is counted from it (UTC); without it none is shown.
         tables: whether the numbers of each suite are shown instead of its one line.
+        more: whether options of pytest that show more are named.
     """
     yield from _legend(view)
     left = by_judge(missed)
@@ -105,7 +107,10 @@ def summary_lines(
         yield from _notice_lines(judge)
     yield from missed_lines(one for of_judge in left.values() for one in of_judge)
     yield from compared_lines(view)
-    yield from ("", *_totals(view, tables=tables))
+    yield from ("", *_totals(view))
+    if more:
+        forms = ["everything: -vv", "a page: --judge-datasheet x.html"]
+        yield from indented(f"more: {', '.join([*['tables: -v'] * (not tables), *forms])}", width=0)
 
 
 def judge_lines(
@@ -154,8 +159,8 @@ def compared_lines(view: View) -> Iterator[str]:
         yield from indented(f"notice: {notice}", width=2)
 
 
-def _totals(view: View, *, tables: bool) -> Iterator[str]:
-    """Calls of all judges, and where to find more."""
+def _totals(view: View) -> Iterator[str]:
+    """Calls of all judges."""
     calls = sum((judge.sheet.calls for judge in view.judges), Calls())
     words = [f"{calls.made:,} made", f"{calls.replayed:,} replayed"]
     words += [f"{calls.failed:,} failed"] * bool(calls.failed)
@@ -163,9 +168,7 @@ def _totals(view: View, *, tables: bool) -> Iterator[str]:
         words.append(f"{calls.prompt_tokens + (calls.completion_tokens or 0):,} tokens")
     if calls.cost_usd is not None:
         words.append(f"{calls.cost_usd:.4f} USD")
-    more = ["everything: -vv", "a page: --judge-datasheet x.html"]
     yield from indented(f"calls: {', '.join(words)}", width=0)
-    yield from indented(f"more: {', '.join([*['tables: -v'] * (not tables), *more])}", width=0)
 
 
 def _legend(view: View) -> Iterator[str]:

@@ -42,18 +42,17 @@ def csv_rows(
             )
         begins = reader.line_num + 1
         for row in reader:
-            if not any(cell.strip() for cell in row):
-                begins = reader.line_num + 1
-                continue
             cells = _without_empty_end(row, len(names))
-            if len(cells) != len(names):
+            is_empty = not any(cell.strip() for cell in cells)
+            if not is_empty and len(cells) != len(names):
                 raise error(
                     f"{path}:{begins} has another number of cells than the header",
                     found=f"{len(cells)} cells",
                     expected=f"{len(names)} cells",
                     remedy="quote cells that hold the separator",
                 )
-            yield begins, dict(zip(names, cells, strict=True))
+            if not is_empty:
+                yield begins, dict(zip(names, cells, strict=True))
             begins = reader.line_num + 1
     except csv.Error as wrong:
         raise error(

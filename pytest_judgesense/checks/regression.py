@@ -54,6 +54,7 @@ Verdict: TypeAlias = Literal["improved", "unchanged", "regressed", "inconclusive
 _Key: TypeAlias = tuple[str, tuple[tuple[str, Any], ...]]
 
 ALPHA: Final = 0.05
+_NAMES: Final = ("baseline", "session")  # what the two measurements are called
 # Paired if at least this share of the units of both sides has a partner.
 _PAIRED: Final = 0.5
 
@@ -134,7 +135,7 @@ class Comparison:
     better: tuple[tuple[str, ...], ...] | None = None
     blocked: str | None = None
     notes: tuple[str, ...] = ()
-    names: tuple[str, str] = ("baseline", "session")
+    names: tuple[str, str] = _NAMES
 
     def differs(self, a: Judgment, b: Judgment) -> bool:
         """Whether two judgments of one trial differ in what the measure uses.
@@ -285,7 +286,7 @@ def compare(
     measure: Measure,
     condition: Mapping[str, Any] | None = None,
     most_missing: float = MOST_MISSING,
-    names: tuple[str, str] = ("baseline", "session"),
+    names: tuple[str, str] = _NAMES,
 ) -> Comparison:
     """The comparison of ``measure`` under exactly ``condition`` (default: the pooled one).
 

@@ -30,6 +30,7 @@ from pytest_judgesense.measures.shared import (
 from pytest_judgesense.report.log import read_log
 from pytest_judgesense.suites.item import item_id
 from pytest_judgesense.suites.prompt_template import fill, placeholders
+from pytest_judgesense.suites.rules import same_words
 from pytest_judgesense.suites.schema import ContentItem, SuiteForm
 from pytest_judgesense.suites.stimuli import Stimuli
 from pytest_judgesense.trial import ABSTAIN, TIE, Design, Judgment
@@ -73,7 +74,7 @@ class Shown:
     def has_equal_sides(self) -> bool:
         """Whether the texts of the two candidates are known, and the same but for white space."""
         a, b = (self.fields.get(side) for side in "ab")
-        return a is not None and b is not None and a.split() == b.split()
+        return a is not None and b is not None and same_words(a, b)
 
 
 @dataclass(frozen=True)

@@ -529,8 +529,9 @@ def refuse_faults(found: Understood, items: Items, name: str, called: str) -> No
         path = Path(folder, f"{name}.suite.toml")
         path.write_text(suite_text(found, name, copy.name, called), encoding="utf-8")
         suite = load_suite(path, None, BUILT_IN.forms)
-        errors = [one for one in lint_suite(suite, BUILT_IN) if one.severity == "error"]
-    for one in errors:
+        errors = (one for one in lint_suite(suite, BUILT_IN) if one.severity == "error")
+        one = next(errors, None)
+    if one is not None:
         raise UsageError(
             f"{items.file}, {one.where}: {one.what}",
             found=one.found,

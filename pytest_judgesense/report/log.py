@@ -205,7 +205,7 @@ def read_log(
             tail = line.rpartition(_MARK)[2]
             end = f"{_MARK}{tail}" if _is_object(tail.rstrip()[:-1], given) else ""
             kept = keeps(design)
-        if not (kept if given is not None else keeps(None)):
+        if not keeps(design):
             value["reply"] = None
         yield _judgment(value, where, registry), design
 

@@ -73,6 +73,7 @@ from pytest_judgesense.stats.inputs import (
     Clusters,
     cluster_codes,
     clustered_vector,
+    first_places,
     joint_codes,
     two_sided_level,
 )
@@ -346,7 +347,7 @@ def _left_out(
     # One at a time the work would grow with the square of their number. Of units that are alike
     # one stands for all, as often as they are kept.
     alike = joint_codes(*(np.unique(one, return_inverse=True)[1] for one in columns))
-    _, first, often = np.unique(alike, return_index=True, return_counts=True)
+    first, often = first_places(alike), np.bincount(alike)
     unlike = [column[first] for column in columns]
     groups = random_groups(codes, count, _GROUPS)
     in_order = alike[np.argsort(groups, kind="stable")]

@@ -105,7 +105,7 @@ def compact_codes(codes: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np
     return np.flatnonzero(counts), (np.cumsum(counts > 0) - 1)[codes]
 
 
-def first_places(codes: NDArray[np.intp]) -> NDArray[np.intp]:
+def first_places(codes: NDArray[np.signedinteger[Any]]) -> NDArray[np.intp]:
     """The position at which each of the codes 0, 1, ... stands first; all of them occur."""
     first = np.empty(int(codes.max(initial=-1)) + 1, dtype=np.intp)
     first[codes[::-1]] = np.arange(codes.size)[::-1]  # of several the last one stays

@@ -115,10 +115,11 @@ def _prompts(suite: Suite) -> dict[tuple[str, Order], dict[str, str]]:
 
 def same_sides(suite: Suite) -> list[str]:
     """The pairwise items whose two candidates are the same text, ignoring white space."""
-    return [i.id for i in suite.items if i.contents and _differ_in_blanks(*i.contents)]
+    return [i.id for i in suite.items if i.contents and same_words(*i.contents)]
 
 
-def _differ_in_blanks(one: str, other: str) -> bool:
+def same_words(one: str, other: str) -> bool:
+    """Whether two texts differ in white space at most."""
     return one.split() == other.split()
 
 

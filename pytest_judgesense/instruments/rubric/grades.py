@@ -40,6 +40,7 @@ from pytest_judgesense.measures.cell import (
     template_of,
     verdict_of,
 )
+from pytest_judgesense.stats.inputs import first_places
 from pytest_judgesense.trial import Condition, Criterion, Design, Judgment, Unparsed, Verdict
 
 OVERALL: Final = "overall"
@@ -128,8 +129,7 @@ def _by_judge(cell: Cell) -> _Said:
 def _conditions(cell: Cell) -> tuple[NDArray[np.int32], list[Condition]]:
     """The condition of each judgment as a code, and the conditions; equal ones may be two."""
     codes, _ = cell.coded("condition", lambda one: id(one.trial.condition))
-    _, first = np.unique(codes, return_index=True)
-    return codes, [cell.judgments[at].trial.condition for at in first.tolist()]
+    return codes, [cell.judgments[at].trial.condition for at in first_places(codes).tolist()]
 
 
 def _by_people(cell: Cell) -> _Said:

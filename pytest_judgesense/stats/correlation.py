@@ -22,6 +22,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pytest_judgesense.stats.inputs import compact_codes
+
 _ROUNDING: Final = 1e-12
 
 
@@ -57,7 +59,9 @@ def mean_ranks(x: ArrayLike, counts: ArrayLike | None = None) -> NDArray[np.floa
         x: values, or their `places`.
         counts: how often each value occurs; once by default.
     """
-    at = x if isinstance(x, np.ndarray) and x.dtype == np.intp else places(x)
+    # Whole numbers from 0 on are ranked as they are; they may be places.
+    dense = isinstance(x, np.ndarray) and x.dtype == np.intp and x.min(initial=0) >= 0
+    at = compact_codes(np.asarray(x))[1] if dense else places(x)
     often = np.bincount(at, counts)
     return np.asarray((often.cumsum() - (often - 1) / 2)[at], dtype=np.float64)
 

@@ -23,6 +23,13 @@ def test_equal_values_share_their_mean_rank() -> None:
     assert mean_ranks([3, 1, 3, 2]).tolist() == [3.5, 1, 3.5, 2]
 
 
+def test_whole_numbers_have_the_ranks_of_numbers_however_far_apart() -> None:
+    """Negative ones, and some of which a table up to the largest would not fit into memory."""
+    for values in ([-3, 5, -3, 0], [10**15, 0, 7, 10**15]):
+        whole = np.array(values, dtype=np.intp)
+        assert mean_ranks(whole).tolist() == mean_ranks(whole.astype(np.float64)).tolist()
+
+
 def test_rank_correlation_of_five() -> None:
     # Without ties 1 - 6 sum d^2 / (n (n^2 - 1)): differences 0 1 -1 1 -1, 1 - 24 / 120.
     assert spearman([1, 2, 3, 4, 5], [1, 3, 2, 5, 4]) == pytest.approx(0.8)

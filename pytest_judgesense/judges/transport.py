@@ -8,6 +8,8 @@ times the work (see docs/decisions.md).
 from __future__ import annotations
 
 import asyncio
+import select
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Self
@@ -54,7 +56,7 @@ class Unsendable(Exception):
 
 
 class _SpokenTo(aiohttp.ClientConnectionError):
-    """A kept connection has brought something before anything was asked on it."""
+    """A connection has brought something before anything was asked on it."""
 
 
 class _Request(aiohttp.ClientRequest):
@@ -64,11 +66,26 @@ class _Request(aiohttp.ClientRequest):
     """
 
     async def send(self, conn: Any) -> Any:
-        await asyncio.sleep(0)  # the loop reads data that has arrived
+        # A turn of the loop is given up only where it is needed: calls whose answers came together
+        # would wait for the last of them before any asks again, and the endpoint would be idle.
+        if _may_have_brought(conn.transport):
+            for _ in range(2):  # in the first turn the loop reads after this, in the second before
+                await asyncio.sleep(0)
         if conn.protocol is None or conn.protocol.should_close:
             conn.close()
             raise _SpokenTo
         return await super().send(conn)
+
+
+def _may_have_brought(transport: asyncio.Transport | None) -> bool:
+    """Whether data may have come that the loop has not read yet."""
+    peer: Any = transport and transport.get_extra_info("socket")
+    # On Windows the loop may already have taken it from the socket.
+    if sys.platform == "win32" or peer is None or peer.fileno() < 0:
+        return True
+    waiting = select.poll()  # `select.select` takes only the first 1,024 files of a process
+    waiting.register(peer, select.POLLIN)
+    return bool(waiting.poll(0))
 
 
 class Connections:
@@ -132,7 +149,8 @@ class Connections:
             raise NoResponse(reason_of(error)) from error
 
     async def _received(self, asked: HttpRequest) -> Received:
-        while True:
+        # Each of the kept connections may have brought something, and the next one is new.
+        for _ in range(self._concurrency + 1):
             try:
                 # The original method, below any cassette that a test has opened: judges' requests
                 # belong only in their own cassette.
@@ -148,6 +166,8 @@ class Connections:
                 break
             except _SpokenTo:
                 continue  # on another connection: this one is closed
+        else:
+            raise NoResponse("the endpoint speaks before it is asked")
         try:
             data = bytearray()
             async for piece in response.content.iter_any():

@@ -43,8 +43,8 @@ def dripping(stop: threading.Event, every_s: float) -> Play:
 
 
 @contextmanager
-def playing(play: Play) -> Iterator[str]:
-    """The server's base URL; its connections end with the block."""
+def playing(play: Play, greet: Callable[[socket.socket], object] = lambda _: None) -> Iterator[str]:
+    """The server's base URL; each connection is given to ``greet``, and ends with the block."""
     ended, count, counting = threading.Event(), [0], threading.Lock()
     server = socket.create_server(("127.0.0.1", 0))
     server.settimeout(0.05)
@@ -71,6 +71,7 @@ def playing(play: Play) -> Iterator[str]:
             with suppress(TimeoutError):
                 connection, _ = server.accept()
                 connection.settimeout(20)
+                greet(connection)
                 opened.append(connection)
                 threading.Thread(target=serve, args=(connection,), daemon=True).start()
 

@@ -451,8 +451,9 @@ def test_a_function_returns_no_more_than_its_limit(
 # --- what is no answer ---------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("busy", [False, True], ids=["the loop waits", "the loop is busy"])
 def test_an_answer_that_nobody_asked_for_never_answers_the_next_question(
-    loop: AskingLoop, tmp_path: Path
+    loop: AskingLoop, tmp_path: Path, *, busy: bool
 ) -> None:
     def says(text: str) -> bytes:
         return response(json.dumps({"choices": [{"message": {"content": text}}]}).encode())
@@ -474,13 +475,45 @@ def test_an_answer_that_nobody_asked_for_never_answers_the_next_question(
 
         async with open_client(spec, tape, concurrency=1) as client:
             first = await client.ask("s/1", [{"role": "user", "content": "one"}])
-            await asyncio.to_thread(sent.wait, 10)
-            await asyncio.sleep(0.1)
+            if busy:  # it has read nothing of what has come when the next question goes out
+                sent.wait(10)
+                time.sleep(0.1)  # noqa: ASYNC251
+            else:
+                await asyncio.to_thread(sent.wait, 10)
+                await asyncio.sleep(0.1)
             return [first, await client.ask("s/2", [{"role": "user", "content": "two"}])]
 
     with playing(play) as url:
         answers = loop.run(asking(_openai(url)))
     assert [answer.reply for answer in answers] == [Reply("answer 0"), Reply("answer 1")]
+
+
+def test_an_endpoint_that_speaks_before_it_is_asked_is_not_connected_to_for_ever(
+    loop: AskingLoop, tmp_path: Path
+) -> None:
+    greeted: list[socket.socket] = []
+
+    def greet(connection: socket.socket) -> None:
+        greeted.append(connection)
+        connection.sendall(b"220 mail.example ESMTP\r\n")
+
+    async def busy() -> None:
+        while True:
+            time.sleep(0.02)  # noqa: ASYNC251 - the greeting comes before the next turn
+            await asyncio.sleep(0)
+
+    async def asking(spec: JudgeSpec) -> Answer:
+        others = asyncio.create_task(busy())
+        tape = Cassette(tmp_path / "c.jsonl", "record")
+        async with open_client(spec, tape, concurrency=4) as client:
+            answer = await client.ask("s/1", [{"role": "user", "content": "one"}])
+        others.cancel()
+        return answer
+
+    with playing(lambda *_: None, greet) as url:
+        answer = loop.run(asking(_openai(url, timeout_s=3)))
+    assert answer.reply == Failed("the endpoint speaks before it is asked")
+    assert len(greeted) == 5  # each of four connections may have been kept; the fifth is new
 
 
 @pytest.mark.parametrize("provider", [OPENAI, ANTHROPIC], ids=["openai", "anthropic"])

@@ -151,6 +151,26 @@ _SHAPES: Final = tuple(
         ),
     )
 )
+# The mark of a hint is its first separator behind two other characters, with these. One search
+# finds all marks in a text; only hints with one of them, and those without, are searched for then.
+_SEPARATORS: Final = re.compile("[-_.=]+")
+
+
+def _marks(text: str) -> Iterator[str]:
+    starts = (found.start() for found in _SEPARATORS.finditer(text, 2))
+    return (text[start - 2 : start + 1] for start in starts)
+
+
+def _by_mark() -> dict[str, list[tuple[str, str, re.Pattern[str]]]]:
+    """By mark, ``""`` for none: the hints, each with the name and the pattern of its shape."""
+    found: dict[str, list[tuple[str, str, re.Pattern[str]]]] = {}
+    for name, hints, shape in _SHAPES:
+        for hint in hints:
+            found.setdefault(next(_marks(hint), ""), []).append((hint, name, shape))
+    return found
+
+
+_BY_MARK: Final = _by_mark()
 # Of several credentials of one name: which comes first may be chance.
 _NUMBER: Final = re.compile(r" \d+$")
 _SEPARATOR: Final = re.compile(r"([/?&=#;])")
@@ -338,12 +358,10 @@ def _spans(text: str, secrets: Mapping[str, str]) -> Iterator[tuple[int, int, st
                     matches = form.pattern.finditer(text)
                     found += [(*match.span(), -len(value), name) for match in matches]
                     break
-    for name, hints, shape in _SHAPES:
-        for hint in hints:
-            if hint in text:
-                group = 1 if shape.groups else 0
-                found += [(*match.span(group), 0, name) for match in shape.finditer(text)]
-                break
+    marks = {"", *_marks(text)} & _BY_MARK.keys()
+    for name, shape in {one[1:] for mark in marks for one in _BY_MARK[mark] if one[0] in text}:
+        group = 1 if shape.groups else 0
+        found += [(*match.span(group), 0, name) for match in shape.finditer(text)]
     found += [(*span, 0, "a private key") for span in _private_keys(text)]
     taken = [match.span() for match in PLACEHOLDER.finditer(text)]
     # Longest value first where two overlap: a secret that holds another must not be cut in two.
@@ -480,7 +498,9 @@ def forms_in_lines(value: str) -> set[str]:
 # --- fields, and values that are split over the strings of a body ---------------------------------
 
 
-_FIELD: Final = re.compile(r'"[\w-]*"\s*:')
+_FIELD: Final = re.compile(r'"([\w-]*)"\s*:')
+# Longer than the end of a name by which a field is known as secret.
+_LONGEST_NAME: Final = 64
 _FORM: Final = re.compile(r"[\w.%+-]+=[^\s&{}\"]*(?:&[\w.%+-]+=[^\s&{}\"]*)*")
 _STREAM: Final = re.compile(r"^data:", re.MULTILINE)
 # The usual format of JSON; the format has no meaning.
@@ -616,8 +636,8 @@ def _without_secret_fields(text: str) -> tuple[str, set[str]]:
     if _FORM.fullmatch(text):
         redacted = _redacted_pairs(text)
         return redacted, {"a form field"} if redacted != text else set()
-    fields = {field[0].rpartition('"')[0][1:] for field in _FIELD.finditer(text)}
-    if not any(secret_name(field) or maybe_secret_name(field) for field in fields):
+    fields = {field[1][-_LONGEST_NAME:] for field in _FIELD.finditer(text)}
+    if not any(map(_may_be_secret, fields)):
         return text, set()
     documents, names = _documents(text), set()
     for string in _strings_of(documents):
@@ -628,6 +648,11 @@ def _without_secret_fields(text: str) -> tuple[str, set[str]]:
             string.holder[string.key] = REDACTED
             names.add(f"field {name}")
     return "".join(document.written() for document in documents) if names else text, names
+
+
+@lru_cache(maxsize=1024)  # the requests to an endpoint, and its answers, have the same fields
+def _may_be_secret(field: str) -> bool:
+    return secret_name(field) or maybe_secret_name(field)
 
 
 def _without_split_secrets(text: str, secrets: Mapping[str, str]) -> tuple[str, set[str]]:

@@ -27,7 +27,7 @@ from pytest_judgesense.cassettes.credentials import (
     request_credentials,
     why_skipped,
 )
-from pytest_judgesense.cassettes.redaction import scrub_body
+from pytest_judgesense.cassettes.redaction import _BY_MARK, _SHAPES, REDACTED, _marks, scrub_body
 from pytest_judgesense.cassettes.storage import read_exchanges
 
 KEY = 'Zq7/x+"v3=LmPw 9&kT%2'  # of the environment: every character that some encoding changes
@@ -567,6 +567,26 @@ def test_further_shapes_of_keys(key: str) -> None:
     assert key.removeprefix("Basic ") not in text
     assert len(names) == 1
     assert text.endswith(", and basic English stays")
+
+
+@pytest.mark.parametrize("before", ["", "a", "it is ", "--", "a.", "=_"])
+def test_no_hint_of_a_key_is_passed_over(before: str) -> None:
+    # Only hints whose mark is in a text are searched for; whatever is before them adds to the mark.
+    for _, hints, _ in _SHAPES:
+        for hint in hints:
+            marks = {"", *_marks(before + hint)} & _BY_MARK.keys()
+            assert hint in {one for mark in marks for one, _, _ in _BY_MARK[mark]}
+
+
+@pytest.mark.parametrize("name", ["client_secret", "clientSecret", "API_KEY", "id-token"])
+def test_a_secret_field_is_known_by_the_end_of_its_name(name: str) -> None:
+    for before in ("x_", "x-" * 32, "x" * 5000 + "_"):
+        body = json.dumps({before + name: "ordinary"})
+        assert scrub_body(body, {}) == (
+            f'{{"{before}{name}": "{REDACTED}"}}',
+            {f"field {before}{name}"},
+        )
+    assert scrub_body(json.dumps({f"x{name}"[:-1]: "ordinary"}), {})[1] == set()
 
 
 @pytest.mark.parametrize(

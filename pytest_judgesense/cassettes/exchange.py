@@ -328,6 +328,8 @@ def _model_of(body: str | bytes) -> str | None:
 
 def _line_of(value: Any) -> str:
     line = json.dumps(value, ensure_ascii=False)
+    if line.isascii() and "\x7f" not in line:
+        return line  # seen faster than by the search
     return _UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", line)
 
 

@@ -151,14 +151,19 @@ _SHAPES: Final = tuple(
         ),
     )
 )
-# The mark of a hint is its first separator behind two other characters, with these. One search
-# finds all marks in a text; only hints with one of them, and those without, are searched for then.
-_SEPARATORS: Final = re.compile("[-_.=]+")
+# The mark of a hint is a separator in it with the two characters before, or a rare character. The
+# marks of a text are soon found; only hints with one of them, or without any, are searched for.
+_SEPARATORS: Final = "-_.="
+_RARE: Final = "~JKI/TEAx"
 
 
 def _marks(text: str) -> Iterator[str]:
-    starts = (found.start() for found in _SEPARATORS.finditer(text, 2))
-    return (text[start - 2 : start + 1] for start in starts)
+    for separator in _SEPARATORS:
+        place = text.find(separator, 2)
+        while place >= 0:
+            yield text[place - 2 : place + 1]
+            place = text.find(separator, place + 1)
+    yield from (character for character in _RARE if character in text)
 
 
 def _by_mark() -> dict[str, list[tuple[str, str, re.Pattern[str]]]]:
@@ -498,7 +503,7 @@ def forms_in_lines(value: str) -> set[str]:
 # --- fields, and values that are split over the strings of a body ---------------------------------
 
 
-_FIELD: Final = re.compile(r'"([\w-]*)"\s*:')
+_FIELD: Final = re.compile(r'"([\w-]*+)"\s*+:')
 # Longer than the end of a name by which a field is known as secret.
 _LONGEST_NAME: Final = 64
 _FORM: Final = re.compile(r"[\w.%+-]+=[^\s&{}\"]*(?:&[\w.%+-]+=[^\s&{}\"]*)*")

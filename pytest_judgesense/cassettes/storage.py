@@ -205,13 +205,19 @@ class Journal:
                 "--judge-cassettes",
             ),
             self._lock,
+            self._opened() as file,
         ):
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            with self.path.open("ab", buffering=0) as file:
-                _write_whole(file, line + _END)
-                if time.monotonic() - self._synced >= _SYNC_S:
-                    self._sync(file)
+            _write_whole(file, line + _END)
+            if time.monotonic() - self._synced >= _SYNC_S:
+                self._sync(file)
         return Line(line, exchange.head, self.path)
+
+    def _opened(self) -> FileIO:
+        try:
+            return self.path.open("ab", buffering=0)
+        except FileNotFoundError:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            return self.path.open("ab", buffering=0)
 
     def _sync(self, file: FileIO) -> None:
         """Have the disk keep all that was appended; of a new file, its name as well."""

@@ -279,7 +279,20 @@ class Throttle:
                 self.learn(made, started)
                 return made
 
-        from tenacity import AsyncRetrying, retry_if_result  # no replay retries
+        last = await attempt()
+        if _worth_a_retry(last):
+            last = await self._retried(last, attempt)
+        self._failures = 0 if last.kind in ("answer", "fail") else self._failures + 1
+        return last
+
+    async def _retried(self, first: Attempt, again: Callable[[], Awaitable[Attempt]]) -> Attempt:
+        """The last of the attempts that begin with ``first`` and go on with ``again``."""
+        from tenacity import AsyncRetrying, retry_if_result  # most calls are made once
+
+        made = [first]
+
+        async def attempt() -> Attempt:
+            return made.pop() if made else await again()
 
         most = self._spec.max_retries
         retrying = AsyncRetrying(
@@ -294,7 +307,6 @@ class Throttle:
             retry_error_callback=_attempt_of,
         )
         last: Attempt = await retrying(attempt)
-        self._failures = 0 if last.kind in ("answer", "fail") else self._failures + 1
         return replace(last, retried=retrying.statistics["attempt_number"] - 1)
 
     @asynccontextmanager

@@ -12,6 +12,7 @@ import base64
 import binascii
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
 from itertools import pairwise
 from threading import Lock
 from types import MappingProxyType
@@ -118,6 +119,15 @@ def request_credentials(url: str, headers: Iterable[tuple[str, str]]) -> Iterato
             yield from _authorization(f"{name} header", value)
         else:
             yield f"{name} header", value
+    yield from _credentials_in(url)
+
+
+@lru_cache(maxsize=256)  # a judge asks one URL thousands of times
+def _credentials_in(url: str) -> tuple[tuple[str, str], ...]:
+    return tuple(_found_in(url))
+
+
+def _found_in(url: str) -> Iterator[tuple[str, str]]:
     try:
         parts = urlsplit(url)
     except ValueError:  # no URL, and no request then
@@ -149,8 +159,13 @@ def response_credentials(headers: Iterable[tuple[str, str]]) -> Iterator[tuple[s
 def _secret_headers(headers: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
     for name, value in headers:
         low = name.lower()
-        if _SECRET_HEADER.search(low) and not _PLAIN_HEADER.search(low):
+        if _names_secret(low):
             yield low, value
+
+
+@lru_cache(maxsize=256)  # the requests to an endpoint, and its answers, have the same headers
+def _names_secret(header: str) -> bool:
+    return bool(_SECRET_HEADER.search(header)) and not _PLAIN_HEADER.search(header)
 
 
 def _cookies(value: str) -> Iterator[tuple[str, str]]:

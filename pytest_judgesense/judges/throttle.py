@@ -317,18 +317,18 @@ class Throttle:
             JudgeError: the judge has been found not to be askable.
         """
         async with self._changed:
-            async with self.limits.deadline.waiting():
-                await self._changed.wait_for(
-                    lambda: self.ended is not None or self._under_way < self.places
-                )
+            # Most calls need not wait, and setting up a bound for it costs as much as all the rest.
+            self.limits.deadline.check()
+            if not self._may_begin():
+                async with self.limits.deadline.waiting():
+                    await self._changed.wait_for(self._may_begin)
             self._under_way += 1
         timer = None
         if self._alone:
             # A slow first answer must not hold up the others for long.
             timer = asyncio.get_running_loop().call_later(_ALONE_S, self._open_for_others)
         try:
-            async with self.limits.deadline.waiting():
-                await self._not_paused()
+            await self._not_paused()
             yield time.monotonic()
         finally:
             if timer:
@@ -341,6 +341,9 @@ class Throttle:
                 else:
                     self._changed.notify(max(1, self.places - self._under_way))
 
+    def _may_begin(self) -> bool:
+        return self.ended is not None or self._under_way < self.places
+
     async def admitted(self, tokens: int, most_usd: float | None) -> None:
         """Wait until a call is in pace and booked.
 
@@ -348,12 +351,13 @@ class Throttle:
             LimitReached: it would pass a limit of the user.
             JudgeError: the judge has been found not to be askable.
         """
-        async with self.limits.deadline.waiting():
-            if self._requests:
-                await self._requests.take(1)
-            if self._tokens:
-                await self._tokens.take(tokens)
-            await self._not_paused()
+        if self._requests or self._tokens:
+            async with self.limits.deadline.waiting():
+                if self._requests:
+                    await self._requests.take(1)
+                if self._tokens:
+                    await self._tokens.take(tokens)
+        await self._not_paused()
         # Bookings of a process that died remain: other processes wait for calls in flight to become
         # cheaper no longer than one call may take.
         until = time.monotonic() + self._spec.timeout_s
@@ -409,10 +413,11 @@ class Throttle:
             self._alone, self._places = False, float(self._most)
 
     async def _not_paused(self) -> None:
-        """Wait as long as the endpoint has asked for; raise if the judge has ended."""
+        """Wait as long as the endpoint has asked for; raise if the judge or the time has ended."""
+        self.limits.deadline.check()
         while self.ended is None and self._paused_until > time.monotonic():
             left = self._paused_until - time.monotonic()  # it may grow meanwhile
-            await asyncio.sleep(left * random.uniform(1.0, 1.1))
+            await self._sleep(left * random.uniform(1.0, 1.1))
         if self.ended is not None:
             # One error, raised in many tasks, would collect all their frames.
             raise self.ended.with_traceback(None)

@@ -295,3 +295,21 @@ def test_the_page_is_written_and_its_first_screen_says_what_fails(folder: Folder
                 assert 0 <= box["y"] < box["y"] + box["height"] <= height, part
             for finding, sentence in zip(findings, sentences, strict=True):
                 assert sentence in finding.locator("h3").inner_text()
+
+
+def test_the_first_example_runs_in_the_checkout_too(folder: Folder) -> None:
+    """Its ``testpaths`` name the project's own tests: what they need is not installed there."""
+    checkout = Folder(processes.ROOT, folder.server)
+    done = checkout.run("pytest", "-p", "no:cacheprovider", *FIRST.split())
+    assert done.returncode == 1, done.stdout
+    assert "3 of 3 checks fail, 160 replies" in done.stdout
+    assert re.search(r"=+ 3 failed in ", done.stdout)
+    assert "NOT RUN" not in done.stdout
+
+
+@pytest.mark.skipif(INSTALLED is None, reason="the environment has what the tests need")
+def test_the_tests_say_which_extra_they_need(folder: Folder) -> None:
+    done = Folder(processes.ROOT, folder.server).run("pytest", "-p", "no:cacheprovider")
+    assert done.returncode == 5, done.stdout
+    assert "NOT RUN: the project's own tests" in done.stdout
+    assert "pip install -e '.[all,test]'" in done.stdout

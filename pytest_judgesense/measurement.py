@@ -118,6 +118,13 @@ class Measurement:
     @cached_property
     def sheet(self) -> SuiteSheet:
         """The part of the datasheet for this measurement, without outcomes."""
+        tables = self.registry.analyses(self.cell, self.estimates, self.suite)
+        material = self.registry.material(self.cell)
+        return replace(self.brief, analyses=(*tables, *self._stopped), material=material)
+
+    @cached_property
+    def brief(self) -> SuiteSheet:
+        """The part without its tables, which may take as long as the estimates."""
         templates = {template.id: template.text for template in self.suite.templates}
         return SuiteSheet(
             judge=self.judge.slug,
@@ -130,11 +137,6 @@ class Measurement:
             estimates=self.estimates,
             calls=self.calls,
             notices=(*self.notices, *self.registry.notices(self.cell)),
-            analyses=(
-                *self.registry.analyses(self.cell, self.estimates, self.suite),
-                *self._stopped,
-            ),
-            material=self.registry.material(self.cell),
         )
 
     @property

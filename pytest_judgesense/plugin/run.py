@@ -74,7 +74,7 @@ from pytest_judgesense.plugin import interruption
 from pytest_judgesense.plugin.progress import Progress
 from pytest_judgesense.plugin.recordings import Recordings, recorder_of
 from pytest_judgesense.plugin.regression import Gate, Member
-from pytest_judgesense.plugin.screen import columns_of
+from pytest_judgesense.plugin.screen import columns_of, shows_tables
 from pytest_judgesense.plugin.settings import Settings, Shared
 from pytest_judgesense.plugin.suite_names import SUFFIX, split_name
 from pytest_judgesense.registry import Registry
@@ -114,6 +114,7 @@ class Run:
         self._held: dict[tuple[str, ...], Sequence[Finding | None]] = {}
         forms = {path.suffix for path in settings.datasheets}
         self._wants_page = ".html" in forms
+        self._shows_tables = shows_tables(config, settings)
         self._wants_log = bool(settings.save_baseline or forms & {".jsonl", ".html"})
         folder = Path(shared.session_folder) if shared.session_folder else None
         # Its own clock may be set while the session runs: from here on a clock that is not counts.
@@ -372,7 +373,8 @@ class Run:
         verified, self._verified = self._verified, []
         parts = []
         for measurement, lines in pending.values():
-            sheet = part_to_plain(measurement.sheet.with_checks(lines))
+            part = measurement.sheet if self._shows_tables else measurement.brief
+            sheet = part_to_plain(part.with_checks(lines))
             log = None
             if self._wants_log:
                 from pytest_judgesense.report.log import log_lines
@@ -382,7 +384,7 @@ class Run:
                 log = self.cleaned("\n".join(lines_of_log)).split("\n")
             # Replies were cleaned when they arrived; a project's own prompts may hold a key too.
             own = {name: sheet[name] for name in ("identity", "prompts")}
-            part = {
+            found = {
                 "sheet": sheet | json.loads(self.cleaned(json.dumps(own))),
                 "log": log,
                 "prompts": self._prompts(measurement) if self._wants_page else None,
@@ -390,7 +392,7 @@ class Run:
                 "asked": dict(measurement.asked),
                 "luck": self._luck.pop((sheet["judge"], sheet["suite"]), {}),
             }
-            parts.append(part)
+            parts.append(found)
         shard, self.shard_lines = self.shard_lines, []
         told = [self.cleaned(line) for line in self._progress.told]
         self._progress.told.clear()

@@ -21,7 +21,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
+from pytest_judgesense.errors import on_github
+
 if TYPE_CHECKING:
+    from pytest_judgesense.plugin.settings import Settings
     from pytest_judgesense.report.summary import Missed
     from pytest_judgesense.report.view import View
 
@@ -35,6 +38,12 @@ def columns_of(config: pytest.Config) -> int:
     """The columns of the terminal."""
     reporter: Any = config.pluginmanager.get_plugin("terminalreporter")
     return int(reporter._tw.fullwidth) if reporter is not None else 80
+
+
+def shows_tables(config: pytest.Config, settings: Settings) -> bool:
+    """Whether anything that this session writes or prints shows more than estimates and checks."""
+    files = settings.datasheets or settings.save_baseline
+    return bool(files) or on_github() or config.get_verbosity() >= 0
 
 
 def datasheet_lines(view: View | None, missed: Sequence[Missed], verbosity: int) -> Iterator[str]:

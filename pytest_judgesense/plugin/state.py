@@ -29,7 +29,13 @@ from pytest_judgesense.output import Outputs
 from pytest_judgesense.plugin.activation import PLUGINS, STATE
 from pytest_judgesense.plugin.ci import CheckFailed, Failures
 from pytest_judgesense.plugin.interruption import interrupt_workers, take_sigterm
-from pytest_judgesense.plugin.screen import EVERYTHING, Evidence, columns_of, datasheet_lines
+from pytest_judgesense.plugin.screen import (
+    EVERYTHING,
+    Evidence,
+    columns_of,
+    datasheet_lines,
+    shows_tables,
+)
 from pytest_judgesense.plugin.settings import Shared, settings_of
 from pytest_judgesense.plugin.suite_names import take_builtin_arguments
 
@@ -235,6 +241,7 @@ class State:
             seed=self.settings.seed,
             mode=self.settings.mode,
             secondary=bool(self.settings.datasheets),
+            compared=shows_tables(self.config, self.settings),
             registry=registry,
         )
         return view_of(sheet, registry)

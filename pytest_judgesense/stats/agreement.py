@@ -166,10 +166,7 @@ def _kappa_ends(
     units, labels, _ = tables.shape
     drawn, pseudo = drawn_weights(units, level, (_AGREEMENT, _DISAGREEMENT))
     like, apart = (pseudo * (tables.sum() / count)).T[:, :, None, None]
-    if units == count:
-        seen = np.einsum("dc,cij->dij", drawn, tables)
-    else:  # as many products once more, faster: their sums may differ in the last digit
-        seen = (drawn @ tables.reshape(units, -1)).reshape(-1, labels, labels)
+    seen = (drawn @ tables.reshape(units, -1)).reshape(-1, labels, labels)
     agreed = seen + like * np.eye(labels) / labels
     low = _kappas(agreed + apart * (1 - np.eye(labels)) / (labels * (labels - 1)), weights)
     return float(np.quantile(low, 1 - level)), float(np.quantile(_kappas(agreed, weights), level))

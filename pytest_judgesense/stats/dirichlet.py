@@ -79,7 +79,9 @@ PROPORTION_METHOD: Final = "bayesian-cluster-bootstrap"
 PSEUDO_WEIGHT: Final = 0.55
 _STEP: Final = 0.3  # of the midpoint rule
 _FARTHEST: Final = 60.0  # of v, reached only with a handful of clusters
-_HALVINGS, _NEWTON_STEPS = 8, 40
+_NEWTON_STEPS = 40
+_REFINEMENTS = 2  # of the saddle point
+_INNER: Final = np.arange(1, 16) / 16  # between the ends of an interval that is refined
 _CLOSE: Final = 1e-7
 _CLOSE_STEP: Final = 1e-4  # in standard deviations of R
 _CLOSE_SHARE: Final = 1e-3
@@ -329,14 +331,16 @@ def _saddle_point(d: _Floats, a: _Floats) -> _Floats:
 
     Any point between 0 and 1 gives the same integral; a close one needs the fewest nodes.
     """
-    scaled = d / d.min(axis=1, keepdims=True)
-    most = 1 + a.sum(axis=1, keepdims=True)
-    low, high = np.zeros((len(d), 1)), np.ones((len(d), 1))
-    for _ in range(_HALVINGS):
-        middle = (low + high) / 2
-        beyond = (a / (1 - middle * scaled)).sum(axis=1, keepdims=True) > most
-        low, high = np.where(beyond, low, middle), np.where(beyond, middle, high)
-    return (low + high) / 2
+    scaled = (d / d.min(axis=1, keepdims=True))[:, None, :]
+    most = 1 + a.sum(axis=1)[:, None]
+    low, width = np.zeros((len(d), 1)), 1.0
+    for _ in range(_REFINEMENTS):
+        points = low + width * _INNER
+        # The sum is convex and begins below the most: it crosses once.
+        reached = (a[:, None, :] / (1 - points[:, :, None] * scaled)).sum(axis=2) <= most
+        width /= _INNER.size + 1
+        low = low + width * reached.sum(axis=1, keepdims=True)
+    return low + width / 2
 
 
 def _tail(d: _Floats, m: _Floats, a: _Floats, point: _Floats) -> tuple[_Floats, _Floats]:

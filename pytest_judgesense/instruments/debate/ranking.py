@@ -337,7 +337,8 @@ def _resampled(rows: Floats, topics: Sequence[str], seed: int) -> Floats:
     count = int(codes.max()) + 1
     by_topic = np.stack([rows[:, codes == code].sum(axis=1) for code in range(count)], axis=1)
     drawn = np.random.default_rng(seed).integers(0, count, size=(RESAMPLES, count))
-    times = np.stack([np.bincount(one, minlength=count) for one in drawn])
+    places = drawn + count * np.arange(RESAMPLES)[:, None]
+    times = np.bincount(places.ravel(), minlength=RESAMPLES * count).reshape(RESAMPLES, count)
     summed: Floats = np.einsum("bk,ckx->bcx", times, by_topic)
     return summed
 

@@ -63,7 +63,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import stdtr
+from scipy.special import entr, stdtr
 
 from pytest_judgesense.estimate import Clustered, Estimate, Missing
 from pytest_judgesense.instruments.paraphrase import measures as wording
@@ -75,7 +75,6 @@ from pytest_judgesense.instruments.rubric.grades import (
     criterion_of,
     grade_at,
     marked,
-    overall_labels,
     parts,
     pooled,
     scores,
@@ -97,6 +96,7 @@ from pytest_judgesense.measures.cell import (
     verdict_of,
 )
 from pytest_judgesense.measures.measure import Measure
+from pytest_judgesense.measures.order import folded
 from pytest_judgesense.measures.rates import agreement as agreements
 from pytest_judgesense.measures.rates import rate_of_disagreement, repeat_flip_rate
 from pytest_judgesense.measures.shared import AGREEMENT
@@ -151,17 +151,13 @@ def stability(cell: Cell) -> list[Estimate]:
 
     def estimate(one: Cell, condition: Condition) -> list[Estimate]:
         if not condition:
-            unlike = () if one.design.ordinal else map(partial(_unlike, cell), _ORDINAL)
-            return [*of_wordings(one), *unlike]
+            reason = "criteria have scales of their own; name one: criterion ="
+            unlike = (unavailable(measure, cell, reason) for measure in _ORDINAL)
+            return [*of_wordings(one), *(() if one.design.ordinal else unlike)]
         found = of_wordings(one, by_pair=False)
         return [replace(e, condition=dict(condition)) for e in found if not e.condition]
 
     return _of_parts(cell, estimate)
-
-
-def _unlike(cell: Cell, measure: Measure) -> Estimate:
-    reason = "criteria have scales of their own; name one: criterion ="
-    return unavailable(measure, cell, reason)
 
 
 def repeats(cell: Cell) -> list[Estimate]:
@@ -296,13 +292,8 @@ def _effective_levels(
 ) -> float:
     shape = int(criteria.max(initial=0)) + 1, int(grades.max(initial=0)) + 1
     table = np.bincount(criteria * shape[1] + grades, counts, shape[0] * shape[1]).reshape(shape)
-    entropies = [_entropy(one / one.sum()) for one in table if one.sum()]
+    entropies = [entr(one / one.sum()).sum() for one in table if one.sum()]
     return float(np.mean(np.exp(entropies))) if entropies else math.nan
-
-
-def _entropy(shares: _Floats) -> float:
-    used = shares[shares > 0]
-    return -float(used @ np.log(used))
 
 
 # --- systems --------------------------------------------------------------------------------------
@@ -338,12 +329,9 @@ def _made_differences(cell: Cell) -> tuple[dict[tuple[str, str], _Floats], int]:
     means = {}
     for code in np.unique(systems).tolist():
         own = systems == code
-        sums, sizes = (
-            np.bincount(codes[own], values[own], count),
-            np.bincount(codes[own], None, count),
-        )
-        known = np.where(sizes > 0, sizes, np.nan)
-        means[table.system_names[code]] = np.asarray(sums / known, dtype=np.float64)
+        sizes = np.bincount(codes[own], minlength=count)
+        sums = np.bincount(codes[own], values[own], count)
+        means[table.system_names[code]] = sums / np.where(sizes > 0, sizes, np.nan)
     pairs = {(a, b): means[a] - means[b] for a, b in combinations(means, 2)}
     usable = {two: d for two, d in pairs.items() if (~np.isnan(d)).sum() >= _FEWEST_TO_PAIR}
     return usable, count
@@ -555,15 +543,9 @@ def _compared(cell: Cell, name: str, *, with_human: bool = True) -> _Compared:
     else:
         column = list(by_criterion(cell)).index(name)
         given, people = table.given[:, column], table.human[:, column]
-    there = ~np.isnan(given) & (~np.isnan(people) if with_human else True)
-    kept = np.flatnonzero(there)
-    return _Compared(
-        given[kept],
-        people[kept],
-        table.words[kept],
-        table.items[kept],
-        table.clusters[kept],
-    )
+    kept = ~np.isnan(given) & (~np.isnan(people) if with_human else True)
+    columns = given, people, table.words, table.items, table.clusters
+    return _Compared._make(column[kept] for column in columns)
 
 
 def _by_item(found: _Compared) -> _Compared:
@@ -575,13 +557,7 @@ def _by_item(found: _Compared) -> _Compared:
         return np.asarray(np.bincount(codes, column, count) / sizes, dtype=np.float64)
 
     _, first = np.unique(codes, return_index=True)
-    return _Compared(
-        mean(found.given),
-        mean(found.human),
-        mean(found.words),
-        found.items[first],
-        found.clusters[first],
-    )
+    return _Compared._make([*map(mean, found[:3]), found.items[first], found.clusters[first]])
 
 
 def human_correlation(cell: Cell) -> list[Estimate]:
@@ -705,40 +681,9 @@ def length_dependence(cell: Cell) -> list[Estimate]:
         return [one]
     way = ("longer scores higher" if one.value > 0 else "longer scores lower",) * bool(one.value)
     held = ("human grades held fixed",) if with_human else ("without human grades",)
-    return [
-        replace(
-            one,
-            value=abs(one.value),
-            clustered=_folded(one.clustered),
-            flags=(*way, *held, *one.flags),
-        )
-    ]
-
-
-def _folded(interval: Clustered | None) -> Clustered | None:
-    """The interval of an absolute value, from that of the signed one."""
-    if interval is None or interval.at is None:
-        return None
-    signed = interval.at
-
-    def fold(low: float, high: float) -> tuple[float, float]:
-        return max(0.0, low, -high), max(abs(low), abs(high))
-
-    def at(level: float) -> tuple[float, float]:
-        return fold(*signed(level))
-
-    (lower, upper), (lower_bound, upper_bound) = (
-        fold(interval.lower, interval.upper),
-        fold(interval.lower_bound, interval.upper_bound),
-    )
-    return replace(
-        interval,
-        lower=lower,
-        upper=upper,
-        lower_bound=lower_bound,
-        upper_bound=upper_bound,
-        at=at,
-    )
+    interval = one.clustered and replace(folded(one.clustered, 0.0), method=one.clustered.method)
+    flags = (*way, *held, *one.flags)
+    return [replace(one, value=abs(one.value), clustered=interval, flags=flags)]
 
 
 def grade_counts(cell: Cell) -> Iterator[tuple[str, Counter[str | None]]]:
@@ -747,8 +692,3 @@ def grade_counts(cell: Cell) -> Iterator[tuple[str, Counter[str | None]]]:
         codes, words = one.coded("verdict", verdict_of)
         counts = np.bincount(codes + 1, minlength=len(words) + 1).tolist()
         yield name, Counter(dict(zip((None, *words), counts, strict=True)))
-
-
-def labels_of(cell: Cell, name: str) -> tuple[str, ...]:
-    """The scale of a criterion, or of the overall grade."""
-    return overall_labels(cell.design) if name == OVERALL else parts(cell)[name].design.labels

@@ -16,7 +16,7 @@ With g the place of a grade on its scale of L labels, from 0::
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from operator import attrgetter
@@ -76,11 +76,6 @@ def grade_at(share: float, labels: Sequence[str]) -> str | None:
     return labels[math.floor(share * (len(labels) - 1) + 0.5 + _ROUNDING)]
 
 
-def _weighted(design: Design, shares: Iterable[float]) -> float:
-    weights = [one.weight for one in criteria_of(design)]
-    return sum(w * s for w, s in zip(weights, shares, strict=True)) / sum(weights)
-
-
 def said(design: Design, verdict: str | None) -> Mapping[str, Any]:
     """The grades of a verdict by criterion."""
     if verdict is None:
@@ -96,7 +91,13 @@ def human(design: Design, condition: Condition) -> Mapping[str, Any]:
 
 def overall(design: Design, grades: Mapping[str, Any]) -> float:
     """The overall score of grades by criterion, from 0 to 1; NaN without a grade of each."""
-    return _weighted(design, (place(grades.get(c.name), c.labels) for c in criteria_of(design)))
+    criteria = criteria_of(design)
+    shares = (one.weight * _share(one, grades) for one in criteria)
+    return sum(shares) / sum(one.weight for one in criteria)
+
+
+def _share(criterion: Criterion, grades: Mapping[str, Any]) -> float:
+    return place(grades.get(criterion.name), criterion.labels)
 
 
 # --- grades as arrays -----------------------------------------------------------------------------
@@ -270,26 +271,25 @@ def parts(cell: Cell) -> Mapping[str, Cell]:
 
 
 def _columns(cell: Cell) -> dict[str, _Column]:
-    return cell.once("columns of grades", partial(_made_columns, cell))
-
-
-def _made_columns(cell: Cell) -> dict[str, _Column]:
-    def one(criterion: Criterion) -> _Column:
-        labels = criterion.labels
-
-        def grade(grades: Mapping[str, Any]) -> str | None:
-            found = grades.get(criterion.name)
-            return found if found in labels else None
-
-        return _column(cell, criterion.name, labels, grade)
-
     design, labels = cell.design, overall_labels(cell.design)
-    found = {criterion.name: one(criterion) for criterion in criteria_of(design)}
-    if OVERALL not in found:
-        found[OVERALL] = _column(
-            cell, OVERALL, labels, lambda grades: grade_at(overall(design, grades), labels)
+
+    def grade(criterion: Criterion, grades: Mapping[str, Any]) -> str | None:
+        found = grades.get(criterion.name)
+        return found if found in criterion.labels else None
+
+    def whole(grades: Mapping[str, Any]) -> str | None:
+        return grade_at(overall(design, grades), labels)
+
+    def make() -> dict[str, _Column]:
+        found = {
+            one.name: _column(cell, one.name, one.labels, partial(grade, one))
+            for one in criteria_of(design)
+        }
+        return (
+            found if OVERALL in found else found | {OVERALL: _column(cell, OVERALL, labels, whole)}
         )
-    return found
+
+    return cell.once("columns of grades", make)
 
 
 def by_criterion(cell: Cell) -> dict[str, Cell]:
@@ -394,10 +394,6 @@ def _scores(cell: Cell) -> Scores:
         np.array([-1 if name is None else system[name] for name in named], dtype=np.int32)[at],
         tuple(names),
     )
-
-
-def _share(criterion: Criterion, grades: Mapping[str, Any]) -> float:
-    return place(grades.get(criterion.name), criterion.labels)
 
 
 def _words(condition: Condition) -> float:

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from pytest_judgesense.estimate import find_estimate, number_text
-from pytest_judgesense.instruments.rubric.estimators import grade_counts, labels_of, system_pairs
-from pytest_judgesense.instruments.rubric.grades import scores
+from pytest_judgesense.instruments.rubric.estimators import grade_counts, system_pairs
+from pytest_judgesense.instruments.rubric.grades import parts, scores
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.sections import Estimates, Rows
 from pytest_judgesense.suites.suite import Suite
@@ -26,7 +26,7 @@ def grades(cell: Cell, estimates: Estimates, _suite: Suite | None) -> Rows | Non
             for measure in _SHOWN
             for found in (find_estimate(estimates, measure, {"criterion": name}),)
         }
-        given = {label: counts[label] for label in labels_of(cell, name)}
+        given = {label: counts[label] for label in parts(cell)[name].design.labels}
         rows.append({"criterion": name, "grades": given, "missing": counts[None], **of})
     return rows
 

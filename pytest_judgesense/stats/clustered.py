@@ -72,6 +72,7 @@ from pytest_judgesense.stats.dirichlet import PROPORTION_METHOD, random_groups, 
 from pytest_judgesense.stats.inputs import (
     Clusters,
     cluster_codes,
+    cluster_totals,
     clustered_vector,
     first_places,
     joint_codes,
@@ -118,8 +119,13 @@ def clustered_proportion(
     if count < 2:
         return None
     share = float(vector.mean())
-    n_eff = _effective_n(share, _mean_variance(vector - share, codes, count), vector.size, count)
-    sums, sizes = _totals(vector, codes, count)
+    variance = _mean_variance(vector - share, codes, count)
+    n_eff = float(vector.size)
+    if share in (0.0, 1.0):
+        n_eff = float(count)
+    elif variance > 0:
+        n_eff = min(n_eff, share * (1 - share) / variance)
+    sums, sizes = cluster_totals(vector, codes, count)
     return _clustered(
         PROPORTION_METHOD,
         lambda *levels: share_bounds(sums, sizes, levels),
@@ -164,7 +170,7 @@ def clustered_mean(
     mean, variance, effect = _linearised(vector, codes, count)
     both = math.isfinite(least) and math.isfinite(most)
     if both:
-        sums, sizes = _totals((vector - least) / (most - least), codes, count)
+        sums, sizes = cluster_totals((vector - least) / (most - least), codes, count)
 
     def ends(*levels: float) -> list[_Ends]:
         if both:
@@ -172,7 +178,7 @@ def clustered_mean(
                 (least + (most - least) * low, least + (most - least) * high)
                 for low, high in share_bounds(sums, sizes, levels)
             ]
-        reaches = [math.sqrt(variance) * _student(count - 1, at) for at in levels]
+        reaches = [math.sqrt(variance) * float(stdtrit(count - 1, at)) for at in levels]
         return [(max(least, mean - reach), min(most, mean + reach)) for reach in reaches]
 
     return _clustered(
@@ -210,7 +216,7 @@ def clustered_positive_mean(
     if count < FEWEST_FOR_SKEW:
         return None
     _, variance, effect = _linearised(vector, codes, count)
-    sums, sizes = _totals(vector, codes, count)
+    sums, sizes = cluster_totals(vector, codes, count)
     value, bounded = float(vector[0]), math.isfinite(most)
 
     def ends(*levels: float) -> list[_Ends]:
@@ -255,11 +261,10 @@ def clustered_positive_statistic(
     """
     two_sided_level(level)
     codes, count = cluster_codes(clusters)
-    if count < FEWEST_FOR_SKEW:
+    found = _left_out(statistic, columns, codes, count) if count >= FEWEST_FOR_SKEW else None
+    if found is None:
         return None
-    whole, left_out = _left_out(statistic, columns, codes, count)
-    if not (math.isfinite(whole) and np.isfinite(left_out).all()):
-        return None
+    whole, left_out = found
     parts = left_out.size
     pseudo = parts * whole - (parts - 1) * left_out
     # About the statistic itself, not about the mean of the pseudo-values.
@@ -309,11 +314,10 @@ def clustered_statistic(
     two_sided_level(level)
     least, most = _bounds(lower, upper)
     codes, count = cluster_codes(clusters)
-    if count < 3:
+    found = _left_out(statistic, columns, codes, count) if count >= 3 else None
+    if found is None:
         return None
-    whole, left_out = _left_out(statistic, columns, codes, count)
-    if not (math.isfinite(whole) and np.isfinite(left_out).all()):
-        return None
+    whole, left_out = found
     parts = left_out.size
     away = left_out - left_out.mean()
     error = math.sqrt((parts - 1) / parts * float(away @ away))
@@ -322,7 +326,7 @@ def clustered_statistic(
         return None
 
     def ends(*levels: float) -> list[_Ends]:
-        reaches = [_student(parts - 1, at) * error for at in levels]
+        reaches = [float(stdtrit(parts - 1, at)) * error for at in levels]
         return [(max(least, whole - reach), min(most, whole + reach)) for reach in reaches]
 
     return _clustered(
@@ -337,26 +341,29 @@ def clustered_statistic(
 
 def _left_out(
     statistic: Statistic, columns: Sequence[NDArray[Any]], codes: NDArray[np.intp], count: int
-) -> tuple[float, _Vector]:
-    """The statistic of all units, and of those without each cluster, or each group of many."""
+) -> tuple[float, _Vector] | None:
+    """The statistic of all units, and of those without each cluster, or each group of many.
+
+    ``None`` where one of them is not finite.
+    """
     whole = float(statistic(*columns))
     if count <= _MOST_LEFT_OUT:
         without = (np.flatnonzero(codes != cluster) for cluster in range(count))
         found = [float(statistic(*(column[kept] for column in columns))) for kept in without]
-        return whole, np.array(found)
-    # One at a time the work would grow with the square of their number. Of units that are alike
-    # one stands for all, as often as they are kept.
-    alike = joint_codes(*(np.unique(one, return_inverse=True)[1] for one in columns))
-    first, often = first_places(alike), np.bincount(alike)
-    unlike = [column[first] for column in columns]
-    groups = random_groups(codes, count, _GROUPS)
-    in_order = alike[np.argsort(groups, kind="stable")]
-    sizes = np.bincount(groups, minlength=_GROUPS)
-    found = [
-        float(statistic(*unlike, counts=often - np.bincount(part, minlength=often.size)))
-        for part in np.split(in_order, np.cumsum(sizes)[:-1])
-    ]
-    return whole, np.array(found)
+    else:
+        # One at a time the work would grow with the square of their number. Of units that are
+        # alike one stands for all, as often as they are kept.
+        alike = joint_codes(*(np.unique(one, return_inverse=True)[1] for one in columns))
+        first, often = first_places(alike), np.bincount(alike)
+        unlike = [column[first] for column in columns]
+        groups = random_groups(codes, count, _GROUPS)
+        in_order = alike[np.argsort(groups, kind="stable")]
+        sizes = np.bincount(groups, minlength=_GROUPS)
+        found = [
+            float(statistic(*unlike, counts=often - np.bincount(part, minlength=often.size)))
+            for part in np.split(in_order, np.cumsum(sizes)[:-1])
+        ]
+    return (whole, np.array(found)) if np.isfinite([whole, *found]).all() else None
 
 
 def _gamma_ends(sums: _Vector, sizes: _Vector, most: float, coverage: float) -> _Ends:
@@ -385,12 +392,6 @@ def _gamma_shape(sums: _Vector, sizes: _Vector, coverage: float) -> tuple[float,
     return mean, mean**2 / max(variance, 1e-300) * shrink**2
 
 
-def _effective_n(share: float, variance: float, n: int, clusters: int) -> float:
-    if share in (0.0, 1.0):
-        return float(clusters)
-    return min(float(n), share * (1 - share) / variance) if variance > 0 else float(n)
-
-
 def _mean_variance(residuals: NDArray[np.float64], codes: NDArray[np.intp], count: int) -> float:
     """The linearised variance v of the module's docstring, from ``x_i - m``."""
     totals = np.bincount(codes, weights=residuals, minlength=count)
@@ -410,16 +411,6 @@ def _linearised(vector: _Vector, codes: NDArray[np.intp], count: int) -> tuple[f
         return mean, independent, 1.0
     variance = _mean_variance(residuals, codes, count)
     return mean, variance, variance / independent
-
-
-def _totals(vector: _Vector, codes: NDArray[np.intp], count: int) -> tuple[_Vector, _Vector]:
-    """Sum and number of the values of each cluster."""
-    sums = np.bincount(codes, weights=vector, minlength=count).astype(np.float64)
-    return sums, np.bincount(codes, minlength=count).astype(np.float64)
-
-
-def _student(degrees: int, quantile: float) -> float:
-    return float(stdtrit(degrees, quantile))
 
 
 def _clustered(

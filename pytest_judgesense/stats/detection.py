@@ -33,7 +33,7 @@ from dataclasses import replace
 from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import ndtri
 
 from pytest_judgesense.estimate import Clustered, censored_end
@@ -44,7 +44,12 @@ from pytest_judgesense.stats.dirichlet import (
     drawn_weights,
     grouped,
 )
-from pytest_judgesense.stats.inputs import Clusters, clustered_vector, two_sided_level
+from pytest_judgesense.stats.inputs import (
+    Clusters,
+    cluster_totals,
+    clustered_vector,
+    two_sided_level,
+)
 
 
 def d_prime(hits: float, signal_trials: int, false_alarms: float, noise_trials: int) -> float:
@@ -99,8 +104,8 @@ def clustered_d_prime(
     if values.size and not (values.min() >= 0 and values.max() <= 1):
         msg = f"answers lie within [0, 1], found values from {values.min()} to {values.max()}"
         raise ValueError(msg)
-    hits, signals = _totals(values, codes, kind, count)
-    alarms, noises = _totals(values, codes, ~kind, count)
+    hits, signals = cluster_totals(values[kind], codes[kind], count)
+    alarms, noises = cluster_totals(values[~kind], codes[~kind], count)
     n_s, n_n = int(signals.sum()), int(noises.sum())
     if count < 2 or (signals == n_s).any() or (noises == n_n).any():
         return None
@@ -108,11 +113,24 @@ def clustered_d_prime(
     whole = d_prime(float(hits.sum()), n_s, float(alarms.sum()), n_n)
 
     units, groups = drawn_units(count), grouped(codes, count)
-    hits, signals = _totals(values, groups, kind, units)
-    alarms, noises = _totals(values, groups, ~kind, units)
+    hits, signals = cluster_totals(values[kind], groups[kind], units)
+    alarms, noises = cluster_totals(values[~kind], groups[~kind], units)
 
     def ends(tail: float) -> tuple[float, float]:
-        return _ends(hits, signals, alarms, noises, count, most, tail)
+        weights, pseudo = drawn_weights(units, tail, (PSEUDO_WEIGHT,))
+        # One further cluster has both kinds, so that they may change places.
+        unseen = pseudo * (np.array([n_s, n_n]) / count)
+        hit, signal = weights @ hits, weights @ signals + unseen[:, 0]
+        alarm, noise = weights @ alarms, weights @ noises + unseen[:, 1]
+        # Rates of 0 and 1 are infinitely far out, and clipped with the rest.
+        low = ndtri(hit / signal) - ndtri((alarm + unseen[:, 1]) / noise)
+        high = ndtri((hit + unseen[:, 0]) / signal) - ndtri(alarm / noise)
+        lower = float(np.quantile(low, 1 - tail, method="lower"))
+        upper = float(np.quantile(high, tail, method="higher"))
+        lower, upper = (
+            math.copysign(math.inf, end) if abs(end) >= most else end for end in (lower, upper)
+        )
+        return lower, upper
 
     found = drawn_interval(whole, ends, count, level)
     return replace(found, lower=max(found.lower, -most), upper=min(found.upper, most))
@@ -135,34 +153,3 @@ def censored_ends(interval: Clustered, most: float) -> tuple[str, ...]:
         if abs(at) >= most
         for flag in censored_end(end, math.copysign(math.inf, at), -most, most)[1]
     )
-
-
-def _totals(
-    values: NDArray[np.float64], codes: NDArray[np.intp], kept: NDArray[np.bool_], count: int
-) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
-    """Sum and number of the kept values of each cluster."""
-    sums = np.bincount(codes[kept], weights=values[kept], minlength=count).astype(np.float64)
-    return sums, np.bincount(codes[kept], minlength=count)
-
-
-def _ends(
-    hits: NDArray[np.float64],
-    signals: NDArray[np.intp],
-    alarms: NDArray[np.float64],
-    noises: NDArray[np.intp],
-    count: int,
-    most: float,
-    level: float,
-) -> tuple[float, float]:
-    """One-sided bounds from the totals of what is weighted, each of shape (drawn,)."""
-    weights, pseudo = drawn_weights(hits.size, level, (PSEUDO_WEIGHT,))
-    # One further cluster has both kinds, so that they may change places.
-    unseen = pseudo * (np.array([signals.sum(), noises.sum()]) / count)
-    hit, signal = weights @ hits, weights @ signals + unseen[:, 0]
-    alarm, noise = weights @ alarms, weights @ noises + unseen[:, 1]
-    # Rates of 0 and 1 are infinitely far out, and clipped with the rest.
-    low = ndtri(hit / signal) - ndtri((alarm + unseen[:, 1]) / noise)
-    high = ndtri((hit + unseen[:, 0]) / signal) - ndtri(alarm / noise)
-    ends = np.quantile(low, 1 - level, method="lower"), np.quantile(high, level, method="higher")
-    lower, upper = (math.copysign(math.inf, end) if abs(end) >= most else end for end in ends)
-    return float(lower), float(upper)

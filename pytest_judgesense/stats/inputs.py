@@ -126,6 +126,14 @@ def joint_codes(*codes: NDArray[Any]) -> NDArray[np.intp]:
     return place[joint]
 
 
+def cluster_totals(
+    values: NDArray[np.float64], codes: NDArray[np.intp], count: int
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Sum and number of the values of each cluster, shape (count,) each."""
+    sums = np.bincount(codes, weights=values, minlength=count).astype(np.float64)
+    return sums, np.bincount(codes, minlength=count).astype(np.float64)
+
+
 def clustered_vector(
     values: ArrayLike, clusters: Clusters
 ) -> tuple[NDArray[np.float64], NDArray[np.intp], int]:

@@ -81,7 +81,9 @@ def exchangeability(
         informative += len(ways) > 1
         least += min(ways)
         if len(ways) > 1:
-            whole = np.convolve(whole, _probabilities(ways, len(recorded), len(fresh)))
+            draws = comb(len(recorded) + len(fresh), len(fresh))
+            part = [ways.get(total, 0) / draws for total in range(min(ways), max(ways) + 1)]
+            whole = np.convolve(whole, part)
     beyond = disagreements - least
     p_value = 1.0 if beyond == 0 else min(1.0, float(whole[beyond:].sum()))
     return Exchangeability(disagreements, p_value, tested, informative)
@@ -98,9 +100,3 @@ def _ways(recorded: Sequence[Hashable], fresh: Sequence[Hashable]) -> dict[int, 
                 further[drawn + more, so_far + added] += ways * comb(size, more)
         reached = further
     return {total: ways for (drawn, total), ways in reached.items() if drawn == len(fresh)}
-
-
-def _probabilities(ways: dict[int, int], recorded: int, fresh: int) -> list[float]:
-    """The distribution of a group's part of T, from its least value on."""
-    draws = comb(recorded + fresh, fresh)
-    return [ways.get(total, 0) / draws for total in range(min(ways), max(ways) + 1)]

@@ -33,6 +33,7 @@ from pytest_judgesense.estimate import Interval
 from pytest_judgesense.stats.inputs import (
     Clusters,
     checked_level,
+    cluster_totals,
     clustered_vector,
     finite_vector,
 )
@@ -102,8 +103,7 @@ def cluster_bootstrap(
     checked_level(level)
     if count < 2:
         return None
-    sums = np.bincount(codes, weights=vector, minlength=count).astype(np.float64)
-    sizes = np.bincount(codes, minlength=count).astype(np.float64)
+    sums, sizes = cluster_totals(vector, codes, count)
     means = sums / sizes
     if np.ptp(means) <= _ROUNDING * float(np.abs(vector).max()):
         return _without_spread(float(vector.mean()), count, "wilson-clusters", level)

@@ -31,9 +31,9 @@ References:
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations, product
+from itertools import chain, combinations, product
 from typing import Final, TypeAlias
 
 import numpy as np
@@ -183,7 +183,8 @@ def _sums_of_squares(
     """Sums of squared effects of cell means, and degrees of freedom, by closed set of factors."""
     squares: dict[_Set, float] = {}
     freedom: dict[_Set, int] = {}
-    for chosen in _subsets(names):
+    subsets = (combinations(names, size) for size in range(1, len(names) + 1))
+    for chosen in map(frozenset, chain.from_iterable(subsets)):
         effect = means
         for axis, name in enumerate(names):
             average = effect.mean(axis=axis, keepdims=True)
@@ -194,11 +195,6 @@ def _sums_of_squares(
         squares[closed] = squares.get(closed, 0.0) + others * float((effect**2).sum())
         freedom[closed] = freedom.get(closed, 0) + degrees
     return squares, freedom
-
-
-def _subsets(names: Sequence[str]) -> Iterator[_Set]:
-    for size in range(1, len(names) + 1):
-        yield from map(frozenset, combinations(names, size))
 
 
 def _coefficient(levels: Mapping[str, int], factors: _Set, replicates: int) -> int:

@@ -132,7 +132,7 @@ def _json(value: Any) -> str:
     return text
 
 
-class _SuiteForm(BaseModel, extra="forbid", frozen=True):
+class _SuiteForm(BaseModel, extra="forbid", frozen=True, defer_build=True):
     suite: str
     digest: str
     design: dict[str, Any]
@@ -141,12 +141,12 @@ class _SuiteForm(BaseModel, extra="forbid", frozen=True):
     judgments: list[dict[str, Any]] = Field(min_length=1)
 
 
-class _JudgeForm(BaseModel, extra="forbid", frozen=True):
+class _JudgeForm(BaseModel, extra="forbid", frozen=True, defer_build=True):
     identity: dict[str, Any]
     suites: list[_SuiteForm]
 
 
-class _BaselineForm(BaseModel, extra="forbid", frozen=True):
+class _BaselineForm(BaseModel, extra="forbid", frozen=True, defer_build=True):
     schema_: Literal["judgesense/baseline/1"] = Field(alias="schema")
     seed: int
     versions: dict[str, str]

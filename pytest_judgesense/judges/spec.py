@@ -254,7 +254,7 @@ class _JudgeForm(_Form):
     options: dict[str, Any] = {}
     concurrency: Annotated[int, Strict()] | None = Field(default=None, ge=1)
     arguments: dict[str, str] = {}
-    prompts: _PromptsForm = _PromptsForm()
+    prompts: _PromptsForm = Field(default_factory=_PromptsForm)
     prices: Prices | None = None
     repair: bool | _RepairForm = False
 

@@ -7,9 +7,9 @@ every suite; items, rules, calls and replies may be those of the kind.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from pytest_judgesense.errors import ExtensionError, JudgesenseError, SuiteError
 from pytest_judgesense.suites.finding import Rule
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 # The outcome of replies, and the detail of a judgment.
 Reading: TypeAlias = tuple[Outcome, dict[str, Any] | None]
+# Of a built-in kind: its errors are our own.
+_OWN: Final = nullcontext()
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,8 +162,7 @@ class Kind:
             with self.blamed(ValueError):
                 self.verify(form)
 
-    @contextmanager
-    def blamed(self, objection: type[Exception] = JudgesenseError) -> Iterator[None]:
+    def blamed(self, objection: type[Exception] = JudgesenseError) -> AbstractContextManager[None]:
         """Run the kind's functions within it: their errors are attributed to the plugin.
 
         ``objection`` is an exception that they may raise.
@@ -169,13 +170,15 @@ class Kind:
         Raises:
             ExtensionError: a function that a plugin has added fails; the plugin is named.
         """
+        return self._blaming(objection) if self.source else _OWN
+
+    @contextmanager
+    def _blaming(self, objection: type[Exception]) -> Iterator[None]:
         try:
             yield
         except (JudgesenseError, objection):
             raise
         except Exception as error:
-            if not self.source:
-                raise
             raise self._broken(
                 f"{type(error).__name__}: {error}", "values as the fields of a kind document them"
             ) from error

@@ -17,7 +17,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
 from itertools import combinations, pairwise
-from typing import Final, TypeAlias, TypeVar
+from typing import Final, NamedTuple, TypeAlias, TypeVar
 
 from pytest_judgesense.suites.finding import LintFinding
 from pytest_judgesense.suites.item import Item
@@ -63,50 +63,56 @@ def _words(text: str) -> tuple[str, ...]:
     return tuple(_WORD.findall(text.lower()))
 
 
+class _Counted(NamedTuple):
+    """What the scorers need of a text."""
+
+    words: int
+    stems: frozenset[str]
+    connectives: int
+    shared: float
+
+
 @_once
+def _counted(text: str) -> _Counted:
+    parts = _SENTENCE_END.split(text.lower().strip())
+    sentences = [_WORD.findall(part) for part in parts if part]
+    words = [word for sentence in sentences for word in sentence]
+    stems = [
+        frozenset([word[:5] for word in {*sentence} - _FUNCTION_WORDS if len(word) > 3])
+        for sentence in sentences
+    ]
+    links = [bool(one & other) for one, other in pairwise(stems)]
+    return _Counted(
+        len(words),
+        frozenset().union(*stems),
+        sum(map(_CONNECTIVES.__contains__, words)),
+        sum(links) / max(1, len(links)),
+    )
+
+
 def length(text: str) -> int:
     """Words of a text."""
-    return len(_words(text))
-
-
-def _stems_of(text: str) -> frozenset[str]:
-    words = {*_words(text)} - _FUNCTION_WORDS
-    return frozenset([word[:5] for word in words if len(word) > 3])
-
-
-_stems: Final = _once(_stems_of)
+    return _counted(text).words
 
 
 def _overlap(text: str, beside: str) -> float:
     """Stems that the text shares with the text beside it."""
-    return len(_stems(text) & _stems(beside))
+    return len(_counted(text).stems & _counted(beside).stems)
 
 
 def _overlap_share(text: str, beside: str) -> float:
     """The part of the text's stems that these are."""
-    return _overlap(text, beside) / max(1, len(_stems(text)))
-
-
-@_once
-def _shared_stems(text: str) -> float:
-    """The part of neighbouring sentences that share a stem."""
-    stems = [_stems_of(part) for part in _SENTENCE_END.split(text.strip()) if part]
-    links = [bool(one & other) for one, other in pairwise(stems)]
-    return sum(links) / max(1, len(links))
-
-
-@_once
-def _connectives(text: str) -> float:
-    """Words that join sentences."""
-    return sum(map(_CONNECTIVES.__contains__, _words(text)))
+    return _overlap(text, beside) / max(1, len(_counted(text).stems))
 
 
 SCORERS: Final[Mapping[str, Scorer]] = {
     "overlap with the request": _overlap,
     "share of overlap": _overlap_share,
     "length": lambda text, _: length(text),
-    "shared stems": lambda text, _: _shared_stems(text),
-    "connectives": lambda text, _: _connectives(text),
+    # The part of neighbouring sentences that share a stem.
+    "shared stems": lambda text, _: _counted(text).shared,
+    # Words that join sentences.
+    "connectives": lambda text, _: _counted(text).connectives,
 }
 _POSITION: Final = "position"
 

@@ -14,15 +14,16 @@ from argparse import Namespace
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from pytest_judgesense.errors import unknown_name
 from pytest_judgesense.importers import Imported, Total, malformed, read_json, slug
 from pytest_judgesense.instruments.paraphrase.tools.graded import (
     Graded,
+    chosen,
     count_of,
     imported,
     is_figure,
     list_of,
     number_of,
+    table_of,
     text_of,
 )
 
@@ -53,18 +54,8 @@ def imported_deepeval(options: Namespace) -> Imported:
         run = inner
     if not any(isinstance(run.get(name), list) for name in _CASES):
         raise malformed(str(options.path), list(run)[:9], f"an object with {_CASES[0]}")
-    base = slug(str(options.suite or run.get("identifier") or options.path.stem))
-    graded, names = [], {}
-    for metric, one in _grades(run, options):
-        names[metric] = slug(f"{base}-{metric.removesuffix(' [GEval]')}")
-        if not options.scorer or metric in options.scorer:
-            graded.append(one)
-    for metric in options.scorer:
-        if metric not in names:
-            raise unknown_name("metric", metric, tuple(names))
-    notices = [] if not graded else ["the file holds no prompts, and of replies their reasons"]
-    if skipped := [name for name in names if options.scorer and name not in options.scorer]:
-        notices.append(f"metrics that were not asked for: {', '.join(skipped)}")
+    graded, skipped = chosen([*_grades(run, options)], options, "metric", "metrics")
+    notices = ["the file holds no prompts, and of replies their reasons"] * bool(graded) + skipped
     return imported(graded, options, notices=notices, totals=_totals(run, options))
 
 
@@ -107,7 +98,6 @@ def _graded(
     if stated:
         fields["criterion"] = _criterion(stated)
     own = {name: value for name, value in case.items() if name not in _OF_TOOL}
-    metadata = case.get("metadata")
     return Graded(
         where=where,
         suite=slug(f"{base}-{data['name'].removesuffix(' [GEval]')}"),
@@ -120,7 +110,7 @@ def _graded(
         reply=text_of(data["reason"]) if data.get("reason") else None,
         fields=fields,
         tokens=(count_of(data.get("inputTokenCount")), count_of(data.get("outputTokenCount"))),
-        columns=own | (metadata if isinstance(metadata, dict) else {}),
+        columns=own | table_of(case.get("metadata")),
     )
 
 
@@ -150,16 +140,14 @@ def _totals(run: Mapping[str, Any], options: Namespace) -> Iterator[Total]:
     for case in cases:
         for data in case.get("metricsData") or ():
             score = number_of(data.get("score"), f"{options.path}: score")
-            one = score, data.get("success"), data.get("error")
-            read.setdefault(data["name"], []).append(one)
-    stated = run.get("metricsScores")
-    for one in stated if isinstance(stated, list) else ():
-        if not isinstance(one, dict) or str(one.get("metric")) not in read:
+            result = score, data.get("success"), data.get("error")
+            read.setdefault(data["name"], []).append(result)
+    for one in map(table_of, list_of(run.get("metricsScores"))):
+        metric = str(one.get("metric"))
+        if metric not in read:
             continue
-        found, metric = read[str(one["metric"])], str(one["metric"])
+        found, numbers = read[metric], list_of(one.get("scores"))
         scores = [score for score, _, error in found if score is not None and not error]
-        given = one.get("scores")
-        numbers = given if isinstance(given, list) else []
         said = [n for n in (number_of(x, f"{options.path}: {metric}") for x in numbers) if n]
         yield Total(f"sum of scores of {metric}", sum(said), sum(scores))
         counted = {

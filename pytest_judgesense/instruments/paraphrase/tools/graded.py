@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, NamedTuple, TypeAlias, TypeGuard
 
-from pytest_judgesense.errors import LogError, UsageError
+from pytest_judgesense.errors import LogError, UsageError, unknown_name
 from pytest_judgesense.importers import Imported, Row, Total, malformed
 from pytest_judgesense.instruments.paraphrase.results import judgments_of, refuse_fields
 from pytest_judgesense.suites.item import item_id
@@ -148,6 +148,29 @@ def imported(
     if "order" not in mapping and any(design.pairwise for _, design in found.judgments):
         told.append("no order is stated: every pair is taken for ab; --order COLUMN says it")
     return replace(found, notices=(*told, *found.notices), totals=tuple(totals))
+
+
+def chosen(
+    named: Sequence[tuple[str, Graded]], options: Namespace, one: str, several: str
+) -> tuple[list[Graded], list[str]]:
+    """The grades under the names that ``--scorer`` gives, and a notice of the others.
+
+    Args:
+        named: grades, each with its name; none that it gives chooses all.
+        options: the user's.
+        one: what a name is of.
+        several: the same in the plural.
+
+    Raises:
+        UsageError: ``--scorer`` gives a name that no grade has.
+    """
+    names = tuple(dict.fromkeys(name for name, _ in named))
+    for name in options.scorer:
+        if name not in names:
+            raise unknown_name(one, name, names)
+    left = [name for name in names if options.scorer and name not in options.scorer]
+    kept = [grade for name, grade in named if name not in left]
+    return kept, [f"{several} that were not asked for: {', '.join(left)}"] * bool(left)
 
 
 def _by_suite(graded: Iterable[Graded]) -> dict[str, list[Graded]]:

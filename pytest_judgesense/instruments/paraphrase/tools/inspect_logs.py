@@ -85,7 +85,6 @@ class _Log:
 
     Attributes:
         scores: of each scorer, by sample, the values as its metrics take them, edits included.
-        models: of each scorer, the models that were seen to reply.
         unasked: samples without scores; ``broken``: those of them that ended with an error.
     """
 
@@ -101,7 +100,7 @@ class _Log:
 
     def read(self, where: str, sample: Mapping[str, Any]) -> None:
         """Enter the scores of a sample."""
-        resolved = _Resolved(sample)
+        read = _Sample(sample)
         name, epoch = sample.get("id"), sample.get("epoch", 1)
         if not isinstance(name, str | int) or not isinstance(epoch, int):
             raise malformed(f"{where}: id, epoch", [name, epoch], "a text or a number, a number")
@@ -110,14 +109,13 @@ class _Log:
             raise malformed(f"{where}: scores", scores, "an object, a score for each scorer")
         self.unasked += not scores
         self.broken += not scores and bool(sample.get("error"))
-        calls = _Calls(sample, resolved)
         for scorer, score in scores.items():
             if not isinstance(score, dict) or "value" not in score:
                 raise malformed(f"{where}: score {scorer}", score, "an object with a value")
             self.scores[scorer][str(name)].append(score["value"])
             history = list_of(score.get("history"))
             first = history[0] if history and isinstance(history[0], dict) else score
-            asked = calls.of(scorer, first)
+            asked = read.call_of(scorer, first)
             if asked is None and scorer not in self.options.scorer:
                 self.without_model.add(scorer)
                 continue
@@ -132,16 +130,12 @@ class _Log:
                     suite=scorer + part,
                     item=f"{name}-e{epoch}",
                     test=str(name),
-                    judge=asked.model if asked else scorer,
                     grade=_grade(value, at),
                     score=_number(value, at),
                     human=_grade(now, at) if first is not score else None,
-                    reply=asked.reply if asked else None,
-                    prompt=asked.prompt if asked else None,
-                    fields=resolved.fields(),
-                    tokens=asked.tokens if asked else (None, None),
-                    latency_s=asked.seconds if asked else None,
+                    fields=read.fields(),
                     columns=table_of(sample.get("metadata")),
+                    **(asked or {"judge": scorer}),
                 )
                 self.graded.append((scorer, one))
 
@@ -165,19 +159,33 @@ class _Log:
                 expected="scorers whose names differ in letters and digits",
                 remedy="--scorer NAME, one at a time",
             )
-        declared = {scorer: _declared(scorer, about) for scorer in self.scores}
-        epochs = len({one.item for _, one in read}) > len({one.test for _, one in read})
-        partial = {
-            one.get("name") for one in _scorers(about) if _options(one).get("partial_credit")
+        # Of several entries of one name the first counts.
+        given = {
+            str(one.get("name")): table_of(one.get("options"))
+            for one in map(table_of, reversed(list_of(about.get("scorers"))))
         }
-        read = [
-            (scorer, replace(one, offered=("P",) if scorer in partial else ()))
+        options = {scorer: given.get(scorer, {}) for scorer in self.scores}
+        # The model that a scorer was given, or several of a panel; else those that replied.
+        declared = {scorer: _models(of.get("model")) for scorer, of in options.items()}
+        epochs = len({one.item for _, one in read}) > len({one.test for _, one in read})
+        graded = [
+            replace(
+                one,
+                suite=names[one.suite],
+                judge=declared[scorer] or one.judge or "unknown",
+                item=one.item if epochs else one.test,
+                offered=("P",) if options[scorer].get("partial_credit") else (),
+            )
             for scorer, one in read
         ]
-        graded = [
-            _with(one, names[one.suite], declared[scorer], epochs=epochs) for scorer, one in read
+        notices = [
+            *self._left_out(wanted),
+            *(
+                f"{scorer}: the verdict is that of a panel, the reply that of its first member"
+                for scorer in dict.fromkeys(scorer for scorer, _ in read)
+                if "+" in declared[scorer]
+            ),
         ]
-        notices = [*self._left_out(wanted), *_panels(read, declared)]
         if (status := header.get("status", "success")) != "success":
             notices.append(f"the run has not ended well: its status is {status!r}")
         counted = {scorer: self.scores[scorer] for scorer, _ in read}
@@ -200,112 +208,80 @@ class _Log:
             yield f"samples without a score: {self.unasked}{error}; no judge was asked about them"
 
 
-def _with(one: Graded, suite: str, judge: str | None, *, epochs: bool) -> Graded:
-    item = one.item if epochs else one.test
-    return replace(one, suite=suite, judge=judge or one.judge or "unknown", item=item)
-
-
-class _Resolved:
-    """The texts of a sample, attachments put in."""
+class _Sample:
+    """A sample: its texts, attachments put in, and its model calls, by reply and by span."""
 
     def __init__(self, sample: Mapping[str, Any]) -> None:
         self._sample = sample
-        found = sample.get("attachments")
-        self._texts: Mapping[str, Any] = found if isinstance(found, dict) else {}
+        self._texts = table_of(sample.get("attachments"))
+        self._messages = table_of(sample.get("events_data")).get("messages")
+        self._by_reply: dict[str, Mapping[str, Any]] = {}
+        self._by_span: dict[str, Mapping[str, Any]] = {}
+        self._spans: dict[str, str] = {}
+        for event in map(table_of, list_of(sample.get("events"))):
+            span = str(event.get("span_id"))
+            if event.get("event") == "model":
+                self._by_span[span] = event
+                if reply := _first_message(event):
+                    self._by_reply[str(reply.get("id"))] = event
+            elif event.get("event") == "score" and event.get("scorer"):
+                self._spans[str(event["scorer"])] = span
 
-    def __call__(self, text: str) -> str:
-        if not text.startswith(_ATTACHMENT):
-            return text
-        found = self._texts.get(text.removeprefix(_ATTACHMENT), text)
+    def _whole(self, text: str) -> str:
+        found = text
+        if text.startswith(_ATTACHMENT):
+            found = self._texts.get(text.removeprefix(_ATTACHMENT), text)
         return found if isinstance(found, str) else text
 
-    def messages(self, value: Any) -> list[dict[str, str]] | None:
+    def _said(self, value: Any) -> list[dict[str, str]] | None:
         """Messages with their texts; ``None`` where they hold more."""
         found = messages_of(value)
-        return found and [{**one, "content": self(one["content"])} for one in found]
+        return found and [{**one, "content": self._whole(one["content"])} for one in found]
 
     def fields(self) -> dict[str, str]:
         """The parts of a sample that scorers show: question, answer and criterion."""
         asked, target = self._sample.get("input"), self._sample.get("target")
         if not isinstance(asked, str):
-            said = [one for one in self.messages(asked) or () if one["role"] == "user"]
-            asked = said[-1]["content"] if said else ""
-        output = self._sample.get("output")
-        answer = output.get("completion") if isinstance(output, dict) else None
-        texts = target if isinstance(target, list) else [target]
-        made = {
-            "question": self(asked),
-            "answer": self(answer) if isinstance(answer, str) else "",
-            "criterion": "".join(self(text) for text in texts if isinstance(text, str)),
+            said = [one["content"] for one in self._said(asked) or () if one["role"] == "user"]
+            asked = said[-1] if said else ""
+        answer = table_of(self._sample.get("output")).get("completion")
+        made: dict[str, list[Any]] = {
+            "question": [asked],
+            "answer": [answer],
+            "criterion": target if isinstance(target, list) else [target],
         }
-        return {name: text for name, text in made.items() if text}
+        parts = {
+            name: "".join(self._whole(text) for text in texts if isinstance(text, str))
+            for name, texts in made.items()
+        }
+        return {name: text for name, text in parts.items() if text}
 
-
-@dataclass(frozen=True, slots=True)
-class _Asked:
-    """A call of the judge."""
-
-    prompt: list[dict[str, str]] | None
-    reply: str | None
-    model: str
-    tokens: tuple[int | None, int | None]
-    seconds: float | None
-
-
-class _Calls:
-    """The model calls of a sample: by the reply's id, and by their span."""
-
-    def __init__(self, sample: Mapping[str, Any], resolved: _Resolved) -> None:
-        self._resolved = resolved
-        self._by_reply: dict[str, Mapping[str, Any]] = {}
-        self._by_span: dict[str, Mapping[str, Any]] = {}
-        self._spans: dict[str, str] = {}
-        data = sample.get("events_data")
-        self._messages = data.get("messages") if isinstance(data, dict) else None
-        events = sample.get("events")
-        for event in events if isinstance(events, list) else ():
-            if not isinstance(event, dict):
-                continue
-            span = event.get("span_id")
-            if event.get("event") == "model":
-                self._by_span[str(span)] = event
-                if reply := _first_message(event):
-                    self._by_reply[str(reply.get("id"))] = event
-            elif event.get("event") == "score" and event.get("scorer"):
-                self._spans[str(event["scorer"])] = str(span)
-
-    def of(self, scorer: str, score: Mapping[str, Any]) -> _Asked | None:
-        """The model call of a scorer; ``None`` if the log shows none."""
-        about = score.get("metadata")
-        grading = about.get("grading") if isinstance(about, dict) else None
-        if isinstance(grading, list) and len(grading) >= 2 and isinstance(grading[-1], dict):
+    def call_of(self, scorer: str, score: Mapping[str, Any]) -> dict[str, Any] | None:
+        """The model call of a scorer, as fields of a `Graded`; ``None`` if the log shows none."""
+        grading = list_of(table_of(score.get("metadata")).get("grading"))
+        if len(grading) >= 2 and isinstance(grading[-1], dict):
             event = self._by_reply.get(str(grading[-1].get("id")), {})
-            model = str(event.get("model") or grading[-1].get("model") or "")
-            return self._asked(event, grading[:-1], grading[-1:], model)
-        event = self._by_span.get(self._spans.get(scorer, ""), {})
-        reply = _first_message(event)
-        if reply is None:
-            return None
-        return self._asked(event, self._input(event), [reply], str(event.get("model") or ""))
-
-    def _asked(self, event: Mapping[str, Any], prompt: Any, reply: Any, model: str) -> _Asked:
-        output = event.get("output")
-        usage = output.get("usage") if isinstance(output, dict) else None
-        seconds = output.get("time") if isinstance(output, dict) else None
-        counts: Mapping[str, Any] = usage if isinstance(usage, dict) else {}
-        said = self._resolved.messages(reply)
-        return _Asked(
-            self._resolved.messages(prompt),
-            said[0]["content"] if said else None,
-            model,
-            (count_of(counts.get("input_tokens")), count_of(counts.get("output_tokens"))),
-            float(seconds) if isinstance(seconds, int | float) and 0 <= seconds < 1e9 else None,
-        )
+            model = event.get("model") or grading[-1].get("model")
+            prompt, reply = grading[:-1], grading[-1]
+        else:
+            event = self._by_span.get(self._spans.get(scorer, ""), {})
+            model, prompt, reply = event.get("model"), self._input(event), _first_message(event)
+            if not reply:
+                return None
+        output, said = table_of(event.get("output")), self._said([reply])
+        usage, time = table_of(output.get("usage")), output.get("time")
+        return {
+            "judge": str(model or ""),
+            "prompt": self._said(prompt),
+            "reply": said[0]["content"] if said else None,
+            "tokens": (count_of(usage.get("input_tokens")), count_of(usage.get("output_tokens"))),
+            "latency_s": float(time) if isinstance(time, int | float) and 0 <= time < 1e9 else None,
+        }
 
     def _input(self, event: Mapping[str, Any]) -> list[Any]:
         given, refs = event.get("input"), event.get("input_refs")
         if given or not isinstance(refs, list) or not isinstance(self._messages, list):
-            return given if isinstance(given, list) else []
+            return list_of(given)
         found: list[Any] = []
         for ref in refs:
             if isinstance(ref, list) and len(ref) == 2 and all(isinstance(n, int) for n in ref):
@@ -315,12 +291,10 @@ class _Calls:
         return found
 
 
-def _first_message(event: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    output = event.get("output")
-    choices = output.get("choices") if isinstance(output, dict) else None
-    first = choices[0] if isinstance(choices, list) and choices else None
-    message = first.get("message") if isinstance(first, dict) else None
-    return message if isinstance(message, dict) else None
+def _first_message(event: Mapping[str, Any]) -> dict[str, Any]:
+    """The reply of a model call; empty where there is none."""
+    choices = list_of(table_of(event.get("output")).get("choices"))
+    return table_of(table_of(choices[0] if choices else None).get("message"))
 
 
 def _values(value: Any) -> Iterator[tuple[str, Any]]:
@@ -350,28 +324,9 @@ def _number(value: Any, where: str) -> float | None:
     return float(value) if isinstance(value, bool) else number_of(value, where)
 
 
-def _scorers(about: Mapping[str, Any]) -> list[dict[str, Any]]:
-    scorers = about.get("scorers")
-    return [table_of(one) for one in (scorers if isinstance(scorers, list) else ())]
-
-
-def _options(scorer: Mapping[str, Any]) -> dict[str, Any]:
-    return table_of(scorer.get("options"))
-
-
-def _declared(scorer: str, about: Mapping[str, Any]) -> str | None:
-    """The model that a scorer was given, or several of a panel; ``None``: those that replied."""
-    for one in _scorers(about):
-        if one.get("name") == scorer and (model := _options(one).get("model")):
-            models = model if isinstance(model, list) else [model]
-            return "+".join(dict.fromkeys(map(text_of, models)))
-    return None
-
-
-def _panels(read: list[tuple[str, Graded]], declared: Mapping[str, str | None]) -> Iterator[str]:
-    for scorer in dict.fromkeys(scorer for scorer, _ in read):
-        if "+" in (declared[scorer] or ""):
-            yield f"{scorer}: the verdict is that of a panel, the reply that of its first member"
+def _models(given: Any) -> str:
+    models = given if isinstance(given, list) else [given] if given else []
+    return "+".join(dict.fromkeys(map(text_of, models)))
 
 
 def _totals(
@@ -380,12 +335,8 @@ def _totals(
     notices: list[str],
 ) -> Iterator[Total]:
     """The metrics of the log that are means over samples, epochs averaged, and their error."""
-    results = header.get("results")
-    stated = results.get("scores") if isinstance(results, dict) else None
     left: list[str] = []
-    for one in stated if isinstance(stated, list) else ():
-        if not isinstance(one, dict) or not isinstance(one.get("metrics"), dict):
-            continue
+    for one in map(table_of, list_of(table_of(header.get("results")).get("scores"))):
         name, scorer = str(one.get("name")), str(one.get("scorer"))
         if scorer not in scores:
             continue
@@ -399,9 +350,8 @@ def _totals(
         mean = fmean(samples) if n else 0.0
         error = stdev(samples) / sqrt(n) if n > 1 else 0.0
         known_metrics = {"accuracy": mean, "mean": mean, "stderr": error}
-        for metric, value in one["metrics"].items():
-            given = value.get("value") if isinstance(value, dict) else None
-            plain = isinstance(value, dict) and not value.get("params")
+        for metric, value in table_of(one.get("metrics")).items():
+            given, plain = table_of(value).get("value"), not table_of(value).get("params")
             averaged = one.get("reducer") in (None, "mean")
             if metric in known_metrics and plain and averaged and is_figure(given):
                 yield Total(f"{metric} of {name} over {n} samples", given, known_metrics[metric])

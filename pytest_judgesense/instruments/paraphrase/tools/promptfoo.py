@@ -24,7 +24,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
-from pytest_judgesense.errors import unknown_name
 from pytest_judgesense.importers import (
     Imported,
     Total,
@@ -36,9 +35,11 @@ from pytest_judgesense.importers import (
 )
 from pytest_judgesense.instruments.paraphrase.tools.graded import (
     Graded,
+    chosen,
     count_of,
     imported,
     is_figure,
+    list_of,
     number_of,
     table_of,
     text_of,
@@ -78,19 +79,15 @@ def imported_promptfoo(options: Namespace) -> Imported:
         if not isinstance(row, dict):
             raise malformed(f"{options.path}, result {number}", row, "an object")
         reader.read(f"{options.path}, result {number}", row)
-    names = tuple(dict.fromkeys(name for name, _ in reader.graded))
-    for name in options.scorer:
-        if name not in names:
-            raise unknown_name("metric or type of an assertion", name, names)
-    wanted = [one for name, one in reader.graded if not options.scorer or name in options.scorer]
+    kind = "metric or type of an assertion"
+    wanted, skipped = chosen(reader.graded, options, kind, "assertions")
     notices = ["the file holds no replies but their reasons"] if wanted else []
     if compared := reader.others.pop(_COMPARED, 0):
         notices.append(f"{_COMPARED} compares outputs and grades none: left out, {compared}")
     if reader.others:
         kinds = ", ".join(f"{kind} {count}" for kind, count in sorted(reader.others.items()))
         notices.append(f"assertions that no model grades are left out: {kinds}")
-    if skipped := [name for name in names if options.scorer and name not in options.scorer]:
-        notices.append(f"assertions that were not asked for: {', '.join(skipped)}")
+    notices += skipped
     return imported(wanted, options, notices=notices, totals=reader.totals(results))
 
 
@@ -120,7 +117,7 @@ class _Reader:
         failed = "errors" if row.get("failureReason") == _ERROR else "failures"
         self._results["successes" if row.get("success") else failed] += 1
         components = table_of(row.get("gradingResult")).get("componentResults")
-        parts = [table_of(one) for one in (components if isinstance(components, list) else ())]
+        parts = [*map(table_of, list_of(components))]
         rated = [one.get("pass") for one in parts if _type(one) == _HUMAN]
         judged = [one for one in parts if _type(one).removeprefix(_NOT) in _JUDGED]
         # A person rates an output as a whole: where it has one judge, that one's verdict.
@@ -136,7 +133,8 @@ class _Reader:
             if part in judged:
                 one = self._graded(at, row, part, number, score)
                 metric = table_of(part.get("assertion")).get("metric")
-                name = metric if isinstance(metric, str) and metric else _plain(part)
+                plain = _type(part).removeprefix(_NOT)
+                name = metric if isinstance(metric, str) and metric else plain
                 one = replace(
                     one,
                     suite=slug(f"{self._base}-{name}"),
@@ -206,11 +204,8 @@ class _Reader:
         for name in ("successes", "failures", "errors"):
             if is_figure(stats.get(name)):
                 yield Total(name, stats[name], self._results[name])
-        prompts = results.get("prompts")
-        metrics = [
-            table_of(table_of(one).get("metrics"))
-            for one in (prompts if isinstance(prompts, list) else ())
-        ]
+        prompts = map(table_of, list_of(results.get("prompts")))
+        metrics = [table_of(one.get("metrics")) for one in prompts]
         for name, passed in (("assertPassCount", True), ("assertFailCount", False)):
             if found := [one[name] for one in metrics if is_figure(one.get(name))]:
                 yield Total(name, sum(found), self._asserted[passed])
@@ -228,10 +223,6 @@ class _Reader:
 
 def _type(part: Mapping[str, Any]) -> str:
     return str(table_of(part.get("assertion")).get("type") or "")
-
-
-def _plain(part: Mapping[str, Any]) -> str:
-    return _type(part).removeprefix(_NOT)
 
 
 def _judge(about: Any) -> str | None:

@@ -171,6 +171,17 @@ def side_bias(
     )
 
 
+def in_size(signed: Estimate) -> Estimate:
+    """The estimate of the absolute value of what is estimated."""
+    again = signed.anew
+    return replace(
+        signed,
+        value=None if signed.value is None else abs(signed.value),
+        clustered=signed.clustered and folded(signed.clustered, 0.0),
+        anew=again and (lambda: replace(again(), value=lambda total, n: abs(total / n))),
+    )
+
+
 def folded_ends(lower: float, upper: float, center: float = 0.5) -> tuple[float, float]:
     """Ends of the distance of a number from ``center``, from those of the number."""
     low, high = sorted((abs(lower - center), abs(upper - center)))

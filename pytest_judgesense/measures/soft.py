@@ -36,7 +36,7 @@ from pytest_judgesense.estimate import Anew, Estimate, Interval
 from pytest_judgesense.measures import shared
 from pytest_judgesense.measures.cell import Cell, Units, estimated, rate, unavailable
 from pytest_judgesense.measures.measure import Measure
-from pytest_judgesense.measures.order import folded
+from pytest_judgesense.measures.order import in_size
 from pytest_judgesense.stats.clustered import clustered_mean
 from pytest_judgesense.stats.resampling import percentile_bootstrap
 from pytest_judgesense.trial import Condition, Judgment, slot_of_content
@@ -190,19 +190,7 @@ def position_effect(cell: Cell) -> list[Estimate]:
     flags: tuple[str, ...] = (f"towards slot {'A' if mean > 0 else 'B'}",) if mean else ()
     if len(pairs) < len(every):
         flags += (f"{len(every) - len(pairs)} of {len(every)} pairs without probabilities",)
-    found = _in_log_odds(measure, cell, values, [ab for ab, _ in pairs], flags)
-    return [
-        replace(
-            found,
-            value=abs(mean),
-            clustered=found.clustered and folded(found.clustered, 0.0),
-            anew=found.anew and partial(_size_anew, found.anew),
-        )
-    ]
-
-
-def _size_anew(anew: Callable[[], Anew]) -> Anew:
-    return replace(anew(), value=_size_of_mean)
+    return [in_size(_in_log_odds(measure, cell, values, [ab for ab, _ in pairs], flags))]
 
 
 def _in_log_odds(
@@ -223,16 +211,8 @@ def _in_log_odds(
         n=len(values),
         clustered=clustered_mean(values, clusters),
         flags=flags,
-        anew=lambda: Anew(clusters, [np.array(values)], _mean),
+        anew=lambda: Anew(clusters, [np.array(values)], lambda total, n: total / n),
     )
-
-
-def _mean(total: Any, units: Any) -> Any:
-    return total / units
-
-
-def _size_of_mean(total: Any, units: Any) -> Any:
-    return abs(total / units)
 
 
 def variation(one: Probabilities, other: Probabilities) -> float:

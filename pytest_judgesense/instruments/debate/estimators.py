@@ -37,7 +37,7 @@ from pytest_judgesense.instruments.debate.measures import (
     SCORE_VARIANCE,
     WEIGHTS,
 )
-from pytest_judgesense.measures.cell import Cell, Units, missing_of, rate, unavailable
+from pytest_judgesense.measures.cell import Cell, Units, estimated, missing_of, rate, unavailable
 from pytest_judgesense.measures.measure import Measure
 from pytest_judgesense.measures.order import side_bias
 from pytest_judgesense.measures.rates import repeat_flip_rate
@@ -200,13 +200,12 @@ def mean_over_debates(
         return unavailable(measure, cell, reason, condition, missing=missing)
     numbers, topics = map(list, zip(*values, strict=True))
     interval = clustered_positive_mean(numbers, topics, upper=most)
-    return Estimate(
-        measure=measure.name,
-        suite=cell.suite,
-        condition=condition,
+    return estimated(
+        measure,
+        cell,
+        condition,
         value=float(np.mean(numbers)),
         n=len(numbers),
-        unit=measure.unit,
         clustered=interval,
         anew=lambda: Anew(topics, [numbers], lambda total, n: total / n),
         missing=missing,
@@ -258,13 +257,12 @@ def _instability(part: _Part) -> Estimate:
         return unavailable(INSTABILITY, cell, _FEW_RUNS, condition, missing=missing)
     interval = clustered_positive_statistic(statistic, [*rows.T], [t.cluster for t in tallies])
     named = () if condition else ("weights " + ", ".join(f"{w:g}" for w in weights),)
-    return Estimate(
-        measure=INSTABILITY.name,
-        suite=cell.suite,
-        condition=condition,
+    return estimated(
+        INSTABILITY,
+        cell,
+        condition,
         value=value,
         n=int(rows[:, 1].sum()),
-        unit=INSTABILITY.unit,
         clustered=interval,
         anew=lambda: Anew(
             [t.cluster for t in tallies],

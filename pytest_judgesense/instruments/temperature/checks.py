@@ -34,7 +34,7 @@ from pytest_judgesense.instruments.temperature.measures import (
 )
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.check import Check, CheckKind
-from pytest_judgesense.measures.order import folded
+from pytest_judgesense.measures.order import in_size
 from pytest_judgesense.registry import Registry
 from pytest_judgesense.suites.suite import Suite
 
@@ -78,23 +78,12 @@ def judge_effect(
 ) -> Outcome:
     """Whether the size of an effect is within the bar, under ``confident`` on both sides."""
     effect = find_estimate(estimates, EFFECTS[str(check.condition["outcome"])].name)
-    size = Estimate(
-        measure=check.measure,
-        suite=suite,
-        condition=check.condition,
-        unavailable=f"suite {suite} does not vary the temperature",
-    )
-    if effect is not None:
-        anew = effect.anew
-        size = replace(
-            size,
-            value=None if effect.value is None else abs(effect.value),
-            n=effect.n,
-            unit=effect.unit,
-            clustered=effect.clustered and folded(effect.clustered, 0.0),
-            unavailable=effect.unavailable,
-            anew=anew and (lambda: replace(anew(), value=lambda total, n: abs(total / n))),
-        )
+    named: dict[str, Any] = {"measure": check.measure, "condition": check.condition}
+    if effect is None:
+        reason = f"suite {suite} does not vary the temperature"
+        size = Estimate(suite=suite, unavailable=reason, **named)
+    else:
+        size = replace(in_size(effect), flags=(), **named)
     finding = judge_estimate(size, check.bars["bar"], EFFECT_SIZE, rule)
     return Outcome(check, suite, rule.policy, (finding,), () if effect is None else (effect,))
 

@@ -68,7 +68,7 @@ from pytest_judgesense.instruments.temperature.sweep import (
     series_of,
     sweep_of,
 )
-from pytest_judgesense.measures.cell import Cell, Units, rate, unavailable
+from pytest_judgesense.measures.cell import Cell, Units, estimated, rate, unavailable
 from pytest_judgesense.measures.measure import Measure
 from pytest_judgesense.measures.rates import is_refusal
 from pytest_judgesense.measures.shared import AGREEMENT, FAILED_RATE, REFUSAL_RATE, UNPARSED_RATE
@@ -117,12 +117,11 @@ def _effect(sweep: Sweep, series: Series, outcome: str) -> Estimate:
     values, questions = paired_differences(series, on(high, of), on(~high, of))
     if not values.size:
         return unavailable(measure, cell, "no question was asked on both sides of the threshold")
-    return Estimate(
-        measure=measure.name,
-        suite=cell.suite,
+    return estimated(
+        measure,
+        cell,
         value=float(values.mean()),
         n=values.size,
-        unit=measure.unit,
         clustered=clustered_mean(values, questions, lower=-1.0, upper=1.0),
         anew=lambda: Anew(
             [sweep.questions[code] for code in questions], [values], lambda total, n: total / n

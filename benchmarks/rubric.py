@@ -82,7 +82,7 @@ def human_ceiling(cell: Cell) -> float:
 
 
 EFFECTS = (
-    Effect("ceiling", replace(PLAIN, leniency=2.0), estimators.ceiling, human_ceiling),
+    Effect("ceiling", replace(PLAIN, leniency=2.0), estimators.ceiling_share, human_ceiling),
     Effect("halo", replace(PLAIN, halo=1.0), estimators.halo, lambda _: 0.0),
     Effect(
         "length dependence",

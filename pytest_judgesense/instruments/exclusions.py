@@ -7,11 +7,9 @@ estimates keep their values with their worst cases. A row of the table::
     share = calls of that outcome and reason / all calls of the cell
 
 Outcomes: ``unparsed``, a reply without a verdict; ``failed``, a call without a reply;
-    ``incomplete``, a verdict that no number of canonical pairs uses, because the other presentation
-    order has none. Reasons are shown without their details (``several verdicts: ...``, ``HTTP 500:
-    ...``).
-``incomplete``, a verdict that no number of canonical pairs uses, for the other presentation order
-has none. Reasons stand without their particulars (``several verdicts: ...``, ``HTTP 500: ...``).
+``incomplete``, a verdict that no number of canonical pairs uses, because the other presentation
+order has none. Reasons are shown without their details (``several verdicts: ...``, ``HTTP 500:
+...``).
 """
 
 from __future__ import annotations

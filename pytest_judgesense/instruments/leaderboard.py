@@ -160,13 +160,10 @@ def leaderboard(
     first = next(iter(placed.values()))
     measure, sign = first["measure"], 1 if first["higher"] else -1
     # Not before there are judges to compare: it takes scipy.
-    from pytest_judgesense.stats.ranks import share, standings
+    from pytest_judgesense.stats.ranks import standings
 
-    stand = standings(
-        {name: of["clusters"] for name, of in placed.items()},
-        lambda sums: sign * share(sums),
-        seed=seed,
-    )
+    clusters = {name: of["clusters"] for name, of in placed.items()}
+    stand = standings(clusters, partial(_signed_share, sign), seed=seed)
     rows = [
         {"rank": stand.rank(name), "ranks": list(ends), **_row(name, placed[name])}
         for name, ends in stand.ranks.items()

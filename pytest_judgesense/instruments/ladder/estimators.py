@@ -96,21 +96,27 @@ def vacuum_estimates(cell: Cell) -> list[Estimate]:
 
     That of the baseline prompt is *the* dark current, and names no arm.
     """
+    parts = vacuum_parts(cell)
+    whole = [(calls, at) for calls, at in parts if "category" not in at]
+    return [
+        *(rate(DARK_CURRENT, cell, Units.of_calls(calls, _decides), at) for calls, at in parts),
+        *(one for calls, at in whole for one in tie_and_abstain_rate(cell, calls, at)),
+    ]
+
+
+def vacuum_parts(cell: Cell) -> list[tuple[list[Judgment], Condition]]:
+    """The judgments under each prompt, whole and by category, with their conditions."""
     arms: list[Condition] = [{"arm": arm} for arm in cell.values_of("arm")] or [{}]
     categories: list[Condition] = [{"category": one} for one in cell.values_of("category")]
-    found = [_preference(cell, {**arm, **more}) for arm in arms for more in ({}, *categories)]
-    for arm in arms:
-        found += tie_and_abstain_rate(cell, cell.where(**arm), _named(arm))
-    return found
+    asked = [{**arm, **more} for arm in arms for more in ({}, *categories)]
+    return [
+        (cell.where(**at), {k: v for k, v in at.items() if (k, v) != ("arm", "baseline")})
+        for at in asked
+    ]
 
 
-def _preference(cell: Cell, condition: Condition) -> Estimate:
-    units = Units.of_calls(cell.where(**condition), lambda judgment: not no_preference(judgment))
-    return rate(DARK_CURRENT, cell, units, _named(condition))
-
-
-def _named(condition: Condition) -> Condition:
-    return {key: value for key, value in condition.items() if (key, value) != ("arm", "baseline")}
+def _decides(judgment: Judgment) -> bool:
+    return not no_preference(judgment)
 
 
 def ladder_estimates(cell: Cell) -> list[Estimate]:
@@ -186,7 +192,7 @@ def _both_calls(pairs: Sequence[tuple[Judgment, Judgment]]) -> Units:
     """One unit a call, over complete pairs: a call without its partner counts as missing."""
     whole = Units.collect(pairs, lambda *_: 0.0, weight=2)
     complete = [call for pair in pairs if all(map(answered, pair)) for call in pair]
-    calls = Units.of_calls(complete, lambda call: not no_preference(call))
+    calls = Units.of_calls(complete, _decides)
     return replace(whole, values=calls.values, clusters=calls.clusters, keys=calls.keys)
 
 
@@ -280,7 +286,7 @@ def _rate(
     if measure is of.MISS_BY_TIE:
         return chosen_rate(measure, cell, judgments, condition, TIE)
     if measure is of.TARGET_SENSITIVITY_DECISIVE:
-        judgments = [judgment for judgment in judgments if not no_preference(judgment)]
+        judgments = list(filter(_decides, judgments))
     units = Units.of_calls(judgments, _wrong if measure is of.WRONG_CHOICE else _right)
     return rate(measure, cell, units, condition, nothing="every reply was a tie")
 

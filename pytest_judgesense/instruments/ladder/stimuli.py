@@ -22,7 +22,7 @@ Before anything is asked:
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, combinations
 from typing import ClassVar, Final, TypeAlias
@@ -164,22 +164,20 @@ def _item(
 
 def items_of(
     tasks: Iterable[_Task],
-    distances: Iterable[int | float] | None = None,
-    subsets: Iterable[str] | None = None,
+    distances: Collection[int | float] | None = None,
+    subsets: Collection[str] | None = None,
 ) -> list[Item]:
     """All items of the tasks, or those of the given ``distances`` and ``subsets``.
 
     The better candidate is content 1 in every other pair, so that no fixed answer is right more
     often than half of the time.
     """
-    wanted = None if distances is None else set(distances)
-    kinds = None if subsets is None else set(subsets)
     return [
         item
         for parity, task in enumerate(tasks)
         for item in task.items(parity)
-        if (wanted is None or item.condition["distance"] in wanted)
-        and (kinds is None or item.condition["subset"] in kinds)
+        if (distances is None or item.condition["distance"] in distances)
+        and (subsets is None or item.condition["subset"] in subsets)
     ]
 
 

@@ -186,7 +186,11 @@ def upper_half(cell: Cell) -> int:
 def estimates(cell: Cell, *, by_pair: bool = True) -> list[Estimate]:
     """JSS, flip rate and kappa: pooled, by polarity, of ordinal labels, by template pair."""
     said, (pairs, of_pair) = Said.meant(cell), pair_places(cell)
-    notes = _exclusions(cell, len(pairs))
+    notes: tuple[str, ...] = ()
+    if cell.design.excluded:
+        names = ", ".join(f"{a}~{b}" for a, b in cell.design.excluded)
+        left_out = len(pair_places(cell, every=True)[0]) - len(pairs)
+        notes = (f"{left_out} pairs excluded, not equivalent: {names}",)
     agree = _agreements(cell, pairs, said)
     found = _family(cell, pairs, {}, said, notes, agree)
     if any(cell.coded("has_polarity", has_polarity)[1]):
@@ -202,15 +206,6 @@ def _agreements(cell: Cell, pairs: Places, said: Said) -> Units:
     """Each pair with two verdicts, and whether they agree."""
     first, second = said.codes[pairs].T
     return Units.at(cell, Groups.of_rows(pairs), first == second)
-
-
-def _exclusions(cell: Cell, compared: int) -> tuple[str, ...]:
-    """The number of pairs that reviewers have excluded, for the pooled estimates."""
-    if not cell.design.excluded:
-        return ()
-    names = ", ".join(f"{a}~{b}" for a, b in cell.design.excluded)
-    left_out = len(pair_places(cell, every=True)[0]) - compared
-    return (f"{left_out} pairs excluded, not equivalent: {names}",)
 
 
 def _by_pair(cell: Cell, pairs: Places, of_pair: Places, said: Said) -> Iterator[Estimate]:
@@ -288,12 +283,6 @@ def _ordinal_family(cell: Cell, pairs: Places, said: Said, agree: Units) -> list
         rate(of.WITHIN_ONE_AGREEMENT, cell, near, flags=_degenerate(cell, said), nothing=nothing),
         _kappa(of.KAPPA_QUADRATIC, cell, pairs, {}, said, agree, scale=labels),
     ]
-
-
-def _steps(cell: Cell, a: Judgment, b: Judgment) -> int:
-    """The distance of two answers on the scale."""
-    one, other = (cell.design.labels.index(str(meaning(cell, judgment))) for judgment in (a, b))
-    return abs(one - other)
 
 
 def _kappa(
@@ -395,11 +384,15 @@ def flips_over_the_cut(cell: Cell, _: Mapping[str, Any]) -> list[Pair]:
 
 def flips_of_two_steps(cell: Cell, condition: Mapping[str, Any]) -> list[Pair]:
     """Template pairs more than one step apart."""
-    return [pair for pair in flips(cell, condition) if _steps(cell, *pair) > 1]
+    labels = cell.design.labels
+
+    def step(judgment: Judgment) -> int:
+        return labels.index(str(meaning(cell, judgment)))
+
+    return [(a, b) for a, b in flips(cell, condition) if abs(step(a) - step(b)) > 1]
 
 
 def _differing(cell: Cell, said: Said) -> list[Pair]:
-    pairs, _ = pair_places(cell)
+    pairs = _complete(cell, pair_places(cell)[0])
     first, second = said.codes[pairs].T
-    told = (cell.outcomes[pairs] == VERDICT).all(axis=1)
-    return _judged(cell, pairs[told & (first != second)])
+    return _judged(cell, pairs[first != second])

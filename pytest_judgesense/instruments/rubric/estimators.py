@@ -213,7 +213,7 @@ def by_wording(cell: Cell) -> list[tuple[Judgment, ...]]:
     return [tuple(cell.judgments[at] for at in part.tolist()) for part in parts]
 
 
-def ceiling(cell: Cell) -> list[Estimate]:
+def ceiling_share(cell: Cell) -> list[Estimate]:
     """The share of the highest grade."""
     tops = {name: one.design.labels[-1] for name, one in by_criterion(cell).items()}
 

@@ -7,7 +7,7 @@ replies that hold these grades.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -29,7 +29,7 @@ from pytest_judgesense.instruments.rubric.grades import (
     scores,
 )
 from pytest_judgesense.measures.cell import Cell, answered
-from pytest_judgesense.measures.evidence import Group
+from pytest_judgesense.measures.evidence import Find, Group
 from pytest_judgesense.measures.evidence import repeats as differing_repeats
 from pytest_judgesense.measures.rates import disagree
 from pytest_judgesense.trial import Judgment, Verdict
@@ -65,29 +65,28 @@ def over_the_mark(cell: Cell, _: Mapping[str, Any]) -> list[Group]:
     return _whole(cell, (group for group in groups if disagree(*group)))
 
 
-def at_the_ceiling(cell: Cell, condition: Mapping[str, Any]) -> list[Group]:
-    """Replies with the highest grade, those with most of them first."""
-    name = condition.get("criterion")
-    counts: Counter[str] = Counter()
-    for one in by_criterion(cell).values() if name is None else [named(cell, condition)]:
-        top = one.design.labels[-1]
-        counts.update(j.trial.id.rpartition(APART)[0] for j in one.judgments if j.verdict == top)
-    return _ranked(cell, counts)
+def _with_grade(grade: Callable[[Cell], str | None]) -> Find:
+    """A finder of replies with a grade of each criterion, those with most of them first."""
+
+    def find(cell: Cell, condition: Mapping[str, Any]) -> list[Group]:
+        name = condition.get("criterion")
+        counts: Counter[str] = Counter()
+        for one in by_criterion(cell).values() if name is None else [named(cell, condition)]:
+            given = filter(answered, one.judgments)
+            wanted = grade(one)
+            counts.update(j.trial.id.rpartition(APART)[0] for j in given if j.verdict == wanted)
+        return _ranked(cell, counts)
+
+    return find
 
 
-def most_frequent(cell: Cell, condition: Mapping[str, Any]) -> list[Group]:
-    """Replies with the grades that are given most."""
-    name = condition.get("criterion")
-    counts: Counter[str] = Counter()
-    for one in by_criterion(cell).values() if name is None else [named(cell, condition)]:
-        given = Counter(j.verdict for j in one.judgments if answered(j)).most_common(1)
-        usual = given[0][0] if given else None
-        counts.update(
-            j.trial.id.rpartition(APART)[0]
-            for j in one.judgments
-            if answered(j) and j.verdict == usual
-        )
-    return _ranked(cell, counts)
+def _usual(cell: Cell) -> str | None:
+    given = Counter(one.verdict for one in cell.judgments if answered(one))
+    return max(given, key=given.__getitem__, default=None)
+
+
+at_the_ceiling = _with_grade(lambda cell: cell.design.labels[-1])
+most_frequent = _with_grade(_usual)
 
 
 def _ranked(cell: Cell, counts: Mapping[str, float]) -> list[Group]:

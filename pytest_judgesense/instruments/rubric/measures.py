@@ -25,18 +25,22 @@ def _evidence(title: str, finder: str) -> Evidence:
 
 _FLIPS: Final = _evidence("replies whose grades differ", "flips")
 _STABILITY: Final = here("estimators", "stability")
-_measure: Final = partial(Measure, suite=SUITE)
-_human: Final = partial(_measure, unit="call")
 
 
-def _of_grades(measure: Measure) -> Measure:
-    """The measure, whose sentence on verdicts is one on grades."""
-    return measure._replace(sentence=measure.sentence.replace(" verdicts ", " grades "))
+def _own(name: str, **given: Any) -> Measure:
+    """A measure of this room, which the function of its name estimates."""
+    return Measure(name, estimator=here("estimators", name), **({"suite": SUITE} | given))
+
+
+_floor: Final = partial(_own, direction="higher", gate="floor")
+_lower: Final = partial(_own, direction="lower")
 
 
 # Between two wordings: of all grades, of each criterion, of the overall grade.
 STABILITY: Final = tuple(
-    _of_grades(one.taken_by(_STABILITY, _FLIPS))
+    one.taken_by(_STABILITY, _FLIPS)._replace(
+        sentence=one.sentence.replace(" verdicts ", " grades ")
+    )
     for one in (
         wording.JSS,
         wording.FLIP_RATE,
@@ -46,58 +50,46 @@ STABILITY: Final = tuple(
         wording.KAPPA_QUADRATIC,
     )
 )
-PASS_MARK_FLIPS: Final = _measure(
-    name="pass_mark_flips",
-    direction="lower",
+PASS_MARK_FLIPS: Final = _lower(
+    "pass_mark_flips",
     unit="item",
     meaning="the output passes under one wording and not under another",
-    estimator=here("estimators", "pass_mark_flips"),
     gate="bound",
     evidence=_evidence("outputs on both sides of the mark", "over_the_mark"),
     best="units",
     sentence="for {count} of {n} outputs the wording decides whether they pass",
     brief=Brief("pass flips"),
 )
-CEILING_SHARE: Final = _measure(
-    name="ceiling_share",
-    direction="lower",
+CEILING_SHARE: Final = _lower(
+    "ceiling_share",
     unit="grade",
     meaning="the highest grade of the scale",
-    estimator=here("estimators", "ceiling"),
     gate="limit",
     evidence=_evidence("replies with the highest grade", "at_the_ceiling"),
     sentence="{count} of {n} grades are the highest of their scale",
     brief=Brief("at ceiling"),
 )
-LEVELS_USED: Final = _measure(
-    name="levels_used",
-    direction="higher",
+LEVELS_USED: Final = _floor(
+    "levels_used",
     unit="grade",
     meaning="effective number of grades in use",
-    estimator=here("estimators", "levels_used"),
-    gate="floor",
     bounds=(1.0, math.inf),
     margin=0.3,
     evidence=_evidence("replies with the most frequent grade", "most_frequent"),
     sentence="the judge uses {value} grades of its scale",
 )
-SEPARABILITY: Final = _measure(
-    name="separability",
-    direction="higher",
+SEPARABILITY: Final = _floor(
+    "separability",
     unit="system pair",
     meaning="two systems are told apart by their overall scores",
-    estimator=here("estimators", "separability"),
-    gate="floor",
     evidence=_evidence("replies on systems that are not told apart", "not_apart"),
     sentence="{count} of {n} pairs of systems are told apart",
     brief=Brief("apart"),
 )
-HALO: Final = _measure(
-    name="halo",
-    direction="lower",
+HALO: Final = _lower(
+    "halo",
     unit="call",
     meaning="correlation between criteria beyond that of the human grades, or of the median pair",
-    estimator=here("estimators", "halo"),
     gate="bound",
     bounds=(-2.0, 2.0),
     margin=0.1,
@@ -105,66 +97,56 @@ HALO: Final = _measure(
     sentence="grades of two criteria correlate by {value} more than they should",
     brief=Brief("halo"),
 )
-LENGTH_DEPENDENCE: Final = _measure(
-    name="length_dependence",
-    direction="lower",
+LENGTH_DEPENDENCE: Final = _lower(
+    "length_dependence",
     unit="item",
     meaning="rank correlation of overall score and length, in absolute value",
-    estimator=here("estimators", "length_dependence"),
     gate="limit",
     margin=0.1,
     evidence=_evidence("replies on the longest and the shortest outputs", "by_length"),
     sentence="overall score and length of the output have a rank correlation of {value}",
     brief=Brief("length"),
 )
-HUMAN_KAPPA: Final = _human(
-    name="human_kappa",
-    direction="higher",
+HUMAN_KAPPA: Final = _floor(
+    "human_kappa",
+    unit="call",
     meaning="agreement with human grades beyond chance, weighted by squared distance (Cohen)",
-    estimator=here("estimators", "human_kappa"),
-    gate="floor",
     bounds=(-1.0, 1.0),
     margin=0.1,
     evidence=_evidence("replies farthest from the human grade", "far_from_human"),
     sentence="judge and humans agree beyond chance at {value}, where 1 is always",
     brief=Brief("human kappa"),
 )
-HUMAN_CORRELATION: Final = _human(
-    name="human_correlation",
-    direction="higher",
+HUMAN_CORRELATION: Final = _floor(
+    "human_correlation",
     unit="item",
     meaning="rank correlation with human grades (Spearman)",
-    estimator=here("estimators", "human_correlation"),
-    gate="floor",
     bounds=(-1.0, 1.0),
     margin=0.1,
     evidence=_evidence("replies farthest from the human grade", "far_from_human"),
     sentence="judge and humans rank outputs alike at {value}, where 1 is in one order",
 )
-HUMAN_ERROR: Final = _human(
-    name="human_error",
-    direction="lower",
+HUMAN_ERROR: Final = _lower(
+    "human_error",
+    unit="call",
     meaning="distance from the human grade, in steps of the scale",
-    estimator=here("estimators", "human_error"),
     gate="bound",
     bounds=(0.0, math.inf),
     margin=0.2,
     evidence=_evidence("replies farthest from the human grade", "far_from_human"),
     sentence="judge and humans are {value} steps apart",
 )
-HUMAN_BIAS: Final = _human(
-    name="human_bias",
+HUMAN_BIAS: Final = _own(
+    "human_bias",
+    unit="call",
     direction="construct",
     meaning="how far the grade lies above the human one, in steps of the scale",
-    estimator=here("estimators", "human_bias"),
     suite=None,
 )
-MISSING_GRADES: Final = _measure(
-    name="missing_grades",
-    direction="lower",
+MISSING_GRADES: Final = _lower(
+    "missing_grades",
     unit="grade",
     meaning="a criterion without a grade of its scale, in replies received",
-    estimator=here("estimators", "missing_grades"),
     gate="ceiling",
     evidence=_evidence("replies that lack a grade", "lacking"),
     best="units",

@@ -40,22 +40,19 @@ class GradedItem(PairItem):
     dataset: Slug | None = None
 
 
-def _item(line: GradedItem) -> Item:
-    fields = dict(line.fields) | {"task": line.task}
-    if line.reference is not None:
-        fields["reference"] = with_elements(line.reference, line.elements)
-    return Item(
-        id=line.id,
-        cluster=line.cluster or line.id,
-        fields=fields,
-        contents=line.texts,
-        label=line.label,
-        condition={"gold": line.gold} | ({"dataset": line.dataset} if line.dataset else {}),
-    )
-
-
 def _items(stimuli: Stimuli) -> Iterator[Item]:
-    return map(_item, stimuli.parse(GradedItem))
+    for line in stimuli.parse(GradedItem):
+        fields = dict(line.fields) | {"task": line.task}
+        if line.reference is not None:
+            fields["reference"] = with_elements(line.reference, line.elements)
+        yield Item(
+            id=line.id,
+            cluster=line.cluster or line.id,
+            fields=fields,
+            contents=line.texts,
+            label=line.label,
+            condition={"gold": line.gold} | ({"dataset": line.dataset} if line.dataset else {}),
+        )
 
 
 def _verify(form: SuiteForm) -> None:

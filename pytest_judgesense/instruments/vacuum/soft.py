@@ -12,26 +12,20 @@ from collections.abc import Mapping
 from typing import Any
 
 from pytest_judgesense.estimate import Estimate
+from pytest_judgesense.instruments.ladder.estimators import vacuum_parts
 from pytest_judgesense.instruments.vacuum.measures import SOFT_DARK_CURRENT
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.soft import soft_rate, taken, told
-from pytest_judgesense.trial import ABSTAIN, TIE, Condition, Judgment
+from pytest_judgesense.trial import ABSTAIN, TIE, Judgment
 
 
 def estimates(cell: Cell) -> list[Estimate]:
     """Soft dark current, pooled and by category, under each prompt; the baseline's has no arm."""
-    if not taken(cell):
-        return []
-    arms: list[Condition] = [{"arm": arm} for arm in cell.values_of("arm")] or [{}]
-    categories: list[Condition] = [{"category": one} for one in cell.values_of("category")]
-    found = []
-    for arm in arms:
-        for more in ({}, *categories):
-            asked = {**arm, **more}
-            named = {k: v for k, v in asked.items() if (k, v) != ("arm", "baseline")}
-            calls = [(one,) for one in cell.where(**asked)]
-            found.append(soft_rate(SOFT_DARK_CURRENT, cell, calls, preference, named))
-    return found
+    parts = vacuum_parts(cell) if taken(cell) else []
+    return [
+        soft_rate(SOFT_DARK_CURRENT, cell, ((one,) for one in calls), preference, at)
+        for calls, at in parts
+    ]
 
 
 def preference(judgment: Judgment) -> float:

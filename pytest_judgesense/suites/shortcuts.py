@@ -92,7 +92,7 @@ def _counted(text: str) -> _Counted:
 
 def length(text: str) -> int:
     """Words of a text."""
-    return _counted(text).words
+    return len(_words(text))
 
 
 def _overlap(text: str, beside: str) -> float:
@@ -108,7 +108,7 @@ def _overlap_share(text: str, beside: str) -> float:
 SCORERS: Final[Mapping[str, Scorer]] = {
     "overlap with the request": _overlap,
     "share of overlap": _overlap_share,
-    "length": lambda text, _: length(text),
+    "length": lambda text, _: _counted(text).words,
     # The part of neighbouring sentences that share a stem.
     "shared stems": lambda text, _: _counted(text).shared,
     # Words that join sentences.

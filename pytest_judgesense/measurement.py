@@ -10,7 +10,7 @@ import json
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import chain
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias, TypedDict, Unpack
@@ -115,16 +115,26 @@ class Measurement:
     def _messages(self) -> Callable[[Trial], list[dict[str, str]]]:
         return renderer(self.suite, self.judge)
 
-    @cached_property
+    @property
     def sheet(self) -> SuiteSheet:
         """The part of the datasheet for this measurement, without outcomes."""
-        tables = self.registry.analyses(self.cell, self.estimates, self.suite)
-        material = self.registry.material(self.cell)
-        return replace(self.brief, analyses=(*tables, *self._stopped), material=material)
+        return self.part(self.registry)
+
+    def part(self, shown: Registry) -> SuiteSheet:
+        """The same with the tables of which ``shown`` has the sections; each is made once."""
+        tables = [
+            self.cell.once(
+                f"table {section.name}",
+                partial(section.analysis, self.cell, self.estimates, self.suite),
+            )
+            for section in shown.sections
+        ]
+        made = (*(table for table in tables if table is not None), *self._stopped)
+        return replace(self._bare, analyses=made, material=shown.material(self.cell))
 
     @cached_property
-    def brief(self) -> SuiteSheet:
-        """The part without its tables, which may take as long as the estimates."""
+    def _bare(self) -> SuiteSheet:
+        """The part without its tables, which may take longer than the estimates."""
         templates = {template.id: template.text for template in self.suite.templates}
         return SuiteSheet(
             judge=self.judge.slug,
@@ -299,7 +309,9 @@ def measure(
         stop=stop,
     )
     if any(section.source for section in registry.sections):
-        _ = made.sheet  # a plugin's section that fails is an error of this measurement
+        made.part(
+            registry.shown("summary")
+        )  # a plugin's section that fails is an error of this measurement
     return made
 
 

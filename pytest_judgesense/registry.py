@@ -19,7 +19,7 @@ from pytest_judgesense.judges.providers.base import PROVIDERS, HttpRequest, Prov
 from pytest_judgesense.measures.check import NO_REGRESSION, Check, CheckKind, gate_of
 from pytest_judgesense.measures.measure import Brief, Evidence, Measure, later
 from pytest_judgesense.measures.shared import AGREEMENT, right
-from pytest_judgesense.sections import Comparison, Entrant, Report, ReportSection
+from pytest_judgesense.sections import Comparison, Entrant, Report, ReportSection, Shown
 from pytest_judgesense.suites.finding import LintFinding, Rule
 from pytest_judgesense.suites.item import Item
 from pytest_judgesense.suites.kind import Kind, Question, ReplyForm
@@ -223,6 +223,21 @@ class Registry:
         """The tables of a cell; ``suite`` is ``None`` if only its log is known."""
         made = (section.analysis(cell, estimates, suite) for section in self.sections)
         return tuple(analysis for analysis in made if analysis is not None)
+
+    def shown(self, shown: Shown) -> Registry:
+        """The same with the sections and comparisons of which something is ``shown``.
+
+        A summary has all sections of plugins: one that fails is an error in any session. Where a
+        plugin compares judges, it has every section, for the comparison may read it.
+        """
+        if shown == "all":
+            return self
+        if shown == "none":
+            return replace(self, sections=(), comparisons=(), closing=())
+        read = any(one.source for one in self.comparisons)
+        sections = (one for one in self.sections if one.summarised or one.source or read)
+        comparisons = (one for one in self.comparisons if one.brief or one.source)
+        return replace(self, sections=tuple(sections), comparisons=tuple(comparisons))
 
     def verify(self, estimates: tuple[Estimate, ...]) -> None:
         """Raise an error if the estimates of a part of a datasheet contradict each other.

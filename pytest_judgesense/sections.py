@@ -10,7 +10,8 @@ import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias
 
 from pytest_judgesense.errors import ExtensionError, JudgesenseError
 from pytest_judgesense.estimate import Estimate
@@ -27,6 +28,8 @@ Row: TypeAlias = Mapping[str, Any]
 Rows: TypeAlias = Sequence[Row]
 Analysis: TypeAlias = Mapping[str, Any]
 Estimates: TypeAlias = tuple[Estimate, ...]
+# Which tables are made: all, those that the summary shows something of, or none.
+Shown: TypeAlias = Literal["all", "summary", "none"]
 
 _NAME: Final = re.compile(r"[a-z][a-z0-9_]*")
 
@@ -57,7 +60,8 @@ class ReportSection:
         beside: estimates of ``covers`` that the terminal also shows below their measure.
         flips: pairs of judgments that contradict each other in the factor that the instrument
             varies, and the name of that factor.
-        brief: from the rows to a word or two in the line of the suite.
+        brief: from the rows to a word or two in the line of the suite; ``None`` for nothing.
+        compared: whether comparisons of judges read its table.
         source: the plugin that adds it; set when it is added.
 
     Raises:
@@ -74,7 +78,8 @@ class ReportSection:
     every: str = ""
     beside: Callable[[Iterable[Estimate]], Iterable[Beside]] = lambda _: ()
     flips: Callable[[Cell], Iterable[tuple[Judgment, Judgment, str]]] = lambda _: ()
-    brief: Callable[[Rows], str] = lambda _: ""
+    brief: Callable[[Rows], str] | None = None
+    compared: bool = False
     source: str = ""
 
     def __post_init__(self) -> None:
@@ -84,6 +89,11 @@ class ReportSection:
     def all_names(self) -> tuple[str, ...]:
         """The name of its one table."""
         return (self.name,)
+
+    @property
+    def summarised(self) -> bool:
+        """Whether the summary shows something that its table holds."""
+        return bool(self.brief or self.every or self.compared)
 
     def contradictions(self, cell: Cell) -> Iterable[tuple[Judgment, Judgment, str]]:
         """The ``flips`` of a cell, if it has this section."""
@@ -161,7 +171,7 @@ class Comparison:
         first: from a suite and its judges to a number: suites with a larger number come first,
             equal ones in alphabetical order.
         brief: from a suite and the rows of its tables to one or two lines of the summary, each of
-            which may be cut.
+            which may be cut; ``None`` for none.
         source: the plugin that adds it; set when it is added.
 
     Raises:
@@ -179,7 +189,7 @@ class Comparison:
     figures: Callable[[Datasheet], Iterable[Found]] = lambda _: ()
     apart: bool = False
     first: Callable[[str, Sequence[Entrant]], float] = lambda *_: 0
-    brief: Callable[[str, Mapping[str, Rows]], Iterable[str]] = lambda *_: ()
+    brief: Callable[[str, Mapping[str, Rows]], Iterable[str]] | None = None
     source: str = ""
 
     def __post_init__(self) -> None:
@@ -193,7 +203,9 @@ class Comparison:
 
     def material_of(self, cell: Cell) -> Mapping[str, Any] | None:
         """What the comparison needs of a cell, under the name of the comparison."""
-        found = self.material(cell) if _is_of(cell, self.kinds) else None
+        if not _is_of(cell, self.kinds):
+            return None
+        found = cell.once(f"material of {self.name}", partial(self.material, cell))
         return {"comparison": self.name, **found} if found else found
 
     def analyses(

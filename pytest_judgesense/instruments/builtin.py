@@ -36,7 +36,7 @@ REPORTS: Final = (
     # For every suite kind.
     Report(
         sections=(
-            ReportSection("standing", _board("standing"), only_drawn=True),
+            ReportSection("standing", _board("standing"), only_drawn=True, compared=True),
             ReportSection("excluded", _left_out("excluded"), _left_out("excluded_lines")),
         ),
         comparisons=(

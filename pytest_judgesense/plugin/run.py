@@ -74,7 +74,7 @@ from pytest_judgesense.plugin import interruption
 from pytest_judgesense.plugin.progress import Progress
 from pytest_judgesense.plugin.recordings import Recordings, recorder_of
 from pytest_judgesense.plugin.regression import Gate, Member
-from pytest_judgesense.plugin.screen import columns_of, shows_tables
+from pytest_judgesense.plugin.screen import columns_of, tables_shown
 from pytest_judgesense.plugin.settings import Settings, Shared
 from pytest_judgesense.plugin.suite_names import SUFFIX, split_name
 from pytest_judgesense.registry import Registry
@@ -114,7 +114,6 @@ class Run:
         self._held: dict[tuple[str, ...], Sequence[Finding | None]] = {}
         forms = {path.suffix for path in settings.datasheets}
         self._wants_page = ".html" in forms
-        self._shows_tables = shows_tables(config, settings)
         self._wants_log = bool(settings.save_baseline or forms & {".jsonl", ".html"})
         folder = Path(shared.session_folder) if shared.session_folder else None
         # Its own clock may be set while the session runs: from here on a clock that is not counts.
@@ -372,9 +371,9 @@ class Run:
         pending, self._pending = self._pending, {}
         verified, self._verified = self._verified, []
         parts = []
+        shown = self.registry.shown(tables_shown(self._config, self._settings))
         for measurement, lines in pending.values():
-            part = measurement.sheet if self._shows_tables else measurement.brief
-            sheet = part_to_plain(part.with_checks(lines))
+            sheet = part_to_plain(measurement.part(shown).with_checks(lines))
             log = None
             if self._wants_log:
                 from pytest_judgesense.report.log import log_lines

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from pytest_judgesense.plugin.settings import Settings
     from pytest_judgesense.report.summary import Missed
     from pytest_judgesense.report.view import View
+    from pytest_judgesense.sections import Shown
 
 # From here on everything is shown.
 EVERYTHING: Final = 2
@@ -40,10 +41,12 @@ def columns_of(config: pytest.Config) -> int:
     return int(reporter._tw.fullwidth) if reporter is not None else 80
 
 
-def shows_tables(config: pytest.Config, settings: Settings) -> bool:
-    """Whether anything that this session writes or prints shows more than estimates and checks."""
-    files = settings.datasheets or settings.save_baseline
-    return bool(files) or on_github() or config.get_verbosity() >= 0
+def tables_shown(config: pytest.Config, settings: Settings) -> Shown:
+    """The tables of which this session writes or prints something."""
+    verbosity = config.get_verbosity()
+    if settings.datasheets or settings.save_baseline or on_github() or verbosity >= EVERYTHING:
+        return "all"
+    return "none" if verbosity < 0 else "summary"
 
 
 def datasheet_lines(view: View | None, missed: Sequence[Missed], verbosity: int) -> Iterator[str]:

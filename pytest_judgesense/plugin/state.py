@@ -34,7 +34,7 @@ from pytest_judgesense.plugin.screen import (
     Evidence,
     columns_of,
     datasheet_lines,
-    shows_tables,
+    tables_shown,
 )
 from pytest_judgesense.plugin.settings import Shared, settings_of
 from pytest_judgesense.plugin.suite_names import take_builtin_arguments
@@ -241,8 +241,7 @@ class State:
             seed=self.settings.seed,
             mode=self.settings.mode,
             secondary=bool(self.settings.datasheets),
-            compared=shows_tables(self.config, self.settings),
-            registry=registry,
+            registry=registry.shown(tables_shown(self.config, self.settings)),
         )
         return view_of(sheet, registry)
 

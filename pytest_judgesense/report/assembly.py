@@ -67,10 +67,9 @@ def sheet_of(
     seed: int,
     mode: str,
     secondary: bool = False,
-    compared: bool = True,
     registry: Registry = BUILT_IN,
 ) -> Datasheet:
-    """The datasheet of parts, with the comparisons of their judges unless none is wanted.
+    """The datasheet of parts, with the comparisons of their judges.
 
     Raises:
         InternalError: the estimates of a part contradict each other.
@@ -82,8 +81,6 @@ def sheet_of(
             registry.verify(part.estimates)
             entrant = Entrant(part.judge, judge.name, part.material, part.analyses)
             entrants.append((part.suite, entrant))
-    if not compared:
-        return sheet
     tables = compare(registry.comparisons, entrants, seed, secondary=secondary)
     said = (words for close in registry.closing for words in close(entrants, seed))
     return replace(sheet, analyses=tables, closing=tuple(said))

@@ -147,6 +147,7 @@ def compared_lines(view: View) -> Iterator[str]:
     lines = [
         line
         for one in view.comparisons
+        if one.comparison.brief
         for said in one.comparison.brief(*one.shown)
         for line in indented(said, width=2)
     ]
@@ -301,7 +302,8 @@ def suite_cells(part: PartView, registry: Registry) -> Iterator[str]:
         first = False
         yield printable(text)
     rows = {one["analysis"]: one["rows"] for one in part.part.analyses}
-    yield from filter(None, (section.brief(rows[section.name]) for section in part.present))
+    said = (one.brief(rows[one.name]) for one in part.present if one.brief)
+    yield from filter(None, said)
 
 
 def _ends(

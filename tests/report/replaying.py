@@ -73,10 +73,10 @@ def replayed(profile: str, name: str) -> Measurement:
 
 def checked(measurement: Measurement, policy: Policy = "estimate") -> SuiteSheet:
     """The part of a datasheet with the outcome of every check that the suite declares."""
-    return measurement.sheet.with_checks(_check_lines(measurement, policy))
+    return measurement.sheet.with_checks(check_lines(measurement, policy))
 
 
-def _check_lines(measurement: Measurement, policy: Policy) -> Iterable[CheckLine]:
+def check_lines(measurement: Measurement, policy: Policy) -> Iterable[CheckLine]:
     suite = measurement.suite
     for declared in suite.checks:
         check = declare_check(declared.name, (), declared.arguments)

@@ -31,7 +31,7 @@ A value that cannot be computed is ``unavailable``, with the reason.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import Final
 
@@ -70,35 +70,21 @@ from pytest_judgesense.stats.inputs import compact_codes
 _REASONS: Final = 20  # of a temperature; the rest is summed up
 
 
-def temperature_tables(cell: Cell, estimates: Sequence[Estimate]) -> Mapping[str, Rows]:
-    """All tables of a cell by name, made once; none where no temperature is known."""
-    return cell.once("tables", lambda: _tables(cell, estimates))
-
-
 def rows(name: str, cell: Cell, estimates: Sequence[Estimate], _: object) -> Rows | None:
-    """The table of that name."""
-    return temperature_tables(cell, estimates).get(name)
-
-
-def _tables(cell: Cell, estimates: Sequence[Estimate]) -> dict[str, Rows]:
+    """The table of that name; ``None`` where no temperature is known."""
     sweep = sweep_of(cell)
     if "temperature" not in sweep.levels:
-        return {}
+        return None
     series = series_of(sweep)
-    effects, moderation = effect_tables(series)
-    attributions, importances, points = attribution_tables(series)
-    return {
-        "temperature_table": list(_table(sweep, series)),
-        "temperature_correlations": list(_correlations(series)),
-        "temperature_effects": effects,
-        "temperature_moderation": moderation,
-        "temperature_attributions": attributions,
-        "temperature_importances": importances,
-        "temperature_attribution_points": points,
-        "temperature_majority": list(_majority(sweep, series, estimates)),
-        "temperature_votes": vote_contrasts(sweep, series),
-        "temperature_errors": list(_errors(sweep)),
-    }
+    return list(_TABLES[name](sweep, series, estimates))
+
+
+def _effects(sweep: Sweep, series: Series) -> tuple[Rows, Rows]:
+    return sweep.cell.once("effects", lambda: effect_tables(series))
+
+
+def _attributions(sweep: Sweep, series: Series) -> tuple[Rows, Rows, Rows]:
+    return sweep.cell.once("attributions", lambda: attribution_tables(series))
 
 
 def _several(sweep: Sweep, *keys: str) -> list[str]:
@@ -211,3 +197,18 @@ def _errors(sweep: Sweep) -> Iterator[Row]:
                 shown.append((f"{len(rest)} other reasons", sum(n for _, n in rest)))
             for reason, n in shown:
                 yield {"temperature": temperature, "outcome": word, "reason": reason, "n": n}
+
+
+# Each is made by itself: some take seconds, and a summary shows few of them.
+_TABLES: Final[Mapping[str, Callable[[Sweep, Series, Sequence[Estimate]], Iterable[Row]]]] = {
+    "temperature_table": lambda sweep, series, _: _table(sweep, series),
+    "temperature_correlations": lambda _, series, __: _correlations(series),
+    "temperature_effects": lambda sweep, series, _: _effects(sweep, series)[0],
+    "temperature_moderation": lambda sweep, series, _: _effects(sweep, series)[1],
+    "temperature_attributions": lambda sweep, series, _: _attributions(sweep, series)[0],
+    "temperature_importances": lambda sweep, series, _: _attributions(sweep, series)[1],
+    "temperature_attribution_points": lambda sweep, series, _: _attributions(sweep, series)[2],
+    "temperature_majority": _majority,
+    "temperature_votes": lambda sweep, series, _: vote_contrasts(sweep, series),
+    "temperature_errors": lambda sweep, *_: _errors(sweep),
+}

@@ -5,8 +5,11 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Iterator, Mapping
+from typing import Any
 
+from pytest_judgesense.instruments.temperature.kind import REPORT
 from pytest_judgesense.measures.cell import Cell
+from pytest_judgesense.measures.estimation import estimate_all
 from pytest_judgesense.trial import (
     Condition,
     Design,
@@ -103,3 +106,17 @@ def softmax_cell(
         ),
         seed=seed,
     )
+
+
+def tables_of(cell: Cell) -> dict[str, list[Mapping[str, Any]]]:
+    """The tables of a sweep by name; those of the analytic curves and of the search are apart."""
+    estimates = estimate_all(cell)
+    apart = ("temperature_analytic", "recommended_temperature")
+    sections = [one for one in REPORT.sections if one.name not in apart]
+    made = {one.name: one.rows(cell, estimates, None) for one in sections}
+    return {name: list(rows) for name, rows in made.items() if rows is not None}
+
+
+def rows_of(cell: Cell, name: str) -> list[Mapping[str, Any]]:
+    (section,) = [one for one in REPORT.sections if one.name == name]
+    return list(section.rows(cell, estimate_all(cell), None) or ())

@@ -12,11 +12,10 @@ from scipy.stats import binom
 from benchmarks.causal import World, fit, simulated
 from pytest_judgesense.instruments.temperature import causal
 from pytest_judgesense.instruments.temperature.causal import Scores, attributions, effect_scores
-from pytest_judgesense.instruments.temperature.tables import temperature_tables
-from pytest_judgesense.measures.estimation import estimate_all
+from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.stats.clustered import clustered_mean
 
-from .sweeps import replicates, softmax_cell, swept
+from .sweeps import replicates, rows_of, softmax_cell, swept
 
 if reason := causal.unusable("lightgbm"):
     pytest.skip(reason, allow_module_level=True)
@@ -98,7 +97,7 @@ def test_a_full_factorial_gives_the_paired_difference() -> None:
     cell = softmax_cell(2, questions=30, temperatures=(0.5, 1.0, 1.5, 3.0), lost=0.02)
     rows = {
         (row["method"], row["outcome"]): row
-        for row in temperature_tables(cell, estimate_all(cell))["temperature_effects"]
+        for row in rows_of(cell, "temperature_effects")
         if row["group"] == "overall" and row["method"] != "pair"
     }
     for outcome in ("agreement", "error_rate"):
@@ -112,9 +111,8 @@ def test_a_full_factorial_gives_the_paired_difference() -> None:
 
 
 def test_what_cannot_be_estimated_says_why() -> None:
-    def reasons(cell: object) -> set[str | None]:
-        tables = temperature_tables(cell, estimate_all(cell))  # type: ignore[arg-type]
-        rows = tables["temperature_effects"]
+    def reasons(cell: Cell) -> set[str | None]:
+        rows = rows_of(cell, "temperature_effects")
         return {row.get("unavailable") for row in rows if row["method"] == "aipw"}
 
     cold = swept(*(replicates(f"q{i}", "12", temperature=t) for i in range(6) for t in (0.5, 1.0)))

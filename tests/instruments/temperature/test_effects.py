@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -14,14 +13,13 @@ from pytest_judgesense.checks.outcome import judge_check
 from pytest_judgesense.commands.report import datasheet_of_cells
 from pytest_judgesense.instruments.temperature import causal
 from pytest_judgesense.instruments.temperature.kind import REPORT
-from pytest_judgesense.instruments.temperature.tables import temperature_tables
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.estimation import estimate_all
 from pytest_judgesense.report.terminal import datasheet_lines
 from pytest_judgesense.report.view import view_of
 from tests.checks.known import declare_check
 
-from .sweeps import replicates, swept
+from .sweeps import replicates, rows_of, swept
 
 WITH_EXTRA = pytest.mark.skipif(
     bool(unusable := causal.unusable("lightgbm", "shap")), reason=unusable or "it is installed"
@@ -31,10 +29,6 @@ WITH_EXTRA = pytest.mark.skipif(
 @pytest.fixture
 def without_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(causal, "installed", lambda _: False)
-
-
-def rows_of(cell: Cell, name: str) -> list[Mapping[str, Any]]:
-    return list(temperature_tables(cell, estimate_all(cell))[name])
 
 
 def words_of(name: str, rows: list[dict[str, Any]]) -> list[str]:

@@ -14,17 +14,15 @@ from pytest_judgesense.commands.report import datasheet_of_cells
 from pytest_judgesense.instruments.temperature import causal
 from pytest_judgesense.instruments.temperature.models import material_of, pooled
 from pytest_judgesense.instruments.temperature.sweep import series_of, sweep_of
-from pytest_judgesense.instruments.temperature.tables import temperature_tables
 from pytest_judgesense.layout import WIDTH
 from pytest_judgesense.measures.cell import Cell
-from pytest_judgesense.measures.estimation import estimate_all
 from pytest_judgesense.report.assembly import datasheet_text
 from pytest_judgesense.report.joining import joined_datasheets
 from pytest_judgesense.report.markdown import markdown
 from pytest_judgesense.report.terminal import datasheet_lines
 from pytest_judgesense.report.view import view_of
 
-from .sweeps import replicates, softmax_cell, swept
+from .sweeps import replicates, rows_of, softmax_cell, swept
 from .test_effects import WITH_EXTRA
 
 
@@ -206,7 +204,7 @@ def test_the_model_is_a_covariate_of_aipw_and_a_feature_of_its_own() -> None:
 
 
 def test_the_tables_of_each_judge_are_what_they_are_without_the_others() -> None:
-    alone = temperature_tables(WILD, estimate_all(WILD))["temperature_effects"]
+    alone = rows_of(WILD, "temperature_effects")
     sheet = datasheet_of_cells([CALM, WILD])
     wild = next(judge for judge in sheet.judges if judge.name == "wild")
     assert next(a["rows"] for a in wild.analyses if a["analysis"] == "temperature_effects") == alone

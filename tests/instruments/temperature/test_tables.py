@@ -15,11 +15,9 @@ from scipy.stats import pearsonr
 
 from pytest_judgesense.instruments.temperature import causal
 from pytest_judgesense.instruments.temperature.kind import REPORT
-from pytest_judgesense.instruments.temperature.tables import temperature_tables
 from pytest_judgesense.measures.cell import Cell
-from pytest_judgesense.measures.estimation import estimate_all
 
-from .sweeps import replicates, softmax_cell, swept
+from .sweeps import replicates, softmax_cell, swept, tables_of
 
 KINDS, STYLES, GRID = ("pairwise", "single"), ("direct", "reasoned"), (0.5, 1.5, 3.0)
 
@@ -51,7 +49,7 @@ def without_extra(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def tables(cell: Cell) -> dict[str, list[Mapping[str, Any]]]:
-    found = dict(temperature_tables(cell, estimate_all(cell)))
+    found = tables_of(cell)
     # What datasheets hold: no NaN, no numpy.
     json.dumps(found, allow_nan=False)
     return found

@@ -1,0 +1,72 @@
+"""The summary shows the same from the tables that it needs as from all: the others take seconds."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from pytest_judgesense.instruments.builtin import BUILT_IN
+from pytest_judgesense.registry import Registry
+from pytest_judgesense.report.assembly import sheet_of
+from pytest_judgesense.report.summary import quiet_lines, summary_lines
+from pytest_judgesense.report.view import View, view_of
+from pytest_judgesense.sections import Comparison, ReportSection
+
+from .replaying import SHIPPED, check_lines, replayed
+
+SHORT = BUILT_IN.shown("summary")
+
+
+def view(shown: Registry) -> View:
+    parts = [
+        measurement.part(shown).with_checks(check_lines(measurement, "estimate"))
+        for profile in ("clean", "mixed")
+        for name in SHIPPED[profile]
+        for measurement in [replayed(profile, name)]
+    ]
+    return view_of(sheet_of(parts, seed=0, mode="replay", registry=shown), shown)
+
+
+def test_the_summary_needs_only_the_tables_that_are_made_for_it() -> None:
+    whole, short = view(BUILT_IN), view(SHORT)
+    expected = list(summary_lines(whole))
+    assert list(summary_lines(short)) == expected
+    assert list(summary_lines(short, tables=True)) == list(summary_lines(whole, tables=True))
+    # It has something of tables: the tiers of wordings, and who is the most stable.
+    assert any("tier" in line for line in expected)
+    assert any("most stable" in line for line in expected)
+    made, all_ = (
+        {table["analysis"] for judge in one.sheet.judges for table in judge.analyses}
+        for one in (short, whole)
+    )
+    assert made < all_
+    assert {"temperature_table", "standing"} <= made
+    assert {"temperature_effects", "temperature_attributions"} <= all_ - made
+
+
+def test_a_line_a_judge_needs_no_table() -> None:
+    none = view(BUILT_IN.shown("none"))
+    assert list(quiet_lines(none)) == list(quiet_lines(view(SHORT)))
+    assert not any(judge.analyses for judge in none.sheet.judges)
+    assert not none.sheet.analyses
+    assert not none.sheet.closing
+
+
+def test_what_plugins_add_is_made_for_every_summary() -> None:
+    mine = ReportSection("mine", lambda *_: [{"a": 1}], source="mine")
+    known = replace(BUILT_IN, sections=(*BUILT_IN.sections, mine))
+    assert known.shown("summary").sections == (*SHORT.sections, mine)
+    # A plugin's comparison may read the tables of any section.
+    theirs = Comparison("theirs", lambda *_: {}, lambda *_: None, lambda *_: (), source="theirs")
+    known = replace(known, comparisons=(*known.comparisons, theirs))
+    assert known.shown("summary").sections == known.sections
+    assert known.shown("summary").comparisons == (*SHORT.comparisons, theirs)
+    assert known.shown("none").sections == ()
+
+
+def test_a_table_is_made_once() -> None:
+    made = []
+    counting = ReportSection("counting", lambda *_: made.append(1) or [{"a": 1}], source="mine")
+    known = replace(BUILT_IN, sections=(counting,), comparisons=())
+    measurement = replace(replayed("clean", "vacuum"), registry=known)
+    assert measurement.part(known.shown("summary")).analyses == measurement.sheet.analyses
+    assert len(made) == 1

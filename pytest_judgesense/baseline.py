@@ -172,10 +172,8 @@ def read_measured(path: Path, seed: int = 0, registry: Registry = BUILT_IN) -> l
             expected="a baseline, or a datasheet",
             remedy="write one: pytest --judge-save-baseline PATH, or --judge-datasheet x.json",
         )
-    try:
+    with LogError.instead_of((OSError, ValueError), f"{path} cannot be read", expected="JSON"):
         value = json_value(read_text(path))
-    except (OSError, ValueError) as error:
-        raise LogError(f"{path} cannot be read", found=str(error), expected="JSON") from error
     schema = value.get("schema") if isinstance(value, dict) else None
     if schema == SCHEMA:
         return _of_baseline(path, value, seed, registry)

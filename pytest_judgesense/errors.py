@@ -29,8 +29,9 @@ from __future__ import annotations
 import os
 import re
 import unicodedata
-from collections.abc import Iterable
-from typing import Final
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import Final, TypeAlias
 
 
 def printable(text: str) -> str:
@@ -97,6 +98,9 @@ def well_formed(text: str) -> str:
     return text
 
 
+Faults: TypeAlias = type[Exception] | tuple[type[Exception], ...]
+
+
 class JudgesenseError(Exception):
     """Base of all errors of this project.
 
@@ -112,12 +116,20 @@ class JudgesenseError(Exception):
         self.found = found
         self.expected = expected
         self.remedy = remedy
-        super().__init__(self._message())
-
-    def _message(self) -> str:
-        parts = {"found": self.found, "expected": self.expected, "remedy": self.remedy}
+        parts = {"found": found, "expected": expected, "remedy": remedy}
         lines = (f"  {name + ':':<9} {text}" for name, text in parts.items() if text)
-        return printable_lines("\n".join((self.what, *lines)))
+        super().__init__(printable_lines("\n".join((what, *lines))))
+
+    @classmethod
+    @contextmanager
+    def instead_of(
+        cls, faults: Faults, what: str, *, expected: str = "", remedy: str = ""
+    ) -> Iterator[None]:
+        """Raise this error in place of ``faults``; what was found is what the fault says."""
+        try:
+            yield
+        except faults as error:
+            raise cls(what, found=str(error), expected=expected, remedy=remedy) from error
 
 
 class UsageError(JudgesenseError):

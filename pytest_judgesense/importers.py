@@ -161,10 +161,8 @@ def _text(path: Path) -> str:
 
 
 def _parsed(wrong: str, text: str, expected: str) -> Any:
-    try:
+    with LogError.instead_of(ValueError, wrong, expected=expected):
         return json_value(text)
-    except ValueError as error:
-        raise LogError(wrong, found=str(error), expected=expected) from error
 
 
 def left_out(rows: Iterable[Row], known: Collection[str]) -> tuple[str, ...]:

@@ -77,15 +77,13 @@ class MeasuredDatasheet(Datasheet):
         Raises:
             UsageError: pandas is not installed.
         """
-        try:
+        with UsageError.instead_of(
+            ImportError,
+            "to_dataframe needs pandas, which is not installed",
+            remedy="pip install 'pytest-judgesense[dataframe]', or pandas; "
+            "or write a table: sheet.write('x.csv')",
+        ):
             import pandas as pd
-        except ImportError as error:
-            raise UsageError(
-                "to_dataframe needs pandas, which is not installed",
-                found=str(error),
-                remedy="pip install 'pytest-judgesense[dataframe]', or pandas; "
-                "or write a table: sheet.write('x.csv')",
-            ) from error
         return pd.DataFrame(list(estimate_rows(self)))
 
     def write(self, path: str | Path) -> None:

@@ -60,10 +60,8 @@ def replace_text(path: Path, text: str) -> None:
 
 def write_text(path: Path, text: str) -> None:
     """Replace the content of ``path`` with ``text``; a `UsageError` if it cannot be written."""
-    try:
+    with UsageError.instead_of(OSError, f"{path} cannot be written"):
         replace_text(path, text)
-    except OSError as error:
-        raise UsageError(f"{path} cannot be written", found=str(error)) from error
 
 
 class Outputs:

@@ -246,10 +246,8 @@ def read_batch_results(path: Path) -> Iterator[BatchResult]:
     Raises:
         LogError: the file or a line of it cannot be read; names file and line.
     """
-    try:
+    with LogError.instead_of(OSError, f"the results {path} cannot be read"):
         lines = read_bytes(path).split(b"\n")
-    except OSError as error:
-        raise LogError(f"the results {path} cannot be read", found=str(error)) from error
     for number, line in enumerate(lines, start=1):
         if not line.strip():
             continue

@@ -182,12 +182,12 @@ def start_from_log(options: argparse.Namespace) -> Iterator[str]:
 
 
 def _text_of(path: Path) -> str:
-    try:
+    with UsageError.instead_of(
+        (OSError, UnicodeDecodeError),
+        f"the template {path} cannot be read",
+        expected="a text in UTF-8",
+    ):
         return read_text(path)
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(
-            f"the template {path} cannot be read", found=str(error), expected="a text in UTF-8"
-        ) from error
 
 
 def _command(options: argparse.Namespace) -> str:
@@ -285,18 +285,16 @@ def _declared(project: Path) -> dict[str, Any] | None:
     """The judges that a project declares; ``None`` where it has no ``pyproject.toml``."""
     if not project.exists():
         return None
-    try:
+    with UsageError.instead_of(
+        (OSError, ValueError, TypeError, AttributeError),
+        f"{project} cannot be read",
+        expected="TOML in UTF-8, with tables for tool, tool.judgesense and its judges",
+        remedy="fix it, and run judgesense init again",
+    ):
         table: Any = toml_value(read_bytes(project).decode("utf-8"))
         for key in ("tool", "judgesense", "judges"):
             table = table.get(key, {})
         return {name: dict(judge) for name, judge in table.items()}
-    except (OSError, ValueError, TypeError, AttributeError) as error:
-        raise UsageError(
-            f"{project} cannot be read",
-            found=str(error),
-            expected="TOML in UTF-8, with tables for tool, tool.judgesense and its judges",
-            remedy="fix it, and run judgesense init again",
-        ) from error
 
 
 def _declare(project: Path, name: str | None = None, content: str = "") -> str:
@@ -320,11 +318,9 @@ def _declare(project: Path, name: str | None = None, content: str = "") -> str:
     except ValueError:
         # A table written inline takes no table below it.
         return f"left alone: {project} takes no further table; declare a judge there: {table}"
-    try:
-        with project.open("ab") as file:
-            file.write(added.encode())
-    except OSError as error:
-        raise UsageError(f"{project} cannot be written", found=str(error)) from error
+    wrong = UsageError.instead_of(OSError, f"{project} cannot be written")
+    with wrong, project.open("ab") as file:
+        file.write(added.encode())
     return f"added to:   {project}, {table}"
 
 

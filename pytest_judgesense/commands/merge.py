@@ -115,16 +115,11 @@ def _kind(path: Path) -> str:
     """The kind of a file, by its suffix and the keys of its first line."""
     if path.suffix == ".json":
         return "datasheet"
-    try:
-        with open_text(path) as file:
-            lines = (line for _, line in numbered_lines(file, path, LogError))
-            first = json_value(next(filter(str.strip, lines), "{}"))
-    except (OSError, ValueError) as error:
-        raise LogError(
-            f"{path} cannot be joined",
-            found=str(error),
-            expected="a cassette or a judgment log (.jsonl), or a datasheet (.json)",
-        ) from error
+    said = "a cassette or a judgment log (.jsonl), or a datasheet (.json)"
+    wrong = LogError.instead_of((OSError, ValueError), f"{path} cannot be joined", expected=said)
+    with wrong, open_text(path) as file:
+        lines = (line for _, line in numbered_lines(file, path, LogError))
+        first = json_value(next(filter(str.strip, lines), "{}"))
     return "log" if isinstance(first, dict) and "judge" in first else "cassette"
 
 

@@ -149,15 +149,13 @@ class _Ray:
     """Tasks of a Ray cluster, one a shard, and an actor for the desk."""
 
     def __init__(self, address: str, max_calls: int | None, max_cost: float | None) -> None:
-        try:
+        with UsageError.instead_of(
+            ImportError,
+            "--ray needs Ray, which is not installed",
+            remedy="pip install 'pytest-judgesense[ray]', or leave --ray out",
+        ):
             import ray
             from ray import exceptions
-        except ImportError as error:
-            raise UsageError(
-                "--ray needs Ray, which is not installed",
-                found=str(error),
-                remedy="pip install 'pytest-judgesense[ray]', or leave --ray out",
-            ) from error
         self.lost: tuple[type[Exception], ...] = (
             exceptions.WorkerCrashedError,
             exceptions.NodeDiedError,

@@ -367,10 +367,8 @@ def _judges_of_datasheets(paths: Iterable[Path]) -> list[dict[str, Any]]:
 
 def datasheet_object(path: Path) -> dict[str, Any]:
     """The JSON object of a datasheet; raises a `LogError` if there is none."""
-    try:
+    with LogError.instead_of((OSError, ValueError), f"the datasheet {path} cannot be read"):
         value = json_value(read_text(path))
-    except (OSError, ValueError) as error:
-        raise LogError(f"the datasheet {path} cannot be read", found=str(error)) from error
     if not isinstance(value, dict) or value.get("schema") != SCHEMA:
         raise LogError(f"{path} is not a datasheet", expected=f"a JSON object with schema {SCHEMA}")
     return value

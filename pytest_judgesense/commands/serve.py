@@ -32,14 +32,10 @@ def run(options: argparse.Namespace) -> int:
     if options.model is not None:
         return _serve_model(options)
     find = partial(observer_named, skills=registry_of(options).skills)
-    try:
+    with UsageError.instead_of(
+        OSError, f"port {options.port} cannot be served", remedy="choose another port, or 0 for any"
+    ):
         server = EmbeddedServer(options.port, find, totals=True)
-    except OSError as error:
-        raise UsageError(
-            f"port {options.port} cannot be served",
-            found=str(error),
-            remedy="choose another port, or 0 for any",
-        ) from error
     print(f"the embedded judge is served at {server.base_url}", flush=True)
     print(f"models: {', '.join(PROFILES)}. OpenAI: /chat/completions; Anthropic: /messages")
     print("Ctrl-C ends it.", flush=True)

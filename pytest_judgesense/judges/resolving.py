@@ -59,12 +59,10 @@ def declared_judges(
     path = project_file(start)
     if path is None:
         return {}
-    try:
+    with UsageError.instead_of(
+        (OSError, ValueError), f"{path} cannot be read", expected="a TOML file in UTF-8"
+    ):
         table: Any = toml_value(read_text(path))
-    except (OSError, ValueError) as error:
-        raise UsageError(
-            f"{path} cannot be read", found=str(error), expected="a TOML file in UTF-8"
-        ) from error
     for name in ("tool", "judgesense", "judges"):
         table = _table(path, name, table.get(name, {}))
     return {

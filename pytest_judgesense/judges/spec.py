@@ -418,14 +418,12 @@ def _prompts(name: str, form: _PromptsForm, folder: Path) -> Prompts:
         if isinstance(value, str):
             return value
         path = folder / value.file
-        try:
+        with UsageError.instead_of(
+            (OSError, UnicodeDecodeError),
+            f"a prompt of judge {name!r} cannot be read",
+            expected=f"a text file in UTF-8 at {path}",
+        ):
             text = read_text(path)
-        except (OSError, UnicodeDecodeError) as error:
-            raise UsageError(
-                f"a prompt of judge {name!r} cannot be read",
-                found=str(error),
-                expected=f"a text file in UTF-8 at {path}",
-            ) from error
         files.append(path.resolve())
         return text
 

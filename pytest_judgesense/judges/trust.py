@@ -166,13 +166,11 @@ class Trust:
         file = self._configuration
         if file is None:
             return _in_environment(kind)
-        try:
+        with UsageError.instead_of(
+            (OSError, ValueError), f"{file} cannot be read", expected="a TOML file in UTF-8"
+        ):
             text = read_text(file) if file.is_file() else ""
             value: Any = toml_value(text).get(f"allow_{kind}", [])
-        except (OSError, ValueError) as error:
-            raise UsageError(
-                f"{file} cannot be read", found=str(error), expected="a TOML file in UTF-8"
-            ) from error
         if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
             raise UsageError(
                 f"allow_{kind} of {file} is wrong", found=repr(value), expected="a list of texts"

@@ -243,27 +243,18 @@ def _is_object(text: str, value: Mapping[str, Any]) -> bool:
 
 def _numbered(path: Path) -> Iterator[tuple[int, str]]:
     """The lines of a log that hold something, numbered from 1."""
-    try:
-        # A reply may hold a Unicode line separator inside a JSON string: no line ends there.
-        with open_text(path, newline="\n") as file:
-            for number, line in numbered_lines(file, path, LogError):
-                if not line.isspace():
-                    yield number, line
-    except (OSError, UnicodeDecodeError) as error:
-        raise LogError(
-            f"the judgment log {path} cannot be read",
-            found=str(error),
-            expected="JSON Lines in UTF-8",
-        ) from error
+    what, faults = f"the judgment log {path} cannot be read", (OSError, UnicodeDecodeError)
+    wrong = LogError.instead_of(faults, what, expected="JSON Lines in UTF-8")
+    # A reply may hold a Unicode line separator inside a JSON string: no line ends there.
+    with wrong, open_text(path, newline="\n") as file:
+        for number, line in numbered_lines(file, path, LogError):
+            if not line.isspace():
+                yield number, line
 
 
 def _object(where: str, line: str) -> Mapping[str, Any]:
-    try:
+    with LogError.instead_of(ValueError, f"{where} is not JSON", expected="one judgment a line"):
         value = json_value(line)
-    except ValueError as error:
-        raise LogError(
-            f"{where} is not JSON", found=str(error), expected="one judgment a line"
-        ) from error
     if not isinstance(value, dict):
         raise LogError(f"{where} is not a judgment", found=line[:80], expected="a JSON object")
     return value

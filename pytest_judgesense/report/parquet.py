@@ -34,30 +34,28 @@ def rows_of(path: Path, nested: frozenset[str]) -> Iterator[tuple[str, dict[str,
             expected=f"a file of JSON Lines, or a folder with files *{SUFFIX}",
             remedy="name the log itself",
         )
-    try:
+    with UsageError.instead_of(
+        ImportError,
+        f"{path} is Parquet, and pyarrow is not installed",
+        remedy="pip install 'pytest-judgesense[parquet]', or write the log as JSON Lines",
+    ):
         from pyarrow import ArrowException
         from pyarrow import parquet as reader
-    except ImportError as error:
-        raise UsageError(
-            f"{path} is Parquet, and pyarrow is not installed",
-            found=str(error),
-            remedy="pip install 'pytest-judgesense[parquet]', or write the log as JSON Lines",
-        ) from error
     for file in files:
         number = 0
-        try:
-            with reader.ParquetFile(file) as opened:
-                for batch in opened.iter_batches(_ROWS):
-                    for row in batch.to_pylist():
-                        number += 1
-                        where = f"{file}, row {number}"
-                        yield where, _stated(row, nested, where)
-        except (OSError, ArrowException) as error:
-            raise LogError(
+        with (
+            LogError.instead_of(
+                (OSError, ArrowException),
                 f"the judgment log {file} cannot be read",
-                found=str(error),
                 expected="Parquet, with the fields of a judgment as columns",
-            ) from error
+            ),
+            reader.ParquetFile(file) as opened,
+        ):
+            for batch in opened.iter_batches(_ROWS):
+                for row in batch.to_pylist():
+                    number += 1
+                    where = f"{file}, row {number}"
+                    yield where, _stated(row, nested, where)
 
 
 def _stated(row: dict[str, Any], nested: frozenset[str], where: str) -> dict[str, Any]:

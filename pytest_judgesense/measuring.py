@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -38,7 +38,7 @@ from pytest_judgesense.report.evidence import Evidence
 from pytest_judgesense.report.log import log_lines
 from pytest_judgesense.report.rows import estimate_rows
 from pytest_judgesense.report.view import view_of
-from pytest_judgesense.suites.builtin import builtin_cassette, builtin_suites
+from pytest_judgesense.suites.builtin import builtin_suites, cassettes_in, suite_file
 from pytest_judgesense.suites.loading import load_suite
 from pytest_judgesense.suites.suite import Suite
 
@@ -157,62 +157,50 @@ def measure(
     folder = Path(cassettes) if cassettes is not None else Path("cassettes")
     trust = Trust.here(*(suite.path for suite in found))
     parts, cells = [], []
+
+    def asked(judge: JudgeSpec, suite: Suite, mode: Mode, loop: AskingLoop) -> Measurement:
+        called = judge.called or judge.name
+        with ExitStack() as stack:
+            if mode == "replay":
+                paths = cassettes_in(folder, judge.slug, suite.recordings)
+            else:
+                live = mode == "live" and stack.enter_context(tempfile.TemporaryDirectory())
+                kept = (Path(live) if live else folder) / judge.slug
+                paths = {name: kept / f"{name}.jsonl" for name in suite.recordings}
+                for _, path in sorted(paths.items()):
+                    stack.enter_context(recording_alone(path, Recorder.here()))
+            return measured(
+                judge,
+                suite,
+                paths,
+                loop,
+                mode=mode,
+                seed=seed,
+                concurrency=concurrency,
+                how_to_record=f'record it: measure("{called}", "{suite.name}", mode="record")',
+                registry=registry,
+                trust=trust,
+            )
+
     with closing(AskingLoop()) as loop:
         for judge in specs:
             for suite in found:
-                asking = _Asking(loop, mode, folder, seed, concurrency, registry, trust)
-                one = asking.measurement(judge, suite)
+                notices = lint_notices(suite_for_judge(suite, judge), registry)
+                try:
+                    one = asked(judge, suite, mode, loop)
+                except MissingRecording:
+                    if judge.provider != "embedded" or mode != "replay":
+                        raise
+                    # Its replies follow from its profile, on any machine.
+                    one = asked(judge, suite, "live", loop)
+                    notices += ("not recorded: the embedded judge was run in this process",)
+                one = replace(one, notices=(*notices, *one.notices))
                 checks = _checked(one, policy, registry)
                 parts.append(one.sheet.with_checks(checks))
                 cells.append(one.cell)
     sheet = sheet_of(parts, seed=seed, mode=mode, registry=registry)
     known = {field.name: getattr(sheet, field.name) for field in fields(sheet)}
     return MeasuredDatasheet(**known, cells=tuple(cells), registry=registry)
-
-
-@dataclass(frozen=True)
-class _Asking:
-    """How judges are called, or their recordings replayed."""
-
-    loop: AskingLoop
-    mode: Mode
-    folder: Path
-    seed: int
-    concurrency: int
-    registry: Registry
-    trust: Trust
-
-    def measurement(self, judge: JudgeSpec, suite: Suite) -> Measurement:
-        """One judge on one suite, with the notices of lint."""
-        notices = lint_notices(suite_for_judge(suite, judge), self.registry)
-        try:
-            found = self._measured(judge, suite)
-        except MissingRecording:
-            if judge.provider != "embedded" or self.mode != "replay":
-                raise
-            # Its replies follow from its profile, on any machine.
-            found = replace(self, mode="live")._measured(judge, suite)
-            notices += ("not recorded: the embedded judge was run in this process",)
-        return replace(found, notices=(*notices, *found.notices))
-
-    def _measured(self, judge: JudgeSpec, suite: Suite) -> Measurement:
-        called = judge.called or judge.name
-        with ExitStack() as stack:
-            folder = self.folder
-            if self.mode == "live":
-                folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-            return measured(
-                judge,
-                suite,
-                stack.enter_context(_recordings(judge, suite, folder, self.mode)),
-                self.loop,
-                mode=self.mode,
-                seed=self.seed,
-                concurrency=self.concurrency,
-                how_to_record=f'record it: measure("{called}", "{suite.name}", mode="record")',
-                registry=self.registry,
-                trust=self.trust,
-            )
 
 
 def _several(given: Any) -> list[Any]:
@@ -223,12 +211,9 @@ def _suite(given: _SuiteLike, registry: Registry) -> Suite:
     if isinstance(given, Suite):
         return given
     base, _, preset = str(given).partition("@")
-    known = builtin_suites()
-    here = Path("suites") / base / f"{base}.suite.toml"
-    for path in (Path(base), here, known.get(base, here)):
-        if path.name.endswith(".suite.toml") and path.is_file():
-            return load_suite(path, preset or None, registry.forms)
-    raise unknown_name("suite", base, known)
+    if (path := suite_file(base)) is None:
+        raise unknown_name("suite", base, builtin_suites())
+    return load_suite(path, preset or None, registry.forms)
 
 
 def _judges(given: Iterable[_JudgeLike], registry: Registry) -> list[JudgeSpec]:
@@ -258,23 +243,6 @@ def _of_function(given: Any) -> JudgeSpec:
             remedy='give it a name: measure(Judge("NAME", function), ...)',
         )
     return Judge(name, given)
-
-
-@contextmanager
-def _recordings(
-    judge: JudgeSpec, suite: Suite, folder: Path, mode: Mode
-) -> Iterator[dict[str, Path]]:
-    """The cassettes of a suite by the name of the recording; locked while recording."""
-    paths = {}
-    for name in suite.recordings:
-        relative = Path(judge.slug) / f"{name}.jsonl"
-        paths[name] = folder / relative
-        if mode == "replay" and not paths[name].exists():
-            paths[name] = builtin_cassette(relative) or paths[name]
-    with ExitStack() as stack:
-        for _, path in sorted(paths.items()) if mode != "replay" else ():
-            stack.enter_context(recording_alone(path, Recorder.here()))
-        yield paths
 
 
 def _checked(of: Measurement, policy: Policy, registry: Registry) -> Iterator[CheckLine]:

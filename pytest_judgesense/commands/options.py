@@ -190,17 +190,14 @@ def trust_of(options: argparse.Namespace) -> Trust:
 
 def suite_files(name: str) -> list[Path]:
     """The suite files that a path or a name means: those of a folder, this project's, built-in."""
-    from pytest_judgesense.suites.builtin import builtin_suites
+    from pytest_judgesense.suites.builtin import builtin_suites, suite_file
 
-    known = builtin_suites()
-    here = Path("suites") / name / f"{name}.suite.toml"
-    for path in (Path(name), here, known.get(name, here)):
-        if path.name.endswith(".suite.toml") and path.is_file():
-            return [path]
+    if (file := suite_file(name)) is not None:
+        return [file]
     if found := sorted(Path(name).rglob("*.suite.toml")):
         return found
     own = (path.parent for path in Path("suites").glob("*/*.suite.toml"))
-    raise unknown_name("suite", name, {*known, *(folder.name for folder in own)})
+    raise unknown_name("suite", name, {*builtin_suites(), *(folder.name for folder in own)})
 
 
 def show(lines: Iterable[str]) -> int:

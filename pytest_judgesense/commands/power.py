@@ -48,7 +48,7 @@ from pytest_judgesense.stats.variance import (
     cheapest_split,
     variance_components,
 )
-from pytest_judgesense.suites.builtin import builtin_cassette
+from pytest_judgesense.suites.builtin import cassettes_in
 from pytest_judgesense.suites.planning import filled, plan_trials
 from pytest_judgesense.suites.suite import Suite
 from pytest_judgesense.trial import Failed, Judgment, Trial
@@ -194,12 +194,7 @@ def _early_stop(suite: Suite, asked: Asked, usd_a_trial: float | None) -> Iterat
 
 def cassettes_of(judge: JudgeSpec, suite: Suite, cassettes: Path) -> dict[str, Path]:
     """The cassettes of the suite by recording, as pytest would find them."""
-    names = suite_for_judge(suite, judge).recordings
-    files = {name: Path(judge.slug) / f"{name}.jsonl" for name in names}
-    return {
-        name: path if (path := cassettes / file).exists() else builtin_cassette(file) or path
-        for name, file in files.items()
-    }
+    return cassettes_in(cassettes, judge.slug, suite_for_judge(suite, judge).recordings)
 
 
 def powers(suite: Suite, asked: Asked, cell: Cell | None = None) -> list[CheckPower]:

@@ -6,6 +6,7 @@ it needs into a temporary folder and removes that at its end.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
@@ -19,10 +20,26 @@ def builtin_suites() -> dict[str, Path]:
     return {file.name.removesuffix(".suite.toml"): file for file in files}
 
 
+def suite_file(name: str) -> Path | None:
+    """The suite file that a path or a name means: this project's, else the built-in one."""
+    here = Path("suites") / name / f"{name}.suite.toml"
+    paths = (Path(name), here, builtin_suites().get(name, here))
+    return next((one for one in paths if one.name.endswith(".suite.toml") and one.is_file()), None)
+
+
 def builtin_cassette(relative: Path) -> Path | None:
     """A recording that comes with the installation (read only), ``<judge>/<suite>.jsonl``."""
     path = _data(f"cassettes/{relative.as_posix()}")
     return path if path.is_file() else None
+
+
+def cassettes_in(folder: Path, judge: str, names: Iterable[str]) -> dict[str, Path]:
+    """The recordings of a judge in ``folder`` by name, else those of the installation."""
+    files = {name: Path(judge) / f"{name}.jsonl" for name in names}
+    return {
+        name: path if (path := folder / file).exists() else builtin_cassette(file) or path
+        for name, file in files.items()
+    }
 
 
 def template_file(name: str) -> Path:

@@ -19,7 +19,7 @@ import difflib
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Literal
 
@@ -28,14 +28,13 @@ from pydantic import BaseModel, Field, ValidationError
 from pytest_judgesense.checks.regression import Side
 from pytest_judgesense.datasheet import digest, text_of
 from pytest_judgesense.errors import LogError, UsageError
-from pytest_judgesense.estimate import Estimate
 from pytest_judgesense.files import read_text
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.limits import json_value
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.registry import Registry
 from pytest_judgesense.report.codec import SCHEMA as DATASHEET
-from pytest_judgesense.report.codec import estimate_of_file
+from pytest_judgesense.report.codec import datasheet_from
 from pytest_judgesense.report.log import design_of_object, judgment_of_object
 from pytest_judgesense.suites.suite import Suite
 
@@ -223,20 +222,22 @@ def _of_baseline(
 
 
 def _of_datasheet(path: Path, value: Mapping[str, Any]) -> list[Measured]:
-    found = []
     try:
-        for entry in value["judges"]:
-            by_suite: dict[str, list[Estimate]] = {}
-            for measure in entry["measures"]:
-                by_suite.setdefault(measure["suite"], []).append(estimate_of_file(measure))
-            judge = entry["judge"]
-            identity = {k: v for k, v in judge.items() if k in (*_IDENTITY, *_DECODING)}
-            materials = {part["suite"]: part["material"] for part in entry["parts"]}
-            for suite, estimates in by_suite.items():
-                one = Measured(judge["name"], suite, identity, Side(tuple(estimates)))
-                tables = tuple(table for table in entry["analyses"] if table["suite"] == suite)
-                found.append(replace(one, analyses=tables, material=materials.get(suite)))
-    except (KeyError, TypeError, AttributeError) as error:
+        sheet = datasheet_from(value)
+        return [
+            Measured(
+                judge.identity["name"],
+                part.suite,
+                {k: v for k, v in judge.identity.items() if k in (*_IDENTITY, *_DECODING)},
+                Side(part.estimates),
+                analyses=part.analyses,
+                material=part.material,
+            )
+            for judge in sheet.judges
+            for part in judge.parts
+            if part.estimates
+        ]
+    except (KeyError, TypeError, AttributeError, ValueError) as error:
         raise LogError(
             f"{path} is not a datasheet that can be compared",
             found=f"no {error}"
@@ -245,7 +246,6 @@ def _of_datasheet(path: Path, value: Mapping[str, Any]) -> list[Measured]:
             expected="what --judge-datasheet wrote: judges with measures, parts and analyses",
             remedy="write it again",
         ) from error
-    return found
 
 
 def changes(old: Measured, new: Measured) -> list[str]:

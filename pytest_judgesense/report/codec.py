@@ -28,7 +28,7 @@ from pytest_judgesense.estimate import Clustered, Estimate, Interval, Missing
 
 SCHEMA: Final = "judgesense/datasheet/1"
 # The fields of a judge besides its identity, which follow from its parts.
-_DERIVED: Final = frozenset(("served", "prompts", "suites", "state", "recorded"))
+DERIVED: Final = frozenset(("served", "prompts", "suites", "state", "recorded"))
 
 
 def datasheet_json(sheet: Datasheet) -> str:
@@ -117,12 +117,11 @@ def _span(recorded: tuple[str, str] | None) -> dict[str, str] | None:
 
 
 def _estimate(estimate: Estimate) -> dict[str, Any]:
-    count, interval, clustered = estimate.count, estimate.interval, estimate.clustered
+    count, clustered = estimate.count, estimate.clustered
     return {
-        **_but(estimate, "observations", "anew"),
+        **_estimate_to_plain(estimate),
         # A count is a whole number except where pairs share a call: 3, not 3.0.
         "count": int(count) if count is not None and count == int(count) else count,
-        "interval": interval and asdict(interval),
         "clustered": clustered and _but(clustered, "lower_bound", "upper_bound", "at"),
         "missing": _but(estimate.missing, "share"),
     }
@@ -196,13 +195,11 @@ def datasheet_from(value: Mapping[str, Any]) -> Datasheet:
     """
     parts = []
     for entry in value["judges"]:
+        measures = [_estimate_of_file(one) for one in entry["measures"]]
         judge = entry["judge"]
-        identity = {key: one for key, one in judge.items() if key not in _DERIVED}
+        identity = {key: one for key, one in judge.items() if key not in DERIVED}
         for part in entry["parts"]:
             suite = part["suite"]
-            estimates = tuple(
-                estimate_of_file(one) for one in entry["measures"] if one["suite"] == suite
-            )
             span = part["recorded"]
             parts.append(
                 SuiteSheet(
@@ -213,7 +210,7 @@ def datasheet_from(value: Mapping[str, Any]) -> Datasheet:
                     suite_digest=part["digest"],
                     served=tuple(part["served"]),
                     recorded=(str(span["first"]), str(span["last"])) if span else None,
-                    estimates=estimates,
+                    estimates=tuple(one for one in measures if one.suite == suite),
                     calls=Calls(**part["calls"]),
                     checks=tuple(
                         check_from(one) for one in entry["checks"] if one["suite"] == suite
@@ -229,7 +226,7 @@ def datasheet_from(value: Mapping[str, Any]) -> Datasheet:
     )
 
 
-def estimate_of_file(value: Mapping[str, Any]) -> Estimate:
+def _estimate_of_file(value: Mapping[str, Any]) -> Estimate:
     """An estimate as a datasheet's file holds it."""
     ends = value["clustered"]
     # The file holds no one-sided bounds, and nothing that is read from it needs them.

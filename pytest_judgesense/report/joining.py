@@ -8,11 +8,9 @@ from typing import Any, Final, NamedTuple
 
 from pytest_judgesense.errors import LogError
 from pytest_judgesense.instruments.builtin import BUILT_IN
-from pytest_judgesense.report.codec import SCHEMA, sheet_text, summed_up
+from pytest_judgesense.report.codec import DERIVED, SCHEMA, sheet_text, summed_up
 from pytest_judgesense.sections import Entrant, compare
 
-# Sums over the parts in a judge's entry, besides its identity.
-_SUMS: Final = frozenset({"served", "prompts", "suites", "state", "recorded"})
 _NAMES: Final = {"measures": "measure", "checks": "check", "analyses": "analysis"}
 _KINDS: Final = ("parts", *_NAMES)
 _COMPARED: Final = frozenset(name for one in BUILT_IN.comparisons for name in one.all_names)
@@ -88,7 +86,7 @@ class _Joined:
 
     def add(self, entry: Mapping[str, Any], source: str) -> None:
         named = f"judge {self._slug}"
-        identity = {k: v for k, v in entry["judge"].items() if k not in _SUMS}
+        identity = {k: v for k, v in entry["judge"].items() if k not in DERIVED}
         _agree(self._identity, "identity", identity, source, f"what {named} is")
         for part in entry["parts"]:
             self._add_part(part, source, f"suite {part['suite']} of {named}")

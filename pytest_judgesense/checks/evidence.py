@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from pytest_judgesense.checks.outcome import Outcome
@@ -59,3 +59,10 @@ def _units_against(estimate: Estimate, cell: Cell, *, floor: bool) -> tuple[str,
 def items_of(groups: Sequence[Group]) -> list[str]:
     """The items of the groups in order, without duplicates."""
     return list(dict.fromkeys(group[0].trial.item for group in groups))
+
+
+def spread(groups: Sequence[Group]) -> Iterator[Group]:
+    """One group of each item, then the others."""
+    first = {group[0].trial.item: at for at, group in reversed(list(enumerate(groups)))}
+    yield from (groups[at] for at in sorted(first.values()))
+    yield from (one for at, one in enumerate(groups) if first[one[0].trial.item] != at)

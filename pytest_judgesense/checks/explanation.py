@@ -10,9 +10,10 @@ import shlex
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import islice
 from typing import Any, Final, Literal, NamedTuple
 
-from pytest_judgesense.checks.evidence import evidence_of, items_of
+from pytest_judgesense.checks.evidence import evidence_of, items_of, spread
 from pytest_judgesense.checks.outcome import Finding, Outcome, lint_suite
 from pytest_judgesense.checks.regression import Comparison, RegressionOutcome, Side
 from pytest_judgesense.datasheet import CheckLine, Gate
@@ -147,7 +148,7 @@ def short_evidence(
     else:
         title, groups = evidence_of(outcome, cell)
         size = len(groups)
-        shown = [one for group in _spread(groups) for one in group][:2]
+        shown = [one for group in spread(groups) for one in group][:2]
         told = [f"{one.trial.id}: {_said(one)}" for one in shown]
     if not told and not isinstance(outcome, RegressionOutcome):
         # Nothing was judged: what kept the calls from it speaks against the check.
@@ -287,7 +288,7 @@ def _lines(
     if groups:
         items = items_of(groups)
         yield f"  {title}: {len(groups)}, on {len(items)} item{'s' * (len(items) != 1)}"
-        for group in _spread(groups):
+        for group in islice(spread(groups), _SHOWN_GROUPS):
             yield from _show(group, prompt_of)
         if len(groups) > _SHOWN_GROUPS:
             yield f"    ... and {len(groups) - _SHOWN_GROUPS} more"
@@ -353,14 +354,6 @@ def failures(judgments: Iterable[Judgment]) -> Iterator[str]:
         yield f"{len(trials)} failed, the first {trials[0]}: {excerpt(reason, 160)}"
     if len(ranked) > _SHOWN_GROUPS:
         yield f"... and {len(ranked) - _SHOWN_GROUPS} more reasons of failed calls"
-
-
-def _spread(groups: list[Group]) -> list[Group]:
-    """A few groups, of different items if possible."""
-    by_item = {group[0].trial.item: group for group in reversed(groups)}
-    chosen = list(by_item.values())[::-1][:_SHOWN_GROUPS]
-    rest = [group for group in groups if group not in chosen]
-    return (chosen + rest)[:_SHOWN_GROUPS]
 
 
 def _show(group: Group, prompt_of: Callable[[str], str] | None) -> Iterator[str]:
@@ -472,14 +465,11 @@ def _regression_summary(outcome: RegressionOutcome) -> str:
 def _difference_text(comparison: Comparison) -> str:
     """Old value, new value, their difference and its interval."""
     old, new = comparison.old, comparison.new
-    name = new.measure
-    if new.condition:
-        name += f" ({', '.join(f'{key}={value}' for key, value in new.condition.items())})"
     values = [
         "unavailable" if one.value is None else number_text(one.value, one.flags)
         for one in (old, new)
     ]
-    text = f"{name} {values[0]} -> {values[1]}"
+    text = f"{_name(new)} {values[0]} -> {values[1]}"
     ends = comparison.interval()
     if comparison.identical:
         return f"{text}, no unit changed"

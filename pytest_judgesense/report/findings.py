@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Final
 
-from pytest_judgesense.checks.evidence import evidence_against, items_of
+from pytest_judgesense.checks.evidence import evidence_against, items_of, spread
 from pytest_judgesense.checks.regression import differs
 from pytest_judgesense.datasheet import CheckLine, Gate, SuiteSheet
 from pytest_judgesense.errors import printable_lines
@@ -106,7 +106,7 @@ def findings_of(
             tuple((named(found), gauge(found, gate)) for found, gate in drawn),
             tuple(_apart(part, drawn[0][1])) if drawn else (),
             f"{title}: {len(groups):,}, on {len(items_of(groups)):,} items" if groups else "",
-            tuple(islice((_exhibit(group, prompts) for group in _spread(groups)), most)),
+            tuple(islice((_exhibit(group, prompts) for group in spread(groups)), most)),
         )
 
 
@@ -179,20 +179,6 @@ def _groups(
         again = find_estimate(measure.estimator(cell), gate.measure, gate.condition)
         estimate = again or estimate
     return evidence_against(measure, estimate, cell)
-
-
-def _spread(groups: Sequence[tuple[Judgment, ...]]) -> Iterator[tuple[Judgment, ...]]:
-    """One group of each item, then the others."""
-    seen: set[str] = set()
-    others = []
-    for group in groups:
-        item = group[0].trial.item
-        if item in seen:
-            others.append(group)
-        else:
-            seen.add(item)
-            yield group
-    yield from others
 
 
 def _exhibit(

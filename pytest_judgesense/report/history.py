@@ -7,8 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from pytest_judgesense.datasheet import CheckLine, Datasheet, Gate, JudgeSheet, span_of
+from pytest_judgesense.datasheet import Datasheet, Gate, JudgeSheet, span_of
 from pytest_judgesense.estimate import Estimate
+from pytest_judgesense.figures import ends_of
 from pytest_judgesense.report import numbers
 from pytest_judgesense.report.gauges import Moment, course
 
@@ -90,7 +91,9 @@ def lines_of(sheets: Sequence[Recorded]) -> Iterator[Line]:
     ):
         last = next(one for one in reversed(points) if one)
         moments = [
-            Moment(one.estimate.value, _ends(one.estimate), one.gate) if one else Moment(None)
+            Moment(one.estimate.value, ends_of(one.estimate.clustered), one.gate)
+            if one
+            else Moment(None)
             for one in points
         ]
         if all(one.value is None for one in moments):
@@ -114,7 +117,8 @@ def _points(judge: JudgeSheet) -> Iterator[_Point]:
         gates = {
             (gate.measure, frozenset(gate.condition.items())): gate
             for line in part.checks
-            for gate in _gates(line)
+            for gate in line.gates
+            if gate.sign != "before"  # those of a baseline move with it
         }
         for one in part.estimates:
             gate = gates.get((one.measure, frozenset(one.condition.items())))
@@ -122,18 +126,8 @@ def _points(judge: JudgeSheet) -> Iterator[_Point]:
                 yield _Point(judge.name, one, gate)
 
 
-def _gates(line: CheckLine) -> Iterator[Gate]:
-    """The bars of a check that stay where they are; those of a baseline move with it."""
-    yield from (gate for gate in line.gates if gate.sign != "before")
-
-
 def _is_gated(points: Sequence[_Point | None]) -> bool:
     return any(one and one.gate for one in points)
-
-
-def _ends(estimate: Estimate) -> tuple[float, float] | None:
-    ends = estimate.clustered
-    return (ends.lower, ends.upper) if ends else None
 
 
 def _row(sheet: Recorded, point: _Point) -> tuple[str, ...]:

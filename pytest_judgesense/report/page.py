@@ -24,9 +24,10 @@ from pytest_judgesense.report import numbers
 from pytest_judgesense.report.contrast import Piece
 from pytest_judgesense.report.drawing import draw
 from pytest_judgesense.report.evidence import Evidence, packed
-from pytest_judgesense.report.findings import MOST_EXHIBITS, Finding, findings_of, named
+from pytest_judgesense.report.findings import MOST_EXHIBITS, findings_of, named
 from pytest_judgesense.report.gauges import gauge
 from pytest_judgesense.report.history import Recorded, lines_of
+from pytest_judgesense.report.separated import cell
 from pytest_judgesense.report.summary import (
     Missed,
     by_judge,
@@ -80,7 +81,12 @@ def page_text(
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"shown": _cell, "rate": number_text}
+    environment.filters |= {
+        "shown": _cell,
+        "rate": number_text,
+        "drawn": Markup,  # our own drawings, their texts escaped
+        "marked": _marked,
+    }
     style, script = template_text("page.css"), template_text("page.js")
     evidence = evidence or Evidence()
     packed_evidence, cut = packed(evidence, view.registry.sections)
@@ -101,7 +107,7 @@ def page_text(
     for judge in view.judges:
         of_judge = left.pop(judge.sheet.name, [])
         shown = _judge(judge, of_judge, evidence, view, room // (len(view.judges) - len(judges)))
-        room -= sum(len(one["groups"]) for one in shown["findings"])
+        room -= sum(len(one.groups) for one in shown["findings"])
         judges.append(shown)
     return environment.from_string(template_text("page.html")).render(
         policy="default-src 'none'; img-src data:; base-uri 'none'; form-action 'none'; "
@@ -137,15 +143,8 @@ def csv_of(columns: Sequence[str], rows: Iterable[Sequence[Value]]) -> str:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\r\n")
     for row in (columns, *rows):
-        writer.writerow(map(_harmless, row))
+        writer.writerow(cell(printable(one) if isinstance(one, str) else one) for one in row)
     return text.getvalue()
-
-
-def _harmless(cell: Value) -> Value:
-    if not isinstance(cell, str):
-        return cell
-    text = printable(cell)
-    return f"'{text}" if text.lstrip()[:1] in ("=", "+", "-", "@") else text
 
 
 def _digest(text: str) -> str:
@@ -185,7 +184,7 @@ def _judge(
         else next((word for word in _FIRST if any(o.outcome == word for o in checks)), ""),
         "replies": f"{calls.made + calls.replayed:,} replies{missing_words(judge.sheet.estimates)}",
         "checks": sorted(checks, key=lambda line: (_FIRST[line.outcome], line.suite)),
-        "findings": [_finding(one) for one in findings_of(judge, evidence, view.registry, room)],
+        "findings": list(findings_of(judge, evidence, view.registry, room)),
         "suites": [_suite(part, view.registry) for part in judge.parts],
         "profile": judge.profile,
         "parts": [(one.part, list(map(_table, one.tables))) for one in judge.parts],
@@ -210,7 +209,7 @@ def _history(sheets: Sequence[Recorded]) -> dict[str, Any]:
     groups: dict[str, dict[str, list[Any]]] = {}
     for line in lines_of(sheets):
         known = groups.setdefault(f"{line.judge} on {line.suite}", {"gated": [], "others": []})
-        known["gated" if line.gated else "others"].append((line, *_mini((line.name, line.svg))))
+        known["gated" if line.gated else "others"].append(line)
     return {
         "count": len(sheets),
         "first": sheets[0].when,
@@ -218,40 +217,6 @@ def _history(sheets: Sequence[Recorded]) -> dict[str, Any]:
         "groups": groups,
         "columns": ("when", "file", "judge", "value", "95% clustered", "count/n", "bar"),
     }
-
-
-def _finding(finding: Finding) -> dict[str, Any]:
-    return {
-        "first": finding.first,
-        "lines": finding.lines,
-        "sentence": finding.sentence,
-        "measure": finding.measure,
-        "gauges": list(map(_mini, finding.gauges)),
-        "apart": list(map(_mini, finding.apart)),
-        "title": finding.title,
-        "groups": [
-            (
-                item,
-                [
-                    {
-                        "place": side.place,
-                        "said": side.said,
-                        "prompt": _marked(side.prompt),
-                        "reply": _marked(side.reply),
-                    }
-                    for side in sides
-                ],
-            )
-            for item, sides in finding.groups
-        ],
-    }
-
-
-def _mini(figure: tuple[str, str]) -> tuple[str, Any]:
-    from markupsafe import Markup
-
-    words, svg = figure
-    return words, Markup(svg)  # noqa: S704 our own drawing, its texts escaped
 
 
 def _marked(pieces: Sequence[Piece]) -> Any:
@@ -274,9 +239,7 @@ def _suite(part: PartView, registry: Registry) -> tuple[str, str, list[str], Any
 
     gates = sorted((gate for line in part.part.checks for gate in line.gates), key=order)
     known = ((find_estimate(part.part.estimates, one.measure, one.condition), one) for one in gates)
-    figure = next(
-        (_mini((named(found), gauge(found, gate))) for found, gate in known if found), None
-    )
+    figure = next(((named(found), gauge(found, gate)) for found, gate in known if found), None)
     cells = list(suite_cells(part, registry))
     return worst_of(part.part.checks), part.part.suite, cells, figure
 

@@ -6,32 +6,32 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from pytest_judgesense.datasheet import Datasheet
+from pytest_judgesense.estimate import Estimate
 
-# The columns of every row, in this order.
-COLUMNS: Final = (
-    "judge",
-    "suite",
-    "measure",
-    "condition",
-    "value",
-    "count",
-    "n",
-    "unit",
-    "lower",
-    "upper",
-    "method",
-    "clusters",
-    "paper_lower",
-    "paper_upper",
-    "paper_method",
-    "unparsed",
-    "failed",
-    "worst_low",
-    "worst_high",
-    "flags",
-    "unavailable",
-    "checks",
-)
+# The columns of every row besides judge and checks, in this order, and where an estimate has each.
+_PATHS: Final = {
+    "suite": "suite",
+    "measure": "measure",
+    "condition": "",
+    "value": "value",
+    "count": "count",
+    "n": "n",
+    "unit": "unit",
+    "lower": "clustered.lower",
+    "upper": "clustered.upper",
+    "method": "clustered.method",
+    "clusters": "clustered.clusters",
+    "paper_lower": "interval.lower",
+    "paper_upper": "interval.upper",
+    "paper_method": "interval.method",
+    "unparsed": "missing.unparsed",
+    "failed": "missing.failed",
+    "worst_low": "missing.lower_bound",
+    "worst_high": "missing.upper_bound",
+    "flags": "",
+    "unavailable": "unavailable",
+}
+COLUMNS: Final = ("judge", *_PATHS, "checks")
 
 
 def estimate_rows(sheet: Datasheet) -> Iterator[dict[str, Any]]:
@@ -44,34 +44,23 @@ def estimate_rows(sheet: Datasheet) -> Iterator[dict[str, Any]]:
     for judge in sheet.judges:
         for part in judge.parts:
             for one in part.estimates:
-                clustered, paper, missing = one.clustered, one.interval, one.missing
                 gates = [
                     f"{line.check}: {line.outcome}"
                     for line in part.checks
                     if line.measure == one.measure and dict(line.condition) == dict(one.condition)
                 ]
-                values = (
-                    judge.name,
-                    one.suite,
-                    one.measure,
-                    "; ".join(f"{key}={value}" for key, value in one.condition.items()),
-                    one.value,
-                    one.count,
-                    one.n,
-                    one.unit,
-                    clustered and clustered.lower,
-                    clustered and clustered.upper,
-                    clustered and clustered.method,
-                    clustered and clustered.clusters,
-                    paper and paper.lower,
-                    paper and paper.upper,
-                    paper and paper.method,
-                    missing.unparsed,
-                    missing.failed,
-                    missing.lower_bound,
-                    missing.upper_bound,
-                    "; ".join(one.flags),
-                    one.unavailable,
-                    "; ".join(gates),
-                )
-                yield dict(zip(COLUMNS, values, strict=True))
+                yield {
+                    "judge": judge.name,
+                    **{column: _found(one, path) for column, path in _PATHS.items()},
+                    "condition": "; ".join(
+                        f"{key}={value}" for key, value in one.condition.items()
+                    ),
+                    "flags": "; ".join(one.flags),
+                    "checks": "; ".join(gates),
+                }
+
+
+def _found(estimate: Estimate, path: str) -> Any:
+    name, _, field = path.partition(".")
+    found = getattr(estimate, name) if name else None
+    return getattr(found, field) if field and found is not None else found

@@ -10,7 +10,7 @@ from pytest_judgesense.report.rows import COLUMNS, estimate_rows
 from pytest_judgesense.report.view import View
 
 # Characters at which a spreadsheet begins a formula.
-_FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
+_FORMULA: Final = frozenset("=+-@\t\r")
 
 
 def separated_text(view: View) -> str:
@@ -19,10 +19,11 @@ def separated_text(view: View) -> str:
     lines = csv.DictWriter(written, COLUMNS, lineterminator="\n")
     lines.writeheader()
     for row in estimate_rows(view.sheet):
-        lines.writerow({name: _cell(value) for name, value in row.items()})
+        lines.writerow({name: cell(value) for name, value in row.items()})
     return written.getvalue()
 
 
-def _cell(value: Any) -> Any:
-    """Names are people's: none of them is a formula."""
-    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
+def cell(value: Any) -> Any:
+    """Names are people's: before one that would be a formula stands a ``'``."""
+    starts = isinstance(value, str) and (value[:1] or " ") + value.lstrip()[:1]
+    return f"'{value}" if starts and not _FORMULA.isdisjoint(starts) else value

@@ -18,7 +18,7 @@ from pytest_judgesense.measures.measure import Brief
 from pytest_judgesense.measures.shared import FAILED_RATE, UNPARSED_RATE
 from pytest_judgesense.registry import Registry
 from pytest_judgesense.report import numbers
-from pytest_judgesense.report.terminal import pooled_lines
+from pytest_judgesense.report.terminal import notice_lines, pooled_lines
 from pytest_judgesense.report.view import JudgeView, PartView, View, outcome_words
 
 # Limits on failing checks shown in full, on notices, and on the column of suite names.
@@ -127,8 +127,7 @@ def judge_lines(
     yield from indented(", ".join(provenance), width=2)
     if judge.profile:
         yield from indented(f"profile: {judge.profile}", width=2)
-    for notice in judge.sheet.changed:
-        yield from indented(f"notice: {notice}", width=2)
+    yield from notice_lines(judge.sheet.changed)
     yield from _failing_lines(judge)
     yield from _missed_of(missed)
 
@@ -136,8 +135,7 @@ def judge_lines(
 def _notice_lines(judge: JudgeView) -> Iterator[str]:
     """The first few notices of lint and of the calls about the suites."""
     notices = [f"{one.suite}: {notice}" for one in judge.sheet.parts for notice in one.notices]
-    for notice in notices[:_MOST_NOTICES]:
-        yield from indented(f"notice: {notice}", width=2)
+    yield from notice_lines(notices[:_MOST_NOTICES])
     if (more := len(notices) - _MOST_NOTICES) > 0:
         yield f"  {more} more notice{'s' * (more > 1)}: -vv"
 
@@ -156,8 +154,7 @@ def compared_lines(view: View) -> Iterator[str]:
         yield from lines
     for sentence in view.sheet.closing:
         yield from indented(sentence, width=2)
-    for notice in view.notices:
-        yield from indented(f"notice: {notice}", width=2)
+    yield from notice_lines(view.notices)
 
 
 def _totals(view: View) -> Iterator[str]:

@@ -57,8 +57,7 @@ def _judge_lines(judge: JudgeView, seed: int, today: date | None) -> Iterator[st
         head = ": ".join(filter(None, [part.part.suite, ", ".join(provenance)]))
         yield from indented(head, width=2)
         yield from _part_lines(part)
-    for notice in judge.sheet.changed:
-        yield from indented(f"notice: {notice}", width=2)
+    yield from notice_lines(judge.sheet.changed)
     profile = judge.profile or "nothing that a profile is drawn from was measured"
     yield from headed("  profile:", [profile])
     yield from headed("  calls:", judge.totals)

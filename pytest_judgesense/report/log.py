@@ -82,8 +82,6 @@ _BESIDE: Final = ("grades", "repair", "source")
 # Objects within a line.
 _NESTED: Final = frozenset({"condition", "usage", "probabilities", "design", *_BESIDE})
 _SAID: Final[Mapping[Any, str]] = {Verdict: "verdict", Unparsed: "unparsed", Failed: "failed"}
-_LINE: Final = TypeAdapter(_Line).validator
-_DESIGN: Final = TypeAdapter(Design)
 _MARK: Final = ',"design":'
 # What a foreign log may omit besides the cluster: an item is its own cluster.
 _DEFAULTS: Final[Mapping[str, Any]] = {
@@ -189,7 +187,7 @@ def read_log(
             text = line[: -len(end)] + "}" if same else line
             value = validated(text)
             if not value.keys().isdisjoint(stated):
-                validated = _LINE.validate_json
+                validated = _validator(_Line).validate_json
                 value = validated(text)
         except ValidationError:  # something of it is wrong, or half of a surrogate pair
             same, value = False, _form(_object(where, line), where)
@@ -226,9 +224,15 @@ def _read_parquet(
         yield _judgment(line, where, registry), design
 
 
+@lru_cache
+def _validator(form: Any) -> Any:
+    """Made for the first log that is read: most sessions read none."""
+    return TypeAdapter(form).validator
+
+
 @lru_cache(maxsize=16)
 def _without_further_fields(stated: frozenset[str]) -> Any:
-    """Reads lines without further fields, faster than `_LINE`; ``stated``: those that it shows."""
+    """Reads lines without further fields, faster than `_Line`; ``stated``: those that it shows."""
     fields = get_type_hints(_Line, include_extras=True) | dict.fromkeys(stated, Any)
     form: Any = TypedDict  # of names that are known at run time
     config = ConfigDict(strict=True, extra="ignore")
@@ -262,7 +266,7 @@ def _object(where: str, line: str) -> Mapping[str, Any]:
 
 def _form(value: Mapping[str, Any], where: str) -> _Line:
     try:
-        line: _Line = _LINE.validate_python(value)
+        line: _Line = _validator(_Line).validate_python(value)
     except ValidationError as error:
         for problem in error.errors(include_url=False):
             if problem["type"] != "string_unicode":  # half a surrogate pair is text all the same
@@ -297,7 +301,7 @@ def judgment_of_object(
 def design_of_object(value: Mapping[str, Any], where: str) -> Design:
     """The design that a line holds; `LogError` if a key of it is missing or malformed."""
     try:
-        design = _DESIGN.validate_python(value)
+        design = _validator(Design).validate_python(value)
         if len(set(design.labels)) < max(1, len(design.labels)):
             raise ValueError("labels, all different")  # noqa: TRY301
     except ValueError as error:

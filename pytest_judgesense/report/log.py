@@ -301,7 +301,7 @@ def judgment_of_object(
 def design_of_object(value: Mapping[str, Any], where: str) -> Design:
     """The design that a line holds; `LogError` if a key of it is missing or malformed."""
     try:
-        design = _validator(Design).validate_python(value)
+        design: Design = _validator(Design).validate_python(value)
         if len(set(design.labels)) < max(1, len(design.labels)):
             raise ValueError("labels, all different")  # noqa: TRY301
     except ValueError as error:

@@ -10,20 +10,26 @@ for pairs of replicates, each joins the most frequent verdict, or the rarest.
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import product
 from math import comb
-from typing import Any, Final, TypeAlias
+from typing import Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pytest_judgesense.measures.cell import Cell
+from pytest_judgesense.measures.cell import (
+    Cell,
+    cluster_of,
+    label_of,
+    order_of,
+    replicate_of,
+    template_of,
+)
 from pytest_judgesense.stats.inputs import compact_codes, first_places, joint_codes
-from pytest_judgesense.trial import Judgment, Unparsed, Verdict, content_of_slot
+from pytest_judgesense.trial import Judgment, content_of_slot
 
 FACTORS: Final = ("judge_type", "prompt_style", "temperature")
 SOURCES: Final = ("gold", "model", "dataset")
@@ -159,12 +165,62 @@ class Series(Pool):
     judgments: Codes
 
 
-class _Coding(dict[Any, int]):
-    """Codes by first appearance."""
+def sweep_of(cell: Cell) -> Sweep:
+    """The judgments of a cell in columns; made once for a cell."""
+    return cell.once("sweep", lambda: _columns(cell))
 
-    def __missing__(self, key: Any) -> int:
-        self[key] = len(self)
-        return self[key]
+
+def _columns(cell: Cell) -> Sweep:
+    # A log shares its conditions between its lines: what they hold is looked at once.
+    number, _ = cell.coded("condition", lambda one: id(one.trial.condition))
+    conditions = [cell.judgments[at].trial.condition for at in first_places(number).tolist()]
+
+    def under(key: str) -> tuple[list[Value], Codes]:
+        """The values of a condition key in order, and the code of each judgment."""
+        found = [condition.get(key, "") for condition in conditions]
+        values = sorted(set(found), key=lambda value: (isinstance(value, str), value))
+        return values, np.array([values.index(value) for value in found], dtype=np.intp)[number]
+
+    levels = {}
+    for factor in (*FACTORS, *SOURCES):
+        values, codes = under(factor)
+        # A temperature that some lines lack cannot be compared.
+        texts = any(isinstance(value, str) for value in values)
+        if values and values != [""] and not (texts and factor == "temperature"):
+            levels[factor] = values, codes
+    gold_of, temperature, model = (under(key)[1] for key in ("gold", "temperature", "model"))
+    order, template = cell.coded("order", order_of)[0], cell.coded("template", template_of)[0]
+    asked = cell.items, order, template, model
+    reason, reasons = cell.coded("reason", lambda one: getattr(one.outcome, "reason", None))
+    # Trials that a provider refuses are refused under a prompt, temperature and model.
+    declined = np.array([*(one.startswith(_REFUSED) for one in reasons), False])[reason]
+    place = joint_codes(template, temperature, model)
+    answers = np.bincount(place, weights=~(declined & (cell.outcomes == FAILED)))
+    state = np.where(answers[place] == 0, OUT, cell.outcomes).astype(np.intp)
+    said, words = cell.coded("content", _content)
+    gold, labels = cell.coded("label", label_of)
+    contents = [*dict.fromkeys(("1", "2", "tie", *words, *labels))]
+    replicate, replicates = cell.coded("replicate", replicate_of)
+    question, questions = cell.coded("cluster", cluster_of)
+    repair, repairs = cell.coded("repair", _repairs)
+    paired = cell.judgments if len(cell.judgments) <= _MOST_PAIRED else ()
+    return Sweep(
+        cell,
+        tuple(questions),
+        tuple(reasons),
+        levels,
+        np.array([judgment.trial.id for judgment in paired], dtype=object),
+        state,
+        np.array([*map(contents.index, words), -1])[said],
+        np.array([*map(contents.index, labels), -1])[gold],
+        cell.verdicts.astype(np.intp),
+        question.astype(np.intp),
+        joint_codes(*asked, gold_of, temperature),
+        np.array(replicates, dtype=np.intp)[replicate],
+        np.array(repairs, dtype=np.intp)[repair],
+        reason.astype(np.intp),
+        joint_codes(*asked),
+    )
 
 
 def _content(judgment: Judgment) -> str | None:
@@ -173,83 +229,9 @@ def _content(judgment: Judgment) -> str | None:
     return judgment.chosen or content_of_slot(judgment.verdict, judgment.trial.order)
 
 
-def sweep_of(cell: Cell) -> Sweep:
-    """The judgments of a cell in columns; made once for a cell."""
-    return cell.once("sweep", lambda: _columns(cell))
-
-
-def _columns(cell: Cell) -> Sweep:
-    contents, slots, questions, series, strata, reasons = (_Coding() for _ in range(6))
-    for name in ("1", "2", "tie"):
-        contents[name]
-    factors: dict[str, _Coding] = {key: _Coding() for key in (*FACTORS, *SOURCES)}
-    settings, places, models = (_Coding() for _ in range(3))
-    # What is the same for all judgments under a condition, and for all of a series, is looked at
-    # once: a log shares its conditions between its lines.
-    conditions: dict[int, tuple[int, int, int]] = {}
-    levels_of: list[tuple[int, ...]] = []
-    of_series: list[tuple[int, int]] = []
-    flat = array("q")
-    for judgment in cell.judgments:
-        trial, outcome, condition = judgment.trial, judgment.outcome, judgment.trial.condition
-        under = conditions.get(id(condition))
-        if under is None:
-            asked = condition.get("temperature"), models[condition.get("model")]
-            under = (len(levels_of), settings[(condition.get("gold"), *asked)], asked[1])
-            conditions[id(condition)] = under
-            levels_of.append(tuple(factors[key][condition.get(key, "")] for key in factors))
-        number, setting, model = under
-        key = (trial.item, trial.order, trial.template, setting)
-        at = series.get(key)
-        if at is None:
-            at = series[key]
-            # Trials that a provider refuses are refused under a prompt, temperature and model.
-            place = places[(trial.template, condition.get("temperature"), model)]
-            of_series.append((strata[(*key[:3], model)], place))
-        state, reason, value, is_refused = VERDICT, -1, -1, 0
-        if isinstance(outcome, Verdict):
-            value = slots[outcome.value]
-        elif isinstance(outcome, Unparsed):
-            state, reason = UNPARSED, reasons[outcome.reason]
-        else:
-            state, reason = FAILED, reasons[outcome.reason]
-            is_refused = int(outcome.reason.startswith(_REFUSED))
-        said = _content(judgment)
-        repair = judgment.detail.get("repair") if judgment.detail else None
-        flat.extend(
-            (
-                state,
-                -1 if said is None else contents[said],
-                -1 if trial.label is None else contents[trial.label],
-                value,
-                questions[trial.cluster],
-                at,
-                trial.replicate,
-                int(repair.get("calls", 1)) if repair else 0,
-                reason,
-                number,
-                is_refused,
-            )
-        )
-    table = np.array(flat, dtype=np.intp).reshape(-1, 11)
-    *columns, number_of, declined = np.ascontiguousarray(table.T)
-    stratum, place_of = np.array(of_series, dtype=np.intp).reshape(-1, 2)[columns[5]].T
-    if declined.any():
-        answers = np.bincount(place_of, weights=1 - declined)
-        columns[0][answers[place_of] == 0] = OUT
-    columns.append(stratum)
-    of_factors = np.array(levels_of, dtype=np.intp).reshape(-1, len(factors))[number_of].T
-    levels = {}
-    for (factor, codes), column in zip(factors.items(), of_factors, strict=True):
-        texts = any(isinstance(value, str) for value in codes)
-        values = sorted(codes, key=lambda value: (isinstance(value, str), value))
-        # A temperature that some lines lack cannot be compared.
-        if values and values != [""] and not (texts and factor == "temperature"):
-            rank_of = np.array([values.index(value) for value in codes], dtype=np.intp)
-            levels[factor] = (values, rank_of[column])
-    paired = cell.judgments if len(cell.judgments) <= _MOST_PAIRED else ()
-    keys = np.array([judgment.trial.id for judgment in paired], dtype=object)
-    return Sweep(cell, tuple(questions), tuple(reasons), levels, keys, *columns)
+def _repairs(judgment: Judgment) -> int:
+    repair = judgment.detail.get("repair") if judgment.detail else None
+    return int(repair.get("calls", 1)) if repair else 0
 
 
 def series_of(sweep: Sweep) -> Series:

@@ -17,7 +17,14 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
-from pytest_judgesense.commands.own import bar_of, scale_of, toml_key, toml_text
+from pytest_judgesense.commands.own import (
+    bars_of,
+    design_of,
+    head_of,
+    scale_of,
+    showing,
+    written_suite,
+)
 from pytest_judgesense.errors import LogError, UsageError
 from pytest_judgesense.importers import messages_of, slug
 from pytest_judgesense.instruments.builtin import BUILT_IN
@@ -46,7 +53,6 @@ _WORDINGS: Final = (
     ("t2", "Read everything below before you decide.\n\n{}"),
     ("t3", "{}\n\nDecide with care, and reply in exactly the form that is asked for above."),
 )
-_LITERAL: Final = re.compile(r"[^\x00-\x08\x0b-\x1f\x7f]*[^\x00-\x08\x0b-\x1f\x7f']")
 # Model names with a known provider, as other tools write them.
 _MODELS: Final = (
     ("openai", re.compile(r"openai(?:/|:(?:chat:|responses:)?)([\w.:-]+)")),
@@ -369,7 +375,6 @@ def _default(found: Frozen) -> str:
     """A wording that shows all that the outputs have, and asks for the labels."""
     names = list(dict.fromkeys(name for one in found.shown for name in one.fields))
     names = [name for name in names if all(name in one.fields for one in found.shown)]
-    blocks = [f"<{name}>\n{{{{{name}}}}}\n</{name}>" for name in sorted(names, key=_last)]
     if found.design.pairwise:
         tie = " or tie" if found.tie else ""
         asked = f"Which of the two is better? Answer with one of: A, B{tie}."
@@ -382,7 +387,7 @@ def _default(found: Frozen) -> str:
         asked = f"Judge the answer by the criterion. Answer with one of: {', '.join(found.labels)}."
     if "criterion" not in names:
         asked = asked.replace(" by the criterion", "")
-    return "\n".join([*blocks, asked])
+    return showing(sorted(names, key=_last), asked)
 
 
 def _last(name: str) -> tuple[int, str]:
@@ -416,40 +421,26 @@ def rows_of_items(found: Frozen) -> list[dict[str, Any]]:
 
 
 def _table(found: Frozen) -> dict[str, Any]:
-    space: dict[str, Any] = {"labels": list(found.labels)}
-    for name, holds in (
-        ("ordinal", found.design.ordinal),
-        ("pairwise", found.design.pairwise),
-        ("tie", found.tie),
-        ("abstain", found.abstain),
-    ):
-        space |= {name: True} if holds else {}
-    kind = next(kind.name for kind in BUILT_IN.forms.values() if kind.wordings)
+    design = found.design
+    flags = {"ordinal": design.ordinal, "pairwise": design.pairwise}
+    flags |= {"tie": found.tie, "abstain": found.abstain}
     templates = [("t1", found.template)] + [
-        (name, wording.format("\0").replace("\0", found.template.strip("\n")))
-        for name, wording in _WORDINGS
+        (name, more.format("\0").replace("\0", found.template.strip("\n")))
+        for name, more in _WORDINGS
     ]
+    wording = BUILT_IN.measures["within_one_agreement" if design.ordinal else "jss"]
+    second = ORDER_POSITIONAL if design.pairwise else REPEAT_FLIP_RATE
+    gated = [wording, second, UNPARSED_RATE, *([AGREEMENT] if found.labelled else [])]
     return {
-        "schema": "judgesense/suite/1",
-        "name": found.name,
-        "kind": kind,
+        **head_of(found.name),
         "description": f"Frozen outputs of a log of {', '.join(found.judges)}"[:300],
-        "space": space,
-        "stimuli": {"file": "items.jsonl"},
-        "design": {"orders": "both"} if found.design.pairwise else {"replicates": 2},
-        "templates": [{"id": name, "text": text} for name, text in templates],
-        "checks": dict(_checks(found)),
         **({"system": found.system} if found.system else {}),
+        "space": {"labels": list(found.labels), **{k: True for k, holds in flags.items() if holds}},
+        "stimuli": {"file": "items.jsonl"},
+        "design": design_of(pairwise=design.pairwise),
+        "templates": [{"id": name, "text": text} for name, text in templates],
+        "checks": bars_of(gated, found.clusters, ordinal=design.ordinal),
     }
-
-
-def _checks(found: Frozen) -> Iterator[tuple[str, float]]:
-    """The checks, each with a bar that a judge without error clears with confidence."""
-    wording = "within_one_agreement" if found.design.ordinal else "jss"
-    second = ORDER_POSITIONAL if found.design.pairwise else REPEAT_FLIP_RATE
-    measures = [BUILT_IN.measures[wording], second, UNPARSED_RATE]
-    for measure in [*measures, *([AGREEMENT] if found.labelled else [])]:
-        yield str(measure.check), bar_of(measure, found.clusters, lenient=found.design.ordinal)
 
 
 def suite_files(found: Frozen) -> dict[str, str]:
@@ -469,44 +460,28 @@ def suite_files(found: Frozen) -> dict[str, str]:
         ) from error
     numbered = list(enumerate(rows, 1))
     list(BUILT_IN.forms[form.kind].items(Stimuli(form, Path("items.jsonl"), numbered)))
-    meant = {
-        "within_one_agreement_floor": "at most one step apart under two wordings",
-        "jss_floor": "the same verdict under two wordings",
-        ORDER_POSITIONAL.check: "pairs in which the same slot wins in both orders",
-        REPEAT_FLIP_RATE.check: "outputs on which the two replicates disagree",
-        AGREEMENT.check: "the verdict is the grade of the person",
-        UNPARSED_RATE.check: "replies in which no verdict is found",
-    }
     design = "each pair in both orders" if found.design.pairwise else "each output twice"
-    head = {name: table[name] for name in ("schema", "name", "kind", "description")}
-    lines = [
-        "# Outputs that were judged before, frozen: what changes from here on is the judge.",
-        *(f"{name} = {toml_text(value)}" for name, value in head.items()),
-        *([f"system = {_long(found.system)}"] if found.system else []),
-        "\n# What the judge may answer.\n[space]",
-        *(f"{name} = {toml_text(value)}" for name, value in table["space"].items()),
-        '\n[stimuli]\nfile = "items.jsonl"',
-        f"\n# Asked: {design}, under every wording.\n[design]",
-        *(f"{name} = {toml_text(value)}" for name, value in table["design"].items()),
-        f"\n# The first wording is {found.source}.",
-        "# The others ask for the same in a few words more: wordings of your own are better.",
-        *(
-            f"[[templates]]\nid = {toml_text(one['id'])}\ntext = {_long(one['text'])}\n"
-            for one in table["templates"]
-        ),
-        "# Each line is a test. A judge without any error clears these bars with confidence.",
-        "[checks]",
-        *(f"{toml_key(name)} = {bar}  # {meant[name]}" for name, bar in table["checks"].items()),
-    ]
+    text = written_suite(
+        table,
+        {
+            "head": "Outputs that were judged before, frozen: what changes from here on is the "
+            "judge.",
+            "space": "What the judge may answer.",
+            "design": f"Asked: {design}, under every wording.",
+            "templates": f"The first wording is {found.source}.\n"
+            "# The others ask for the same in a few words more: wordings of your own are better.",
+        },
+        {
+            "within_one_agreement_floor": "at most one step apart under two wordings",
+            "jss_floor": "the same verdict under two wordings",
+            ORDER_POSITIONAL.check: "pairs in which the same slot wins in both orders",
+            REPEAT_FLIP_RATE.check: "outputs on which the two replicates disagree",
+            AGREEMENT.check: "the verdict is the grade of the person",
+            UNPARSED_RATE.check: "replies in which no verdict is found",
+        },
+    )
     items = "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows)
-    return {"items.jsonl": items, f"{found.name}.suite.toml": "\n".join(lines) + "\n"}
-
-
-def _long(text: str) -> str:
-    """A text of several lines as TOML, to the letter."""
-    if "'''" not in text and _LITERAL.fullmatch(text):
-        return f"'''\n{text}'''"
-    return toml_text(text)
+    return {"items.jsonl": items, f"{found.name}.suite.toml": text}
 
 
 def told(found: Frozen) -> Iterator[str]:
@@ -527,14 +502,3 @@ def judge_of(name: str) -> tuple[str, str] | None:
     """Provider and model of a judge as a tool calls it, where the provider is known here."""
     found = ((provider, form.fullmatch(name)) for provider, form in _MODELS)
     return next(((provider, match[1]) for provider, match in found if match), None)
-
-
-def judge_table(name: str, provider: str, model: str) -> str:
-    """The table of a judge that a log names."""
-    lines = [
-        "# The judge of the log, which does not hold its settings.",
-        f"[tool.judgesense.judges.{toml_key(name)}]",
-        f"provider = {toml_text(provider)}",
-        f"model = {toml_text(model)}",
-    ]
-    return "\n".join(lines) + "\n"

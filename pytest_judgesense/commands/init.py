@@ -112,7 +112,14 @@ def start_own(options: argparse.Namespace) -> Iterator[str]:
     yield f"understood: {called} on {len(items.rows)} items of {items.file}: {found.kind}"
     for line in own.told(found):
         yield f"            {line}"
-    yield _declare(folder / "pyproject.toml", name, own.judge_text(name, target, found.arguments))
+    comments = (
+        "A synchronous function runs one call at a time. If it is thread-safe, concurrency = 8",
+        "makes eight calls at once.",
+    )
+    settings: dict[str, Any] = {"provider": "callable", "model": target}
+    settings |= {"arguments": found.arguments} if found.arguments else {}
+    table = own.judge_table(name, comments, settings)
+    yield _declare(folder / "pyproject.toml", name, table)
     if (folder / place).exists():
         yield f"left alone: {folder / place} exists; remove it to write it again"
     else:
@@ -137,7 +144,7 @@ def start_from_log(options: argparse.Namespace) -> Iterator[str]:
 
     Nothing is written where one of them cannot be made.
     """
-    from pytest_judgesense.commands import from_log
+    from pytest_judgesense.commands import from_log, own
 
     folder: Path = options.folder
     _refuse_file(folder)
@@ -163,7 +170,9 @@ def start_from_log(options: argparse.Namespace) -> Iterator[str]:
     named = [name for name in map(from_log.judge_of, judges) if name]
     for provider, model in () if known else named:
         name = slug(model)
-        table = from_log.judge_table(name, provider, model)
+        comments = ("The judge of the log, which does not hold its settings.",)
+        settings = {"provider": provider, "model": model}
+        table = own.judge_table(name, comments, settings)
         yield _declare(folder / "pyproject.toml", name, table)
     if known or named:
         yield _write_workflow(folder)

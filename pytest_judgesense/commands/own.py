@@ -56,6 +56,7 @@ _WORDS: Final = re.compile(r"[a-z]+|[0-9]+")
 _PLACEHOLDER: Final = re.compile(r"[a-z][a-z0-9_]*", re.IGNORECASE)
 _MOST_LABELS: Final = 12
 _WIDEST: Final = 100
+_LITERAL: Final = re.compile(r"[^\x00-\x08\x0b-\x1f\x7f]*[^\x00-\x08\x0b-\x1f\x7f']")
 _FLOORS: Final = (0.8, 0.75, 0.7, 0.6, 0.5, 0.4)
 _CEILINGS: Final = (0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5)
 
@@ -438,87 +439,107 @@ def table_of(found: Understood, name: str, file: str) -> dict[str, Any]:
         stimuli["columns"] = dict(columns)
     if found.values:
         stimuli["values"] = dict(found.values)
-    design = {"orders": "both"} if found.kind == "pairwise" else {"replicates": 2}
     return {
-        "schema": "judgesense/suite/1",
-        "name": name,
-        "kind": _kind(),
+        **head_of(name),
         "space": space,
         "stimuli": stimuli,
-        "design": design,
+        "design": design_of(pairwise=found.kind == "pairwise"),
         "templates": [{"id": "t1", "text": _text(found)}],
-        "checks": dict(checks_of(found)),
+        "checks": checks_of(found),
     }
 
 
-def _kind() -> str:
-    """The suite kind for items of any form, with one content or two."""
-    return next(kind.name for kind in BUILT_IN.forms.values() if kind.wordings)
+def head_of(name: str) -> dict[str, str]:
+    """The head of a suite file, of the kind for items of any form, with one content or two."""
+    kind = next(kind.name for kind in BUILT_IN.forms.values() if kind.wordings)
+    return {"schema": "judgesense/suite/1", "name": name, "kind": kind}
+
+
+def design_of(*, pairwise: bool) -> dict[str, Any]:
+    """Every question twice: a pair in both orders, any other item in two replicates."""
+    return {"orders": "both"} if pairwise else {"replicates": 2}
 
 
 def _text(found: Understood) -> str:
     """The wording by which reports show an item; it names the labels that may be answered."""
-    shown = [one for one in found.fields if _PLACEHOLDER.fullmatch(one)]
-    parts = [f"<{name}>\n{{{{{name}}}}}\n</{name}>" for name in sorted(shown, key=_last)]
     if found.kind == "pairwise":
         asked = "Which is better? Answer A, B or tie."
     else:
         asked = f"Answer with one of: {', '.join(found.labels)}."
-    return "\n".join([*parts, asked])
+    shown = [one for one in found.fields if _PLACEHOLDER.fullmatch(one)]
+    return showing(sorted(shown, key=lambda name: name in ("a", "b")), asked) + "\n"
 
 
-def _last(name: str) -> bool:
-    return name in ("a", "b")
+def showing(names: Iterable[str], asked: str) -> str:
+    """A wording with the texts of these names, and what is asked about them."""
+    return "\n".join([*(f"<{name}>\n{{{{{name}}}}}\n</{name}>" for name in names), asked])
 
 
-def checks_of(found: Understood) -> Iterator[tuple[str, float]]:
+def checks_of(found: Understood) -> dict[str, float]:
     """The checks, each with a bar that a judge without error clears with confidence."""
-    if found.kind == "pairwise":
-        yield _gate(ORDER_POSITIONAL, found)
-    else:
-        yield _gate(REPEAT_FLIP_RATE, found)
-    if found.counts:
-        yield _gate(AGREEMENT, found)
-    yield _gate(UNPARSED_RATE, found)
+    gated = [ORDER_POSITIONAL if found.kind == "pairwise" else REPEAT_FLIP_RATE]
+    gated += [AGREEMENT] if found.counts else []
+    return bars_of([*gated, UNPARSED_RATE], found.clusters, ordinal=found.kind == "score")
 
 
-def _gate(measure: Measure, found: Understood) -> tuple[str, float]:
-    # On a scale, one step from the label is no gross error.
-    lenient = measure is AGREEMENT and found.kind == "score"
-    return str(measure.check), bar_of(measure, found.clusters, lenient=lenient)
-
-
-def bar_of(measure: Measure, clusters: int, *, lenient: bool = False) -> float:
-    """The strictest bar that an error-free judge clears with confidence on these clusters."""
-    bars: Sequence[float] = _FLOORS if measure.floor else _CEILINGS
-    if measure is AGREEMENT and lenient:
-        bars = _FLOORS[3:]
-    return next((bar for bar in bars if can_clear(measure, bar, clusters)), bars[-1])
+def bars_of(measures: Iterable[Measure], clusters: int, *, ordinal: bool) -> dict[str, float]:
+    """By check, the strictest bar that an error-free judge clears with confidence."""
+    found = {}
+    for one in measures:
+        bars: Sequence[float] = _FLOORS if one.floor else _CEILINGS
+        if one is AGREEMENT and ordinal:
+            bars = _FLOORS[3:]  # on a scale, one step from the label is no gross error
+        cleared = (bar for bar in bars if can_clear(one, bar, clusters))
+        found[str(one.check)] = next(cleared, bars[-1])
+    return found
 
 
 def suite_text(found: Understood, name: str, file: str, called: str) -> str:
     """The suite file, as somebody would write it by hand."""
-    table = table_of(found, name, file)
-    checks = {
-        ORDER_POSITIONAL.check: "pairs in which the same slot wins in both orders",
-        REPEAT_FLIP_RATE.check: "items on which the two replicates disagree",
-        AGREEMENT.check: "the verdict is the label",
-        UNPARSED_RATE.check: "return values without a verdict",
-    }
     design = "each pair in both orders" if found.kind == "pairwise" else "each item twice"
+    return written_suite(
+        table_of(found, name, file),
+        {
+            "head": f"{called} on the items of {Path(file).name}, each as it is.",
+            "space": "The possible answers of the function.",
+            "stimuli": "Fields by column, and what a label means.",
+            "design": f"Asked: {design}.",
+            "templates": "How reports show an item; the function builds its own prompt.",
+        },
+        {
+            ORDER_POSITIONAL.check: "pairs in which the same slot wins in both orders",
+            REPEAT_FLIP_RATE.check: "items on which the two replicates disagree",
+            AGREEMENT.check: "the verdict is the label",
+            UNPARSED_RATE.check: "return values without a verdict",
+        },
+    )
+
+
+def written_suite(
+    table: Mapping[str, Any], comments: Mapping[str, str], meant: Mapping[str | None, str]
+) -> str:
+    """A suite file: its table, with comments on its parts and what each check counts."""
     lines = [
-        f"# {called} on the items of {Path(file).name}, each as it is.",
-        f'schema = "judgesense/suite/1"\nname = {toml_text(name)}\nkind = {toml_text(_kind())}',
-        f"\n# The possible answers of the function.\n[space]\n{_pairs_of(table['space'])}",
-        f"\n# Fields by column, and what a label means.\n[stimuli]\n{_pairs_of(table['stimuli'])}",
-        f"\n# Asked: {design}.\n[design]\n{_pairs_of(table['design'])}",
-        "\n# How reports show an item; the function builds its own prompt.",
-        f'[[templates]]\nid = "t1"\ntext = """\n{_text(found)}\n"""',
-        "\n# Each line is a test. A judge without any error clears these bars with confidence.",
-        "[checks]",
-        *(f"{check} = {bar}  # {checks[check]}" for check, bar in checks_of(found)),
+        f"# {comments['head']}",
+        _pairs_of({name: value for name, value in table.items() if isinstance(value, str)}),
     ]
-    return "\n".join(lines) + "\n"
+    for part in ("space", "stimuli", "design"):
+        lines += ["", *([f"# {comments[part]}"] if part in comments else [])]
+        lines += [f"[{part}]", _pairs_of(table[part])]
+    lines += ["", f"# {comments['templates']}"]
+    lines += [f"[[templates]]\n{_pairs_of(one)}\n" for one in table["templates"]]
+    return "\n".join(
+        [
+            *lines,
+            "# Each line is a test. A judge without any error clears these bars with confidence.",
+            "[checks]",
+            *(
+                f"{toml_key(name)} = {bar}  # {meant[name]}"
+                for name, bar in table["checks"].items()
+            ),
+            "",
+        ]
+    )
 
 
 def refuse_faults(found: Understood, items: Items, name: str, called: str) -> None:
@@ -541,7 +562,13 @@ def refuse_faults(found: Understood, items: Items, name: str, called: str) -> No
 
 
 def _pairs_of(table: Mapping[str, Any]) -> str:
-    return "\n".join(f"{toml_key(name)} = {toml_text(value)}" for name, value in table.items())
+    return "\n".join(f"{toml_key(name)} = {_long(value)}" for name, value in table.items())
+
+
+def _long(value: Any) -> str:
+    """A text of several lines as TOML, to the letter; anything else in one line."""
+    long = isinstance(value, str) and "\n" in value and "'''" not in value
+    return f"'''\n{value}'''" if long and _LITERAL.fullmatch(value) else toml_text(value)
 
 
 def toml_text(value: Any) -> str:
@@ -558,14 +585,7 @@ def toml_key(name: str) -> str:
     return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else toml_text(name)
 
 
-def judge_text(name: str, target: str, arguments: Mapping[str, str]) -> str:
-    """The table of the judge."""
-    lines = [
-        "# A synchronous function runs one call at a time. If it is thread-safe, concurrency = 8",
-        "# makes eight calls at once.",
-        f"[tool.judgesense.judges.{toml_key(name)}]",
-        'provider = "callable"',
-        f"model = {toml_text(target)}",
-        *([f"arguments = {toml_text(dict(arguments))}"] if arguments else []),
-    ]
-    return "\n".join(lines) + "\n"
+def judge_table(name: str, comments: Sequence[str], settings: Mapping[str, Any]) -> str:
+    """The table of a judge."""
+    lines = [*(f"# {line}" for line in comments), f"[tool.judgesense.judges.{toml_key(name)}]"]
+    return "\n".join([*lines, _pairs_of(settings)]) + "\n"

@@ -293,6 +293,14 @@ def test_a_function_of_one_text_is_measured_on_labels(tmp_path: Path) -> None:
     assert names == ["repeat_flip_rate_bound", "agreement_floor", "unparsed_rate_ceiling"]
 
 
+def test_labels_may_hold_whatever_toml_would_read_as_its_own(tmp_path: Path) -> None:
+    labels = ("n\\o", 'y"e"s')
+    items = [{"text": f"text {n}", "label": labels[n % 2]} for n in range(24)]
+    suite = written(tmp_path, "def judge(text): return True\n", "texts.json", items)
+    assert suite.space.labels == labels
+    assert suite.templates[0].text.endswith('Answer with one of: n\\o, y"e"s.')
+
+
 def test_grades_make_a_scale(tmp_path: Path) -> None:
     items = [{"summary": f"text {n}", "score": n % 4 + 1} for n in range(24)]
     code = "async def judge(summary, strict=False): return 3\n"

@@ -70,12 +70,8 @@ def run_check(options: argparse.Namespace) -> int:
     show(f"{finding.place}: {finding.what}" for finding in checked.findings)
     for error in checked.broken:
         complain(error)
-    named = ", ".join(f"{name} ({why})" for name, why in checked.skipped.items())
-    show(
-        [f"not removed, for such short or plain values are ordinary words too: {named}"]
-        if named
-        else []
-    )
+    if named := ", ".join(f"{name} ({why})" for name, why in checked.skipped.items()):
+        show([f"not removed, for such short or plain values are ordinary words too: {named}"])
     counts = f"{checked.files} files, {checked.exchanges} exchanges"
     show([f"{len(checked.findings)} secrets in {counts}"])
     if checked.broken:

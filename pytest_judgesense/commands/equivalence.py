@@ -9,17 +9,16 @@ recorded, replayed and parsed like any suite. The results are rows for the suite
 from __future__ import annotations
 
 import argparse
-import json
-import re
 import shlex
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import closing, nullcontext
 from dataclasses import replace
 from typing import Any, Final
 
 from pytest_judgesense.cassettes.locking import Recorder, recording_alone
 from pytest_judgesense.commands.options import add_asking, judge_and_suite, trust_of
+from pytest_judgesense.commands.own import toml_text
 from pytest_judgesense.errors import UsageError
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.judges.loop import AskingLoop
@@ -55,7 +54,6 @@ _EXCHANGED: Final = """
 The labels of the two instructions mean the opposite of each other. Read those of the second
 exchanged before you compare.
 """
-_BARE: Final = re.compile(r"[A-Za-z0-9_-]+")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -104,17 +102,11 @@ def run(options: argparse.Namespace) -> Iterator[str]:
         else:
             yield f"# {a}~{b}: no verdict, {outcome.reason}"
     if suite.reviewers:
-        yield f"reviewers = {_inline({**suite.reviewers, judge.slug: 'model'})}"
+        yield f"reviewers = {toml_text({**suite.reviewers, judge.slug: 'model'})}"
     yield "equivalence = ["
     for pair, verdicts in reviews.items():
-        yield f"    {{ pair = {json.dumps(list(pair))}, reviews = {_inline(verdicts)} }},"
+        yield f"    {toml_text({'pair': list(pair), 'reviews': verdicts})},"
     yield "]"
-
-
-def _inline(verdicts: Mapping[str, str]) -> str:
-    keys = {name: name if _BARE.fullmatch(name) else json.dumps(name) for name in verdicts}
-    pairs = ", ".join(f'{keys[name]} = "{verdict}"' for name, verdict in verdicts.items())
-    return f"{{ {pairs} }}"
 
 
 def _items(suite: Suite) -> Iterator[Item]:

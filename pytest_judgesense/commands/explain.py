@@ -12,7 +12,6 @@ from pytest_judgesense.checks.declaration import LISTING
 from pytest_judgesense.commands.options import registry_of
 from pytest_judgesense.errors import UsageError, unknown_name
 from pytest_judgesense.layout import WIDTH
-from pytest_judgesense.measures.check import CheckKind
 from pytest_judgesense.measures.measure import Measure
 from pytest_judgesense.registry import Registry
 from pytest_judgesense.suites.builtin import measure_page
@@ -41,10 +40,11 @@ def run(options: argparse.Namespace) -> Iterator[str]:
     name = options.name.partition("[")[0]
     check = registry.checks.get(name)
     measure = check.measure if check else registry.measures.get(name)
-    if measure is None and check is None:
-        raise _unknown(name, registry)
     if measure is None:
-        yield from _check_lines(check)
+        if check is None:
+            raise _unknown(name, registry)
+        yield from _wrapped(f"{check.signature}: {check.meaning}")
+        yield from _wrapped("its measures have separate pages: judgesense explain MEASURE")
         return
     yield from _wrapped(f"{measure.name}: {measure.meaning}")
     better = {"higher": "higher is better", "lower": "lower is better"}
@@ -74,12 +74,6 @@ def _unknown(name: str, registry: Registry) -> UsageError:
 
 def _words_of(text: str) -> str:
     return " ".join(re.findall(r"[^\W_]+", text.casefold()))
-
-
-def _check_lines(check: CheckKind | None) -> Iterator[str]:
-    assert check is not None, "the name of a measure or of a check"
-    yield from _wrapped(f"{check.signature}: {check.meaning}")
-    yield from _wrapped("its measures have separate pages: judgesense explain MEASURE")
 
 
 def _page_lines(measure: Measure) -> Iterator[str]:

@@ -18,7 +18,6 @@ from pytest_judgesense.commands.equivalence import measured_aside
 from pytest_judgesense.commands.options import FILE, OUTPUT, add_asking, judge_and_suite
 from pytest_judgesense.errors import UsageError
 from pytest_judgesense.files import read_text
-from pytest_judgesense.measurement import Measurement
 from pytest_judgesense.output import write_text
 from pytest_judgesense.suites.item import Item
 from pytest_judgesense.suites.loading import stimuli_of
@@ -54,8 +53,17 @@ def run(options: argparse.Namespace) -> Iterator[str]:
         "orders": "both",
         "temperatures": suite.temperatures[:1],
     }
-    given = _votes(measured_aside(options, judge, suite, "labels", command, **asking))
-    labels = {item: label for item, votes in given.items() if (label := _majority(votes))}
+    given: dict[str, Counter[str]] = defaultdict(Counter)
+    for judgment in measured_aside(options, judge, suite, "labels", command, **asking).judgments:
+        votes = given[judgment.trial.item]
+        if judgment.chosen is not None and not isinstance(judgment.outcome, Failed):
+            votes[judgment.chosen] += 1
+    labels = {
+        item: label
+        for item, votes in given.items()
+        for label, count in votes.items()
+        if 2 * count > votes.total()
+    }
     lines = []
     for text in read_text(source).split("\n"):
         if not text.strip():
@@ -98,16 +106,3 @@ def _template(suite: Suite) -> Template:
     return min(
         showing, key=lambda t: (t.judge_type != "reference", t.prompt_style != "reasoned", t.id)
     )
-
-
-def _votes(found: Measurement) -> dict[str, Counter[str]]:
-    votes: dict[str, Counter[str]] = defaultdict(Counter)
-    for judgment in found.judgments:
-        counted = votes[judgment.trial.item]
-        if judgment.chosen is not None and not isinstance(judgment.outcome, Failed):
-            counted[judgment.chosen] += 1
-    return votes
-
-
-def _majority(votes: Counter[str]) -> str | None:
-    return next((label for label, n in votes.items() if 2 * n > votes.total()), None)

@@ -59,7 +59,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; the exit code."""
     given = sys.argv[1:] if arguments is None else list(arguments)
     if "_ARGCOMPLETE" in os.environ:
-        _complete()
+        # Answer a shell that completes a command line, and end; without argcomplete go on.
+        with suppress(ImportError):
+            from argcomplete import autocomplete
+
+            autocomplete(build_parser())
     options = build_parser(given).parse_args(given)
     run: Callable[[argparse.Namespace], Iterable[str] | int] = options.run
     try:
@@ -76,14 +80,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # The reader of a pipe has seen enough. Python must not complain when it flushes at exit.
         sys.stdout = None
         return 0
-
-
-def _complete() -> None:
-    """Answer a shell that completes a command line, and end; without argcomplete go on."""
-    with suppress(ImportError):
-        from argcomplete import autocomplete
-
-        autocomplete(build_parser())
 
 
 def build_parser(given: Collection[str] | None = None) -> argparse.ArgumentParser:

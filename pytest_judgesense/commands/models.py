@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from pytest_judgesense.errors import unknown_name
 from pytest_judgesense.judges.local.getting import get
@@ -18,16 +18,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     verbs.add_parser("list", help="the models that are known by name, and where they are")
 
 
-def run(options: argparse.Namespace) -> Iterable[str]:
+def run(options: argparse.Namespace) -> Iterator[str]:
     """List the models, or get one."""
-    if options.verb == "list":
-        return _listed()
-    if options.model not in MODELS:
-        raise unknown_name("model", options.model, MODELS)
-    return get(MODELS[options.model])
-
-
-def _listed() -> Iterator[str]:
+    if options.verb == "get":
+        if options.model not in MODELS:
+            raise unknown_name("model", options.model, MODELS)
+        yield from get(MODELS[options.model])
+        return
     for model in MODELS.values():
         there = "here" if model.path.is_file() else "not here"
         size = f"{model.bytes / 1e6:.0f} MB"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -174,11 +174,19 @@ def pythonpath(start: Path) -> list[str]:
 
 def suite(options: argparse.Namespace, *, labelled: bool = True) -> Suite:
     """The suite; ``labelled``: every item of it must have a label."""
+    return next(suites_named(options.judge_suite, options, labelled=labelled))
+
+
+def suites_named(
+    name: str, options: argparse.Namespace, *, labelled: bool = True
+) -> Iterator[Suite]:
+    """The suites that ``NAME`` or ``NAME@PRESET`` means, of a folder each; see `suite`."""
     from pytest_judgesense.suites.loading import load_suite
 
-    base, _, preset = options.judge_suite.partition("@")
+    base, _, preset = name.partition("@")
     kinds = registry_of(options).forms
-    return load_suite(suite_files(base)[0], preset or None, kinds, labelled=labelled)
+    for file in suite_files(base):
+        yield load_suite(file, preset or None, kinds, labelled=labelled)
 
 
 def trust_of(options: argparse.Namespace) -> Trust:

@@ -24,9 +24,8 @@ from pytest_judgesense.commands.options import (
     complain,
     judges,
     number,
-    registry_of,
     show,
-    suite_files,
+    suites_named,
 )
 from pytest_judgesense.errors import UsageError
 from pytest_judgesense.judges.throttle import CONCURRENCY
@@ -41,8 +40,6 @@ from pytest_judgesense.recording import (
     record_shard,
     run_job,
 )
-from pytest_judgesense.suites.loading import load_suite
-from pytest_judgesense.suites.suite import Suite
 
 # Between lines on how far it is.
 _A_LINE_S: Final = 60.0
@@ -76,7 +73,7 @@ def run(options: argparse.Namespace) -> int:
     """Record suites in shards."""
     if options.shards < 1 or options.judge_concurrency < 1:
         raise UsageError("--shards and --judge-concurrency are whole numbers, at least 1")
-    suites = tuple(_suites(options))
+    suites = tuple(suite for name in options.suites for suite in suites_named(name, options))
     (judge,) = judges(options, [options.judge_name])
     trust = Trust.here(*(Path(one.partition("@")[0]) for one in options.suites))
     for suite in suites:
@@ -106,14 +103,6 @@ def run(options: argparse.Namespace) -> int:
     for error in outcome.errors:
         complain(error)
     return 0 if outcome.answered == outcome.trials else BROKEN_FILE
-
-
-def _suites(options: argparse.Namespace) -> Iterator[Suite]:
-    kinds = registry_of(options).forms
-    for name in options.suites:
-        base, _, preset = name.partition("@")
-        for file in suite_files(base):
-            yield load_suite(file, preset or None, kinds)
 
 
 def _watch(name: str) -> Callable[[Progress], None]:

@@ -318,16 +318,6 @@ def _design(judgments: Sequence[Judgment], registry: Registry) -> Design:
     )
 
 
-def _stopped(cell: Cell) -> Iterator[str]:
-    """That a log does not hold the looks at which a run could have stopped, if it was stopped."""
-    if cell.design.left_out:
-        yield (
-            f"the run was stopped early, with {cell.design.left_out} clusters not asked: intervals "
-            "of its log are not adjusted for its looks, and are too narrow; those of the run's own "
-            "datasheet are"
-        )
-
-
 def datasheet_of_cells(
     cells: Sequence[Cell], seed: int = 0, *, secondary: bool = False, registry: Registry = BUILT_IN
 ) -> Datasheet:
@@ -335,6 +325,15 @@ def datasheet_of_cells(
     parts = []
     for cell in cells:
         estimates = estimate_all(cell)
+        notices = registry.notices(cell)
+        if left_out := cell.design.left_out:
+            # A log does not hold the looks at which the run could have stopped.
+            early = (
+                f"the run was stopped early, with {left_out} clusters not asked: intervals "
+                "of its log are not adjusted for its looks, and are too narrow; those of the run's "
+                "own datasheet are"
+            )
+            notices = (early, *notices)
         part = SuiteSheet(
             judge=cell.judge,
             suite=cell.suite,
@@ -345,7 +344,7 @@ def datasheet_of_cells(
             recorded=None,
             estimates=estimates,
             calls=Calls.of(cell.judgments),
-            notices=(*_stopped(cell), *registry.notices(cell)),
+            notices=notices,
             analyses=registry.analyses(cell, estimates),
             material=registry.material(cell),
         )

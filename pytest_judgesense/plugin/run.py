@@ -440,11 +440,10 @@ class Run:
         if not (self._settings.early_stop or suite.early_stop) or self.policy == "refuted":
             return None
         place = judge.slug, suite.name, suite.path
-        members = [(one.judge.slug, one.suite.name, one.suite.path) for one in self._family]
         checks = {
-            member.check.id: member.check
-            for member, of in zip(self._family, members, strict=True)
-            if of == place
+            one.check.id: one.check
+            for one in self._family
+            if (one.judge.slug, one.suite.name, one.suite.path) == place
         }
         if not checks:
             return None  # free-form estimates need the whole suite

@@ -129,16 +129,14 @@ def _of_each(items: tuple[Item, ...], number: int | None) -> tuple[Item, ...]:
 
 
 def _read_form(path: Path, kinds: Mapping[str, Kind]) -> tuple[SuiteForm, str]:
-    try:
+    with SuiteError.instead_of(
+        (OSError, ValueError),
+        f"the suite file {path} cannot be read",
+        expected="a TOML file in UTF-8",
+        remedy="fix the file at that place",
+    ):
         text = read_text(path)
         table = toml_value(text)
-    except (OSError, ValueError) as error:
-        raise SuiteError(
-            f"the suite file {path} cannot be read",
-            found=str(error),
-            expected="a TOML file in UTF-8",
-            remedy="fix the file at that place",
-        ) from error
     return form_of(table, kinds, f"the suite file {path}"), text
 
 

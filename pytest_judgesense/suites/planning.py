@@ -10,7 +10,7 @@ from typing import Final
 from pytest_judgesense.errors import SuiteError
 from pytest_judgesense.limits import beyond, limits
 from pytest_judgesense.suites.item import Item
-from pytest_judgesense.suites.suite import Suite, Template
+from pytest_judgesense.suites.suite import Suite, Template, derived
 from pytest_judgesense.trial import Judgment, Order, Trial, Verdict, content_of_slot
 
 # Python reads no number of more than 4,300.
@@ -38,15 +38,6 @@ class Shard:
         return tuple(one for one in trials if places[one.cluster] % self.of == self.number - 1)
 
 
-def plan_trials(suite: Suite) -> tuple[Trial, ...]:
-    """All trials of ``suite``: by item, template, presentation order, temperature, replicate.
-
-    Raises:
-        SuiteError: there are more than may be.
-    """
-    return suite.derived("trials", _planned)
-
-
 def filled(suite: Suite, trials: Sequence[Trial]) -> tuple[Judgment, ...]:
     """One answer to all ``trials`` of a suite, to count the units of its design."""
     label, pairwise = suite.space.labels[0], suite.space.pairwise
@@ -56,7 +47,13 @@ def filled(suite: Suite, trials: Sequence[Trial]) -> tuple[Judgment, ...]:
     )
 
 
-def _planned(suite: Suite) -> tuple[Trial, ...]:
+@derived
+def plan_trials(suite: Suite) -> tuple[Trial, ...]:
+    """All trials of ``suite``: by item, template, presentation order, temperature, replicate.
+
+    Raises:
+        SuiteError: there are more than may be.
+    """
     shown = sum(
         len(_orders(suite, template, index))
         for index in range(len(suite.items))
@@ -117,10 +114,6 @@ def recording_of(trial_id: str) -> str:
     return trial_id.partition("/")[0]
 
 
-def _is_short_number(part: str) -> bool:
-    return len(part) <= _MOST_DIGITS and part.isdecimal()
-
-
 def trial_order(trial_ids: Iterable[str]) -> list[str]:
     """Trial ids in reading order: numbers inside them count as numbers, so r2 is before r10.
 
@@ -129,6 +122,7 @@ def trial_order(trial_ids: Iterable[str]) -> list[str]:
 
     def key(trial_id: str) -> tuple[list[tuple[int, int | str]], str]:
         parts = re.split(r"(\d+)", trial_id)
-        return [(0, int(p)) if _is_short_number(p) else (1, p) for p in parts], trial_id
+        numbers = {p for p in parts if p.isdecimal() and len(p) <= _MOST_DIGITS}
+        return [(0, int(p)) if p in numbers else (1, p) for p in parts], trial_id
 
     return sorted(trial_ids, key=key)

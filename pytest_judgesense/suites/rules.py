@@ -28,7 +28,7 @@ from pytest_judgesense.suites.item import Item
 from pytest_judgesense.suites.planning import plan_trials
 from pytest_judgesense.suites.prompt_template import fill, placeholders
 from pytest_judgesense.suites.shortcuts import lexical_shortcut
-from pytest_judgesense.suites.suite import Suite, Template
+from pytest_judgesense.suites.suite import Suite, Template, derived
 from pytest_judgesense.suites.wordings import polarity, template_labels
 from pytest_judgesense.trial import TIE, Order, Trial, slot_of_content
 
@@ -47,12 +47,9 @@ def verify_labelled(suite: Suite) -> None:
     _refuse(suite, [suite.form.labelled] if suite.form.labelled else [])
 
 
+@derived
 def lint_items(suite: Suite) -> tuple[LintFinding, ...]:
     """The findings of the rules in the items, templates and design of a suite, errors first."""
-    return suite.derived("lint", _linted)
-
-
-def _linted(suite: Suite) -> tuple[LintFinding, ...]:
     with suite.form.blamed():
         found = [found for rule in _rules(suite, loading=False) for found in rule.find(suite)]
     return tuple(sorted(found, key=lambda finding: finding.severity))
@@ -95,12 +92,9 @@ def shown_candidates(suite: Suite, template: Template) -> frozenset[str]:
     return frozenset({"a", "b"} if suite.space.pairwise else ())
 
 
+@derived
 def prompts_of(suite: Suite) -> dict[tuple[str, Order], dict[str, str]]:
     """The user prompt of every item and order under every template."""
-    return suite.derived("prompts", _prompts)
-
-
-def _prompts(suite: Suite) -> dict[tuple[str, Order], dict[str, str]]:
     items = {item.id: item for item in suite.items}
     templates = {template.id: template for template in suite.templates}
     shown: dict[tuple[str, Order], dict[str, str]] = defaultdict(dict)

@@ -17,12 +17,12 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
 from itertools import combinations, pairwise
-from typing import Final, NamedTuple, TypeAlias, TypeVar
+from typing import Final, NamedTuple, TypeAlias
 
 from pytest_judgesense.suites.finding import LintFinding
 from pytest_judgesense.suites.item import Item
 from pytest_judgesense.suites.prompt_template import placeholders
-from pytest_judgesense.suites.suite import Suite
+from pytest_judgesense.suites.suite import Suite, derived
 
 MOST_SOLVED: Final = 0.65
 FEWEST_ITEMS: Final = 10
@@ -50,12 +50,6 @@ _CONNECTIVES: Final = frozenset(
 )
 
 Scorer: TypeAlias = Callable[[str, str], float]
-_Found = TypeVar("_Found")
-
-
-def _once(find: Callable[[str], _Found]) -> Callable[[str], _Found]:
-    """``find`` with a cache by text: items, scorers and suites share their texts."""
-    return lru_cache(maxsize=1024)(find)
 
 
 @lru_cache(maxsize=4)  # of one text several things are asked in turn
@@ -72,7 +66,7 @@ class _Counted(NamedTuple):
     shared: float
 
 
-@_once
+@lru_cache(maxsize=1024)  # items, scorers and suites share their texts
 def _counted(text: str) -> _Counted:
     parts = _SENTENCE_END.split(text.lower().strip())
     sentences = [_WORD.findall(part) for part in parts if part]
@@ -100,14 +94,12 @@ def _overlap(text: str, beside: str) -> float:
     return len(_counted(text).stems & _counted(beside).stems)
 
 
-def _overlap_share(text: str, beside: str) -> float:
-    """The part of the text's stems that these are."""
-    return _overlap(text, beside) / max(1, len(_counted(text).stems))
-
-
 SCORERS: Final[Mapping[str, Scorer]] = {
     "overlap with the request": _overlap,
-    "share of overlap": _overlap_share,
+    # The part of the text's stems that these are.
+    "share of overlap": lambda text, beside: (
+        _overlap(text, beside) / max(1, len(_counted(text).stems))
+    ),
     "length": lambda text, _: _counted(text).words,
     # The part of neighbouring sentences that share a stem.
     "shared stems": lambda text, _: _counted(text).shared,
@@ -117,17 +109,13 @@ SCORERS: Final[Mapping[str, Scorer]] = {
 _POSITION: Final = "position"
 
 
+@derived
 def solved(suite: Suite) -> dict[str, float]:
     """The share of labelled items that each scorer decides correctly, from 1/2 to 1.
 
     Empty if fewer than `FEWEST_ITEMS` items are decided. ``position`` always takes the candidate
     that is first in the items' own order.
     """
-    found: dict[str, float] = suite.derived("solved", _solved)
-    return found
-
-
-def _solved(suite: Suite) -> dict[str, float]:
     if suite.space.pairwise:
         return _of_pairs(suite)
     labels = {label: float(at) for at, label in enumerate(suite.space.labels)}
@@ -238,7 +226,7 @@ _CONDITIONS: Final = frozenset("if unless when whenever only until before except
 _NAME: Final = re.compile(r"[A-Z](?<=[a-z0-9,;:] [A-Z])[a-z]+")
 
 
-@_once
+@lru_cache(maxsize=1024)
 def facts(text: str) -> Mapping[str, frozenset[str]]:
     """Numbers, names, days, and whether there are negations and conditions, that a text states.
 

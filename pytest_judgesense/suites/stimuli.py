@@ -206,9 +206,7 @@ def own_id(stimuli: Stimuli, value: Any, number: int) -> str:
     Without one it is the line, as in ``line-17``, or the item of a JSON list.
     """
     name = text_of(value)
-    if name is None:
-        return f"{stimuli.word}-{number}"
-    return item_id(name)
+    return f"{stimuli.word}-{number}" if name is None else item_id(name)
 
 
 def own_label(stimuli: Stimuli, value: Any, meanings: Mapping[str, str]) -> str | Misfit | None:
@@ -260,11 +258,8 @@ def rows_of(file: Path, raw: str) -> Iterator[tuple[int, Any]]:
     Raises:
         SuiteError: it is not of the form that its suffix says; it names the line.
     """
-    if file.suffix in _TABLES:
-        yield from csv_rows(file, raw, SuiteError)
-        return
-    if file.suffix == _LIST:
-        yield from json_rows(file, raw, SuiteError)
+    if file.suffix in (*_TABLES, _LIST):
+        yield from (json_rows if file.suffix == _LIST else csv_rows)(file, raw, SuiteError)
         return
     # Not splitlines(): a text may hold a Unicode line separator inside a JSON string.
     for number, line in enumerate(raw.split("\n"), start=1):

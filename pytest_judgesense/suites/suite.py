@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import wraps
 from itertools import combinations, pairwise
 from pathlib import Path
 from typing import Any, Literal, TypeVar
@@ -14,6 +15,20 @@ from pytest_judgesense.suites.space import DecisionSpace
 from pytest_judgesense.trial import Design
 
 T = TypeVar("T")
+
+
+def derived(make: Callable[[Suite], T]) -> Callable[[Suite], T]:
+    """``make``, computed at its first use for a suite, which keeps the value; never changed."""
+    name = f"{make.__module__}.{make.__qualname__}"
+
+    @wraps(make)
+    def kept(suite: Suite) -> T:
+        if name not in suite._derived:
+            suite._derived[name] = make(suite)
+        made: T = suite._derived[name]
+        return made
+
+    return kept
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,21 +143,17 @@ class Suite:
     files: tuple[Path, ...] = field(default=(), repr=False, compare=False)
     _derived: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
-    def derived(self, name: str, make: Callable[[Suite], T]) -> T:
-        """A value derived from the suite, computed at its first use; never changed."""
-        if name not in self._derived:
-            self._derived[name] = make(self)
-        made: T = self._derived[name]
-        return made
-
     @property
     def kind(self) -> str:
         return self.form.name
 
     @property
+    @derived
     def reply(self) -> ReplyForm | None:
         """The form of a reply; ``None`` for a verdict of the decision space."""
-        return self.derived("reply", _reply)
+        form = self.form.reply
+        with self.form.blamed():
+            return form(self.space) if callable(form) else form
 
     @property
     def compared_pairs(self) -> tuple[tuple[str, str], ...]:
@@ -195,12 +206,6 @@ class Suite:
             system=self.system if system is None else system,
             reviews=tuple(one for one in self.reviews if replaced.isdisjoint(one.pair)),
         )
-
-
-def _reply(suite: Suite) -> ReplyForm | None:
-    form = suite.form.reply
-    with suite.form.blamed():
-        return form(suite.space) if callable(form) else form
 
 
 def template_pairs(

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, wraps
 from typing import Any, Final, NamedTuple, Self, TypeAlias, TypeVar
 
 import numpy as np
@@ -177,6 +177,16 @@ class Cell:
             at = trial.condition.get("temperature")
             found[trial.item, trial.template, at, trial.replicate][trial.order] = judgment
         return [(two["ab"], two["ba"]) for two in found.values() if len(two) == 2]
+
+
+def once_a_cell(make: Callable[[Cell], _Value]) -> Callable[[Cell], _Value]:
+    """``make``, whose result is computed once for each cell."""
+
+    @wraps(make)
+    def known(cell: Cell) -> _Value:
+        return cell.once(f"{make.__module__}.{make.__qualname__}", lambda: make(cell))
+
+    return known
 
 
 def _key(column: str) -> str:

@@ -89,6 +89,7 @@ from pytest_judgesense.measures.cell import (
     estimated,
     label_of,
     missing_of,
+    once_a_cell,
     order_of,
     rate,
     replicate_of,
@@ -316,12 +317,9 @@ class SystemPair(NamedTuple):
     apart: bool
 
 
+@once_a_cell
 def _differences(cell: Cell) -> tuple[dict[tuple[str, str], _Floats], int]:
     """By pair of systems the difference on each cluster, NaN where one is missing; the clusters."""
-    return cell.once("differences of systems", partial(_made_differences, cell))
-
-
-def _made_differences(cell: Cell) -> tuple[dict[tuple[str, str], _Floats], int]:
     table = scores(cell)
     there = ~np.isnan(table.overall) & (table.systems >= 0)
     codes, count = cluster_codes(table.clusters[there])

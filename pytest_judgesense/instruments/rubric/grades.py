@@ -35,6 +35,7 @@ from pytest_judgesense.measures.cell import (
     has_polarity,
     in_order_of_names,
     item_of,
+    once_a_cell,
     order_of,
     replicate_of,
     template_of,
@@ -119,12 +120,10 @@ class _Said(NamedTuple):
         return np.array([*map(read, self.grades), nothing])[self.at]
 
 
+@once_a_cell
 def _by_judge(cell: Cell) -> _Said:
-    def make() -> _Said:
-        codes, verdicts = cell.coded("verdict", verdict_of)
-        return _Said([said(cell.design, verdict) for verdict in verdicts], codes)
-
-    return cell.once("grades of the judge", make)
+    codes, verdicts = cell.coded("verdict", verdict_of)
+    return _Said([said(cell.design, verdict) for verdict in verdicts], codes)
 
 
 def _conditions(cell: Cell) -> tuple[NDArray[np.int32], list[Condition]]:
@@ -133,12 +132,10 @@ def _conditions(cell: Cell) -> tuple[NDArray[np.int32], list[Condition]]:
     return codes, [cell.judgments[at].trial.condition for at in first_places(codes).tolist()]
 
 
+@once_a_cell
 def _by_people(cell: Cell) -> _Said:
-    def make() -> _Said:
-        codes, conditions = _conditions(cell)
-        return _Said([human(cell.design, condition) for condition in conditions], codes)
-
-    return cell.once("grades of people", make)
+    codes, conditions = _conditions(cell)
+    return _Said([human(cell.design, condition) for condition in conditions], codes)
 
 
 class _Column(NamedTuple):
@@ -258,18 +255,16 @@ def _cell(cell: Cell, columns: Sequence[_Column], design: Design) -> Cell:
     )
 
 
+@once_a_cell
 def parts(cell: Cell) -> Mapping[str, Cell]:
     """The cell of each criterion by name, that of the overall grade last."""
-
-    def make() -> dict[str, Cell]:
-        return {
-            name: _cell(cell, [one], replace(cell.design, labels=one.labels))
-            for name, one in _columns(cell).items()
-        }
-
-    return cell.once("grades by criterion", make)
+    return {
+        name: _cell(cell, [one], replace(cell.design, labels=one.labels))
+        for name, one in _columns(cell).items()
+    }
 
 
+@once_a_cell
 def _columns(cell: Cell) -> dict[str, _Column]:
     design, labels = cell.design, overall_labels(cell.design)
 
@@ -280,16 +275,11 @@ def _columns(cell: Cell) -> dict[str, _Column]:
     def whole(grades: Mapping[str, Any]) -> str | None:
         return grade_at(overall(design, grades), labels)
 
-    def make() -> dict[str, _Column]:
-        found = {
-            one.name: _column(cell, one.name, one.labels, partial(grade, one))
-            for one in criteria_of(design)
-        }
-        return (
-            found if OVERALL in found else found | {OVERALL: _column(cell, OVERALL, labels, whole)}
-        )
-
-    return cell.once("columns of grades", make)
+    found = {
+        one.name: _column(cell, one.name, one.labels, partial(grade, one))
+        for one in criteria_of(design)
+    }
+    return found if OVERALL in found else found | {OVERALL: _column(cell, OVERALL, labels, whole)}
 
 
 def by_criterion(cell: Cell) -> dict[str, Cell]:
@@ -297,17 +287,15 @@ def by_criterion(cell: Cell) -> dict[str, Cell]:
     return {one.name: parts(cell)[one.name] for one in criteria_of(cell.design)}
 
 
+@once_a_cell
 def pooled(cell: Cell) -> Cell:
     """The grades of all criteria in one cell; ordinal where all have one scale."""
-
-    def make() -> Cell:
-        columns = [_columns(cell)[one.name] for one in criteria_of(cell.design)]
-        labels = tuple(dict.fromkeys(label for one in columns for label in one.labels))
-        return _cell(cell, columns, replace(cell.design, labels=labels))
-
-    return cell.once("all grades", make)
+    columns = [_columns(cell)[one.name] for one in criteria_of(cell.design)]
+    labels = tuple(dict.fromkeys(label for one in columns for label in one.labels))
+    return _cell(cell, columns, replace(cell.design, labels=labels))
 
 
+@once_a_cell
 def marked(cell: Cell) -> Cell | None:
     """The cell of the side of the pass mark on which a reply puts an output; ``None`` without."""
     mark, design = cell.design.pass_mark, cell.design
@@ -318,11 +306,8 @@ def marked(cell: Cell) -> Cell | None:
         score = overall(design, grades)
         return None if math.isnan(score) else MARK_LABELS[score >= mark - _ROUNDING]
 
-    def make() -> Cell:
-        sides = _column(cell, "mark", MARK_LABELS, side)
-        return _cell(cell, [sides], replace(design, labels=MARK_LABELS))
-
-    return cell.once("sides of the mark", make)
+    sides = _column(cell, "mark", MARK_LABELS, side)
+    return _cell(cell, [sides], replace(design, labels=MARK_LABELS))
 
 
 def criterion_of(judgment: Judgment) -> str:
@@ -362,12 +347,9 @@ class Scores(NamedTuple):
     system_names: tuple[str, ...]
 
 
+@once_a_cell
 def scores(cell: Cell) -> Scores:
     """The grades of a cell as arrays."""
-    return cell.once("scores", lambda: _scores(cell))
-
-
-def _scores(cell: Cell) -> Scores:
     design, judge = cell.design, _by_judge(cell)
     read = np.flatnonzero(judge.each(bool, False))
 

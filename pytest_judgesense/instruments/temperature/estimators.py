@@ -94,8 +94,7 @@ def estimates(cell: Cell) -> list[Estimate]:
 
     Majorities and the effect of repair are given only pooled and by temperature.
     """
-    sweep = sweep_of(cell)
-    series = series_of(sweep)
+    sweep, series = sweep_of(cell), series_of(cell)
     found: dict[str, list[Estimate]] = defaultdict(list)
     for keys in _groupings(sweep):
         codes, conditions = sweep.codes(keys)

@@ -41,6 +41,7 @@ from pytest_judgesense.instruments.temperature.sweep import (
     Floats,
     Pool,
     Value,
+    coded_levels,
     outcomes_of,
     series_of,
     sweep_of,
@@ -58,7 +59,7 @@ def material_of(cell: Cell) -> dict[str, Any] | None:
     sweep = sweep_of(cell)
     if _TEMPERATURE not in sweep.levels:
         return None
-    series = series_of(sweep)
+    series = series_of(cell)
     codes, conditions = sweep.codes([k for k in (_TEMPERATURE, *COVARIATES) if k in sweep.levels])
     replies, lost = series.votes.sum(axis=1), series.votes[:, -1]
     # Of n parsed replicates 1 - changes / (n - 1) are unchanged.
@@ -107,7 +108,7 @@ def pooled(materials: Mapping[str, Mapping[str, Any]], seed: int) -> Pool:
     question, stratum, condition, *counts = np.concatenate(tables).T
     replies, right, lost, changes = (count.astype(np.float64) for count in counts)
     levels = {
-        key: _coded([one.get(key, "") for one in conditions], condition)
+        key: coded_levels(conditions, key, condition)
         for key in dict.fromkeys(key for one in conditions for key in one)
     }
     values, codes = levels[_TEMPERATURE]
@@ -121,11 +122,6 @@ def pooled(materials: Mapping[str, Mapping[str, Any]], seed: int) -> Pool:
         threshold=float(materials[min(materials)]["threshold"]),
         seed=seed,
     )
-
-
-def _coded(of_conditions: Sequence[Value], condition: Codes) -> tuple[Sequence[Value], Codes]:
-    values = sorted(set(of_conditions), key=lambda value: (isinstance(value, str), value))
-    return values, np.array([values.index(one) for one in of_conditions], dtype=np.intp)[condition]
 
 
 def tables(

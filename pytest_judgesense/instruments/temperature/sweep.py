@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import product
 from math import comb
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,12 +24,13 @@ from pytest_judgesense.measures.cell import (
     Cell,
     cluster_of,
     label_of,
+    once_a_cell,
     order_of,
     replicate_of,
     template_of,
 )
 from pytest_judgesense.stats.inputs import compact_codes, first_places, joint_codes
-from pytest_judgesense.trial import Judgment, content_of_slot
+from pytest_judgesense.trial import Condition, Judgment, content_of_slot
 
 FACTORS: Final = ("judge_type", "prompt_style", "temperature")
 SOURCES: Final = ("gold", "model", "dataset")
@@ -165,30 +166,32 @@ class Series(Pool):
     judgments: Codes
 
 
+def coded_levels(
+    conditions: Sequence[Condition], key: str, condition: NDArray[Any]
+) -> tuple[list[Value], Codes]:
+    """The values of a key of conditions in order, and the code of each judgment or series.
+
+    ``condition``: the place of that of each one.
+    """
+    found = [one.get(key, "") for one in conditions]
+    values = sorted(set(found), key=lambda value: (isinstance(value, str), value))
+    return values, np.array([values.index(value) for value in found], dtype=np.intp)[condition]
+
+
+@once_a_cell
 def sweep_of(cell: Cell) -> Sweep:
-    """The judgments of a cell in columns; made once for a cell."""
-    return cell.once("sweep", lambda: _columns(cell))
-
-
-def _columns(cell: Cell) -> Sweep:
+    """The judgments of a cell in columns."""
     # A log shares its conditions between its lines: what they hold is looked at once.
     number, _ = cell.coded("condition", lambda one: id(one.trial.condition))
     conditions = [cell.judgments[at].trial.condition for at in first_places(number).tolist()]
-
-    def under(key: str) -> tuple[list[Value], Codes]:
-        """The values of a condition key in order, and the code of each judgment."""
-        found = [condition.get(key, "") for condition in conditions]
-        values = sorted(set(found), key=lambda value: (isinstance(value, str), value))
-        return values, np.array([values.index(value) for value in found], dtype=np.intp)[number]
-
+    coded = {key: coded_levels(conditions, key, number) for key in (*FACTORS, *SOURCES)}
     levels = {}
-    for factor in (*FACTORS, *SOURCES):
-        values, codes = under(factor)
+    for factor, (values, codes) in coded.items():
         # A temperature that some lines lack cannot be compared.
         texts = any(isinstance(value, str) for value in values)
         if values and values != [""] and not (texts and factor == "temperature"):
             levels[factor] = values, codes
-    gold_of, temperature, model = (under(key)[1] for key in ("gold", "temperature", "model"))
+    gold_of, temperature, model = (coded[key][1] for key in ("gold", "temperature", "model"))
     order, template = cell.coded("order", order_of)[0], cell.coded("template", template_of)[0]
     asked = cell.items, order, template, model
     reason, reasons = cell.coded("reason", lambda one: getattr(one.outcome, "reason", None))
@@ -234,12 +237,10 @@ def _repairs(judgment: Judgment) -> int:
     return int(repair.get("calls", 1)) if repair else 0
 
 
-def series_of(sweep: Sweep) -> Series:
-    """The series of a sweep, made once; one that was refused has none of the numbers."""
-    return sweep.cell.once("series", lambda: _counted(sweep))
-
-
-def _counted(sweep: Sweep) -> Series:
+@once_a_cell
+def series_of(cell: Cell) -> Series:
+    """The series of a sweep; one that was refused has none of the numbers."""
+    sweep = sweep_of(cell)
     # Positions by series, and within a series by replicate.
     order = np.lexsort((sweep.replicate, sweep.series))
     code = sweep.series[order]

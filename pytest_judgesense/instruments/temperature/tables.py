@@ -64,7 +64,7 @@ from pytest_judgesense.instruments.temperature.sweep import (
     sweep_of,
 )
 from pytest_judgesense.instruments.temperature.votes import vote_contrasts
-from pytest_judgesense.measures.cell import Cell
+from pytest_judgesense.measures.cell import Cell, once_a_cell
 from pytest_judgesense.stats.inputs import compact_codes
 
 _REASONS: Final = 20  # of a temperature; the rest is summed up
@@ -75,16 +75,17 @@ def rows(name: str, cell: Cell, estimates: Sequence[Estimate], _: object) -> Row
     sweep = sweep_of(cell)
     if "temperature" not in sweep.levels:
         return None
-    series = series_of(sweep)
-    return list(_TABLES[name](sweep, series, estimates))
+    return list(_TABLES[name](sweep, series_of(cell), estimates))
 
 
-def _effects(sweep: Sweep, series: Series) -> tuple[Rows, Rows]:
-    return sweep.cell.once("effects", lambda: effect_tables(series))
+@once_a_cell
+def _effects(cell: Cell) -> tuple[Rows, Rows]:
+    return effect_tables(series_of(cell))
 
 
-def _attributions(sweep: Sweep, series: Series) -> tuple[Rows, Rows, Rows]:
-    return sweep.cell.once("attributions", lambda: attribution_tables(series))
+@once_a_cell
+def _attributions(cell: Cell) -> tuple[Rows, Rows, Rows]:
+    return attribution_tables(series_of(cell))
 
 
 def _several(sweep: Sweep, *keys: str) -> list[str]:
@@ -203,11 +204,11 @@ def _errors(sweep: Sweep) -> Iterator[Row]:
 _TABLES: Final[Mapping[str, Callable[[Sweep, Series, Sequence[Estimate]], Iterable[Row]]]] = {
     "temperature_table": lambda sweep, series, _: _table(sweep, series),
     "temperature_correlations": lambda _, series, __: _correlations(series),
-    "temperature_effects": lambda sweep, series, _: _effects(sweep, series)[0],
-    "temperature_moderation": lambda sweep, series, _: _effects(sweep, series)[1],
-    "temperature_attributions": lambda sweep, series, _: _attributions(sweep, series)[0],
-    "temperature_importances": lambda sweep, series, _: _attributions(sweep, series)[1],
-    "temperature_attribution_points": lambda sweep, series, _: _attributions(sweep, series)[2],
+    "temperature_effects": lambda sweep, *_: _effects(sweep.cell)[0],
+    "temperature_moderation": lambda sweep, *_: _effects(sweep.cell)[1],
+    "temperature_attributions": lambda sweep, *_: _attributions(sweep.cell)[0],
+    "temperature_importances": lambda sweep, *_: _attributions(sweep.cell)[1],
+    "temperature_attribution_points": lambda sweep, *_: _attributions(sweep.cell)[2],
     "temperature_majority": _majority,
     "temperature_votes": lambda sweep, series, _: vote_contrasts(sweep, series),
     "temperature_errors": lambda sweep, *_: _errors(sweep),

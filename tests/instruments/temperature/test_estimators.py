@@ -12,7 +12,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binom
 
-from pytest_judgesense.instruments.temperature import sweep as columns
 from pytest_judgesense.instruments.temperature.sweep import majority_share, series_of, sweep_of
 from pytest_judgesense.measures.estimation import estimate_all
 from pytest_judgesense.trial import Design
@@ -263,7 +262,7 @@ def _pairs(said: str) -> float | None:
 @given(st.lists(_SERIES, min_size=1, max_size=4))
 def test_consistency_against_brute_force_and_every_completion(series: list[str]) -> None:
     cell = swept(*(replicates(f"q{i}", said) for i, said in enumerate(series)))
-    found = series_of(sweep_of(cell))
+    found = series_of(cell)
     for i, said in enumerate(series):
         for name, brute in (("consistency", _consistency), ("pairwise_consistency", _pairs)):
             value, expected = found.values[name][i], brute(said)
@@ -358,8 +357,7 @@ def test_nothing_at_all_is_measured_as_nothing() -> None:
     assert set(found.values()) == {"no temperature is known"}
 
 
-def test_the_columns_are_made_once_for_a_cell(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_columns_are_made_once_for_a_cell() -> None:
     cell = swept(replicates("q1", "12"))
-    first = sweep_of(cell)
-    monkeypatch.setattr(columns, "_columns", None)
-    assert sweep_of(cell) is first
+    assert sweep_of(cell) is sweep_of(cell)
+    assert sweep_of(swept(replicates("q1", "12"))) is not sweep_of(cell)

@@ -13,7 +13,7 @@ import pytest
 from pytest_judgesense.commands.report import datasheet_of_cells
 from pytest_judgesense.instruments.temperature import causal
 from pytest_judgesense.instruments.temperature.models import material_of, pooled
-from pytest_judgesense.instruments.temperature.sweep import series_of, sweep_of
+from pytest_judgesense.instruments.temperature.sweep import series_of
 from pytest_judgesense.layout import WIDTH
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.report.assembly import datasheet_text
@@ -118,7 +118,7 @@ def test_one_judge_is_not_pooled_and_its_models_are() -> None:
 
 def test_what_a_judge_gives_is_enough_for_its_own_numbers() -> None:
     cell = softmax_cell(3, questions=8, count=4, temperatures=(0.5, 2.0), lost=0.15)
-    series, found = series_of(sweep_of(cell)), material_of(cell)
+    series, found = series_of(cell), material_of(cell)
     assert found is not None
     pool = pooled({"j": json.loads(json.dumps(found))}, 0)
     for outcome in ("agreement", "consistency", "error_rate"):

@@ -71,14 +71,7 @@ def cohen_kappa(first: Sequence[Hashable], second: Sequence[Hashable]) -> float 
     Raises:
         ValueError: the streams differ in length.
     """
-    _check_paired(first, second)
-    n = len(first)
-    agreed = sum(a == b for a, b in zip(first, second, strict=True))
-    totals = Counter(second)
-    by_chance = sum(count * totals[label] for label, count in Counter(first).items())
-    if by_chance == n * n:
-        return None
-    return (n * agreed - by_chance) / (n * n - by_chance)
+    return table_kappa(confusion(first, second, [*dict.fromkeys((*first, *second))]))
 
 
 def clustered_kappa(

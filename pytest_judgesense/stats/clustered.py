@@ -126,7 +126,7 @@ def clustered_proportion(
     elif variance > 0:
         n_eff = min(n_eff, share * (1 - share) / variance)
     sums, sizes = cluster_totals(vector, codes, count)
-    return _clustered(
+    return clustered_by(
         PROPORTION_METHOD,
         lambda *levels: share_bounds(sums, sizes, levels),
         level,
@@ -181,7 +181,7 @@ def clustered_mean(
         reaches = [math.sqrt(variance) * float(stdtrit(count - 1, at)) for at in levels]
         return [(max(least, mean - reach), min(most, mean + reach)) for reach in reaches]
 
-    return _clustered(
+    return clustered_by(
         PROPORTION_METHOD if both else "clustered-t" if variance else "constant",
         ends,
         level,
@@ -228,7 +228,7 @@ def clustered_positive_mean(
         return [(value * (1 - high), value + (most - value) * high) for _, high in unseen]
 
     method = "clustered-gamma" if variance else "exact-constant" if bounded else "constant"
-    return _clustered(
+    return clustered_by(
         method,
         ends,
         level,
@@ -270,7 +270,7 @@ def clustered_positive_statistic(
     # About the statistic itself, not about the mean of the pseudo-values.
     pseudo += whole - pseudo.mean()
     constant = bool(np.ptp(pseudo) <= _ROUNDING * parts * max(1.0, abs(whole)))
-    return _clustered(
+    return clustered_by(
         "constant" if constant else "jackknife-gamma",
         lambda *levels: [
             (whole, whole) if constant else _gamma_ends(pseudo, np.ones(parts), math.inf, at)
@@ -278,7 +278,6 @@ def clustered_positive_statistic(
         ],
         level,
         clusters=count,
-        design_effect=None,
         effective_n=float(count) if constant else None,
     )
 
@@ -329,14 +328,7 @@ def clustered_statistic(
         reaches = [float(stdtrit(parts - 1, at)) * error for at in levels]
         return [(max(least, whole - reach), min(most, whole + reach)) for reach in reaches]
 
-    return _clustered(
-        "constant" if constant else "jackknife-t",
-        ends,
-        level,
-        clusters=count,
-        design_effect=None,
-        effective_n=None,
-    )
+    return clustered_by("constant" if constant else "jackknife-t", ends, level, clusters=count)
 
 
 def _left_out(
@@ -413,14 +405,14 @@ def _linearised(vector: _Vector, codes: NDArray[np.intp], count: int) -> tuple[f
     return mean, variance, variance / independent
 
 
-def _clustered(
+def clustered_by(
     method: str,
     ends: Callable[..., list[_Ends]],
     level: float,
     *,
     clusters: int,
-    design_effect: float | None,
-    effective_n: float | None,
+    design_effect: float | None = None,
+    effective_n: float | None = None,
 ) -> Clustered:
     """The interval, from a function that returns the one-sided bounds at several levels."""
     (lower, upper), (lower_bound, upper_bound) = ends((1 + level) / 2, level)

@@ -225,7 +225,7 @@ def rank(
     drawn = _ranks(drawn_values)
     left = _ranks(components(sums[:, None] - rows).swapaxes(0, 1) @ vector)
     stand = standings(
-        dict(zip(names, map(_by_topic, compared), strict=True)),
+        dict(zip(names, map(by_topic, compared), strict=True)),
         lambda summed: -(components(summed) @ vector),
         seed=seed,
     )
@@ -302,7 +302,7 @@ def _models(tallies: Mapping[str, Sequence[Tally]], weights: Floats, seed: int) 
         return None
     rows = {}
     for judge in prompts:
-        by_prompt = [_by_topic(tallies[f"{judge}:{prompt}"]) for prompt in common]
+        by_prompt = [by_topic(tallies[f"{judge}:{prompt}"]) for prompt in common]
         rows[judge] = {
             topic: [number for of in by_prompt for number in of[topic]] for topic in by_prompt[0]
         }
@@ -315,7 +315,7 @@ def _models(tallies: Mapping[str, Sequence[Tally]], weights: Floats, seed: int) 
     return standings(rows, value, seed=seed)
 
 
-def _by_topic(tallies: Sequence[Tally]) -> dict[str, list[float]]:
+def by_topic(tallies: Sequence[Tally]) -> dict[str, list[float]]:
     """The summed rows of the tallies of each topic."""
     found: dict[str, list[Tally]] = defaultdict(list)
     for tally in tallies:

@@ -40,6 +40,7 @@ from pytest_judgesense.instruments.debate.ranking import (
     Floats,
     Ranking,
     band_of,
+    by_topic,
     ranking_of,
 )
 from pytest_judgesense.instruments.leaderboard import pair_rows
@@ -211,15 +212,10 @@ def _cells(
     Returns:
         The topics, and values of the shape (configurations, topics).
     """
-    by_topic: list[dict[str, list[Tally]]] = []
-    for some in tallies:
-        counted = [tally for tally in some if tally.variances is not None]
-        by_topic.append({t.cluster: [] for t in counted})
-        for tally in counted:
-            by_topic[-1][tally.cluster].append(tally)
-    topics = [t for t in by_topic[0] if all(t in of for of in by_topic)] if by_topic else []
-    sums = np.array([[rows_of(of[topic]).sum(axis=0) for topic in topics] for of in by_topic])
-    cells = components(sums.reshape(len(by_topic), len(topics), 6))[..., :3]
+    sums = [by_topic([tally for tally in some if tally.variances is not None]) for some in tallies]
+    topics = [topic for topic in sums[0] if all(topic in of for of in sums)] if sums else []
+    rows = np.array([[of[topic] for topic in topics] for of in sums], dtype=np.float64)
+    cells = components(rows.reshape(len(sums), len(topics), 6))[..., :3]
     return topics, cells @ np.array(weights[:3])
 
 

@@ -55,7 +55,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import combinations
@@ -104,6 +104,7 @@ from pytest_judgesense.measures.shared import AGREEMENT
 from pytest_judgesense.stats.agreement import clustered_kappa, table_kappa
 from pytest_judgesense.stats.clustered import (
     Statistic,
+    clustered_by,
     clustered_mean,
     clustered_positive_mean,
     clustered_statistic,
@@ -415,10 +416,7 @@ def _on_other_tasks(cell: Cell, value: float) -> Clustered:
         high = shares[math.ceil((_DRAWS - 1) * level)]
         return min(value, float(low)), max(value, float(high))
 
-    (lower, upper), (lower_bound, upper_bound) = at(0.975), at(0.95)
-    return Clustered(
-        "cluster-bootstrap", lower, upper, 0.95, clusters, None, None, lower_bound, upper_bound, at
-    )
+    return clustered_by("cluster-bootstrap", lambda *of: [*map(at, of)], 0.95, clusters=clusters)
 
 
 # --- halo -----------------------------------------------------------------------------------------
@@ -477,26 +475,24 @@ def _has_human(cell: Cell) -> bool:
 
 
 def _human_parts(
-    measure: Measure, cell: Cell, estimate: Callable[[str, Condition], list[Estimate]]
+    measure: Measure, cell: Cell, estimate: Callable[[str, Condition, Missing], Iterable[Estimate]]
 ) -> list[Estimate]:
     """The estimates of the overall score, and of each criterion."""
     if not _has_human(cell):
         return [unavailable(measure, cell, _NO_HUMAN)]
-    names = [name for name in by_criterion(cell) if name != OVERALL]
-    return [*estimate(OVERALL, {}), *(e for n in names for e in estimate(n, {"criterion": n}))]
-
-
-def _missing_of_labelled(cell: Cell, name: str) -> Missing:
-    one = parts(cell)[name]
-    return missing_of(one.outcomes[one.coded("label", label_of)[0] >= 0])
+    found: list[Estimate] = []
+    for name in (OVERALL, *(one for one in by_criterion(cell) if one != OVERALL)):
+        one = parts(cell)[name]
+        missing = missing_of(one.outcomes[one.coded("label", label_of)[0] >= 0])
+        found += estimate(name, {} if name == OVERALL else {"criterion": name}, missing)
+    return found
 
 
 def human_kappa(cell: Cell) -> list[Estimate]:
     """Quadratic kappa with the human grades."""
 
-    def estimate(name: str, condition: Condition) -> list[Estimate]:
+    def estimate(name: str, condition: Condition, missing: Missing) -> Iterator[Estimate]:
         one, scale = parts(cell)[name], parts(cell)[name].design.labels
-        missing = _missing_of_labelled(cell, name)
         streams = [one.coded("verdict", verdict_of), one.coded("label", label_of)]
         both = (streams[0][0] >= 0) & (streams[1][0] >= 0)
         given, people = (
@@ -507,19 +503,18 @@ def human_kappa(cell: Cell) -> list[Estimate]:
         if value is None:
             reason = "undefined: judge and humans give one and the same grade throughout"
             why = reason if given.size else _NO_GRADES
-            return [unavailable(of.HUMAN_KAPPA, cell, why, condition, missing=missing)]
+            yield unavailable(of.HUMAN_KAPPA, cell, why, condition, missing=missing)
+            return
         clusters = one.cluster_codes[0][both]
-        return [
-            estimated(
-                of.HUMAN_KAPPA,
-                cell,
-                condition,
-                value=value,
-                n=given.size,
-                clustered=clustered_kappa(given, people, clusters, scale=scale),
-                missing=missing,
-            )
-        ]
+        yield estimated(
+            of.HUMAN_KAPPA,
+            cell,
+            condition,
+            value=value,
+            n=given.size,
+            clustered=clustered_kappa(given, people, clusters, scale=scale),
+            missing=missing,
+        )
 
     return _human_parts(of.HUMAN_KAPPA, cell, estimate)
 
@@ -561,21 +556,19 @@ def _by_item(found: _Compared) -> _Compared:
 def human_correlation(cell: Cell) -> list[Estimate]:
     """Spearman's correlation with the human grades, over items."""
 
-    def estimate(name: str, condition: Condition) -> list[Estimate]:
+    def estimate(name: str, condition: Condition, missing: Missing) -> Iterator[Estimate]:
         items = _by_item(_compared(cell, name))
-        return [
-            _statistic(
-                of.HUMAN_CORRELATION,
-                cell,
-                condition,
-                spearman,
-                [places(items.given), places(items.human)],
-                items.clusters,
-                (-1.0, 1.0),
-                missing=_missing_of_labelled(cell, name),
-                undefined="undefined: judge or humans give one grade throughout",
-            )
-        ]
+        yield _statistic(
+            of.HUMAN_CORRELATION,
+            cell,
+            condition,
+            spearman,
+            [places(items.given), places(items.human)],
+            items.clusters,
+            (-1.0, 1.0),
+            missing=missing,
+            undefined="undefined: judge or humans give one grade throughout",
+        )
 
     return _human_parts(of.HUMAN_CORRELATION, cell, estimate)
 
@@ -587,12 +580,11 @@ def _steps(cell: Cell, name: str) -> int:
 def human_error(cell: Cell) -> list[Estimate]:
     """The mean distance from the human grades, in steps."""
 
-    def estimate(name: str, condition: Condition) -> list[Estimate]:
+    def estimate(name: str, condition: Condition, missing: Missing) -> Iterator[Estimate]:
         found, most = _compared(cell, name), _steps(cell, name)
         distances = np.abs(found.given - found.human) * most
         interval = partial(clustered_positive_mean, upper=float(most))
-        missing = _missing_of_labelled(cell, name)
-        return [_mean(of.HUMAN_ERROR, cell, condition, distances, found, interval, missing)]
+        yield _mean(of.HUMAN_ERROR, cell, condition, distances, found, interval, missing)
 
     return _human_parts(of.HUMAN_ERROR, cell, estimate)
 
@@ -600,12 +592,11 @@ def human_error(cell: Cell) -> list[Estimate]:
 def human_bias(cell: Cell) -> list[Estimate]:
     """The mean signed distance from the human grades, in steps; of the overall score by level."""
 
-    def estimate(name: str, condition: Condition) -> list[Estimate]:
+    def estimate(name: str, condition: Condition, missing: Missing) -> Iterator[Estimate]:
         found, most = _compared(cell, name), _steps(cell, name)
         above = (found.given - found.human) * most
         interval = partial(_bias_interval, most)
-        missing = _missing_of_labelled(cell, name)
-        made = [_mean(of.HUMAN_BIAS, cell, condition, above, found, interval, missing)]
+        yield _mean(of.HUMAN_BIAS, cell, condition, above, found, interval, missing)
         labels = parts(cell)[name].design.labels
         shares, codes = np.unique(found.human, return_inverse=True)
         levels = np.array([grade_at(share, labels) for share in shares.tolist()], dtype=object)
@@ -614,8 +605,7 @@ def human_bias(cell: Cell) -> list[Estimate]:
                 continue
             one = found._replace(clusters=found.clusters[at])
             by_level = {**condition, "gold": level}
-            made.append(_mean(of.HUMAN_BIAS, cell, by_level, above[at], one, interval, Missing()))
-        return made
+            yield _mean(of.HUMAN_BIAS, cell, by_level, above[at], one, interval, Missing())
 
     return _human_parts(of.HUMAN_BIAS, cell, estimate)
 

@@ -31,11 +31,13 @@ from itertools import combinations
 from typing import Final, TypeAlias
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.soft import Probabilities, right_verdict, told
 from pytest_judgesense.sections import Estimates, Row, Rows
 from pytest_judgesense.stats.clustered import clustered_proportion
+from pytest_judgesense.stats.inputs import Clusters
 from pytest_judgesense.suites.suite import Suite
 from pytest_judgesense.trial import Judgment
 
@@ -103,8 +105,8 @@ def _row(
     row: dict[str, float | int | None] = {
         "temperature": temperature,
         "n": len(found),
-        **dict(_expected("agreement", agree, [one for one, _ in labelled])),
-        **dict(_expected("consistency", same, [one for one, _ in found])),
+        **share_row("agreement", agree, [one.trial.cluster for one, _ in labelled]),
+        **share_row("consistency", same, [one.trial.cluster for one, _ in found]),
         **dict(_sampled(asked.values(), temperature)),
     }
     if temperature == 1:
@@ -119,15 +121,15 @@ def _mean(judgments: Sequence[Judgment]) -> Probabilities:
     return {v: sum(of.get(v, 0.0) for of in stated) / len(stated) for v in stated[0]}
 
 
-def _expected(
-    name: str, values: Sequence[float], judgments: Sequence[Judgment]
-) -> Iterator[tuple[str, float | None]]:
-    clusters = [one.trial.cluster for one in judgments]
-    within = [min(1.0, value) for value in values]
-    interval = clustered_proportion(within, clusters) if values else None
-    yield name, float(np.mean(values)) if values else None
-    yield f"{name}_lower", interval.lower if interval else None
-    yield f"{name}_upper", interval.upper if interval else None
+def share_row(name: str, values: ArrayLike, clusters: Clusters) -> dict[str, float | None]:
+    """The mean of numbers from 0 to 1 and the ends of its interval; ``None`` without any."""
+    some = np.asarray(values, dtype=np.float64)
+    interval = clustered_proportion(np.minimum(some, 1.0), clusters) if some.size else None
+    return {
+        name: float(some.mean()) if some.size else None,
+        f"{name}_lower": None if interval is None else interval.lower,
+        f"{name}_upper": None if interval is None else interval.upper,
+    }
 
 
 def _sampled(

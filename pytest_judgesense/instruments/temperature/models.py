@@ -28,6 +28,7 @@ import numpy as np
 from pytest_judgesense.errors import printable
 from pytest_judgesense.estimate import number_text
 from pytest_judgesense.instruments.temperature import lines
+from pytest_judgesense.instruments.temperature.analytic import share_row
 from pytest_judgesense.instruments.temperature.effects import (
     ALL,
     attribution_tables,
@@ -38,7 +39,6 @@ from pytest_judgesense.instruments.temperature.sweep import (
     COVARIATES,
     Codes,
     Flags,
-    Floats,
     Pool,
     Value,
     coded_levels,
@@ -49,7 +49,6 @@ from pytest_judgesense.instruments.temperature.sweep import (
 from pytest_judgesense.layout import indented
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.sections import Board, Digits, Entrant, Row, Rows
-from pytest_judgesense.stats.clustered import clustered_mean
 
 _TEMPERATURE: Final = "temperature"
 
@@ -154,19 +153,11 @@ def _means(pool: Pool, model: str, within: Flags) -> Iterator[dict[str, Any]]:
     for at, of in [(ALL, within), *((v, within & (codes == i)) for i, v in enumerate(levels))]:
         row: dict[str, Any] = {"model": model, _TEMPERATURE: at, "n": int(of.sum())}
         for outcome in EFFECTS:
-            row |= _mean(outcome, pool.values[outcome][of], pool.question[of])
+            values = pool.values[outcome][of]
+            known = np.isfinite(values)
+            row |= share_row(outcome, values[known], pool.question[of][known])
         if of.any():
             yield row
-
-
-def _mean(outcome: str, values: Floats, questions: Codes) -> dict[str, float | None]:
-    some = np.isfinite(values)
-    found = clustered_mean(values[some], questions[some], lower=0, upper=1) if some.any() else None
-    return {
-        outcome: float(values[some].mean()) if some.any() else None,
-        f"{outcome}_lower": None if found is None else found.lower,
-        f"{outcome}_upper": None if found is None else found.upper,
-    }
 
 
 def _texts(row: Row) -> Iterator[tuple[str, str]]:

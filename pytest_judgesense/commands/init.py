@@ -129,13 +129,9 @@ def start_own(options: argparse.Namespace) -> Iterator[str]:
         text = own.suite_text(found, suite, file, target)
         yield _written(folder / place / f"{suite}.suite.toml", text)
     yield _write_workflow(folder, install=_requirements(folder))
-    yield _write_attributes(folder)
-    yield ""
-    yield "next: ask your judge, once; then replay it, here and in CI, without a key"
-    yield from _moved(folder)
     chosen = f" --judge-name {shlex.quote(name)}" if set(known) - {name} else ""
-    yield f"  pytest {place.as_posix()}{chosen} --judge-mode record"
-    yield f"  pytest {place.as_posix()}{chosen}"
+    said = "ask your judge, once; then replay it, here and in CI, without a key"
+    yield from _closing(folder, said, f"{place.as_posix()}{chosen}")
     yield "then commit pyproject.toml, suites, cassettes and the workflow"
 
 
@@ -176,14 +172,10 @@ def start_from_log(options: argparse.Namespace) -> Iterator[str]:
         yield _declare(folder / "pyproject.toml", name, table)
     if known or named:
         yield _write_workflow(folder)
-    yield _write_attributes(folder)
-    yield ""
-    yield "next: ask the judge about them, once; then replay it, here and in CI"
-    yield from _moved(folder)
     place = Path("suites", found[0].name) if len(found) == 1 else Path("suites")
     chosen = "" if known or named else " --judge-name PROVIDER:MODEL"
-    yield f"  pytest {place.as_posix()}{chosen} --judge-mode record"
-    yield f"  pytest {place.as_posix()}{chosen}"
+    said = "ask the judge about them, once; then replay it, here and in CI"
+    yield from _closing(folder, said, f"{place.as_posix()}{chosen}")
     if chosen:
         said = ", ".join(judges)
         yield f"(the log's judge is {said}; --judge-name embedded:clean tries it without a key)"
@@ -254,13 +246,9 @@ def start(folder: Path) -> Iterator[str]:
     yield _declare(folder / "pyproject.toml")
     yield from _write_suite(folder / _SUITE)
     yield _write_workflow(folder)
-    yield _write_attributes(folder)
-    yield ""
-    yield "next: record the judge's replies, once; then replay them, here and in CI"
-    yield from _moved(folder)
     place = _SUITE.as_posix()
-    yield from (f"  judgesense lint {place}", f"  pytest {place} --judge-mode record")
-    yield f"  pytest {place}"
+    said = "record the judge's replies, once; then replay them, here and in CI"
+    yield from _closing(folder, said, place, f"judgesense lint {place}")
     yield "then commit pyproject.toml, suites, cassettes and the workflow"
 
 
@@ -269,9 +257,15 @@ def _refuse_file(folder: Path) -> None:
         raise UsageError(f"{folder} is not a folder", expected="a folder, or none yet")
 
 
-def _moved(folder: Path) -> Iterator[str]:
+def _closing(folder: Path, said: str, asked: str, *before: str) -> Iterator[str]:
+    """The last file, and the commands that come next: those ``before``, then pytest, twice."""
+    yield _write_attributes(folder)
+    yield ""
+    yield f"next: {said}"
     if folder.resolve() != Path.cwd():
         yield f"  cd {shlex.quote(str(folder))}"
+    yield from (f"  {command}" for command in before)
+    yield from (f"  pytest {asked} --judge-mode record", f"  pytest {asked}")
 
 
 def _write_attributes(folder: Path) -> str:

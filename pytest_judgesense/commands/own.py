@@ -109,14 +109,14 @@ def items_of(path: Path) -> Items:
     Raises:
         UsageError: it cannot be read, or holds none.
     """
+    with UsageError.instead_of(
+        (OSError, UnicodeDecodeError),
+        f"the items in {path} cannot be read",
+        expected="a file in UTF-8: .csv, .tsv, .json or .jsonl",
+    ):
+        text = read_text(path).removeprefix("\ufeff")
     try:
-        rows = list(rows_of(path, read_text(path).removeprefix("\ufeff")))
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(
-            f"the items in {path} cannot be read",
-            found=str(error),
-            expected="a file in UTF-8: .csv, .tsv, .json or .jsonl",
-        ) from error
+        rows = list(rows_of(path, text))
     except SuiteError as error:
         raise _usage(error) from error
     if wrong := [number for number, row in rows if not isinstance(row, dict)]:

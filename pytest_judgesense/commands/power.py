@@ -359,7 +359,11 @@ def power_lines(
 
     Without a judge, or where a trial of it is not recorded, by the plan alone.
     """
-    cell = _recorded(judge, suite, cassettes, asked) if judge else None
+    cell: Cell | None = None
+    if judge:
+        files, registry = cassettes_of(judge, suite, cassettes), asked.registry
+        with closing(AskingLoop()) as loop, suppress(MissingRecording):
+            cell = measure(judge, suite, files, loop, seed=asked.seed, registry=registry).cell
     whose = f"judge {cell.judge}, {len(cell.judgments)} judgments" if cell else "the plan alone"
     yield f"{suite.name}, policy {asked.policy}: {whose}"
     if judge and not cell:
@@ -391,14 +395,6 @@ def power_lines(
     yield from (f"  ({i}) {note}" for i, note in enumerate(notes, start=1))
     if cell:
         yield from split_lines(cell, asked.half_width, asked.registry)
-
-
-def _recorded(judge: JudgeSpec, suite: Suite, cassettes: Path, asked: Asked) -> Cell | None:
-    """The judge's recorded judgments; ``None`` if any is missing."""
-    files, registry = cassettes_of(judge, suite, cassettes), asked.registry
-    with closing(AskingLoop()) as loop, suppress(MissingRecording):
-        return measure(judge, suite, files, loop, seed=asked.seed, registry=registry).cell
-    return None
 
 
 def split_lines(cell: Cell, half_width: float, registry: Registry = BUILT_IN) -> Iterator[str]:

@@ -171,7 +171,8 @@ class Failures:
         failed = self._failed
         most = _MOST_ANNOTATIONS - (len(failed) > _MOST_ANNOTATIONS)
         for report, entry in failed[:most]:
-            place = [*_place(report.location, rootdir), ("title", _title(entry))]
+            title = "{check} of judge {judge} on {suite}: {outcome}".format_map(entry)
+            place = [*_place(report.location, rootdir), ("title", title)]
             properties = ",".join(f"{name}={_escaped(text, ':,')}" for name, text in place)
             yield f"::error {properties}::{_escaped(entry['explanation'])}"
         if rest := len(failed[most:]):
@@ -212,10 +213,6 @@ def _not_passed(properties: Sequence[tuple[str, object]]) -> list[dict[str, str]
         for entry in found.values()
         if {"judge", "suite", "explanation"} <= entry.keys() and entry.get("outcome") in _NOT_PASSED
     ]
-
-
-def _title(entry: Mapping[str, str]) -> str:
-    return f"{entry['check']} of judge {entry['judge']} on {entry['suite']}: {entry['outcome']}"
 
 
 def _place(location: tuple[str, int | None, str], rootdir: Path) -> Iterator[tuple[str, str]]:

@@ -18,7 +18,7 @@ from datetime import UTC, datetime
 from functools import cached_property, partial
 from operator import itemgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -39,10 +39,10 @@ from pytest_judgesense.plugin.screen import (
 from pytest_judgesense.plugin.settings import Shared, settings_of
 from pytest_judgesense.plugin.suite_names import take_builtin_arguments
 
-_MAY_STAND: Final = "a credential may be in a recording"
-
 if TYPE_CHECKING:
+    from pytest_judgesense.cassettes.credentials import Credentials
     from pytest_judgesense.plugin.hookspecs import Plugins
+    from pytest_judgesense.plugin.recordings import Recordings
     from pytest_judgesense.plugin.run import Run
     from pytest_judgesense.report.evidence import Evidence as PageEvidence
     from pytest_judgesense.report.view import View
@@ -253,7 +253,7 @@ class State:
                 output = self.config.workeroutput  # type: ignore[attr-defined]
                 shown = self.run.credentials.shown.items()
                 output["judgesense-shown"] = [(name, value) for value, name in shown]
-            self._remove_shown()
+            self._remove_from(self.run.recordings, self.run.credentials)
         if self.is_worker:
             return
         if self._shown:
@@ -290,11 +290,11 @@ class State:
 
             self._evidence.shorten(MOST_SPELT_OUT)
 
-    def _remove_shown(self) -> None:
+    def _remove_from(self, files: Recordings, known: Credentials) -> None:
         try:
-            self.run.recordings.remove_shown(self.run.credentials)
+            files.remove_shown(known)
         except JudgesenseError as error:
-            self._outputs.failed(_MAY_STAND, error)
+            self._outputs.failed("a credential may be in a recording", error)
             if self.is_worker:  # whose outputs are not shown
                 raise
 
@@ -307,10 +307,7 @@ class State:
         known = Credentials()
         known.learn(self._shown)
         files = Recordings(self.settings, self._shared, recorder_of(self.config), self._recorded)
-        try:
-            files.remove_shown(known)
-        except JudgesenseError as error:
-            self._outputs.failed(_MAY_STAND, error)
+        self._remove_from(files, known)
         self._received = without_secrets(self._received, known.values)
         self._removed |= known.removed
 

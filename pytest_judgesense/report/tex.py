@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from pytest_judgesense.errors import printable
-from pytest_judgesense.report.view import INTERVALS, JudgeView, PartView, View, bar_words
+from pytest_judgesense.report.view import INTERVALS, JudgeView, View, bar_words
 
 _ESCAPES: Final = {
     "\\": r"\textbackslash{}",
@@ -48,20 +48,16 @@ def _table(judge: JudgeView, seed: int) -> Iterator[str]:
         if index:
             yield r"\addlinespace"
         yield rf"\multicolumn{{{len(_COLUMNS)}}}{{@{{}}l}}{{\textit{{{_text(part.part.suite)}}}}}\\"
-        yield from _rows(part)
+        for one in part.rows:
+            name = one.estimate.measure
+            if one.condition:
+                name += f" ({one.condition})"
+            if one.estimate.value is None:
+                yield _row(name, "", "N/A", "", "", "")
+            else:
+                yield _row(name, *one.numbers, "; ".join(map(bar_words, one.checks)))
     yield r"\bottomrule"
     yield r"\end{longtable}"
-
-
-def _rows(part: PartView) -> Iterator[str]:
-    for one in part.rows:
-        name = one.estimate.measure
-        if one.condition:
-            name += f" ({one.condition})"
-        if one.estimate.value is None:
-            yield _row(name, "", "N/A", "", "", "")
-        else:
-            yield _row(name, *one.numbers, "; ".join(map(bar_words, one.checks)))
 
 
 def _row(*cells: str) -> str:

@@ -235,18 +235,15 @@ def view_of(sheet: Datasheet, registry: Registry = BUILT_IN) -> View:
         profile = sketch(registry.profile, judge.estimates)
         judges.append(JudgeView(judge, sheet.mode, parts, profile))
     notices = setting_notices(judge.identity for judge in sheet.judges)
-    compared = tuple(_compared(sheet, registry.comparisons))
-    return View(sheet, tuple(judges), compared, tuple(notices), registry)
-
-
-def _compared(sheet: Datasheet, comparisons: Iterable[Comparison]) -> Iterator[ComparisonView]:
-    for comparison in comparisons:
+    compared = []
+    for comparison in registry.comparisons:
         by_suite: dict[str, list[Analysis]] = {}
         for one in sheet.analyses:
             if one["analysis"] in comparison.all_names:
                 by_suite.setdefault(one["suite"], []).append(one)
         for suite, tables in by_suite.items():
-            yield ComparisonView(comparison, suite, tuple(tables))
+            compared.append(ComparisonView(comparison, suite, tuple(tables)))
+    return View(sheet, tuple(judges), tuple(compared), tuple(notices), registry)
 
 
 def bar_words(line: CheckLine) -> str:

@@ -88,7 +88,8 @@ class Understood:
         values: the meaning of values in the label column, if not obvious.
         fields: those that the function takes.
         names: how the function may call a label.
-        read: the items that these make, and their clusters, as numbers.
+        counts: how many items that these make have each label.
+        clusters: how many clusters the items have.
     """
 
     kind: Kind

@@ -6,7 +6,7 @@ import argparse
 import gc
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -104,12 +104,7 @@ def run(options: argparse.Namespace) -> int:
 
     for form, folder in options.export:
         show(_exported(form, Path(folder), cells, registry))
-    for path in options.datasheet:
-        outputs.write("datasheet", path, partial(text, path.suffix))
-    if options.badge is not None:
-        names = [judge.judge for judge in sheet.judges]
-        outputs.write("badge", options.badge, partial(badge, (), names))
-    return _concluded(outputs)
+    return _written(outputs, options, sheet, text)
 
 
 @contextmanager
@@ -127,8 +122,19 @@ def _uncollected() -> Iterator[None]:
             gc.enable()
 
 
-def _concluded(outputs: Outputs) -> int:
-    """Print what was written and what was not; returns the exit code."""
+def _written(
+    outputs: Outputs,
+    options: argparse.Namespace,
+    sheet: Datasheet,
+    text: Callable[[str], str],
+    outcomes: Sequence[str] = (),
+) -> int:
+    """Write datasheets and badge, print what was written and what was not; the exit code."""
+    for path in options.datasheet:
+        outputs.write("datasheet", path, partial(text, path.suffix))
+    if options.badge is not None:
+        names = [judge.judge for judge in sheet.judges]
+        outputs.write("badge", options.badge, partial(badge, outcomes, names))
     show(outputs.written)
     for problem in outputs.problems:
         complain(problem)
@@ -159,14 +165,8 @@ def _history_written(options: argparse.Namespace) -> int:
     order = "by date of recording" if dated else "in the order given"
     files = ", ".join(one.name for one in sheets)
     show([f"{len(sheets)} measurements, {order}: {files}"] * (len(sheets) > 1) + [told])
-    outputs = Outputs(verbose=options.verbose)
-    for path in options.datasheet:
-        made = partial(datasheet_text, path.suffix, view, history=sheets)
-        outputs.write("datasheet", path, made)
-    if options.badge is not None:
-        names = [judge.judge for judge in last.judges]
-        outputs.write("badge", options.badge, partial(badge, outcomes, names))
-    return _concluded(outputs)
+    text = partial(datasheet_text, view=view, history=sheets)
+    return _written(Outputs(verbose=options.verbose), options, last, text, outcomes)
 
 
 def _sheet_of_file(path: Path, options: argparse.Namespace, registry: Registry) -> Datasheet:

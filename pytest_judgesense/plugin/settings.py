@@ -51,14 +51,7 @@ _HELP: Final = {
     "`judgesense merge` joins the recordings of all N",
     "judge-save-live DIR": "record the calls of live mode in this folder",
 }
-_NUMBERS: Final = {
-    "N": "int",
-    "SHARE": "float",
-    "USD": "float",
-    "DAYS": "float",
-    "SECONDS": "float",
-    "A": "float",
-}
+_NUMBERS: Final = {"N": "int"} | dict.fromkeys(("SHARE", "USD", "DAYS", "SECONDS", "A"), "float")
 _ACTIONS: Final = {"args": "append", "bool": "store_true"}
 _AT_LEAST_ONE: Final = ("judge-concurrency", "judge-verify")
 _FIELDS: Final = {"name": "judges", "suite": "suites", "datasheet": "datasheets"}

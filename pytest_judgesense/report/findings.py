@@ -103,7 +103,7 @@ def findings_of(
         most = shown if index * shown < room else 0
         yield Finding(
             lines,
-            tuple((named(found), gauge(found, gate)) for found, gate in drawn),
+            tuple((RowView(found, ()).name, gauge(found, gate)) for found, gate in drawn),
             tuple(_apart(part, drawn[0][1])) if drawn else (),
             f"{title}: {len(groups):,}, on {len(items_of(groups)):,} items" if groups else "",
             tuple(islice((_exhibit(group, prompts) for group in spread(groups)), most)),
@@ -125,12 +125,6 @@ def _estimate_of(part: SuiteSheet, gate: Gate) -> Estimate | None:
         condition = dict(gate.condition)
         found = Estimate(gate.measure, part.suite, condition, gate.value, clustered=ends)
     return found
-
-
-def named(estimate: Estimate) -> str:
-    """A measure with its condition, as people read it."""
-    condition = RowView(estimate, ()).condition
-    return f"{estimate.measure} ({condition})" if condition else estimate.measure
 
 
 def _apart(part: SuiteSheet, gate: Gate) -> Iterator[tuple[str, str]]:

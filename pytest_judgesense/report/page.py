@@ -24,7 +24,7 @@ from pytest_judgesense.report import numbers
 from pytest_judgesense.report.contrast import Piece
 from pytest_judgesense.report.drawing import draw
 from pytest_judgesense.report.evidence import Evidence, packed
-from pytest_judgesense.report.findings import MOST_EXHIBITS, findings_of, named
+from pytest_judgesense.report.findings import MOST_EXHIBITS, findings_of
 from pytest_judgesense.report.gauges import gauge
 from pytest_judgesense.report.history import Recorded, lines_of
 from pytest_judgesense.report.separated import cell
@@ -37,7 +37,7 @@ from pytest_judgesense.report.summary import (
     verdict,
     worst_of,
 )
-from pytest_judgesense.report.view import JudgeView, PartView, View
+from pytest_judgesense.report.view import JudgeView, PartView, RowView, View
 from pytest_judgesense.sections import Analysis
 from pytest_judgesense.suites.builtin import template_text
 
@@ -239,9 +239,9 @@ def _suite(part: PartView, registry: Registry) -> tuple[str, str, list[str], Any
 
     gates = sorted((gate for line in part.part.checks for gate in line.gates), key=order)
     known = ((find_estimate(part.part.estimates, one.measure, one.condition), one) for one in gates)
-    figure = next(((named(found), gauge(found, gate)) for found, gate in known if found), None)
+    drawn = ((RowView(found, ()).name, gauge(found, gate)) for found, gate in known if found)
     cells = list(suite_cells(part, registry))
-    return worst_of(part.part.checks), part.part.suite, cells, figure
+    return worst_of(part.part.checks), part.part.suite, cells, next(drawn, None)
 
 
 def _table(analysis: Analysis) -> dict[str, Any]:

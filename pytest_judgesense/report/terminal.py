@@ -71,10 +71,9 @@ def pooled_lines(judge: JudgeView) -> Iterator[str]:
         rows, together = _gated(part)
         for one in rows:
             if one.checks or (one.estimate.value and not one.estimate.condition):
-                name = printable(one.estimate.measure)
-                if one.condition:
-                    name += f" ({printable(one.condition)})"
-                yield from row(f"    {name}", *one.numbers, *map(bar_words, one.checks))
+                yield from row(
+                    f"    {printable(one.name)}", *one.numbers, *map(bar_words, one.checks)
+                )
         for line in together.values():
             yield from indented(f"{line.check}: {line.outcome.upper()}", width=4)
 
@@ -134,10 +133,8 @@ def _has_row(one: RowView, part: PartView) -> bool:
 
 def _row_lines(one: RowView, *beside: str, alone: bool) -> Iterator[str]:
     """One estimate by its measure, or below that by its condition; further text ``beside`` it."""
-    estimate, condition = one.estimate, printable(one.condition)
-    name = f"    {printable(estimate.measure)}" if alone else f"      {condition}"
-    if alone and condition:
-        name += f" ({condition})"
+    estimate = one.estimate
+    name = f"    {printable(one.name)}" if alone else f"      {printable(one.condition)}"
     if estimate.value is None:
         reason = f"{name.strip()}: N/A, {estimate.unavailable}"
         yield from indented(reason, width=4 if alone else 6)

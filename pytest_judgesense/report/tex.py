@@ -49,13 +49,10 @@ def _table(judge: JudgeView, seed: int) -> Iterator[str]:
             yield r"\addlinespace"
         yield rf"\multicolumn{{{len(_COLUMNS)}}}{{@{{}}l}}{{\textit{{{_text(part.part.suite)}}}}}\\"
         for one in part.rows:
-            name = one.estimate.measure
-            if one.condition:
-                name += f" ({one.condition})"
             if one.estimate.value is None:
-                yield _row(name, "", "N/A", "", "", "")
+                yield _row(one.name, "", "N/A", "", "", "")
             else:
-                yield _row(name, *one.numbers, "; ".join(map(bar_words, one.checks)))
+                yield _row(one.name, *one.numbers, "; ".join(map(bar_words, one.checks)))
     yield r"\bottomrule"
     yield r"\end{longtable}"
 

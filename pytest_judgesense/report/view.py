@@ -45,6 +45,12 @@ class RowView:
         )
 
     @property
+    def name(self) -> str:
+        """The measure with its condition."""
+        measure = self.estimate.measure
+        return f"{measure} ({self.condition})" if self.condition else measure
+
+    @property
     def numbers(self) -> tuple[str, str, str, str]:
         """Counts, value, and both intervals: that over clusters, and that of the paper."""
         one = self.estimate

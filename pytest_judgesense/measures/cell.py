@@ -342,7 +342,6 @@ class Units:
         values: NDArray[Any],
         *,
         usable: NDArray[np.bool_] | None = None,
-        weight: int = 1,
     ) -> Units:
         """Units from groups of judgments of a cell, by arrays: a `collect` for many judgments.
 
@@ -351,7 +350,6 @@ class Units:
             groups: the judgments of each unit.
             values: one value in [0, 1] for each group.
             usable: for each judgment of the cell, as in `collect`; default: those with a verdict.
-            weight: as in `collect`.
         """
         usable = cell.outcomes == VERDICT if usable is None else usable
         kept = groups.of_each(np.logical_and, usable).astype(bool)
@@ -372,7 +370,7 @@ class Units:
         return cls(
             values=values[kept].astype(np.float64),
             clusters=codes if each else codes[first],
-            dropped=weight * int((~kept).sum()),
+            dropped=int((~kept).sum()),
             unparsed=int(counts[UNPARSED]),
             failed=int(counts[FAILED]),
             calls=int(counts.sum()),
@@ -411,15 +409,9 @@ class Units:
         )
 
     @classmethod
-    def of_calls(
-        cls,
-        judgments: Iterable[Judgment],
-        value: Callable[[Judgment], float],
-        *,
-        usable: Callable[[Judgment], bool] = answered,
-    ) -> Units:
+    def of_calls(cls, judgments: Iterable[Judgment], value: Callable[[Judgment], float]) -> Units:
         """Units that are single calls; see `collect`."""
-        return cls.collect(((judgment,) for judgment in judgments), value, usable=usable)
+        return cls.collect(((judgment,) for judgment in judgments), value)
 
     @property
     def observations(self) -> Observations | None:

@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 
 from pytest_judgesense.measures.cell import Cell, answered, no_preference
 from pytest_judgesense.measures.order import DECOMPOSITION
-from pytest_judgesense.measures.rates import refused
+from pytest_judgesense.measures.rates import disagree, refused
 from pytest_judgesense.trial import TIE, Failed, Judgment, Unparsed
 
 Group: TypeAlias = tuple[Judgment, ...]
@@ -40,11 +40,7 @@ def repeats(cell: Cell, _: Mapping[str, Any]) -> list[Group]:
         trial = judgment.trial
         where = (trial.condition.get("temperature"), trial.condition.get("model"))
         found[trial.item, trial.template, trial.order, *where].append(judgment)
-    return [
-        tuple(group)
-        for group in found.values()
-        if len({judgment.verdict for judgment in group} - {None}) > 1
-    ]
+    return [tuple(group) for group in found.values() if disagree(*group)]
 
 
 def _missed(judgment: Judgment) -> bool:

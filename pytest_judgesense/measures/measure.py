@@ -64,6 +64,11 @@ def later(module: str, name: str) -> Any:
     return _Later(module, name)
 
 
+def room(package: str) -> Callable[[str, str], Any]:
+    """From a module of a package and a name in it to what `later` imports."""
+    return lambda module, name: later(f"{package}.{module}", name)
+
+
 def alone(_estimates: tuple[Estimate, ...]) -> Mapping[str, Any]:
     """Only the measure itself beside a judge's rank."""
     return {}

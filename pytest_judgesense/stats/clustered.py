@@ -286,7 +286,6 @@ def clustered_statistic(
     statistic: Statistic,
     columns: Sequence[NDArray[Any]],
     clusters: Clusters,
-    level: float = 0.95,
     lower: float = -math.inf,
     upper: float = math.inf,
 ) -> Clustered | None:
@@ -296,7 +295,6 @@ def clustered_statistic(
         statistic: as in `clustered_positive_statistic`.
         columns: likewise.
         clusters: cluster of each unit.
-        level: nominal coverage of the interval, and of each one-sided bound; above 0.5.
         lower: smallest possible value.
         upper: largest possible value.
 
@@ -308,9 +306,8 @@ def clustered_statistic(
         groups (Wolter 2007, ch. 4), one after the other: Student's quantile is that of the groups.
 
     Raises:
-        ValueError: the level is invalid, or the bounds are not in order.
+        ValueError: the bounds are not in order.
     """
-    two_sided_level(level)
     least, most = _bounds(lower, upper)
     codes, count = cluster_codes(clusters)
     found = _left_out(statistic, columns, codes, count) if count >= 3 else None
@@ -328,7 +325,7 @@ def clustered_statistic(
         reaches = [float(stdtrit(parts - 1, at)) * error for at in levels]
         return [(max(least, whole - reach), min(most, whole + reach)) for reach in reaches]
 
-    return clustered_by("constant" if constant else "jackknife-t", ends, level, clusters=count)
+    return clustered_by("constant" if constant else "jackknife-t", ends, 0.95, clusters=count)
 
 
 def _left_out(

@@ -48,7 +48,6 @@ from pytest_judgesense.stats.inputs import (
     Clusters,
     cluster_totals,
     clustered_vector,
-    two_sided_level,
 )
 
 
@@ -77,7 +76,7 @@ def _corrected_z(what: str, count: float, trials: int) -> float:
 
 
 def clustered_d_prime(
-    answers: ArrayLike, signal: ArrayLike, clusters: Clusters, level: float = 0.95
+    answers: ArrayLike, signal: ArrayLike, clusters: Clusters
 ) -> Clustered | None:
     """Interval of d' over clusters (see the module).
 
@@ -85,17 +84,14 @@ def clustered_d_prime(
         answers: 1 for a "signal" answer, 0 for another, one a trial.
         signal: whether the trial is a signal trial (better candidate in slot 1).
         clusters: cluster of each trial.
-        level: nominal coverage of the interval, and of each one-sided bound; above 0.5.
 
     Returns:
         The interval, its method ``bayesian-cluster-bootstrap``; ``None`` with fewer than two
         clusters, or where one cluster holds all trials of a kind.
 
     Raises:
-        ValueError: lengths differ, an answer is outside [0, 1], there are no trials of a kind, or
-            the level is none.
+        ValueError: lengths differ, an answer is outside [0, 1], or there are no trials of a kind.
     """
-    two_sided_level(level)
     values, codes, count = clustered_vector(answers, clusters)
     kind = np.asarray(signal, dtype=bool)
     if kind.shape != values.shape:
@@ -132,7 +128,7 @@ def clustered_d_prime(
         )
         return lower, upper
 
-    found = drawn_interval(whole, ends, count, level)
+    found = drawn_interval(whole, ends, count, 0.95)
     return replace(found, lower=max(found.lower, -most), upper=min(found.upper, most))
 
 

@@ -54,9 +54,10 @@ from pytest_judgesense.stats.dirichlet import (
     drawn_weights,
     grouped,
 )
-from pytest_judgesense.stats.inputs import Clusters, clustered_vector, two_sided_level
+from pytest_judgesense.stats.inputs import Clusters, clustered_vector
 
-TARGET: Final = 0.75
+_TARGET: Final = 0.75  # rate of right answers that is to be reached
+_LEVEL: Final = 0.95  # coverage of the interval, and of each one-sided bound
 _RESAMPLES: Final = 1000
 _ROUNDING: Final = 1e-12  # a fit that misses the target by less than this reaches it
 
@@ -86,9 +87,6 @@ def detection_threshold(
     steps: ArrayLike,
     clusters: Clusters,
     seed: int = 0,
-    *,
-    target: float = TARGET,
-    level: float = 0.95,
 ) -> Threshold:
     """The detection threshold of calls, with its interval over clusters.
 
@@ -97,13 +95,10 @@ def detection_threshold(
         steps: the difference that each call showed, above 0.
         clusters: cluster of each call. Draws go to clusters in the order of their names.
         seed: of the paper's resamples.
-        target: rate of right answers that is to be reached.
-        level: nominal coverage of the interval, and of each one-sided bound; above 0.5.
 
     Raises:
         ValueError: there are no calls, lengths differ, or a number is out of its range.
     """
-    two_sided_level(level)
     values, codes, count = clustered_vector(correct, clusters)
     shown = np.asarray(steps, dtype=np.float64)
     if not values.size or shown.shape != values.shape or not (shown > 0).all():
@@ -115,7 +110,7 @@ def detection_threshold(
     np.add.at(right, (codes, at), values)
     np.add.at(calls, (codes, at), 1.0)
     fit = isotonic_fit(right.sum(axis=0), calls.sum(axis=0))
-    whole = float(threshold_of_curve(range_of, fit, target))
+    whole = float(threshold_of_curve(range_of, fit))
     value, flag = censored_value(whole, float(range_of[0]), float(range_of[-1]))
     if count < 2:
         return Threshold(value, None, None, flag)
@@ -130,13 +125,12 @@ def detection_threshold(
         unseen = pseudo * calls.mean(axis=0)
         seen, of = weights @ right_of, weights @ calls_of + unseen
         early, late = (
-            threshold_of_curve(range_of, isotonic_fit(each, of), target)
-            for each in (seen + unseen, seen)
+            threshold_of_curve(range_of, isotonic_fit(each, of)) for each in (seen + unseen, seen)
         )
         low = np.quantile(early, 1 - tail, method="lower")
         return float(low), float(np.quantile(late, tail, method="higher"))
 
-    found = drawn_interval(whole, ends, count, level)
+    found = drawn_interval(whole, ends, count, _LEVEL)
     lower, upper, end_flags = _shown(found.lower, found.upper, range_of)
     far, first = found.at, float(range_of[0])
     assert far is not None, "drawn weights give bounds at any level"
@@ -153,13 +147,11 @@ def detection_threshold(
         upper_bound=upper_bound,
         at=lambda other: within(*far(other)),
     )
-    paper = _task_bootstrap(range_of, right, calls, target, level, seed)
+    paper = _task_bootstrap(range_of, right, calls, seed)
     return Threshold(value, paper, interval, (*flag, *end_flags))
 
 
-def _task_bootstrap(
-    steps: _Vector, right: _Vector, calls: _Vector, target: float, level: float, seed: int
-) -> Interval | None:
+def _task_bootstrap(steps: _Vector, right: _Vector, calls: _Vector, seed: int) -> Interval | None:
     """Order statistics, taken outwards, of the thresholds of resampled tasks."""
     count = len(right)
     rng = np.random.default_rng(seed)
@@ -169,20 +161,20 @@ def _task_bootstrap(
         answers[one], asked[one] = times @ right, times @ calls
     whole = (asked > 0).all(axis=1)
     found = np.empty(_RESAMPLES)
-    found[whole] = threshold_of_curve(steps, isotonic_fit(answers[whole], asked[whole]), target)
+    found[whole] = threshold_of_curve(steps, isotonic_fit(answers[whole], asked[whole]))
     for row in np.flatnonzero(~whole):
         # A step of which no call was drawn is left out of that curve.
         there = asked[row] > 0
         fit = isotonic_fit(answers[row, there], asked[row, there])
-        found[row] = threshold_of_curve(steps[there], fit, target)
+        found[row] = threshold_of_curve(steps[there], fit)
     found.sort()
-    tail = (1 - level) / 2
+    tail = (1 - _LEVEL) / 2
     low = float(found[math.floor((_RESAMPLES - 1) * tail)])
     high = float(found[math.ceil((_RESAMPLES - 1) * (1 - tail))])
     if not low < high:
         return None
     lower, upper, _ = _shown(low, high, steps)
-    return Interval("task-bootstrap", lower, upper, level)
+    return Interval("task-bootstrap", lower, upper, _LEVEL)
 
 
 def isotonic_fit(right: _Vector, calls: _Vector) -> _Vector:
@@ -201,22 +193,21 @@ def isotonic_fit(right: _Vector, calls: _Vector) -> _Vector:
     return fit
 
 
-def threshold_of_curve(steps: _Vector, curve: _Vector, target: float = TARGET) -> _Vector:
-    """Where non-decreasing curves, linear between ``steps``, first reach ``target``.
+def threshold_of_curve(steps: _Vector, curve: _Vector) -> _Vector:
+    """Where non-decreasing curves, linear between ``steps``, first reach the target.
 
     Args:
         steps: in ascending order, shape (steps,).
         curve: one or more curves, shape (..., steps).
-        target: what they are to reach.
 
     Returns:
         The places, shape (...): minus infinity if the first step reaches it, infinity if none does.
     """
-    reached = curve >= target - _ROUNDING
+    reached = curve >= _TARGET - _ROUNDING
     first = reached.argmax(axis=-1)
     before = np.maximum(first - 1, 0)
     low, high = (np.take_along_axis(curve, at[..., None], -1)[..., 0] for at in (before, first))
-    share = np.clip((target - low) / np.where(high > low, high - low, 1), 0, 1)
+    share = np.clip((_TARGET - low) / np.where(high > low, high - low, 1), 0, 1)
     place = steps[before] + share * (steps[first] - steps[before])
     place = np.where(reached[..., 0], -np.inf, place)
     return np.where(reached.any(axis=-1), place, np.inf)

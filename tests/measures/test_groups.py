@@ -35,19 +35,19 @@ def pairs_of(answers: dict[tuple[str, str, str, int], str]) -> Cell:
     )
 
 
-@given(ANSWERED, st.integers(1, 2))
+@given(ANSWERED)
 def test_units_by_arrays_are_units_by_judgments(
-    answers: dict[tuple[str, str, str, int], str], weight: int
+    answers: dict[tuple[str, str, str, int], str],
 ) -> None:
     of = pairs_of(answers)
     alike: dict[tuple[str, str], list[Judgment]] = defaultdict(list)
     for one in of.judgments:
         alike[one.trial.item, one.trial.order].append(one)
     judged = [tuple(group) for group in alike.values()]
-    expected = Units.collect(judged, lambda *group: group[0].verdict == "A", weight=weight)
+    expected = Units.collect(judged, lambda *group: group[0].verdict == "A")
     groups = Groups.alike(of.items, of.coded("order", order_of)[0])
     first = [group[0].verdict == "A" for group in judged]
-    found = Units.at(of, groups, np.array(first, dtype=bool), weight=weight)
+    found = Units.at(of, groups, np.array(first, dtype=bool))
     assert found.values.tolist() == expected.values.tolist()
     assert found.cluster_names == expected.cluster_names
     names = ("dropped", "unparsed", "failed", "calls")

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Final
+from typing import Final
 
 from pytest_judgesense.measures.check import CheckKind
-from pytest_judgesense.measures.measure import Brief, Evidence, Measure, later
+from pytest_judgesense.measures.measure import Brief, Evidence, Measure, room
 from pytest_judgesense.measures.shared import REPEAT_FLIP_RATE, SIDE_BIAS, WITHOUT_VERDICT
 
 # Weights of flips, score variance, confidence variance and side bias in the instability.
 WEIGHTS: Final = (3.0, 1.0, 0.5, 2.0)
 
 
-def here(module: str, name: str) -> Any:
-    """Something of this room, imported when it is first asked for."""
-    return later(f"pytest_judgesense.instruments.debate.{module}", name)
+here: Final = room("pytest_judgesense.instruments.debate")
 
 
 def _evidence(title: str, finder: str) -> Evidence:

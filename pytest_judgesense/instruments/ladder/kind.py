@@ -10,32 +10,31 @@ from pytest_judgesense.instruments.ladder.measures import (
     CRITERION_TRADEOFF,
     LADDER_MEASURES,
     TARGET_SENSITIVITY,
+    here,
 )
-from pytest_judgesense.measures.measure import later
 from pytest_judgesense.profile import Word, some
 from pytest_judgesense.registry import SuiteKind
 from pytest_judgesense.sections import Report, ReportSection
 
-_ROOM: Final = "pytest_judgesense.instruments.ladder"
 _LADDER: Final = SuiteKind(
     "ladder",
-    later(f"{_ROOM}.stimuli", "LADDER"),
+    here("stimuli", "LADDER"),
     LADDER_MEASURES,
     call_measure=TARGET_SENSITIVITY.name,
 )
 _CRITERION: Final = replace(
     _LADDER,
     name="criterion",
-    form=later(f"{_ROOM}.stimuli", "CRITERION"),
+    form=here("stimuli", "CRITERION"),
     measures=CRITERION_MEASURES,
     checks=(CRITERION_TRADEOFF,),
 )
 KINDS: Final = (_LADDER, _CRITERION)
 REPORT: Final = Report(
-    sections=(ReportSection("ladder", figures=later(f"{_ROOM}.figures", "ladder_figures")),),
+    sections=(ReportSection("ladder", figures=here("figures", "ladder_figures")),),
     words=(
         Word("sensitive", some("target_sensitivity", lambda rate: rate >= 0.75, distance=1)),
         Word("insensitive", some("target_sensitivity", lambda rate: rate < 0.75, distance=1)),
     ),
-    identities=(later(f"{_ROOM}.estimators", "verify_identity"),),
+    identities=(here("estimators", "verify_identity"),),
 )

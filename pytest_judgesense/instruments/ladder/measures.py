@@ -7,14 +7,13 @@ from typing import Final
 
 from pytest_judgesense.instruments.vacuum.measures import DARK_CURRENT
 from pytest_judgesense.measures.check import CheckKind
-from pytest_judgesense.measures.measure import Brief, Evidence, Measure, alone, later
+from pytest_judgesense.measures.measure import Brief, Evidence, Measure, alone, later, room
 from pytest_judgesense.measures.shared import ABSTAIN_RATE, ORDER, REPLIES, SOFT, TIE_RATE
 
-_ROOM: Final = "pytest_judgesense.instruments.ladder"
+here: Final = room("pytest_judgesense.instruments.ladder")
 _found: Final = partial(later, "pytest_judgesense.measures.evidence")
-_found_here: Final = partial(later, f"{_ROOM}.estimators")
-_LADDER: Final = _found_here("ladder_estimates")
-_CRITERION: Final = _found_here("criterion_estimates")
+_LADDER: Final = here("estimators", "ladder_estimates")
+_CRITERION: Final = here("estimators", "criterion_estimates")
 # Same-quality pairs, unless an estimate names another subset; and pairs with a better text.
 _EQUAL: Final = {"subset": "same", "distance": 0}
 _UNEQUAL: Final = {"subset": "same"}
@@ -59,7 +58,7 @@ OTHER_CONFLICT: Final = _share(
     name="other_conflict",
     unit=_PAIR,
     meaning="same-quality pairs: false preference that no other term explains",
-    evidence=Evidence("pairs in conflict otherwise", _found_here("other_conflicts"), _EQUAL),
+    evidence=Evidence("pairs in conflict otherwise", here("estimators", "other_conflicts"), _EQUAL),
     sentence="{count} of {n} comparisons of equals conflict in another way",
 )
 NO_PREFERENCE: Final = _construct(
@@ -108,7 +107,9 @@ DETECTION_THRESHOLD: Final = _ceiling(
 FILLER_PREFERENCE: Final = _share(
     name="filler_preference",
     meaning="a text padded with empty phrases is chosen over the same without",
-    evidence=Evidence("padded texts chosen", _found_here("fillers_chosen"), {"subset": "filler"}),
+    evidence=Evidence(
+        "padded texts chosen", here("estimators", "fillers_chosen"), {"subset": "filler"}
+    ),
     sentence="empty padding wins {count} of {n} calls",
     brief=Brief("padding"),
 )
@@ -166,7 +167,7 @@ CRITERION_TRADEOFF: Final = CheckKind(
     "false_preference, distance_1, distance_5, suite=",
     "under a strict prompt raw_false_preference <= the first bar, and target_sensitivity at "
     "distances 1 and 5 >= the others",
-    later(f"{_ROOM}.checks", "declare_tradeoff"),
-    later(f"{_ROOM}.checks", "judge_tradeoff"),
-    later(f"{_ROOM}.checks", "bars_of_tradeoff"),
+    here("checks", "declare_tradeoff"),
+    here("checks", "judge_tradeoff"),
+    here("checks", "bars_of_tradeoff"),
 )

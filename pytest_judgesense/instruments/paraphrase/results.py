@@ -300,14 +300,14 @@ def read_table(
             found="columns " + ", ".join(map(str, rows[0].value)),
             expected=f"--map {missing[0]}=COLUMN",
         )
-    fixed = {"judge": judge or slug(path.stem), "suite": suite or slug(path.stem)}
+    given = {"judge": judge, "suite": suite}
+    fixed = {name: value or slug(path.stem) for name, value in given.items()}
     notices = [
         f"no column holds the {name}: all rows are of {name} {fixed[name]!r}"
-        for name, given in (("judge", judge), ("suite", suite))
-        if name not in columns and given is None
+        for name, value in given.items()
+        if name not in columns and value is None
     ]
-    if given := {name for name, value in (("judge", judge), ("suite", suite)) if value}:
-        columns = {name: column for name, column in columns.items() if name not in given}
+    columns = {name: column for name, column in columns.items() if not given.get(name)}
     read = judgments_of(rows, columns, fixed, values or {})
     return replace(read, notices=(*left_out(rows, columns.values()), *notices, *read.notices))
 

@@ -34,15 +34,15 @@ def estimates(cell: Cell) -> list[Estimate]:
     for pair in pairs:
         by_pair["~".join(judgment.trial.template for judgment in pair)].append(pair)
     flags = ("degenerate",) if cell.degenerate else ()
-    of = partial(soft_rate, SOFT_JSS, value=partial(_alike, cell), nothing=_NOTHING)
+
+    def alike(a: Judgment, b: Judgment) -> float:
+        return 1 - variation(meant(cell, a), meant(cell, b))
+
+    of = partial(soft_rate, SOFT_JSS, value=alike, nothing=_NOTHING)
     return [
         of(cell, pairs, flags=flags),
         *(of(cell, some, condition={"template_pair": two}) for two, some in by_pair.items()),
     ]
-
-
-def _alike(cell: Cell, a: Judgment, b: Judgment) -> float:
-    return 1 - variation(meant(cell, a), meant(cell, b))
 
 
 def moved(cell: Cell, _: Mapping[str, Any]) -> list[tuple[Judgment, ...]]:

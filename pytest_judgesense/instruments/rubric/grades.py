@@ -60,11 +60,6 @@ def criteria_of(design: Design) -> tuple[Criterion, ...]:
     return design.criteria or (Criterion(OVERALL, design.labels),)
 
 
-def overall_labels(design: Design) -> tuple[str, ...]:
-    """The scale of overall grades: the longest one."""
-    return max((one.labels for one in criteria_of(design)), key=len)
-
-
 def place(grade: object, labels: Sequence[str]) -> float:
     """The position on a scale as a share; NaN for a value that is not a grade of it."""
     return labels.index(grade) / (len(labels) - 1) if grade in labels else math.nan
@@ -266,7 +261,8 @@ def parts(cell: Cell) -> Mapping[str, Cell]:
 
 @once_a_cell
 def _columns(cell: Cell) -> dict[str, _Column]:
-    design, labels = cell.design, overall_labels(cell.design)
+    design = cell.design
+    labels = max((one.labels for one in criteria_of(design)), key=len)
 
     def grade(criterion: Criterion, grades: Mapping[str, Any]) -> str | None:
         found = grades.get(criterion.name)

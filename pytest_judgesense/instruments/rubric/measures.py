@@ -7,15 +7,13 @@ from functools import partial
 from typing import Any, Final
 
 from pytest_judgesense.instruments.paraphrase import measures as wording
-from pytest_judgesense.measures.measure import Brief, Evidence, Measure, later
+from pytest_judgesense.measures.measure import Brief, Evidence, Measure, room
 from pytest_judgesense.measures.shared import AGREEMENT, REPEAT_FLIP_RATE, WITHOUT_VERDICT
 
 SUITE: Final = "rubric"
 
 
-def here(module: str, name: str) -> Any:
-    """Something of this room, imported when it is first asked for."""
-    return later(f"pytest_judgesense.instruments.rubric.{module}", name)
+here: Final = room("pytest_judgesense.instruments.rubric")
 
 
 def _evidence(title: str, finder: str) -> Evidence:

@@ -98,12 +98,7 @@ def parse_grades(criteria: Sequence[Criterion], text: str, truncated: bool = Fal
     if not any(grades.values()):
         name, value = next(iter(stated[0].items()))
         return Unparsed(f"no grade: {name} = {json.dumps(value)[:40]}"), None
-    return Verdict(verdict_text(grades)), None
-
-
-def verdict_text(grades: Mapping[str, str | None]) -> str:
-    """Grades as one verdict."""
-    return json.dumps(dict(grades), separators=(",", ":"), ensure_ascii=False)
+    return Verdict(json.dumps(grades, separators=(",", ":"), ensure_ascii=False)), None
 
 
 @lru_cache(maxsize=4096)

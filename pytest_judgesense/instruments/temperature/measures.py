@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Final
+from typing import Final
 
 from pytest_judgesense.measures.check import CheckKind
-from pytest_judgesense.measures.measure import Brief, Evidence, Measure, alone, later
+from pytest_judgesense.measures.measure import Brief, Evidence, Measure, alone, later, room
 from pytest_judgesense.measures.shared import AGREEMENT, WITHOUT_VERDICT
 
-
-def here(module: str, name: str) -> Any:
-    """Something of this room, imported when it is first asked for."""
-    return later(f"pytest_judgesense.instruments.temperature.{module}", name)
+here: Final = room("pytest_judgesense.instruments.temperature")
 
 
 def _evidence(title: str, finder: str) -> Evidence:

@@ -110,7 +110,6 @@ def run(options: argparse.Namespace) -> Iterator[str]:
 
 
 def _items(suite: Suite) -> Iterator[Item]:
-    """The compared template pairs of ``suite``."""
     templates = {template.id: template for template in suite.templates}
     for a, b in suite.compared_pairs:
         first, second = templates[a], templates[b]

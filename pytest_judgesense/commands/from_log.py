@@ -257,7 +257,6 @@ def _drawn(shown: Sequence[Shown], sample: int | None, seed: int) -> list[Shown]
 def _labels(
     log: Path, name: str, design: Design, shown: Sequence[Shown], given: Sequence[str]
 ) -> list[str]:
-    """The permitted answers."""
     if design.pairwise:
         return ["A", "B"]
     said = {text for one in shown for text in (one.verdict, one.label) if text} - {TIE, ABSTAIN}

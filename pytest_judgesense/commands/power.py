@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Final, TypeAlias, TypeVar, get_args
 
 from pytest_judgesense.checks.declaration import LISTING, declare_check
-from pytest_judgesense.checks.outcome import ALPHA, TOO_FEW, Finding, Policy, judge_check
-from pytest_judgesense.commands.early_stop import Planned, early_stop_lines
+from pytest_judgesense.checks.early_stop import Stopping
+from pytest_judgesense.checks.outcome import ALPHA, TOO_FEW, Finding, Policy, Rule, judge_check
 from pytest_judgesense.commands.options import (
     JUDGE,
     MANY,
@@ -40,6 +40,7 @@ from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.estimation import estimate_all
 from pytest_judgesense.registry import Registry, SuiteKind
 from pytest_judgesense.stats import power
+from pytest_judgesense.stats.early_stop import asked_together, expected_clusters, looks_of
 from pytest_judgesense.stats.power import Chance, Gate
 from pytest_judgesense.stats.settle import MOST_CLUSTERS, clusters_for_drop
 from pytest_judgesense.stats.variance import (
@@ -58,6 +59,8 @@ _Call: TypeAlias = tuple[str, str, str, str, int]  # cluster, item, template, or
 
 _NEVER: Final = Chance(1.0, 1.0, 1.0)
 _NO_BOUND: Final = "its interval has no bound at another level, which policy refuted needs"
+# Of the way from the bar to a judge without error; below 0 away from it.
+_TRUTHS: Final = (1.0, 0.5, 0.0, -0.5, -1.0)
 _MOST: Final = 10  # templates, and replicates, of a design that is sought
 
 
@@ -172,24 +175,75 @@ def run(options: argparse.Namespace, usd_a_trial: float | None = None) -> Iterat
 
 
 def _early_stop(suite: Suite, asked: Asked, usd_a_trial: float | None) -> Iterator[str]:
-    """The expected calls with early stopping, at the assumed correlation."""
+    """How many trials to expect until each check is decided, at the assumed correlation.
+
+    ``usd_a_trial``: the maximum cost of a trial; ``None`` if not known.
+    """
     known = _imagined(suite, asked)
-    estimates, parts = estimate_all(known), _Parts(known)
+    estimates, parts, trials = estimate_all(known), _Parts(known), len(known.judgments)
     checks = [declare_check(c.name, (), dict(c.arguments), asked.registry) for c in suite.checks]
-    planned: list[Planned] = []
+
+    def priced(number: float) -> str:
+        usd = "" if usd_a_trial is None else f" ({number * usd_a_trial:.4f} USD)"
+        return f"{number:.0f}{usd}"
+
+    every = f"early stop, policy {asked.policy}: at most {priced(trials)} trials"
+    yield f"{every}; expected until decided,"
+    yield "by the true value (a suite stops when its last check is decided):"
     for check in checks:
         found: Sequence[Finding] = ()
         if check.of is not None and not (check.kind.regression or check.kind.compares):
             found = judge_check(check, suite.name, estimates, asked.policy).findings
-        if len(found) != 1:
-            planned.append(Planned(check, None, []))
+        finding = found[0] if len(found) == 1 else None
+        is_share = finding is not None and finding.estimate.count is not None
+        never = Stopping((check,), Rule(asked.policy)).never
+        if never or not (is_share or asked.policy == "confident"):
+            yield f"  {check.id}: all {priced(trials)}: it is decided on all clusters"
             continue
-        units = (_units(part, found[0].estimate) for part in parts.whole.values())
-        planned.append(Planned(check, found[0], [n for _, n in units if n]))
-    trials = len(known.judgments)
-    yield from early_stop_lines(
-        planned, trials, asked.policy, asked.correlation, asked.seed, usd_a_trial
-    )
+        sizes = []
+        if finding is not None and is_share:
+            units = (_units(part, finding.estimate) for part in parts.whole.values())
+            sizes = [n for _, n in units if n]
+        if finding is None or len(sizes) < 2:
+            yield f"  {check.id}: not planned: it is not a share with one bar"
+        else:
+            by_value = _expected_trials(finding, sizes, trials, asked)
+            shown = (f"{priced(number)} at {value:.3f}" for value, number in by_value.items())
+            yield f"  {check.id}: {', '.join(shown)}"
+
+
+def _expected_trials(
+    finding: Finding, sizes: Sequence[int], trials: int, asked: Asked
+) -> dict[float, float]:
+    """The expected number of trials until the bar of a share is decided, by the true value.
+
+    Of all ``trials`` of the suite; ``sizes``: units of each cluster, planned as if all were of
+    their mean.
+    """
+    clusters, size = len(sizes), max(1, round(sum(sizes) / len(sizes)))
+    every = asked.policy == "estimate"
+    looks = looks_of(clusters, every=every)
+    together = asked_together(clusters, trials) if every else 1
+    # Of a distance from one half, the one side to which the judge leans.
+    folded = finding.measure.best == "half"
+    bar = 0.5 - finding.bar if folded else finding.bar if finding.floor else 1 - finding.bar
+    best = 0.5 if folded else 1.0
+    found = {}
+    for part in _TRUTHS:
+        share = min(1.0, max(0.0, bar + part * (best - bar)))
+        number_asked = expected_clusters(
+            share,
+            asked.correlation,
+            size,
+            bar,
+            looks,
+            every=every,
+            together=together,
+            seed=asked.seed,
+        )
+        value = 0.5 - share if folded else share if finding.floor else 1 - share
+        found[round(value, 12)] = trials * number_asked / clusters
+    return found
 
 
 def cassettes_of(judge: JudgeSpec, suite: Suite, cassettes: Path) -> dict[str, Path]:

@@ -86,7 +86,7 @@ def lines_of(sheets: Sequence[Recorded]) -> Iterator[Line]:
                 condition = frozenset(estimate.condition.items())
                 key = (who, estimate.suite, estimate.measure, condition)
                 found.setdefault(key, [None] * len(sheets))[place] = point
-    for (_, suite, measure, condition), points in sorted(
+    for (_, suite, measure, _), points in sorted(
         found.items(), key=lambda pair: (*pair[0][:2], not _is_gated(pair[1]))
     ):
         last = next(one for one in reversed(points) if one)
@@ -100,9 +100,8 @@ def lines_of(sheets: Sequence[Recorded]) -> Iterator[Line]:
             continue
         svg = course(f"{measure} on {suite}", moments, sheets[0].when, sheets[-1].when)
         rows = tuple(_row(one, point) for one, point in zip(sheets, points, strict=True) if point)
-        order = dict(last.estimate.condition)
-        assert frozenset(order.items()) == condition
-        yield Line(last.judge, suite, measure, order, _is_gated(points), svg, rows)
+        found_at, gated = last.estimate.condition, _is_gated(points)
+        yield Line(last.judge, suite, measure, found_at, gated, svg, rows)
 
 
 @dataclass(frozen=True, slots=True)

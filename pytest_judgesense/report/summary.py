@@ -158,7 +158,6 @@ def compared_lines(view: View) -> Iterator[str]:
 
 
 def _totals(view: View) -> Iterator[str]:
-    """Calls of all judges."""
     calls = sum((judge.sheet.calls for judge in view.judges), Calls())
     words = [f"{calls.made:,} made", f"{calls.replayed:,} replayed"]
     words += [f"{calls.failed:,} failed"] * bool(calls.failed)

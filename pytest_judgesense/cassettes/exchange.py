@@ -31,10 +31,9 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import groupby
 from pathlib import Path
-from types import MappingProxyType
 from typing import Annotated, Any, Final, NamedTuple, TypeAlias
 
 from pydantic import Field, PlainValidator, StrictInt, TypeAdapter, ValidationError
@@ -48,8 +47,17 @@ FAULT: Final = "judgesense-fault"
 # Stored as the status if no response came; the body then says why.
 NO_RESPONSE: Final = 0
 
-Texts: TypeAlias = Mapping[str, str]
-NO_TEXTS: Final[Texts] = MappingProxyType({})
+
+class Texts(dict[str, str]):
+    """The texts that the bodies of one cassette refer to, by id."""
+
+    @cached_property
+    def most(self) -> int:
+        """Characters of them that the bodies of one exchange may hold together."""
+        return limits().line_bytes
+
+
+NO_TEXTS: Final = Texts()
 
 _UNSAFE: Final = re.compile("[\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 # Of an object of JSON, or of the first event of a stream that holds one; not of a quoted text.
@@ -171,14 +179,12 @@ def exchange_of(line: str | bytes, texts: Texts = NO_TEXTS) -> Exchange:
     """The exchange of a valid line; ``texts`` are those that its bodies refer to."""
     entry = _loaded(line)
     request, response = entry["request"], entry["response"]
-    room = _Room()
+    room = _Room(texts)
     return Exchange(
         entry["trial"],
         entry["call"],
-        RecordedRequest(request["method"], request["url"], _body(request["body"], texts, room)),
-        RecordedResponse(
-            response["status"], response["headers"], _body(response["body"], texts, room)
-        ),
+        RecordedRequest(request["method"], request["url"], _body(request["body"], room)),
+        RecordedResponse(response["status"], response["headers"], _body(response["body"], room)),
         entry["recorded_at"],
     )
 
@@ -192,33 +198,34 @@ def _loaded(line: str | bytes) -> Any:
 
 
 class _Room:
-    """The size limit for the texts that both bodies of an exchange refer to.
+    """The texts that both bodies of an exchange refer to, up to their limit.
 
     Few references make a long text of a short line; no line that was recorded was so long.
     """
 
-    __slots__ = ("_left", "_most")
+    __slots__ = ("_taken", "_texts")
 
-    def __init__(self) -> None:
-        self._most = self._left = 0
+    def __init__(self, texts: Texts) -> None:
+        self._texts = texts
+        self._taken = 0
 
-    def take(self, text: str) -> str:
-        """``text``, or a `ValueError` if it exceeds the limit."""
-        if not self._most:  # most exchanges refer to nothing
-            self._most = self._left = limits().line_bytes
-        self._left -= len(text)
-        if self._left < 0:
-            raise ValueError(f"its shared texts are longer than line_bytes = {self._most} together")
+    def take(self, name: str) -> str:
+        """The text of this id, or a `ValueError` if it exceeds the limit."""
+        text = self._texts[name]
+        self._taken += len(text)
+        if self._taken > self._texts.most:
+            limit = f"line_bytes = {self._texts.most}"
+            raise ValueError(f"its shared texts are longer than {limit} together")
         return text
 
 
-def _body(value: Any, texts: Texts, room: _Room) -> str | bytes:
+def _body(value: Any, room: _Room) -> str | bytes:
     if isinstance(value, str):
         return value
     ((form, held),) = value.items()
     if form == "base64":
         return base64.b64decode(held)
-    return _LAYOUTS[form](_unfolded(held, texts, room))
+    return _LAYOUTS[form](_unfolded(held, room))
 
 
 def checked_head(line: bytes, path: Path, number: int, texts: Texts) -> Head:
@@ -429,22 +436,20 @@ def _folded(value: Any, shared: _Shared, used: list[str]) -> Any:
     return {"texts": [{"id": text_id(text)} if is_shared else text for text, is_shared in texts]}
 
 
-def _unfolded(value: Any, texts: Texts, room: _Room) -> Any:
+def _unfolded(value: Any, room: _Room) -> Any:
     """``value`` with its strings of shared texts put together."""
     # Leaves are most of a body, and this is done for every call that is replayed.
     if isinstance(value, list):
-        return [
-            _unfolded(one, texts, room) if isinstance(one, dict | list) else one for one in value
-        ]
+        return [_unfolded(one, room) if isinstance(one, dict | list) else one for one in value]
     if not isinstance(value, dict):
         return value
     if "texts" not in value or len(value) > 1:
         return {
-            key: _unfolded(one, texts, room) if isinstance(one, dict | list) else one
+            key: _unfolded(one, room) if isinstance(one, dict | list) else one
             for key, one in value.items()
         }
     return _BREAK.join(
-        part if isinstance(part, str) else room.take(texts[part["id"]]) for part in value["texts"]
+        part if isinstance(part, str) else room.take(part["id"]) for part in value["texts"]
     )
 
 

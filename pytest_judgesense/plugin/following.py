@@ -64,20 +64,6 @@ class Following:
                 self._reporter.flush()
 
 
-class _Watched:
-    """The queue of events that xdist's controller waits at; who waits there looks first."""
-
-    def __init__(self, events: Any, following: Following) -> None:
-        self._events, self._following = events, following
-
-    def get(self, *args: Any, **kwargs: Any) -> Any:
-        self._following.look()
-        return self._events.get(*args, **kwargs)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._events, name)
-
-
 def follow_workers(config: Any, folder: Path) -> None:
     """Show how far workers are, where there is a screen for it: not with ``-q`` in a log."""
     reporter = config.pluginmanager.get_plugin("terminalreporter")
@@ -85,4 +71,10 @@ def follow_workers(config: Any, folder: Path) -> None:
     is_quiet = config.get_verbosity() < 0 and not getattr(reporter, "isatty", False)
     if reporter is None or is_quiet or not hasattr(session, "queue"):
         return
-    session.queue = _Watched(session.queue, Following(folder, reporter))
+    following, wait = Following(folder, reporter), session.queue.get
+
+    def look_and_wait(*args: Any, **kwargs: Any) -> Any:
+        following.look()
+        return wait(*args, **kwargs)
+
+    session.queue.get = look_and_wait

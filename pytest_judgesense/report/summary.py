@@ -18,7 +18,7 @@ from pytest_judgesense.measures.measure import Brief
 from pytest_judgesense.measures.shared import FAILED_RATE, UNPARSED_RATE
 from pytest_judgesense.registry import Registry
 from pytest_judgesense.report import numbers
-from pytest_judgesense.report.terminal import notice_lines, pooled_lines
+from pytest_judgesense.report.terminal import compared_lines, notice_lines, pooled_lines
 from pytest_judgesense.report.view import JudgeView, PartView, View, outcome_words
 
 # Limits on failing checks shown in full, on notices, and on the column of suite names.
@@ -106,7 +106,14 @@ def summary_lines(
         yield from pooled_lines(judge) if tables else _suite_lines(judge, view.registry)
         yield from _notice_lines(judge)
     yield from missed_lines(one for of_judge in left.values() for one in of_judge)
-    yield from compared_lines(view)
+    lines = (
+        line
+        for one in view.comparisons
+        if one.comparison.brief
+        for said in one.comparison.brief(*one.shown)
+        for line in indented(said, width=2)
+    )
+    yield from compared_lines(view, "judges compared, paired by cluster (Holm)", lines)
     yield from ("", *_totals(view))
     if more:
         forms = ["everything: -vv", "a page: --judge-datasheet x.html"]
@@ -138,23 +145,6 @@ def _notice_lines(judge: JudgeView) -> Iterator[str]:
     yield from notice_lines(notices[:_MOST_NOTICES])
     if (more := len(notices) - _MOST_NOTICES) > 0:
         yield f"  {more} more notice{'s' * (more > 1)}: -vv"
-
-
-def compared_lines(view: View) -> Iterator[str]:
-    """The comparisons of the judges, a line or two for each suite, and their other differences."""
-    lines = [
-        line
-        for one in view.comparisons
-        if one.comparison.brief
-        for said in one.comparison.brief(*one.shown)
-        for line in indented(said, width=2)
-    ]
-    if lines or view.notices or view.sheet.closing:
-        yield from ("", "judges compared, paired by cluster (Holm)")
-        yield from lines
-    for sentence in view.sheet.closing:
-        yield from indented(sentence, width=2)
-    yield from notice_lines(view.notices)
 
 
 def _totals(view: View) -> Iterator[str]:

@@ -24,13 +24,15 @@ def datasheet_lines(view: View, today: date | None = None) -> Iterator[str]:
             yield ""
         yield from _judge_lines(judge, view.sheet.seed, today)
     compared = view.compared(apart=False)
-    if compared or view.notices or view.sheet.closing:
-        yield from ("", "judges compared")
-        for one in compared:
-            yield from one.comparison.lines(*one.shown)
-        for sentence in view.sheet.closing:
-            yield from indented(sentence, width=2)
-        yield from notice_lines(view.notices)
+    lines = (line for one in compared for line in one.comparison.lines(*one.shown))
+    yield from compared_lines(view, "judges compared", lines)
+
+
+def compared_lines(view: View, head: str, lines: Iterable[str]) -> Iterator[str]:
+    """``lines`` that compare the judges, below their head, and their other differences."""
+    closing = (line for sentence in view.sheet.closing for line in indented(sentence, width=2))
+    if told := [*lines, *closing, *notice_lines(view.notices)]:
+        yield from ("", head, *told)
 
 
 def ranking_lines(view: View) -> Iterator[str]:

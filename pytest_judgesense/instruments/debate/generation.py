@@ -94,10 +94,8 @@ def read_topics(path: Path | None) -> list[Topic]:
             for one in suite.items
         }
         return [Topic(cluster, *stated) for cluster, stated in known.items()]
-    try:
+    with LogError.instead_of((OSError, UnicodeDecodeError), f"the topics {path} cannot be read"):
         lines = read_text(path).split("\n")
-    except (OSError, UnicodeDecodeError) as error:
-        raise LogError(f"the topics {path} cannot be read", found=str(error)) from error
     topics = [_topic(line, f"{path}:{i}") for i, line in enumerate(lines, start=1) if line.strip()]
     ids = [topic.id for topic in topics]
     if not topics or len(set(ids)) != len(ids):
@@ -233,7 +231,7 @@ def generate_debates(
         CassetteError: a recording cannot be read or written.
         JudgeError: a debater cannot be asked at all.
     """
-    pairs = [] if len(debaters) % 2 else list(_paired(debaters))
+    pairs = [] if len(debaters) % 2 else list(zip(debaters[::2], debaters[1::2], strict=True))
     if not pairs or any(one.slug == other.slug for one, other in pairs):
         raise UsageError(
             "a debate takes two debaters",
@@ -281,11 +279,6 @@ def generate_debates(
     write_text(target, "".join(f"{line}\n" for line in lines))
     planned = len(topics) * len(_ASSIGNMENTS)
     return [f"{len(lines)} of {planned} debates written: {target}", *held.told()]
-
-
-def _paired(debaters: Sequence[JudgeSpec]) -> Iterator[_Pair]:
-    """The debaters, two and two."""
-    return zip(debaters[::2], debaters[1::2], strict=True)
 
 
 def _shared(topics: Sequence[Topic], pairs: Sequence[_Pair]) -> list[tuple[Topic, _Pair]]:

@@ -17,6 +17,7 @@ from pytest_judgesense.errors import BodyTooLarge, JudgesenseError, LogError, Us
 from pytest_judgesense.files import open_bytes
 from pytest_judgesense.limits import beyond, json_value, limits
 
+_BROKEN: Final = (OSError, BadZipFile, ValueError, NotImplementedError)
 _STORED: Final = 0
 _ENCODINGS: Final = {8: "deflate", 93: "zstd"}
 # The local header: its signature, and the positions of the lengths of name and extra field.
@@ -32,19 +33,20 @@ def members(path: Path) -> Iterator[tuple[str, Any]]:
         UsageError: nothing here reads its encoding.
     """
     left = limits().file_bytes
-    try:
-        with open_bytes(path) as file, ZipFile(file) as archive:
-            for info in archive.infolist():
-                if info.filename.endswith(".json"):
-                    data = _content(file, info, path, left)
-                    left -= len(data)
-                    yield info.filename, _parsed(data, f"{path}, {info.filename}")
-    except (OSError, BadZipFile, ValueError, NotImplementedError) as error:
-        raise LogError(
-            f"{path} cannot be read",
-            found=str(error),
-            expected="a log of Inspect: a .eval archive, or its .json",
-        ) from error
+    expected = "a log of Inspect: a .eval archive, or its .json"
+    with (
+        LogError.instead_of(_BROKEN, f"{path} cannot be read", expected=expected),
+        open_bytes(path) as file,
+        ZipFile(file) as archive,
+    ):
+        for info in archive.infolist():
+            if info.filename.endswith(".json"):
+                data = _content(file, info, path, left)
+                left -= len(data)
+                no_json = f"{path}, {info.filename} is not JSON"
+                with LogError.instead_of(ValueError, no_json, expected="an object"):
+                    value = json_value(data)
+                yield info.filename, value
 
 
 def _content(file: BinaryIO, info: ZipInfo, path: Path, left: int) -> bytes:
@@ -87,10 +89,3 @@ def _too_large(where: str, left: int) -> JudgesenseError:
         found = f"{limits().file_bytes - left} bytes before it"
         return beyond(LogError, f"{where}: the archive holds too much", "file_bytes", found)
     return beyond(LogError, f"{where} is too long", "line_bytes", "more, decoded")
-
-
-def _parsed(data: bytes, where: str) -> Any:
-    try:
-        return json_value(data)
-    except ValueError as error:
-        raise LogError(f"{where} is not JSON", found=str(error), expected="an object") from error

@@ -135,15 +135,11 @@ def _signed_share(sign: int, sums: Any) -> Any:
 
 def _by_cluster(units: Observations | None) -> dict[str, list[float]]:
     """The sum and the number of the units of each cluster, in the order in which they begin."""
-    found: dict[str, list[float]] = {}
     if units is None:
-        return found
-    codes = units.codes
-    sums = np.bincount(codes, weights=units.numbers).tolist()
-    sizes = np.bincount(codes).astype(float).tolist()
-    for code in dict.fromkeys(codes.tolist()):
-        found[str(units.names[code])] = [sums[code], sizes[code]]
-    return found
+        return {}
+    sums, sizes = (np.bincount(units.codes, of).tolist() for of in (units.numbers, None))
+    begun = dict.fromkeys(units.codes.tolist())
+    return {str(units.names[code]): [sums[code], float(sizes[code])] for code in begun}
 
 
 def leaderboard(

@@ -55,7 +55,7 @@ from numpy.typing import NDArray
 
 from pytest_judgesense.estimate import Clustered
 from pytest_judgesense.stats.dirichlet import drawn_interval, drawn_units, drawn_weights, grouped
-from pytest_judgesense.stats.inputs import Clusters, cluster_codes, two_sided_level
+from pytest_judgesense.stats.inputs import Clusters, cluster_codes, joint_codes, two_sided_level
 
 _AGREEMENT: Final = 0.5  # weight of the pseudo-clusters in which the streams agree
 _DISAGREEMENT: Final = 0.4  # weight of that in which they do not
@@ -135,21 +135,8 @@ def _placed(
         return one, other, len(places)
     if scale:
         return first, second, len(scale)
-    values = np.union1d(first, second)
-    # One label after the other: sorting all units with their places takes far more memory.
-    at = [_first_place(first, second, value) for value in values]
-    place = np.empty(values.size, dtype=np.intp)
-    place[np.argsort(at)] = np.arange(values.size)
-    one, other = (place[np.searchsorted(values, stream)] for stream in (first, second))
-    return one, other, values.size
-
-
-def _first_place(first: NDArray[Any], second: NDArray[Any], value: Any) -> int:
-    """Where a label is seen first, among those of rater 1 and then those of rater 2."""
-    among = first == value
-    if among.any():
-        return int(among.argmax())
-    return int(first.size + (second == value).argmax())
+    places_ = joint_codes(np.concatenate([first, second]))
+    return places_[: first.size], places_[first.size :], int(places_.max(initial=-1)) + 1
 
 
 def _kappa_ends(

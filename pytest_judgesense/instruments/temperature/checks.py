@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import takewhile
 from typing import Any
 
 from pytest_judgesense.checks.declaration import bar_of, named_arguments
@@ -126,12 +127,8 @@ def _recommended(climb: Mapping[float, Outcome]) -> tuple[float | None, float | 
     """The highest temperature such that it and every lower one pass, and the one that ends the
     climb.
     """
-    best = None
-    for temperature, found in climb.items():
-        if found.outcome != "pass":
-            return best, temperature
-        best = temperature
-    return best, None
+    held = [*takewhile(lambda at: climb[at].outcome == "pass", climb)]
+    return max(held, default=None), next((at for at in climb if at not in held), None)
 
 
 def judge_recommendation(

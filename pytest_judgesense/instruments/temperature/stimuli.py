@@ -169,12 +169,10 @@ def _element_leak(suite: Suite) -> Iterator[LintFinding]:
 GRADES: Final = DecisionSpace(tuple(str(grade) for grade in range(1, 11)), ordinal=True)
 
 
-def _read_grade(text: str, truncated: bool) -> Reading:
-    return parse_reply(text, GRADES, truncated=truncated), None
-
-
 GRADE: Final = ReplyForm(
-    _read_grade, "The verdict is a whole number from 1 to 10.", '{"score": 0} with it.'
+    lambda text, truncated: (parse_reply(text, GRADES, truncated=truncated), None),
+    "The verdict is a whole number from 1 to 10.",
+    '{"score": 0} with it.',
 )
 _ONE_BY_ONE: Final = (Question("1", GRADE), Question("2", GRADE))
 

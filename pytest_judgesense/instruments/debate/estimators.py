@@ -128,10 +128,8 @@ def _tally(judgments: Sequence[Judgment], ddof: int) -> Tally:
         scores = np.stack([score_matrix(detail) for detail in detailed])
         variances = tuple(scores.var(axis=0, ddof=ddof).mean(axis=1).tolist())
         confidence = float(np.var([detail["confidence"] for detail in detailed], ddof=ddof))
-    category, pro = (
-        str(trial.condition.get("category", "")),
-        sum(j.verdict == "PRO" for j in parsed),
-    )
+    category = str(trial.condition.get("category", ""))
+    pro = sum(j.verdict == "PRO" for j in parsed)
     return Tally(trial.item, trial.cluster, category, len(parsed), pro, variances, confidence)
 
 

@@ -316,8 +316,8 @@ class _Held:
     ) -> None:
         places = asyncio.Semaphore(concurrency)
         async with AsyncExitStack() as stack:
-            clients = [
-                await stack.enter_async_context(
+            clients = {
+                one.slug: await stack.enter_async_context(
                     open_client(
                         one,
                         tape,
@@ -328,15 +328,13 @@ class _Held:
                     )
                 )
                 for one, tape, throttle in zip(debaters, tapes, throttles, strict=True)
-            ]
+            }
             for tape in tapes:
                 stack.enter_context(tape.intercepting())
 
-            by_slug = dict(zip((one.slug for one in debaters), clients, strict=True))
-
             async def one(topic: Topic, pair: _Pair, assignment: str) -> dict[str, Any] | None:
                 pro, con = pair[:: 1 if assignment == "original" else -1]
-                speakers = {"pro": by_slug[pro.slug], "con": by_slug[con.slug]}
+                speakers = {"pro": clients[pro.slug], "con": clients[con.slug]}
                 debate = f"{topic.id}-{assignment}"
                 async with places:
                     speeches = await self._speeches(debate, topic, speakers)

@@ -81,12 +81,9 @@ def rows(cell: Cell, _estimates: Estimates, _suite: Suite | None) -> Rows | None
 
 def _at_once(cell: Cell) -> set[str]:
     """The templates whose replies are only a verdict."""
-    longest: dict[str, int] = defaultdict(int)
-    for judgment in filter(told, cell.judgments):
-        words = len(_WORD.findall(judgment.reply or ""))
-        template = judgment.trial.template
-        longest[template] = max(longest[template], words)
-    return {template for template, words in longest.items() if words <= _MOST_WORDS}
+    known = [*filter(told, cell.judgments)]
+    long = (one for one in known if len(_WORD.findall(one.reply or "")) > _MOST_WORDS)
+    return {one.trial.template for one in known} - {one.trial.template for one in long}
 
 
 def _row(

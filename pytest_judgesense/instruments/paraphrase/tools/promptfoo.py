@@ -21,7 +21,6 @@ import re
 from argparse import Namespace
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from typing import Any, Final
 
 from pytest_judgesense.importers import (
@@ -131,16 +130,8 @@ class _Reader:
             score = number_of(part.get("score"), f"{at}: score")
             self._count(at, part, passed, score)
             if part in judged:
-                one = self._graded(at, row, part, number, score)
-                metric = table_of(part.get("assertion")).get("metric")
-                plain = _type(part).removeprefix(_NOT)
-                name = metric if isinstance(metric, str) and metric else plain
-                one = replace(
-                    one,
-                    suite=slug(f"{self._base}-{name}"),
-                    human=human if isinstance(human, bool) else None,
-                )
-                self.graded.append((name, one))
+                said = human if isinstance(human, bool) else None
+                self.graded.append(self._graded(at, row, part, number, score, said))
             else:
                 self.others[_type(part) or _SET] += 1
 
@@ -158,14 +149,16 @@ class _Reader:
         part: Mapping[str, Any],
         number: int,
         score: float | None,
-    ) -> Graded:
+        human: bool | None,
+    ) -> tuple[str, Graded]:
         case, about = table_of(row.get("testCase")), table_of(part.get("metadata"))
         assertion, tokens = table_of(part.get("assertion")), table_of(part.get("tokensUsed"))
         given = table_of(row.get("vars")) or table_of(case.get("vars"))
-        passed = bool(part["pass"])
-        if _type(part).startswith(_NOT):
+        passed, kind, metric = bool(part["pass"]), _type(part), assertion.get("metric")
+        name = metric if isinstance(metric, str) and metric else kind.removeprefix(_NOT)
+        if kind.startswith(_NOT):
             passed, score = not passed, None if score is None else 1.0 - score
-        fields = {_OTHER.sub("_", f"var_{name}".lower()): one for name, one in given.items()}
+        fields = {_OTHER.sub("_", f"var_{key}".lower()): one for key, one in given.items()}
         fields["answer"] = table_of(row.get("response")).get("output")
         fields["criterion"] = about.get("renderedAssertionValue", assertion.get("value"))
         options = table_of(case.get("options"))
@@ -173,18 +166,19 @@ class _Reader:
         unread = bool(_UNREAD.match(reason or ""))
         broken = about.get("graderError") is True and not unread
         grade = None if unread or broken else score if self._by_score else passed
-        return Graded(
+        return name, Graded(
             where=at,
-            suite=self._base,
+            suite=slug(f"{self._base}-{name}"),
             item=f"t{row.get('testIdx', 0)}-p{row.get('promptIdx', 0)}-a{number}",
             test=self._test(case, given),
             judge=_judge(assertion) or _judge(options) or self._default or "unknown",
             grade=grade,
             score=None if grade is None else score,
+            human=human,
             failed=(reason or "the grader failed") if broken else None,
             reply=None if grade is None else reason,
             prompt=_prompt(about.get("renderedGradingPrompt")),
-            fields={name: text_of(one) for name, one in fields.items() if one is not None},
+            fields={key: text_of(one) for key, one in fields.items() if one is not None},
             tokens=(count_of(tokens.get("prompt")), count_of(tokens.get("completion"))),
             columns=given | table_of(case.get("metadata")),
         )

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Set
 from dataclasses import replace
 from functools import lru_cache
 from operator import attrgetter
@@ -123,17 +123,27 @@ def same_words(one: str, other: str) -> bool:
 def _candidates(suite: Suite) -> Iterator[LintFinding]:
     """Templates show the judged texts."""
     for template in suite.templates:
-        required, asked = shown_candidates(suite, template), placeholders(template.text)
-        if hidden := sorted(required - asked):
-            yield LintFinding(
-                "error",
-                "candidates",
-                f"template {template.id} of suite {suite.name}",
-                "does not show " + ("the candidate" if template.single else "both candidates"),
-                "no {{" + "}}, no {{".join(hidden) + "}}",
-                "{{" + "}} and {{".join(sorted(required)) + "}}",
-                f"fix the template in {suite.path}",
-            )
+        what = "the candidate" if template.single else "both candidates"
+        yield from hidden(suite, template, "candidates", what, shown_candidates(suite, template))
+
+
+def hidden(
+    suite: Suite, template: Template, rule: str, what: str, required: Set[str], more: str = ""
+) -> Iterator[LintFinding]:
+    """The error of a template that does not name all ``required`` fields: ``what``, in words.
+
+    ``more``: what is valid besides.
+    """
+    if left := sorted(required - placeholders(template.text)):
+        yield LintFinding(
+            "error",
+            rule,
+            f"template {template.id} of suite {suite.name}",
+            f"does not show {what}",
+            "no {{" + "}}, no {{".join(left) + "}}",
+            "{{" + "}} and {{".join(sorted(required)) + "}}" + more,
+            f"fix the template in {suite.path}",
+        )
 
 
 def _fields(suite: Suite) -> Iterator[LintFinding]:

@@ -16,7 +16,7 @@ from pytest_judgesense.instruments.rubric.replies import grade_of, reply_form
 from pytest_judgesense.suites.finding import LintFinding, Rule
 from pytest_judgesense.suites.item import Item
 from pytest_judgesense.suites.kind import Kind
-from pytest_judgesense.suites.prompt_template import placeholders
+from pytest_judgesense.suites.rules import hidden
 from pytest_judgesense.suites.schema import Slug, SuiteForm
 from pytest_judgesense.suites.shortcuts import FEWEST_ITEMS, length
 from pytest_judgesense.suites.stimuli import Misfit, Stimuli, own_id, text_of
@@ -101,16 +101,7 @@ def _verify(form: SuiteForm) -> None:
 def _shows_output(suite: Suite) -> Iterator[LintFinding]:
     """Templates show the output."""
     for template in suite.templates:
-        if _OUTPUT not in placeholders(template.text):
-            yield LintFinding(
-                "error",
-                "candidates",
-                f"template {template.id} of suite {suite.name}",
-                "does not show the output",
-                "no {{" + _OUTPUT + "}}",
-                "{{" + _OUTPUT + "}}",
-                f"fix the template in {suite.path}",
-            )
+        yield from hidden(suite, template, "candidates", "the output", {_OUTPUT})
 
 
 def _names_criteria(suite: Suite) -> Iterator[LintFinding]:

@@ -17,7 +17,7 @@ from pytest_judgesense.suites.finding import LintFinding, Rule, some
 from pytest_judgesense.suites.item import Item
 from pytest_judgesense.suites.items import ELEMENTS, with_elements
 from pytest_judgesense.suites.kind import Kind, Question, Reading, ReplyForm, one_question
-from pytest_judgesense.suites.prompt_template import placeholders
+from pytest_judgesense.suites.rules import hidden
 from pytest_judgesense.suites.schema import PairItem, Slug, SuiteForm, two_candidates
 from pytest_judgesense.suites.shortcuts import facts
 from pytest_judgesense.suites.space import DecisionSpace
@@ -72,16 +72,9 @@ def _verify(form: SuiteForm) -> None:
 
 def _reference_shown(suite: Suite) -> Iterator[LintFinding]:
     for template in suite.templates:
-        if template.judge_type == "reference" and "reference" not in placeholders(template.text):
-            yield LintFinding(
-                "error",
-                "reference",
-                f"template {template.id} of suite {suite.name}",
-                "does not show the reference",
-                "no {{reference}}",
-                '{{reference}}, or judge_type = "pairwise"',
-                f"fix the template in {suite.path}",
-            )
+        if template.judge_type == "reference":
+            more = ', or judge_type = "pairwise"'
+            yield from hidden(suite, template, "reference", "the reference", {"reference"}, more)
 
 
 def _labelled(suite: Suite) -> Iterator[LintFinding]:

@@ -76,10 +76,10 @@ from pytest_judgesense.plugin.recordings import Recordings, recorder_of
 from pytest_judgesense.plugin.regression import Gate, Member
 from pytest_judgesense.plugin.screen import columns_of, tables_shown
 from pytest_judgesense.plugin.settings import Settings, Shared
-from pytest_judgesense.plugin.suite_names import SUFFIX, split_name
+from pytest_judgesense.plugin.suite_names import split_name
 from pytest_judgesense.registry import Registry
 from pytest_judgesense.report.codec import part_to_plain
-from pytest_judgesense.suites.builtin import builtin_suites
+from pytest_judgesense.suites.builtin import builtin_suites, suite_file
 from pytest_judgesense.suites.loading import load_suite
 from pytest_judgesense.suites.planning import Shard, plan_trials, recording_of
 from pytest_judgesense.suites.suite import Suite
@@ -195,12 +195,8 @@ class Run:
         A path starts at ``near``, the folder of the test, or at the project's.
         """
         base, preset = split_name(name)
-        root, known = self._settings.rootdir, builtin_suites()
-        paths = [near / base, root / base] if base.endswith(SUFFIX) else []
-        paths.append(root / "suites" / base / f"{base}{SUFFIX}")
-        path = next((path for path in paths if path.is_file()), None) or known.get(base)
-        if path is None:
-            raise unknown_name("suite", base, known)
+        if (path := suite_file(base, self._settings.rootdir, near)) is None:
+            raise unknown_name("suite", base, builtin_suites())
         return load_suite(path, preset, self.registry.forms)
 
     def measurement(self, judge: JudgeSpec, suite: Suite) -> Measurement:

@@ -20,10 +20,13 @@ def builtin_suites() -> dict[str, Path]:
     return {file.name.removesuffix(".suite.toml"): file for file in files}
 
 
-def suite_file(name: str) -> Path | None:
-    """The suite file that a path or a name means: this project's, else the built-in one."""
-    here = Path("suites") / name / f"{name}.suite.toml"
-    paths = (Path(name), here, builtin_suites().get(name, here))
+def suite_file(name: str, root: Path = Path(), *near: Path) -> Path | None:
+    """The suite file that a path or a name means: the one of the project, else the built-in one.
+
+    A path starts at one of the folders ``near``, or at ``root``, the project's.
+    """
+    here = root / "suites" / name / f"{name}.suite.toml"
+    paths = (*(folder / name for folder in (*near, root)), here, builtin_suites().get(name, here))
     return next((one for one in paths if one.name.endswith(".suite.toml") and one.is_file()), None)
 
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Set
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import lru_cache
 from operator import attrgetter
@@ -124,11 +124,11 @@ def _candidates(suite: Suite) -> Iterator[LintFinding]:
     """Templates show the judged texts."""
     for template in suite.templates:
         what = "the candidate" if template.single else "both candidates"
-        yield from hidden(suite, template, "candidates", what, shown_candidates(suite, template))
+        yield from hidden(suite, template, "candidates", what, {*shown_candidates(suite, template)})
 
 
 def hidden(
-    suite: Suite, template: Template, rule: str, what: str, required: Set[str], more: str = ""
+    suite: Suite, template: Template, rule: str, what: str, required: set[str], more: str = ""
 ) -> Iterator[LintFinding]:
     """The error of a template that does not name all ``required`` fields: ``what``, in words.
 

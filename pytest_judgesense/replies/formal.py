@@ -87,7 +87,9 @@ def _forms(text: str, labels: Labels, read: Read) -> Iterator[tuple[int, int, tu
             if reading is not None:
                 yield form.start(), form.end(), (reading,)
         if value is None:
-            yield start, end, _likeliest(_broken_pairs(text[start:end], labels))
+            pairs = _PAIR.finditer(text[start:end])
+            said = ((p["key"], p["text"] or p["single"] or p["bare"] or "") for p in pairs)
+            yield start, end, _likeliest((key, labels.read(value)) for key, value in said)
         elif value:
             yield start, end, _verdicts_of_object(value, labels, read)
         position = end
@@ -157,12 +159,6 @@ def _verdicts_of_object(
         reading = None if _names_another(str(key)) else _scalar(item, labels, labels.read)
         return () if reading is None else (reading,)
     return ()
-
-
-def _broken_pairs(text: str, labels: Labels) -> Iterator[tuple[str, Reading | None]]:
-    """Keys and values of an object that is not valid JSON."""
-    for pair in _PAIR.finditer(text):
-        yield pair["key"], labels.read(pair["text"] or pair["single"] or pair["bare"] or "")
 
 
 def _likeliest(pairs: Iterable[tuple[str, Reading | None]]) -> tuple[Reading, ...]:

@@ -54,7 +54,6 @@ References:
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -70,9 +69,9 @@ from pytest_judgesense.instruments.paraphrase import measures as wording
 from pytest_judgesense.instruments.paraphrase.estimators import estimates as of_wordings
 from pytest_judgesense.instruments.rubric import measures as of
 from pytest_judgesense.instruments.rubric.grades import (
+    APART,
     OVERALL,
     by_criterion,
-    criterion_of,
     grade_at,
     marked,
     parts,
@@ -221,7 +220,7 @@ def ceiling_share(cell: Cell) -> list[Estimate]:
 
     def estimate(one: Cell, condition: Condition) -> list[Estimate]:
         verdicts, words = one.coded("verdict", verdict_of)
-        criteria, names = one.coded("criterion", criterion_of)
+        criteria, names = one.coded("criterion", lambda grade: grade.trial.id.rpartition(APART)[2])
         place = {word: code for code, word in enumerate(words)}
         highest = np.array([place.get(tops[name], len(words)) for name in names])
         units = Units.at(one, one.every_call(), verdicts == highest[criteria])
@@ -672,11 +671,3 @@ def length_dependence(cell: Cell) -> list[Estimate]:
     interval = one.clustered and replace(folded(one.clustered, 0.0), method=one.clustered.method)
     flags = (*way, *held, *one.flags)
     return [replace(one, value=abs(one.value), clustered=interval, flags=flags)]
-
-
-def grade_counts(cell: Cell) -> Iterator[tuple[str, Counter[str | None]]]:
-    """How often each grade was given, by criterion and for the overall score."""
-    for name, one in parts(cell).items():
-        codes, words = one.coded("verdict", verdict_of)
-        counts = np.bincount(codes + 1, minlength=len(words) + 1).tolist()
-        yield name, Counter(dict(zip((None, *words), counts, strict=True)))

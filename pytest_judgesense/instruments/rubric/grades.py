@@ -306,11 +306,6 @@ def marked(cell: Cell) -> Cell | None:
     return _cell(cell, [sides], replace(design, labels=MARK_LABELS))
 
 
-def criterion_of(judgment: Judgment) -> str:
-    """What the grade of a judgment of a derived cell is about."""
-    return judgment.trial.id.rpartition(APART)[2]
-
-
 def named(cell: Cell, condition: Mapping[str, Any]) -> Cell:
     """The derived cell that an estimate is taken of, by its condition."""
     name = condition.get("criterion")

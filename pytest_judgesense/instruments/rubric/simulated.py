@@ -28,11 +28,6 @@ _KEY: Final = re.compile(r'"([^"]+)":')
 _USUAL_LENGTH, _PER_WORDS = 80, 20
 
 
-def known_as(criterion: str, output: str) -> str:
-    """The text under which the key holds the quality of an output by a criterion."""
-    return f"{criterion}: {output}"
-
-
 def grade_output(observer: Observer, asked: Asked) -> str | None:
     """The reply in JSON to a prompt with an output to be graded."""
     reading = asked.reading
@@ -45,7 +40,7 @@ def grade_output(observer: Observer, asked: Asked) -> str | None:
     terms = " ".join(text for name, text in reading.context.items() if name != "output")
     quality = {}
     for name in criteria:
-        share = known(known_as(name, output))
+        share = known(f"{name}: {output}")  # as the key holds the quality by a criterion
         quality[name] = query_share(output, terms) if share is None else share
     mean = sum(quality.values()) / len(quality)
     lift = observer.leniency

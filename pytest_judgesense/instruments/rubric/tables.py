@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from pytest_judgesense.estimate import find_estimate, number_text
-from pytest_judgesense.instruments.rubric.estimators import grade_counts, system_pairs
+from pytest_judgesense.instruments.rubric.estimators import system_pairs
 from pytest_judgesense.instruments.rubric.grades import parts, scores
-from pytest_judgesense.measures.cell import Cell
+from pytest_judgesense.measures.cell import Cell, verdict_of
 from pytest_judgesense.sections import Estimates, Rows
 from pytest_judgesense.suites.suite import Suite
 
@@ -20,14 +20,16 @@ _SHOWN = ("ceiling_share", "levels_used", "jss", "kappa_quadratic", "human_kappa
 def grades(cell: Cell, estimates: Estimates, _suite: Suite | None) -> Rows | None:
     """A row for each criterion: how often each grade was given, and its measures."""
     rows: list[dict[str, Any]] = []
-    for name, counts in grade_counts(cell):
+    for name, one in parts(cell).items():
+        codes, words = one.coded("verdict", verdict_of)
+        missing, *given = np.bincount(codes + 1, minlength=len(words) + 1).tolist()
+        counts = dict.fromkeys(one.design.labels, 0) | dict(zip(words, given, strict=True))
         of = {
             measure: found and found.value
             for measure in _SHOWN
             for found in (find_estimate(estimates, measure, {"criterion": name}),)
         }
-        given = {label: counts[label] for label in parts(cell)[name].design.labels}
-        rows.append({"criterion": name, "grades": given, "missing": counts[None], **of})
+        rows.append({"criterion": name, "grades": counts, "missing": missing, **of})
     return rows
 
 

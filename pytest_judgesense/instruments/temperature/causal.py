@@ -135,7 +135,11 @@ def effect_scores(
         return reason
     if treated.all() or not treated.any():
         return "all temperatures lie on one side of the threshold"
-    folds = _folds(questions, seed)
+    # Questions are shuffled, then dealt in turn.
+    count = int(questions.max()) + 1
+    dealt = np.empty(count, dtype=np.intp)
+    dealt[np.random.default_rng(seed).permutation(count)] = np.arange(count) % FOLDS
+    folds = dealt[questions]
     if np.unique(folds).size < FOLDS:
         return f"fewer than {FOLDS} questions"
     kinds = _Kinds.of(covariates)
@@ -162,14 +166,6 @@ def effect_scores(
         psi = high - low + np.where(treated, (y - high) / m, -(y - low) / (1 - m))
         found[name] = Scores(psi, raw)
     return found
-
-
-def _folds(questions: _Codes, seed: int) -> _Codes:
-    """The fold of each unit: questions shuffled, then dealt in turn."""
-    count = int(questions.max()) + 1
-    dealt = np.empty(count, dtype=np.intp)
-    dealt[np.random.default_rng(seed).permutation(count)] = np.arange(count) % FOLDS
-    return dealt[questions]
 
 
 class _Kinds(NamedTuple):

@@ -39,7 +39,7 @@ computed (`invalidity`); its texts are checked when it is loaded (`stimuli`).
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
@@ -80,12 +80,6 @@ _EQUAL: Final = (of.RAW_FALSE_PREFERENCE, *_TERMS.values(), of.OTHER_CONFLICT)
 _FILLERS: Final = {"2": of.FILLER_PREFERENCE, "1": of.PLAIN_PREFERENCE}
 _NO_STRICT_VACUUM: Final = (
     'vacuum was not run under the strict prompt; give a vacuum suite a template with arm = "strict"'
-)
-_RATES: Final = (
-    of.TARGET_SENSITIVITY,
-    of.TARGET_SENSITIVITY_DECISIVE,
-    of.WRONG_CHOICE,
-    of.MISS_BY_TIE,
 )
 _NOTHING: Final = "no pair of different quality was run"
 _ROUNDING: Final = 1e-9
@@ -267,28 +261,18 @@ def sensitivity_by_distance(
     ties = [one for where, calls in at for one in tie_and_abstain_rate(cell, calls, where)]
     better = [(where, calls) for where, calls in at if _distance(calls[0]) > 0]
     if not better:
-        without = (*_RATES, ABSTAIN_RATE)
+        without = (*(measure for measure, _ in _RATES), ABSTAIN_RATE)
         return [*(unavailable(one, cell, _NOTHING, condition) for one in without), *ties]
     pooled = [judgment for _, calls in better for judgment in calls]
-    rates = [
-        _rate(one, cell, calls, where)
-        for one in _RATES
-        for where, calls in ((condition, pooled), *better)
-    ]
+    rates = []
+    for measure, counts in _RATES:
+        decided = measure is of.TARGET_SENSITIVITY_DECISIVE
+        for where, calls in ((condition, pooled), *better):
+            units = Units.of_calls(filter(_decides, calls) if decided else calls, counts)
+            rates.append(rate(measure, cell, units, where, nothing="every reply was a tie"))
     abstained = chosen_rate(ABSTAIN_RATE, cell, pooled, condition, ABSTAIN)
     d_primes = (_d_prime(cell, calls, where) for where, calls in better)
     return [*rates, abstained, *d_primes, *ties]
-
-
-def _rate(
-    measure: Measure, cell: Cell, judgments: Sequence[Judgment], condition: Condition
-) -> Estimate:
-    if measure is of.MISS_BY_TIE:
-        return chosen_rate(measure, cell, judgments, condition, TIE)
-    if measure is of.TARGET_SENSITIVITY_DECISIVE:
-        judgments = list(filter(_decides, judgments))
-    units = Units.of_calls(judgments, _wrong if measure is of.WRONG_CHOICE else _right)
-    return rate(measure, cell, units, condition, nothing="every reply was a tie")
 
 
 def _right(judgment: Judgment) -> bool:
@@ -297,6 +281,14 @@ def _right(judgment: Judgment) -> bool:
 
 def _wrong(judgment: Judgment) -> bool:
     return judgment.correct is False and not no_preference(judgment)
+
+
+_RATES: Final[tuple[tuple[Measure, Callable[[Judgment], bool]], ...]] = (
+    (of.TARGET_SENSITIVITY, _right),
+    (of.TARGET_SENSITIVITY_DECISIVE, _right),
+    (of.WRONG_CHOICE, _wrong),
+    (of.MISS_BY_TIE, lambda judgment: judgment.chosen == TIE),
+)
 
 
 def _d_prime(cell: Cell, judgments: Sequence[Judgment], condition: Condition) -> Estimate:

@@ -30,7 +30,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -123,10 +122,7 @@ def clustered_d_prime(
         high = ndtri((hit + unseen[:, 0]) / signal) - ndtri(alarm / noise)
         lower = float(np.quantile(low, 1 - tail, method="lower"))
         upper = float(np.quantile(high, tail, method="higher"))
-        lower, upper = (
-            math.copysign(math.inf, end) if abs(end) >= most else end for end in (lower, upper)
-        )
-        return lower, upper
+        return _opened(lower, most), _opened(upper, most)
 
     found = drawn_interval(whole, ends, count, 0.95)
     return replace(found, lower=max(found.lower, -most), upper=min(found.upper, most))
@@ -139,13 +135,10 @@ def ceiling(signal_trials: int, noise_trials: int) -> float:
 
 def censored_ends(interval: Clustered, most: float) -> tuple[str, ...]:
     """The flags of the ends of d' that lie at its `ceiling`, above or below."""
-    ends: tuple[tuple[Literal["lower", "upper"], float], ...] = (
-        ("lower", interval.lower),
-        ("upper", interval.upper),
-    )
-    return tuple(
-        flag
-        for end, at in ends
-        if abs(at) >= most
-        for flag in censored_end(end, math.copysign(math.inf, at), -most, most)[1]
-    )
+    _, below = censored_end("lower", _opened(interval.lower, most), -most, most)
+    _, above = censored_end("upper", _opened(interval.upper, most), -most, most)
+    return (*below, *above)
+
+
+def _opened(end: float, most: float) -> float:
+    return math.copysign(math.inf, end) if abs(end) >= most else end

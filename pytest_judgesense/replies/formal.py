@@ -121,8 +121,8 @@ def json_objects(text: str) -> Iterator[tuple[int, int, Mapping[str, object] | N
         yield broken, len(text), None
 
 
-def verdict_places(text: str) -> list[int]:
-    """Where the values under the likeliest verdict keys of the JSON objects in ``text`` begin."""
+def verdict_place(text: str) -> int | None:
+    """Where the first value under the likeliest verdict keys of the JSON objects begins."""
     ranked = [
         (_rank(pair["key"]), pair.start(group))
         for start, end, _ in json_objects(text)
@@ -130,8 +130,8 @@ def verdict_places(text: str) -> list[int]:
         for group in ("text", "single", "bare")
         if pair[group] is not None
     ]
-    surest = max((rank for rank, _ in ranked), default=0)
-    return [place for rank, place in ranked if rank == surest > 0]
+    rank, place = max(ranked, key=lambda one: one[0], default=(0, 0))
+    return place if rank else None
 
 
 def _starts(text: str) -> list[int]:

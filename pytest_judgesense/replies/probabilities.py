@@ -32,7 +32,7 @@ from functools import lru_cache, partial
 from itertools import accumulate
 from typing import Final, NamedTuple
 
-from pytest_judgesense.replies.formal import verdict_places
+from pytest_judgesense.replies.formal import verdict_place
 from pytest_judgesense.replies.text import without_thinking
 from pytest_judgesense.suites.space import DecisionSpace
 from pytest_judgesense.trial import Token
@@ -114,7 +114,9 @@ def probabilities(
     text = "".join(token.text for token in tokens)
     if not text or len(text) > _LONGEST or verdict not in space.verdicts:
         return None
-    spellings = _spellings(space.verdicts, _names(space), not constrained)
+    named = ((one, names) for one, names in space.names.items() if one in space.verdicts)
+    names = tuple((name, one) for one, names in named for name in names)
+    spellings = _spellings(space.verdicts, names, not constrained)
     place = _place(text, spellings, verdict)
     if place is None:
         return None
@@ -127,11 +129,6 @@ def probabilities(
     if found is None or not found.of.get(verdict):
         return None
     return Probabilities({one: found.of.get(one, 0.0) for one in space.verdicts}, found.mass)
-
-
-def _names(space: DecisionSpace) -> tuple[tuple[str, str], ...]:
-    named = ((name, verdict) for verdict, names in space.names.items() for name in names)
-    return tuple((name, verdict) for name, verdict in named if verdict in space.verdicts)
 
 
 @lru_cache(maxsize=64)
@@ -151,7 +148,7 @@ def _spellings(
 
 def _place(text: str, spellings: _Spellings, verdict: str) -> int | None:
     """The position at which ``text`` names the verdict; ``None`` if it is unclear."""
-    for start in verdict_places(text):
+    if (start := verdict_place(text)) is not None:
         value = text[start : start + _LONGEST_VALUE]
         named = [(at, one) for at, _, one in _mentions(value, spellings)]
         return start + named[0][0] if named and named[0][1] == verdict else None

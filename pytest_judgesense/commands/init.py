@@ -123,8 +123,10 @@ def start_own(options: argparse.Namespace) -> Iterator[str]:
     if (folder / place).exists():
         yield f"left alone: {folder / place} exists; remove it to write it again"
     else:
-        file, copied = _within(items.file, folder, folder / place)
-        if copied:
+        file, source = items.file.name, items.file.resolve()
+        if source.is_relative_to(folder.resolve()):
+            file = Path(os.path.relpath(source, (folder / place).resolve())).as_posix()
+        else:  # it is not part of the project
             yield _written(folder / place / file, read_text(items.file))
         text = own.suite_text(found, suite, file, target)
         yield _written(folder / place / f"{suite}.suite.toml", text)
@@ -214,17 +216,6 @@ def _function(target: str, folder: Path) -> JudgeFunction:
     scope = CallScope(f"(import of {target})", None, replaying=True)
     with refuse_sockets(), placeholder_credentials(), entered(scope):
         return function_of(spec)
-
-
-def _within(file: Path, folder: Path, place: Path) -> tuple[str, bool]:
-    """A file as the suite file at ``place`` names it, and whether it has to be copied there.
-
-    Files outside the project are not part of it.
-    """
-    inside = file.resolve().is_relative_to(folder.resolve())
-    if not inside:
-        return file.name, True
-    return Path(os.path.relpath(file.resolve(), place.resolve())).as_posix(), False
 
 
 def _requirements(folder: Path) -> str:

@@ -150,7 +150,9 @@ def understood(
     """
     taken = _columns_taken(function, called, items, given, command)
     beside = {name: column for name, column in given.items() if name not in taken}
-    label = beside.get("label") or _label_column(items, {*taken.values(), *beside.values()})
+    known = {*taken.values(), *beside.values()}
+    free = {_plain(column): column for column in items.columns if column not in known}
+    label = beside.get("label") or next((free[name] for name in _LABELS if name in free), None)
     if label:
         beside["label"] = label
     sides = _sides(taken)
@@ -251,11 +253,6 @@ def _sides(names: Iterable[str]) -> tuple[str, str] | None:
             if len(differing) == 1 and differing[0] in _SIDES:
                 return one, other
     return None
-
-
-def _label_column(items: Items, taken: Iterable[str]) -> str | None:
-    free = {_plain(column): column for column in items.columns if column not in set(taken)}
-    return next((free[name] for name in _LABELS if name in free), None)
 
 
 def _kind_of_labels(items: Items, label: str | None, labels: Sequence[str]) -> Kind:

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from contextlib import closing
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -163,7 +164,7 @@ class _Ray:
         self._desk: Any = self._ray.remote(num_cpus=0, max_concurrency=64)(Desk).remote(
             max_calls, max_cost
         )
-        self.ask = _AskActor(self._desk)
+        self.ask = partial(_ask_actor, self._desk)
 
     def begin(self, *given: Any) -> Future[Done]:
         future: Future[Done] = self._task.remote(*given, self.ask).future()
@@ -175,14 +176,9 @@ class _Ray:
             self._ray.shutdown()
 
 
-class _AskActor:
+def _ask_actor(desk: Any, method: str, *args: Any, **named: Any) -> Any:
     """The way from a task of Ray to the desk."""
+    import ray
 
-    def __init__(self, desk: Any) -> None:
-        self._desk = desk
-
-    def __call__(self, method: str, *args: Any, **named: Any) -> Any:
-        import ray
-
-        cluster: Any = ray
-        return cluster.get(getattr(self._desk, method).remote(*args, **named))
+    cluster: Any = ray
+    return cluster.get(getattr(desk, method).remote(*args, **named))

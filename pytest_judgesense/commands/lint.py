@@ -36,8 +36,8 @@ def run(options: argparse.Namespace) -> int:
     if options.suites:
         paths = [path for name in options.suites for path in suite_files(name)]
     else:
-        paths = [*sorted(Path.cwd().glob("*.suite.toml")), *sorted(Path("suites").rglob("*.toml"))]
-        paths = [path for path in paths if path.name.endswith(".suite.toml")]
+        form = "*.suite.toml"
+        paths = [*sorted(Path.cwd().glob(form)), *sorted(Path("suites").rglob(form))]
     files = paths or list(builtin_suites().values())
     lines, errors, broken = lint_report(files, registry_of(options), verbose=options.verbose)
     show(lines)

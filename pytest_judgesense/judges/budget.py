@@ -1,4 +1,4 @@
-"""The limits and the spending of a session, and the progress line.
+"""The limits and the spending of a session.
 
 The counts are in a file if several processes share them: a limit is for the session, not for an
 xdist worker.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -153,48 +153,3 @@ def _unpriced(spec: JudgeSpec) -> LimitReached:
         expected="a limit that holds whatever is asked",
         remedy=remedy,
     )
-
-
-def progress_line(
-    title: str,
-    done: int,
-    total: int,
-    seconds: float,
-    *,
-    usd: float | None,
-    failed: int,
-    retried: int,
-    serial: bool = False,
-    unread: int = 0,
-    decided: tuple[Sequence[str], int] | None = None,
-) -> str:
-    """The progress of a measurement in one line, the most important first.
-
-    ``usd`` is ``None`` without prices, ``decided`` the checks that are, and how many there are.
-    """
-    rate = done / seconds if seconds > 0 else 0.0
-    parts = [f"{title}: {done:,} of {total:,}", f"{rate:.1f}/s"]
-    if rate > 0:
-        parts.append(f"{_duration((total - done) / rate)} left")
-    parts.append(f"{failed:,} failed")
-    if unread:
-        parts.append(f"{unread:,} without a verdict")
-    parts.append(f"{retried:,} retried")
-    if usd is not None:
-        parts.append(f"{usd:.4f} USD")
-    if decided:
-        names, of = decided
-        named = f": {', '.join(names)}" if names else ""
-        parts.append(f"{len(names)} of {of} checks decided{named}")
-    if serial:
-        parts.append("one at a time (a sync function; concurrency = N asks N at once)")
-    return ", ".join(parts)
-
-
-def _duration(seconds: float) -> str:
-    whole = round(seconds)
-    if whole < 60:
-        return f"{whole} s"
-    if whole < 3600:
-        return f"{whole // 60} min {whole % 60} s"
-    return f"{whole // 3600} h {whole % 3600 // 60} min"

@@ -11,7 +11,7 @@ from typing import Any, Final, TypeAlias
 
 import pytest
 
-from pytest_judgesense.judges.budget import SessionBudget, progress_line
+from pytest_judgesense.judges.budget import SessionBudget
 from pytest_judgesense.judges.readable import unread_lines
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.judges.throttle import Throttle
@@ -29,8 +29,13 @@ _FIRST_S: Final = 1.0
 
 
 @dataclass(slots=True)
-class _Measuring:
-    """A measurement under way; counted by the thread that asks, read by the one that waits."""
+class Measuring:
+    """A measurement under way; counted by the thread that asks, read by the one that waits.
+
+    Attributes:
+        usd: spent by the session before it, as ``retries`` were made before it.
+        decided: the checks that are decided, and how many there are.
+    """
 
     title: str
     total: int
@@ -44,6 +49,35 @@ class _Measuring:
     failed: int = 0
     unread: int = 0
     decided: tuple[Sequence[str], int] | None = None
+
+    def line(self, seconds: float, usd: float, retries: int) -> str:
+        """Its progress after ``seconds``, the most important first, and what was spent by then."""
+        rate = self.done / seconds if seconds > 0 else 0.0
+        parts = [f"{self.title}: {self.done:,} of {self.total:,}", f"{rate:.1f}/s"]
+        if rate > 0:
+            parts.append(f"{_duration((self.total - self.done) / rate)} left")
+        parts.append(f"{self.failed:,} failed")
+        if self.unread:
+            parts.append(f"{self.unread:,} without a verdict")
+        parts.append(f"{retries - self.retries:,} retried")
+        if self.priced:
+            parts.append(f"{usd - self.usd:.4f} USD")
+        if self.decided:
+            names, of = self.decided
+            named = f": {', '.join(names)}" if names else ""
+            parts.append(f"{len(names)} of {of} checks decided{named}")
+        if self.throttle.serial:
+            parts.append("one at a time (a sync function; concurrency = N asks N at once)")
+        return ", ".join(parts)
+
+
+def _duration(seconds: float) -> str:
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60} s"
+    return f"{whole // 3600} h {whole % 3600 // 60} min"
 
 
 class Progress:
@@ -67,7 +101,7 @@ class Progress:
             self._reporter = None
         self._columns = columns_of(config)
         self.told: list[str] = []
-        self._measuring: _Measuring | None = None
+        self._measuring: Measuring | None = None
 
     @contextmanager
     def of(self, judge: JudgeSpec, suite: Suite, throttle: Throttle) -> Iterator[Watch]:
@@ -76,7 +110,7 @@ class Progress:
         def watch(trials: Sequence[Trial]) -> Callable[[Judgment], None]:
             title, priced = f"judge {judge.name} on {suite.name}", judge.prices is not None
             spent = self._budget.usd, self._budget.retries
-            under = self._measuring = _Measuring(title, len(trials), priced, *spent, throttle)
+            under = self._measuring = Measuring(title, len(trials), priced, *spent, throttle)
 
             def count(judgment: Judgment) -> None:
                 under.done += 1
@@ -106,17 +140,17 @@ class Progress:
         under, now = self._measuring, time.monotonic()
         if under is None or not under.total or now - under.started < _FIRST_S:
             return
+        line = under.line(now - under.started, self._budget.usd, self._budget.retries)
         if self._screen is None:
             if under.shown is None or now - under.shown >= _FIRST_S:
                 under.shown = now
-                self._trace.leave(under.title, self._line(under, now))
+                self._trace.leave(under.title, line)
             return
         if self._reporter is None:
             return
         before = under.started if under.shown is None else under.shown
         if not self._reporter.isatty and now - before < A_LINE_S:
             return
-        line = self._line(under, now)
         with self._uncaptured():
             if under.shown is None:
                 self._reporter.ensure_newline()
@@ -126,20 +160,6 @@ class Progress:
                 self._reporter.write_line(line)
             self._reporter.flush()
         under.shown = now
-
-    def _line(self, under: _Measuring, now: float) -> str:
-        return progress_line(
-            under.title,
-            under.done,
-            under.total,
-            now - under.started,
-            usd=self._budget.usd - under.usd if under.priced else None,
-            failed=under.failed,
-            retried=self._budget.retries - under.retries,
-            serial=under.throttle.serial,
-            unread=under.unread,
-            decided=under.decided,
-        )
 
     def ended(self, measurement: Measurement) -> None:
         """Show replies of a suite that was asked which cannot be read, at most three."""

@@ -325,16 +325,13 @@ class Run:
             found = measurement.outcome_of(check, rule)
         line = line_of(found, measurement.cell, self.cleaned)
         self._pend(measurement, line)
-        of_suite = self._luck.setdefault((judge.slug, suite.name), {})
-        of_suite[check.id] = lost(found, rule, self._draws(measurement))
-        return found, measurement
-
-    def _draws(self, measurement: Measurement) -> Draws:
-        """Sessions on other items, the same for all checks of a suite."""
+        # Sessions on other items are the same for all checks of a suite.
         key = measurement.suite.name, measurement.suite.path
         if key not in self._drawn:
             self._drawn[key] = Draws.of(measurement.cell, self.policy)
-        return self._drawn[key]
+        of_suite = self._luck.setdefault((judge.slug, suite.name), {})
+        of_suite[check.id] = lost(found, rule, self._drawn[key])
+        return found, measurement
 
     def explanation(
         self, outcome: Outcome | RegressionOutcome, measurement: Measurement, nodeid: str

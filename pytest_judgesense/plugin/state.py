@@ -67,7 +67,8 @@ class State:
         self._received: list[dict[str, Any]] = []
         self._verified: dict[tuple[str, str], dict[str, Any]] = {}
         self._of_shard: dict[str, None] = {}
-        self._outputs = Outputs(verbose=config.get_verbosity() > 0)
+        self._verbosity = config.get_verbosity()
+        self._outputs = Outputs(verbose=self._verbosity > 0)
         self._session: pytest.Session | None = None
         self._was_interrupted = self._has_reports = False
         self._removed: set[str] = set()
@@ -403,10 +404,6 @@ class State:
             shown["judge datasheet"] += map(printable, (*self._lines_on_luck(), *notes))
         self._set_exit_status()
         yield from ((title, lines) for title, lines in shown.items() if lines)
-
-    @property
-    def _verbosity(self) -> int:
-        return self.config.get_verbosity()
 
     def _ranking_lines(self) -> Iterator[str]:
         """Of the whole datasheet, a section of its own; a summary holds the ranks in short."""

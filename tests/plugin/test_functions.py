@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_judgesense.judges.budget import progress_line
-
 from .project import Project, no_traceback, parity_suite
 
 CONFTEST = """
@@ -87,12 +85,3 @@ def test_a_test_cannot_ask_a_function_of_fields_with_messages(project: Project) 
     result = project.run("-k", "test_it", "--judge-mode=record")
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(["*judge 'mine' cannot be asked with messages*"])
-
-
-def test_the_progress_line_counts_what_cannot_be_read_and_says_one_at_a_time() -> None:
-    counts = {"usd": None, "failed": 0, "retried": 0}
-    line = progress_line("judge j on s", 50, 200, 10.0, **counts, serial=True, unread=7)  # type: ignore[arg-type]
-    assert line.endswith(
-        "0 failed, 7 without a verdict, 0 retried, one at a time (a sync function; "
-        "concurrency = N asks N at once)"
-    )

@@ -13,10 +13,12 @@ import termios
 import threading
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from pytest_judgesense.judges.budget import progress_line
+from pytest_judgesense.judges.spec import JudgeSpec
+from pytest_judgesense.judges.throttle import Throttle
 from pytest_judgesense.plugin import following, progress
 
 from .project import Project
@@ -33,9 +35,15 @@ def slow(project: Project) -> Project:
 ARGUMENTS = ("parity.suite.toml", "--judge-mode", "record", "--judge-concurrency", "2")
 
 
+def measuring(total: int, *, priced: bool = False, **counts: Any) -> progress.Measuring:
+    """A measurement before which the session had spent 0.5 USD and made 2 retries."""
+    throttle = Throttle(JudgeSpec("j", "openai", "m"), 1)
+    return progress.Measuring("judge j on s", total, priced, 0.5, 2, throttle, **counts)
+
+
 def test_the_line_says_done_of_total_rate_remaining_time_cost_and_errors() -> None:
     # 500 of 2,000 in 100 s: 5 a second; the other 1,500 take 300 s.
-    line = progress_line("judge j on s", 500, 2000, 100.0, usd=1.5, failed=3, retried=12)
+    line = measuring(2000, priced=True, done=500, failed=3).line(100.0, usd=2.0, retries=14)
     assert line == (
         "judge j on s: 500 of 2,000, 5.0/s, 5 min 0 s left, 3 failed, 12 retried, 1.5000 USD"
     )
@@ -43,9 +51,7 @@ def test_the_line_says_done_of_total_rate_remaining_time_cost_and_errors() -> No
 
 def test_the_line_names_the_checks_that_are_decided_and_counts_replies_without_a_verdict() -> None:
     decided = (["jss_floor[0.9]", "kappa_floor[0.5]"], 3)
-    line = progress_line(
-        "judge j on s", 5, 20, 10.0, usd=None, failed=0, retried=0, unread=2, decided=decided
-    )
+    line = measuring(20, done=5, unread=2, decided=decided).line(10.0, usd=0.5, retries=2)
     # 5 in 10 s: 0.5 a second; the other 15 take 30 s.
     assert line == (
         "judge j on s: 5 of 20, 0.5/s, 30 s left, 0 failed, 2 without a verdict, 0 retried, "
@@ -54,8 +60,17 @@ def test_the_line_names_the_checks_that_are_decided_and_counts_replies_without_a
 
 
 def test_before_the_first_answer_nobody_knows_how_long_it_takes() -> None:
-    line = progress_line("judge j on s", 0, 20, 5.0, usd=None, failed=0, retried=0)
+    line = measuring(20).line(5.0, usd=0.5, retries=2)
     assert line == "judge j on s: 0 of 20, 0.0/s, 0 failed, 0 retried"
+
+
+def test_the_line_counts_what_cannot_be_read_and_says_one_at_a_time() -> None:
+    under = measuring(200, done=50, unread=7)
+    under.throttle.serial = True
+    assert under.line(10.0, usd=0.5, retries=2).endswith(
+        "0 failed, 7 without a verdict, 0 retried, one at a time (a sync function; "
+        "concurrency = N asks N at once)"
+    )
 
 
 def test_where_lines_stay_there_is_one_in_each_interval(

@@ -214,21 +214,19 @@ def read_pairs(rows: Sequence[Row], path: Path) -> PairFile:
             f"{swapped} of {len(rows)} rows show their options exchanged ({SWAPPED}): each row "
             "keeps the order that its prompts have"
         )
-    suites = {task: _suite(task, part, spaces[task], path) for task, part in by_task.items()}
-    tasks = {task: (toml, items) for task, (toml, items, _) in suites.items()}
-    return PairFile(tasks, (*notices, *(said for *_, part in suites.values() for said in part)))
+    tasks = {task: _suite(task, of, spaces[task], path, notices) for task, of in by_task.items()}
+    return PairFile(tasks, tuple(notices))
 
 
 _Apart: TypeAlias = tuple[tuple[str, ...], dict[str, str]]
 
 
 def _suite(
-    task: str, rows: Sequence[Row], space: DecisionSpace, path: Path
-) -> tuple[str, tuple[Mapping[str, Any], ...], list[str]]:
-    """Its TOML, its items, and notices."""
+    task: str, rows: Sequence[Row], space: DecisionSpace, path: Path, notices: list[str]
+) -> tuple[str, tuple[Mapping[str, Any], ...]]:
+    """Its TOML and its items; adds ``notices``."""
     apart = [_apart(row, space) for row in rows]
     whole = [row.where for row, parts in zip(rows, apart, strict=True) if parts is None]
-    notices = []
     if whole:
         kept = ", and slots are labels like others" if space.pairwise else ""
         notices.append(
@@ -251,7 +249,7 @@ def _suite(
         )
     sources = ", ".join(sorted({str(row.value["source_benchmark"]) for row in rows}))
     text = f"JudgeSense, {task}: {len(rows)} prompt pairs ({sources}) of {path.name}"
-    return _toml(text, space, whole=bool(whole)), items, notices
+    return _toml(text, space, whole=bool(whole)), items
 
 
 def _apart(row: Row, space: DecisionSpace) -> _Apart | None:

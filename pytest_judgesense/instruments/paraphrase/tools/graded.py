@@ -133,10 +133,8 @@ def imported(
         told.append("each test is a cluster; --cluster COLUMN names what belongs together")
     columns = _OWN | mapping
     rows = [_row(*one, scales, options.judge) for one in _replicates(read)]
-    designs = {suite: scale for suite, scale in scales.items() if scale.labels}
-    found = judgments_of(
-        rows, columns, {}, values, {name: _design(one, values) for name, one in designs.items()}
-    )
+    designs = {suite: _design(scale, values) for suite, scale in scales.items() if scale.labels}
+    found = judgments_of(rows, columns, {}, values, designs)
     for judgment, design in found.judgments:
         label = judgment.trial.label
         if label is not None and not design.pairwise and label not in design.labels:

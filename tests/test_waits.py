@@ -55,7 +55,6 @@ BOUNDS = {
         "path.open": "to append to what was read as a regular file",
     },
     "commands.init": {
-        "template_file(f'init/{name}').read_text": "a file of the package",
         "project.open": "to append to what was read as a regular file",
     },
     "commands.serve": {

@@ -19,7 +19,7 @@ from pytest_judgesense.files import read_bytes, read_text
 from pytest_judgesense.importers import slug
 from pytest_judgesense.limits import toml_value
 from pytest_judgesense.output import write_text
-from pytest_judgesense.suites.builtin import template_file
+from pytest_judgesense.suites.builtin import template_text
 
 if TYPE_CHECKING:
     from pytest_judgesense.judges.spec import JudgeFunction
@@ -147,12 +147,20 @@ def start_from_log(options: argparse.Namespace) -> Iterator[str]:
     folder: Path = options.folder
     _refuse_file(folder)
     known = _declared(folder / "pyproject.toml") or {}
+    template = None
+    if options.template is not None:
+        with UsageError.instead_of(
+            (OSError, UnicodeDecodeError),
+            f"the template {options.template} cannot be read",
+            expected="a text in UTF-8",
+        ):
+            template = read_text(options.template)
     found = from_log.frozen_suites(
         options.log,
         sample=options.sample,
         seed=options.seed,
         labels=[one.strip() for one in (options.labels or "").split(",") if one.strip()],
-        template=None if options.template is None else _text_of(options.template),
+        template=template,
     )
     files = {one.name: from_log.suite_files(one) for one in found}
     for one in found:
@@ -182,15 +190,6 @@ def start_from_log(options: argparse.Namespace) -> Iterator[str]:
         said = ", ".join(judges)
         yield f"(the log's judge is {said}; --judge-name embedded:clean tries it without a key)"
     yield "then commit suites and cassettes"
-
-
-def _text_of(path: Path) -> str:
-    with UsageError.instead_of(
-        (OSError, UnicodeDecodeError),
-        f"the template {path} cannot be read",
-        expected="a text in UTF-8",
-    ):
-        return read_text(path)
 
 
 def _command(options: argparse.Namespace) -> str:
@@ -260,14 +259,10 @@ def _closing(folder: Path, said: str, asked: str, *before: str) -> Iterator[str]
 
 
 def _write_attributes(folder: Path) -> str:
-    attributes, content = folder / ".gitattributes", _template("gitattributes")
+    attributes, content = folder / ".gitattributes", template_text("init/gitattributes")
     if attributes.exists():
         return f"left alone: {attributes}; consider adding: {content.splitlines()[-1]}"
     return _written(attributes, content)
-
-
-def _template(name: str) -> str:
-    return template_file(f"init/{name}").read_text(encoding="utf-8")
 
 
 def _written(path: Path, text: str) -> str:
@@ -296,7 +291,7 @@ def _declare(project: Path, name: str | None = None, content: str = "") -> str:
 
     Without a ``name``: the table of a first judge, for a project without judges.
     """
-    declared, content = _declared(project), content or _template("judge.toml")
+    declared, content = _declared(project), content or template_text("init/judge.toml")
     table = f"[tool.judgesense.judges.{name}]" if name else _JUDGES
     if declared is None:
         return f"{_written(project, content)}, {table}"
@@ -325,7 +320,7 @@ def _write_suite(place: Path) -> Iterator[str]:
         return
     # The suite last: a suite file without its items would be collected, and fail.
     for name in ("items.jsonl", "answers.suite.toml"):
-        yield _written(place / name, _template(name))
+        yield _written(place / name, template_text(f"init/{name}"))
 
 
 def _write_workflow(folder: Path, install: str = "") -> str:
@@ -336,4 +331,4 @@ def _write_workflow(folder: Path, install: str = "") -> str:
     if above is not None and not (folder / ".git").exists():
         return f"left out:   {_WORKFLOW.as_posix()}: the repository begins at {above}"
     plain = "pip install pytest-judgesense"
-    return _written(path, _template("workflow.yml").replace(plain, plain + install))
+    return _written(path, template_text("init/workflow.yml").replace(plain, plain + install))

@@ -45,15 +45,9 @@ def cassettes_in(folder: Path, judge: str, names: Iterable[str]) -> dict[str, Pa
     }
 
 
-def template_file(name: str) -> Path:
-    """A file of the folder ``templates``, named with its folders: ``init/workflow.yml``."""
-    # All of its folder at once: a process unpacks a folder no more than once.
-    folder, _, base = name.rpartition("/")
-    return _data(f"templates/{folder}/") / base
-
-
 def template_text(name: str) -> str:
-    """The text of a file of ``templates/``, for pages."""
+    """The text of a file of ``templates/``, named with its folders: ``init/workflow.yml``."""
+    # All of them at once: a process unpacks a folder no more than once.
     return (_data("templates/") / name).read_text(encoding="utf-8")
 
 

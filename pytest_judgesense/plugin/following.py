@@ -71,10 +71,10 @@ def follow_workers(config: Any, folder: Path) -> None:
     is_quiet = config.get_verbosity() < 0 and not getattr(reporter, "isatty", False)
     if reporter is None or is_quiet or not hasattr(session, "queue"):
         return
-    following, wait = Following(folder, reporter), session.queue.get
+    following, get = Following(folder, reporter), session.queue.get
 
     def look_and_wait(*args: Any, **kwargs: Any) -> Any:
         following.look()
-        return wait(*args, **kwargs)
+        return get(*args, **kwargs)
 
     session.queue.get = look_and_wait

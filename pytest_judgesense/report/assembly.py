@@ -118,9 +118,9 @@ def datasheet_text(
 
         return page_text(view, evidence, missed, history)
     if suffix == ".csv":
-        from pytest_judgesense.report.separated import separated_text
+        from pytest_judgesense.report.rows import separated_text
 
-        return separated_text(view)
+        return separated_text(view.sheet)
     if suffix == ".tex":
         from pytest_judgesense.report.tex import tex_text
 

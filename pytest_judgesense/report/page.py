@@ -27,7 +27,7 @@ from pytest_judgesense.report.evidence import Evidence, packed
 from pytest_judgesense.report.findings import MOST_EXHIBITS, findings_of
 from pytest_judgesense.report.gauges import gauge
 from pytest_judgesense.report.history import Recorded, lines_of
-from pytest_judgesense.report.separated import cell
+from pytest_judgesense.report.rows import cell
 from pytest_judgesense.report.summary import (
     Missed,
     by_judge,

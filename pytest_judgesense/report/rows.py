@@ -1,7 +1,9 @@
-"""A datasheet as plain rows, one for each estimate, for tables. Pure."""
+"""A datasheet as plain rows, one for each estimate, and as comma-separated values. Pure."""
 
 from __future__ import annotations
 
+import csv
+import io
 from collections.abc import Iterator
 from typing import Any, Final
 
@@ -32,6 +34,8 @@ _PATHS: Final = {
     "unavailable": "unavailable",
 }
 COLUMNS: Final = ("judge", *_PATHS, "checks")
+# Characters at which a spreadsheet begins a formula.
+_FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
 
 
 def estimate_rows(sheet: Datasheet) -> Iterator[dict[str, Any]]:
@@ -64,3 +68,20 @@ def _found(estimate: Estimate, path: str) -> Any:
     name, _, field = path.partition(".")
     found = getattr(estimate, name) if name else None
     return getattr(found, field) if field and found is not None else found
+
+
+def separated_text(sheet: Datasheet) -> str:
+    """The estimates of all judges, for spreadsheets: a head, and a row each, unrounded."""
+    written = io.StringIO()
+    lines = csv.DictWriter(written, COLUMNS, lineterminator="\n")
+    lines.writeheader()
+    for row in estimate_rows(sheet):
+        lines.writerow({name: cell(value) for name, value in row.items()})
+    return written.getvalue()
+
+
+def cell(value: Any) -> Any:
+    """Names are people's: before one that would be a formula stands a ``'``."""
+    if isinstance(value, str) and any(one.startswith(_FORMULA) for one in (value, value.lstrip())):
+        return f"'{value}"
+    return value

@@ -18,7 +18,7 @@ MODULES = [
 ]
 EARLY = PACKAGE / "stats" / "early_stop.py"
 FOLDED = PACKAGE / "measures" / "order.py"
-MAKERS = {"Clustered", "_clustered"}
+MAKERS = {"Clustered", "clustered_by"}
 
 
 def constants(tree: ast.Module) -> dict[str, str]:

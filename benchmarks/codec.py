@@ -1,7 +1,8 @@
 """The judgment log: writing and reading 20,000 judgments, over the bare JSON of their lines.
 
 Each block of lines is timed several times, ours and JSON in turn; the least of a block counts, so
-that a busy machine disturbs both alike.
+that a busy machine disturbs both alike. The bars are half of what the same lines took before logs
+were read and written by pydantic: 2.9 times json.loads, 1.3 times json.dumps, 1.9 times both.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from pytest_judgesense.report.log import log_line, read_log
 from pytest_judgesense.trial import Design, Judgment, Trial, Usage, Verdict
 
 COUNT, BLOCK = 20_000, 500
-BARS = {"write": 0.8, "read": 1.2}
+BARS = {"write": 0.65, "read": 1.45, "both": 0.95}
 
 
 def judgments() -> list[Judgment]:
@@ -72,7 +73,11 @@ def main() -> None:
     names = ("write", "json.dumps", "read", "json.loads")
     for name, total in zip(names, totals, strict=True):
         print(f"{name:<12}{total:8.3f} s")
-    ratios = {"write": totals[0] / totals[1], "read": totals[2] / totals[3]}
+    ratios = {
+        "write": totals[0] / totals[1],
+        "read": totals[2] / totals[3],
+        "both": (totals[0] + totals[2]) / (totals[1] + totals[3]),
+    }
     ok = all(ratios[name] <= bar for name, bar in BARS.items())
     print(json.dumps({"benchmark": "codec", "ratios": ratios, "bars": BARS, "ok": ok}))
 

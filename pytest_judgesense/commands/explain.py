@@ -22,10 +22,8 @@ _MOST_SPEAKING: Final = 3
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the name."""
-    said = (
-        "a measure (jss) or a check (jss_floor), as reports and node ids name it; all are listed "
-    )
-    said += "without one"
+    said = "a measure (jss) or a check (jss_floor), as reports and node ids name it; "
+    said += "all are listed without one"
     parser.add_argument("name", metavar="NAME", nargs="?", help=said)
 
 

@@ -135,14 +135,11 @@ def frozen_suites(
         LogError: the log cannot be read, or does not hold the judged texts.
         UsageError: an argument does not fit the log.
     """
-    by_suite: dict[str, list[Judgment]] = defaultdict(list)
-    designs: dict[str, Design | None] = {}
-    for judgment, design in read_log(log):
-        by_suite[judgment.trial.suite].append(judgment)
-        designs[judgment.trial.suite] = design
+    by_suite: dict[str, list[tuple[Judgment, Design | None]]] = defaultdict(list)
+    for read in read_log(log):
+        by_suite[read[0].trial.suite].append(read)
     made = [
-        _frozen(log, name, part, designs[name], sample, seed, labels, template)
-        for name, part in by_suite.items()
+        _frozen(log, name, part, sample, seed, labels, template) for name, part in by_suite.items()
     ]
     if not made:
         raise LogError(f"{log} holds no judgments", expected="at least one line")
@@ -152,13 +149,13 @@ def frozen_suites(
 def _frozen(
     log: Path,
     name: str,
-    judgments: Sequence[Judgment],
-    design: Design | None,
+    part: Sequence[tuple[Judgment, Design | None]],
     sample: int | None,
     seed: int,
     labels: Sequence[str],
     template: str | None,
 ) -> Frozen:
+    judgments, design = [one for one, _ in part], part[-1][1]
     if design is None:
         pairwise = any(one.chosen is not None for one in judgments)
         design = Design("", ("A", "B") if pairwise else (), pairwise=pairwise)

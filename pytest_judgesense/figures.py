@@ -270,7 +270,7 @@ def heat(
     known: Mapping[tuple[int, int], tuple[float, str]],
 ) -> None:
     """A map of cells: by column and row the depth from -1 to 1 and the text."""
-    words = {"ha": "center", "va": "center", "fontsize": 8 if len(columns) > 8 else 9}
+    words = {"ha": "center", "va": "center", "fontsize": 8 if len(columns) > 8 else 10}
     for (x, y), (depth, text) in known.items():
         corners = [x - 0.5, x + 0.5, x + 0.5, x - 0.5], [y - 0.5, y - 0.5, y + 0.5, y + 0.5]
         axes.fill(*corners, facecolor=shade(depth), edgecolor=PAPER)

@@ -653,7 +653,7 @@ def _verify_recorded(
     planned = [trial for _, trials in by_cassette for trial in trials]
     there = {trial.cluster for trial in planned if trial.id not in ids}
     if there and gone.isdisjoint(there):  # whole clusters, as in shards
-        how_to_record += "\nif this is a shard: join all of them first, by judgesense merge"
+        how_to_record += f"\n{' ' * 12}if this is a shard: join all first, by judgesense merge"
     raise MissingRecording(
         f"{len(missing)} of {asked} trials are not recorded, the first is {first.id}",
         found=f"{len(cassette.trials)} trials in {cassette.path}"

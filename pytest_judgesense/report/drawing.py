@@ -27,10 +27,10 @@ _SETTINGS: Final = {
     "text.parse_math": False,  # a judge's name may hold a dollar
     "font.family": "sans-serif",
     "font.sans-serif": ["DejaVu Sans"],
-    "font.size": 10,
+    "font.size": 11,
     **dict.fromkeys(("text.color", "axes.edgecolor", "axes.labelcolor"), INK),
     **dict.fromkeys(("xtick.color", "ytick.color"), INK),
-    **dict.fromkeys(("axes.labelsize", "axes.titlesize", "legend.fontsize"), 10),
+    **dict.fromkeys(("axes.labelsize", "axes.titlesize", "legend.fontsize"), 11),
     **dict.fromkeys(("axes.spines.top", "axes.spines.right", "legend.frameon"), False),
     **dict.fromkeys(("axes.linewidth", "hatch.linewidth"), 0.8),
     "grid.color": _FAINT,

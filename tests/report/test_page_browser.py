@@ -84,6 +84,33 @@ def test_it_draws_without_a_complaint_a_request_or_a_thing_wider_than_the_window
 
 
 @pytest.mark.parametrize("dark", [False, True])
+def test_words_of_drawings_are_whole_and_have_the_size_and_colour_they_were_drawn_with(
+    started: Any, written: Path, dark: bool
+) -> None:
+    # Text that a style sheet makes larger than matplotlib measured it is cut off at the edge, and
+    # the light numbers of dark cells cannot be read in the grey of the page's gauges.
+    with Opened(started, written, dark=dark) as found:
+        texts = found.page.evaluate(
+            """() => [...document.querySelectorAll('.drawing svg text')].map(text => {
+              const [inner, outer] = [text, text.closest('svg')].map(x => x.getBoundingClientRect())
+              const look = getComputedStyle(text)
+              return {
+                words: text.textContent.trim(),
+                out: Math.max(outer.left - inner.left, inner.right - outer.right),
+                sizes: [text.getAttribute('font-size'), look.fontSize],
+                fill: [text.getAttribute('fill'), look.fill],
+              }
+            })"""
+        )
+    assert len(texts) > 50
+    assert [text["words"] for text in texts if text["out"] > 1] == []
+    assert [text["words"] for text in texts if len(set(text["sizes"])) > 1] == []
+    light = [text for text in texts if text["fill"][0] == "#fdfdfd"]
+    assert light
+    assert {text["fill"][1] for text in light} == {"rgb(253, 253, 253)"}
+
+
+@pytest.mark.parametrize("dark", [False, True])
 def test_axe_finds_nothing_serious(started: Any, tmp_path: Path, dark: bool) -> None:
     axe = pytest.importorskip(
         "axe_playwright_python.sync_playwright",

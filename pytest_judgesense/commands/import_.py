@@ -32,9 +32,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("kind", choices=kinds, metavar="KIND", help=", ".join(kinds))
     parser.add_argument("path", type=Path, metavar="PATH", help="file or folder of the results")
     parser.add_argument("-o", "--output", required=True, help=OUTPUT, **FILE)
-    column, meant = (
-        {**MANY, "type": assignment, "metavar": form} for form in ("FIELD=COLUMN", "SAID=MEANT")
-    )
+    column = {**MANY, "type": assignment, "metavar": "FIELD=COLUMN"}
+    meant = {**MANY, "type": _translation, "metavar": "SAID=MEANT"}
     again, tools = "may be repeated", "inspect, promptfoo, deepeval"
     column_of = {"metavar": "COLUMN"}
     steps, least = number("number of steps", int, _MOST_STEPS), number("threshold", float)
@@ -44,7 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         ("--map", f"table, {tools}: the column that holds a field of a judgment; {again}", column),
         (
             "--value",
-            f"table, {tools}: what a verdict or label is called here (model_a=A); {again}",
+            f"table, {tools}: what a verdict or label is called here, or nothing; {again}",
             meant,
         ),
         ("--judge", f"table, {tools}: the judge of all rows", {"metavar": "NAME"}),
@@ -73,6 +72,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         ),
     ):
         parser.add_argument(name, help=said, **form)
+
+
+def _translation(text: str) -> tuple[str, str]:
+    """``SAID=MEANT``, or ``SAID=`` for what states nothing."""
+    said, equals, meant = text.partition("=")
+    return (said, meant) if said and equals and not meant else assignment(text)
 
 
 def run(options: argparse.Namespace) -> Iterator[str]:

@@ -26,7 +26,9 @@ from argparse import Namespace
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import combinations
 from pathlib import Path
+from shlex import quote
 from types import NoneType
 from typing import Any, Final
 
@@ -250,6 +252,7 @@ _WORDS: Final = frozenset(("verdict", "label", "order", "template"))
 # Besides, if mapped: the judge's input, and a number that it gave.
 _SHOWN: Final = ("prompt", "score")
 _CONDITION: Final = "condition."
+_MOST_OTHERS: Final = 3
 _FIELD: Final = re.compile(r"field\.[a-z][a-z0-9_]*")
 
 
@@ -355,11 +358,13 @@ def judgments_of(
                 f"candidate (slot A where order is ab), {second} the second; if they are labels "
                 f"of something else, rename them: --value {first}=WORD"
             )
-        elif sides := _perhaps_slots(part, ordered="order" in columns):
-            first, second = sides
+        elif slots := _perhaps_slots(part, ordered="order" in columns):
+            *most, last = slots
+            nothing = ", and what states no verdict to nothing" if "" in slots.values() else ""
+            new = [quote(f"{word}={slot}") for word, slot in slots.items() if word != slot]
             notices.append(
-                f"verdicts of suite {name} are labels, {first} and {second}; if they are the "
-                f"slots of a pair, rename them: --value {first}=A --value {second}=B"
+                f"verdicts of suite {name} are labels, {', '.join(most)} and {last}; if they are "
+                f"the slots of a pair, rename them{nothing}: --value {' --value '.join(new)}"
             )
     judgments = [one for part in by_suite.values() for one in part]
     known = {suite: _design(part) for suite, part in by_suite.items()} | dict(designs or {})
@@ -382,13 +387,12 @@ def _cells(
         found = row.value[column]
         if isinstance(found, float) and found.is_integer():
             found = int(found)
-        if isinstance(found, list | dict) or (required and found in (None, "")):
+        text = "" if found is None else str(found).strip()
+        if isinstance(found, list | dict) or (required and not text):
             raise row.wrong(column, f"the {name} of the judgment: a text or a number")
-        if found in (None, ""):
-            return None
-        text = str(found).strip()
-        renamed = name in _WORDS or name.startswith(_CONDITION)
-        return values.get(text, text) if renamed else text
+        if name in _WORDS or name.startswith(_CONDITION):
+            text = values.get(text, text)
+        return text or None
 
     def whole(name: str) -> int | None:
         return None if cell(name) is None else row.number(columns[name])
@@ -484,17 +488,27 @@ def _contents(judgments: Sequence[Judgment], *, ordered: bool) -> dict[str, str]
     return {first: "1", second: "2"}
 
 
-def _perhaps_slots(judgments: Sequence[Judgment], *, ordered: bool) -> list[str]:
-    """Two verdicts that are read as labels and look like slots; empty where nothing does.
+def _perhaps_slots(judgments: Sequence[Judgment], *, ordered: bool) -> dict[str, str]:
+    """Verdicts that are read as labels and look like slots, as these; empty if nothing does.
 
-    A column says in which order candidates stood, or the words differ in a last ``a`` and ``b``.
+    A column says in which order candidates stood, or two words differ in a last ``a`` and ``b``. A
+    few others stand for no verdict (``error``), unless they are letters as well: those are grades.
     """
     words = sorted(_words(judgments))
-    if len(words) != 2 or words == ["A", "B"]:
-        return []
-    first, second = (word.casefold() for word in words)
-    named = len(first) > 1 and first[:-1] == second[:-1] and (first[-1], second[-1]) == ("a", "b")
-    return words if named or ordered else []
+    if words == ["A", "B"] or not 2 <= len(words) <= 2 + _MOST_OTHERS:
+        return {}
+    pairs = list(combinations(words, 2))
+    sides = [pair for pair in pairs if _are_sides(*pair) and (len(pairs) > 1 or len(pair[0]) > 1)]
+    if not sides and ordered and len(pairs) == 1:
+        sides = pairs
+    if not sides or any(len(word) == 1 for word in words if word not in sides[0]):
+        return {}
+    return dict.fromkeys(words, "") | dict(zip(sides[0], "AB", strict=True))
+
+
+def _are_sides(first: str, second: str) -> bool:
+    one, other = first.casefold(), second.casefold()
+    return one[:-1] == other[:-1] and (one[-1], other[-1]) == ("a", "b")
 
 
 def _in_slots(one: Judgment, contents: Mapping[str, str]) -> Judgment:

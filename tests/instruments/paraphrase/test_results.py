@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -363,3 +364,46 @@ def test_words_of_the_order_are_renamed_as_those_of_verdicts(tmp_path: Path) -> 
         read_table(path, {})
     read = read_table(path, {}, values={"original": "ab", "swapped": "ba", "1": "A"})
     assert [one.trial.order for one, _ in read.judgments] == ["ab", "ba"]
+
+
+@pytest.mark.parametrize(
+    ("words", "renamed"),
+    [
+        # As MT-Bench writes them; a reply without a winner is an "error" there.
+        (
+            ("model_a", "model_b", "tie", "error"),
+            "--value error= --value model_a=A --value model_b=B",
+        ),
+        (("A", "B", "n/a"), "--value n/a="),
+        (("A", "B", "not clear"), "--value 'not clear='"),
+        # Grades: single letters, or more words than a pair can have.
+        (("A", "B", "C"), None),
+        (("A", "B", "good", "bad", "fair", "poor"), None),
+    ],
+)
+def test_words_beside_slots_that_state_no_verdict_are_told_and_can_be_emptied(
+    tmp_path: Path, words: tuple[str, ...], renamed: str | None
+) -> None:
+    rows = [f"i{n},{order},{word}\n" for n, word in enumerate(words) for order in ("ab", "ba")]
+    path = tmp_path / "log.csv"
+    path.write_text(f"item,order,verdict\n{''.join(rows)}")
+    read = read_table(path, {}, judge="j", suite="s")
+    assert [one.rpartition("nothing: ")[2] for one in read.notices] == (
+        [renamed] if renamed else []
+    )
+    if renamed:
+        pairs = [part.partition("=") for part in shlex.split(renamed.replace("--value ", ""))]
+        again = read_table(path, {}, judge="j", suite="s", values={a: b for a, _, b in pairs})
+        assert {design.pairwise for _, design in again.judgments if design} == {True}
+        # The last word, once in either order, states no verdict.
+        assert sum(one.verdict is None for one, _ in again.judgments) == 2
+
+
+def test_a_cell_of_spaces_is_empty(tmp_path: Path) -> None:
+    path = tmp_path / "log.csv"
+    path.write_text('item,verdict,label\nq1,"  "," "\n')
+    ((one, _),) = read_table(path, {}).judgments
+    assert (one.verdict, one.trial.label) == (None, None)
+    path.write_text('item,verdict\n"  ",A\n')
+    with pytest.raises(LogError, match="item"):
+        read_table(path, {})

@@ -236,6 +236,7 @@ def _steps(count: int) -> Callable[[Grade, str], str]:
 
 def _design(scale: Scale, values: Mapping[str, str]) -> Design:
     labels = dict.fromkeys(values.get(label, label) for label in scale.labels)
+    labels.pop("", None)  # of a grade that is none
     return Design("paraphrase", tuple(labels), scale.ordinal, pairs="all")
 
 

@@ -358,14 +358,8 @@ def judgments_of(
                 f"candidate (slot A where order is ab), {second} the second; if they are labels "
                 f"of something else, rename them: --value {first}=WORD"
             )
-        elif slots := _perhaps_slots(part, ordered="order" in columns):
-            *most, last = slots
-            nothing = ", and what states no verdict to nothing" if "" in slots.values() else ""
-            new = [quote(f"{word}={slot}") for word, slot in slots.items() if word != slot]
-            notices.append(
-                f"verdicts of suite {name} are labels, {', '.join(most)} and {last}; if they are "
-                f"the slots of a pair, rename them{nothing}: --value {' --value '.join(new)}"
-            )
+        elif name not in (designs or {}):
+            notices += _perhaps_others(name, _words(part), ordered="order" in columns)
     judgments = [one for part in by_suite.values() for one in part]
     known = {suite: _design(part) for suite, part in by_suite.items()} | dict(designs or {})
     read = ((one, known[one.trial.suite]) for one in judgments)
@@ -488,22 +482,39 @@ def _contents(judgments: Sequence[Judgment], *, ordered: bool) -> dict[str, str]
     return {first: "1", second: "2"}
 
 
-def _perhaps_slots(judgments: Sequence[Judgment], *, ordered: bool) -> dict[str, str]:
-    """Verdicts that are read as labels and look like slots, as these; empty if nothing does.
+def _perhaps_others(suite: str, said: Iterable[str], *, ordered: bool) -> Iterator[str]:
+    """A notice if verdicts that are read as labels look like slots, or like grades of a scale.
 
-    A column says in which order candidates stood, or two words differ in a last ``a`` and ``b``. A
-    few others stand for no verdict (``error``), unless they are letters as well: those are grades.
+    Slots are two words that differ in a last ``a`` and ``b``, or any two if a column says in which
+    order candidates stood. A few words beside slots or numbers state no verdict (``error``), unless
+    they are letters: those are grades.
     """
-    words = sorted(_words(judgments))
-    if words == ["A", "B"] or not 2 <= len(words) <= 2 + _MOST_OTHERS:
-        return {}
-    pairs = list(combinations(words, 2))
+    words = sorted(said)
+    pairs = list(combinations(words, 2)) if words != ["A", "B"] else []
     sides = [pair for pair in pairs if _are_sides(*pair) and (len(pairs) > 1 or len(pair[0]) > 1)]
     if not sides and ordered and len(pairs) == 1:
         sides = pairs
-    if not sides or any(len(word) == 1 for word in words if word not in sides[0]):
-        return {}
-    return dict.fromkeys(words, "") | dict(zip(sides[0], "AB", strict=True))
+    numbers = [word for word in words if is_number(word)]
+    others = [word for word in words if word not in (sides[0] if sides else numbers)]
+    if len(others) > _MOST_OTHERS or any(len(word) == 1 and word.isalpha() for word in others):
+        return
+    nothing = [f"{word}=" for word in others]
+    if sides:
+        new = [f"{word}={slot}" for word, slot in zip(sides[0], "AB", strict=True) if word != slot]
+        also = ", and what states no verdict to nothing" * bool(others)
+        yield (
+            f"verdicts of suite {suite} are labels, {', '.join(words[:-1])} and {words[-1]}; if "
+            f"they are the slots of a pair, rename them{also}: {_values(nothing + new)}"
+        )
+    elif others and len(numbers) > 1:
+        yield (
+            f"verdicts of suite {suite} are labels and no scale, for not all of them are whole "
+            f"numbers; rename the others, or what states no verdict to nothing: {_values(nothing)}"
+        )
+
+
+def _values(renamed: Iterable[str]) -> str:
+    return " ".join(f"--value {quote(one)}" for one in renamed)
 
 
 def _are_sides(first: str, second: str) -> bool:

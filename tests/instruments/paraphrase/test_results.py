@@ -376,8 +376,13 @@ def test_words_of_the_order_are_renamed_as_those_of_verdicts(tmp_path: Path) -> 
         ),
         (("A", "B", "n/a"), "--value n/a="),
         (("A", "B", "not clear"), "--value 'not clear='"),
-        # Grades: single letters, or more words than a pair can have.
+        (("1", "2", "10", "N/A"), "--value N/A="),
+        (("1", "2", "2.5", "10"), "--value 2.5="),
+        (("1", "2", "-"), "--value -="),
+        # Grades: single letters, numbers alone, or more words than a pair can have.
         (("A", "B", "C"), None),
+        (("1", "2", "3"), None),
+        (("1", "good", "bad"), None),
         (("A", "B", "good", "bad", "fair", "poor"), None),
     ],
 )
@@ -394,8 +399,9 @@ def test_words_beside_slots_that_state_no_verdict_are_told_and_can_be_emptied(
     if renamed:
         pairs = [part.partition("=") for part in shlex.split(renamed.replace("--value ", ""))]
         again = read_table(path, {}, judge="j", suite="s", values={a: b for a, _, b in pairs})
-        assert {design.pairwise for _, design in again.judgments if design} == {True}
-        # The last word, once in either order, states no verdict.
+        # It is a pair, or a scale.
+        assert {one.pairwise != one.ordinal for _, one in again.judgments if one} == {True}
+        # One word, once in either order, states no verdict.
         assert sum(one.verdict is None for one, _ in again.judgments) == 2
 
 

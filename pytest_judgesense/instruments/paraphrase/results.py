@@ -514,7 +514,8 @@ def _perhaps_others(suite: str, said: Iterable[str], *, ordered: bool) -> Iterat
 
 
 def _values(renamed: Iterable[str]) -> str:
-    return " ".join(f"--value {quote(one)}" for one in renamed)
+    # A dash at the start would look like an option.
+    return " ".join(f"--value{'=' if one[0] == '-' else ' '}{quote(one)}" for one in renamed)
 
 
 def _are_sides(first: str, second: str) -> bool:

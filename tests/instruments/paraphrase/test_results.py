@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 from pathlib import Path
 from typing import Any
@@ -378,7 +379,7 @@ def test_words_of_the_order_are_renamed_as_those_of_verdicts(tmp_path: Path) -> 
         (("A", "B", "not clear"), "--value 'not clear='"),
         (("1", "2", "10", "N/A"), "--value N/A="),
         (("1", "2", "2.5", "10"), "--value 2.5="),
-        (("1", "2", "-"), "--value -="),
+        (("1", "2", "-"), "--value=-="),
         # Grades: single letters, numbers alone, or more words than a pair can have.
         (("A", "B", "C"), None),
         (("1", "2", "3"), None),
@@ -397,7 +398,8 @@ def test_words_beside_slots_that_state_no_verdict_are_told_and_can_be_emptied(
         [renamed] if renamed else []
     )
     if renamed:
-        pairs = [part.partition("=") for part in shlex.split(renamed.replace("--value ", ""))]
+        words_alone = re.sub("--value[ =]", "", renamed)
+        pairs = [part.partition("=") for part in shlex.split(words_alone)]
         again = read_table(path, {}, judge="j", suite="s", values={a: b for a, _, b in pairs})
         # It is a pair, or a scale.
         assert {one.pairwise != one.ordinal for _, one in again.judgments if one} == {True}

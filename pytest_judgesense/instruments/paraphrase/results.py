@@ -26,7 +26,7 @@ from argparse import Namespace
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import combinations
+from itertools import chain, combinations
 from pathlib import Path
 from shlex import quote
 from types import NoneType
@@ -254,6 +254,10 @@ _SHOWN: Final = ("prompt", "score")
 _CONDITION: Final = "condition."
 _MOST_OTHERS: Final = 3
 _FIELD: Final = re.compile(r"field\.[a-z][a-z0-9_]*")
+# A column of one order, in rows that hold both.
+_OF_ORDER: Final = re.compile(
+    r"(verdict|failed|reply|prompt|score|prompt_tokens|completion_tokens|latency_s)\.(ab|ba)"
+)
 
 
 def read_table(
@@ -271,9 +275,13 @@ def read_table(
     slots; a label ``A`` or ``B`` then names a slot as well, of the row's own order, and ``1`` or
     ``2`` a content. An empty verdict is an unparsed reply. Numbers make an ordinal space.
 
+    A row may hold both orders of a pair: columns of ``verdict.ab`` and ``verdict.ba``, and of other
+    fields of a reply by the same endings. A label ``A`` or ``B`` is then a slot of order ``ab``.
+
     Args:
         path: CSV, JSON Lines, or a JSON list.
-        mapping: from a field of a judgment log to the column that holds it.
+        mapping: from a field of a judgment log to the column that holds it, or to several with
+            commas between them, whose values are joined: ``{"item": "question_id,turn"}``.
         judge: the judge of all rows, where no column names it; the file's name by default.
         suite: the suite of all rows, where no column names it.
         values: from the words in the columns (verdict, label, order, template and conditions) to
@@ -288,8 +296,11 @@ def read_table(
     if not rows:
         raise LogError(f"{path} holds no rows", expected="at least one")
     known = dict.fromkeys(str(column) for row in rows for column in row.value)
-    for name, column in mapping.items():
-        if column not in known:
+    joined = {one: one.split(",") for one in mapping.values() if one not in known and "," in one}
+    for name, mapped in mapping.items():
+        for column in joined.get(mapped, [mapped]):
+            if column in known:
+                continue
             missing_column = unknown_name("column", column, known)
             raise UsageError(
                 f"no row has a column {column!r}, which is mapped to the {name}",
@@ -297,7 +308,12 @@ def read_table(
                 remedy=missing_column.remedy,
             )
     columns = {name: name for name in FIELDS if name in rows[0].value} | dict(mapping)
-    if missing := [name for name in ("verdict", "item") if name not in columns]:
+    needed = {"verdict": ["verdict"], "item": ["item"]}
+    if any(map(_OF_ORDER.fullmatch, mapping)):
+        needed["verdict"] = [f"verdict.{order}" for order in _ORDERS]
+        for name in ("order", "verdict"):
+            columns.pop(name, None)
+    if missing := [one for names in needed.values() for one in names if one not in columns]:
         raise UsageError(
             f"no column holds the {missing[0]}",
             found="columns " + ", ".join(map(str, rows[0].value)),
@@ -311,16 +327,28 @@ def read_table(
         if name not in columns and value is None
     ]
     columns = {name: column for name, column in columns.items() if not given.get(name)}
+    unused = left_out(rows, {*columns.values(), *chain.from_iterable(joined.values())})
+    rows = [_with_joined(row, joined) for row in rows]
     read = judgments_of(rows, columns, fixed, values or {})
-    return replace(read, notices=(*left_out(rows, columns.values()), *notices, *read.notices))
+    return replace(read, notices=(*unused, *notices, *read.notices))
+
+
+def _with_joined(row: Row, joined: Mapping[str, Sequence[str]]) -> Row:
+    """The row with columns of which each holds the values of several."""
+    made = {}
+    for name, parts in joined.items():
+        if missing := [part for part in parts if row.value.get(part) in (None, "")]:
+            raise row.wrong(missing[0], "a text or a number")
+        made[name] = "-".join(str(row.value[part]) for part in parts)
+    return Row(row.where, {**row.value, **made}) if made else row
 
 
 def refuse_fields(names: Iterable[str]) -> None:
     """Raise a `UsageError` if one of ``names`` is not a field of a judgment that can be mapped."""
     for name in names:
-        known = name in FIELDS or name in _SHOWN or _FIELD.fullmatch(name)
+        known = name in {*FIELDS, *_SHOWN} or _FIELD.fullmatch(name) or _OF_ORDER.fullmatch(name)
         if not known and not name.startswith(_CONDITION):
-            every = (*FIELDS, *_SHOWN, "condition.NAME", "field.NAME")
+            every = (*FIELDS, *_SHOWN, "condition.NAME", "field.NAME", "verdict.ab", "verdict.ba")
             raise unknown_name("field of a judgment", name, every)
 
 
@@ -340,8 +368,15 @@ def judgments_of(
         values: from the words in the columns to the suite's, as for `read_table`.
         designs: by suite, if known; otherwise derived from verdicts and labels.
     """
+    by_orders = _by_orders(columns, fixed)
+    ordered = "order" in columns or len(by_orders) > 1
+    read = (
+        (row, _cells(row, of_order, by_order, values))
+        for row in rows
+        for of_order, by_order in by_orders
+    )
     judgments = _each_once(
-        ((row, _cells(row, columns, fixed, values)) for row in rows),
+        ((row, _label_of_ab(one)) for row, one in read) if len(by_orders) > 1 else read,
         remedy="name the column that tells them apart, by --map replicate=COLUMN, --map "
         "template=COLUMN or --map order=COLUMN (ab or ba); or leave the line out",
     )
@@ -350,7 +385,7 @@ def judgments_of(
         by_suite[one.trial.suite].append(one)
     notices = []
     for name, part in by_suite.items():
-        if contents := _contents(part, ordered="order" in columns):
+        if contents := _contents(part, ordered=ordered):
             by_suite[name] = [_in_slots(one, contents) for one in part]
             first, second = sorted(contents, key=contents.__getitem__)
             notices.append(
@@ -359,14 +394,38 @@ def judgments_of(
                 f"of something else, rename them: --value {first}=WORD"
             )
         elif name not in (designs or {}):
-            notices += _perhaps_others(name, _words(part), ordered="order" in columns)
+            notices += _perhaps_others(name, _words(part), ordered=ordered)
     judgments = [one for part in by_suite.values() for one in part]
     known = {suite: _design(part) for suite, part in by_suite.items()} | dict(designs or {})
-    read = ((one, known[one.trial.suite]) for one in judgments)
+    designed = ((one, known[one.trial.suite]) for one in judgments)
     return Imported(
-        tuple((_by_content(one) if design.pairwise else one, design) for one, design in read),
+        tuple((_by_content(one) if design.pairwise else one, design) for one, design in designed),
         tuple(notices),
     )
+
+
+def _by_orders(
+    columns: Mapping[str, str], fixed: Mapping[str, str]
+) -> list[tuple[Mapping[str, str], Mapping[str, str]]]:
+    """The columns and fixed fields of the judgments in a row: of one, or of one in each order."""
+    of_order = {name for name in columns if _OF_ORDER.fullmatch(name)}
+    if not of_order:
+        return [(columns, fixed)]
+    shared = {name: column for name, column in columns.items() if name not in of_order}
+    return [
+        (
+            shared | {one[:-3]: columns[one] for one in of_order if one.endswith(order)},
+            {**fixed, "order": order},
+        )
+        for order in _ORDERS
+    ]
+
+
+def _label_of_ab(one: Judgment) -> Judgment:
+    """``one`` with the content that its label names, if that is a slot of order ``ab``."""
+    if one.trial.label is None:
+        return one
+    return replace(one, trial=replace(one.trial, label=content_of_slot(one.trial.label, "ab")))
 
 
 def _cells(

@@ -415,3 +415,87 @@ def test_a_cell_of_spaces_is_empty(tmp_path: Path) -> None:
     path.write_text('item,verdict\n"  ",A\n')
     with pytest.raises(LogError, match="item"):
         read_table(path, {})
+
+
+def wide_rows() -> list[dict[str, Any]]:
+    """Rows as MT-Bench has them: both orders, winners by model, a label of the first order."""
+    winners = [
+        ("model_1", "model_1", "A"),  # stable
+        ("model_1", "model_2", "A"),  # slot A in both orders
+        ("tie", "model_2", "B"),  # one-sided
+        ("error", "model_2", "B"),  # no verdict in one order
+    ]
+    return [
+        {
+            "question_id": 81 + number // 2,
+            "turn": 1 + number % 2,
+            "g1_winner": one,
+            "g2_winner": other,
+            "g1_judgment": f"first {number}",
+            "g2_judgment": f"second {number}",
+            "better": label,
+        }
+        for number, (one, other, label) in enumerate(winners)
+    ]
+
+
+WIDE = {
+    "item": "question_id,turn",
+    "cluster": "question_id",
+    "verdict.ab": "g1_winner",
+    "verdict.ba": "g2_winner",
+    "reply.ab": "g1_judgment",
+    "reply.ba": "g2_judgment",
+}
+
+
+def test_a_row_may_hold_both_orders(tmp_path: Path) -> None:
+    path = write_rows(tmp_path / "pairs.jsonl", wide_rows())
+    read = read_table(path, WIDE, judge="j", suite="s", values={"error": ""})
+    judged = {(one.trial.item, one.trial.order): one for one, _ in read.judgments}
+    assert len(judged) == 8
+    assert {one.trial.cluster for one in judged.values()} == {"81", "82"}
+    assert [judged["81-2", order].verdict for order in ("ab", "ba")] == ["A", "A"]
+    assert [judged["81-1", order].verdict for order in ("ab", "ba")] == ["A", "B"]
+    assert judged["82-2", "ab"].outcome == Unparsed("no verdict recorded")
+    assert judged["82-1", "ba"].reply == "second 2"
+    assert "fields kept out: better" in read.notices
+    # Of the three pairs with both verdicts one is stable, one positional, one one-sided.
+    for measure in ("order_stable", "order_positional", "order_one_sided"):
+        found = estimate(tmp_path, read, measure)
+        assert (found.count, found.n) == (1, 3)
+
+
+def test_the_label_of_a_row_with_both_orders_is_a_slot_of_the_first(tmp_path: Path) -> None:
+    rows = [
+        {"item": "q1", "first": "A", "second": "B", "better": "A"},  # content 1 twice: right twice
+        {"item": "q2", "first": "A", "second": "A", "better": "B"},  # content 1, then 2: right once
+    ]
+    path = write_rows(tmp_path / "pairs.jsonl", rows)
+    mapping = {"verdict.ab": "first", "verdict.ba": "second", "label": "better"}
+    read = read_table(path, mapping, judge="j", suite="s")
+    assert [one.correct for one, _ in read.judgments] == [True, True, False, True]
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"verdict.ba": None}, "no column holds the verdict.ba"),
+        ({"item": None}, "no column holds the item"),
+        ({"item": "question_id,tur"}, "no row has a column 'tur'"),
+        ({"verdict.ac": "g1_winner"}, "verdict.ac"),
+    ],
+)
+def test_what_is_wrong_in_columns_of_both_orders_is_told(
+    tmp_path: Path, change: dict[str, str | None], told: str
+) -> None:
+    path = write_rows(tmp_path / "pairs.jsonl", wide_rows())
+    mapping = {name: column for name, column in (WIDE | change).items() if column}
+    with pytest.raises(UsageError, match=told):
+        read_table(path, mapping, judge="j", suite="s")
+
+
+def test_joined_columns_must_be_filled(tmp_path: Path) -> None:
+    path = write_rows(tmp_path / "pairs.jsonl", [wide_rows()[0] | {"turn": None}])
+    with pytest.raises(LogError, match="turn"):
+        read_table(path, WIDE, judge="j", suite="s")

@@ -10,7 +10,7 @@ import json
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import lru_cache
 from operator import itemgetter
 from pathlib import Path
@@ -36,6 +36,7 @@ from pytest_judgesense.trial import (
     Unparsed,
     Usage,
     Verdict,
+    content_of_slot,
 )
 
 # No count of one judgment is as high; sums of such numbers are exact.
@@ -194,7 +195,7 @@ def read_log(
         if same:
             if not kept:
                 value["reply"] = None
-            yield _judgment(value, where, registry), shared
+            yield _placed(_judgment(value, where, registry), shared, where), shared
             continue
         given, design = value.get("design"), None
         if given is not None:
@@ -205,7 +206,7 @@ def read_log(
             kept = keeps(design)
         if not keeps(design):
             value["reply"] = None
-        yield _judgment(value, where, registry), design
+        yield _placed(_judgment(value, where, registry), design, where), design
 
 
 def _read_parquet(
@@ -221,7 +222,7 @@ def _read_parquet(
         line = _form(row, where)
         if not keeps(design):
             line["reply"] = None
-        yield _judgment(line, where, registry), design
+        yield _placed(_judgment(line, where, registry), design, where), design
 
 
 @lru_cache
@@ -302,13 +303,15 @@ def design_of_object(value: Mapping[str, Any], where: str) -> Design:
     """The design that a line holds; `LogError` if a key of it is missing or malformed."""
     try:
         design: Design = _validator(Design).validate_python(value)
-        if len(set(design.labels)) < max(1, len(design.labels)):
-            raise ValueError("labels, all different")  # noqa: TRY301
+        unlike = len(set(design.labels)) >= max(1, len(design.labels))
+        if not (unlike and design.ddof in (0, 1) and design.left_out >= 0):
+            raise ValueError("labels, ddof or left_out")  # noqa: TRY301
     except ValueError as error:
         raise LogError(
             f"{where}: field 'design' is wrong",
             found=json.dumps(dict(value))[:80],
-            expected="kind, labels (one or more, all different), ordinal, pairwise and pairs",
+            expected="kind, labels (one or more, all different), ordinal, pairwise and pairs; if "
+            "given, ddof of 0 or 1 and left_out from 0 on",
         ) from error
     return design
 
@@ -340,6 +343,24 @@ def _judgment(line: _Line, where: str, registry: Registry) -> Judgment:
         latency,
         _detail(line, where, registry.logged),
         *_told(line, where),
+    )
+
+
+def _placed(one: Judgment, design: Design | None, where: str) -> Judgment:
+    """``one`` with the content that its verdict selects, if its design is of two candidates."""
+    if design is None or not design.pairwise:
+        return one
+    verdict, order = one.verdict, one.trial.order
+    chosen = None if verdict is None else content_of_slot(verdict, order)
+    if one.chosen == chosen:
+        return one
+    if one.chosen is None:
+        return replace(one, chosen=chosen)
+    raise LogError(
+        f"{where}: field 'chosen' is wrong",
+        found=f"{one.chosen!r}, with the verdict {verdict!r} in order {order}",
+        expected=f"{chosen!r}, the content that this verdict selects" if verdict else "no content",
+        remedy="correct the verdict, the order or the content; or leave out chosen",
     )
 
 

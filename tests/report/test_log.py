@@ -93,8 +93,17 @@ def written(path: Path, lines: list[str]) -> Path:
 def test_a_log_gives_back_what_was_written(
     tmp_path: Path, given_judgments: list[Judgment], design: Design
 ) -> None:
+    if design.pairwise:
+        given_judgments = [_placed(one) for one in given_judgments]
     path = written(tmp_path / "log.jsonl", list(log_lines(given_judgments, design)))
     assert list(read_log(path)) == [(_well_formed(one), design) for one in given_judgments]
+
+
+def _placed(one: Judgment) -> Judgment:
+    """As a run on two candidates gives it: the content follows from the verdict and the order."""
+    verdict = None if one.verdict is None else well_formed(one.verdict)
+    contents = dict(zip("AB", "12" if one.trial.order == "ab" else "21", strict=True))
+    return replace(one, chosen=None if verdict is None else contents.get(verdict, verdict))
 
 
 def _well_formed(one: Judgment) -> Judgment:
@@ -264,3 +273,40 @@ def test_designs_that_take_turns_are_told_apart(tmp_path: Path) -> None:
     bare = {k: v for k, v in json.loads(lines[0]).items() if k != "design"}
     path.write_text("\n".join([*lines, json.dumps(bare)]), encoding="utf-8")
     assert [own for _, own in read_log(path)] == [*designs, None]
+
+
+PAIR = Design(kind="vacuum", labels=("A", "B"), pairwise=True)
+
+
+@pytest.mark.parametrize(
+    ("verdict", "order", "chosen"),
+    [("A", "ab", "1"), ("A", "ba", "2"), ("B", "ba", "1"), ("tie", "ba", "tie")],
+)
+def test_the_content_that_a_verdict_selects_follows_from_the_order(
+    tmp_path: Path, verdict: str, order: str, chosen: str
+) -> None:
+    value = json.loads(log_line(judgment("i1", verdict), PAIR)) | {"order": order}
+    for stated in ({}, {"chosen": None}, {"chosen": chosen}):
+        line = json.dumps({k: v for k, v in value.items() if k != "chosen"} | stated)
+        ((one, _),) = read_log(written(tmp_path / "log.jsonl", [line]))
+        assert one.chosen == chosen
+
+
+@pytest.mark.parametrize("said", [{"verdict": "tie"}, {"verdict": "B"}, {"unparsed": "nothing"}])
+def test_a_content_that_contradicts_the_verdict_is_refused(
+    tmp_path: Path, said: dict[str, str]
+) -> None:
+    value = json.loads(log_line(judgment("i1", "A"), PAIR)) | {"chosen": "1"}
+    line = json.dumps({k: v for k, v in value.items() if k != "verdict"} | said)
+    with pytest.raises(LogError, match=r"log\.jsonl:1: field 'chosen' is wrong"):
+        list(read_log(written(tmp_path / "log.jsonl", [line])))
+
+
+@pytest.mark.parametrize("wrong", [{"ddof": 3}, {"ddof": -1}, {"left_out": -2}])
+def test_numbers_of_a_design_that_no_suite_has_are_refused(
+    tmp_path: Path, wrong: dict[str, int]
+) -> None:
+    value = json.loads(log_line(judgment("i1", "A"), PAIR))
+    line = json.dumps(value | {"design": value["design"] | wrong})
+    with pytest.raises(LogError, match="field 'design' is wrong"):
+        list(read_log(written(tmp_path / "log.jsonl", [line])))

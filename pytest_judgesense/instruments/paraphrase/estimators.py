@@ -264,8 +264,10 @@ def _degenerate(cell: Cell, said: Said, among: NDArray[np.bool_] | None = None) 
 
 def _ordinal_family(cell: Cell, pairs: Places, said: Said, agree: Units) -> list[Estimate]:
     labels, at = cell.design.labels, upper_half(cell)
+    reason = "the scale has one label" if len(labels) < 2 else ""
     if unknown := {*said.words} - {*labels}:
         reason = f"a verdict is not a label of the scale: {min(unknown)}"
+    if reason:
         names = (of.JSS_BINARY, of.WITHIN_ONE_AGREEMENT, of.KAPPA_QUADRATIC)
         return [unavailable(name, cell, reason) for name in names]
     halves, complete = Said.halves(cell), _complete(cell, pairs)

@@ -499,3 +499,12 @@ def test_joined_columns_must_be_filled(tmp_path: Path) -> None:
     path = write_rows(tmp_path / "pairs.jsonl", [wide_rows()[0] | {"turn": None}])
     with pytest.raises(LogError, match="turn"):
         read_table(path, WIDE, judge="j", suite="s")
+
+
+def test_a_scale_of_which_one_label_is_said_is_measured_without_a_traceback(tmp_path: Path) -> None:
+    path = tmp_path / "log.csv"
+    path.write_text("item,template,verdict\nq1,t1,1\nq1,t2,1\n")
+    read = read_table(path, {}, judge="j", suite="s")
+    assert estimate(tmp_path, read, "jss").value == 1.0
+    for measure in ("jss_binary", "within_one_agreement", "kappa_quadratic"):
+        assert estimate(tmp_path, read, measure).unavailable == "the scale has one label"

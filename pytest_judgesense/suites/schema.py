@@ -6,7 +6,7 @@ Unknown keys are errors: a misspelt key that is silently ignored would change a 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 from pydantic import (
     AfterValidator,
@@ -129,13 +129,17 @@ class StimuliForm(Form):
     subsets: list[Literal["same", "different", "filler"]] | None = None
 
 
+# Heavier ones would make sums that no number can hold.
+_Weight: TypeAlias = Annotated[float, Field(ge=0, le=1e6, allow_inf_nan=False)]
+
+
 class WeightsForm(Form):
     """``[design.weights]``: what the parts of a judge's instability weigh."""
 
-    flip: float = Field(default=3.0, ge=0, allow_inf_nan=False)
-    score_variance: float = Field(default=1.0, ge=0, allow_inf_nan=False)
-    confidence_variance: float = Field(default=0.5, ge=0, allow_inf_nan=False)
-    side_bias: float = Field(default=2.0, ge=0, allow_inf_nan=False)
+    flip: _Weight = 3.0
+    score_variance: _Weight = 1.0
+    confidence_variance: _Weight = 0.5
+    side_bias: _Weight = 2.0
 
     @property
     def values(self) -> tuple[float, float, float, float]:

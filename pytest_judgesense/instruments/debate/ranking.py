@@ -287,7 +287,8 @@ def _prompt_disagreement(
         if other != name and other.rpartition(":")[0] == judge:
             pairs = [(tallies[name][debate].winner, of_other[debate].winner) for debate in debates]
             decided = [one != another for one, another in pairs if one and another]
-            shares += [sum(decided) / len(decided)] * bool(decided)
+            if decided:
+                shares.append(sum(decided) / len(decided))
     return sum(shares) / len(shares) if shares else None
 
 

@@ -355,6 +355,13 @@ def test_the_recommendation_weighs_score_variance_and_other_prompts_among_the_mo
     )
 
 
+def test_prompts_without_a_debate_that_both_decide_have_no_disagreement() -> None:
+    # Of two runs one names PRO, in every debate of p: it has no winner that q could have changed.
+    undecided = [one._replace(runs=2, pro=1) for one in judge(0)]
+    ranking = rank("s", {"a:p": undecided, "a:q": judge(0)})
+    assert [row.prompt_disagreement for row in ranking.rows] == [None, None]
+
+
 def test_one_that_is_told_apart_as_worse_is_not_recommended_and_a_single_prompt_has_no_other() -> (
     None
 ):

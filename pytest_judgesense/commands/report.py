@@ -44,6 +44,8 @@ from pytest_judgesense.report.terminal import datasheet_lines, ranking_lines
 from pytest_judgesense.report.view import outcome_words, view_of
 from pytest_judgesense.trial import TIE, Design, Judgment
 
+# What is told of a check in a datasheet's file.
+_TOLD: Final = ("outcome", "suite", "check", "explanation")
 # More digits are measurements, not grades of a scale.
 _LONGEST_SCALE: Final = 100
 # Formats of the datasheet that hold the judges' replies.
@@ -356,12 +358,24 @@ def _judges_of_datasheets(paths: Iterable[Path]) -> list[dict[str, Any]]:
     found = []
     for path in paths:
         entries = datasheet_object(path).get("judges")
-        if not isinstance(entries, list) or not all(
-            isinstance(one, dict) and {"judge", "checks"} <= one.keys() for one in entries
-        ):
-            raise LogError(f"{path} is not a datasheet", expected="judges with their checks")
+        if not isinstance(entries, list) or not all(map(_is_entry, entries)):
+            raise LogError(
+                f"{path} is not a datasheet",
+                expected=f"judges, each with a name and its checks: {', '.join(_TOLD)} of each",
+                remedy="write it again: pytest --judge-datasheet FILE.json",
+            )
         found += entries
     return found
+
+
+def _is_entry(value: Any) -> bool:
+    match value:
+        case {"judge": {"name": str()}, "checks": [*checks]}:
+            return all(
+                isinstance(one, dict) and all(isinstance(one.get(name), str) for name in _TOLD)
+                for one in checks
+            )
+    return False
 
 
 def datasheet_object(path: Path) -> dict[str, Any]:

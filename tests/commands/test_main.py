@@ -114,6 +114,17 @@ def test_report_tells_the_checks_of_datasheets_and_makes_a_badge_of_them(tmp_pat
     assert "<title>2 judges: 1 of 2 checks fails</title>" in (tmp_path / "b.svg").read_text()
 
 
+def test_a_datasheet_with_a_check_that_lacks_a_field_is_refused(tmp_path):
+    check = {"check": "jss_floor[0.9]", "explanation": "jss = 1", "outcome": "pass"}
+    entry = {"judge": {"name": "j"}, "checks": [{**check, "suite": "s"}, check]}
+    sheet = {"schema": "judgesense/datasheet/1", "judges": [entry]}
+    (tmp_path / "x.json").write_text(json.dumps(sheet))
+    done = run("report", "x.json", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (3, "")
+    assert "x.json is not a datasheet" in done.stderr
+    assert "outcome, suite, check, explanation of each" in done.stderr
+
+
 def test_a_datasheet_is_no_log_and_a_broken_one_is_a_broken_file(log, tmp_path):
     (tmp_path / "x.json").write_text('{"schema": "judgesense/datasheet/1", "judges": [{}]}')
     for wrong in (["x.json", log], ["x.json", "--ranking"]):

@@ -354,12 +354,12 @@ def _placed(one: Judgment, design: Design | None, where: str) -> Judgment:
     chosen = None if verdict is None else content_of_slot(verdict, order)
     if one.chosen == chosen:
         return one
-    if one.chosen is None:
+    if one.chosen is None or chosen is None:
         return replace(one, chosen=chosen)
     raise LogError(
         f"{where}: field 'chosen' is wrong",
         found=f"{one.chosen!r}, with the verdict {verdict!r} in order {order}",
-        expected=f"{chosen!r}, the content that this verdict selects" if verdict else "no content",
+        expected=f"{chosen!r}, the content that this verdict selects",
         remedy="correct the verdict, the order or the content; or leave out chosen",
     )
 

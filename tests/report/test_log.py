@@ -292,7 +292,14 @@ def test_the_content_that_a_verdict_selects_follows_from_the_order(
         assert one.chosen == chosen
 
 
-@pytest.mark.parametrize("said", [{"verdict": "tie"}, {"verdict": "B"}, {"unparsed": "nothing"}])
+def test_a_reply_without_a_verdict_selects_nothing(tmp_path: Path) -> None:
+    value = json.loads(log_line(judgment("i1", "A"), PAIR)) | {"chosen": "1", "unparsed": "no"}
+    line = json.dumps({k: v for k, v in value.items() if k != "verdict"})
+    ((one, _),) = read_log(written(tmp_path / "log.jsonl", [line]))
+    assert (one.verdict, one.chosen) == (None, None)
+
+
+@pytest.mark.parametrize("said", [{"verdict": "tie"}, {"verdict": "B"}])
 def test_a_content_that_contradicts_the_verdict_is_refused(
     tmp_path: Path, said: dict[str, str]
 ) -> None:

@@ -20,7 +20,6 @@ first: these show shifts that two labels hide, so coherence leads the tables of 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -118,19 +117,19 @@ def most_stable(entrants: Iterable[tuple[str, Entrant]], seed: int) -> Iterator[
             }
             for name in asked
         }
-        # Not before there are judges to compare: it takes scipy.
-        from pytest_judgesense.stats.ranks import standings
-
-        stand = standings(clusters, partial(_signed_share, sign), seed=seed)
+        stand = _compared(clusters, sign, seed)
         on = common[0] if len(common) == 1 else f"{len(common)} suites"
         yield stand.verdict(f"most stable by {aspect} ({first['measure']} on {on})")
 
 
-def _signed_share(sign: int, sums: Any) -> Any:
-    """A share of which more is better; if less is better, with the sign changed."""
-    from pytest_judgesense.stats.ranks import share
+def _compared(
+    clusters: Mapping[str, Mapping[str, Sequence[float]]], sign: int, seed: int
+) -> Standings:
+    """Judges compared by their shares; ``sign``: -1 where less is better."""
+    # Not before there are judges to compare: it takes scipy.
+    from pytest_judgesense.stats.ranks import share, standings
 
-    return sign * share(sums)
+    return standings(clusters, lambda sums: sign * share(sums), seed=seed)
 
 
 def _by_cluster(units: Observations | None) -> dict[str, list[float]]:
@@ -155,11 +154,7 @@ def leaderboard(
         return {}
     first = next(iter(placed.values()))
     measure, sign = first["measure"], 1 if first["higher"] else -1
-    # Not before there are judges to compare: it takes scipy.
-    from pytest_judgesense.stats.ranks import standings
-
-    clusters = {name: of["clusters"] for name, of in placed.items()}
-    stand = standings(clusters, partial(_signed_share, sign), seed=seed)
+    stand = _compared({name: of["clusters"] for name, of in placed.items()}, sign, seed)
     rows = [
         {"rank": stand.rank(name), "ranks": list(ends), **_row(name, placed[name])}
         for name, ends in stand.ranks.items()

@@ -55,7 +55,7 @@ from numpy.typing import NDArray
 
 from pytest_judgesense.estimate import Clustered
 from pytest_judgesense.stats.dirichlet import drawn_interval, drawn_units, drawn_weights, grouped
-from pytest_judgesense.stats.inputs import Clusters, cluster_codes, joint_codes, two_sided_level
+from pytest_judgesense.stats.inputs import Clusters, checked_level, cluster_codes, joint_codes
 
 _AGREEMENT: Final = 0.5  # weight of the pseudo-clusters in which the streams agree
 _DISAGREEMENT: Final = 0.4  # weight of that in which they do not
@@ -99,7 +99,7 @@ def clustered_kappa(
     Raises:
         ValueError: lengths differ, or the level is none.
     """
-    two_sided_level(level)
+    checked_level(level, one_sided=True)
     _check_paired(first, second)
     codes, count = cluster_codes(clusters)
     _check_paired(first, codes)

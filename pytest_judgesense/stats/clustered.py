@@ -71,12 +71,12 @@ from pytest_judgesense.estimate import Clustered
 from pytest_judgesense.stats.dirichlet import PROPORTION_METHOD, random_groups, share_bounds
 from pytest_judgesense.stats.inputs import (
     Clusters,
+    checked_level,
     cluster_codes,
     cluster_totals,
     clustered_vector,
     first_places,
     joint_codes,
-    two_sided_level,
 )
 
 _Ends: TypeAlias = tuple[float, float]
@@ -113,7 +113,7 @@ def clustered_proportion(
     Raises:
         ValueError: a value is outside [0, 1], lengths differ, or the level is none.
     """
-    two_sided_level(level)
+    checked_level(level, one_sided=True)
     vector, codes, count = clustered_vector(values, clusters)
     _check_within(vector, 0.0, 1.0)
     if count < 2:
@@ -161,7 +161,7 @@ def clustered_mean(
     Raises:
         ValueError: a value is outside the bounds, lengths differ, or the level is none.
     """
-    two_sided_level(level)
+    checked_level(level, one_sided=True)
     vector, codes, count = clustered_vector(values, clusters)
     least, most = _bounds(lower, upper)
     _check_within(vector, least, most)
@@ -209,7 +209,7 @@ def clustered_positive_mean(
     Raises:
         ValueError: a value is below 0 or above ``upper``, lengths differ, or the level is none.
     """
-    two_sided_level(level)
+    checked_level(level, one_sided=True)
     vector, codes, count = clustered_vector(values, clusters)
     _, most = _bounds(0.0, upper)
     _check_within(vector, 0.0, most)
@@ -259,7 +259,7 @@ def clustered_positive_statistic(
     Raises:
         ValueError: the level is none.
     """
-    two_sided_level(level)
+    checked_level(level, one_sided=True)
     codes, count = cluster_codes(clusters)
     found = _left_out(statistic, columns, codes, count) if count >= FEWEST_FOR_SKEW else None
     if found is None:

@@ -18,28 +18,17 @@ from numpy.typing import ArrayLike, NDArray
 Clusters: TypeAlias = Sequence[Hashable] | NDArray[Any]
 
 
-def checked_level(level: float) -> float:
+def checked_level(level: float, *, one_sided: bool = False) -> float:
     """``level`` itself.
 
     Raises:
-        ValueError: ``level`` does not lie strictly between 0 and 1.
+        ValueError: ``level`` does not lie strictly between 0, or 0.5 if it is ``one_sided``, and 1.
     """
-    if not 0 < level < 1:
-        msg = f"a level of confidence lies strictly between 0 and 1, found {level!r}"
+    what, least = ("one-sided level", 0.5) if one_sided else ("level of confidence", 0)
+    if not least < level < 1:
+        msg = f"a {what} lies strictly between {least} and 1, found {level!r}"
         raise ValueError(msg)
     return level
-
-
-def two_sided_level(level: float) -> float:
-    """Level of the two-sided interval whose ends are the one-sided bounds at ``level``.
-
-    Raises:
-        ValueError: ``level`` does not lie strictly between 0.5 and 1.
-    """
-    if not 0.5 < level < 1:
-        msg = f"a one-sided level lies strictly between 0.5 and 1, found {level!r}"
-        raise ValueError(msg)
-    return 1 - 2 * (1 - level)
 
 
 def finite_vector(values: ArrayLike) -> NDArray[np.float64]:

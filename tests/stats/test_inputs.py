@@ -15,7 +15,6 @@ from pytest_judgesense.stats.inputs import (
     finite_vector,
     first_places,
     joint_codes,
-    two_sided_level,
 )
 
 
@@ -28,12 +27,7 @@ def test_a_level_lies_between_0_and_1(level: float) -> None:
 @pytest.mark.parametrize("level", [0.5, 0.05, 1.0, float("nan")])
 def test_a_one_sided_level_lies_above_one_half(level: float) -> None:
     with pytest.raises(ValueError, match=r"strictly between 0\.5 and 1"):
-        two_sided_level(level)
-
-
-def test_one_sided_95_is_the_end_of_two_sided_90() -> None:
-    # 5% beyond one end is 10% beyond both.
-    assert two_sided_level(0.95) == pytest.approx(0.9)
+        checked_level(level, one_sided=True)
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from pytest_judgesense.errors import LogError
 from pytest_judgesense.files import read_text
 from pytest_judgesense.limits import json_value
 from pytest_judgesense.rows import csv_rows
-from pytest_judgesense.trial import Design, Judgment
+from pytest_judgesense.trial import MOST, Design, Judgment, is_number
 
 NO_VERDICT: Final = "no verdict recorded"
 
@@ -95,13 +95,13 @@ class Row:
             raise self.wrong(name, expected)
         return found
 
-    def number(self, name: str, expected: str = "a whole number, at least 1") -> int:
-        """A field with a whole number from 1, or such a number as text."""
+    def number(self, name: str, least: int = 1) -> int:
+        """A field with a whole number from ``least`` to `MOST`, or such a number as text."""
         found = self.value.get(name)
-        if isinstance(found, str) and found.strip().isdecimal():
+        if isinstance(found, str) and is_number(found.strip()):
             found = int(found)
-        if isinstance(found, bool) or not isinstance(found, int) or found < 1:
-            raise self.wrong(name, expected)
+        if isinstance(found, bool) or not isinstance(found, int) or not least <= found <= MOST:
+            raise self.wrong(name, f"a whole number from {least} to {MOST}")
         return found
 
 

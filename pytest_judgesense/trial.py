@@ -17,6 +17,8 @@ Condition: TypeAlias = Mapping[str, str | int | float]
 
 TIE: Final = "tie"
 ABSTAIN: Final = "abstain"
+# No run or count of tokens of one judgment is as high; sums of such numbers are exact.
+MOST: Final = 10**12
 _NUMBER: Final = re.compile(r"-?\d{1,18}")
 
 

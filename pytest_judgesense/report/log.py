@@ -27,6 +27,7 @@ from pytest_judgesense.limits import json_value, numbered_lines
 from pytest_judgesense.registry import Logged, Registry
 from pytest_judgesense.report.parquet import SUFFIX, rows_of
 from pytest_judgesense.trial import (
+    MOST,
     Design,
     Failed,
     Judgment,
@@ -39,8 +40,6 @@ from pytest_judgesense.trial import (
     content_of_slot,
 )
 
-# No count of one judgment is as high; sums of such numbers are exact.
-_MOST: Final = 10**12
 # Probabilities of other logs may have few decimals.
 _ROUNDED: Final = 0.01
 # Names are in every row of a report; ours have at most 80 characters. Ids are made of them.
@@ -61,7 +60,7 @@ class _Line(TypedDict, total=False):
     cluster: _Name
     template: _Name
     order: Order
-    replicate: Annotated[int, Field(ge=0, le=_MOST)]
+    replicate: Annotated[int, Field(ge=0, le=MOST)]
     condition: dict[str, Any]
     label: str | None
     verdict: str | None
@@ -413,7 +412,7 @@ _verdict: Final = lru_cache(maxsize=4096)(Verdict)
 
 @lru_cache(maxsize=4096)
 def _usage(prompt: int | None, completion: int | None) -> Usage:
-    if not (0 <= (prompt or 0) <= _MOST and 0 <= (completion or 0) <= _MOST):
+    if not (0 <= (prompt or 0) <= MOST and 0 <= (completion or 0) <= MOST):
         raise ValueError(prompt, completion)
     return Usage(prompt, completion)
 

@@ -32,8 +32,9 @@ from pytest_judgesense.importers import Imported, malformed, read_json
 from pytest_judgesense.instruments.debate.measures import WEIGHTS
 from pytest_judgesense.instruments.debate.replies import SIDES, judgment_of_object, parse_debate
 from pytest_judgesense.instruments.debate.stimuli import CONDITION, debate_cluster
+from pytest_judgesense.limits import beyond, limits
 from pytest_judgesense.suites.planning import trial_order
-from pytest_judgesense.trial import Design, Failed, Judgment, Outcome, Trial, Unparsed
+from pytest_judgesense.trial import MOST, Design, Failed, Judgment, Outcome, Trial, Unparsed
 
 DESIGN: Final = Design(kind="debate", labels=SIDES, pairs="all", weights=WEIGHTS)
 
@@ -97,6 +98,9 @@ def _judgment(
 ) -> Judgment:
     value = read_json(file, dict, "a JSON object")
     run = _field(value, "run_number", int, file) + offset
+    if not 1 <= run <= MOST:
+        expected = f"a whole number from {1 - offset} to {MOST}"
+        raise malformed(f"{file}: run_number", value["run_number"], expected)
     debate, prompt, judge = (
         _field(value, name, str, file) for name in ("debate_id", "judge_prompt", "judge_model")
     )
@@ -147,6 +151,8 @@ def _missing(
     given = [settings[key] for key in _RUNS if type(settings.get(key)) is int]
     runs = given[0] if given else max(judgment.trial.replicate for judgment in judgments)
     configurations = {(judgment.judge, judgment.trial.template) for judgment in judgments}
+    if (number := len(configurations) * len(planned) * runs) > limits().trials:
+        raise beyond(LogError, f"{config}: too many runs are planned", "trials", f"{number} trials")
     for (judge, prompt), debate, run in product(configurations, planned, range(1, runs + 1)):
         yield Judgment(_trial(debate, prompt, run, debates), judge, Failed("no result file"))
 

@@ -211,7 +211,7 @@ def read_games(rows: Sequence[Row], suite: str) -> Imported:
 
 def _games(row: Row, suite: str) -> Iterator[tuple[Row, Judgment]]:
     pair, label = row.text("pair_id"), row.value.get("label")
-    if label not in _DECISIONS:
+    if not isinstance(label, str) or label not in _DECISIONS:
         raise row.wrong("label", _DECISION)
     games = row.value.get("judgments")
     if not isinstance(games, list) or len(games) != 2:
@@ -226,7 +226,7 @@ def _games(row: Row, suite: str) -> Iterator[tuple[Row, Judgment]]:
 
 def _game(row: Row, trial: Trial) -> Judgment:
     decision = row.value.get("decision", ...)
-    if decision is not None and decision not in _DECISIONS:
+    if not isinstance(decision, NoneType | str) or decision not in (None, *_DECISIONS):
         raise row.wrong("decision", f"{_DECISION}, or null")
     said = row.value.get("judgment")
     if not isinstance(said, dict):
@@ -234,7 +234,7 @@ def _game(row: Row, trial: Trial) -> Judgment:
     if not isinstance(judge := said.get("judge_model"), str) or not judge:
         raise row.wrong("judgment.judge_model", "the name of the judge")
     reply = said.get("response", ...)
-    if not isinstance(reply, (str, NoneType)):
+    if not isinstance(reply, NoneType | str):
         raise row.wrong("judgment.response", "the text of the reply, or null")
     outcome: Outcome = Unparsed(NO_VERDICT) if decision is None else Verdict(_DECISIONS[decision])
     return placed(Judgment(trial, judge, outcome, reply=reply))
@@ -447,15 +447,15 @@ def _cells(
             text = values.get(text, text)
         return text or None
 
-    def whole(name: str) -> int | None:
-        return None if cell(name) is None else row.number(columns[name])
+    def whole(name: str, least: int) -> int | None:
+        return None if cell(name) is None else row.number(columns[name], least)
 
     suite, item = str(cell("suite", required=True)), str(cell("item", required=True))
     template, order = cell("template") or "t1", cell("order") or "ab"
     if order not in _ORDERS:
         expected = f"ab or ba; words for them are renamed: --value {order}=ab"
         raise row.wrong(columns["order"], expected)
-    replicate = whole("replicate") or 1
+    replicate = whole("replicate", 1) or 1
     verdict, failed, label = cell("verdict"), cell("failed"), cell("label")
     outcome: Outcome = Unparsed(NO_VERDICT)
     if failed is not None:
@@ -465,8 +465,10 @@ def _cells(
     latency = cell("latency_s")
     try:
         seconds = None if latency is None else float(latency)
-    except ValueError as error:
-        raise row.wrong(columns["latency_s"], "seconds") from error
+    except ValueError:
+        seconds = -1.0
+    if seconds is not None and not 0 <= seconds < math.inf:
+        raise row.wrong(columns["latency_s"], "seconds, at least 0")
     conditions = {name: cell(name) for name in columns if name.startswith(_CONDITION)}
     trial = Trial(
         id=f"{suite}/{item}/{template}/{order}/r{replicate}",
@@ -483,7 +485,7 @@ def _cells(
         },
         label=label,
     )
-    usage = Usage(whole("prompt_tokens"), whole("completion_tokens"))
+    usage = Usage(whole("prompt_tokens", 0), whole("completion_tokens", 0))
     judge = str(cell("judge", required=True))
     source = _source(row, columns)
     detail = {"source": source} if source else None

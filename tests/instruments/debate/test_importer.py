@@ -114,6 +114,20 @@ def test_planned_runs_without_a_file_are_failed_and_counted(foreign: Path) -> No
     assert len(judgments) == 4 + 4
 
 
+@pytest.mark.parametrize("run", [-1, 10**30])
+def test_a_run_that_no_log_can_hold_is_refused(foreign: Path, run: int) -> None:
+    write(foreign / "results" / "model-x_p0" / "d2_run2.json", judged("d2", run))
+    with pytest.raises(LogError, match=r"(?s)d2_run2\.json: run_number.*from 0 to"):
+        list(read_judgebench(foreign))
+
+
+def test_more_planned_runs_than_the_limit_of_trials_are_refused(foreign: Path) -> None:
+    write(foreign / "debate_ids.json", ["d1", "d3"])
+    write(foreign / "config.json", {"num_runs": 10**30})
+    with pytest.raises(LogError, match=r"(?s)config\.json: too many runs.*LIMITS=trials"):
+        list(read_judgebench(foreign))
+
+
 def test_replies_are_read_anew_on_request(foreign: Path) -> None:
     def outcomes(**options: bool) -> set[object]:
         return {type(j.outcome) for j in read_judgebench(foreign, **options)}

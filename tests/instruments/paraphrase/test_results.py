@@ -18,7 +18,7 @@ from pytest_judgesense.instruments.paraphrase.judgesense import read_decisions
 from pytest_judgesense.instruments.paraphrase.results import read_games, read_table
 from pytest_judgesense.measures.estimation import estimate_all
 from pytest_judgesense.report.log import log_line
-from pytest_judgesense.trial import Failed, Unparsed
+from pytest_judgesense.trial import Failed, Unparsed, Usage
 from tests.foreign import decision_row, game_row, pair_rows, write_rows
 
 PUBLISHED = json.loads(
@@ -191,6 +191,8 @@ NO_RESPONSE = {"judge_model": "j"}
         (game_row("p", None, "A>B", "A>B"), "label"),
         (game_row("p", "A>B", "A>B"), "judgments"),
         (game_row("p", "A>B", "A>B", "first"), "decision"),
+        ({**game_row("p", None, "A>B", "A>B"), "label": {"is": "A>B"}}, "label"),
+        (game_row("p", "A>B", judgments=[{"decision": ["A>B"], "judgment": {}}] * 2), "decision"),
         (game_row("", "A>B", "A>B", "A>B"), "pair_id"),
         (game_row("p", "A>B", judgments=[{"decision": None, "judgment": {}}] * 2), "judge_model"),
         (
@@ -302,6 +304,12 @@ def test_a_mapping_that_cannot_be_is_a_wrong_command(
             r"(?s)t\.csv:2: field 'order' is malformed.*--value aa=ab",
         ),
         ("item,verdict,replicate\n1,A,x\n", r"t\.csv:2: field 'replicate' is malformed"),
+        ("item,verdict,replicate\n1,A,0\n", r"(?s)'replicate' is malformed.*number from 1 to"),
+        (f"item,verdict,replicate\n1,A,{10**30}\n", r"'replicate' is malformed"),
+        ("item,verdict,prompt_tokens\n1,A,-1\n", r"(?s)'prompt_tokens' is malf.*number from 0 to"),
+        ("item,verdict,latency_s\n1,A,soon\n", r"(?s)'latency_s' is malformed.*at least 0"),
+        ("item,verdict,latency_s\n1,A,nan\n", r"'latency_s' is malformed"),
+        ("item,verdict,latency_s\n1,A,-1\n", r"'latency_s' is malformed"),
         ("item,verdict\n,A\n", r"t\.csv:2: field 'item' is malformed"),
         ("", "holds no rows"),
     ],
@@ -313,6 +321,13 @@ def test_a_broken_csv_is_an_error_with_file_and_line(
     path.write_text(text, encoding="utf-8")
     with pytest.raises(LogError, match=message):
         read_table(path, {})
+
+
+def test_a_reply_of_no_tokens_is_counted_as_such(tmp_path: Path) -> None:
+    path = tmp_path / "log.csv"
+    path.write_text("item,judge,verdict,prompt_tokens,completion_tokens\nq1,j,A,7,0\n")
+    read = read_table(path, {}, suite="s")
+    assert [one.usage for one, _ in read.judgments] == [Usage(7, 0)]
 
 
 def test_verdicts_that_name_contents_become_slots_with_a_notice(tmp_path: Path) -> None:

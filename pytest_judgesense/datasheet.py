@@ -131,12 +131,12 @@ class SuiteSheet:
     judge: str
     suite: str
     identity: Mapping[str, Any]
-    prompts: Mapping[str, Any]
-    suite_digest: str | None
-    served: tuple[str, ...]
-    recorded: tuple[str, str] | None
     estimates: tuple[Estimate, ...]
     calls: Calls
+    prompts: Mapping[str, Any] = field(default_factory=dict)
+    suite_digest: str | None = None
+    served: tuple[str, ...] = ()
+    recorded: tuple[str, str] | None = None
     checks: tuple[CheckLine, ...] = ()
     notices: tuple[str, ...] = ()
     analyses: tuple[Mapping[str, Any], ...] = ()

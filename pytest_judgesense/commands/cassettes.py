@@ -9,7 +9,7 @@ from __future__ import annotations
 import argparse
 import os
 from collections import Counter, defaultdict, deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
@@ -223,7 +223,8 @@ def _record(
                             counts["known"] += 1
                             continue
                         instant = one.recorded_at or utc_now()
-                        scope.fault_of = _saying(fault_in(one, judge))
+                        fault = fault_in(one, judge)
+                        scope.fault_of = lambda *_, fault=fault: fault
                         request = RecordedRequest(one.method, one.url, one.body)
                         known = cassette.record_answer(request, one.status, one.headers, one.data)
                         counts["known" if known else "new"] += 1
@@ -244,7 +245,3 @@ def fault_in(one: Answered, judge: JudgeSpec | None) -> str | None:
     if judge is None or judge.provider == "callable":
         return dict(one.headers).get(FAULT)
     return fault_of(judge)(one.status, received(one.status, one.headers, one.data).body)
-
-
-def _saying(fault: str | None) -> Callable[[int, str | bytes], str | None]:
-    return lambda _status, _body: fault

@@ -437,13 +437,15 @@ def table_of(found: Understood, name: str, file: str) -> dict[str, Any]:
         stimuli["columns"] = dict(columns)
     if found.values:
         stimuli["values"] = dict(found.values)
+    gated = [ORDER_POSITIONAL if found.kind == "pairwise" else REPEAT_FLIP_RATE]
+    gated += [AGREEMENT, UNPARSED_RATE] if found.counts else [UNPARSED_RATE]
     return {
         **head_of(name),
         "space": space,
         "stimuli": stimuli,
         "design": design_of(pairwise=found.kind == "pairwise"),
         "templates": [{"id": "t1", "text": _text(found)}],
-        "checks": checks_of(found),
+        "checks": bars_of(gated, found.clusters, ordinal=found.kind == "score"),
     }
 
 
@@ -471,13 +473,6 @@ def _text(found: Understood) -> str:
 def showing(names: Iterable[str], asked: str) -> str:
     """A wording with the texts of these names, and what is asked about them."""
     return "\n".join([*(f"<{name}>\n{{{{{name}}}}}\n</{name}>" for name in names), asked])
-
-
-def checks_of(found: Understood) -> dict[str, float]:
-    """The checks, each with a bar that a judge without error clears with confidence."""
-    gated = [ORDER_POSITIONAL if found.kind == "pairwise" else REPEAT_FLIP_RATE]
-    gated += [AGREEMENT] if found.counts else []
-    return bars_of([*gated, UNPARSED_RATE], found.clusters, ordinal=found.kind == "score")
 
 
 def bars_of(measures: Iterable[Measure], clusters: int, *, ordinal: bool) -> dict[str, float]:

@@ -165,11 +165,10 @@ def run(options: argparse.Namespace, usd_a_trial: float | None = None) -> Iterat
     )
     if options.judge_name is None or options.assume:
         suite = suite_of(options)
-        lines = power_lines(suite, asked)
+        yield from power_lines(suite, asked)
     else:
         judge, suite = judge_and_suite(options)
-        lines = power_lines(suite, asked, judge, options.judge_cassettes)
-    yield from lines
+        yield from power_lines(suite, asked, judge, options.judge_cassettes)
     if options.early_stop:
         yield from _early_stop(suite, asked, usd_a_trial)
 

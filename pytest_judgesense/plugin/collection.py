@@ -39,8 +39,7 @@ from pytest_judgesense.suites.loading import load_suite, presets_of
 from pytest_judgesense.suites.suite import CheckDeclaration, Suite
 
 Asked: TypeAlias = Sequence[tuple[str, ...]]
-# A check of a suite, and the judges that it is for.
-_Declared: TypeAlias = tuple[Suite, Check, CheckDeclaration, Sequence[JudgeSpec]]
+_Declared: TypeAlias = tuple[Member, CheckDeclaration]
 
 
 def builtin_items(session: pytest.Session, argument: BuiltinArgument) -> Iterator[pytest.Item]:
@@ -87,11 +86,11 @@ class SuiteFile(pytest.File):
         """One node a judge and chosen preset."""
         state = state_of(self.config)
         try:
-            judges, chosen, checks = self._declared()
+            judges, chosen, declared = self._declared()
             for suite in chosen:
                 # Its errors end the collection; the measurement repeats its warnings.
                 lint_notices(suite, state.plugins.registry)
-                of_suite = [check for one, check, *_ in checks if one is suite]
+                of_suite = [member.check for member, _ in declared if member.suite is suite]
                 for judge in judges:
                     state.run.refuse_function(judge, suite, of_suite)
         except UsageError as error:
@@ -105,17 +104,12 @@ class SuiteFile(pytest.File):
         for judge in judges:
             node: JudgeNode = JudgeNode.from_parent(self, name=judge.slug)
             node.rivals = judges
-            # Some name the judge that they are for.
-            node.declared = [
-                (Member(judge, suite, check), declaration)
-                for suite, check, declaration, of in checks
-                if judge in of and check.judge in (None, judge.slug)
-            ]
+            node.declared = [one for one in declared if one[0].judge is judge]
             nodes.append(node)
         return nodes
 
     def _declared(self) -> tuple[list[JudgeSpec], list[Suite], list[_Declared]]:
-        """The judges, the chosen suites (one a preset), and their checks."""
+        """The judges, the chosen suites (one a preset), and the checks of each judge."""
         state = state_of(self.config)
         suites = []
         for preset in self._presets():
@@ -130,10 +124,15 @@ class SuiteFile(pytest.File):
         unnamed = not any(split_name(name)[0] == self._base for name in selected)
         if unnamed and [split_name(suite.name)[1] for suite in chosen] == [None]:
             measured = list(self._as_recorded(chosen[0], judges))
-        checks: list[_Declared] = [
-            (*declared, of) for suite, of in measured for declared in _checks(suite, registry)
+        checks = [(*one, of) for suite, of in measured for one in _checks(suite, registry)]
+        declared = [
+            (Member(judge, suite, check), declaration)
+            for judge in judges
+            for suite, check, declaration, of in checks
+            # Some name the judge that they are for.
+            if judge in of and check.judge in (None, judge.slug)
         ]
-        return judges, [suite for suite, _ in measured], checks
+        return judges, [suite for suite, _ in measured], declared
 
     def _as_recorded(
         self, whole: Suite, judges: Sequence[JudgeSpec]
@@ -162,15 +161,9 @@ class SuiteFile(pytest.File):
     def members(self) -> list[Member]:
         """The checks of the file; none where it is wrong, which its collection says."""
         try:
-            judges, _, checks = self._declared()
+            return [member for member, _ in self._declared()[2]]
         except JudgesenseError:
             return []
-        return [
-            Member(judge, suite, check)
-            for judge in judges
-            for suite, check, _, of in checks
-            if judge in of and check.judge in (None, judge.slug)
-        ]
 
     def _presets(self) -> list[str | None]:
         state = state_of(self.config)
@@ -208,7 +201,7 @@ class JudgeNode(pytest.Collector):
     """One judge under a suite file, with its checks."""
 
     rivals: Sequence[JudgeSpec]
-    declared: Sequence[tuple[Member, CheckDeclaration]]
+    declared: Sequence[_Declared]
 
     def collect(self) -> Iterator[pytest.Item]:
         """One item a check."""

@@ -6,7 +6,7 @@ import os
 import shlex
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -111,10 +111,6 @@ class Recordings:
                 continue
             with recording_alone(path, self.recorder):
                 Cassette(path, "record", secrets=credentials).remove_shown()
-
-    def for_verifying(self) -> Recordings:
-        """Those of trials that are asked again: shared in the session, deleted at its end."""
-        return replace(self, settings=self.settings._replace(mode="live", save_live=None))
 
     def refuse_old(
         self, recorded_at: str | None, cassette: Path | None, what: str, command: str

@@ -512,7 +512,9 @@ class Run:
     def _verify(self, measurement: Measurement, count: int) -> None:
         """Call some of the trials again, once in the session, by any of its processes."""
         judge, suite = measurement.judge, measurement.suite
-        files = self.recordings.for_verifying()
+        # Of their own: shared in the session, deleted at its end.
+        live = self._settings._replace(mode="live", save_live=None)
+        files = replace(self.recordings, settings=live)
         with files.recordings(judge, suite) as paths:
             known = files.cassette(judge, f"{suite.name}.verified.json")
             if not known.exists():

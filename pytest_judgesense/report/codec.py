@@ -206,7 +206,6 @@ def datasheet_from(value: Mapping[str, Any]) -> Datasheet:
                     judge=part["judge"],
                     suite=suite,
                     identity=identity,
-                    prompts={},
                     suite_digest=part["digest"],
                     served=tuple(part["served"]),
                     recorded=(str(span["first"]), str(span["last"])) if span else None,

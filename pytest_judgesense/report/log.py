@@ -191,19 +191,14 @@ def read_log(
                 value = validated(text)
         except ValidationError:  # something of it is wrong, or half of a surrogate pair
             same, value = False, _form(_object(where, line), where)
-        if same:
-            if not kept:
-                value["reply"] = None
-            yield _placed(_judgment(value, where, registry), shared, where), shared
-            continue
-        given, design = value.get("design"), None
-        if given is not None:
+        design = shared if same else None
+        if not same and (given := value.get("design")) is not None:
             design = design_of_object(given, where)
             shared = design = shared if design == shared else design
             tail = line.rpartition(_MARK)[2]
             end = f"{_MARK}{tail}" if _is_object(tail.rstrip()[:-1], given) else ""
             kept = keeps(design)
-        if not keeps(design):
+        if not (kept if same else keeps(design)):
             value["reply"] = None
         yield _placed(_judgment(value, where, registry), design, where), design
 

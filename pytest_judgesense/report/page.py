@@ -44,17 +44,6 @@ from pytest_judgesense.suites.builtin import template_text
 _FIRST: Final = {"fail": 0, "inconclusive": 1, "pass": 2}
 
 
-def require_packages() -> None:
-    """Raise a `UsageError` that says how to install the packages for pages, if missing."""
-    if find_spec("jinja2") is None:
-        raise UsageError(
-            "a datasheet cannot be written as .html",
-            found="jinja2 not installed",
-            expected="the package that a page is made with",
-            remedy="pip install 'pytest-judgesense[html]'",
-        )
-
-
 def page_text(
     view: View,
     evidence: Evidence | None = None,
@@ -66,7 +55,13 @@ def page_text(
     ``missed``: what was requested but not measured; ``history``: datasheets in the order of time,
     if there are several. Without matplotlib the page has only the small figures.
     """
-    require_packages()
+    if find_spec("jinja2") is None:
+        raise UsageError(
+            "a datasheet cannot be written as .html",
+            found="jinja2 not installed",
+            expected="the package that a page is made with",
+            remedy="pip install 'pytest-judgesense[html]'",
+        )
     from jinja2 import Environment, StrictUndefined
     from markupsafe import Markup
 

@@ -128,19 +128,16 @@ class _Reader:
             if not isinstance(passed := part.get("pass"), bool):
                 raise malformed(f"{at}: pass", passed, "true or false")
             score = number_of(part.get("score"), f"{at}: score")
-            self._count(at, part, passed, score)
+            self._asserted[passed] += 1
+            assertion = table_of(part.get("assertion"))
+            if isinstance(metric := assertion.get("metric"), str) and score is not None:
+                weight = number_of(assertion.get("weight"), f"{at}: weight")
+                self._scores[metric].append(score * (1.0 if weight is None else weight))
             if part in judged:
                 said = human if isinstance(human, bool) else None
                 self.graded.append(self._graded(at, row, part, number, score, said))
             else:
                 self.others[_type(part) or _SET] += 1
-
-    def _count(self, at: str, part: Mapping[str, Any], passed: bool, score: float | None) -> None:
-        self._asserted[passed] += 1
-        assertion = table_of(part.get("assertion"))
-        if isinstance(metric := assertion.get("metric"), str) and score is not None:
-            weight = number_of(assertion.get("weight"), f"{at}: weight")
-            self._scores[metric].append(score * (1.0 if weight is None else weight))
 
     def _graded(
         self,

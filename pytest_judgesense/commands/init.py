@@ -234,7 +234,12 @@ def start(folder: Path) -> Iterator[str]:
     """
     _refuse_file(folder)
     yield _declare(folder / "pyproject.toml")
-    yield from _write_suite(folder / _SUITE)
+    if (folder / _SUITE).exists():
+        yield f"left alone: {folder / _SUITE} is there"
+    else:
+        # The suite last: a suite file without its items would be collected, and fail.
+        for name in ("items.jsonl", "answers.suite.toml"):
+            yield _written(folder / _SUITE / name, template_text(f"init/{name}"))
     yield _write_workflow(folder)
     place = _SUITE.as_posix()
     said = "record the judge's replies, once; then replay them, here and in CI"
@@ -249,20 +254,17 @@ def _refuse_file(folder: Path) -> None:
 
 def _closing(folder: Path, said: str, asked: str, *before: str) -> Iterator[str]:
     """The last file, and the commands that come next: those ``before``, then pytest, twice."""
-    yield _write_attributes(folder)
+    attributes, content = folder / ".gitattributes", template_text("init/gitattributes")
+    if attributes.exists():
+        yield f"left alone: {attributes}; consider adding: {content.splitlines()[-1]}"
+    else:
+        yield _written(attributes, content)
     yield ""
     yield f"next: {said}"
     if folder.resolve() != Path.cwd():
         yield f"  cd {shlex.quote(str(folder))}"
     yield from (f"  {command}" for command in before)
     yield from (f"  pytest {asked} --judge-mode record", f"  pytest {asked}")
-
-
-def _write_attributes(folder: Path) -> str:
-    attributes, content = folder / ".gitattributes", template_text("init/gitattributes")
-    if attributes.exists():
-        return f"left alone: {attributes}; consider adding: {content.splitlines()[-1]}"
-    return _written(attributes, content)
 
 
 def _written(path: Path, text: str) -> str:
@@ -311,16 +313,6 @@ def _declare(project: Path, name: str | None = None, content: str = "") -> str:
     with wrong, project.open("ab") as file:
         file.write(added.encode())
     return f"added to:   {project}, {table}"
-
-
-def _write_suite(place: Path) -> Iterator[str]:
-    """The suite file and its items, or neither."""
-    if place.exists():
-        yield f"left alone: {place} is there"
-        return
-    # The suite last: a suite file without its items would be collected, and fail.
-    for name in ("items.jsonl", "answers.suite.toml"):
-        yield _written(place / name, template_text(f"init/{name}"))
 
 
 def _write_workflow(folder: Path, install: str = "") -> str:

@@ -118,15 +118,11 @@ class Evidence:
                     head = f"{head}, as above"
                     rest = [line for line in rest if line not in judgments]
                 pointed.add(judgments)
-                _replace_text(report.longrepr, [head, *rest])
+                # What is no `representation` stays as it is.
+                shown_as = getattr(report.longrepr, "reprtraceback", None)
+                for entry in shown_as.reprentries if shown_as is not None else ():
+                    entry.lines[:] = [head, *rest]
             told.add((judge, text))
-
-
-def _replace_text(shown: Any, lines: Sequence[str]) -> None:
-    """Make the result of `representation` show these lines; no effect on others."""
-    if (traceback := getattr(shown, "reprtraceback", None)) is not None:
-        for entry in traceback.reprentries:
-            entry.lines[:] = lines
 
 
 def write(reporter: Any, title: str, lines: Sequence[str]) -> None:

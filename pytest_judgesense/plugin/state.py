@@ -334,7 +334,6 @@ class State:
         """What a page shows beside the datasheet: judgments, prompts, and the baseline's."""
         from pytest_judgesense.baseline import read_measured
         from pytest_judgesense.measures.cell import Cell
-        from pytest_judgesense.report.evidence import Before
         from pytest_judgesense.report.evidence import Evidence as PageEvidence
         from pytest_judgesense.report.log import judgment_of_object
 
@@ -354,7 +353,7 @@ class State:
             }
         there = baseline is not None and baseline.is_file()
         measured = read_measured(baseline, seed, registry) if baseline and there else []
-        before = {(m.judge, m.suite): Before(m.side.estimates, m.side.by_id) for m in measured}
+        before = {(m.judge, m.suite): m.side for m in measured}
         return PageEvidence(tuple(cells), prompts, before)
 
     def _baseline_text(self) -> str:

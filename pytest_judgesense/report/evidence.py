@@ -13,8 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from pytest_judgesense.checks.regression import differs
-from pytest_judgesense.estimate import Estimate
+from pytest_judgesense.checks.regression import Side, differs
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.sections import ReportSection
 from pytest_judgesense.trial import Failed, Judgment, Unparsed
@@ -29,14 +28,6 @@ _COLUMNS: Final = (
 
 
 @dataclass(frozen=True, slots=True)
-class Before:
-    """The baseline of one judge on one suite: estimates, and judgments by trial."""
-
-    estimates: tuple[Estimate, ...]
-    judgments: Mapping[str, Judgment]
-
-
-@dataclass(frozen=True, slots=True)
 class Evidence:
     """The judgments behind a datasheet; by judge and suite the prompt of each trial, if known, and
     the baseline.
@@ -44,7 +35,7 @@ class Evidence:
 
     cells: tuple[Cell, ...] = ()
     prompts: Mapping[tuple[str, str], Mapping[str, str]] = field(default_factory=dict)
-    before: Mapping[tuple[str, str], Before] = field(default_factory=dict)
+    before: Mapping[tuple[str, str], Side] = field(default_factory=dict)
 
 
 class _Texts(dict[str, int]):
@@ -85,7 +76,7 @@ def _columns(
             prompt = asked.get(trial.id)
             if prompt is not None and prompt not in prompts:
                 pieces.append([lines.number(line) for line in prompt.split("\n")])
-            then = before.judgments.get(trial.id) if before else None
+            then = before.by_id.get(trial.id) if before else None
             rows.append(
                 [
                     *map(words.number, (cell.judge, cell.suite, trial.item, trial.template)),

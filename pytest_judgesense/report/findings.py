@@ -156,7 +156,7 @@ def _groups(
     """The title of the judgments that count against a number, and those judgments."""
     if gate.sign == "before":
         before = evidence.before.get((cell.judge, cell.suite))
-        then = before.judgments if before else {}
+        then = before.by_id if before else {}
         changed = (
             (then[one.trial.id], one)
             for one in cell.judgments

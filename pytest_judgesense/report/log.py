@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Annotated, Any, Final, Required, TypeAlias, cast, get_type_hints
 
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError, with_config
-from pydantic_core import ErrorDetails, PydanticSerializationError, from_json, to_json
+from pydantic_core import PydanticSerializationError, from_json, to_json
 from typing_extensions import TypedDict
 
 from pytest_judgesense.errors import LogError, well_formed
@@ -264,20 +264,17 @@ def _form(value: Mapping[str, Any], where: str) -> _Line:
         line: _Line = _validator(_Line).validate_python(value)
     except ValidationError as error:
         for problem in error.errors(include_url=False):
-            if problem["type"] != "string_unicode":  # half a surrogate pair is text all the same
-                raise _wrong(value, problem, where) from error
+            if problem["type"] == "string_unicode":  # half a surrogate pair is text all the same
+                continue
+            name = str(problem["loc"][0])
+            raise LogError(
+                f"{where}: field {name!r} is wrong",
+                found=json.dumps(value[name])[:80] if name in value else "no such field",
+                expected=problem["msg"].removeprefix("Input should be "),
+                remedy="see docs/logs.md for the fields of a judgment",
+            ) from error
         return cast("_Line", value)
     return line
-
-
-def _wrong(value: Mapping[str, Any], problem: ErrorDetails, where: str) -> LogError:
-    name = str(problem["loc"][0])
-    return LogError(
-        f"{where}: field {name!r} is wrong",
-        found=json.dumps(value[name])[:80] if name in value else "no such field",
-        expected=problem["msg"].removeprefix("Input should be "),
-        remedy="see docs/logs.md for the fields of a judgment",
-    )
 
 
 def judgment_of_object(

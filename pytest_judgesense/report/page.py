@@ -129,7 +129,7 @@ def page_text(
         cut=cut,
         trials=sum(len(cell.judgments) for cell in evidence.cells),
         has_prompts=bool(evidence.prompts),
-        has_before=any(before.judgments for before in evidence.before.values()),
+        has_before=any(before.by_id for before in evidence.before.values()),
     )
 
 

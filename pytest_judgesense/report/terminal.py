@@ -85,7 +85,9 @@ def _part_lines(part: PartView) -> Iterator[str]:
     shown: set[str] = set()
     by_measure: dict[str, list[RowView]] = {}
     for one in rows:
-        if _has_row(one, part):
+        covering = [s for s in part.present if {*s.covers} & one.estimate.condition.keys()]
+        # A table shows the others.
+        if all(section.every and one.checks for section in covering):
             by_measure.setdefault(one.estimate.measure, []).append(one)
     checks_of = {id(one.estimate): one.checks for one in rows}
     for measure, of_measure in by_measure.items():
@@ -125,12 +127,6 @@ def _gated(part: PartView) -> tuple[list[RowView], dict[str, CheckLine]]:
         for one in part.rows
     ]
     return rows, together
-
-
-def _has_row(one: RowView, part: PartView) -> bool:
-    """Whether an estimate has its own row: unless a table shows it."""
-    covering = [s for s in part.present if {*s.covers} & one.estimate.condition.keys()]
-    return all(section.every and one.checks for section in covering)
 
 
 def _row_lines(one: RowView, *beside: str, alone: bool) -> Iterator[str]:

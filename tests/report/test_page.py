@@ -16,6 +16,7 @@ from functools import cache
 import pytest
 from markupsafe import escape
 
+from pytest_judgesense.checks.regression import Side
 from pytest_judgesense.datasheet import CheckLine, Datasheet, Gate
 from pytest_judgesense.errors import UsageError
 from pytest_judgesense.estimate import compact, find_estimate, number_text
@@ -24,7 +25,7 @@ from pytest_judgesense.report import evidence as packing
 from pytest_judgesense.report import page
 from pytest_judgesense.report.assembly import datasheet_text, sheet_of
 from pytest_judgesense.report.codec import datasheet_json
-from pytest_judgesense.report.evidence import Before, Evidence
+from pytest_judgesense.report.evidence import Evidence
 from pytest_judgesense.report.findings import MOST_EXHIBITS
 from pytest_judgesense.report.gauges import gauge
 from pytest_judgesense.report.page import page_text
@@ -307,7 +308,7 @@ def test_flips_are_found_by_wording_order_and_replicate(monkeypatch: pytest.Monk
 def test_a_baseline_stands_beside_what_is_judged_now() -> None:
     old, new = replayed("mixed", "vacuum"), replayed("noisy", "vacuum")
     renamed = tuple(replace(judgment, judge="noisy") for judgment in old.judgments)
-    before = Before(old.estimates, {judgment.trial.id: judgment for judgment in renamed})
+    before = Side(old.estimates, replace(old.cell, judgments=renamed))
     sheet = sheet_of([checked(new)], seed=0, mode="replay")
     whole = Page(
         page_text(view_of(sheet), Evidence((new.cell,), {}, {("noisy", "vacuum"): before}))
@@ -408,7 +409,8 @@ def test_figures_without_numbers_are_not_mentioned() -> None:
 
 def test_a_check_of_a_baseline_shows_both_numbers_and_the_verdicts_that_changed() -> None:
     old, new = replayed("mixed", "vacuum"), replayed("noisy", "vacuum")
-    before = Before(old.estimates, {j.trial.id: replace(j, judge="noisy") for j in old.judgments})
+    renamed = tuple(replace(judgment, judge="noisy") for judgment in old.judgments)
+    before = Side(old.estimates, replace(old.cell, judgments=renamed))
     (was,) = [e for e in old.estimates if e.measure == "dark_current" and not e.condition]
     assert was.value is not None
     line = CheckLine(

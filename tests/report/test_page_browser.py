@@ -11,9 +11,10 @@ from typing import Any
 
 import pytest
 
+from pytest_judgesense.checks.regression import Side
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.report.assembly import sheet_of
-from pytest_judgesense.report.evidence import Before, Evidence
+from pytest_judgesense.report.evidence import Evidence
 from pytest_judgesense.report.page import page_text
 from pytest_judgesense.report.summary import Missed
 from pytest_judgesense.report.view import outcome_words, view_of
@@ -340,10 +341,8 @@ def test_flips_stand_side_by_side_with_what_differs_marked(opened: Opened) -> No
 
 def test_then_and_now_shows_changed_verdicts_first(started: Any, tmp_path: Path) -> None:
     old, new = replayed("mixed", "vacuum"), replayed("noisy", "vacuum")
-    before = Before(
-        old.estimates,
-        {j.trial.id: replace(j, judge="noisy") for j in old.judgments},
-    )
+    renamed = tuple(replace(judgment, judge="noisy") for judgment in old.judgments)
+    before = Side(old.estimates, replace(old.cell, judgments=renamed))
     sheet = sheet_of([checked(new)], seed=0, mode="replay")
     some = Evidence((new.cell,), {}, {("noisy", "vacuum"): before})
     with Opened(started, write(tmp_path / "x.html", sheet, some)) as found:

@@ -46,6 +46,10 @@ class CheckFailed(AssertionError):
         evidence: the first pieces of it alone, in lines.
     """
 
+    # As the failures of pytest have it: with our path before it, the short summary cuts the
+    # sentence off.
+    __module__ = "builtins"
+
     def __init__(self, text: str, evidence: Sequence[str] = ()) -> None:
         super().__init__(text)
         self.evidence = evidence

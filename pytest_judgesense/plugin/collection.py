@@ -21,6 +21,7 @@ from pytest_judgesense.errors import (
 from pytest_judgesense.judges.spec import JudgeSpec, comes_along
 from pytest_judgesense.measures.check import Check
 from pytest_judgesense.plugin.ci import CheckFailed, require_pass
+from pytest_judgesense.plugin.messages import ended_by_us
 from pytest_judgesense.plugin.regression import Member
 from pytest_judgesense.plugin.screen import representation
 from pytest_judgesense.plugin.state import state_of
@@ -226,8 +227,9 @@ class CheckItem(pytest.Item):
 
     def runtest(self) -> None:
         """Measure, once a session, and compare the estimate with the bar."""
-        if not require_pass(self, state_of(self.config).run, self.member, self.rivals):
-            pytest.skip("the baseline to be held against is being saved")
+        with ended_by_us(self):
+            if not require_pass(self, state_of(self.config).run, self.member, self.rivals):
+                pytest.skip("the baseline to be held against is being saved")
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
         """The explanation of a check, or the message of our error, without a traceback."""

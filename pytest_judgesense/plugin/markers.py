@@ -16,6 +16,7 @@ from pytest_judgesense.errors import JudgesenseError, UsageError, harmless, unkn
 from pytest_judgesense.measures.measure import CONDITION_KEYS
 from pytest_judgesense.plugin.activation import FIXTURE, PLUGINS, asks_judges, is_marked
 from pytest_judgesense.plugin.ci import require_pass
+from pytest_judgesense.plugin.messages import ended_by_us
 from pytest_judgesense.plugin.state import State, state_of
 from pytest_judgesense.plugin.suite_names import is_selected, split_name
 
@@ -174,9 +175,11 @@ def _run_rest(item: pytest.Function) -> None:
                 recorded.append(str(skipped))
     if failures:
         # Not one of our exceptions with a traceback: the explanation is the whole message.
-        pytest.fail("\n\n".join(dict.fromkeys(failures)), pytrace=False)
+        with ended_by_us(item):
+            pytest.fail("\n\n".join(dict.fromkeys(failures)), pytrace=False)
     if recorded:
-        pytest.skip("\n".join(dict.fromkeys(recorded)))
+        with ended_by_us(item):
+            pytest.skip("\n".join(dict.fromkeys(recorded)))
 
 
 def modify_items(session: pytest.Session, items: list[pytest.Item]) -> None:

@@ -8,7 +8,8 @@ through: no control character stays in it but line breaks, no credential, and no
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import fields, is_dataclass
 from functools import wraps
 from typing import Any, Final, ParamSpec, TypeVar
@@ -20,6 +21,7 @@ from pytest_judgesense.errors import JudgesenseError, harmless
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
 
+_ENDED: Final = pytest.StashKey[BaseException]()
 # pytest colours the levels of captured logs and the differences of texts.
 _COLOUR: Final = re.compile(r"\x1b\[[0-9;]*m")
 
@@ -47,6 +49,28 @@ def make_harmless(report: pytest.TestReport, cleaned: Callable[[str], str]) -> N
 
     report.longrepr = _mapped(report.longrepr, told)
     report.sections = [(name, told(text)) for name, text in report.sections]
+
+
+@contextmanager
+def ended_by_us(item: pytest.Item) -> Iterator[None]:
+    """Note a failure or a skip that ends ``item`` on behalf of its checks; see `point_at`."""
+    __tracebackhide__ = True
+    try:
+        yield
+    except (pytest.fail.Exception, pytest.skip.Exception) as ended:
+        item.stash[_ENDED] = ended
+        raise
+
+
+def point_at(item: pytest.Item, call: pytest.CallInfo[None], report: pytest.TestReport) -> None:
+    """Let the report of what `ended_by_us` name the test's file and line, not those of our code."""
+    if call.excinfo is None or call.excinfo.value is not item.stash.get(_ENDED, None):
+        return
+    path, line, _ = item.reportinfo()
+    if isinstance(report.longrepr, tuple):
+        report.longrepr = (str(path), (line or 0) + 1, report.longrepr[2])
+    elif (crash := getattr(report.longrepr, "reprcrash", None)) is not None:
+        crash.path, crash.lineno = str(path), (line or 0) + 1
 
 
 def _mapped(value: Any, told: Callable[[str], str]) -> Any:

@@ -62,6 +62,8 @@ def test_a_failed_judge_check_explains_itself_in_full(recorded: Project) -> None
     assert "jss = 0.889, wanted >= 0.9: fail" in shown
     assert "16 of 18 template pairs" in shown
     assert "parity/p2/t2/ab/r1: NO (label YES)" in shown
+    told = "test_it[[]mine[]] - CheckFailed: 2 of 18 ver*"  # and not our module's path
+    result.stdout.fnmatch_lines([f"FAILED *::{told}"])
     no_traceback(result)
 
 

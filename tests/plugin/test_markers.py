@@ -44,6 +44,14 @@ def test_a_marker_runs_its_check_with_and_without_a_fixture(
     no_traceback(result)
 
 
+def test_a_failed_marker_points_at_its_test(stubborn: pytest.Pytester) -> None:
+    stubborn.makepyfile(test_one=f"import pytest\n\n{MARK.format(0.8)}\ndef test_it(): pass\n")
+    shown = run(stubborn, "test_one.py", "--tb=line").outlines
+    place = f"{stubborn.path / 'test_one.py'}:3: Failed: "
+    assert [line for line in shown if line.startswith(place)], shown
+    assert not [line for line in shown if "contextlib" in line]
+
+
 def test_a_marker_that_passes_lets_the_body_run(recorded: pytest.Pytester) -> None:
     recorded.makepyfile(
         test_one=f"import pytest\n\n{MARK.format(0.8)}\ndef test_it():\n    assert 1 == 2\n"

@@ -5,10 +5,12 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_judgesense.errors import (
+    JudgesenseError,
     UsageError,
     harmless,
     printable,
@@ -211,13 +213,40 @@ def suite_files(name: str) -> list[Path]:
 def show(lines: Iterable[str]) -> int:
     """Print the lines; 0."""
     for line in lines:
-        print(without_commands(printable(line)))
+        with _printing():
+            print(without_commands(printable(line)))
+    with _printing():
+        if sys.stdout is not None:
+            # Here, for at its end Python can only say that an exception is ignored.
+            sys.stdout.flush()
     return 0
 
 
+@contextmanager
+def _printing() -> Iterator[None]:
+    """Turn a failure of the standard output into our error; a pipe's end is left to `main`."""
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        sys.stdout = None  # Python must not try once more at its end
+        raise JudgesenseError(
+            "the standard output cannot be written",
+            found=str(error),
+            remedy="print to another place, or make room",
+        ) from error
+
+
 def complain(problem: object) -> None:
-    """Print a problem where errors go."""
-    sys.stderr.write(harmless(f"judgesense: {problem}") + "\n")
+    """Print a problem where errors go; if nothing can be printed there, the exit code tells."""
+    if sys.stderr is None:
+        return
+    try:
+        sys.stderr.write(harmless(f"judgesense: {problem}") + "\n")
+        sys.stderr.flush()
+    except OSError:
+        sys.stderr = None
 
 
 def assignment(text: str) -> tuple[str, str]:

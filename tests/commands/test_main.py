@@ -9,6 +9,7 @@ import re
 import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import httpx
 import pytest
@@ -318,6 +319,59 @@ def test_a_wrong_word_is_shown_without_what_it_commands(
     assert not [line for line in done.stderr.splitlines() if line.startswith("::")]
     assert "##[" not in done.stderr
     assert "\x1b" not in done.stderr
+
+
+COMMAND = (
+    sys.executable,
+    "-c",
+    "import sys; from pytest_judgesense.commands.main import main; sys.exit(main())",
+)
+FULL = pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full")
+
+
+@FULL
+@pytest.mark.parametrize("buffered", [True, False])
+def test_a_full_disk_is_told_and_no_traceback(*, buffered: bool) -> None:
+    environment = {**os.environ, "PYTHONUNBUFFERED": "" if buffered else "1"}
+    with Path("/dev/full").open("w", encoding="utf-8") as full:
+        done = subprocess.run(
+            [*COMMAND, "explain", "jss"],
+            env=environment,
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert done.returncode == 3
+    told = done.stderr.splitlines()
+    assert told[0] == "judgesense: the standard output cannot be written"
+    assert "No space left" in told[1]
+    assert len(told) == 3
+
+
+@FULL
+def test_the_exit_code_tells_where_errors_cannot_be_printed() -> None:
+    with Path("/dev/full").open("w", encoding="utf-8") as full:
+        done = subprocess.run(
+            [*COMMAND, "explain", "nothing"], stderr=full, stdout=subprocess.PIPE, check=False
+        )
+    assert done.returncode == 2
+    assert done.stdout == b""
+
+
+def test_a_pipe_whose_reader_has_left_is_no_fault() -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    environment = {**os.environ, "PYTHONUNBUFFERED": ""}
+    with os.fdopen(writing, "wb") as pipe:
+        done = subprocess.run(
+            [*COMMAND, "explain", "jss"],
+            env=environment,
+            stdout=pipe,
+            stderr=subprocess.PIPE,
+            check=False,
+        )
+    assert (done.returncode, done.stderr) == (0, b"")
 
 
 def test_commands_print_by_two_doors_that_leave_nothing_hostile() -> None:

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
 _SUITE: Final = Path("suites", "answers")
 _WORKFLOW: Final = Path(".github", "workflows", "judges.yml")
-_JUDGES: Final = "[tool.judgesense.judges.mine]"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -294,7 +293,7 @@ def _declare(project: Path, name: str | None = None, content: str = "") -> str:
     Without a ``name``: the table of a first judge, for a project without judges.
     """
     declared, content = _declared(project), content or template_text("init/judge.toml")
-    table = f"[tool.judgesense.judges.{name}]" if name else _JUDGES
+    table = f"[tool.judgesense.judges.{name or 'mine'}]"
     if declared is None:
         return f"{_written(project, content)}, {table}"
     if name in declared or (declared and name is None):

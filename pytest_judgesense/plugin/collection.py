@@ -77,29 +77,28 @@ class SuiteFile(pytest.File):
         # Recordings of shipped judges; the collection and the family use them.
         self._recorded: dict[str, Suite | None] = {}
         self.asked = names_asked_of(self.config, self.path) if asked is None else asked
-        state = state_of(self.config)
+        self._state = state_of(self.config)
         # Here, because --lf skips `collect`: the family is all declared checks. The collection
         # reports errors of plugins.
         with suppress(ExtensionError):
-            state.run.declared.append(self.members)
+            self._state.run.declared.append(self.members)
 
     def collect(self) -> Iterable[pytest.Collector]:
         """One node a judge and chosen preset."""
-        state = state_of(self.config)
         try:
             judges, chosen, declared = self._declared()
             for suite in chosen:
                 # Its errors end the collection; the measurement repeats its warnings.
-                lint_notices(suite, state.plugins.registry)
+                lint_notices(suite, self._state.plugins.registry)
                 of_suite = [member.check for member, _ in declared if member.suite is suite]
                 for judge in judges:
-                    state.run.refuse_function(judge, suite, of_suite)
+                    self._state.run.refuse_function(judge, suite, of_suite)
         except UsageError as error:
-            state.problems.append(str(error))
+            self._state.problems.append(str(error))
             return []
         except JudgesenseError as error:
             # It was found, so that --judge-suite does not call it unknown as well.
-            state.seen_suites.add(self._base)
+            self._state.seen_suites.add(self._base)
             raise self.CollectError(harmless(str(error))) from error
         nodes = []
         for judge in judges:
@@ -111,16 +110,15 @@ class SuiteFile(pytest.File):
 
     def _declared(self) -> tuple[list[JudgeSpec], list[Suite], list[_Declared]]:
         """The judges, the chosen suites (one a preset), and the checks of each judge."""
-        state = state_of(self.config)
         suites = []
         for preset in self._presets():
-            suite = load_suite(self.path, preset, state.plugins.registry.forms)
-            state.seen_suites.add(suite.base)
+            suite = load_suite(self.path, preset, self._state.plugins.registry.forms)
+            self._state.seen_suites.add(suite.base)
             suites.append(suite)
-        selected = state.settings.suites
+        selected = self._state.settings.suites
         chosen = [suite for suite in suites if is_selected(suite.base, selected)]
-        judges = state.run.judges(self.start, chosen[0].judges) if chosen else []
-        registry = state.plugins.registry
+        judges = self._state.run.judges(self.start, chosen[0].judges) if chosen else []
+        registry = self._state.plugins.registry
         measured: list[tuple[Suite, Sequence[JudgeSpec]]] = [(suite, judges) for suite in chosen]
         unnamed = not any(split_name(name)[0] == self._base for name in selected)
         if unnamed and [split_name(suite.name)[1] for suite in chosen] == [None]:
@@ -143,16 +141,15 @@ class SuiteFile(pytest.File):
         Shipped models are recorded on presets, because a whole suite would take hours. They are
         replayed on what is recorded; the name of the preset is in every id.
         """
-        state = state_of(self.config)
         of: dict[str | None, tuple[Suite, list[JudgeSpec]]] = {None: (whole, [])}
         # By name: the installed suites need not be those of the checkout.
         shipped = self._base in builtin_suites()
         for judge in judges:
             suite = None
-            if shipped and state.settings.mode == "replay" and comes_along(judge):
+            if shipped and self._state.settings.mode == "replay" and comes_along(judge):
                 if judge.slug not in self._recorded:
-                    self._recorded[judge.slug] = state.run.recordings.largest_recorded(
-                        judge, self.path, state.plugins.registry.forms
+                    self._recorded[judge.slug] = self._state.run.recordings.largest_recorded(
+                        judge, self.path, self._state.plugins.registry.forms
                     )
                 suite = self._recorded[judge.slug]
             preset = split_name(suite.name)[1] if suite else None
@@ -167,11 +164,10 @@ class SuiteFile(pytest.File):
             return []
 
     def _presets(self) -> list[str | None]:
-        state = state_of(self.config)
-        named = map(split_name, state.settings.suites)
+        named = map(split_name, self._state.settings.suites)
         presets = [preset for base, preset in named if base == self._base]
         # An id that is pasted back brings its preset with it.
-        kinds = state.plugins.registry.forms
+        kinds = self._state.plugins.registry.forms
         known = presets_of(self.path, kinds) if any(map(preset_of, self.asked)) else ()
         pasted = [preset_of(names) for names in self.asked if names]
         presets += [preset if preset in known else None for preset in pasted]

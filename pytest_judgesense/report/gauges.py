@@ -44,11 +44,11 @@ class Moment(NamedTuple):
     bar: Gate | None = None
 
 
-def gauge(estimate: Estimate, gate: Gate | None = None) -> str:
+def gauge(estimate: Estimate, gate: Gate) -> str:
     """The estimate with its clustered interval on a scale, against its bar."""
     ends = estimate.clustered
     known = [ends.lower, ends.upper] if ends else []
-    low, high = _reach([estimate.value, *([gate.bar] if gate else ()), *known])
+    low, high = _reach([estimate.value, gate.bar, *known])
 
     def x(number: float) -> float:
         return _EDGE + _share(number, low, high) * (_WIDTH - 2 * _EDGE)
@@ -58,15 +58,15 @@ def gauge(estimate: Estimate, gate: Gate | None = None) -> str:
         return _tag("rect", kind, x=x(from_), y=_TRACK - height / 2, width=width, height=height)
 
     parts = [stripe("track", low, high, 8)]
-    if gate and gate.sign != "before":
+    before = gate.sign == "before"
+    if not before:
         cleared = (gate.bar, high) if gate.sign == "at least" else (low, gate.bar)
         parts.append(stripe("zone", *cleared, 8))
-    word = gate.outcome if gate else "plain"
     said, place = "not measured", None
     if estimate.value is not None:
         said, place = compact(estimate.value, estimate.flags), x(estimate.value)
-        parts += [stripe(f"range {word}", ends.lower, ends.upper, 5)] if ends else []
-        parts.append(_tag("circle", f"estimate {word}", cx=place, cy=_TRACK, r=6))
+        parts += [stripe(f"range {gate.outcome}", ends.lower, ends.upper, 5)] if ends else []
+        parts.append(_tag("circle", f"estimate {gate.outcome}", cx=place, cy=_TRACK, r=6))
         parts.append(_text("number", place, _BELOW, said))
     for end in (low, high):
         tick = f"{end:g}"
@@ -76,13 +76,10 @@ def gauge(estimate: Estimate, gate: Gate | None = None) -> str:
     label = f"{estimate.measure} {said}"
     if ends:
         label += f", 95% interval {compact(ends.lower)} to {compact(ends.upper)}"
-    if gate:
-        at = x(gate.bar)
-        before = gate.sign == "before"
-        bar = compact(gate.bar) if before else bar_text(gate.bar)
-        parts.append(_tag("line", "bar", x1=at, x2=at, y1=_TRACK - 12, y2=_TRACK + 12))
-        parts.append(_text("wanted", at, 10, f"{_SIGNS[gate.sign]} {bar}"))
-        label += f"; {gate.sign} {bar}{' wanted' * (not before)}"
+    at, bar = x(gate.bar), compact(gate.bar) if before else bar_text(gate.bar)
+    parts.append(_tag("line", "bar", x1=at, x2=at, y1=_TRACK - 12, y2=_TRACK + 12))
+    parts.append(_text("wanted", at, 10, f"{_SIGNS[gate.sign]} {bar}"))
+    label += f"; {gate.sign} {bar}{' wanted' * (not before)}"
     return _svg("gauge", _WIDTH, _HEIGHT, label, parts)
 
 

@@ -94,9 +94,10 @@ def _graded(
     fields = {
         field: _text(case[name]) for name, field in _FIELDS.items() if case.get(name) is not None
     }
-    stated = _CRITERIA.search(text_of(data.get("verboseLogs") or ""))
-    if stated:
-        fields["criterion"] = _criterion(stated)
+    if stated := _CRITERIA.search(text_of(data.get("verboseLogs") or "")):
+        # The judge of a G-Eval is shown its steps; without any, the criteria.
+        steps = re.findall(r'^\s*"(.*)",?$', stated["steps"], re.MULTILINE)
+        fields["criterion"] = "\n".join(steps) or stated["criteria"].strip()
     own = {name: value for name, value in case.items() if name not in _OF_TOOL}
     return Graded(
         where=where,
@@ -125,12 +126,6 @@ def _text(value: Any) -> str:
         for one in value
     )
     return "\n".join(turns)
-
-
-def _criterion(stated: re.Match[str]) -> str:
-    """The steps of a G-Eval, which its judge is shown; without any, the criteria."""
-    steps = re.findall(r'^\s*"(.*)",?$', stated["steps"], re.MULTILINE)
-    return "\n".join(steps) or stated["criteria"].strip()
 
 
 def _totals(run: Mapping[str, Any], options: Namespace) -> Iterator[Total]:

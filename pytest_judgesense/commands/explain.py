@@ -12,7 +12,6 @@ from pytest_judgesense.checks.declaration import LISTING
 from pytest_judgesense.commands.options import registry_of
 from pytest_judgesense.errors import UsageError, unknown_name
 from pytest_judgesense.layout import WIDTH
-from pytest_judgesense.measures.measure import Measure
 from pytest_judgesense.registry import Registry
 from pytest_judgesense.suites.builtin import measure_page
 
@@ -49,7 +48,15 @@ def run(options: argparse.Namespace) -> Iterator[str]:
     direction = better.get(measure.direction, "neither direction is better")
     gated = f"; checked by {measure.check}" if measure.check else ""
     yield from _wrapped(f"of {measure.unit}s, {direction}{gated}")
-    yield from _page_lines(measure)
+    page = measure_page(measure.name)
+    if page is None:
+        source = measure.source or "this package"
+        yield from _wrapped(f"it has no page here; it is provided by {source}")
+        return
+    parts = re.split(r"^## (.+)\n", page, flags=re.MULTILINE)[1:]
+    for title, text in zip(parts[::2], parts[1::2], strict=True):
+        yield from ("", title)
+        yield from _told(text.strip())
 
 
 def _unknown(name: str, registry: Registry) -> UsageError:
@@ -72,18 +79,6 @@ def _unknown(name: str, registry: Registry) -> UsageError:
 
 def _words_of(text: str) -> str:
     return " ".join(re.findall(r"[^\W_]+", text.casefold()))
-
-
-def _page_lines(measure: Measure) -> Iterator[str]:
-    page = measure_page(measure.name)
-    if page is None:
-        source = measure.source or "this package"
-        yield from _wrapped(f"it has no page here; it is provided by {source}")
-        return
-    parts = re.split(r"^## (.+)\n", page, flags=re.MULTILINE)[1:]
-    for title, text in zip(parts[::2], parts[1::2], strict=True):
-        yield from ("", title)
-        yield from _told(text.strip())
 
 
 def _told(text: str) -> Iterator[str]:

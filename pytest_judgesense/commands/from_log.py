@@ -98,8 +98,8 @@ class Frozen:
     labels: Sequence[str]
     shown: Sequence[Shown]
     judges: Sequence[str]
-    template: str
-    source: str
+    template: str = ""
+    source: str = ""
     system: str = ""
     tie: bool = False
     abstain: bool = False
@@ -195,8 +195,6 @@ def _frozen(
         labels=_labels(log, name, design, drawn, labels),
         shown=drawn,
         judges=tuple(dict.fromkeys(one.judge for one in judgments)),
-        template="",
-        source="",
         tie=any(TIE in (one.verdict, one.label) for one in items.values()),
         abstain=any(one.verdict == ABSTAIN for one in items.values()),
         told=tuple(told),

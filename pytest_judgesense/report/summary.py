@@ -104,7 +104,11 @@ def summary_lines(
         yield ""
         yield from judge_lines(judge, left.pop(judge.sheet.name, ()), today)
         yield from pooled_lines(judge) if tables else _suite_lines(judge, view.registry)
-        yield from _notice_lines(judge)
+        # The first few of lint and of the calls about the suites.
+        notices = [f"{part.suite}: {one}" for part in judge.sheet.parts for one in part.notices]
+        yield from notice_lines(notices[:_MOST_NOTICES])
+        if (rest := len(notices) - _MOST_NOTICES) > 0:
+            yield f"  {rest} more notice{'s' * (rest > 1)}: -vv"
     yield from missed_lines(one for of_judge in left.values() for one in of_judge)
     lines = (
         line
@@ -137,14 +141,6 @@ def judge_lines(
     yield from notice_lines(judge.sheet.changed)
     yield from _failing_lines(judge)
     yield from _missed_of(missed)
-
-
-def _notice_lines(judge: JudgeView) -> Iterator[str]:
-    """The first few notices of lint and of the calls about the suites."""
-    notices = [f"{one.suite}: {notice}" for one in judge.sheet.parts for notice in one.notices]
-    yield from notice_lines(notices[:_MOST_NOTICES])
-    if (more := len(notices) - _MOST_NOTICES) > 0:
-        yield f"  {more} more notice{'s' * (more > 1)}: -vv"
 
 
 def _totals(view: View) -> Iterator[str]:

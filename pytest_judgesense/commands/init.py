@@ -84,7 +84,6 @@ def start_own(options: argparse.Namespace) -> Iterator[str]:
     from pytest_judgesense.commands import own
 
     folder: Path = options.folder
-    _refuse_file(folder)
     target, known = options.function, _declared(folder / "pyproject.toml") or {}
     items = own.items_of(options.items)
     function = _function(target, folder)
@@ -144,7 +143,6 @@ def start_from_log(options: argparse.Namespace) -> Iterator[str]:
     from pytest_judgesense.commands import from_log, own
 
     folder: Path = options.folder
-    _refuse_file(folder)
     known = _declared(folder / "pyproject.toml") or {}
     template = None
     if options.template is not None:
@@ -231,7 +229,6 @@ def start(folder: Path) -> Iterator[str]:
 
     Nothing is written if ``folder`` is a file, or its ``pyproject.toml`` cannot be read.
     """
-    _refuse_file(folder)
     yield _declare(folder / "pyproject.toml")
     if (folder / _SUITE).exists():
         yield f"left alone: {folder / _SUITE} is there"
@@ -244,11 +241,6 @@ def start(folder: Path) -> Iterator[str]:
     said = "record the judge's replies, once; then replay them, here and in CI"
     yield from _closing(folder, said, place, f"judgesense lint {place}")
     yield "then commit pyproject.toml, suites, cassettes and the workflow"
-
-
-def _refuse_file(folder: Path) -> None:
-    if folder.exists() and not folder.is_dir():
-        raise UsageError(f"{folder} is not a folder", expected="a folder, or none yet")
 
 
 def _closing(folder: Path, said: str, asked: str, *before: str) -> Iterator[str]:
@@ -273,6 +265,9 @@ def _written(path: Path, text: str) -> str:
 
 def _declared(project: Path) -> dict[str, Any] | None:
     """The judges that a project declares; ``None`` where it has no ``pyproject.toml``."""
+    folder = project.parent
+    if folder.exists() and not folder.is_dir():
+        raise UsageError(f"{folder} is not a folder", expected="a folder, or none yet")
     if not project.exists():
         return None
     with UsageError.instead_of(

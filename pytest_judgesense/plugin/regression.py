@@ -27,7 +27,7 @@ from pytest_judgesense.suites.suite import Suite
 
 
 class Member(NamedTuple):
-    """A `no_regression` check of one judge on one suite, as a session declares it."""
+    """A check of one judge on one suite, as a session declares it."""
 
     judge: JudgeSpec
     suite: Suite

@@ -157,6 +157,11 @@ class Failures:
             self._failed += [(report, entry) for entry in _not_passed(report.user_properties)]
 
     @property
+    def names(self) -> set[str]:
+        """The checks as ids have them."""
+        return {entry["check"] for _, entry in self._failed}
+
+    @property
     def not_measured(self) -> list[Missed]:
         """What could not be measured, by judge and suite; the same for any number of workers."""
         from pytest_judgesense.report.summary import Missed

@@ -398,6 +398,7 @@ class State:
             notes = (
                 *self._outputs.written,
                 *(f"ERROR: {problem}" for problem in self._outputs.problems),
+                *self._lines_on_baseline(),
                 *self._lines_on_secrets(),
             )
             shown["judge datasheet"] += map(printable, (*self._lines_on_luck(), *notes))
@@ -445,6 +446,17 @@ class State:
             yield f"recorded in {folder}: a part, no check was decided. When all shards are there:"
             others = "OTHER-FOLDERS " * (self.settings.shard[1] > 1)
             yield f"  judgesense merge {shlex.quote(str(folder))} {others}-o cassettes"
+
+    def _lines_on_baseline(self) -> Iterator[str]:
+        """Say that a baseline of the command line gated nothing: it looks as if it had."""
+        if self.config.option.judgesense_baseline is None or not self._received:
+            return
+        evaluated = {check["check"] for _, part in self._parts for check in part["sheet"]["checks"]}
+        evaluated |= self.failures.names
+        kinds = (self.plugins.registry.checks.get(name.partition("[")[0]) for name in evaluated)
+        if not any(kind and kind.regression for kind in kinds):
+            baseline = self.config.option.judgesense_baseline
+            yield f"--judge-baseline {baseline}: no check was compared with it (no_regression is)"
 
     def _lines_on_secrets(self) -> Iterator[str]:
         if self._removed:

@@ -144,6 +144,18 @@ def test_of_several_judges_each_is_held_against_its_own_name(gated: Project) -> 
     no_traceback(result)
 
 
+@pytest.mark.parametrize("workers", [(), ("-n", "2")])
+def test_a_baseline_that_gates_nothing_is_told(gated: Project, workers: tuple[str, ...]) -> None:
+    told = "--judge-baseline b.json: no check was compared with it (no_regression is)"
+    parity_suite(gated.path, checks=f"jss_floor = 0.5\n{GATED}")
+    gated.record()
+    assert told not in hold(gated, "-q", *workers).outlines
+    assert told in hold(gated, "-q", "-k", "jss_floor", *workers).outlines
+    gated.pytester.makeini("[pytest]\njudge_baseline = b.json\n")
+    by_ini = gated.run("parity.suite.toml", "-k", "jss_floor", *workers)
+    assert "no check was compared" not in by_ini.stdout.str()
+
+
 def test_a_baseline_that_is_not_there_is_a_usage_error(gated: Project) -> None:
     result = gated.run("parity.suite.toml", "--judge-baseline", "c.json")
     assert result.ret == pytest.ExitCode.USAGE_ERROR

@@ -196,10 +196,13 @@ class BrokenCassette(CassetteError):
 _MOST_LISTED: Final = 20
 
 
-def unknown_name(kind: str, name: str, valid: Iterable[str], listing: str = "") -> UsageError:
+def unknown_name(
+    kind: str, name: str, valid: Iterable[str], listing: str = "", other: str = ""
+) -> UsageError:
     """The error for an unknown ``name``; it lists the ``valid`` ones.
 
     Of many it lists those that are most alike; ``listing`` is a command that lists them all.
+    ``other`` is what else may be written, told where no valid name is alike.
     """
     from difflib import get_close_matches
 
@@ -211,6 +214,8 @@ def unknown_name(kind: str, name: str, valid: Iterable[str], listing: str = "") 
         alike = get_close_matches(name, names, n=5, cutoff=0.3) or names[:5]
         expected = f"one of {len(names)}, such as {', '.join(alike)}"
         listed = f"list them: {listing}" if listing else f"name another {kind}"
+    if other:
+        listed = f"{listed}, {other}"
     return UsageError(
         f"there is no {kind} named {name!r}",
         expected=expected,

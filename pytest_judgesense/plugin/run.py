@@ -196,7 +196,8 @@ class Run:
         """
         base, preset = split_name(name)
         if (path := suite_file(base, self._settings.rootdir, near)) is None:
-            raise unknown_name("suite", base, builtin_suites())
+            own = "or the path of your own *.suite.toml"
+            raise unknown_name("suite", base, builtin_suites(), other=own)
         return load_suite(path, preset, self.registry.forms)
 
     def measurement(self, judge: JudgeSpec, suite: Suite) -> Measurement:

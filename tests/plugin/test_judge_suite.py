@@ -12,7 +12,7 @@ import pytest_judgesense
 from tests.shipped import CASSETTES
 from tests.suites.known import builtin_suites
 
-from .project import PYTHON_JUDGE, ids, no_traceback, parity_suite, run
+from .project import PYTHON_JUDGE, Project, ids, no_traceback, parity_suite, run
 
 COHERENCE = ["--judge-suite", "coherence", "--judge-name", "embedded:clean"]
 COHERENCE_IDS = [
@@ -177,3 +177,18 @@ def test_a_file_of_that_very_path_is_the_users(pytester: pytest.Pytester) -> Non
     pytester.makeconftest(PYTHON_JUDGE)
     result = run(pytester, "judgesense/coherence.suite.toml", "--collect-only", "-q")
     assert ids(result) == ["judgesense/coherence.suite.toml::mine::jss_floor[0.8]"]
+
+
+def test_the_error_for_a_name_says_how_ones_own_suite_is_named(project: Project) -> None:
+    """Without a path, names are those of built-in suites, whatever `testpaths` collects."""
+    project.pytester.makeini("[pytest]\ntestpaths = .\n")
+    remedy = "  remedy:   name a built-in suite of the list, or give the path of your own: pytest "
+    result = project.run("--judge-suite", "parity")
+    assert f"{remedy}PATH --judge-suite parity" in result.errlines
+    project.record()
+    project.run(".", "--judge-suite", "parity").assert_outcomes(passed=1)
+    project.pytester.makepyfile(
+        "import pytest\n\n@pytest.mark.jss_floor(0.8, suite='parity')\ndef test_it(): pass\n"
+    )
+    told = "  remedy:   name a suite of the list, or the path of your own *.suite.toml"
+    assert told in project.run(".").errlines

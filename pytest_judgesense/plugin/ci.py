@@ -17,7 +17,7 @@ import pytest
 
 from pytest_judgesense.errors import JudgesenseError, on_github, printable_lines, well_formed
 from pytest_judgesense.files import open_bytes
-from pytest_judgesense.plugin.suite_names import nodeid_of
+from pytest_judgesense.plugin.suite_names import command_of
 
 if TYPE_CHECKING:
     from pytest_judgesense.checks.outcome import Outcome
@@ -93,7 +93,7 @@ def require_pass(
         entry = {name: printable_lines(run.cleaned(text)) for name, text in entry.items()}
         _note(item, (check.id, suite.name, judge.slug), entry)
     if outcome.fails:
-        raise CheckFailed(*run.explanation(outcome, measurement, nodeid_of(item)))
+        raise CheckFailed(*run.explanation(outcome, measurement, command_of(item)))
     return True
 
 

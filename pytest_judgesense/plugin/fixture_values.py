@@ -29,7 +29,7 @@ from pytest_judgesense.plugin.markers import EVALUATED, checks_of, evaluate
 from pytest_judgesense.plugin.messages import without_frames
 from pytest_judgesense.plugin.run import Run
 from pytest_judgesense.plugin.state import state_of
-from pytest_judgesense.plugin.suite_names import nodeid_of
+from pytest_judgesense.plugin.suite_names import command_of, nodeid_of
 from pytest_judgesense.suites.planning import trial_order
 from pytest_judgesense.trial import Failed
 
@@ -220,10 +220,10 @@ def askable_judge(item: pytest.Item, spec: JudgeSpec) -> Iterator[AskableJudge]:
             path,
             "replay" if mode == "replay" else "record",
             secrets=credentials_of(spec, run.credentials),
-            how_to_record=f"record it: pytest '{nodeid_of(item)}' --judge-mode record",
+            how_to_record=f"record it: {command_of(item)} --judge-mode record",
         )
         oldest = cassette.recorded_of(cassette.trials)
-        what, command = f"judge {spec.name!r} in this test", f"pytest '{item.nodeid}'"
+        what, command = f"judge {spec.name!r} in this test", command_of(item)
         run.recordings.refuse_old(oldest and oldest[0], path, what, command)
         asked = AskableJudge(spec, run, cassette, f"tests/{stem}-{digest}")
         try:

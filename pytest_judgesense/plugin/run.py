@@ -335,11 +335,14 @@ class Run:
         return found, measurement
 
     def explanation(
-        self, outcome: Outcome | RegressionOutcome, measurement: Measurement, nodeid: str
+        self, outcome: Outcome | RegressionOutcome, measurement: Measurement, alone: str
     ) -> tuple[str, tuple[str, ...]]:
-        """Why a check did not pass; and the first pieces of evidence alone, in lines."""
+        """Why a check did not pass; and the first pieces of evidence alone, in lines.
+
+        ``alone`` is the command that runs its item alone.
+        """
         settings, judge = self._settings, measurement.judge
-        command = [f"pytest '{nodeid}'"]
+        command = [alone]
         if settings.judges:
             command += self.recordings.options_of(judge)
         if settings.baseline is not None and isinstance(outcome, RegressionOutcome):

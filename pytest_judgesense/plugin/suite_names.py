@@ -9,7 +9,10 @@ Light on purpose.
 
 from __future__ import annotations
 
+import os
+import shlex
 from collections.abc import Collection, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -60,6 +63,18 @@ def nodeid_of(item: pytest.Item) -> str:
     """
     path, found, _ = item.nodeid.rpartition(f"::{item.name}@")
     return f"{path}::{item.name}" if found else item.nodeid
+
+
+def command_of(item: pytest.Item) -> str:
+    """The command that runs an item alone, as a shell takes it where the session was started."""
+    nodeid, folder = nodeid_of(item), item.config.invocation_params.dir
+    path, *names = nodeid.split("::")
+    file = item.config.rootpath / path
+    # The ids of built-in suites are no paths, and are the same in every folder.
+    if file.exists():
+        with suppress(ValueError):  # another drive
+            nodeid = "::".join([Path(os.path.relpath(file, folder)).as_posix(), *names])
+    return shlex.join(["pytest", nodeid])
 
 
 def _builtin(name: str) -> BuiltinArgument:

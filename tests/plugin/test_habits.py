@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 
 import pytest
 
@@ -84,6 +85,28 @@ def test_last_failed_and_keywords_reach_marked_tests_and_suites_alike(recorded: 
         f"{NAME}agreement_floor[0.9]",
         "test_it.py::test_marked[mine]",
     ]
+
+
+@pytest.mark.parametrize("folder", ["sub", "it's mine"])
+def test_commands_that_are_told_can_be_pasted_where_pytest_was_started(
+    project: Project, monkeypatch: pytest.MonkeyPatch, folder: str
+) -> None:
+    project.pytester.makeini("[pytest]")  # the root stays where it is
+    project.suite.unlink()
+    place = project.path / folder
+    parity_suite(place, checks="jss_floor = 0.9")
+    (place / "test_it.py").write_text("def test_asks(judge): judge.ask('Is 4 even?')\n")
+    monkeypatch.chdir(place)
+    project.server.reply = flips_on_two
+    project.run("parity.suite.toml", "--judge-mode", "record")
+    shown = project.run(".", "-vv").stdout.str()
+    look, record = (
+        re.search(f"{told}: (pytest .*)", shown) for told in ("look further", "record it")
+    )
+    assert look
+    assert record
+    project.run(*shlex.split(look[1])[1:]).assert_outcomes(failed=1)
+    project.run(*shlex.split(record[1])[1:]).assert_outcomes(passed=1)
 
 
 def test_durations_name_the_check_that_waited_for_the_measurement(recorded: Project) -> None:

@@ -13,7 +13,7 @@ of reasons before it: more in all than the bar leaves room for beside what is me
 
 ``judgesense report LOG --datasheet FILE.json`` reads each in a process of its own; beside it one
 that parses the lines as JSON and keeps nothing. The time of a small log is taken off. ``--quick``:
-50,000 lines of the first two. A sweep of temperatures is in ``benchmarks/scale.py``.
+200,000 lines of the first two. A sweep of temperatures is in ``benchmarks/scale.py``.
 
 Bars: for each log at most 4 times the processor time of json.loads, and at most 1 GB.
 """
@@ -34,7 +34,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from pytest_judgesense.report.log import log_line
 from tests.report.replaying import replayed
 
-LINES, QUICK_LINES = 500_000, 50_000
+LINES, QUICK_LINES = 500_000, 200_000
 REASONS: Final = (
     " The second sentence takes up what the first one names, and the third does not." * 10
 )

@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, wraps
+from itertools import count
 from typing import Any, Final, NamedTuple, Self, TypeAlias, TypeVar
 
 import numpy as np
@@ -91,8 +92,9 @@ class Cell:
         """
 
         def make() -> Coded[_Said]:
-            known: dict[Any, int] = {None: -1}
-            codes = (known.setdefault(read(one), len(known) - 1) for one in self.judgments)
+            # Maps and a defaultdict: a value that is known already costs no line of Python.
+            known: dict[Any, int] = defaultdict(count().__next__, {None: -1})
+            codes = map(known.__getitem__, map(read, self.judgments))
             found = np.fromiter(codes, dtype=np.int32, count=len(self.judgments))
             return found, list(known)[1:]
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import chain
@@ -42,7 +42,7 @@ from pytest_judgesense.judges.readable import FirstReplies
 from pytest_judgesense.judges.resolving import credentials_of
 from pytest_judgesense.judges.session import AskedOn, Refusals, SessionCalls, refused_unasked
 from pytest_judgesense.judges.simulated.observer import Skill
-from pytest_judgesense.judges.spec import JudgeSpec, Prices
+from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.judges.throttle import CONCURRENCY, Throttle
 from pytest_judgesense.judges.traffic import Traffic, traffic_of
 from pytest_judgesense.judges.trust import ANY_FILES, Trust
@@ -290,7 +290,7 @@ def measure(
         judgments=judgments,
         cell=cell,
         estimates=estimates,
-        calls=_calls(judgments, answers.values(), judge.prices),
+        calls=_calls(judgments, suite, judge, answers),
         served=tuple(sorted(set().union(*served.values()))),
         recorded=span_of(span for span, _ in spans),
         oldest=min(spans)[-1] if spans else None,
@@ -665,14 +665,21 @@ def _verify_recorded(
 
 
 def _calls(
-    judgments: Sequence[Judgment], answers: Collection[Answer], prices: Prices | None
+    judgments: Sequence[Judgment], suite: Suite, judge: JudgeSpec, answers: Mapping[str, Answer]
 ) -> Calls:
+    """The calls behind ``judgments``, and those beyond the look at which a suite stopped."""
+    kept = {judgment.trial.id for judgment in judgments}
+    beyond = [
+        judgment_of(suite, judge, trial, answers[trial.id])
+        for trial in plan_trials(suite)
+        if trial.id not in kept and trial.id in answers and answers[trial.id].made
+    ]
     calls = Calls.of(
-        judgments,
-        made=sum(answer.made for answer in answers),
-        retried=sum(answer.retried for answer in answers),
+        [*judgments, *beyond],
+        made=sum(answer.made for answer in answers.values()),
+        retried=sum(answer.retried for answer in answers.values()),
     )
-    if prices is None:
+    if (prices := judge.prices) is None:
         return calls
     prompt, completion = calls.prompt_tokens or 0, calls.completion_tokens or 0
     cost = (prompt * prices.prompt + completion * prices.completion) / 1e6

@@ -27,7 +27,7 @@ from functools import cached_property
 from typing import Any, Final
 
 from pytest_judgesense.checks.outcome import Finding, Outcome, OutcomeWord, Rule, judge_check
-from pytest_judgesense.estimate import Estimate, distance_from_half, share_of
+from pytest_judgesense.estimate import Estimate, distance_from_half, find_estimate, share_of
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.check import Check
 from pytest_judgesense.measures.estimation import estimate_all
@@ -40,6 +40,7 @@ from pytest_judgesense.stats.early_stop import (
     looks_of,
     misses,
 )
+from pytest_judgesense.suites.planning import filled
 from pytest_judgesense.trial import TIE, Trial
 
 UNDECIDED: Final = "the recording was stopped early, before this was decided: record the rest"
@@ -308,23 +309,43 @@ class _Bet:
 
     @cached_property
     def _with_missing(self) -> set[str]:
-        return {one.trial.cluster for one in self.cell.judgments if one.verdict is None}
+        graded = bool(self.cell.design.criteria)  # a reply may lack a grade of them
+        return {
+            one.trial.cluster
+            for one in self.cell.judgments
+            if one.verdict is None or (graded and "null" in one.verdict)
+        }
 
     def _most_units(self, units: Mapping[str, int]) -> dict[str, int] | None:
-        """The largest number of units that each cluster of the suite can have.
+        """The largest number of units that each cluster of the suite can have; or ``None``.
 
-        Clusters of the same structure without a missing reply have the same number; ``None`` if
-        they do not, or if there is no such cluster yet.
+        Clusters of the same structure without a missing reply have the same number. If there is no
+        such cluster yet, the design tells how many it has, provided that it is right about those
+        that were asked.
         """
         forms = {name: _form(trials) for name, trials in _by_cluster(self.trials).items()}
         known: dict[Any, set[int]] = defaultdict(set)
         for name in self.stop.asked:
             if name not in self._with_missing:
                 known[forms[name]].add(units[name])
-        if any(len(known[form]) != 1 for form in forms.values()):
+        if not known or any(len(numbers) > 1 for numbers in known.values()):
             return None
-        most = {name: max(known[form]) for name, form in forms.items()}
+        most = {name: max(known.get(form, ()), default=-1) for name, form in forms.items()}
+        if -1 in most.values():
+            planned = self._planned_units
+            if any(number not in (-1, planned[name]) for name, number in most.items()):
+                return None
+            most = {name: planned[name] for name in most}
         return most if all(units[name] <= most[name] for name in units) else None
+
+    @cached_property
+    def _planned_units(self) -> Counter[str]:
+        """The units of each cluster if every reply states its answer."""
+        of, answers = self.finding.estimate, filled(self.cell.design, self.trials)
+        measures = tuple(one for one in self.cell.measures if one.name == of.measure)
+        estimates = estimate_all(replace(self.cell, judgments=answers, measures=measures))
+        found = find_estimate(estimates, of.measure, of.condition)
+        return Counter(found.anew().clusters if found and found.anew else ())
 
 
 def _by_cluster(trials: Iterable[Trial]) -> dict[str, list[Trial]]:

@@ -34,6 +34,8 @@ def evidence_against(measure: Measure, estimate: Estimate, cell: Cell) -> tuple[
     known = measure.evidence
     if known is None:
         return _units_against(estimate, cell, floor=measure.floor)
+    if estimate.value is None and known.whole:
+        return known.title, []  # perhaps under a condition that the suite does not have
     if known.whole:
         return known.title, known.find(cell, estimate.condition)
     condition = {key: value for key, value in estimate.condition.items() if key not in _BESIDE}

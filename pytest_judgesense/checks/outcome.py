@@ -457,7 +457,7 @@ def _units_each(measure: Measure, suite: Suite, trials: Sequence[Trial]) -> floa
 
     2 if the units depend on the answers; then a bar needs the fewest clusters.
     """
-    cell = Cell("", suite.name, suite.design, filled(suite, trials), 0, (measure,))
+    cell = Cell("", suite.name, suite.design, filled(suite.design, trials), 0, (measure,))
     found = next((one for one in estimate_all(cell) if one.measure == measure.name), None)
     if found is None or found.clustered is None:
         return 2.0

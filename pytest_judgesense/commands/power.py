@@ -194,16 +194,14 @@ def _early_stop(suite: Suite, asked: Asked, usd_a_trial: float | None) -> Iterat
         if check.of is not None and not (check.kind.regression or check.kind.compares):
             found = judge_check(check, suite.name, estimates, asked.policy).findings
         finding = found[0] if len(found) == 1 else None
-        is_share = finding is not None and finding.estimate.count is not None
-        never = Stopping((check,), Rule(asked.policy)).never
-        if never or not (is_share or asked.policy == "confident"):
-            yield f"  {check.id}: all {priced(trials)}: it is decided on all clusters"
-            continue
         sizes = []
-        if finding is not None and is_share:
+        if finding is not None and finding.estimate.count is not None:
             units = (_units(part, finding.estimate) for part in parts.whole.values())
             sizes = [n for _, n in units if n]
-        if finding is None or len(sizes) < 2:
+        never = Stopping((check,), Rule(asked.policy)).never
+        if never or not (sizes or asked.policy == "confident"):
+            yield f"  {check.id}: all {priced(trials)}: it is decided on all clusters"
+        elif finding is None or len(sizes) < 2:
             yield f"  {check.id}: not planned: it is not a share with one bar"
         else:
             by_value = _expected_trials(finding, sizes, trials, asked)
@@ -269,7 +267,7 @@ def powers(suite: Suite, asked: Asked, cell: Cell | None = None) -> list[CheckPo
 
 def _imagined(suite: Suite, asked: Asked) -> Cell:
     """Judgments that fill the design: only the number of their units is used."""
-    return cell_of("", suite, filled(suite, plan_trials(suite)), asked.seed, asked.registry)
+    return cell_of("", suite, filled(suite.design, plan_trials(suite)), asked.seed, asked.registry)
 
 
 @dataclass(frozen=True)
@@ -320,9 +318,11 @@ def _row(
         gate = replace(gate, refuting=True, level=1 - alpha)
         if found and found.at is None:
             return CheckPower(name, estimate.value, clusters, _NO_BOUND, _NO_BOUND, _NO_BOUND)
-    if estimate.count is not None:
-        return _share_row(name, finding, gate, parts, asked, plan_alone=plan_alone)
     reason = f"{estimate.measure} is not a share of its units"
+    if estimate.count is not None:
+        if any(_units(part, estimate)[1] for part in parts.whole.values()):
+            return _share_row(name, finding, gate, parts, asked, plan_alone=plan_alone)
+        reason = "its units are made of several clusters"
     if plan_alone:
         return CheckPower(name, None, clusters, reason, reason, reason)
     anew: Chance | str = reason

@@ -33,6 +33,7 @@ from pytest_judgesense.report.summary import (
     by_judge,
     missing_words,
     not_measured,
+    replies_of,
     suite_cells,
     verdict,
     worst_of,
@@ -167,7 +168,6 @@ def _judge(
 ) -> dict[str, Any]:
     """The page's additions to the view of a judge; ``room``: for groups of judgments."""
     checks = judge.sheet.checks
-    calls = judge.sheet.calls
     return {
         "view": judge,
         "sheet": judge.sheet,
@@ -177,7 +177,7 @@ def _judge(
         "worst": "fail"
         if missed
         else next((word for word in _FIRST if any(o.outcome == word for o in checks)), ""),
-        "replies": f"{calls.made + calls.replayed:,} replies{missing_words(judge.sheet.estimates)}",
+        "replies": f"{replies_of(judge.sheet):,} replies{missing_words(judge.sheet.estimates)}",
         "checks": sorted(checks, key=lambda line: (_FIRST[line.outcome], line.suite)),
         "findings": list(findings_of(judge, evidence, view.registry, room)),
         "suites": [_suite(part, view.registry) for part in judge.parts],

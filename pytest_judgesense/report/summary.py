@@ -10,9 +10,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from typing import Final, NamedTuple
 
-from pytest_judgesense.datasheet import Calls, CheckLine
+from pytest_judgesense.datasheet import Calls, CheckLine, JudgeSheet
 from pytest_judgesense.errors import printable
-from pytest_judgesense.estimate import Estimate, compact
+from pytest_judgesense.estimate import Estimate, compact, find_estimate
 from pytest_judgesense.layout import Toned, columns, excerpt, headed, indented
 from pytest_judgesense.measures.measure import Brief
 from pytest_judgesense.measures.shared import FAILED_RATE, UNPARSED_RATE
@@ -129,8 +129,7 @@ def judge_lines(
 ) -> Iterator[str]:
     """Verdict and identity of a judge, and its failing checks: everything except its suites."""
     failing = [line for line in judge.sheet.checks if line.outcome != "pass"]
-    calls = judge.sheet.calls
-    replies = f"{calls.made + calls.replayed:,} replies{missing_words(judge.sheet.estimates)}"
+    replies = f"{replies_of(judge.sheet):,} replies{missing_words(judge.sheet.estimates)}"
     for line in headed(judge.sheet.name, [verdict(judge, missed), replies]):
         yield Toned(line, _tone([*failing, *missed]))
     yield from indented(", ".join(judge.identity), width=2)
@@ -176,6 +175,16 @@ def _tone(failing: Iterable[object]) -> str:
 
 def _is_close(line: CheckLine) -> bool:
     return line.outcome == "pass" and bool(line.warnings)
+
+
+def replies_of(sheet: JudgeSheet) -> int:
+    """The number of replies behind the numbers; of a suite that stopped early more were asked."""
+    return sum(
+        failed.n
+        if (failed := find_estimate(part.estimates, FAILED_RATE.name))
+        else part.calls.made + part.calls.replayed
+        for part in sheet.parts
+    )
 
 
 def missing_words(estimates: Iterable[Estimate]) -> str:

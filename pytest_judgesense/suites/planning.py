@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -11,7 +12,7 @@ from pytest_judgesense.errors import SuiteError
 from pytest_judgesense.limits import beyond, limits
 from pytest_judgesense.suites.item import Item
 from pytest_judgesense.suites.suite import Suite, Template, derived
-from pytest_judgesense.trial import Judgment, Order, Trial, Verdict, content_of_slot
+from pytest_judgesense.trial import Design, Judgment, Order, Trial, Verdict, content_of_slot
 
 # Python reads no number of more than 4,300.
 _MOST_DIGITS: Final = 4_000
@@ -38,9 +39,20 @@ class Shard:
         return tuple(one for one in trials if places[one.cluster] % self.of == self.number - 1)
 
 
-def filled(suite: Suite, trials: Sequence[Trial]) -> tuple[Judgment, ...]:
-    """One answer to all ``trials`` of a suite, to count the units of its design."""
-    label, pairwise = suite.space.labels[0], suite.space.pairwise
+def filled(design: Design, trials: Sequence[Trial]) -> tuple[Judgment, ...]:
+    """One answer to all ``trials`` of a suite, to count the units of its design.
+
+    Of several criteria one to each item, for what is measured of grades that are all alike is
+    undefined.
+    """
+    label, pairwise, criteria = design.labels[0], design.pairwise, design.criteria
+    if criteria:
+        place = {item: at for at, item in enumerate(dict.fromkeys(trial.item for trial in trials))}
+
+        def grades(item: str) -> str:
+            return json.dumps({c.name: c.labels[place[item] % len(c.labels)] for c in criteria})
+
+        return tuple(Judgment(t, "", Verdict(grades(t.item))) for t in trials)
     return tuple(
         Judgment(t, "", Verdict(label), content_of_slot(label, t.order) if pairwise else None)
         for t in trials

@@ -89,6 +89,21 @@ def test_one_answer_to_everything_so_far_decides_nothing() -> None:
     assert undecided(same, 25, ("jss_floor", 0.5)) == ["jss_floor[0.5]"]
 
 
+def test_conditions_of_single_items_do_not_keep_a_suite_from_stopping() -> None:
+    """Each cluster has a length of its own; the design tells how many units each of them has."""
+    alike = agreeing("+--+++++++")
+    whole = [
+        replace(one, trial=replace(one.trial, condition={"words": int(one.trial.item[1:])}))
+        for one in alike
+    ]
+    bars = [("jss_floor", bar) for bar in (0.5, 0.9)]
+    for asked in range(1, 10):
+        assert [undecided(whole, asked, bar) for bar in bars] == [
+            undecided(alike, asked, bar) for bar in bars
+        ]
+    assert first_decided(whole, bars[1]) == 3
+
+
 def test_a_ceiling_and_a_side_are_decided_from_below_and_from_both_sides() -> None:
     ties = [judgment(f"v{n}", "tie") for n in range(30)]
     assert first_decided(ties, ("dark_current_ceiling", 0.4), design=VACUUM) in range(5, 18)

@@ -112,6 +112,11 @@ def test_what_was_asked_beyond_the_look_is_kept_and_left_out(project: Project) -
     assert row["looks"] == list(range(1, 41))
     assert asked == 23
     assert len(project.server.asked) == len(project.lines()) == WORDINGS * (asked + 1)
+    (judge,) = json.loads(sheet)["judges"]
+    # What was asked beyond it was paid for: calls and tokens, of which nothing was replayed.
+    calls = judge["calls"]
+    assert (calls["made"], calls["replayed"]) == (WORDINGS * (asked + 1), 0)
+    assert calls["completion_tokens"] == WORDINGS * (asked + 1)
     replayed = sheet_of(project, "y", EARLY, *seed)
     assert jss_of(replayed) == jss_of(sheet)
     assert sheet_of(project, "z", *seed) == replayed

@@ -65,7 +65,6 @@ from numpy.typing import NDArray
 from scipy.special import entr, stdtr
 
 from pytest_judgesense.estimate import Clustered, Estimate, Missing
-from pytest_judgesense.instruments.paraphrase import measures as wording
 from pytest_judgesense.instruments.paraphrase.estimators import estimates as of_wordings
 from pytest_judgesense.instruments.rubric import measures as of
 from pytest_judgesense.instruments.rubric.grades import (
@@ -121,12 +120,6 @@ _FEWEST_TO_PAIR: Final = 3
 _NO_HUMAN: Final = "the items have no human grades"
 _NO_GRADES: Final = "no reply has a grade"
 
-# Measures over the grades of one scale.
-_ORDINAL: Final = (
-    wording.JSS_BINARY,
-    wording.WITHIN_ONE_AGREEMENT,
-    wording.KAPPA_QUADRATIC,
-)
 
 _Floats = NDArray[np.float64]
 
@@ -152,8 +145,8 @@ def stability(cell: Cell) -> list[Estimate]:
 
     def estimate(one: Cell, condition: Condition) -> list[Estimate]:
         if not condition:
-            reason = "criteria have scales of their own; name one: criterion ="
-            unlike = (unavailable(measure, cell, reason) for measure in _ORDINAL)
+            reason = "criteria have scales of their own; it is measured for each criterion"
+            unlike = (unavailable(measure, cell, reason) for measure in of.ORDINAL)
             return [*of_wordings(one), *(() if one.design.ordinal else unlike)]
         found = of_wordings(one, by_pair=False)
         return [replace(e, condition=dict(condition)) for e in found if not e.condition]

@@ -48,6 +48,8 @@ STABILITY: Final = tuple(
         wording.KAPPA_QUADRATIC,
     )
 )
+# Over the grades of one scale.
+ORDINAL: Final = (wording.JSS_BINARY, wording.WITHIN_ONE_AGREEMENT, wording.KAPPA_QUADRATIC)
 PASS_MARK_FLIPS: Final = _lower(
     "pass_mark_flips",
     unit="item",

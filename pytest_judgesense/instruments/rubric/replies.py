@@ -5,8 +5,9 @@ The reply is one JSON object, anywhere in the text, with a grade for each criter
     {"accuracy": 4, "coverage": 5, "tone": "pass"}
 
 A grade may be under ``scores`` or ``grades``, and may be an object with ``score`` or ``grade`` and
-a reason beside it; ``4.0`` and ``4/5`` are 4 (on a scale that ends at 5); case is ignored in names
-and words. A value that is not a grade of its scale is missing: it is never filled in or clipped.
+a reason beside it; ``4.0``, a number or text, and ``4/5`` are 4 (on a scale that ends at 5); case
+is ignored in names and words. A value that is not a grade of its scale is missing: it is never
+filled in or clipped.
 
 The verdict is the grades as JSON, with criteria in their order and ``null`` for missing ones, so
 one line of a judgment log holds them all. A reply without any grade is `Unparsed`:
@@ -40,6 +41,7 @@ from pytest_judgesense.trial import Criterion, Unparsed, Verdict, is_number
 _AROUND: Final = frozenset({"scores", "grades", "ratings", "criteria"})
 _WITHIN: Final = ("score", "grade", "rating", "value")
 _OF: Final = re.compile(r"(\d{1,18})\s*/\s*(\d{1,18})")
+_WHOLE: Final = re.compile(r"(-?\d{1,18})\.0{1,18}")
 _MISSING: Final = object()
 
 
@@ -128,6 +130,7 @@ def grade_of(value: object, labels: Sequence[str]) -> str | None:
     said = str(value).strip()
     if (of := _OF.fullmatch(said)) and of[2] == labels[-1]:
         said = of[1]
+    said = whole[1] if (whole := _WHOLE.fullmatch(said)) else said
     return next((label for label in labels if label.casefold() == said.casefold()), None)
 
 

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from pytest_judgesense.errors import SuiteError
 from pytest_judgesense.instruments.paraphrase.stimuli import PARAPHRASE
 from pytest_judgesense.instruments.rubric.grades import HUMAN, OVERALL, SYSTEM, WORDS, place
-from pytest_judgesense.instruments.rubric.measures import SUITE
+from pytest_judgesense.instruments.rubric.measures import ORDINAL, PASS_MARK_FLIPS, SUITE
 from pytest_judgesense.instruments.rubric.replies import grade_of, reply_form
 from pytest_judgesense.suites.finding import LintFinding, Rule
 from pytest_judgesense.suites.item import Item
@@ -30,8 +30,9 @@ _OUTPUT: Final = "output"
 class RubricLine(BaseModel):
     """A line with one output; further keys are texts that templates may name.
 
-    ``human`` holds human grades by criterion, or under ``overall`` that of one overall score;
-    ``system`` is the system that produced the output. Outputs on one task share a ``cluster``.
+    ``human`` holds human grades by criterion, or under ``overall`` that of one overall score, and
+    null where nobody has graded; ``system`` is the system that produced the output. Outputs on one
+    task share a ``cluster``.
     """
 
     model_config = ConfigDict(extra="allow", frozen=True)
@@ -42,7 +43,7 @@ class RubricLine(BaseModel):
     task: str = ""
     reference: str | None = None
     system: str | None = None
-    human: dict[str, str | int] = {}
+    human: dict[str, str | int | None] = {}
     cluster: str | None = None
 
 
@@ -72,6 +73,8 @@ def _items(stimuli: Stimuli) -> Iterator[Item]:
         if line.system is not None:
             condition[SYSTEM] = line.system
         for name, value in line.human.items():
+            if value is None:  # nobody has graded it
+                continue
             grade = grade_of(value, scales[name]) if name in scales else None
             if grade is None:
                 raise SuiteError(
@@ -120,6 +123,25 @@ def _names_criteria(suite: Suite) -> Iterator[LintFinding]:
             )
 
 
+def _checks_of_grades(suite: Suite) -> Iterator[LintFinding]:
+    """Checks name a criterion that there is, and have the pass mark or the scale that they need."""
+    names, scales = [one.name for one in suite.space.criteria], {o.name for o in ORDINAL}
+    one_of = f"criterion = one of {', '.join(map(repr, (*names, OVERALL)))}"
+    for check in suite.checks:
+        measure, asked = check.name.rpartition("_")[0], check.arguments.get("criterion")
+        if asked not in (None, OVERALL, *names):
+            what, found, expected = "names an unknown criterion", f"criterion = {asked!r}", one_of
+        elif measure == PASS_MARK_FLIPS.name and suite.space.pass_mark is None:
+            what, found = "needs a pass mark", "no pass_mark in [space]"
+            expected = "pass_mark = 0.75, for example: a share of the way up the scale"
+        elif names and asked is None and not suite.design.ordinal and measure in scales:
+            what, found, expected = "needs one scale", "criteria with scales of their own", one_of
+        else:
+            continue
+        where = f"{check.name} of suite {suite.name}, line {check.line}"
+        yield LintFinding("error", "check", where, what, found, expected, f"fix {suite.path}")
+
+
 def _length_shortcut(suite: Suite) -> Iterator[LintFinding]:
     """Human grades that correlate with the length of an output."""
     from pytest_judgesense.stats.correlation import spearman  # numpy: only lint needs it
@@ -155,6 +177,7 @@ def _rules() -> Iterable[Rule]:
     yield from PARAPHRASE.rules
     yield Rule(_shows_output, loading=True)
     yield Rule(_names_criteria)
+    yield Rule(_checks_of_grades)
     yield Rule(_length_shortcut)
 
 

@@ -8,8 +8,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from pytest_judgesense.checks.early_stop import Looks, Stop, Stopping
 from pytest_judgesense.checks.evidence import evidence_of
-from pytest_judgesense.checks.outcome import judge_check
+from pytest_judgesense.checks.outcome import Rule, judge_check
 from pytest_judgesense.estimate import Estimate
 from pytest_judgesense.instruments.rubric import estimators
 from pytest_judgesense.instruments.rubric.grades import grade_at, overall
@@ -215,7 +216,7 @@ def test_criteria_of_unlike_scales_are_pooled_where_that_means_something() -> No
     assert estimate(of, "within_one_agreement", criterion="accuracy").value == 1
     assert estimate(of, "ceiling_share").count == 3
     reason = estimate(of, "within_one_agreement").unavailable
-    assert reason == "criteria have scales of their own; name one: criterion ="
+    assert reason == "criteria have scales of their own; it is measured for each criterion"
 
 
 @pytest.mark.parametrize("verdict", ["4", "[1]", "{", '{"accuracy": {}}'])
@@ -251,6 +252,42 @@ def test_evidence_is_the_replies_that_hold_the_grades(
     assert outcome.outcome != "pass"
     _, groups = evidence_of(outcome, of)
     assert [one.trial.id for one in groups[0]] == shown
+
+
+@pytest.mark.parametrize("check", ["ceiling_share_limit", "missing_grades_ceiling"])
+def test_a_criterion_that_there_is_not_has_a_reason_and_no_evidence(check: str) -> None:
+    of = three_systems()
+    declared = declare_check(check, (0.5,), {"criterion": "tome"})
+    outcome = judge_check(declared, "s", tuple(estimate_all(of)))
+    assert outcome.outcome == "inconclusive"
+    assert "criterion=tone" in str(outcome.findings[0].reason)
+    assert evidence_of(outcome, of)[1] == []
+
+
+@pytest.mark.parametrize(("lacking", "decided"), [((), 11), (("i3", "i4"), 12)])
+def test_outputs_of_lengths_of_their_own_do_not_keep_a_suite_from_stopping(
+    lacking: tuple[str, ...], decided: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """20 tasks, 40 pairs of grades: 21 that differ miss a floor of .5 whatever the others say.
+
+    That takes 11 tasks; two grades that are missing might have been alike, so it takes 12.
+    """
+    monkeypatch.setattr("pytest_judgesense.checks.early_stop.DISAGREEMENT", 1e-100)
+    names = [f"i{n}" for n in range(20)]
+    pairs = [[(1, None if name in lacking else 1), (2, 2)] for name in names[:15]]
+    pairs += [[(1, 1), (1, 1)]] * 5
+    whole = [
+        replace(one, trial=replace(one.trial, condition={"words": int(one.trial.item[1:])}))
+        for one in worded(dict(zip(names, pairs, strict=True))).judgments
+    ]
+    stopping = Stopping((declare_check("jss_floor", (0.5,), {}),), Rule())
+
+    def undecided(asked: int) -> list[str]:
+        seen = cell_of(one for one in whole if one.trial.item in names[:asked])
+        stop = Stop(Looks("estimate", 0, tuple(names), tuple(range(1, 21))), asked)
+        return stopping.undecided(seen, stop, [one.trial for one in whole])
+
+    assert next(n for n in range(1, 20) if not undecided(n)) == decided
 
 
 def test_every_failing_check_shows_replies_of_the_log() -> None:

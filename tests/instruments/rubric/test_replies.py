@@ -25,6 +25,7 @@ CRITERIA = (Criterion("accuracy", FIVE), Criterion("tone", ("fail", "pass")))
         '{"accuracy": {"reason": "dates fit", "score": 4}, "tone": {"grade": "pass"}}',
         '<think>{"accuracy": 1, "tone": "fail"}</think>{"accuracy": 4, "tone": "pass"}',
         '{"accuracy": 4}\n{"tone": "pass"}',
+        '{"accuracy": "4.0", "tone": "pass"}',
     ],
 )
 def test_grades_are_read_wherever_they_stand(text: str) -> None:

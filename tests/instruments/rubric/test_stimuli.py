@@ -89,6 +89,37 @@ def test_a_table_of_ones_own_has_human_grades_in_columns(tmp_path: Path) -> None
     assert (trial.item, trial.condition) == ("7", {"words": 2, "human.accuracy": "2"})
 
 
+def test_people_need_not_have_graded_everything_nor_written_whole_numbers(tmp_path: Path) -> None:
+    """As pandas writes a column of whole numbers in which some are missing."""
+    row = {"id": "7", "output": "Good day.", "human.accuracy": "2.0", "human.tone": ""}
+    of_table = suite_of(tmp_path, row, file="items.csv")
+    of_lines = suite_of(tmp_path, {**LINE, "human": {"accuracy": 2.0, "tone": None}})
+    for suite in (of_table, of_lines):
+        condition = suite.items[0].condition
+        assert {k: v for k, v in condition.items() if "human" in k} == {"human.accuracy": "2"}
+
+
+@pytest.mark.parametrize(
+    ("check", "said"),
+    [
+        ('ceiling_share_limit = { bar = 0.5, criterion = "tome" }', "'tome'"),
+        ("pass_mark_flips_bound = 0.1", "no pass_mark"),
+        ("kappa_quadratic_floor = 0.1", "scales of their own"),
+        ('kappa_quadratic_floor = { bar = 0.1, criterion = "overall" }', None),
+        ("jss_floor = 0.1", None),
+    ],
+)
+def test_lint_refuses_checks_that_nothing_could_decide(
+    tmp_path: Path, check: str, said: str | None
+) -> None:
+    space = f'{SPACE}\nscales = {{ tone = ["no", "yes"] }}'
+    suite = suite_of(tmp_path, LINE, space=space, stimuli=f"[checks]\n{check}")
+    found = [
+        one.found for one in lint_items(suite) if (one.severity, one.rule) == ("error", "check")
+    ]
+    assert [said in one for one in found] == [True] * (said is not None)
+
+
 @pytest.mark.parametrize(
     ("change", "said"),
     [

@@ -34,13 +34,15 @@ from pytest_judgesense.measures.shared import (
     REPEAT_FLIP_RATE,
     UNPARSED_RATE,
 )
+from pytest_judgesense.replies import parse_reply
 from pytest_judgesense.report.log import read_log
 from pytest_judgesense.suites.item import item_id
 from pytest_judgesense.suites.prompt_template import fill, placeholders
 from pytest_judgesense.suites.rules import same_words
 from pytest_judgesense.suites.schema import ContentItem, SuiteForm
+from pytest_judgesense.suites.space import DecisionSpace
 from pytest_judgesense.suites.stimuli import Stimuli
-from pytest_judgesense.trial import ABSTAIN, TIE, Design, Judgment
+from pytest_judgesense.trial import ABSTAIN, TIE, Design, Judgment, Verdict
 
 _PROMPT: Final = "prompt"
 _FIELD: Final = re.compile(r"[a-z][a-z0-9_]*")
@@ -199,7 +201,30 @@ def _frozen(
         abstain=any(one.verdict == ABSTAIN for one in items.values()),
         told=tuple(told),
     )
-    return _worded(found, template)
+    found = _worded(found, template)
+    return replace(found, told=(*found.told, *_unread(found, judgments)))
+
+
+def _unread(found: Frozen, judgments: Sequence[Judgment]) -> Iterator[str]:
+    """Objects among the judge's replies in which no verdict will be found, if they are many.
+
+    Of other replies a log may hold the reasons alone.
+    """
+    own = [one for one in judgments if one.verdict is not None and "{" in (one.reply or "")]
+    space = DecisionSpace(
+        tuple(found.labels),
+        ordinal=found.design.ordinal,
+        pairwise=found.design.pairwise,
+        tie=found.tie,
+        abstain=found.abstain,
+    )
+    unread = [one for one in own if not isinstance(parse_reply(one.reply, space), Verdict)]
+    if len(unread) * 2 > len(own):
+        yield (
+            f"{len(unread)} replies of the log state no verdict that can be read, such as "
+            f"{str(unread[0].reply)[:80]}: name another form in the template; if they hold several "
+            "grades, docs/rubric.md says which suite reads them"
+        )
 
 
 def _shown(one: Judgment, where: str, design: Design) -> Shown | None:
@@ -295,21 +320,27 @@ def _worded(found: Frozen, template: str | None) -> Frozen:
             )
         return replace(found, template=template, source="the template that was given")
     sent = [(one.prompt, one.fields) for one in found.shown if one.prompt]
+    said = "a generic one: the log does not hold the judge's own; --template FILE gives it"
     if sent:
         system, users = _split([prompt for prompt, _ in sent])
         texts = [(text, fields) for text, (_, fields) in zip(users, sent, strict=True)]
         if (own := recovered(texts)) is not None:
             said = f"the judge's own, as in {len(sent)} prompts of the log"
             return replace(found, template=own, source=said, system=system)
-        if not pairwise and len(sent) == len(found.shown):
+        if not pairwise and 2 * len(sent) >= len(found.shown):
+            asked = [one for one in found.shown if one.prompt]
             shown = [
-                replace(one, fields={_PROMPT: text})
-                for one, text in zip(found.shown, users, strict=True)
+                replace(one, fields={_PROMPT: text}) for one, text in zip(asked, users, strict=True)
             ]
             said = "the judge's own, whole: no single template reproduces the prompts of the log"
-            template = f"{{{{{_PROMPT}}}}}"
-            return replace(found, template=template, source=said, system=system, shown=shown)
-    said = "a generic one: the log does not hold the judge's own; --template FILE gives it"
+            found = replace(found, template=f"{{{{{_PROMPT}}}}}", source=said, system=system)
+            if left := len(found.shown) - len(shown):
+                more = (
+                    f"{left} output{'s' * (left > 1)} whose prompt the log does not hold: left out"
+                )
+                found = replace(found, told=(*found.told, more))
+            return replace(found, shown=shown)
+        said = "a generic one: no template gives the prompts of the log; --template FILE gives one"
     return replace(found, template=_default(found), source=said)
 
 

@@ -149,6 +149,41 @@ def test_whole_prompts_stand_where_no_template_gives_them_back(tmp_path: Path) -
     assert [sent[str(n)] for n in range(4)] == [one["source"]["prompt"] for one in ones]
 
 
+def test_outputs_without_a_prompt_are_left_out_where_whole_prompts_stand(tmp_path: Path) -> None:
+    """A tool keeps no prompt of a grader that has failed."""
+    ones = [line(n) for n in range(5)]
+    for one in ones:
+        one["source"]["fields"] = {"answer": "Something else than the prompts show."}
+    del ones[1]["source"]["prompt"]
+    log = log_of(tmp_path, *ones)
+    (found,) = frozen_suites(log)
+    assert (found.template, [one.item for one in found.shown]) == (
+        "{{prompt}}",
+        ["0", "2", "3", "4"],
+    )
+    assert found.told == ("1 output whose prompt the log does not hold: left out",)
+    for one in ones[2:]:
+        del one["source"]["prompt"]
+    (found,) = frozen_suites(log_of(tmp_path, *ones))
+    assert len(found.shown) == 5
+    assert found.source == (
+        "a generic one: no template gives the prompts of the log; --template FILE gives one"
+    )
+
+
+def test_replies_in_which_no_verdict_will_be_read_are_told_before_they_are_asked_for(
+    tmp_path: Path,
+) -> None:
+    several = json.dumps({"helpful": "YES", "safe": "NO"})
+    plain = json.dumps({"verdict": "YES"})
+    for reply, told in ((several, True), (plain, False), ("The reason alone.", False)):
+        (found,) = frozen_suites(log_of(tmp_path, *(line(n, reply=reply) for n in range(4))))
+        said = [
+            one for one in found.told if one.startswith("4 replies of the log state no verdict")
+        ]
+        assert bool(said) is told
+
+
 def test_a_system_message_that_all_share_is_the_suites(tmp_path: Path) -> None:
     ones = [line(n) for n in range(3)]
     for one in ones:

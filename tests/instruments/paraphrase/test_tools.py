@@ -271,6 +271,21 @@ def test_a_score_of_several_values_is_a_suite_each(tmp_path: Path) -> None:
     assert "s-notes: values that are lists are left out" in found.notices
 
 
+@pytest.mark.parametrize("members", [1, 3])
+def test_a_model_that_a_scorer_was_given_as_an_object_is_named(
+    tmp_path: Path, members: int
+) -> None:
+    path = log_of(tmp_path, sample("a", 1, "C"))
+    log = json.loads(path.read_text())
+    model = {"model": "openai/gpt-4o-mini", "config": {}, "base_url": None, "model_args": {}}
+    options = {"model": model if members == 1 else [model] * members}
+    log["eval"]["scorers"] = [{"name": "s", "options": options}]
+    path.write_text(json.dumps(log))
+    found = read("inspect", path)
+    assert judgments(found)[0].judge == "openai/gpt-4o-mini"
+    assert any("that of a panel" in one for one in found.notices) is (members > 1)
+
+
 def test_slots_are_slots_and_their_order_is_asked_for(tmp_path: Path) -> None:
     ones = [sample("a", 1, "A"), sample("b", 1, "A"), sample("c", 1, "tie")]
     for one, order in zip(ones, ("ab", "ba", "ab"), strict=True):

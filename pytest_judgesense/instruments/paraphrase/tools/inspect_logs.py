@@ -166,7 +166,8 @@ class _Log:
         }
         options = {scorer: given.get(scorer, {}) for scorer in self.scores}
         # The model that a scorer was given, or several of a panel; else those that replied.
-        declared = {scorer: _models(of.get("model")) for scorer, of in options.items()}
+        panels = {scorer: _models(of.get("model")) for scorer, of in options.items()}
+        declared = {scorer: "+".join(dict.fromkeys(of)) for scorer, of in panels.items()}
         epochs = len({one.item for _, one in read}) > len({one.test for _, one in read})
         graded = [
             replace(
@@ -183,7 +184,7 @@ class _Log:
             *(
                 f"{scorer}: the verdict is that of a panel, the reply that of its first member"
                 for scorer in dict.fromkeys(scorer for scorer, _ in read)
-                if "+" in declared[scorer]
+                if len(panels[scorer]) > 1
             ),
         ]
         if (status := header.get("status", "success")) != "success":
@@ -324,9 +325,10 @@ def _number(value: Any, where: str) -> float | None:
     return float(value) if isinstance(value, bool) else number_of(value, where)
 
 
-def _models(given: Any) -> str:
+def _models(given: Any) -> list[str]:
+    """The models that a scorer was given, by name or as objects with ``model``."""
     models = given if isinstance(given, list) else [given] if given else []
-    return "+".join(dict.fromkeys(map(text_of, models)))
+    return [text_of(table_of(one).get("model") or one) for one in models]
 
 
 def _totals(

@@ -20,12 +20,15 @@ from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 import pytest_judgesense
 from pytest_judgesense.cassettes.storage import read_exchanges
 from pytest_judgesense.commands.main import main
+from pytest_judgesense.commands.record import _Ray
 from pytest_judgesense.errors import JudgeError
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.judges.spec import judge_from_table
@@ -240,6 +243,21 @@ def test_without_ray_the_option_says_what_to_install(
     given = ["record", "parity.suite.toml", "--judge-name", "embedded:clean", "--ray"]
     assert main(given) == 2
     assert "pip install 'pytest-judgesense[ray]'" in capsys.readouterr().err
+
+
+def test_a_cluster_that_ends_is_an_error_with_a_remedy() -> None:
+    class Ended(Exception):
+        pass
+
+    def ask(*_: Any) -> None:
+        raise Ended("The actor died because its owner has died.")
+
+    pool = object.__new__(_Ray)
+    pool._ray = SimpleNamespace(exceptions=SimpleNamespace(RayActorError=Ended))
+    pool._ask = ask
+    with pytest.raises(JudgeError, match="Ray cluster of this job has ended") as told:
+        pool.ask("handed_over")
+    assert "run the same command again" in str(told.value)
 
 
 def test_a_ray_cluster_records_the_same(

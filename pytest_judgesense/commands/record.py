@@ -28,7 +28,7 @@ from pytest_judgesense.commands.options import (
     show,
     suites_named,
 )
-from pytest_judgesense.errors import UsageError
+from pytest_judgesense.errors import JudgeError, UsageError
 from pytest_judgesense.judges.throttle import CONCURRENCY
 from pytest_judgesense.judges.trust import Trust
 from pytest_judgesense.recording import (
@@ -164,11 +164,21 @@ class _Ray:
         self._desk: Any = self._ray.remote(num_cpus=0, max_concurrency=64)(Desk).remote(
             max_calls, max_cost
         )
-        self.ask = partial(_ask_actor, self._desk)
+        self._ask = partial(_ask_actor, self._desk)
 
     def begin(self, *given: Any) -> Future[Done]:
-        future: Future[Done] = self._task.remote(*given, self.ask).future()
+        future: Future[Done] = self._task.remote(*given, self._ask).future()
         return future
+
+    def ask(self, method: str, *args: Any, **named: Any) -> Any:
+        """The desk, which ends with its cluster."""
+        with JudgeError.instead_of(
+            self._ray.exceptions.RayActorError,
+            "the Ray cluster of this job has ended",
+            expected="a cluster that lives as long as the job; workers and nodes of it may be lost",
+            remedy="run the same command again: what was answered is recorded, and not asked again",
+        ):
+            return self._ask(method, *args, **named)
 
     def close(self) -> None:
         """Leave the cluster; one of this machine ends."""

@@ -172,15 +172,6 @@ def test_a_plan_alone_takes_what_is_assumed() -> None:
     assert jss.again == "a plan alone has no replies"
 
 
-def test_a_plan_alone_knows_the_grades_of_a_rubric() -> None:
-    suite = suite_of("rubric", jss_floor=0.7, separability_floor=0.5, halo_bound=0.5)
-    jss, separability, halo = powers(suite, Asked())
-    assert (jss.value, jss.clusters) == (pytest.approx(0.85), 10)
-    assert isinstance(jss.anew, Chance)
-    assert separability.anew == "its units are made of several clusters"
-    assert halo.anew == "halo is not a share of its units"
-
-
 def test_the_order_of_the_suite_is_the_plan_of_a_pairwise_one() -> None:
     suite = suite_of("ladder", side_bias_limit=0.1, raw_false_preference_ceiling=0.2)
     side, raw = powers(suite, Asked(shares={"side_bias": 0.05, "raw_false_preference": 0.1}))

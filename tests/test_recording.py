@@ -185,6 +185,29 @@ def test_the_command_records_and_says_what_it_did(
     assert main([*given[:-1], "0"]) == 2
 
 
+@pytest.mark.parametrize("command", ["record", "batch export"])
+def test_what_pytest_would_refuse_is_not_paid_for(
+    server: FastServer, capsys: pytest.CaptureFixture[str], command: str
+) -> None:
+    suite = parity_suite(Path(), wordings=("Is {{number}} even?", "Is {{number}} even?"))
+    Path("pyproject.toml").write_text(
+        f'[tool.judgesense.judges.mine]\nprovider = "openai"\nmodel = "m-1"\n'
+        f'base_url = "{server.base_url}"\n'
+    )
+    given = {
+        "record": ["record", str(suite), "--judge-name", "mine"],
+        "batch export": ["batch", "export", "-o", "requests.jsonl"]
+        + ["--judge-name", "mine", "--judge-suite", str(suite)],
+    }
+    assert main(given[command]) == 3
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert "lint identical-sides" in err
+    assert "remedy: " in err
+    assert server.asked == []
+    assert not Path("requests.jsonl").exists()
+
+
 def test_suites_of_an_installation_are_recorded_by_workers_that_unpack_their_own(
     tmp_path: Path,
 ) -> None:

@@ -20,6 +20,7 @@ from pytest_judgesense.cassettes.interchange import (
     read_batch_results,
 )
 from pytest_judgesense.cassettes.matching import request_digest
+from pytest_judgesense.checks.explanation import lint_notices
 from pytest_judgesense.commands.cassettes import (
     FIRST_ERROR,
     cassette_of,
@@ -32,9 +33,11 @@ from pytest_judgesense.commands.options import (
     OUTPUT,
     add_judge_and_suite,
     judge_and_suite,
+    registry_of,
     trust_of,
 )
 from pytest_judgesense.errors import LogError, UsageError
+from pytest_judgesense.judges.prompts import suite_for_judge
 from pytest_judgesense.judges.providers.base import HttpRequest
 from pytest_judgesense.judges.resolving import credentials_of
 from pytest_judgesense.judges.spec import JudgeSpec
@@ -71,6 +74,7 @@ def export_batch(options: argparse.Namespace) -> list[str]:
     trust = trust_of(options)
     trust.refuse_suite(suite)
     trust.refuse_files(f"judge {judge.name!r}", judge.prompts.files)
+    lint_notices(suite_for_judge(suite, judge), registry_of(options))
     requests = _batch_requests(judge, suite)
     missing = list(_missing(judge, requests, options.judge_cassettes))
     if not missing:

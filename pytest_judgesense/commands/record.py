@@ -18,6 +18,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
+from pytest_judgesense.checks.explanation import lint_notices
 from pytest_judgesense.commands.options import (
     BROKEN_FILE,
     JUDGE,
@@ -25,10 +26,12 @@ from pytest_judgesense.commands.options import (
     complain,
     judges,
     number,
+    registry_of,
     show,
     suites_named,
 )
 from pytest_judgesense.errors import JudgeError, UsageError
+from pytest_judgesense.judges.prompts import suite_for_judge
 from pytest_judgesense.judges.throttle import CONCURRENCY
 from pytest_judgesense.judges.trust import Trust
 from pytest_judgesense.recording import (
@@ -80,6 +83,8 @@ def run(options: argparse.Namespace) -> int:
     for suite in suites:
         trust.refuse_suite(suite)
     trust.refuse_files(f"judge {judge.name!r}", judge.prompts.files)
+    for suite in suites:
+        lint_notices(suite_for_judge(suite, judge), registry_of(options))
     # Trust was decided here; the location of a worker's own installation must not change it.
     trust = replace(trust, typed=(*trust.typed, *(suite.path for suite in suites)))
     seconds = options.judge_deadline

@@ -464,8 +464,8 @@ def _note_stop(
     """Write the stopping point beside a recording; remove it if the suite is complete."""
     if stop is not None and not _whole(cassettes, planned):
         replace_text(note, json.dumps(stop.to_plain(), indent=1) + "\n")
-    else:
-        note.unlink(missing_ok=True)
+    elif note.exists():  # what is complete may lie in a folder that cannot be written
+        note.unlink()
 
 
 def _of_clusters(trials: Iterable[Trial], clusters: Iterable[str]) -> tuple[Trial, ...]:

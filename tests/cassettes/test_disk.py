@@ -21,6 +21,8 @@ from pytest_judgesense.cassettes.exchange import Exchange, RecordedRequest, Reco
 from pytest_judgesense.cassettes.locking import Recorder, recording_alone
 from pytest_judgesense.cassettes.storage import Journal, read_exchanges, replace_content, rewrite
 from pytest_judgesense.errors import BrokenCassette, CassetteError
+from pytest_judgesense.judges.spec import judge_from_name
+from tests.report.replaying import measured, recordings, suite_named
 
 from .endpoint import Endpoint
 
@@ -217,6 +219,20 @@ def test_what_is_recorded_whole_can_be_recorded_on_in_a_read_only_place(read_onl
         pass
     tape.finish(["old"])
     assert (read_only / "old.jsonl").read_bytes() == bytes_of("old")
+
+
+def test_a_suite_that_is_recorded_whole_is_measured_in_a_read_only_place(tmp_path: Path) -> None:
+    judge, suite = judge_from_name("embedded:clean"), suite_named("vacuum@quick")
+    with mounted(tmp_path / "mount", "size=1m") as folder:
+        cassettes = recordings(suite, folder)
+        first = measured(judge, suite, cassettes, mode="record")
+        subprocess.run(["mount", "-o", "remount,ro", str(folder)], check=True)
+        again = measured(judge, suite, cassettes, mode="record")
+    assert len(first.asked) == len(first.judgments) > 0
+    assert [(one.trial, one.outcome) for one in again.judgments] == [
+        (one.trial, one.outcome) for one in first.judgments
+    ]
+    assert again.asked == {}
 
 
 def test_a_torn_line_in_a_read_only_place_cannot_be_repaired(tmp_path: Path) -> None:

@@ -195,11 +195,10 @@ def test_what_pytest_would_refuse_is_not_paid_for(
         f'base_url = "{server.base_url}"\n'
     )
     given = {
-        "record": ["record", str(suite), "--judge-name", "mine"],
-        "batch export": ["batch", "export", "-o", "requests.jsonl"]
-        + ["--judge-name", "mine", "--judge-suite", str(suite)],
+        "record": ["record", str(suite)],
+        "batch export": ["batch", "export", "-o", "requests.jsonl", "--judge-suite", str(suite)],
     }
-    assert main(given[command]) == 3
+    assert main([*given[command], "--judge-name", "mine"]) == 3
     out, err = capsys.readouterr()
     assert out == ""
     assert "lint identical-sides" in err

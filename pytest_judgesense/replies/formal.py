@@ -29,7 +29,7 @@ _VERDICT_KEYS: Final = frozenset(
     """
     verdict winner answer label choice decision preference preferred better best score rating
     result judgment judgement grade prediction selection selected conclusion classification
-    ruling vote pick outcome assessment determination pass passed
+    ruling vote pick outcome assessment determination pass passed chosen
     """.split()
 )
 _OTHER_KEYS: Final = frozenset(
@@ -50,8 +50,8 @@ _PAIR: Final = re.compile(
     r"|(?P<bare>[\w.-]{1,20})(?=\s{0,9}[,}\n]))"
 )
 _BRACKETS: Final = re.compile(
-    r"\[\[(?P<double>[^\[\]\n]{1,60})\]\]"
-    r"|\\boxed ?\{(?P<boxed>[^{}\n]{1,80})\}"
+    r"(?:\[\[(?P<double>[^\[\]\n]{1,60})\]\]|\\boxed ?\{(?P<boxed>[^{}\n]{1,80})\})"
+    r"(?P<of> ?/ ?\d{1,9}(?!\w|\.\d))?"
     r"|<(?P<tag>(?:final_?|my_?)?(?:verdict|answer|winner|decision|choice|judge?ment|rating|score"
     r"|grade|label|result|preference|output|response))>(?P<tagged>[^<]{1,200})</(?P=tag)>",
     re.IGNORECASE,
@@ -83,7 +83,7 @@ def _forms(text: str, labels: Labels, read: Read) -> Iterator[tuple[int, int, tu
     bracketed = any(mark in text for mark in ("[[", "\\", "<"))
     for start, end, value in [*json_objects(text), (len(text), len(text), {})]:
         for form in _BRACKETS.finditer(text, position, start) if bracketed else ():
-            reading = read(form["double"] or form["boxed"] or form["tagged"])
+            reading = read((form["double"] or form["boxed"] or form["tagged"]) + (form["of"] or ""))
             if reading is not None:
                 yield form.start(), form.end(), (reading,)
         if value is None:

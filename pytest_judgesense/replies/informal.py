@@ -41,8 +41,8 @@ _CLAUSE_ENDS: Final = re.compile(
 )
 _DOUBT: Final = re.compile(
     r"\b(?:if|whether|which|unless|might|may|could|not|never|nor|neither|cannot|hardly|barely"
-    r"|doubt|unclear|initially|at first|either|would have|were|\w{2,6}n't|can't|except|unlike"
-    r"|some (?:people|readers|users)|one would|someone|no)\b",
+    r"|doubt|unclear|initially|normally|usually|at first|either|would have|were|\w{2,6}n't|can't"
+    r"|except|unlike|some (?:people|readers|users)|one would|someone|no)\b",
     _I,
 )
 _FAR_DOUBT: Final = re.compile(
@@ -54,7 +54,7 @@ _WINDOW: Final = 100
 _LONGEST_ALONE: Final = 80
 _VERDICTS: Final = (
     "verdict|answer|winner|decision|choice|judge?ment|rating|score|grade|label|result|preference"
-    "|conclusion|selection|vote|classification|assessment"
+    "|conclusion|selection|vote|classification|assessment|correction"
 )
 _PRAISE: Final = "better|best|preferred|superior|stronger|winning"
 _KEY: Final = rf"(?:{_VERDICTS}|(?:{_PRAISE}) (?:{NOUN}|one))"
@@ -87,7 +87,7 @@ _NOT_THE_VERDICT: Final = re.compile(
     _I,
 )
 _HEADED: Final = re.compile(
-    r"[-\d. ]{0,8}(?P<head>(?P<key>[A-Za-z][\w /-]{0,40})(?: ?\([^()\n]{0,60}\))?)"
+    r"[-\d. ]{0,8}(?P<head>(?P<key>[^\W\d_][\w /-]{0,40})(?: ?\([^()\n]{0,60}\))?)"
     r" ?: ?(?P<value>.{1,60})"
 )
 _LONGEST_HEADED: Final = 8 + 41 + 63 + 3 + 60
@@ -102,8 +102,14 @@ _OPENING_ENDS: Final = re.compile(
     r"[.!](?! ?\d|\w)| - |[,;:]? (?:because|since|as)(?!\w)|,(?= not )| over(?!\w)", _I
 )
 _WORD_OPENING_ENDS: Final = re.compile(rf"{_OPENING_ENDS.pattern}|[,;:](?!\w)| \(", _I)
+# "Factual: no" denies the label that it begins with.
+_DENIED_AT_ONCE: Final = re.compile(
+    r"[^:\n]{1,60}: ?(?:no|not(?: really| quite)?|none|false|n/?a|partial(?:ly)?|partly|0)"
+    r"[ .!,;)]*(?:$|\n|(?<=[.!,;]) )",
+    _I,
+)
 _ARTICLE: Final = re.compile(r"[a-z](?!\w)")
-_ITEM: Final = re.compile(r"^[- (]{0,3}([^\s.:)]{1,12})[).:]", re.MULTILINE)
+_ITEM: Final = re.compile(r"^[- (]{0,3}([^\s.:)]{1,12})(?:[).:]| -)", re.MULTILINE)
 # A number may be the verdict: which one is ambiguous.
 _FIRST_ITEM: Final = re.compile(r"[^\w\n]{0,3}1[.)] +\S")
 _SUBJECT_WINDOW: Final = 200
@@ -254,7 +260,7 @@ def _label_alone(said: Sequence[_Sentence], number: int, labels: Labels) -> Read
 
 def _opening(text: str, labels: Labels) -> Iterator[Statement]:
     """A reply that begins with its verdict: "No, ...", "B because ...", "4 - ..."; no list."""
-    if _FIRST_ITEM.match(text):
+    if _FIRST_ITEM.match(text) or _DENIED_AT_ONCE.match(text):
         return
     ends = _OPENING_ENDS if labels.slots else _WORD_OPENING_ENDS
     reading = _value_at(labels, text.partition("\n")[0], 0, ends)

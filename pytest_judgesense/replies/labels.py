@@ -47,9 +47,12 @@ _NUMBER_WORDS: Final = (
 
 _LONGEST: Final = 200
 _MOST_SHOWN: Final = 5
+# Around the number of "[[4]]/5" and "**4**/5".
+_AFTER_NUMBER: Final = re.compile(r"[\])*]")
 _NUMBER: Final = re.compile(
     r"[^\w<>~+?-]*(?:- )?[^\w<>~+?-]*"
-    r"(?P<shown>(?P<n>-?\d{1,9}(?:\.\d{1,9})?)(?:(?: ?/ ?| out of )(?P<of>\d{1,9})(?:\.0)?)?)"
+    r"(?P<shown>(?P<n>-?\d{1,9}(?:\.\d{1,9})?)"
+    r"(?:[\])*]{0,3}(?: ?/ ?| out of )(?P<of>\d{1,9})(?:\.0)?)?)"
     r"(?: (?:stars?|points?))?[^\w%+?-]*"
 )
 _COMPARED: Final = re.compile(r"([^<>=\n]+)([<>=])\2{0,2}([^<>=\n]+)")
@@ -62,7 +65,7 @@ _SEPARATING: Final = frozenset({"or", "and", "to", "vs", "versus"})
 _NOUN_PHRASE: Final = re.compile(rf"(?:the )?{NOUN} ?[(\[\"'*]*(\w)(?:[)\]\"'*]|'s {NOUN})*")
 
 _OPENERS: Final = " \n\t*_`\"'.,;:(){}[]<>|/\\$#•·=✓✅☑❌✗"
-_CLOSERS: Final = " \n\t*_`\"'.,;:!(){}[]<>|/\\$#•="
+_CLOSERS: Final = " \n\t*_`\"'.,;:!(){}[]<>|/\\$#•=✅🏆🥇🎉"
 _AROUND: Final = f"{_OPENERS}{_CLOSERS}-+"
 # "{a}": a placeholder of a prompt.
 _PLACEHOLDER: Final = re.compile(r"(?<!\w)\{[a-z]\}")
@@ -168,7 +171,7 @@ class Labels:
     def _number(self, found: re.Match[str]) -> Reading:
         """The reading of ``4``, ``4.0``, ``4/5`` or ``7``."""
         if found["of"] and int(found["of"]) != max(self.numbers):
-            return Unparsed(f"out of range: {found['shown']}")
+            return Unparsed(f"out of range: {_AFTER_NUMBER.sub('', found['shown'])}")
         value = float(found["n"])
         if value.is_integer() and int(value) in self.numbers:
             return Verdict(self.numbers[int(value)])

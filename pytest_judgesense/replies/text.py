@@ -21,10 +21,13 @@ _SPECIAL_TOKENS: Final = re.compile(r"<\|[^<>|\n]{1,40}\|>|</?s>|\[/?INST\]")
 _STRUCK_OUT: Final = re.compile(r"~~[^~\n]{1,200}~~")
 _QUOTE_MARKS: Final = re.compile(r"^(?:> )+", re.MULTILINE)
 _TEXT_COMMAND: Final = re.compile(r"\\(?:text|textbf|mathrm|mathbf|textit)\{([^{}\n]{0,80})\}")
+# As tags, and as the special tokens of single models, which some servers leave in the text.
 _THINKING: Final = re.compile(
     r"(?:^[ \t\ufeff\u200b]*|(?<=>)[ \t]*)"
-    r"<(?P<open>think|thinking|thought|reasoning|analysis|scratchpad)>"
-    r"|</(?:think|thinking|thought|reasoning|analysis|scratchpad)>",
+    r"(?P<open><(?:seed:)?(?:think|thinking|thought|reasoning|analysis|scratchpad)>|\[THINK\]"
+    r"|<\|START_THINKING\|>|<\|channel\|>(?:analysis|commentary)[^<\n]{0,80}<\|message\|>)"
+    r"|</(?:seed:)?(?:think|thinking|thought|reasoning|analysis|scratchpad)>|\[/THINK\]"
+    r"|<\|END_THINKING\|>|<\|channel\|>final<\|message\|>",
     re.IGNORECASE | re.MULTILINE,
 )
 # Quotes and underscores are markup at the ends of words alone. Every branch begins with a fixed
@@ -81,7 +84,7 @@ def without_thinking(text: str) -> tuple[str, bool]:
     goes. An opening tag counts only at the start of a line or right after another tag, for a
     judge may write about tags.
     """
-    if "<" not in text:
+    if "<" not in text and "[" not in text:
         return text.strip(), False
     answer: list[str] = []
     position = 0

@@ -198,6 +198,9 @@ def test_no_text_is_an_empty_reply() -> None:
     assert parse_reply(None, AB) == Unparsed("empty reply")
 
 
+ANALYSIS = "<|channel|>analysis<|message|>"
+
+
 # -- step 1: thinking --------------------------------------------------------------------------
 
 
@@ -210,6 +213,13 @@ def test_no_text_is_an_empty_reply() -> None:
     (AB, "A\n<think>wait, B", CUT),
     (AB, "<think>B</think>", "<no verdict>"),
     (AB, "The text quotes a <think> tag. Therefore, B is better.", "B"),
+    # Special tokens of gpt-oss, Command A, Magistral and Seed-OSS, which some servers leave in.
+    (AB, f"{ANALYSIS}Verdict: B<|end|><|start|>assistant<|channel|>final<|message|>A", "A"),
+    (AB, f"{ANALYSIS}Is it B? Verdict: B", CUT),
+    (AB, "<|START_THINKING|>Verdict: B<|END_THINKING|><|START_RESPONSE|>A<|END_RESPONSE|>", "A"),
+    (AB, "[THINK]Verdict: B[/THINK]A", "A"),
+    (AB, "[THINK]Verdict: B", CUT),
+    (AB, "<seed:think>Verdict: B</seed:think>A", "A"),
 )
 def test_thinking_is_not_part_of_the_reply(space: DecisionSpace, text: str, expected: str) -> None:
     assert said(text, space) == expected
@@ -257,6 +267,10 @@ def test_thinking_is_not_part_of_the_reply(space: DecisionSpace, text: str, expe
     (AB, "Either [[A]] or [[B]].", "<several verdicts: A, B>"),
     (AB, "My final verdict is: [[A>>B]]", "A"),
     (AB, "So the answer is $\\boxed{B}$.", "B"),
+    (AB, '{"rejected": "A", "chosen": "B"}', "B"),
+    (FIVE, "Rating: [[4]]/5", "4"),
+    (FIVE, "[[4]]/10", "<out of range: 4/10>"),
+    (FIVE, "So it is \\boxed{4}/10.", "<out of range: 4/10>"),
 )
 def test_forms_that_no_prose_takes(space: DecisionSpace, text: str, expected: str) -> None:
     assert said(text, space) == expected
@@ -296,6 +310,16 @@ def test_forms_that_no_prose_takes(space: DecisionSpace, text: str, expected: st
     (OUTPUTS, "Output (a):\nShort.\n\nOutput (b):\nLong.", "<no verdict>"),
     (AB, "A) It is fine\nB) It is bad", "<no verdict>"),
     (AB, "1. A\n2. B", "<no verdict>"),
+    (AB, "A - good\nB - better", "<no verdict>"),
+    (AB, "Verdict: A. Correction: B", "<several verdicts: A, B>"),
+    (AB, "Winner: Response B 🏆", "B"),
+    (AB, "比较如下。\n答案：B", "B"),
+    (AB, "Normally I would choose A. This one is close.", "<no verdict>"),
+    # Not "accurate": the label is a heading, and denied.
+    (ACCURATE, "accurate: no", "<no verdict>"),
+    (ACCURATE, "Accurate: partially. One date is wrong.", "<no verdict>"),
+    (ACCURATE, "accurate: nothing contradicts the source", "accurate"),
+    (YES_NO, "No: it is false.", "NO"),
     (FIVE, "Score (1-5): 4", "4"),
     (FIVE, "Rating: 4 - the text flows.", "4"),
     (FIVE, "4, because it flows", "4"),

@@ -33,7 +33,9 @@ BROKEN_FILE: Final = 3
 # Where pytest looks for its options, in its order, and in which table.
 _INI_FILES: Final = (
     ("pytest.toml", "pytest"),
+    (".pytest.toml", "pytest"),
     ("pytest.ini", "pytest"),
+    (".pytest.ini", "pytest"),
     ("pyproject.toml", "tool.pytest.ini_options"),
     ("pyproject.toml", "tool.pytest"),
     ("tox.ini", "pytest"),

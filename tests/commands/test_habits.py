@@ -181,7 +181,10 @@ def pytest_judgesense_providers():
 """
 
 
-@pytest.mark.parametrize("ini", ["pyproject.toml", "pytest.ini"])
+TABLES = {"pyproject.toml": "tool.pytest.ini_options", ".pytest.toml": "pytest"}
+
+
+@pytest.mark.parametrize("ini", ["pyproject.toml", "pytest.ini", ".pytest.toml", ".pytest.ini"])
 @pytest.mark.parametrize(
     "command", ["lint parity.suite.toml", "plan parity.suite.toml --judge-name plain:small"]
 )
@@ -192,12 +195,12 @@ def test_plugins_are_found_on_pythonpath(
     monkeypatch.setattr(sys, "path", [*sys.path])
     (tmp_path / "src").mkdir()
     # No name twice: what is imported once stays.
-    name = f"own_{command.partition(' ')[0]}_{ini.partition('.')[2]}"
+    name = f"own_{command.partition(' ')[0]}_{ini.replace('.', '_')}"
     (tmp_path / "src" / f"{name}.py").write_text(PLUGIN)
     parity_suite(tmp_path)
     (tmp_path / ini).write_text(
-        '[tool.pytest.ini_options]\npythonpath = ["src"]\n'
-        if ini.endswith("toml")
+        f'[{TABLES[ini]}]\npythonpath = ["src"]\n'
+        if ini in TABLES
         else "[pytest]\npythonpath = src\n"
     )
     assert main(["-p", name, *command.split()]) == 0

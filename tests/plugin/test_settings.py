@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,7 @@ import pytest
 
 from pytest_judgesense.plugin.settings import OPTIONS, Settings, resolve
 
-from .project import Project, no_traceback
+from .project import Project, no_traceback, run
 
 ROOT, HERE = Path("/project"), Path("/project/here")
 
@@ -136,3 +137,37 @@ def test_the_session_ends_before_anything_is_measured(
     assert said in result.stderr.str()
     no_traceback(result)
     assert project.server.asked == []
+
+
+NATIVE = """
+judge_mode = "live"
+judge_name = ["embedded:noisy"]
+judge_suite = ["vacuum@quick"]
+judge_cassettes = "tapes"
+judge_datasheet = ["sheet.json"]
+judge_policy = "confident"
+judge_max_missing = 0.9
+judge_early_stop = false
+judge_seed = 7
+judge_concurrency = 2
+judge_max_calls = 1000
+judge_max_cost = 5
+judge_max_unparsed = 0
+judge_deadline = 60.5
+judge_save_baseline = "baseline.json"
+"""
+
+
+@pytest.mark.skipif(pytest.version_tuple < (9,), reason="pytest 9 brought tables with types")
+@pytest.mark.parametrize(
+    ("name", "table"), [("pyproject.toml", "tool.pytest"), ("pytest.toml", "pytest")]
+)
+def test_native_tables_of_pytest_have_the_types_of_toml(
+    pytester: pytest.Pytester, name: str, table: str
+) -> None:
+    (pytester.path / name).write_text(f"[{table}]{NATIVE}", encoding="utf-8")
+    run(pytester).assert_outcomes(failed=1)
+    sheet = json.loads((pytester.path / "sheet.json").read_text(encoding="utf-8"))
+    assert (sheet["mode"], sheet["seed"]) == ("live", 7)
+    assert [one["judge"]["name"] for one in sheet["judges"]] == ["noisy"]
+    assert (pytester.path / "baseline.json").is_file()

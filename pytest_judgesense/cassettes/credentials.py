@@ -63,6 +63,14 @@ _MAYBE_SECRET_FIELD: Final = re.compile(
     r"(?:^|[_-])(?:token|secret|cookie|session|signature)$", re.IGNORECASE
 )
 _LIKE_A_SECRET: Final = re.compile(r"(?=[^\d]*\d)[\w.~+/=;:%-]{16,}", re.ASCII)
+# Of URLs, beside those that fields have too.
+SECRET_PARAMETERS: Final = frozenset(
+    """
+    access_token api-key api_key apikey auth bearer client_secret code credential key pass password
+    secret sig signature
+    subscription-key token x-amz-credential x-amz-security-token x-amz-signature
+    """.split()
+)
 _CAMEL: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _URL_PASSWORD: Final = re.compile(r"://[^/\s:@]*:([^/\s@]+)@")
 
@@ -136,7 +144,7 @@ def _found_in(url: str) -> Iterator[tuple[str, str]]:
         if given := getattr(parts, kind):
             yield f"{kind} of the URL", unquote(given)
     for name, value in parse_qsl(parts.query):
-        if _names_parameter(name):
+        if _names_parameter(name) or (name.lower() in SECRET_PARAMETERS and looks_secret(value)):
             yield f"{name} in the URL", value
     for name, value in pairwise(map(unquote, parts.path.split("/"))):
         if _names_parameter(name) and looks_secret(value):  # /token/..., but not /key/rotate

@@ -28,6 +28,7 @@ from urllib.parse import quote, unquote, urlsplit, urlunsplit
 
 from pytest_judgesense.cassettes.bodies import MOST_BYTES, content_encoding, decoded
 from pytest_judgesense.cassettes.credentials import (
+    SECRET_PARAMETERS,
     SHORTEST_SECRET,
     Credentials,
     looks_secret,
@@ -43,12 +44,6 @@ PLACEHOLDER: Final = re.compile(r"\[secret: [A-Za-z0-9_ ,.-]*\]")
 
 # `location` because a redirect cannot be followed without it.
 _RESPONSE_HEADERS: Final = frozenset({"content-type", "location", "retry-after"})
-_SECRET_PARAMETERS: Final = frozenset(
-    """
-    access_token api-key api_key apikey auth client_secret code key password secret sig signature
-    subscription-key token x-amz-credential x-amz-security-token x-amz-signature
-    """.split()
-)
 # A private key of 4096 bits has 3,300 characters.
 _LONGEST_HIDDEN: Final = 4000
 # Every pattern here is applied to untrusted text and is linear: it starts at a place that its own
@@ -215,9 +210,10 @@ def _redacted_pairs(text: str) -> str:
 
 
 def _redacted(pair: str) -> str:
-    name, equals, _ = pair.partition("=")
+    name, equals, value = pair.partition("=")
     plain = unquote(name)
-    secret = plain.lower() in _SECRET_PARAMETERS or secret_name(plain)
+    secret = plain.lower() in SECRET_PARAMETERS or secret_name(plain)
+    secret = secret or (maybe_secret_name(plain) and looks_secret(unquote(value)))
     return f"{name}={REDACTED}" if equals and secret else pair
 
 
@@ -316,7 +312,8 @@ def _scrub_text(text: str, secrets: Mapping[str, str]) -> tuple[str, set[str]]:
     text, fields = _without_secret_fields(text)
     text, found = scrub(text, secrets)
     text, split = _without_split_secrets(text, secrets)
-    return text, fields | found | split
+    text, copies = _without_copies_of_tokens(text)
+    return text, fields | found | split | copies
 
 
 def same_but_for_secrets(recorded: str, asked: str) -> bool:
@@ -560,7 +557,7 @@ class _String(NamedTuple):
 
 def _documents(body: str) -> list[_Document]:
     """The body as one JSON document, or as the events of a stream (SSE, JSON Lines); else none."""
-    start = body.lstrip()[:1]
+    start = body.lstrip("\ufeff \t\r\n")[:1]
     if start in ("{", "[") and (value := _loaded(body)):
         return [_Document("", body, value=value)]
     if start != "{" and not _STREAM.search(body):
@@ -580,7 +577,7 @@ def _documents(body: str) -> list[_Document]:
 
 def _loaded(text: str) -> list[Any] | None:
     try:
-        value = json.loads(text)
+        value = json.loads(text.removeprefix("\ufeff"))
     except (ValueError, RecursionError):
         return None
     return None if _is_too_deep(text, value) else [value]
@@ -638,9 +635,11 @@ def _strings_of(documents: Iterable[_Document]) -> Iterator[_String]:
 
 
 def _without_secret_fields(text: str) -> tuple[str, set[str]]:
-    if _FORM.fullmatch(text):
-        redacted = _redacted_pairs(text)
-        return redacted, {"a form field"} if redacted != text else set()
+    if _FORM.fullmatch(form := text.strip()):
+        redacted = _redacted_pairs(form)
+        return (
+            (text.replace(form, redacted), {"a form field"}) if redacted != form else (text, set())
+        )
     fields = {field[1][-_LONGEST_NAME:] for field in _FIELD.finditer(text)}
     if not any(map(_may_be_secret, fields)):
         return text, set()
@@ -668,7 +667,7 @@ def _without_split_secrets(text: str, secrets: Mapping[str, str]) -> tuple[str, 
     their fields alone.
     """
     is_stream = "data:" in text or "}\n{" in text or "}\r\n{" in text
-    if not is_stream and '"logprobs"' not in text and text.count('"text"') < _PARTS:
+    if not is_stream and '"logprobs' not in text and text.count('"text"') < _PARTS:
         return text, set()
     documents, names = _documents(text), set()
     for key in ("path", "fields"):
@@ -704,7 +703,54 @@ def _cut(group: list[_String], spans: list[tuple[int, int, str]], *, everywhere:
             current += 1
         if parts or kept:
             string.holder[string.key] = "".join((*parts, text[kept:]))
+            if string.key == "token":
+                _forget_copies(string.holder)
         position = end
+
+
+def _without_copies_of_tokens(text: str) -> tuple[str, set[str]]:
+    """``text`` without what token probabilities repeat of tokens that a placeholder replaces."""
+    if '"logprobs' not in text or not (PLACEHOLDER.search(text) or REDACTED in text):
+        return text, set()
+    documents, found = _documents(text), False
+    for string in _strings_of(documents):
+        if string.key == "token" and _is_removed(string.text):
+            found |= _forget_copies(string.holder)
+    # Gemini's alternatives are a list of their own, by position.
+    for one in _objects([document.value for document in documents]):
+        chosen, others = one.get("chosenCandidates"), one.get("topCandidates")
+        if isinstance(chosen, list) and isinstance(others, list):
+            for place, token in enumerate(chosen[: len(others)]):
+                said = token.get("token") if isinstance(token, dict) else None
+                if _is_removed(said) and others[place]:
+                    others[place], found = {}, True
+    written = "".join(document.written() for document in documents) if found else text
+    return written, {"copies of a token"} if found else set()
+
+
+def _is_removed(text: object) -> bool:
+    """Whether a secret stood in ``text``, or went on there from the strings before."""
+    return isinstance(text, str) and (text in ("", REDACTED) or bool(PLACEHOLDER.search(text)))
+
+
+def _forget_copies(token: dict[str, Any]) -> bool:
+    """Remove the bytes of a token and the alternatives to it; whether there were any."""
+    found = False
+    for key, nothing in (("bytes", None), ("top_logprobs", [])):
+        if token.get(key):
+            token[key], found = nothing, True
+    return found
+
+
+def _objects(value: Any) -> Iterator[dict[str, Any]]:
+    waiting = [value]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, dict):
+            yield one
+            waiting += one.values()
+        elif isinstance(one, list):
+            waiting += one
 
 
 # --- what is recorded -----------------------------------------------------------------------------

@@ -26,6 +26,7 @@ from typing import Any, Final, TypeAlias, TypeVar
 
 from pytest_judgesense.cassettes.offline import socket_pairs
 from pytest_judgesense.cassettes.scope import entered
+from pytest_judgesense.judges.statuses import reason_of
 
 _T = TypeVar("_T")
 _Job: TypeAlias = tuple[Callable[[], Any], Future[Any]]
@@ -214,8 +215,20 @@ class Apart(LoopThread):
             raise OutOfTime(f"no return within {seconds:g} s") from error
 
     async def _awaited(self, begin: Callable[[], Awaitable[Any]]) -> Any:
+        # A task of its own, so that a judge which cancels its task does not cancel this one.
         coming = _stayed(begin)
-        return await (self._come(self.submit(coming)) if self._beside else coming)
+        task = asyncio.ensure_future(
+            self._come(self.submit(coming)) if self._beside else coming,
+        )
+        try:
+            return await task
+        except Exception:
+            raise
+        except BaseException as error:
+            here = asyncio.current_task()
+            if not task.done() or (here is not None and here.cancelling()):
+                raise  # the time is up, or the session ends
+            raise _fault(error) from error
 
     async def _come(self, running: Future[Any]) -> Any:
         try:
@@ -237,23 +250,25 @@ def _end_anyway(ending: Event, status: int) -> None:
 
 
 def _called(function: Callable[[], Any]) -> Any:
-    with _staying():
+    try:
         return function()
+    except Exception:
+        raise
+    except BaseException as error:
+        raise _fault(error) from error
 
 
 async def _stayed(begin: Callable[[], Awaitable[_T]]) -> _T:
     # Called here: a coroutine created earlier would cause a warning if this one is dropped.
-    with _staying():
-        return await begin()
-
-
-@contextmanager
-def _staying() -> Iterator[None]:
-    """Treat ``sys.exit`` in a judge as a fault: it would silently end the thread."""
     try:
-        yield
-    except (SystemExit, KeyboardInterrupt) as error:
-        raise RuntimeError(f"the judge raised {type(error).__name__}") from error
+        return await begin()
+    except (SystemExit, KeyboardInterrupt) as error:  # with which a loop would end
+        raise _fault(error) from error
+
+
+def _fault(error: BaseException) -> Exception:
+    """What no judge raises: ``sys.exit`` would end a thread, ``pytest.skip`` skip a check."""
+    return RuntimeError(f"the judge raised {reason_of(error)}")
 
 
 _HERE: Final[ContextVar[Apart | None]] = ContextVar("judgesense_apart", default=None)

@@ -364,7 +364,13 @@ class Client:
             return Attempt(Failed(reason), kind, overloaded=overloaded(status))
         _raise_remembered(scope)
         latency = time.perf_counter() - started
-        text = said_by(value, self._spec, self._suite.space if self._suite else None)
+        try:
+            text = said_by(value, self._spec, self._suite.space if self._suite else None)
+        except JudgesenseError:
+            raise
+        except Exception as error:  # noqa: BLE001 - such as a dictionary that holds itself
+            reason = f"the function returned what cannot be written: {reason_of(error)}"
+            return Attempt(Failed(self._cassette.redacted(reason)), "fail")
         try:
             if len(text) > self._spec.max_body_bytes:
                 raise too_large(self._spec.max_body_bytes, "returned")

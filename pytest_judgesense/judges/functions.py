@@ -255,7 +255,7 @@ def said_by(value: object, judge: JudgeSpec, space: DecisionSpace | None) -> str
     if isinstance(value, enum.Enum):
         return _of_enum(value, judge, space)
     if isinstance(value, str):
-        return value
+        return str.__str__(value)  # of a subclass the text alone
     if callable(item := getattr(value, "item", None)) and type(value).__module__ == "numpy":
         value = item()  # a scalar of numpy
     if isinstance(value, bool):

@@ -50,8 +50,11 @@ def status_of(error: BaseException) -> int:
 
 
 def reason_of(error: BaseException) -> str:
-    """The kind of error and its text, in one line."""
-    text = " ".join(str(error).split())
+    """The kind of error and its text, if it can be shown, in one line."""
+    try:
+        text = " ".join(str(error).split())
+    except Exception:  # noqa: BLE001 - a judge's own class of error
+        text = ""
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -218,7 +219,21 @@ def settings_of(config: pytest.Config) -> Settings:
             f"--judge-baseline {baseline}: there is no such file; write it with "
             "--judge-save-baseline"
         )
+    if settings.asks:
+        _refuse_environment_of_workers(config)
     return settings
+
+
+def _refuse_environment_of_workers(config: pytest.Config) -> None:
+    """`pytest.UsageError` if the project sets variables of xdist workers, as a user may."""
+    own = [*map(str, config.invocation_params.args), os.environ.get("PYTEST_ADDOPTS", "")]
+    for spec in getattr(config.option, "tx", None) or ():
+        if "env:" in spec and not any(spec in text for text in own):
+            raise pytest.UsageError(
+                f"--tx {spec} sets environment variables of the workers, and is not typed; "
+                "expected none of them from the project: they decide where keys and prompts go. "
+                "If you trust it, give --tx on the command line"
+            )
 
 
 def _read(option: Option, value: Any) -> Any:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import islice
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote, unquote
 
 import httpx
@@ -27,7 +28,14 @@ from pytest_judgesense.cassettes.credentials import (
     request_credentials,
     why_skipped,
 )
-from pytest_judgesense.cassettes.redaction import _BY_MARK, _SHAPES, REDACTED, _marks, scrub_body
+from pytest_judgesense.cassettes.redaction import (
+    _BY_MARK,
+    _SHAPES,
+    REDACTED,
+    _marks,
+    redact_url,
+    scrub_body,
+)
 from pytest_judgesense.cassettes.storage import read_exchanges
 
 KEY = 'Zq7/x+"v3=LmPw 9&kT%2'  # of the environment: every character that some encoding changes
@@ -526,6 +534,75 @@ def test_further_fields_hold_a_key(field: str) -> None:
 def test_the_tokens_of_a_reply_stay() -> None:
     body = '{"logprobs": [{"token": " Verdict:", "logprob": -0.1}, {"token": "1", "logprob": 0}]}'
     assert scrub_body(body, {}) == (body, set())
+
+
+@pytest.mark.parametrize(
+    ("body", "clean"),
+    [
+        ("grant=x&client_secret=hunter2hunter2\n", "grant=x&client_secret=REDACTED\n"),
+        ('\ufeff{"password":"hunter2hunter2"}', '{"password": "REDACTED"}'),
+        # What a judge says is text, and may be its verdict.
+        (r'{"content":"{\"password\": \"YES\"}"}', r'{"content":"{\"password\": \"YES\"}"}'),
+    ],
+)
+def test_fields_are_found_in_forms_and_documents_with_a_frame(body: str, clean: str) -> None:
+    assert scrub_body(body, {})[0] == clean
+
+
+@pytest.mark.parametrize("name", ["session", "pass", "bearer", "credential"])
+def test_further_parameters_of_a_url_hold_a_key(name: str) -> None:
+    key = "abcdef0123456789abcdef"
+    assert redact_url(f"https://h/?n=1&{name}={key}") == f"https://h/?n=1&{name}=REDACTED"
+
+
+KEY_IN_TOKENS = "Zq7-plainlooking-Key99"
+PIECES = ["YES ", *(KEY_IN_TOKENS[at : at + 4] for at in range(0, len(KEY_IN_TOKENS), 4)), " so"]
+
+
+def _openai_token(text: str) -> dict[str, Any]:
+    return {"token": text, "logprob": -0.1, "bytes": list(text.encode())}
+
+
+def _of_openai(pieces: list[str]) -> dict[str, Any]:
+    others = [
+        {**_openai_token(one), "top_logprobs": [_openai_token(one), _openai_token("NO")]}
+        for one in pieces
+    ]
+    return {"choices": [{"logprobs": {"content": others}}]}
+
+
+def _of_gemini(pieces: list[str]) -> dict[str, Any]:
+    chosen = [{"token": one, "logProbability": -0.1} for one in pieces]
+    others = [{"candidates": [{"token": one}, {"token": "NO"}]} for one in pieces]
+    return {
+        "candidates": [{"logprobsResult": {"chosenCandidates": chosen, "topCandidates": others}}]
+    }
+
+
+@pytest.mark.parametrize("form", [_of_openai, _of_gemini])
+@pytest.mark.parametrize("pieces", [PIECES, ["YES ", KEY_IN_TOKENS, " so"]], ids=["split", "whole"])
+def test_no_copy_of_a_token_keeps_a_key(
+    form: Callable[[list[str]], dict[str, Any]], pieces: list[str]
+) -> None:
+    body, names = scrub_body(json.dumps(form(pieces)), {"TOY_KEY": KEY_IN_TOKENS})
+    assert names
+    assert scrub_body(body, {"TOY_KEY": KEY_IN_TOKENS}) == (body, set())
+    # Each token that held a part of it, as text, as bytes and among the alternatives.
+    assert not any(f'"{piece}"' in body for piece in pieces[1:-1])
+    assert not any(str([*piece.encode()]) in body for piece in pieces[1:-1])
+    kept = json.dumps(form([pieces[0], pieces[-1]]))
+    for token in (pieces[0], pieces[-1]):
+        assert body.count(f'"{token}"') == kept.count(f'"{token}"')
+
+
+def test_copies_that_an_older_recording_kept_are_found() -> None:
+    body = _of_openai(["YES", "[secret: TOY_KEY]"])
+    body["choices"][0]["logprobs"]["content"][1]["bytes"] = list(KEY_IN_TOKENS.encode())
+    clean, names = scrub_body(json.dumps(body), {})
+    assert names == {"copies of a token"}
+    assert json.loads(clean)["choices"][0]["logprobs"]["content"][1] == {
+        "token": "[secret: TOY_KEY]", "logprob": -0.1, "bytes": None, "top_logprobs": [],
+    }  # fmt: skip
 
 
 # Made up, in the form that each service documents.

@@ -226,14 +226,71 @@ def test_what_a_callable_returns_too_late_is_not_recorded(
     assert read_exchanges(path) == []
 
 
+# What ends a thread, a loop, a task or a test where it is not held up.
+ENDING = """
+import asyncio, pytest
+
+class Mute(Exception):
+    def __str__(self):
+        raise ValueError("no text")
+
+class Tricky(str):
+    def __len__(self):
+        raise ValueError("no length")
+
+itself, deep = {}, {}
+itself["verdict"] = itself
+for _ in range(100_000):
+    deep = {"verdict": deep}
+"""
+
+
 @pytest.mark.parametrize("form", ["def", "async def"])
-def test_a_callable_that_exits_fails_its_trial_alone(
-    loop: AskingLoop, tmp_path: Path, form: str
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        ("raise SystemExit(3)", "RuntimeError: the judge raised SystemExit: 3"),
+        ("raise KeyboardInterrupt", "RuntimeError: the judge raised KeyboardInterrupt"),
+        ("raise asyncio.CancelledError", "RuntimeError: the judge raised CancelledError"),
+        ("raise BaseException('x')", "RuntimeError: the judge raised BaseException: x"),
+        ("pytest.skip('not here')", "RuntimeError: the judge raised Skipped: not here"),
+        ("pytest.fail('no')", "RuntimeError: the judge raised Failed: no"),
+        ("raise Mute", "Mute"),
+        ("return 10**100_000", "the function returned what cannot be written: ValueError: "),
+        ("return itself", "the function returned what cannot be written: "),
+        ("return deep", "the function returned what cannot be written: RecursionError"),
+    ],
+)
+def test_a_callable_that_ends_in_an_odd_way_fails_its_trial_alone(
+    loop: AskingLoop, tmp_path: Path, form: str, body: str, reason: str
 ) -> None:
     names: dict[str, Any] = {}
-    exec(f"{form} judge(messages):\n    raise SystemExit(3)", names)
-    (answer,) = _ask(loop, Judge("mine", names["judge"], timeout_s=20), tmp_path / "c.jsonl")
-    assert _reason(answer) == "RuntimeError: the judge raised SystemExit"
+    exec(f"{ENDING}\ncalls = []\n{form} judge(messages):\n    calls.append(1)\n"
+         f"    if len(calls) == 2:\n        {body}\n    return Tricky('YES')", names)  # fmt: skip
+    judge = Judge("mine", names["judge"], timeout_s=20)
+    first, second, third = _ask(loop, judge, tmp_path / "c.jsonl", ("a", "b", "c"))
+    assert _reason(second).startswith(reason)
+    assert [first.reply, third.reply] == [Reply("YES")] * 2
+
+
+def test_a_callable_that_cancels_its_own_task_fails_its_trial_alone(
+    loop: AskingLoop, tmp_path: Path
+) -> None:
+    calls = []
+
+    async def judge(messages: object) -> str:
+        calls.append(1)
+        if len(calls) == 2:
+            task = asyncio.current_task()
+            assert task is not None
+            task.cancel()
+            await asyncio.sleep(1)
+        return "YES"
+
+    mine = Judge("mine", judge, timeout_s=20)
+    first, second, third = _ask(loop, mine, tmp_path / "c.jsonl", ("a", "b", "c"))
+    assert _reason(second) == "RuntimeError: the judge raised CancelledError"
+    assert [first.reply, third.reply] == [Reply("YES")] * 2
 
 
 @pytest.mark.parametrize(

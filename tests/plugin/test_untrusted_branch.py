@@ -183,6 +183,28 @@ def test_nothing_in_the_branch_allows_its_host(
     assert proxy.asked == []
 
 
+@pytest.mark.parametrize("spec", ["popen//env:{}", "2*env:{}//popen"])
+def test_nor_do_variables_that_the_branch_sets_for_workers(
+    pytester: pytest.Pytester, branch: Path, proxy: Endpoint, spec: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    spec = spec.format(f"JUDGESENSE_ALLOW_HOSTS={HOST.removeprefix('http://')}:80")
+    pytester.makeini(f"[pytest]\naddopts = -d --tx {spec}")
+    result = run(pytester, SUITE, *RECORD)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines([f"ERROR: --tx {spec} sets environment variables of the workers*"])
+    no_traceback(result)
+    assert proxy.asked == []
+
+    # The user may, typed or in the environment, and a replay asks nobody.
+    pytester.makeini("[pytest]\n")
+    typed = "popen//env:JUDGESENSE_ALLOW_HOSTS=x.example"
+    in_force = f"export JUDGESENSE_ALLOW_HOSTS=x.example,{HOST}"
+    refused(run(pytester, SUITE, *RECORD, "-d", "--tx", typed), in_force)
+    monkeypatch.setenv("PYTEST_ADDOPTS", f"-d --tx {typed}")
+    refused(run(pytester, SUITE, *RECORD), in_force)
+
+
 def test_the_user_allows_it_for_good(
     pytester: pytest.Pytester,
     branch: Path,

@@ -26,7 +26,7 @@ from pytest_judgesense.judges.loop import AskingLoop
 from pytest_judgesense.judges.prompts import suite_for_judge
 from pytest_judgesense.judges.resolving import declared_judges, resolve_judges
 from pytest_judgesense.judges.spec import Judge, JudgeFunction, JudgeSpec
-from pytest_judgesense.judges.throttle import CONCURRENCY
+from pytest_judgesense.judges.throttle import CONCURRENCY, Deadline, Limits, Throttle
 from pytest_judgesense.judges.trust import Trust
 from pytest_judgesense.measurement import Measurement, Mode
 from pytest_judgesense.measurement import measure as measured
@@ -156,6 +156,8 @@ def measure(
     specs = _judges(_several(judges), registry)
     folder = Path(cassettes) if cassettes is not None else Path("cassettes")
     trust = Trust.here(*(suite.path for suite in found))
+    # Interrupted, it begins no more calls, and keeps those under way: they are paid for.
+    deadline = Deadline()
     parts, cells = [], []
 
     def asked(judge: JudgeSpec, suite: Suite, mode: Mode, loop: AskingLoop) -> Measurement:
@@ -177,12 +179,14 @@ def measure(
                 mode=mode,
                 seed=seed,
                 concurrency=concurrency,
+                throttle=Throttle(judge, concurrency, limits=Limits(deadline)),
                 how_to_record=f'record it: measure("{called}", "{suite.name}", mode="record")',
                 registry=registry,
                 trust=trust,
             )
 
-    with closing(AskingLoop()) as loop:
+    stop = deadline.interrupt if mode == "record" else None
+    with closing(AskingLoop(on_interrupt=stop)) as loop:
         for judge in specs:
             for suite in found:
                 notices = lint_notices(suite_for_judge(suite, judge), registry)

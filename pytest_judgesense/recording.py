@@ -23,7 +23,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import ExitStack, closing, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from itertools import chain
 from multiprocessing.connection import wait as wait_for_end
@@ -524,7 +524,8 @@ class Processes:
         self._own = multiprocessing.get_context("forkserver" if has_server else "spawn")
         self._own.set_forkserver_preload([__name__, _CLIENT])
         self._manager = _Manager(ctx=self._own)
-        self._manager.start(_end_with_the_driver)
+        with _ignored_by_children(signal.SIGTERM):
+            self._manager.start(_end_with_the_driver)
         desk = self._manager.desk  # type: ignore[attr-defined]
         self.ask = _Proxy(desk(max_calls, max_cost))
         self._executors: list[ProcessPoolExecutor] = []
@@ -544,9 +545,26 @@ class Processes:
         self._manager.shutdown()
 
 
+@contextmanager
+def _ignored_by_children(number: signal.Signals) -> Iterator[None]:
+    """Let processes that are started here ignore a signal, as their children will.
+
+    The server that forks the workers runs no code of ours, and cannot be told.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    own = signal.signal(number, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(number, own)
+
+
 def _end_with_the_driver() -> None:
     """Ignore interrupts, which the driver handles, and end when the driver ends."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    for one in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(one, signal.SIG_IGN)
     driver = multiprocessing.parent_process()
     assert driver is not None, "workers are begun by a driver"
 

@@ -16,7 +16,7 @@ import threading
 import time
 import zipfile
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -233,7 +233,11 @@ def test_suites_of_an_installation_are_recorded_by_workers_that_unpack_their_own
     assert "judge clean on vacuum@quick: 40 of 40 trials recorded" in done.stdout
 
 
-def test_an_interrupt_lets_the_calls_under_way_come_to_their_end(server: FastServer) -> None:
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("whom", [os.kill, os.killpg], ids=["driver", "all"])
+def test_an_interrupt_lets_the_calls_under_way_come_to_their_end(
+    server: FastServer, how: signal.Signals, whom: Callable[[int, int], None]
+) -> None:
     server._slowest_s = 0.6  # 90 calls, 8 at once: 3 s
     job_of(server)
     Path("pyproject.toml").write_text(
@@ -249,7 +253,7 @@ def test_an_interrupt_lets_the_calls_under_way_come_to_their_end(server: FastSer
     ) as process:
         while len(server.asked) < TRIALS // 4:
             time.sleep(0.005)
-        os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to the workers as well
+        whom(process.pid, how)  # a terminal's Ctrl-C reaches the workers as well
         out, _ = process.communicate(timeout=60)
     assert process.returncode == 3
     assert "interrupted; the same command asks only what is missing" in out

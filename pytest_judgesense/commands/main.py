@@ -15,6 +15,7 @@ from typing import Final, NoReturn
 from pytest_judgesense import __version__
 from pytest_judgesense.commands.options import (
     BROKEN_FILE,
+    INTERRUPTED,
     MANY,
     WRONG_COMMAND,
     complain,
@@ -23,6 +24,7 @@ from pytest_judgesense.commands.options import (
 )
 from pytest_judgesense.errors import JudgesenseError, UsageError, harmless
 from pytest_judgesense.instruments.builtin import BUILT_IN
+from pytest_judgesense.judges.termination import take_sigterm
 from pytest_judgesense.layout import WIDTH, within
 
 # Each is a module of this package (`import` is a keyword) with `add_arguments` and `run`, which
@@ -66,7 +68,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
             autocomplete(build_parser())
     options = build_parser(given).parse_args(given)
     run: Callable[[argparse.Namespace], Iterable[str] | int] = options.run
+    give_back = take_sigterm()
     try:
+        with UsageError.instead_of(
+            OSError, "there is no working folder", remedy="change to a folder that exists"
+        ):
+            os.getcwd()  # noqa: PTH109 - only whether there is one
         # As many columns as the terminal has, or as COLUMNS says; files and pipes have the most.
         with within(get_terminal_size((WIDTH, 24)).columns):
             done = run(options)
@@ -80,6 +87,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # The reader of a pipe has seen enough. Python must not complain when it flushes at exit.
         sys.stdout = None
         return 0
+    except KeyboardInterrupt:
+        complain("interrupted; run the same command again: answers that it recorded are kept")
+        return INTERRUPTED
+    finally:
+        give_back()
 
 
 def build_parser(given: Collection[str] | None = None) -> argparse.ArgumentParser:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 BAR_FAILED: Final = 1
 WRONG_COMMAND: Final = 2
+INTERRUPTED: Final = 130  # as shells have it
 BROKEN_FILE: Final = 3
 
 # Where pytest looks for its options, in its order, and in which table.

@@ -9,13 +9,10 @@ them by a file in the shared folder, and waits while one of them is calling.
 from __future__ import annotations
 
 import os
-import signal
-import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from types import FrameType
 from typing import Final
 
 _INTERRUPTED: Final = "interrupted"
@@ -23,30 +20,6 @@ _ASKING: Final = "asking-*"
 _LOOK_UP_S: Final = 0.1
 # Longer than a judge's call may take, unless its `timeout_s` was raised.
 LONGEST_WAIT_S: Final = 600.0
-
-
-def take_sigterm() -> Callable[[], None]:
-    """Let SIGTERM interrupt like Ctrl-C, unless it has another handler.
-
-    Returns:
-        What undoes it.
-    """
-    if (
-        threading.current_thread() is not threading.main_thread()
-        or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL
-    ):
-        return lambda: None
-    signal.signal(signal.SIGTERM, _interrupt)
-    return _give_back
-
-
-def _give_back() -> None:
-    if signal.getsignal(signal.SIGTERM) is _interrupt:
-        signal.signal(signal.SIGTERM, signal.SIG_DFL)
-
-
-def _interrupt(_number: int, _frame: FrameType | None) -> None:
-    raise KeyboardInterrupt("SIGTERM")
 
 
 class Asking:

@@ -24,11 +24,12 @@ import pytest
 
 from pytest_judgesense import __version__
 from pytest_judgesense.errors import JudgesenseError, UsageError, harmless, printable
+from pytest_judgesense.judges.termination import take_sigterm
 from pytest_judgesense.layout import within
 from pytest_judgesense.output import Outputs
 from pytest_judgesense.plugin.activation import PLUGINS, STATE
 from pytest_judgesense.plugin.ci import CheckFailed, Failures
-from pytest_judgesense.plugin.interruption import interrupt_workers, take_sigterm
+from pytest_judgesense.plugin.interruption import interrupt_workers
 from pytest_judgesense.plugin.screen import (
     EVERYTHING,
     Evidence,

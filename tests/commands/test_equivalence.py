@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import signal
+import subprocess
+import sys
+import time
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
@@ -57,6 +61,34 @@ def test_a_judge_screens_the_compared_pairs_and_its_rows_are_valid_toml(
         (("t2", "t1"), {"ann": "YES", "m.1": "YES"}),
         (("t2", "t3"), {"m.1": "UNSURE"}),
     ]
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupt_keeps_what_is_under_way_and_says_how_to_go_on(
+    server: ChatServer, capsys: pytest.CaptureFixture[str], how: signal.Signals
+) -> None:
+    def slow(prompt: str) -> str:
+        time.sleep(1)
+        return "YES"
+
+    server.reply = slow
+    command = [sys.executable, "-m", "pytest_judgesense.commands", *ASKED]
+    with subprocess.Popen(
+        [*command, "--judge-mode", "record"], stderr=subprocess.PIPE, text=True
+    ) as process:
+        while not server.asked:
+            time.sleep(0.005)
+        process.send_signal(how)
+        _, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert err == (
+        "judgesense: interrupted; run the same command again: answers that it recorded are kept\n"
+    )
+    # What was asked came to its end, and is asked no more.
+    under_way = len(server.asked)
+    assert main([*ASKED, "--judge-mode", "record"]) == 0
+    assert len(server.asked) == 3 >= under_way
+    assert "3 YES" in capsys.readouterr().out
 
 
 def test_it_is_asked_without_the_judges_own_system_prompt(server: ChatServer) -> None:

@@ -238,6 +238,19 @@ def test_a_port_in_use_is_a_wrong_command():
             process.kill()
 
 
+@pytest.mark.skipif(os.name == "nt", reason="Windows keeps the folder of a process")
+def test_a_working_folder_that_is_gone_is_said(tmp_path):
+    (folder := tmp_path / "gone").mkdir()
+    code = "import os, sys\nos.rmdir(os.getcwd())\n"
+    code += "from pytest_judgesense.commands.main import main\nsys.exit(main(['explain', 'jss']))"
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 2
+    assert done.stderr.startswith("judgesense: there is no working folder\n")
+    assert "Traceback" not in done.stderr
+
+
 def test_version():
     assert run("--version").stdout.startswith("judgesense 0.")
 

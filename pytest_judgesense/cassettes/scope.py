@@ -7,12 +7,14 @@ the code that starts them.
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar, copy_context
+from types import FrameType
 from typing import Any, Final, Generic, TypeVar
 from unittest import mock
 
@@ -22,6 +24,8 @@ from pytest_judgesense.errors import JudgesenseError
 _Error = TypeVar("_Error", bound=JudgesenseError)
 _Value = TypeVar("_Value")
 
+# Where every import of a module passes through.
+_IMPORT: Final = "<frozen importlib._bootstrap>"
 _CURRENT: Final[ContextVar[CallScope | None]] = ContextVar("judgesense_trial", default=None)
 
 
@@ -65,6 +69,11 @@ class CallScope:
         self._digests: Counter[str] = Counter()
         self._first: Callable[[], str] | None = None
         self._calls = 0
+
+    @property
+    def importing(self) -> CallScope | None:
+        """The scope of modules that the trial imports: no trial, and without network in replays."""
+        return CallScope(self.trial, None, replaying=True) if self.replaying else None
 
     @property
     def digests(self) -> frozenset[str]:
@@ -122,8 +131,22 @@ class CallScope:
 
 
 def current_scope() -> CallScope | None:
-    """The scope of the running code; ``None`` outside every trial."""
-    return _CURRENT.get()
+    """The scope of the running code; ``None`` outside every trial.
+
+    A module that is imported within a trial is not of it: what it fetches would be missing where
+    another trial comes first, as litellm's list of prices.
+    """
+    scope = _CURRENT.get()
+    return scope.importing if scope is not None and _is_importing() else scope
+
+
+def _is_importing() -> bool:
+    frame: FrameType | None = sys._getframe(2)
+    while frame is not None:
+        if frame.f_code.co_filename == _IMPORT:
+            return True
+        frame = frame.f_back
+    return False
 
 
 class held(Generic[_Value]):  # noqa: N801 - a context manager, and a class since that is quicker

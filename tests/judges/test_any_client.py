@@ -466,6 +466,35 @@ def test_what_a_module_fetches_while_it_is_imported_belongs_to_no_trial(
     assert {exchange.request.method for exchange in read_exchanges(path)} == {"POST"}
 
 
+@pytest.mark.parametrize("form", ["def", "async def"])
+@pytest.mark.parametrize("reached", [True, False])
+def test_nor_does_it_if_a_trial_imports_the_module(
+    path: Path, served: Provider, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, form: str,
+    reached: bool,
+) -> None:  # fmt: skip
+    monkeypatch.syspath_prepend(tmp_path)
+    found = []
+    # The trial that imports it is another one each time.
+    for mode, trials in (("record", TRIALS), ("replay", dict(reversed(TRIALS.items())))):
+        name = f"lazily_{form[:3].strip()}_{reached}_{mode}"
+        url = served.url if reached else "http://127.0.0.1:1"
+        code = FETCHES.replace("{url}/prices", f"{url}/prices").format(url=served.url)
+        (tmp_path / f"{name}.py").write_text(code)
+        names: dict[str, Any] = {}
+        exec(
+            f"{form} judge(messages):\n    import {name}\n    return {name}.judge(messages)", names
+        )
+        tape = Cassette(path, mode)  # type: ignore[arg-type]
+        replies = _replies(Judge("mine", names["judge"]), tape, trials)
+        found.append(dict(zip(trials, replies, strict=True)))
+        tape.finish(sorted(tape.trials))
+        fetched = sys.modules.pop(name).FETCHED
+        assert fetched is reached if mode == "record" else fetched == "NetworkRefused"
+    assert found[0] == found[1]
+    assert served.hits == reached + len(TRIALS)
+    assert {exchange.request.method for exchange in read_exchanges(path)} == {"POST"}
+
+
 LITELLM = """
 import asyncio, json, sys
 import litellm

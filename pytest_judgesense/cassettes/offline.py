@@ -9,6 +9,7 @@ connects below Python's ``socket`` module, or in another process, is not detecte
 from __future__ import annotations
 
 import asyncio
+import errno
 import socket
 import threading
 from collections.abc import Callable, Iterator
@@ -70,6 +71,8 @@ def _refusing(connect: Callable[..., Any], position: int) -> Callable[..., Any]:
         scope = current_scope()
         if scope is None:
             return connect(*args, **kwargs)
+        if scope.imports:
+            raise ConnectionRefusedError(errno.ECONNREFUSED, "no network while replaying")
         address = args[position] if len(args) > position else kwargs
         raise scope.remember(
             NetworkRefused(

@@ -40,12 +40,15 @@ class CallScope:
         settled: bool = False,
         after: int = 0,
         replaying: bool = False,
+        imports: bool = False,
     ) -> None:
         """Open a scope for the cassette ``owner``; another one leaves its requests alone.
 
         ``settled`` says that the trial is complete, ``after`` is its highest call number; a
-        ``replaying`` scope makes no connection.
+        ``replaying`` scope makes no connection. One of modules that are imported (``imports``) fails
+        to connect as it does without a network, which modules that fetch something provide for.
         """
+        self.imports = imports
         self.trial = trial
         self.replaying = replaying
         self.owner = owner
@@ -73,7 +76,7 @@ class CallScope:
     @property
     def importing(self) -> CallScope | None:
         """The scope of modules that the trial imports: no trial, and without network in replays."""
-        return CallScope(self.trial, None, replaying=True) if self.replaying else None
+        return CallScope(self.trial, None, replaying=True, imports=True) if self.replaying else None
 
     @property
     def digests(self) -> frozenset[str]:
@@ -175,8 +178,9 @@ def following_threads() -> Iterator[None]:
     start, submit = threading.Thread.start, ThreadPoolExecutor.submit
 
     def following_start(thread: threading.Thread) -> None:
-        if current_scope() is not None:
-            context, run = copy_context(), thread.run
+        if (scope := current_scope()) is not None:
+            with entered(scope):
+                context, run = copy_context(), thread.run
 
             def run_in_context() -> None:
                 del thread.run  # else thread and closure would keep each other alive
@@ -189,9 +193,10 @@ def following_threads() -> Iterator[None]:
     def following_submit(
         executor: ThreadPoolExecutor, job: Callable[..., Any], /, *args: Any, **kwargs: Any
     ) -> Future[Any]:
-        if current_scope() is None:
+        if (scope := current_scope()) is None:
             return submit(executor, job, *args, **kwargs)
-        context = copy_context()
+        with entered(scope):
+            context = copy_context()
         # The worker thread that this may start serves later trials too: it belongs to none.
         with entered(None):
             return submit(executor, context.run, job, *args, **kwargs)

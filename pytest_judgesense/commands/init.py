@@ -209,7 +209,7 @@ def _function(target: str, folder: Path) -> JudgeFunction:
     from pytest_judgesense.judges.spec import judge_from_table
 
     spec = judge_from_table(target, {"provider": "callable", "model": target}, folder)
-    scope = CallScope(f"(import of {target})", None, replaying=True)
+    scope = CallScope(target, None, replaying=True, imports=True)
     with refuse_sockets(), placeholder_credentials(), entered(scope):
         return function_of(spec)
 

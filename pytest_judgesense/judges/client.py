@@ -398,7 +398,7 @@ class Client:
         async with self._importing:
             if self._bound is None:
                 replaying = self._cassette.mode == "replay"
-                importing = CallScope(f"(import of {self._spec.model})", self, replaying=True)
+                importing = CallScope(self._spec.model, self, replaying=True, imports=True)
                 with entered(importing if replaying else None):
                     function = await imported(self._spec, self._apart)
                 self._bound = function, binding_of(function, self._spec, self._suite)

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, get_args
 
 from pytest_judgesense.cassettes.locking import Recorder, recording_alone
 from pytest_judgesense.checks.declaration import declare_check
@@ -151,6 +151,10 @@ def measure(
         raise UsageError(
             "policy refuted is decided over all checks of a session of pytest",
             expected="estimate or confident",
+        )
+    if mode not in get_args(Mode):
+        raise UsageError(
+            f"mode {mode!r} is unknown", expected=f"one of {', '.join(get_args(Mode))}"
         )
     found = [_suite(one, registry) for one in _several(suites)]
     specs = _judges(_several(judges), registry)

@@ -135,6 +135,8 @@ def test_what_is_not_known_is_a_usage_error(tmp_path: Path) -> None:
         measure(["embedded:clean", "embedded:clean"], "vacuum")
     with pytest.raises(UsageError, match="refuted"):
         measure("embedded:clean", "vacuum", policy="refuted")
+    with pytest.raises(UsageError, match="mode 'recrod' is unknown"):
+        measure("embedded:clean", "vacuum", mode="recrod")  # type: ignore[arg-type]
 
 
 def test_several_judges_end_in_who_is_most_stable_by_wording_and_by_order(

@@ -160,11 +160,16 @@ def read_vcr(path: Path) -> list[Answered]:
 def _yaml_value(text: str) -> Any:
     # Made of nested nodes by recursion in C, which ends the process where they are too many.
     depth = 0
-    for event in yaml.parse(text, _SafeLoader):
-        if isinstance(event, yaml.CollectionStartEvent | yaml.CollectionEndEvent):
-            depth += 1 if isinstance(event, yaml.CollectionStartEvent) else -1
-            if depth > DEEPEST:
-                raise ValueError(f"nested deeper than {DEEPEST}")
+    try:
+        for event in yaml.parse(text, _SafeLoader):
+            if isinstance(event, yaml.CollectionStartEvent | yaml.CollectionEndEvent):
+                depth += 1 if isinstance(event, yaml.CollectionStartEvent) else -1
+                if depth > DEEPEST:
+                    raise ValueError(f"nested deeper than {DEEPEST}")
+    except yaml.YAMLError as error:
+        if "nesting depth" in str(error):  # the limit of newer parsers, which read ahead
+            raise ValueError(f"nested deeper than {DEEPEST}") from error
+        raise
     return yaml.load(text, _SafeLoader)  # noqa: S506 - a safe one
 
 

@@ -45,8 +45,8 @@ class CallScope:
         """Open a scope for the cassette ``owner``; another one leaves its requests alone.
 
         ``settled`` says that the trial is complete, ``after`` is its highest call number; a
-        ``replaying`` scope makes no connection. One of modules that are imported (``imports``) fails
-        to connect as it does without a network, which modules that fetch something provide for.
+        ``replaying`` scope makes no connection. One of modules that are imported (``imports``)
+        fails to connect as it does without a network, which modules that fetch something expect.
         """
         self.imports = imports
         self.trial = trial

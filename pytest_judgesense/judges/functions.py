@@ -272,12 +272,15 @@ def said_by(value: object, judge: JudgeSpec, space: DecisionSpace | None) -> str
             expected=_RETURNS,
             remedy=f"fix {judge.model}",
         )
-    inner = partial(_inner, judge, space)
-    return json.dumps(plain, ensure_ascii=False, default=inner)
+    return json.dumps(_inner(judge, space, plain), ensure_ascii=False, default=str)
 
 
 def _of_enum(member: enum.Enum, judge: JudgeSpec, space: DecisionSpace | None) -> str:
     name = member.name.replace("_", " ")
+    # Numbers of an Enum count its members: where they begin at 0, 1 is the second candidate.
+    counts = not isinstance(member.value, str)
+    if counts and space is not None and isinstance(labels_of(space).read(name), Verdict):
+        return name
     if isinstance(member.value, str | int | float):
         text = said_by(member.value, judge, space)
         if space is None or isinstance(labels_of(space).read(text), Verdict):
@@ -299,5 +302,10 @@ def _plain(value: object) -> dict[str, Any] | None:
 
 
 def _inner(judge: JudgeSpec, space: DecisionSpace | None, value: object) -> object:
-    """The JSON form of a ``value`` of a dictionary that is not a JSON type."""
-    return _of_enum(value, judge, space) if isinstance(value, enum.Enum) else str(value)
+    """A ``value`` of a dictionary with Enums as said; some of them are numbers to JSON."""
+    inner = partial(_inner, judge, space)
+    if isinstance(value, enum.Enum):
+        return _of_enum(value, judge, space)
+    if isinstance(value, Mapping):
+        return {key: inner(one) for key, one in value.items()}
+    return [inner(one) for one in value] if isinstance(value, list | tuple) else value

@@ -271,6 +271,11 @@ class Winner(enum.Enum):
     TIE = enum.auto()
 
 
+class FromZero(enum.IntEnum):
+    ANSWER_A = 0
+    ANSWER_B = 1
+
+
 class Grade(enum.IntEnum):
     POOR = 1
     GOOD = 5
@@ -300,6 +305,8 @@ class Model(BaseModel):
         (4.0, SCALE, "4"),
         (Winner.ANSWER_B, PAIRS, "B"),
         (Winner.TIE, PAIRS, "tie"),
+        (FromZero.ANSWER_B, PAIRS, "B"),
+        ({"winner": FromZero.ANSWER_A}, PAIRS, "A"),
         (Grade.GOOD, SCALE, "5"),
         ({"verdict": "A", "reason": "B is longer"}, PAIRS, "A"),
         ({"score": 2, "confidence": 0.9}, SCALE, "2"),

@@ -264,7 +264,10 @@ def _token(stated: Any) -> Token | None:
     if not isinstance(stated, dict) or (own := _likelihood(stated)) is None:
         return None
     top = stated.get("top_logprobs")
-    listed = [_likelihood(one) for one in (top if isinstance(top, list) else [])[:TOP_TOKENS]]
+    # Without the alternatives the drawn token alone would look certain.
+    if not isinstance(top, list) or not top:
+        return None
+    listed = [_likelihood(one) for one in top[:TOP_TOKENS]]
     # Tokens with equal stripped text ("A" and " A") are the same word to a reader.
     found: dict[str, float] = {}
     for text, chance in dict.fromkeys(one for one in listed if one is not None):

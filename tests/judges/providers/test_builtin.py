@@ -276,7 +276,10 @@ def test_tokens_are_read_with_the_probabilities_in_their_places() -> None:
         [stated("A", float("nan"))],
         [stated("A", True)],
         [stated("x" * 201, -1.0)],
-        [stated("A", -1.0), "gap"],
+        [stated("A", -1.0, stated("B", -2.0)), "gap"],
+        # Endpoints that ignore `top_logprobs`: the drawn token alone is no certainty.
+        [stated("A", -0.1)],
+        [{"token": "A", "logprob": -0.1}],
     ],
 )
 def test_tokens_that_cannot_be_read_cost_the_probabilities_and_not_the_reply(content: Any) -> None:

@@ -404,7 +404,8 @@ def _ask(
     verdicts = suite.space.verdicts
     if suite.space.criteria or len(verdicts) > _MOST_NAMED:
         verdicts = ()
-    first = FirstReplies(0 if mode == "replay" else max_unparsed, verdicts)
+    paths = [cassette.path for cassette, _ in by_cassette]
+    first = FirstReplies(0 if mode == "replay" else max_unparsed, verdicts, paths)
     answers: dict[str, Answer] = {}
     left_out: list[tuple[Trial, LimitReached]] = []
     for batch in batches(answers) if batches else [trials]:
@@ -578,7 +579,7 @@ async def ask_all(
                     if cassette.mode == "replay":
                         return answer
                     judgment = judgment_of(suite, judge, trial, answer)
-                    first.learn(judgment)
+                    first.learn(judgment, made=answer.made)
         except LimitReached as limit:
             return limit  # calls in flight are paid for: they are completed
         refusals.learn(trial, answer.reply)

@@ -8,8 +8,10 @@ values, costs only these calls.
 from __future__ import annotations
 
 import asyncio
+import shlex
 from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Final
 
 from pytest_judgesense.errors import LimitReached, printable
@@ -28,9 +30,13 @@ class FirstReplies:
     name the ``verdicts`` that a reply may state.
     """
 
-    def __init__(self, most: int = 0, verdicts: Sequence[str] = ()) -> None:
+    def __init__(
+        self, most: int = 0, verdicts: Sequence[str] = (), recordings: Iterable[Path] = ()
+    ) -> None:
         self._most = most
         self._verdicts = verdicts
+        self._recordings = [str(path) for path in recordings]
+        self._recorded = 0
         self._open = not most
         self._under_way = 0
         self._unread: list[Judgment] = []
@@ -58,12 +64,13 @@ class FirstReplies:
                 self._under_way -= 1
                 self._changed.notify_all()
 
-    def learn(self, judgment: Judgment) -> None:
-        """Note the outcome of a trial."""
+    def learn(self, judgment: Judgment, *, made: bool) -> None:
+        """Note the outcome of a trial, and whether a call was ``made`` or is recorded."""
         if isinstance(judgment.outcome, Verdict):
             self._open = True
         elif isinstance(judgment.outcome, Unparsed):
             self._unread.append(judgment)
+            self._recorded += not made
 
     @property
     def _may_begin(self) -> bool:
@@ -77,13 +84,20 @@ class FirstReplies:
     def _limit(self) -> LimitReached:
         shown = "\n            ".join(unread_lines(self._unread))
         named = f" ({', '.join(self._verdicts)})" if self._verdicts else ""
+        before = ""
+        if self._recorded:
+            # A function that makes no request is not run for what is recorded, changed or not.
+            files = " and ".join(map(shlex.quote, self._recordings))
+            before = (
+                f"; {self._recorded} of these are from before: to ask for all again, rm {files}"
+            )
         return LimitReached(
             f"none of the first {len(self._unread)} replies states a verdict "
             f"(--judge-max-unparsed {self._most})",
             found=shown,
             expected=f"a verdict{named} in at least one of them; otherwise asking stops",
             remedy="fix the prompt, the function or [space] names of the suite, and run again: "
-            "recorded replies are kept; --judge-max-unparsed 0 turns this limit off",
+            f"recorded replies are kept{before}; --judge-max-unparsed 0 turns this limit off",
         )
 
 

@@ -6,6 +6,8 @@ import itertools
 
 import pytest
 
+from tests import processes
+
 from .project import Project, no_traceback, parity_suite
 
 N = 200
@@ -111,6 +113,27 @@ def test_a_call_that_fails_counts_for_neither(mute: Project) -> None:
     mute.server.status = lambda _: 400 if next(numbers) < 30 else 200
     mute.run(*RECORD)
     assert len(mute.server.asked) == 30 + 20
+
+
+def test_a_function_that_was_repaired_is_told_how_to_ask_again(
+    mute: Project, workers: tuple[str, ...]
+) -> None:
+    """It makes no request, so what it returned is recorded, and it does not run for that again."""
+    (mute.path / "pyproject.toml").write_text(
+        '[tool.judgesense.judges.mine]\nprovider = "callable"\nmodel = "rules:judge"\n'
+    )
+    rules = mute.path / "rules.py"
+    rules.write_text('def judge(prompt):\n    return "Hm."\n')
+    first = processes.run("pytest", *RECORD, *workers, cwd=mute.path)
+    assert "are from before" not in first.stdout
+    rules.write_text('def judge(prompt):\n    return "NO, never"\n')
+    result = processes.run("pytest", *RECORD, *workers, cwd=mute.path)
+    told = " ".join(result.stdout.split())
+    remedy = f"20 of these are from before: to ask for all again, rm {mute.cassette}; "
+    assert remedy in told, result.stdout
+    mute.cassette.unlink()
+    processes.run("pytest", *RECORD, *workers, cwd=mute.path)
+    assert len(mute.lines()) == N
 
 
 def test_a_replay_stops_at_nothing(mute: Project) -> None:

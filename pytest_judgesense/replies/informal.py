@@ -20,6 +20,7 @@ from typing import Final, TypeAlias
 
 from pytest_judgesense.replies.labels import NOUN, Labels, Reading, agreed
 from pytest_judgesense.replies.statements import Statement, Weight
+from pytest_judgesense.trial import Unparsed
 
 _I: Final = re.IGNORECASE
 _LONGEST_VALUE: Final = 120
@@ -31,11 +32,23 @@ _SENTENCE_ENDS: Final = re.compile(
 # Where a value may end that a sentence goes on after.
 _ENDS: Final = re.compile(
     r"$|\n|[,;:!](?!\w)|\.(?!\d)| \(| - "
-    r"| (?:because|as|since|due|over|rather|instead|given|for|but|while|with|so)(?!\w)",
+    r"| (?:because|as|since|due|over|rather|instead|given|for|but|while|with|so)(?!\w)"
+    r"| on (?:an?|the) (?:scale|\d{1,3}[- ]point)",
     _I,
 )
 _VALUE: Final = re.compile(r"[(\[{<'|]{0,3} ?[\w-](?:.*\w)?[^\w\s]{0,3}\s?", re.DOTALL)
 _ANOTHER: Final = re.compile(r" ?(?:[,;/&|]|or(?!\w)|and(?!\w)){1,2} ?", _I)
+# "3 - 4" is a range, "3 - because" is not.
+_RANGE: Final = re.compile(r" - (?=-?\d)")
+# Between a mark and a number: the sign in "Score: -2", the bound in "Score: >2".
+_SIGN: Final = re.compile(r"(?<!-)-$")
+_BOUND: Final = re.compile(r"(?:(?<![=-])>=?|<=?) ?$")
+_SCALE: Final = re.compile(
+    r"[ ,(]{0,3}(?:out of |(?:on|in|using) (?:an?|the) (?:scale|range) ?(?:of|from|:)? ?"
+    r"|(?:on|in|using) (?:an?|the) (?=\d{1,9}[- ]point)|(?=\d{1,9} ?(?:-|to) ?\d{1,9} scale))"
+    r"(?P<one>\d{1,9})(?:(?: ?- ?| to )(?P<other>\d{1,9}))?(?:[- ]point)?(?: scale)?(?![\w%])",
+    _I,
+)
 _CLAUSE_ENDS: Final = re.compile(
     r"[,;:()]| (?:but|while|whereas|however|although|and|so|therefore|thus|hence) ", _I
 )
@@ -82,8 +95,9 @@ _CHOOSING: Final = (" choose ", " prefer ", " pick ", " select ")
 _LOWER: Final = str.maketrans(f"{ascii_uppercase}İı", f"{ascii_lowercase}ii")
 _NOT_THE_VERDICT: Final = re.compile(
     r"\b(?:confidence|no|not|isn't|without|correct|right|expected|reference|gold|truth|true|user's"
-    r"|student's|assistant's|its|their|first|initial|previous|highest|lowest|maximum|minimum"
-    r"|possible|average|good|ideal|perfect|another|other|hypothetical|alternative)(?: an?| the)? $",
+    r"|student's|assistant's|its|their|first|initial|previous|highest|lowest|max(?:imum)?"
+    r"|min(?:imum)?|possible|average|good|ideal|perfect|another|other|hypothetical|alternative)"
+    r"(?: an?| the)? $",
     _I,
 )
 _HEADED: Final = re.compile(
@@ -93,7 +107,8 @@ _HEADED: Final = re.compile(
 _LONGEST_HEADED: Final = 8 + 41 + 63 + 3 + 60
 _NOT_A_RATING: Final = re.compile(
     r"\b(?:number|count|confidence|issues?|errors?|step|paragraphs?|sentences?|total|words?"
-    r"|length|item|question|point|example|criteri(?:on|a)|there|options?)\b",
+    r"|length|item|question|point|example|criteri(?:on|a)|there|options?"
+    r"|max(?:imum)?|min(?:imum)?|highest|lowest|possible|scale|range)\b",
     _I,
 )
 # "# Output (a)" and "Output (a):" are headings of a text about it.
@@ -134,6 +149,7 @@ _CONCLUDES: Final = re.compile(
     r"|for (?:these|this) reasons?|(?:i|we)(?: have)? (?:conclude|determine|decide)d?)\b|^so\b",
     _I,
 )
+_SO: Final = re.compile(r"(?<!\w)(?:so|therefore|thus|hence),? ", _I)
 _ASPECT: Final = re.compile(
     r"\b(?:in terms of|regarding|with (?:respect|regards?) to|when it comes to|as far as|as for)\b",
     _I,
@@ -176,6 +192,7 @@ def informal(text: str, labels: Labels) -> Iterator[Statement]:
     yield from _under_a_heading(text, labels)
     yield from _alone(said, labels)
     yield from _opening(text, labels)
+    yield from _closing(said, labels)
     yield from _prose(text, said, labels)
 
 
@@ -195,7 +212,8 @@ def _after_a_key(text: str, labels: Labels) -> Iterator[Statement]:
     lower = text.lower() if text.isascii() else text.translate(_LOWER)
     choices = _CHOICE.finditer(text) if any(verb in lower for verb in _CHOOSING) else ()
     for found in chain(_marks(text, lower), choices):
-        reading = _value_at(labels, text, found.end())
+        place = _number_begins(labels, text, found.end()) if labels.numbers else found.end()
+        reading = _value_at(labels, text, place) if place is not None else None
         if reading is None:
             continue
         before = re.split(r"[.!?\n]", text[max(0, found.start() - _WINDOW) : found.start()])[-1]
@@ -206,6 +224,19 @@ def _after_a_key(text: str, labels: Labels) -> Iterator[Statement]:
             yield Statement(found.start(), Weight.FINAL if final else Weight.VERDICT, reading)
         elif not _ARTICLE.match(text, found.end()):
             yield Statement(found.start(), Weight.OPINION, reading)
+
+
+def _number_begins(labels: Labels, text: str, place: int) -> int | None:
+    """Where a number begins that a mark before ``place`` announces; ``None`` if it is a bound."""
+    if not text[place : place + 1].isdigit():
+        return place
+    start = max(0, place - 4)
+    if _BOUND.search(text, start, place):
+        return None
+    signed = _SIGN.search(text, start, place)
+    # In "Score:-2" it may be a dash, unless labels are below zero.
+    dash = text[max(0, place - 2) : place] == ":-" and min(labels.numbers) >= 0
+    return place - 1 if signed and not dash else place
 
 
 def _marks(text: str, lower: str) -> Iterator[re.Match[str]]:
@@ -270,6 +301,15 @@ def _opening(text: str, labels: Labels) -> Iterator[Statement]:
             yield Statement(0, Weight.VERDICT, reading)
 
 
+def _closing(said: Sequence[_Sentence], labels: Labels) -> Iterator[Statement]:
+    """A last sentence that ends in its verdict: "The date differs, so no"."""
+    start, sentence = said[-1] if said and not labels.slots else (0, "")
+    for found in _SO.finditer(sentence, max(0, len(sentence) - _LONGEST_VALUE)):
+        reading = labels.read(sentence[found.end() :])
+        if reading is not None and not _doubted(sentence[: found.start()]):
+            yield Statement(start + found.end(), Weight.VERDICT, reading)
+
+
 def _prose(text: str, said: Sequence[_Sentence], labels: Labels) -> Iterator[Statement]:
     """The statements about labels in the sentences of ``text``."""
     # A match in a sentence is also a match in the text; most sentences have none.
@@ -331,11 +371,23 @@ def _value_at(
         reading = labels.read_several(value) if _VALUE.fullmatch(value) else None
         if reading is not None:
             another = _ANOTHER.match(piece, end.start())
+            if labels.numbers:
+                if (scale := _another_scale(labels, piece, end.start())) is not None:
+                    return Unparsed(f"out of range: {value.strip()} {scale}")
+                another = another or _RANGE.match(piece, end.start())
             more = another and _value_at(labels, piece, another.end())
             return agreed([reading, more]) if more else reading
         if number == _MOST_ENDS:
             break
     return None
+
+
+def _another_scale(labels: Labels, piece: str, place: int) -> str | None:
+    """The scale that follows a number at ``place``, unless it is that of the labels."""
+    found = _SCALE.match(piece, place)
+    if found is None or max(int(found["one"]), int(found["other"] or 0)) == max(labels.numbers):
+        return None
+    return found[0].strip(" ,(")
 
 
 def _doubted(before: str) -> bool:

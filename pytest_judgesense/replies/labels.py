@@ -50,10 +50,14 @@ _MOST_SHOWN: Final = 5
 # Around the number of "[[4]]/5" and "**4**/5".
 _AFTER_NUMBER: Final = re.compile(r"[\])*]")
 _NUMBER: Final = re.compile(
-    r"[^\w<>~+?-]*(?:- )?[^\w<>~+?-]*"
+    r"[^\w<>~+?\u2264\u2265\xb1-]*(?:- )?[^\w<>~+?\u2264\u2265\xb1-]*"
     r"(?P<shown>(?P<n>-?\d{1,9}(?:\.\d{1,9})?)"
     r"(?:[\])*]{0,3}(?: ?/ ?| out of )(?P<of>\d{1,9})(?:\.0)?)?)"
     r"(?: (?:stars?|points?))?[^\w%+?-]*"
+)
+# "<3" and ">3" are bounds; "<3>" and "=> 3" are not.
+_BOUND: Final = re.compile(
+    r"(?:[^\w<>]|[=-]>)*(?:[\u2264\u2265\xb1]|<(?![^\w<>]*\d[^<>]*>)|(?<![=-])>)[^\w<>]*\d"
 )
 _COMPARED: Final = re.compile(r"([^<>=\n]+)([<>=])\2{0,2}([^<>=\n]+)")
 # Written so that every branch begins with given characters, which makes the search fast.
@@ -131,6 +135,8 @@ class Labels:
             return None
         words = text.strip(_AROUND).split(None, self.most_words)
         if len(words) > self.most_words and not _SHELLS.search(text):
+            return None
+        if self.numbers and _BOUND.match(text):
             return None
         core = _peeled(text)
         for shown in (text, _EMPHASIS.sub("", core)) if self.numbers else ():

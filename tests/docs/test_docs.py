@@ -178,6 +178,7 @@ def table_rows(name: str, heading: str) -> list[list[str]]:
 SPACES = {
     "YES/NO": DecisionSpace(("YES", "NO")),
     "1 to 5": DecisionSpace(("1", "2", "3", "4", "5"), ordinal=True),
+    "-2 to 2": DecisionSpace(("-2", "-1", "0", "1", "2"), ordinal=True),
     "A/B": DecisionSpace(("A", "B"), pairwise=True),
     "A/B/tie": DecisionSpace(("A", "B"), pairwise=True, tie=True),
     "A/B/tie/abstain": DecisionSpace(("A", "B"), pairwise=True, tie=True, abstain=True),

@@ -25,6 +25,7 @@ OUTPUTS = DecisionSpace(
     ("A", "B"), pairwise=True, names={"A": ("Output (a)",), "B": ("Output (b)",)}
 )
 C_IS_TIE = DecisionSpace(("A", "B"), pairwise=True, tie=True, names={"tie": ("C",)})
+SIGNED = DecisionSpace(("-2", "-1", "0", "1", "2"), ordinal=True)
 YES_NO = DecisionSpace(("YES", "NO"))
 YES_NO_OPEN = DecisionSpace(("YES", "NO"), abstain=True)
 FIVE = DecisionSpace(("1", "2", "3", "4", "5"), ordinal=True)
@@ -394,6 +395,97 @@ def test_statements_in_prose(space: DecisionSpace, text: str, expected: str) -> 
     (FIVE, "1.\nThe text is incoherent.", "1"),
 )
 def test_what_only_repeats_the_prompt_states_nothing(
+    space: DecisionSpace, text: str, expected: str
+) -> None:
+    assert said(text, space) == expected
+
+
+# "-2" under a mark was read as 2, which turns the judgment around.
+@table(
+    *(
+        (space, text, expected)
+        for text in (
+            "-2",
+            "Score: -2",
+            "Score:-2",
+            "**Score:** -2",
+            "Rating: \N{MINUS SIGN}2",
+            "Final score = -2",
+        )
+        for space, expected in ((SIGNED, "-2"), (FIVE, "<out of range: -2>"))
+        if (space, text) != (FIVE, "Score:-2")
+    ),
+    (SIGNED, "Score\n-2", "-2"),
+    (SIGNED, "The score is -2", "-2"),
+    (SIGNED, "Score: -2 - it is poor", "-2"),
+    (SIGNED, "Score: 2 - it is good", "2"),
+    (SIGNED, "Score - 2", "2"),
+    (SIGNED, "Score:\n- 2", "2"),
+    (FIVE, "Score:-2", "2"),
+    (FIVE, "Score:- 2", "2"),
+)
+def test_a_sign_belongs_to_its_number_and_a_dash_does_not(
+    space: DecisionSpace, text: str, expected: str
+) -> None:
+    assert said(text, space) == expected
+
+
+@table(
+    *(
+        (FIVE, text, "<no verdict>")
+        for text in (
+            ">3",
+            ">= 3",
+            "Score: >3",
+            "Score: <3",
+            "Score: > 3",
+            "Score: \u22653",
+            "Score: ~3",
+        )
+    ),
+    *((FIVE, text, "3") for text in ("<3>", "Score: <3>", "Score => 3", "=> 3", "Score:\n> 3")),
+    *(
+        (FIVE, text, "<several verdicts: 3, 4>")
+        for text in ("3 - 4", "Score: 3 - 4", "Rating: 3-4", "Score: 3 to 4 because")
+    ),
+    (FIVE, "Score: 4 - 1 point deducted", "4"),
+    *((FIVE, f"{most} score: 5", "<no verdict>") for most in ("Maximum", "Min", "Highest")),
+    (FIVE, "Maximum score: 5. Score: 3", "3"),
+)
+def test_bounds_ranges_and_extremes_are_no_score(
+    space: DecisionSpace, text: str, expected: str
+) -> None:
+    assert said(text, space) == expected
+
+
+@table(
+    (FIVE, "Score: 4 (on a scale of 1-10)", "<out of range: 4 on a scale of 1-10>"),
+    (FIVE, "Score: 4 on a scale of 1 to 10.", "<out of range: 4 on a scale of 1 to 10>"),
+    (FIVE, "4 (out of 10)", "<out of range: 4 out of 10>"),
+    (FIVE, "Score: 4 (on a 10-point scale)", "<out of range: 4 on a 10-point scale>"),
+    (FIVE, "Rating: 4 (1-10 scale)", "<out of range: 4 1-10 scale>"),
+    (FIVE, "Score: 4 on a scale of 1-5", "4"),
+    (FIVE, "4 (on a 5-point scale)", "4"),
+    (FIVE, "Score: 4 (out of 5)", "4"),
+    (FIVE, "Score: 4 (2 of 5 claims are wrong)", "4"),
+)
+def test_a_number_on_another_scale_is_out_of_range(
+    space: DecisionSpace, text: str, expected: str
+) -> None:
+    assert said(text, space) == expected
+
+
+@table(
+    (YES_NO, "The text is true. The date isn't in it, so no.", "NO"),
+    (
+        YES_NO,
+        "Yes, the text says so. However the date isn't in it, so no.",
+        "<several verdicts: NO, YES>",
+    ),
+    (YES_NO, "If the date is wrong, so no.", "<no verdict>"),
+    (YES_NO, "It is true. Therefore, yes.", "YES"),
+)
+def test_the_last_sentence_may_end_in_the_verdict(
     space: DecisionSpace, text: str, expected: str
 ) -> None:
     assert said(text, space) == expected

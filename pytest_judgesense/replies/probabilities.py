@@ -11,16 +11,18 @@ reply the place cannot be told.
 
 **The probabilities.** The first token there that tells the verdicts apart decides. A token counts
 for a verdict if it begins a spelling of it, or ends one; what stands before the first letter
-(blanks, quotes, stars) is left out, and case too, unless the reply was held to a schema: then
-nothing but the very labels, and the quote behind them, could be drawn. Where the token that was
-drawn begins several labels (``1`` of 1 and 10, ``Output`` of two names) the next one parts them:
-with p the probabilities at each token, over those that still count::
+(blanks, quotes, stars; no sign, where labels are negative) is left out, and case too, unless the
+reply was held to a schema: then nothing but the very labels, and the quote behind them, could be
+drawn. Where the token that was drawn begins several labels (``1`` of 1 and 10, ``Output`` of two
+names) the next one parts them: with p the probabilities at each token, over those that count yet::
 
     p(label) = product over tokens of p(token) / sum of p(tokens that begin a label)
 
 The probability of labels at the deciding token, before normalisation, is the *mass*. A label that
 is not among the returned tokens gets 0. The label behind another token that begins several labels
-is unknown: if more than 1% of the mass is on such tokens, there is no answer.
+is unknown: if more than 1% of the mass is on such tokens, there is no answer. Nor is there one if
+the reply ends with the drawn one, unless each longer label begins with another token as well: the
+end of a reply is rarely among the tokens that are returned.
 """
 
 from __future__ import annotations
@@ -46,6 +48,10 @@ _LONGEST_VALUE: Final = 60
 _AROUND: Final = " \n\t*_`\"'.,:;()[]{}"
 _NOTHING: Final[tuple[set[str], set[str]]] = set(), set()
 _LETTERS: Final = re.compile(r"[^\W_]")
+# As `_LETTERS`, where labels are below zero.
+_LETTERS_OR_SIGN: Final = re.compile(r"-|[^\W_]")
+# "3.5" is not 3.
+_GOES_ON: Final = re.compile(r"[^\W_]|[.,]\d")
 
 
 class Probabilities(NamedTuple):
@@ -67,12 +73,14 @@ class _Spellings(NamedTuple):
         verdicts: by spelling, case folded if case is to be left out (``fold``).
         exact: the spellings as they are.
         ends: the characters that may follow a label; ``None`` for all except letters and digits.
+        first: finds the first character of a label.
     """
 
     verdicts: Mapping[str, str]
     exact: frozenset[str]
     mention: re.Pattern[str]
     fold: bool
+    first: re.Pattern[str]
     ends: str | None = None
 
     def within(self, ends: str) -> _Spellings:
@@ -80,7 +88,7 @@ class _Spellings(NamedTuple):
         return self._replace(ends=ends)
 
     def _ended(self, rest: str) -> bool:
-        return not _LETTERS.match(rest) if self.ends is None else rest[:1] in self.ends
+        return not _GOES_ON.match(rest) if self.ends is None else rest[:1] in self.ends
 
     def begun(self, text: str) -> tuple[set[str], set[str]]:
         """The verdicts that ``text`` begins or spells, and those that it spells completely."""
@@ -125,7 +133,7 @@ def probabilities(
     before = text[starts[at] : place]
     if constrained:
         spellings = spellings.within('"' if text[place - 1 : place] == '"' else ",} \n")
-    found = _told(tokens[at : at + _MOST_STEPS], spellings, partial(_after, before, spellings.ends))
+    found = _told(tokens[at : at + _MOST_STEPS], spellings, partial(_after, before, spellings))
     if found is None or not found.of.get(verdict):
         return None
     return Probabilities({one: found.of.get(one, 0.0) for one in space.verdicts}, found.mass)
@@ -143,7 +151,9 @@ def _spellings(
     )
     mention = re.compile(rf"(?<![^\W_])(?:{either})(?![^\W_])")
     by_spelling = {one.casefold() if fold else one: verdict for one, verdict in written.items()}
-    return _Spellings(by_spelling, frozenset(written), mention, fold)
+    signed = any(one.startswith("-") for one in written)
+    first = _LETTERS_OR_SIGN if signed else _LETTERS
+    return _Spellings(by_spelling, frozenset(written), mention, fold, first)
 
 
 def _place(text: str, spellings: _Spellings, verdict: str) -> int | None:
@@ -170,9 +180,9 @@ def _place(text: str, spellings: _Spellings, verdict: str) -> int | None:
     return None
 
 
-def _edge(text: str) -> int:
-    """The position of the first letter or digit of ``text``; its length if there is none."""
-    found = _LETTERS.search(text)
+def _edge(text: str, spellings: _Spellings) -> int:
+    """The position at which a label may begin in ``text``; its length if there is none."""
+    found = spellings.first.search(text)
     return found.start() if found else len(text)
 
 
@@ -191,12 +201,12 @@ def _mentions(text: str, spellings: _Spellings) -> Iterator[tuple[int, int, str]
             yield one.start(), one.end(), verdict
 
 
-def _after(before: str, ends: str | None, token: str) -> str | None:
+def _after(before: str, spellings: _Spellings, token: str) -> str | None:
     """The label information in a first token; ``before``: the text before it in the drawn one."""
     if token.startswith(before):
         said = token[len(before) :]
-        return said if ends is not None else said[_edge(said) :]
-    return None if _LETTERS.search(before) else token[_edge(token) :]
+        return said if spellings.ends is not None else said[_edge(said, spellings) :]
+    return None if _LETTERS.search(before) else token[_edge(token, spellings) :]
 
 
 def _told(
@@ -223,7 +233,8 @@ def _told(
             built = said_by(one)
             if built is None or (built and not labels):
                 return None  # no label at this position
-            drawn, within = chance, _followed(later, spellings, built)
+            others = set().union(*(more for other, (more, _) in begun.items() if other != one))
+            drawn, within = chance, _followed(later, spellings, built, others)
             if within is None:
                 return None
         elif len(labels) == 1 or (len(whole) == 1 and (not one or labels - whole <= spelt)):
@@ -242,9 +253,17 @@ def _told(
     return Probabilities({k: p / total for k, p in told.items()}, min(1.0, total))
 
 
-def _followed(tokens: Sequence[Token], spellings: _Spellings, built: str) -> Probabilities | None:
-    """The same after the beginning that several labels share."""
+def _followed(
+    tokens: Sequence[Token], spellings: _Spellings, built: str, others: set[str]
+) -> Probabilities | None:
+    """The same after the beginning that several labels share; other tokens begin ``others``."""
     if tokens:
-        return _told(tokens, spellings, lambda one: built + one if built else one[_edge(one) :])
-    _, whole = spellings.begun(built)
-    return Probabilities(dict.fromkeys(whole, 1.0), 1.0) if len(whole) == 1 else None
+        return _told(
+            tokens, spellings, lambda one: built + one if built else one[_edge(one, spellings) :]
+        )
+    labels, whole = spellings.begun(built)
+    # The reply ends here. Without an alternative for its end, what else "1" might have become is
+    # known only where another token spells 10.
+    if len(whole) != 1 or not labels - whole <= others:
+        return None
+    return Probabilities(dict.fromkeys(whole, 1.0), 1.0)

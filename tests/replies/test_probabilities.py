@@ -292,3 +292,56 @@ def test_a_real_number_of_two_tokens() -> None:
     ended = sum(p for token, p in second.items() if token[:1] == '"')
     assert found.of["10"] / found.of["1"] == pytest.approx(second["0"] / ended)
     assert math.isclose(sum(found.of.values()), 1)
+
+
+# --- signs, digits and ends -----------------------------------------------------------------------
+
+SIGNED = DecisionSpace(("-2", "-1", "0", "1", "2"), ordinal=True)
+
+
+@pytest.mark.parametrize(
+    ("tokens", "verdict", "expected"),
+    [
+        # The sign is a token of its own: .7 x .6 and .7 x .4.
+        (
+            (("-", {"-": 0.7, "1": 0.2, "2": 0.1}), ("2", {"2": 0.6, "1": 0.4})),
+            "-2",
+            {"-2": 0.42, "-1": 0.28, "0": 0.0, "1": 0.2, "2": 0.1},
+        ),
+        # It is one with its number.
+        (
+            (("-2", {"-2": 0.6, "2": 0.3, " -1": 0.1}),),
+            "-2",
+            {"-2": 0.6, "-1": 0.1, "0": 0.0, "1": 0.0, "2": 0.3},
+        ),
+        # What would have followed the other sign is unknown.
+        ((("2", {"2": 0.6, "-": 0.4}),), "2", None),
+    ],
+)
+def test_a_sign_belongs_to_its_number(
+    tokens: tuple[tuple[str, dict[str, float]], ...],
+    verdict: str,
+    expected: dict[str, float] | None,
+) -> None:
+    found = told(said(*tokens), SIGNED, verdict)
+    assert (found and found[0]) == expected
+
+
+def test_where_a_reply_ends_without_a_token_what_else_it_might_have_become_is_unknown() -> None:
+    """Where digits are tokens, 10 begins with the token of 1, and endpoints leave out the end."""
+    assert told(said(("1", {"1": 0.6, "9": 0.4})), TEN, "1") is None
+    # Another token spells 10, so the tokens are whole numbers.
+    whole = told(said(("1", {"1": 0.6, "9": 0.3, "10": 0.1})), TEN, "1")
+    assert whole is not None
+    assert (whole[0]["1"], whole[0]["9"], whole[0]["10"]) == (0.6, 0.3, 0.1)
+    # The next token says how likely 10 was: .6 x .1.
+    ended = told(said(("1", {"1": 0.6, "9": 0.4}), (".", {".": 0.9, "0": 0.1})), TEN, "1")
+    assert ended is not None
+    assert (ended[0]["1"], ended[0]["9"], ended[0]["10"]) == (0.54, 0.4, 0.06)
+
+
+def test_a_fraction_is_not_the_label_that_it_begins_with() -> None:
+    assert told(said(("4.", {"4.": 0.6, "3.5": 0.3, "3.": 0.2})), FIVE, "4") == (
+        {"1": 0.0, "2": 0.0, "3": 0.25, "4": 0.75, "5": 0.0},  # .2 and .6 of .8
+        0.8,
+    )

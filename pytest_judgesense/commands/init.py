@@ -208,6 +208,14 @@ def _function(target: str, folder: Path) -> JudgeFunction:
     from pytest_judgesense.judges.resolving import function_of
     from pytest_judgesense.judges.spec import judge_from_table
 
+    module, colon, name = target.partition(":")
+    if not (module and colon and name):
+        raise UsageError(
+            f"--callable {target} names no function",
+            found=target,
+            expected="MODULE:FUNCTION, such as myapp.judges:grade",
+            remedy="write the module that is imported, a colon, and the function in it",
+        )
     spec = judge_from_table(target, {"provider": "callable", "model": target}, folder)
     scope = CallScope(target, None, replaying=True, imports=True)
     with refuse_sockets(), placeholder_credentials(), entered(scope):

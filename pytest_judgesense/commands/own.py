@@ -149,6 +149,7 @@ def understood(
             both sides and the command that helps.
     """
     taken = _columns_taken(function, called, items, given, command)
+    _refuse_gaps(items, taken)
     beside = {name: column for name, column in given.items() if name not in taken}
     known = {*taken.values(), *beside.values()}
     free = {_plain(column): column for column in items.columns if column not in known}
@@ -157,11 +158,12 @@ def understood(
         beside["label"] = label
     sides = _sides(taken)
     if kind is None:
-        kind = "pairwise" if sides else _kind_of_labels(items, label, labels)
+        kind = "pairwise" if sides else _kind_of_labels(labels or _meant(items, label, values))
     if kind == "pairwise":
         found = _pairs(called, items, taken, sides, label)
     else:
-        found = _contents(called, items, taken, kind, label, labels, command)
+        said = list(labels) or _labels(_meant(items, label, values), kind)
+        found = _contents(called, items, taken, kind, label, said, command)
     columns = {**found.columns, **beside}
     named = {name: column for name, column in columns.items() if name != column}
     found = replace(found, columns=named, values={**found.values, **(values or {})}, label=label)
@@ -218,6 +220,25 @@ def _columns_taken(
     return taken
 
 
+def _refuse_gaps(items: Items, taken: Mapping[str, str]) -> None:
+    """Refuse a row that lacks the text of a parameter; an empty text is one."""
+    gaps = [
+        (line, name, column)
+        for line, row in items.rows
+        for name, column in taken.items()
+        if row.get(column) is None
+    ]
+    if gaps:
+        line, name, column = gaps[0]
+        others = f", and {len(gaps) - 1} more like it" if len(gaps) > 1 else ""
+        raise UsageError(
+            f"{items.file}:{line} has no {column}, which the function takes as {name}{others}",
+            found="null, or no such field",
+            expected="a text for each parameter, in every row",
+            remedy='fill it in ("" is an empty text), or leave the row out',
+        )
+
+
 def _plain(name: str) -> str:
     return "_".join(_WORDS.findall(re.sub(r"([a-z])([A-Z])", r"\1_\2", name).lower()))
 
@@ -255,8 +276,14 @@ def _sides(names: Iterable[str]) -> tuple[str, str] | None:
     return None
 
 
-def _kind_of_labels(items: Items, label: str | None, labels: Sequence[str]) -> Kind:
-    values = labels or (items.values(label) if label else ())
+def _meant(items: Items, label: str | None, values: Mapping[str, str] | None) -> list[str]:
+    """The labels in a column, each as its value in ``values`` if it has one there."""
+    meaning = values or {}
+    found = (meaning.get(one, one) for one in (items.values(label) if label else ()))
+    return [one for one in found if one]
+
+
+def _kind_of_labels(values: Sequence[str]) -> Kind:
     if {*values} == {"0", "1"}:
         return "labels"  # no and yes
     return "score" if values and all(re.fullmatch(r"-?\d+", one) for one in values) else "labels"
@@ -310,10 +337,9 @@ def _contents(
     taken: Mapping[str, str],
     kind: Kind,
     label: str | None,
-    labels: Sequence[str],
+    said: Sequence[str],
     command: str,
 ) -> Understood:
-    said = list(labels) or (_labels(items.values(label), kind) if label else [])
     if not said and kind == "score":
         said = ["1", "2", "3", "4", "5"]
     if not 2 <= len(said) <= _MOST_LABELS:

@@ -322,6 +322,53 @@ def test_no_and_yes_as_numbers_are_labels_and_a_bool_is_one_of_them(tmp_path: Pa
     assert "3 passed" in done.stdout  # agreement is one of the three
 
 
+@pytest.mark.parametrize(
+    ("values", "labels", "ordinal"),
+    [
+        (("yes=PASS", "no=FAIL"), ("PASS", "FAIL"), False),
+        (("yes=PASS",), ("PASS", "no"), False),
+        (("yes=4", "no=2"), ("1", "2", "3", "4", "5"), True),
+    ],
+)
+def test_the_labels_are_what_the_values_of_the_column_mean(
+    tmp_path: Path, values: tuple[str, ...], labels: tuple[str, ...], ordinal: bool
+) -> None:
+    items = [{"text": f"text {n}", "label": ("yes", "no")[n % 2]} for n in range(24)]
+    given = [word for value in values for word in ("--value", value)]
+    code = "def judge(text): return True\n"
+    suite = written(tmp_path, code, "texts.csv", items, *given)
+    assert (suite.space.labels, suite.space.ordinal) == (labels, ordinal)
+    assert {item.label for item in suite.items} <= {*labels}
+    assert len({item.label for item in suite.items}) == 2
+
+
+def test_a_row_without_a_text_of_the_function_is_named_by_its_line(tmp_path: Path) -> None:
+    (tmp_path / "own.py").write_text("def judge(text): return True\n")
+    rows = [{"text": "a", "label": "yes"}, {"text": None, "label": "no"}, {"label": "no"}]
+    (tmp_path / "x.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    given = ("init", "--callable", "own:judge", "--items", "x.jsonl")
+    done = processes.run("judgesense", *given, cwd=tmp_path, merged=True)
+    assert done.returncode == 2
+    assert done.stdout.splitlines() == [
+        "judgesense: x.jsonl:2 has no text, which the function takes as text, and 1 more like it",
+        "  found:    null, or no such field",
+        "  expected: a text for each parameter, in every row",
+        '  remedy:   fill it in ("" is an empty text), or leave the row out',
+    ]
+
+
+@pytest.mark.parametrize("target", ["own", "own:", ":judge"])
+def test_a_callable_without_module_or_function_is_one_usage_error(
+    tmp_path: Path, target: str
+) -> None:
+    (tmp_path / "x.jsonl").write_text('{"text": "a"}\n')
+    given = ("init", "--callable", target, "--items", "x.jsonl")
+    done = processes.run("judgesense", *given, cwd=tmp_path, merged=True)
+    assert done.returncode == 2
+    assert f"--callable {target} names no function" in done.stdout
+    assert "MODULE:FUNCTION" in done.stdout
+
+
 def test_grades_between_the_steps_of_a_scale_are_one_usage_error(tmp_path: Path) -> None:
     (tmp_path / "own.py").write_text("def judge(text): return 0.2\n")
     write_csv(tmp_path / "x.csv", [{"text": f"t{n}", "score": str(n / 5)} for n in range(6)])

@@ -36,17 +36,19 @@ _ENDS: Final = re.compile(
     r"| on (?:an?|the) (?:scale|\d{1,3}[- ]point)",
     _I,
 )
-_VALUE: Final = re.compile(r"[(\[{<'|]{0,3} ?[\w-](?:.*\w)?[^\w\s]{0,3}\s?", re.DOTALL)
+_VALUE: Final = re.compile(r"[(\[{<'|]{0,3} ?[\w+-](?:.*\w)?[^\w\s]{0,3}\s?", re.DOTALL)
 _ANOTHER: Final = re.compile(r" ?(?:[,;/&|]|or(?!\w)|and(?!\w)){1,2} ?", _I)
 # "3 - 4" is a range, "3 - because" is not.
 _RANGE: Final = re.compile(r" - (?=-?\d)")
 # Between a mark and a number: the sign in "Score: -2", the bound in "Score: >2".
 _SIGN: Final = re.compile(r"(?<!-)-$")
 _BOUND: Final = re.compile(r"(?:(?<![=-])>=?|<=?) ?$")
+_STEP: Final = r"[-+]?\d{1,9}(?:\.\d{1,3})?"
 _SCALE: Final = re.compile(
     r"[ ,(]{0,3}(?:out of |(?:on|in|using) (?:an?|the) (?:scale|range) ?(?:of|from|:)? ?"
-    r"|(?:on|in|using) (?:an?|the) (?=\d{1,9}[- ]point)|(?=\d{1,9} ?(?:-|to) ?\d{1,9} scale))"
-    r"(?P<one>\d{1,9})(?:(?: ?- ?| to )(?P<other>\d{1,9}))?(?:[- ]point)?(?: scale)?(?![\w%])",
+    r"|(?:on|in|using) (?:an?|the) (?=\d{1,9}[- ]point)"
+    rf"|(?={_STEP} ?(?:-|to) ?{_STEP} scale))"
+    rf"(?P<one>{_STEP})(?:(?: ?- ?| to )(?P<other>{_STEP}))?(?:[- ]point)?(?: scale)?(?![\w%])",
     _I,
 )
 _CLAUSE_ENDS: Final = re.compile(
@@ -139,7 +141,7 @@ _IS_BETTER: Final = re.compile(
     r" (?:better|best|superior|preferable|preferred|stronger|strongest|winner)(?!\w)",
     _I,
 )
-_IS: Final = re.compile(rf"(?<!there) (?:is|was|as|be){_ADVERBS}:? ", _I)
+_IS: Final = re.compile(rf"(?<!there) (?:is|was|as|be)(?P<adverbs>{_ADVERBS}:?) ", _I)
 _IN_PART: Final = re.compile(
     r"(?: \w{1,20}){0,3} (?:in|at|for|with|regarding|when|on)(?! (?:every|all|my))(?!\w)", _I
 )
@@ -212,7 +214,7 @@ def _after_a_key(text: str, labels: Labels) -> Iterator[Statement]:
     lower = text.lower() if text.isascii() else text.translate(_LOWER)
     choices = _CHOICE.finditer(text) if any(verb in lower for verb in _CHOOSING) else ()
     for found in chain(_marks(text, lower), choices):
-        place = _number_begins(labels, text, found.end()) if labels.numbers else found.end()
+        place = _number_begins(labels, text, found.end())
         reading = _value_at(labels, text, place) if place is not None else None
         if reading is None:
             continue
@@ -233,10 +235,11 @@ def _number_begins(labels: Labels, text: str, place: int) -> int | None:
     start = max(0, place - 4)
     if _BOUND.search(text, start, place):
         return None
-    signed = _SIGN.search(text, start, place)
-    # In "Score:-2" it may be a dash, unless labels are below zero.
-    dash = text[max(0, place - 2) : place] == ":-" and min(labels.numbers) >= 0
-    return place - 1 if signed and not dash else place
+    # Where labels are below zero, "- 2" is unclear; where none is, "Score:-2" is a dash.
+    if labels.signed and text.endswith("- ", start, place):
+        return None
+    dash = text.endswith(":-", start, place) and not labels.signed
+    return place - 1 if _SIGN.search(text, start, place) and not dash else place
 
 
 def _marks(text: str, lower: str) -> Iterator[re.Match[str]]:
@@ -336,7 +339,9 @@ def _said_in(text: str, labels: Labels) -> Iterator[tuple[int, str, Reading]]:
         place = found.start()
         before = text[max(0, place - _SUBJECT_WINDOW) : place]
         if not labels.slots:
-            reading = _value_at(labels, text, found.end())
+            # "somewhat" may belong to the label.
+            reading = _value_at(labels, text, found.start("adverbs") + 1)
+            reading = reading or _value_at(labels, text, found.end())
         elif _IN_PART.match(text, found.end()):
             continue
         else:
@@ -385,7 +390,7 @@ def _value_at(
 def _another_scale(labels: Labels, piece: str, place: int) -> str | None:
     """The scale that follows a number at ``place``, unless it is that of the labels."""
     found = _SCALE.match(piece, place)
-    if found is None or max(int(found["one"]), int(found["other"] or 0)) == max(labels.numbers):
+    if found is None or max(float(found["one"]), float(found["other"] or 0)) == max(labels.numbers):
         return None
     return found[0].strip(" ,(")
 

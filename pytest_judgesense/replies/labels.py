@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import Final, TypeAlias
 
 from pytest_judgesense.suites.space import DecisionSpace
-from pytest_judgesense.trial import ABSTAIN, TIE, Unparsed, Verdict, is_number
+from pytest_judgesense.trial import ABSTAIN, TIE, Unparsed, Verdict
 
 Reading: TypeAlias = Verdict | Unparsed
 
@@ -46,18 +46,22 @@ _NUMBER_WORDS: Final = (
 )  # fmt: skip
 
 _LONGEST: Final = 200
+_PERCENT: Final = 100
 _MOST_SHOWN: Final = 5
 # Around the number of "[[4]]/5" and "**4**/5".
 _AFTER_NUMBER: Final = re.compile(r"[\])*]")
 _NUMBER: Final = re.compile(
-    r"[^\w<>~+?\u2264\u2265\xb1-]*(?:- )?[^\w<>~+?\u2264\u2265\xb1-]*"
-    r"(?P<shown>(?P<n>-?\d{1,9}(?:\.\d{1,9})?)"
+    r"[^\w<>~+?\u2264\u2265\xb1-]*(?P<dash>- )?[^\w<>~+?\u2264\u2265\xb1-]*"
+    r"(?P<shown>(?P<n>[-+]?\d{1,9}(?:\.\d{1,9})?)"
     r"(?:[\])*]{0,3}(?: ?/ ?| out of )(?P<of>\d{1,9})(?:\.0)?)?)"
-    r"(?: (?:stars?|points?))?[^\w%+?-]*"
+    r"(?P<percent> ?%)?(?: (?:stars?|points?))?[^\w%+?-]*"
 )
-# "<3" and ">3" are bounds; "<3>" and "=> 3" are not.
+# A label whose value counts, and not its spelling: "1" for 1.0.
+_NUMBER_LABEL: Final = re.compile(r"-?\d{1,9}(?:\.\d{1,9})?")
+# "<3" and ">3" are bounds, and ".3" is a fraction; "<3>" and "=> 3" are not.
 _BOUND: Final = re.compile(
-    r"(?:[^\w<>]|[=-]>)*(?:[\u2264\u2265\xb1]|<(?![^\w<>]*\d[^<>]*>)|(?<![=-])>)[^\w<>]*\d"
+    r"(?:[^\w<>]|[=-]>)*(?:[\u2264\u2265\xb1]|<(?![^\w<>]*\d[^<>]*>)|(?<![=-])>"
+    r"|\.(?=\d))[^\w<>]*\d"
 )
 _COMPARED: Final = re.compile(r"([^<>=\n]+)([<>=])\2{0,2}([^<>=\n]+)")
 # Written so that every branch begins with given characters, which makes the search fast.
@@ -95,7 +99,7 @@ class Labels:
         phrases: whole texts, as `_normal` writes them, and the verdicts that they name.
         spoken: the labels and the names of this space alone.
         letters: the phrases of one letter.
-        numbers: the labels by their value, if all labels are whole numbers; else empty.
+        numbers: the labels by their value, if all labels are numbers; else empty.
         slots: the two labels of a pairwise space, else empty.
         openings: the first words of texts that name a verdict, except numbers, and what may follow
             each of them.
@@ -105,10 +109,15 @@ class Labels:
     phrases: Mapping[str, str]
     spoken: Mapping[str, str]
     letters: Mapping[str, str]
-    numbers: Mapping[int, str]
+    numbers: Mapping[float, str]
     slots: tuple[str, ...]
     openings: Mapping[str, set[str]]
     most_words: int
+
+    @property
+    def signed(self) -> bool:
+        """Whether some label is a number below zero."""
+        return bool(self.numbers) and min(self.numbers) < 0
 
     def may_begin(self, text: str, *, end: bool = True) -> bool:
         """Whether a label may begin ``text`` by its first two words: most sentences end here.
@@ -174,13 +183,16 @@ class Labels:
             for longer, value in self.spoken.items()
         )
 
-    def _number(self, found: re.Match[str]) -> Reading:
+    def _number(self, found: re.Match[str]) -> Reading | None:
         """The reading of ``4``, ``4.0``, ``4/5`` or ``7``."""
+        unclear = found["dash"] if self.signed else found["n"].startswith("+")
+        if unclear or (found["percent"] and max(self.numbers) != _PERCENT):
+            return None
         if found["of"] and int(found["of"]) != max(self.numbers):
             return Unparsed(f"out of range: {_AFTER_NUMBER.sub('', found['shown'])}")
         value = float(found["n"])
-        if value.is_integer() and int(value) in self.numbers:
-            return Verdict(self.numbers[int(value)])
+        if value in self.numbers:
+            return Verdict(self.numbers[value])
         inside = min(self.numbers) <= value <= max(self.numbers)
         return Unparsed(f"{'not a label' if inside else 'out of range'}: {found['n']}")
 
@@ -243,7 +255,9 @@ def _built(
     for value, phrases in sorted(names):  # independent of the order of the suite's table
         for phrase in phrases:
             spoken.setdefault(_normal(phrase), value)
-    numbers = {int(n): n for n in labels} if all(map(is_number, labels)) else {}
+    numeric = all(map(_NUMBER_LABEL.fullmatch, labels))
+    numbers = {float(n): n for n in labels} if numeric else {}
+    numbers = numbers if len(numbers) == len(labels) else {}
     usual = dict.fromkeys(_TIES, TIE) if pairwise or tie else {}
     usual |= dict.fromkeys(_ABSTENTIONS, ABSTAIN)
     usual |= {word: numbers[n] for n, word in enumerate(_NUMBER_WORDS) if n in numbers}

@@ -26,6 +26,9 @@ OUTPUTS = DecisionSpace(
 )
 C_IS_TIE = DecisionSpace(("A", "B"), pairwise=True, tie=True, names={"tie": ("C",)})
 SIGNED = DecisionSpace(("-2", "-1", "0", "1", "2"), ordinal=True)
+HALVES = DecisionSpace(("0.0", "0.5", "1.0"))
+HUNDRED = DecisionSpace(tuple(map(str, range(101))), ordinal=True)
+GRADED = DecisionSpace(("relevant", "somewhat relevant", "not relevant"))
 YES_NO = DecisionSpace(("YES", "NO"))
 YES_NO_OPEN = DecisionSpace(("YES", "NO"), abstain=True)
 FIVE = DecisionSpace(("1", "2", "3", "4", "5"), ordinal=True)
@@ -419,8 +422,13 @@ def test_what_only_repeats_the_prompt_states_nothing(
     (SIGNED, "The score is -2", "-2"),
     (SIGNED, "Score: -2 - it is poor", "-2"),
     (SIGNED, "Score: 2 - it is good", "2"),
-    (SIGNED, "Score - 2", "2"),
-    (SIGNED, "Score:\n- 2", "2"),
+    *((SIGNED, text, "<no verdict>") for text in ("- 2", "Score - 2", "Score: - 2", "Score:\n- 2")),
+    *((SIGNED, text, "2") for text in ("+2", "Score: +2", "**+2**")),
+    (SIGNED, "Score: -2 (on a scale of -2 to +2)", "-2"),
+    (SIGNED, "Score: 2 (on a scale of -5 to 5)", "<out of range: 2 on a scale of -5 to 5>"),
+    (FIVE, "+2", "<no verdict>"),
+    (FIVE, "Score - 2", "2"),
+    (FIVE, "Score:\n- 2", "2"),
     (FIVE, "Score:-2", "2"),
     (FIVE, "Score:- 2", "2"),
 )
@@ -488,6 +496,39 @@ def test_a_number_on_another_scale_is_out_of_range(
 def test_the_last_sentence_may_end_in_the_verdict(
     space: DecisionSpace, text: str, expected: str
 ) -> None:
+    assert said(text, space) == expected
+
+
+@table(
+    *(
+        (HALVES, text, "0.5")
+        for text in ("0.5", "0.50", "Score: 0.5", "0.5/1.0", "0.5/1", "[[0.5]]")
+    ),
+    *((HALVES, text, "1.0") for text in ("1", "Score: 1", '{"score": 1}', "1.0 out of 1")),
+    (HALVES, "Score: 0.55", "<not a label: 0.55>"),
+    (HALVES, "Score: -0.5", "<out of range: -0.5>"),
+    (HALVES, "Score: 10.5", "<out of range: 10.5>"),
+    (HALVES, "Score: 1.0 (on a scale of 0-10)", "<out of range: 1.0 on a scale of 0-10>"),
+    (HALVES, "Score: 1.0 (on a scale of 0.0 to 1.0)", "1.0"),
+    *((space, "Score: .5", "<no verdict>") for space in (HALVES, FIVE)),
+    (HUNDRED, "85%", "85"),
+    (HUNDRED, "Score: 85%", "85"),
+    (HUNDRED, "Confidence: 85%", "<no verdict>"),
+    (HUNDRED, "8.5/10", "<out of range: 8.5/10>"),
+    (FIVE, "4%", "<no verdict>"),
+)
+def test_labels_that_are_numbers_count_by_their_value(
+    space: DecisionSpace, text: str, expected: str
+) -> None:
+    assert said(text, space) == expected
+
+
+@table(
+    (GRADED, "The passage is somewhat relevant.", "somewhat relevant"),
+    (GRADED, "The passage is clearly relevant.", "relevant"),
+    (GRADED, "The passage is not relevant.", "not relevant"),
+)
+def test_an_adverb_may_belong_to_the_label(space: DecisionSpace, text: str, expected: str) -> None:
     assert said(text, space) == expected
 
 

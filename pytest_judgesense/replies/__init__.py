@@ -92,7 +92,8 @@ def _stated(said: str, labels: Labels, *, truncated: bool) -> Reading | None:
     """The outcome of the statements in ``said``; ``None`` if there are none."""
 
     def read(value: str) -> Reading | None:
-        return labels.read(value) or decision([*informal(without_markup(value), labels)])
+        prose = without_markup(value, labels.blocks)
+        return labels.read(value) or decision([*informal(prose, labels)])
 
     found, rest = formal(said, labels, read)
     if not truncated:

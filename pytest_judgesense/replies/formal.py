@@ -69,12 +69,12 @@ def formal(text: str, labels: Labels, read: Read) -> tuple[list[Statement], str]
     position = 0
     for start, end, readings in _forms(text, labels, read):
         before = text[position:start]
-        prose += without_markup(before)
+        prose += without_markup(before, labels.blocks)
         if readings and not _DENIED.search(before[-_WINDOW:]):
             found.append(Statement(len(prose), Weight.VERDICT, agreed(readings)))
         prose += f"\n{UNREADABLE}\n"
         position = end
-    return found, prose + without_markup(text[position:])
+    return found, prose + without_markup(text[position:], labels.blocks)
 
 
 def _forms(text: str, labels: Labels, read: Read) -> Iterator[tuple[int, int, tuple[Reading, ...]]]:

@@ -129,7 +129,10 @@ _ARTICLE: Final = re.compile(r"[a-z](?!\w)")
 _ITEM: Final = re.compile(r"^[- (]{0,3}([^\s.:)]{1,12})(?:[).:]| -)", re.MULTILINE)
 # A number may be the verdict: which one is ambiguous.
 _FIRST_ITEM: Final = re.compile(r"[^\w\n]{0,3}1[.)] +\S")
+# In "1. B 2. A" the last label is an item of a list, and no sentence.
+_LISTED: Final = re.compile(r"(?<!\w)1[.)] [^\n]{1,150} 2\.$")
 _SUBJECT_WINDOW: Final = 200
+_LIST_WINDOW: Final = 4
 _LONGEST_OPENING: Final = 40
 _MOST_WORDS: Final = 6
 _ADVERBS: Final = (
@@ -285,6 +288,10 @@ def _label_alone(said: Sequence[_Sentence], number: int, labels: Labels) -> Read
     sentence = said[number][1]
     if len(sentence) > _LONGEST_ALONE or (number and said[number - 1][1].endswith("?")):
         return None
+    if number and said[number - 1][1].endswith(" 2."):
+        before = " ".join(one for _, one in said[max(0, number - _LIST_WINDOW) : number])
+        if _LISTED.search(before[-_SUBJECT_WINDOW:]):
+            return None
     reading = labels.read_several(sentence)
     if reading is None or number == len(said) - 1 or not _HEADING.match(sentence):
         return reading

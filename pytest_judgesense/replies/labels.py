@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, TypeAlias
 
+from pytest_judgesense.replies.text import is_block_name
 from pytest_judgesense.suites.space import DecisionSpace
 from pytest_judgesense.trial import ABSTAIN, TIE, Unparsed, Verdict
 
@@ -99,6 +100,7 @@ class Labels:
         phrases: whole texts, as `_normal` writes them, and the verdicts that they name.
         spoken: the labels and the names of this space alone.
         letters: the phrases of one letter.
+        blocks: those that look like the name of a block of the prompt, such as "model_a".
         numbers: the labels by their value, if all labels are numbers; else empty.
         slots: the two labels of a pairwise space, else empty.
         openings: the first words of texts that name a verdict, except numbers, and what may follow
@@ -109,6 +111,7 @@ class Labels:
     phrases: Mapping[str, str]
     spoken: Mapping[str, str]
     letters: Mapping[str, str]
+    blocks: frozenset[str]
     numbers: Mapping[float, str]
     slots: tuple[str, ...]
     openings: Mapping[str, set[str]]
@@ -249,6 +252,7 @@ def _built(
     tie: bool,
     names: tuple[tuple[str, tuple[str, ...]], ...],
 ) -> Labels:
+    written = (*labels, *(phrase for _, phrases in names for phrase in phrases))
     spoken: dict[str, str] = {}
     for label in labels:
         spoken.setdefault(_normal(label), label)
@@ -278,6 +282,7 @@ def _built(
         phrases=all_phrases,
         spoken=spoken,
         letters=letters,
+        blocks=frozenset(one.casefold() for one in written if is_block_name(one)),
         numbers=numbers,
         slots=labels if pairwise else (),
         openings=openings,

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Container
 from itertools import chain, groupby, islice
 from typing import Final
 
@@ -123,10 +124,19 @@ def only_begins(text: str) -> bool:
     return _BEGUN.fullmatch(text) is not None
 
 
-def without_markup(text: str) -> str:
-    """``text`` without emphasis and quotes; names of blocks of the prompt become `UNREADABLE`."""
+def is_block_name(text: str) -> bool:
+    """Whether ``text`` looks like the name of a block, such as ``response_a``."""
+    return _BLOCK_NAME.fullmatch(text) is not None
+
+
+def without_markup(text: str, kept: Container[str] = ()) -> str:
+    """``text`` without emphasis and quotes; names of blocks of the prompt become `UNREADABLE`.
+
+    Those in ``kept`` (case folded) stay: they name candidates.
+    """
     if "_" in text:
-        text = _QUOTES_AND_UNDERSCORES.sub("", _BLOCK_NAME.sub(UNREADABLE, text))
+        text = _BLOCK_NAME.sub(lambda m: m[0] if m[0].casefold() in kept else UNREADABLE, text)
+        text = _QUOTES_AND_UNDERSCORES.sub("", text)
     elif "'" in text:
         text = _QUOTES.sub("", text)
     return text.replace("*", "").replace("`", "").replace('"', "")

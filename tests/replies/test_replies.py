@@ -29,6 +29,7 @@ SIGNED = DecisionSpace(("-2", "-1", "0", "1", "2"), ordinal=True)
 HALVES = DecisionSpace(("0.0", "0.5", "1.0"))
 HUNDRED = DecisionSpace(tuple(map(str, range(101))), ordinal=True)
 GRADED = DecisionSpace(("relevant", "somewhat relevant", "not relevant"))
+MODELS = DecisionSpace(("A", "B"), pairwise=True, names={"A": ("model_a",), "B": ("model_b",)})
 YES_NO = DecisionSpace(("YES", "NO"))
 YES_NO_OPEN = DecisionSpace(("YES", "NO"), abstain=True)
 FIVE = DecisionSpace(("1", "2", "3", "4", "5"), ordinal=True)
@@ -398,6 +399,33 @@ def test_statements_in_prose(space: DecisionSpace, text: str, expected: str) -> 
     (FIVE, "1.\nThe text is incoherent.", "1"),
 )
 def test_what_only_repeats_the_prompt_states_nothing(
+    space: DecisionSpace, text: str, expected: str
+) -> None:
+    assert said(text, space) == expected
+
+
+@table(
+    *(
+        (FREE, text, "<no verdict>")
+        for text in ("Ranking: 1. B 2. A", "1. B 2. A", "Best first: 1. B, 2. A")
+    ),
+    (FREE, "1. B is short. 2. A is long. B", "B"),
+    (FREE, "I give A a 1 and B a 2. B", "B"),
+)
+def test_the_last_item_of_a_list_in_a_line_is_no_verdict(
+    space: DecisionSpace, text: str, expected: str
+) -> None:
+    assert said(text, space) == expected
+
+
+@table(
+    (MODELS, "Winner: model_a", "A"),
+    (MODELS, "model_b is better than model_a.", "B"),
+    (MODELS, "**MODEL_B**", "B"),
+    (MODELS, "<model_a> is better", "<no verdict>"),
+    (FREE, "Winner: model_a", "<no verdict>"),
+)
+def test_a_candidate_may_be_called_as_blocks_of_prompts_are(
     space: DecisionSpace, text: str, expected: str
 ) -> None:
     assert said(text, space) == expected

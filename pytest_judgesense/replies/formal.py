@@ -36,7 +36,8 @@ _OTHER_KEYS: Final = frozenset(
     """
     confidence reason reasons reasoning explanation rationale analysis justification thought
     thoughts comment comments feedback critique evidence probability certainty expected gold
-    reference correct previous initial a b 1 2 first second pro con
+    reference correct previous initial a b 1 2 first second pro con error errors count num max
+    maximum min minimum highest lowest possible threshold passing
     """.split()
 )
 _FINAL_KEYS: Final = frozenset({"final", "overall", "total"})

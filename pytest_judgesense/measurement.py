@@ -404,8 +404,7 @@ def _ask(
     verdicts = suite.space.verdicts
     if suite.space.criteria or len(verdicts) > _MOST_NAMED:
         verdicts = ()
-    paths = [cassette.path for cassette, _ in by_cassette]
-    first = FirstReplies(0 if mode == "replay" else max_unparsed, verdicts, paths)
+    first = FirstReplies(0 if mode == "replay" else max_unparsed, verdicts)
     answers: dict[str, Answer] = {}
     left_out: list[tuple[Trial, LimitReached]] = []
     for batch in batches(answers) if batches else [trials]:
@@ -579,7 +578,7 @@ async def ask_all(
                     if cassette.mode == "replay":
                         return answer
                     judgment = judgment_of(suite, judge, trial, answer)
-                    first.learn(judgment, made=answer.made)
+                    first.learn(judgment, None if answer.made else cassette.path)
         except LimitReached as limit:
             return limit  # calls in flight are paid for: they are completed
         refusals.learn(trial, answer.reply)

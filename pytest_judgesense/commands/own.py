@@ -156,13 +156,13 @@ def understood(
     label = beside.get("label") or next((free[name] for name in _LABELS if name in free), None)
     if label:
         beside["label"] = label
-    sides = _sides(taken)
+    sides, meant = _sides(taken), _meant(items, label, values or {})
     if kind is None:
-        kind = "pairwise" if sides else _kind_of_labels(labels or _meant(items, label, values))
+        kind = "pairwise" if sides else _kind_of_labels(labels or meant)
     if kind == "pairwise":
         found = _pairs(called, items, taken, sides, label)
     else:
-        said = list(labels) or _labels(_meant(items, label, values), kind)
+        said = labels or _labels(meant, kind)
         found = _contents(called, items, taken, kind, label, said, command)
     columns = {**found.columns, **beside}
     named = {name: column for name, column in columns.items() if name != column}
@@ -276,11 +276,9 @@ def _sides(names: Iterable[str]) -> tuple[str, str] | None:
     return None
 
 
-def _meant(items: Items, label: str | None, values: Mapping[str, str] | None) -> list[str]:
+def _meant(items: Items, label: str | None, values: Mapping[str, str]) -> list[str]:
     """The labels in a column, each as its value in ``values`` if it has one there."""
-    meaning = values or {}
-    found = (meaning.get(one, one) for one in (items.values(label) if label else ()))
-    return [one for one in found if one]
+    return [values.get(one, one) for one in items.values(label)] if label else []
 
 
 def _kind_of_labels(values: Sequence[str]) -> Kind:

@@ -30,13 +30,10 @@ class FirstReplies:
     name the ``verdicts`` that a reply may state.
     """
 
-    def __init__(
-        self, most: int = 0, verdicts: Sequence[str] = (), recordings: Iterable[Path] = ()
-    ) -> None:
+    def __init__(self, most: int = 0, verdicts: Sequence[str] = ()) -> None:
         self._most = most
         self._verdicts = verdicts
-        self._recordings = [str(path) for path in recordings]
-        self._recorded = 0
+        self._recorded: list[Path] = []
         self._open = not most
         self._under_way = 0
         self._unread: list[Judgment] = []
@@ -64,13 +61,13 @@ class FirstReplies:
                 self._under_way -= 1
                 self._changed.notify_all()
 
-    def learn(self, judgment: Judgment, *, made: bool) -> None:
-        """Note the outcome of a trial, and whether a call was ``made`` or is recorded."""
+    def learn(self, judgment: Judgment, recorded: Path | None = None) -> None:
+        """Note the outcome of a trial, and the file where its reply is ``recorded`` from before."""
         if isinstance(judgment.outcome, Verdict):
             self._open = True
         elif isinstance(judgment.outcome, Unparsed):
             self._unread.append(judgment)
-            self._recorded += not made
+            self._recorded += [recorded] if recorded else []
 
     @property
     def _may_begin(self) -> bool:
@@ -87,10 +84,8 @@ class FirstReplies:
         before = ""
         if self._recorded:
             # A function that makes no request is not run for what is recorded, changed or not.
-            files = " and ".join(map(shlex.quote, self._recordings))
-            before = (
-                f"; {self._recorded} of these are from before: to ask for all again, rm {files}"
-            )
+            count, files = len(self._recorded), shlex.join(map(str, dict.fromkeys(self._recorded)))
+            before = f"; {count} of these are from before: to ask for all again, rm {files}"
         return LimitReached(
             f"none of the first {len(self._unread)} replies states a verdict "
             f"(--judge-max-unparsed {self._most})",

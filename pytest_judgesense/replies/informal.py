@@ -40,9 +40,9 @@ _VALUE: Final = re.compile(r"[(\[{<'|]{0,3} ?[\w+-](?:.*\w)?[^\w\s]{0,3}\s?", re
 _ANOTHER: Final = re.compile(r" ?(?:[,;/&|]|or(?!\w)|and(?!\w)){1,2} ?", _I)
 # "3 - 4" is a range, "3 - because" is not.
 _RANGE: Final = re.compile(r" - (?=-?\d)")
-# Between a mark and a number: the sign in "Score: -2", the bound in "Score: >2".
-_SIGN: Final = re.compile(r"(?<!-)-$")
-_BOUND: Final = re.compile(r"(?:(?<![=-])>=?|<=?) ?$")
+# What of a mark may belong to the number after it: the sign in "Score: -2", the bound in ">2".
+_BEFORE_NUMBER: Final = re.compile(r"(?:(?<![=-])>=?|(?<!-)-|-(?= )) ?$")
+_LONGEST_BEFORE: Final = 4
 _STEP: Final = r"[-+]?\d{1,9}(?:\.\d{1,3})?"
 _SCALE: Final = re.compile(
     r"[ ,(]{0,3}(?:out of |(?:on|in|using) (?:an?|the) (?:scale|range) ?(?:of|from|:)? ?"
@@ -217,8 +217,7 @@ def _after_a_key(text: str, labels: Labels) -> Iterator[Statement]:
     lower = text.lower() if text.isascii() else text.translate(_LOWER)
     choices = _CHOICE.finditer(text) if any(verb in lower for verb in _CHOOSING) else ()
     for found in chain(_marks(text, lower), choices):
-        place = _number_begins(labels, text, found.end())
-        reading = _value_at(labels, text, place) if place is not None else None
+        reading = _value_at(labels, text, _value_begins(labels, text, found.end()))
         if reading is None:
             continue
         before = re.split(r"[.!?\n]", text[max(0, found.start() - _WINDOW) : found.start()])[-1]
@@ -231,18 +230,15 @@ def _after_a_key(text: str, labels: Labels) -> Iterator[Statement]:
             yield Statement(found.start(), Weight.OPINION, reading)
 
 
-def _number_begins(labels: Labels, text: str, place: int) -> int | None:
-    """Where a number begins that a mark before ``place`` announces; ``None`` if it is a bound."""
+def _value_begins(labels: Labels, text: str, place: int) -> int:
+    """Where the value begins that a mark before ``place`` announces: a number with its sign."""
     if not text[place : place + 1].isdigit():
         return place
-    start = max(0, place - 4)
-    if _BOUND.search(text, start, place):
-        return None
-    # Where labels are below zero, "- 2" is unclear; where none is, "Score:-2" is a dash.
-    if labels.signed and text.endswith("- ", start, place):
-        return None
-    dash = text.endswith(":-", start, place) and not labels.signed
-    return place - 1 if _SIGN.search(text, start, place) and not dash else place
+    # In "Score:-2" it is a dash, unless labels are below zero.
+    if text.endswith(":-", 0, place) and not labels.signed:
+        return place
+    found = _BEFORE_NUMBER.search(text, max(0, place - _LONGEST_BEFORE), place)
+    return found.start() if found else place
 
 
 def _marks(text: str, lower: str) -> Iterator[re.Match[str]]:
@@ -385,7 +381,7 @@ def _value_at(
             another = _ANOTHER.match(piece, end.start())
             if labels.numbers:
                 if (scale := _another_scale(labels, piece, end.start())) is not None:
-                    return Unparsed(f"out of range: {value.strip()} {scale}")
+                    return Unparsed(f"out of range: {value.strip().removeprefix('- ')} {scale}")
                 another = another or _RANGE.match(piece, end.start())
             more = another and _value_at(labels, piece, another.end())
             return agreed([reading, more]) if more else reading

@@ -51,8 +51,9 @@ _PERCENT: Final = 100
 _MOST_SHOWN: Final = 5
 # Around the number of "[[4]]/5" and "**4**/5".
 _AFTER_NUMBER: Final = re.compile(r"[\])*]")
+_OF_NO_NUMBER: Final = r"[^\w<>~+?\u2264\u2265\xb1-]*"
 _NUMBER: Final = re.compile(
-    r"[^\w<>~+?\u2264\u2265\xb1-]*(?P<dash>- )?[^\w<>~+?\u2264\u2265\xb1-]*"
+    rf"{_OF_NO_NUMBER}(?P<dash>- )?{_OF_NO_NUMBER}"
     r"(?P<shown>(?P<n>[-+]?\d{1,9}(?:\.\d{1,9})?)"
     r"(?:[\])*]{0,3}(?: ?/ ?| out of )(?P<of>\d{1,9})(?:\.0)?)?)"
     r"(?P<percent> ?%)?(?: (?:stars?|points?))?[^\w%+?-]*"

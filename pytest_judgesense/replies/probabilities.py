@@ -87,6 +87,11 @@ class _Spellings(NamedTuple):
         """The spellings in a schema: nothing is before them, and one of ``ends`` follows."""
         return self._replace(ends=ends)
 
+    def trimmed(self, text: str) -> str:
+        """``text`` from where a label may begin in it."""
+        found = self.first.search(text)
+        return text[found.start() :] if found else ""
+
     def _ended(self, rest: str) -> bool:
         return not _GOES_ON.match(rest) if self.ends is None else rest[:1] in self.ends
 
@@ -180,12 +185,6 @@ def _place(text: str, spellings: _Spellings, verdict: str) -> int | None:
     return None
 
 
-def _edge(text: str, spellings: _Spellings) -> int:
-    """The position at which a label may begin in ``text``; its length if there is none."""
-    found = spellings.first.search(text)
-    return found.start() if found else len(text)
-
-
 def _mentions(text: str, spellings: _Spellings) -> Iterator[tuple[int, int, str]]:
     """Start and end of each mention of a verdict, and which; exact ones alone, if there are any."""
     known = {one.casefold(): verdict for one, verdict in spellings.verdicts.items()}
@@ -205,8 +204,8 @@ def _after(before: str, spellings: _Spellings, token: str) -> str | None:
     """The label information in a first token; ``before``: the text before it in the drawn one."""
     if token.startswith(before):
         said = token[len(before) :]
-        return said if spellings.ends is not None else said[_edge(said, spellings) :]
-    return None if _LETTERS.search(before) else token[_edge(token, spellings) :]
+        return said if spellings.ends is not None else spellings.trimmed(said)
+    return None if _LETTERS.search(before) else spellings.trimmed(token)
 
 
 def _told(
@@ -259,7 +258,7 @@ def _followed(
     """The same after the beginning that several labels share; other tokens begin ``others``."""
     if tokens:
         return _told(
-            tokens, spellings, lambda one: built + one if built else one[_edge(one, spellings) :]
+            tokens, spellings, lambda one: built + one if built else spellings.trimmed(one)
         )
     labels, whole = spellings.begun(built)
     # The reply ends here. Without an alternative for its end, what else "1" might have become is

@@ -8,10 +8,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Protocol
+from typing import TYPE_CHECKING, Final
 
 from pytest_judgesense.errors import ExtensionError, JudgesenseError
 from pytest_judgesense.trial import Failed, Token, Usage
+
+if TYPE_CHECKING:
+    from pytest_judgesense.judges.spec import JudgeSpec
 
 _NAME: Final = re.compile(r"[a-z][a-z0-9_-]*")
 # The built-in providers that are asked for chat completions, and all of them.
@@ -53,34 +56,6 @@ class Reply:
     tokens: tuple[Token, ...] = ()
 
 
-class Settings(Protocol):
-    """What a request depends on: the declared judge, with the suite's temperature and budget.
-
-    ``options`` are the keys of the judge's table ``options``, for settings of this provider only.
-    """
-
-    @property
-    def name(self) -> str: ...
-    @property
-    def model(self) -> str: ...
-    @property
-    def temperature(self) -> float | None: ...
-    @property
-    def max_tokens(self) -> int: ...
-    @property
-    def top_p(self) -> float | None: ...
-    @property
-    def reasoning(self) -> str | int | None: ...
-    @property
-    def structured(self) -> bool | str | None: ...
-    @property
-    def reply_schema(self) -> Mapping[str, Any] | None: ...
-    @property
-    def logprobs(self) -> bool: ...
-    @property
-    def options(self) -> Mapping[str, Any]: ...
-
-
 @dataclass(frozen=True, slots=True)
 class Provider:
     """A provider, built in or added by a plugin; judges name it by ``provider = "NAME"``.
@@ -90,9 +65,10 @@ class Provider:
 
     Attributes:
         name: lower-case letters, digits, ``-`` and ``_``.
-        build: from settings, base URL, key (``None`` without one), messages and seed (``None`` for
-            none) to the request. The same arguments must give the same URL and body, because
-            recordings are found by them.
+        build: from the judge with the suite's settings, base URL, key (``None`` without one),
+            messages and seed (``None`` for none) to the request. The same arguments must give the
+            same URL and body, because recordings are found by them. ``options`` of the judge are
+            settings of this provider only.
         parse: from the status and the body of a response to the reply, or to `Failed`.
         default_base_url: where judges without ``base_url`` are asked.
         default_key_env: the environment variable with the key; empty if none is needed.
@@ -106,7 +82,7 @@ class Provider:
 
     name: str
     build: Callable[
-        [Settings, str, str | None, Sequence[Mapping[str, str]], int | None], HttpRequest
+        [JudgeSpec, str, str | None, Sequence[Mapping[str, str]], int | None], HttpRequest
     ]
     parse: Callable[[int, str], Reply | Failed]
     default_base_url: str
@@ -124,7 +100,7 @@ class Provider:
 
     def request(
         self,
-        spec: Settings,
+        spec: JudgeSpec,
         base_url: str,
         key: str | None,
         messages: Sequence[Mapping[str, str]],

@@ -6,14 +6,15 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, Final
 
 from pydantic_core import from_json, to_json
 
 from pytest_judgesense.judges.local.models import name_of
-from pytest_judgesense.judges.providers.base import HttpRequest, Provider, Reply, Settings
+from pytest_judgesense.judges.providers.base import HttpRequest, Provider, Reply
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.trial import Failed, Token, Usage
 
@@ -36,13 +37,19 @@ _ROUNDED_UP: Final = 1e-3
 _NEVER: Final = -1e6  # its exponential is 0
 
 
+def _bearer(key: str) -> dict[str, str]:
+    return {"Authorization": f"Bearer {key}"}
+
+
 def _completions(
-    spec: Settings,
+    spec: JudgeSpec,
     base_url: str,
     key: str | None,
     messages: Sequence[Mapping[str, str]],
     seed: int | None,
-    **more: Any,
+    *,
+    more: Callable[[JudgeSpec], Mapping[str, Any]] = lambda _: {},
+    key_header: Callable[[str], Mapping[str, str]] = _bearer,
 ) -> HttpRequest:
     messages, form = _formed(spec, messages)
     body = {
@@ -57,54 +64,23 @@ def _completions(
         "logprobs": spec.logprobs or None,
         "top_logprobs": TOP_TOKENS if spec.logprobs else None,
         "response_format": form,
-        **more,
+        **more(spec),
     }
-    headers = {"Authorization": f"Bearer {key}"} if key else {}
-    return _post(base_url.rstrip("/") + "/chat/completions", headers, body)
+    url = base_url.rstrip("/") + "/chat/completions"
+    return _post(url, key_header(key) if key else {}, body)
 
 
-def _plain_completions(
-    spec: Settings,
-    base_url: str,
-    key: str | None,
-    messages: Sequence[Mapping[str, str]],
-    seed: int | None,
-    **more: Any,
-) -> HttpRequest:
-    """Chat completions of llama.cpp, sampled from the model's unmodified distribution.
+def _plainly_sampled(spec: JudgeSpec) -> dict[str, Any]:
+    """What has llama.cpp sample from the model's unmodified distribution.
 
     By default it truncates the distribution (``top_k``, ``min_p``) and penalises repetition.
     """
     # Cached state of another prompt would change the rounding of sums for the next one.
-    plain = {"top_k": 0, "top_p": spec.top_p or 1, "min_p": 0, **_UNPUNISHED, "cache_prompt": False}
-    return _completions(spec, base_url, key, messages, seed, **plain, **more)
-
-
-def _local_completions(
-    spec: Settings,
-    base_url: str,
-    key: str | None,
-    messages: Sequence[Mapping[str, str]],
-    seed: int | None,
-) -> HttpRequest:
-    """The provider of a model served on this machine, named or by path."""
-    return _plain_completions(spec, base_url, key, messages, seed, model=name_of(spec.model))
-
-
-def _azure_completions(
-    spec: Settings,
-    base_url: str,
-    key: str | None,
-    messages: Sequence[Mapping[str, str]],
-    seed: int | None,
-) -> HttpRequest:
-    """Chat completions with the key where Azure OpenAI looks for it."""
-    request = _completions(spec, base_url, None, messages, seed)
-    return replace(request, headers={**request.headers, "api-key": key}) if key else request
+    return {"top_k": 0, "top_p": spec.top_p or 1, "min_p": 0, **_UNPUNISHED, "cache_prompt": False}
 
 
 def _formed(
-    spec: Settings, messages: Sequence[Mapping[str, str]]
+    spec: JudgeSpec, messages: Sequence[Mapping[str, str]]
 ) -> tuple[list[dict[str, str]], dict[str, Any] | None]:
     """The messages, and the ``response_format`` that they are sent with."""
     sent, schema = [dict(m) for m in messages], spec.reply_schema
@@ -119,7 +95,7 @@ def _formed(
 
 
 def _messages(
-    spec: Settings,
+    spec: JudgeSpec,
     base_url: str,
     key: str | None,
     messages: Sequence[Mapping[str, str]],
@@ -320,50 +296,55 @@ ANTHROPIC: Final = Provider(
     source="pytest-judgesense",
 )
 # The port of the embedded judge changes from run to run; recordings use this address.
-EMBEDDED: Final = replace(OPENAI, default_base_url="http://127.0.0.1/v1", default_key_env="")
-# So is the port of a model that is served here.
-LOCAL: Final = replace(EMBEDDED, name="local", build=_local_completions)
-# Known endpoints with OpenAI's format, with their URLs and settings.
-AZURE: Final = replace(
-    OPENAI,
-    name="azure",
-    build=_azure_completions,
-    default_base_url="https://name.openai.azure.com/openai/v1",  # a judge says which name
-    default_key_env="AZURE_OPENAI_API_KEY",
-    hosts=r"[a-z0-9-]+\.openai\.azure\.com",
-)
-BEDROCK: Final = replace(
-    OPENAI,
-    name="bedrock",
-    default_base_url="https://bedrock-runtime.us-east-1.amazonaws.com/openai/v1",
-    default_key_env="AWS_BEARER_TOKEN_BEDROCK",
-    hosts=r"bedrock-runtime\.[a-z0-9-]+\.amazonaws\.com",
-)
-OPENROUTER: Final = replace(
-    OPENAI,
-    name="openrouter",
-    default_base_url="https://openrouter.ai/api/v1",
-    default_key_env="OPENROUTER_API_KEY",
-)
-OLLAMA: Final = replace(EMBEDDED, name="ollama", default_base_url="http://127.0.0.1:11434/v1")
-VLLM: Final = replace(EMBEDDED, name="vllm", default_base_url="http://127.0.0.1:8000/v1")
-LLAMACPP: Final = replace(
-    EMBEDDED,
-    name="llamacpp",
-    build=_plain_completions,
-    default_base_url="http://127.0.0.1:8080/v1",
+EMBEDDED: Final = replace(
+    OPENAI, name="embedded", default_base_url="http://127.0.0.1/v1", default_key_env=""
 )
 BUILT_IN: Final[Mapping[str, Provider]] = {
-    "openai": OPENAI,
-    "anthropic": ANTHROPIC,
-    "embedded": EMBEDDED,
-    "local": LOCAL,
-    "azure": AZURE,
-    "bedrock": BEDROCK,
-    "openrouter": OPENROUTER,
-    "ollama": OLLAMA,
-    "vllm": VLLM,
-    "llamacpp": LLAMACPP,
+    provider.name: provider
+    for provider in (
+        OPENAI,
+        ANTHROPIC,
+        EMBEDDED,
+        # A model served on this machine, named or by path; its port changes as well.
+        replace(
+            EMBEDDED,
+            name="local",
+            build=partial(
+                _completions,
+                more=lambda spec: {**_plainly_sampled(spec), "model": name_of(spec.model)},
+            ),
+        ),
+        # Known endpoints with OpenAI's format.
+        replace(
+            OPENAI,
+            name="azure",
+            build=partial(_completions, key_header=lambda key: {"api-key": key}),
+            default_base_url="https://name.openai.azure.com/openai/v1",  # a judge says which name
+            default_key_env="AZURE_OPENAI_API_KEY",
+            hosts=r"[a-z0-9-]+\.openai\.azure\.com",
+        ),
+        replace(
+            OPENAI,
+            name="bedrock",
+            default_base_url="https://bedrock-runtime.us-east-1.amazonaws.com/openai/v1",
+            default_key_env="AWS_BEARER_TOKEN_BEDROCK",
+            hosts=r"bedrock-runtime\.[a-z0-9-]+\.amazonaws\.com",
+        ),
+        replace(
+            OPENAI,
+            name="openrouter",
+            default_base_url="https://openrouter.ai/api/v1",
+            default_key_env="OPENROUTER_API_KEY",
+        ),
+        replace(EMBEDDED, name="ollama", default_base_url="http://127.0.0.1:11434/v1"),
+        replace(EMBEDDED, name="vllm", default_base_url="http://127.0.0.1:8000/v1"),
+        replace(
+            EMBEDDED,
+            name="llamacpp",
+            build=partial(_completions, more=_plainly_sampled),
+            default_base_url="http://127.0.0.1:8080/v1",
+        ),
+    )
 }
 
 

@@ -13,17 +13,20 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from functools import partial
 from gzip import GzipFile
 from importlib import import_module
 from io import BytesIO
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 from urllib.parse import urlencode
 
 from pytest_judgesense.errors import BodyTooLarge, JudgeError
 
 # Of a body, on the wire and decoded: a reply of a judge has a few thousand.
 MOST_BYTES: Final = 16 * 2**20
+# From encoded bytes to at most this many decoded ones.
+_Decoder: TypeAlias = Callable[[bytes, int], bytes]
 
 
 def sent_bytes(body: Any) -> bytes:
@@ -104,62 +107,39 @@ def decoded(data: bytes, encodings: str, most: int = MOST_BYTES) -> bytes | None
     return data
 
 
-def _decoder(name: str) -> Callable[[bytes, int], bytes] | None:
-    """From encoded bytes to at most this many decoded ones; ``None`` without a library for it."""
-    if name == "br":
-        return _brotli()
-    opened = _zstd() if name == "zstd" else _READERS.get(name)
-    if opened is None:
-        return None
-    return lambda data, most: bytes(opened(data).read(most))
+def _decoder(name: str) -> _Decoder | None:
+    """The decoder of an encoding; ``None`` without a library for it."""
+    found = _LIBRARIES.get(name)
+    return found() if found else _DECODERS.get(name)
 
 
-def _gunzip(data: bytes) -> Any:
-    return GzipFile(fileobj=BytesIO(data))
+def _gunzipped(data: bytes, most: int) -> bytes:
+    return GzipFile(fileobj=BytesIO(data)).read(most)
 
 
-class _Inflated:
-    """Some servers send "deflate" without the zlib wrapper that the standard asks for."""
-
-    def __init__(self, data: bytes) -> None:
-        self._data = data
-
-    def read(self, most: int) -> bytes:
-        try:
-            return self._read(most, zlib.MAX_WBITS)
-        except zlib.error:
-            return self._read(most, -zlib.MAX_WBITS)
-
-    def _read(self, most: int, bits: int) -> bytes:
+def _inflated(data: bytes, most: int) -> bytes:
+    # Some servers send "deflate" without the zlib wrapper that the standard asks for.
+    for bits in (zlib.MAX_WBITS, -zlib.MAX_WBITS):
         stream = zlib.decompressobj(bits)
-        data = stream.decompress(self._data, most)
-        if not stream.eof and len(data) < most:
-            raise zlib.error("the stream is cut off")
-        return data
+        with suppress(zlib.error):
+            content = stream.decompress(data, most)
+            if stream.eof or len(content) == most:
+                return content
+    raise zlib.error("the stream is cut off, or none")
 
 
-_READERS: Final[Mapping[str, Callable[[bytes], Any]]] = {
-    "gzip": _gunzip,
-    "x-gzip": _gunzip,
-    "deflate": _Inflated,
-}
-
-
-def _zstd() -> Callable[[bytes], Any] | None:
-    try:
+def _zstd() -> _Decoder | None:
+    with suppress(ImportError):
         library = import_module("compression.zstd")
-    except ImportError:
-        pass
-    else:
-        return lambda data: library.ZstdFile(BytesIO(data))
-    try:
-        library = import_module("zstandard")
-    except ImportError:
-        return None
-    return partial(library.ZstdDecompressor().stream_reader, read_across_frames=True)
+        return lambda data, most: bytes(library.ZstdFile(BytesIO(data)).read(most))
+    with suppress(ImportError):
+        decompressor = import_module("zstandard").ZstdDecompressor()
+        opened = partial(decompressor.stream_reader, read_across_frames=True)
+        return lambda data, most: bytes(opened(data).read(most))
+    return None
 
 
-def _brotli() -> Callable[[bytes, int], bytes] | None:
+def _brotli() -> _Decoder | None:
     for module in ("brotli", "brotlicffi"):
         try:
             library = import_module(module)
@@ -180,3 +160,7 @@ def _brotli() -> Callable[[bytes, int], bytes] | None:
         if hasattr(library.Decompressor, "can_accept_more_data"):
             return decode
     return None
+
+
+_DECODERS: Final = {"gzip": _gunzipped, "x-gzip": _gunzipped, "deflate": _inflated}
+_LIBRARIES: Final = {"br": _brotli, "zstd": _zstd}

@@ -57,6 +57,8 @@ _TALKATIVE: Final = tuple(
     """.split()
 )
 
+# Bytes that are read at once of a body.
+_PIECE: Final = 2**16
 _Method: TypeAlias = Callable[..., Any]
 
 
@@ -373,24 +375,16 @@ def _recorded_urlopen(cassette: Cassette) -> _Method:
 
 
 def _whole(read: Callable[[int], bytes], most: int, close: Callable[[], object]) -> bytes:
-    """All that ``read``, given how much at most, reads.
+    """All that ``read``, given how much at most, reads; after an early end it is closed.
 
     Raises:
         BodyTooLarge: it is more than ``most`` bytes.
-
-    After an early end, its resources are closed.
     """
-    content = bytearray()
     try:
-        while len(content) <= most and (piece := read(most + 1 - len(content))):
-            content += piece
+        return b"".join(map(_counted(most), iter(partial(read, _PIECE), b"")))
     except BaseException:
         close()
         raise
-    if len(content) > most:
-        close()
-        raise too_large(most, "on the wire")
-    return bytes(content)
 
 
 def _response(

@@ -10,10 +10,10 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncIterator, Callable, Generator, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 from urllib.parse import urlsplit
 
 from pytest_judgesense.cassettes.bodies import too_large
@@ -69,6 +69,8 @@ class Call:
     fields: Mapping[str, str] = field(default_factory=dict)
 
 
+# The arguments of a function as recorded: messages; or none, and settings with its arguments.
+_Said: TypeAlias = tuple[Sequence[Mapping[str, str]], Mapping[str, Any]]
 # A module may load a model while it is imported.
 _LONGEST_IMPORT_S: Final = 600.0
 
@@ -291,34 +293,35 @@ class Client:
         )
 
     async def _call(self, scope: CallScope, call: Call) -> Answer:
-        throttle, target = self._endpoint.throttle, self._spec.model
-        said = _Said([dict(message) for message in call.messages])
-        if self._cassette.mode == "replay":
+        cassette, throttle = self._cassette, self._endpoint.throttle
+        given: dict[str, Any] = {
+            **call.fields,
+            MESSAGES: [dict(message) for message in call.messages],
+        }
+        said: _Said = given[MESSAGES], {}
+        if cassette.mode == "replay":
             # The recorded call holds the function's arguments: a replay needs neither the model nor
             # the module around it.
-            names = self._cassette.arguments_of(scope.trial)
+            names = cassette.arguments_of(scope.trial)
             if names is not None:
                 sources = {name: self._spec.arguments.get(name, name) for name in names}
-                given = {**call.fields, MESSAGES: said.messages}
-                said = _Said((), {name: given.get(source) for name, source in sources.items()})
+                said = _said({name: given.get(source) for name, source in sources.items()})
         else:
             function, binding = await self._imported()
             if binding is not None:
-                said = _Said((), binding.arguments({**call.fields, MESSAGES: said.messages}))
+                said = _said(binding.arguments(given))
             if self._spec.concurrency is None and not is_async(function):
                 throttle.one_at_a_time()
-        recorded = self._cassette.find_call(scope, target, said.messages, said.settings)
+        recorded = cassette.find_call(scope, self._spec.model, *said)
         if recorded is not None:
             return Answer(Reply(recorded))
-        if self._cassette.mode == "replay":
-            function, binding = await self._imported()
-            if is_async(function):
-                return Answer((await self._run(scope, call, said)).reply)
-            async with self._turns:
-                return Answer((await self._run(scope, call, said)).reply)
+        if cassette.mode == "replay":
+            function, _ = await self._imported()
+            async with nullcontext() if is_async(function) else self._turns:
+                return Answer((await self._run(scope, given, said)).reply)
         # The booked call is the first request of the function; further requests are booked when
         # they are made. A function whose requests are all recorded makes none.
-        booked = [] if self._cassette.complete(scope.trial) else [None]
+        booked = [] if cassette.complete(scope.trial) else [None]
 
         def permit() -> None:
             if booked:
@@ -330,19 +333,18 @@ class Client:
             if booked:
                 await throttle.admitted(0, None)
             scope.permit = permit
-            made = await self._run(scope, call, said)
+            made = await self._run(scope, given, said)
             throttle.learn(made, started)
         return Answer(made.reply, made.latency_s)
 
-    async def _run(self, scope: CallScope, call: Call, said: _Said) -> Attempt:
+    async def _run(self, scope: CallScope, given: Mapping[str, Any], said: _Said) -> Attempt:
         function, binding = await self._imported()
+        # A copy, because a judge may change its messages.
+        given = {**given, MESSAGES: [dict(message) for message in given[MESSAGES]]}
         if binding is None:
-            # A copy, because a judge may change its messages.
-            asking = partial(function, [dict(message) for message in call.messages])
+            asking = partial(function, given[MESSAGES])
         else:
-            messages = [dict(message) for message in call.messages]
-            arguments = binding.arguments({**call.fields, MESSAGES: messages})
-            asking = binding.call(function, arguments)
+            asking = binding.call(function, binding.arguments(given))
         started = time.perf_counter()
         try:
             value = await self._apart.call(asking, self._spec.timeout_s, is_async(function))
@@ -375,8 +377,8 @@ class Client:
             if len(text) > self._spec.max_body_bytes:
                 raise too_large(self._spec.max_body_bytes, "returned")
             if not scope.intercepted:
-                target = self._spec.model
-                self._cassette.record_call(scope, target, said.messages, text, said.settings)
+                messages, settings = said
+                self._cassette.record_call(scope, self._spec.model, messages, text, settings)
         except BodyTooLarge as error:
             return Attempt(Failed(error.what), "fail")
         return Attempt(Reply(self._cassette.redacted(text)), latency_s=latency)
@@ -405,15 +407,8 @@ class Client:
             return self._bound
 
 
-class _Said(NamedTuple):
-    """The arguments of a function as recorded: messages, or arguments by parameter."""
-
-    messages: Sequence[Mapping[str, str]]
-    arguments: Mapping[str, Any] | None = None
-
-    @property
-    def settings(self) -> dict[str, Any]:
-        return {} if self.arguments is None else {"arguments": dict(self.arguments)}
+def _said(arguments: Mapping[str, Any]) -> _Said:
+    return (), {"arguments": dict(arguments)}
 
 
 async def imported(spec: JudgeSpec, place: Apart) -> JudgeFunction:
@@ -499,7 +494,8 @@ async def open_client(
 
         endpoint = await opened(spec, throttle)
         repairing, repairer = None, spec.repair and spec.repair.spec
-        if repairer and replace(repairer, temperature=spec.temperature) == _unrepaired(spec):
+        unrepaired = replace(spec, repair=None, reply_schema=None)
+        if repairer and replace(repairer, temperature=spec.temperature) == unrepaired:
             repairing = replace(endpoint, spec=repairer)
         elif repairer:
             repairing = await opened(repairer, throttle.beside(repairer))
@@ -537,7 +533,3 @@ async def _connected(
     connections = Connections(concurrency, base_url, spec.timeout_s, spec.max_body_bytes)
     await stack.enter_async_context(connections)
     return replace(endpoint, base_url=base_url, connections=connections)
-
-
-def _unrepaired(spec: JudgeSpec) -> JudgeSpec:
-    return replace(spec, repair=None, reply_schema=None)

@@ -43,9 +43,7 @@ _USUAL: Final[Mapping[str, str]] = {
     }.items()
     for name in names.split()
 }
-_NAMED: Final = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
-_BY_PLACE: Final = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-_BINDABLE: Final = (inspect.Parameter.POSITIONAL_ONLY, *_NAMED)
+_VARIADIC: Final = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,11 +57,6 @@ class Binding:
 
     fields: Mapping[str, str]
     by_place: frozenset[str] = frozenset()
-
-    @property
-    def takes_wording(self) -> bool:
-        """Whether the wording of a prompt reaches the function."""
-        return not _WORDING.isdisjoint(self.fields.values())
 
     def arguments(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """By parameter, the values that the function is ``given`` from the fields."""
@@ -89,7 +82,7 @@ def parameters_of(function: Callable[..., Any]) -> list[inspect.Parameter] | Non
         found = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):  # of some built-in functions
         return None
-    return [one for one in found if one.kind in _BINDABLE]
+    return [one for one in found if one.kind not in _VARIADIC]
 
 
 def shown(function: Callable[..., Any], name: str) -> str:
@@ -151,7 +144,7 @@ def _takes_messages(
     if judge.arguments or any(one.name in fields for one in parameters):
         return False
     first = parameters[0] if parameters else None
-    if first is not None and (first.kind not in _BY_PLACE or first.annotation in (str, "str")):
+    if first is not None and (first.kind is first.KEYWORD_ONLY or first.annotation in (str, "str")):
         return False  # a keyword, or a text: no list of messages
     return len(needed) <= 1 and (not needed or needed[0] == getattr(first, "name", None))
 
@@ -223,7 +216,7 @@ def refuse_one_wording(
     if not names:
         return
     binding = binding_of(function, judge, suite)
-    if binding is None or binding.takes_wording:
+    if binding is None or not _WORDING.isdisjoint(binding.fields.values()):
         return
     raise UsageError(
         f"{', '.join(names)} of suite {suite.name} compares wordings, and judge {judge.name!r} "

@@ -37,6 +37,7 @@ from pytest_judgesense.cassettes.credentials import (
 )
 from pytest_judgesense.cassettes.eventstream import frames_of
 from pytest_judgesense.cassettes.exchange import Exchange, RecordedResponse, as_body, as_bytes
+from pytest_judgesense.limits import json_value
 
 REDACTED: Final = "REDACTED"
 # Of the characters that `_placeholder` writes: a search stops at the next bracket.
@@ -509,8 +510,6 @@ _STREAM: Final = re.compile(r"^data:", re.MULTILINE)
 _LAYOUTS: Final[tuple[dict[str, Any], ...]] = ({"separators": (",", ":")}, {}, {"indent": 2})
 _LINE_END: Final = re.compile(r"[\r\n]")
 _LINE: Final = re.compile(r"[^\n]*\n|[^\n]+")
-# A path of names and places is made for each string: its length is bounded, and so is the work.
-_DEEPEST: Final = 100
 _MOST_INDICES: Final = 8
 # Of the content of a message: two may share a value.
 _PARTS: Final = 2
@@ -577,23 +576,9 @@ def _documents(body: str) -> list[_Document]:
 
 def _loaded(text: str) -> list[Any] | None:
     try:
-        value = json.loads(text.removeprefix("\ufeff"))
-    except (ValueError, RecursionError):
+        return [json_value(text.removeprefix("\ufeff"))]
+    except ValueError:
         return None
-    return None if _is_too_deep(text, value) else [value]
-
-
-def _is_too_deep(text: str, value: Any) -> bool:
-    """Whether it is nested so deeply that walking it costs more than reading it."""
-    if text.count("[") + text.count("{") <= _DEEPEST:
-        return False
-    level = [value]
-    for _ in range(_DEEPEST):
-        held = (one.values() if isinstance(one, dict) else one for one in level)
-        level = [one for some in held for one in some if isinstance(one, dict | list)]
-        if not level:
-            return False
-    return True
 
 
 def _laid_out_like(source: str, before: Any, value: Any) -> str:

@@ -14,9 +14,9 @@ import inspect
 import os
 import sys
 import threading
-from collections.abc import Awaitable, Callable, Coroutine, Iterator
+from collections.abc import Awaitable, Callable, Coroutine
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from contextvars import ContextVar, copy_context
 from functools import partial
 from queue import SimpleQueue
@@ -25,7 +25,7 @@ from time import sleep
 from typing import Any, Final, TypeAlias, TypeVar
 
 from pytest_judgesense.cassettes.offline import socket_pairs
-from pytest_judgesense.cassettes.scope import entered
+from pytest_judgesense.cassettes.scope import entered, held
 from pytest_judgesense.judges.statuses import reason_of
 
 _T = TypeVar("_T")
@@ -45,8 +45,8 @@ class OutOfTime(Exception):
 class LoopThread:
     """An event loop in a daemon thread, started at its first use, ended by `close`."""
 
-    def __init__(self, name: str) -> None:
-        self._name = name
+    def __init__(self, name: str, executor: ThreadPoolExecutor | None = None) -> None:
+        self._name, self._executor = name, executor
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: Thread | None = None
         self._starting = Lock()
@@ -70,16 +70,14 @@ class LoopThread:
             if self._loop is None:
                 with socket_pairs():  # it wakes itself up by one
                     self._loop = asyncio.new_event_loop()
-                self._prepare(self._loop)
+                if self._executor is not None:
+                    self._loop.set_default_executor(self._executor)
                 self._thread = Thread(
                     target=_serve, args=(self._loop,), name=self._name, daemon=True
                 )
                 with entered(None):  # it serves later trials too: it belongs to none
                     self._thread.start()
             return self._loop
-
-    def _prepare(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Set up the loop before it runs."""
 
 
 def _serve(loop: asyncio.AbstractEventLoop) -> None:
@@ -166,14 +164,11 @@ class Apart(LoopThread):
     """
 
     def __init__(self, *, beside: bool) -> None:
-        super().__init__("judgesense-judges")
-        self._beside = beside
         self._threads = _Threads()
+        super().__init__("judgesense-judges", self._threads)
+        self._beside = beside
         self._has_left = False
         self.left: set[Future[Any]] = set()
-
-    def _prepare(self, loop: asyncio.AbstractEventLoop) -> None:
-        loop.set_default_executor(self._threads)
 
     def close(self, status: int = 1) -> None:
         """End everything that can be ended; code that does not return is left to the process.
@@ -279,11 +274,6 @@ def apart() -> Apart | None:
     return _HERE.get()
 
 
-@contextmanager
-def running_in(place: Apart) -> Iterator[None]:
-    """Let code started in this block find ``place`` by `apart`."""
-    token = _HERE.set(place)
-    try:
-        yield
-    finally:
-        _HERE.reset(token)
+def running_in(place: Apart) -> held[Apart | None]:
+    """Let code started in a block find ``place`` by `apart`."""
+    return held(_HERE, place)

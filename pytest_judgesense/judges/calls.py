@@ -11,7 +11,7 @@ prompt does not permit have no form to be repaired.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Sequence
 from functools import partial
 from typing import Any, Final, TypeAlias, TypeVar
 
@@ -22,6 +22,7 @@ from pytest_judgesense.judges.prompts import judge_for_suite, render_messages, r
 from pytest_judgesense.judges.providers.base import Reply
 from pytest_judgesense.judges.spec import JudgeSpec, prompts_digest
 from pytest_judgesense.judges.statuses import refusal
+from pytest_judgesense.judges.traffic import summed
 from pytest_judgesense.replies import parse_reply
 from pytest_judgesense.replies.probabilities import probabilities
 from pytest_judgesense.suites.kind import Question, Reading
@@ -32,7 +33,6 @@ from pytest_judgesense.trial import (
     Outcome,
     Trial,
     Unparsed,
-    Usage,
     Verdict,
     content_of_slot,
 )
@@ -147,10 +147,7 @@ def judgment_of(suite: Suite, judge: JudgeSpec, trial: Trial, answer: Answer) ->
         outcome=outcome,
         chosen=_chosen(suite, trial, outcome),
         reply="\n\n".join(said) if said else None,
-        usage=Usage(
-            _sum(reply.usage.prompt_tokens for reply in given),
-            _sum(reply.usage.completion_tokens for reply in given),
-        ),
+        usage=summed(reply.usage for reply in given),
         latency_s=answer.latency_s,
         detail=detail,
         **_told(suite, judge, replies, outcome),
@@ -183,11 +180,6 @@ def _followed(
             reading: Reading = end.value
             return reading
     return Failed("calls of this trial are missing"), None
-
-
-def _sum(counts: Iterable[int | None]) -> int | None:
-    known = [count for count in counts if count is not None]
-    return sum(known) if known else None
 
 
 def _chosen(suite: Suite, trial: Trial, outcome: Outcome) -> str | None:

@@ -101,16 +101,11 @@ def unread_lines(judgments: Iterable[Judgment]) -> list[str]:
     by_trial = {one.trial.id: one for one in judgments if isinstance(one.outcome, Unparsed)}
     # In the order of the plan: that of the answers is chance.
     unread = [by_trial[id_] for id_ in trial_order(by_trial)]
+    first = {(one.outcome, one.reply): one for one in reversed(unread)}
     # Those that say something new come first.
-    said_before: set[object] = set()
-    new: list[Judgment] = []
-    again: list[Judgment] = []
-    for one in unread:
-        key = (one.outcome, one.reply)
-        (again if key in said_before else new).append(one)
-        said_before.add(key)
+    unread.sort(key=lambda one: first[one.outcome, one.reply] is not one)
     lines = []
-    for one in [*new, *again][:_MOST_SHOWN]:
+    for one in unread[:_MOST_SHOWN]:
         assert isinstance(one.outcome, Unparsed), "those with a verdict are left out"
         said = printable(" ".join((one.reply or "").split()))
         said = said if len(said) <= _LONGEST else f"{said[: _LONGEST - 3]}..."

@@ -63,18 +63,18 @@ class Traffic:
 
 def traffic_of(exchanges: Iterable[Exchange]) -> Traffic:
     """The traffic in ``exchanges``, without calls of the function and unanswered calls."""
-    usage: dict[str, Usage] = {}
+    used: dict[str, list[Usage]] = {}
     seen: dict[str, set[Any]] = {name: set() for name in _SETTINGS}
     for exchange in exchanges:
         if exchange.request.method == "CALL" or not exchange.answers:
             continue
-        if (used := _usage(exchange.response.body)) is not None:
-            usage[exchange.trial] = _sum(usage.get(exchange.trial), used)
+        if (usage := _usage(exchange.response.body)) is not None:
+            used.setdefault(exchange.trial, []).append(usage)
         asked = next(_objects(exchange.request.body), {})
         for name, paths in _SETTINGS.items():
             seen[name].add(_first(asked, paths))
     settings = {name: one.pop() if len(one) == 1 else None for name, one in seen.items()}
-    return Traffic(usage, settings)
+    return Traffic({trial: summed(usages) for trial, usages in used.items()}, settings)
 
 
 def _usage(body: str | bytes) -> Usage | None:
@@ -121,14 +121,9 @@ def _count(found: Any, before: int | None) -> int | None:
     return found if isinstance(found, int) and found >= 0 else before
 
 
-def _sum(one: Usage | None, other: Usage) -> Usage:
-    if one is None:
-        return other
-    pairs = (
-        (one.prompt_tokens, other.prompt_tokens),
-        (one.completion_tokens, other.completion_tokens),
-    )
-    prompt, completion = (
-        None if a is None and b is None else (a or 0) + (b or 0) for a, b in pairs
-    )
-    return Usage(prompt, completion)
+def summed(usages: Iterable[Usage]) -> Usage:
+    """The tokens of several answers; ``None`` where none of them states a number."""
+    given = list(usages)
+    prompts = [one.prompt_tokens for one in given if one.prompt_tokens is not None]
+    completions = [one.completion_tokens for one in given if one.completion_tokens is not None]
+    return Usage(sum(prompts) if prompts else None, sum(completions) if completions else None)

@@ -104,10 +104,7 @@ def answer_logits(
         return logits, f"Support {share:.2f}."
     a, b = reading.candidates
     q_a, q_b = (support(text, elements, reading.context) for text in (a, b))
-    x = gain * _SUPPORT_SCALE * (q_a - q_b) + observer.leaning(reading, a, b)
-    logits = {"A": x, "B": -x}
-    if reading.tie:
-        logits[TIE] = observer.tie_criterion + observer.strict_shift * reading.strict
+    logits = observer.choice(gain * _SUPPORT_SCALE * (q_a - q_b), reading, a, b)
     return logits, f"Support {q_a:.2f} and {q_b:.2f}."
 
 

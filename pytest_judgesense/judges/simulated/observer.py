@@ -168,21 +168,21 @@ class Observer:
         else:
             wanted = content_stems(" ".join(reading.context.values()))
             evidence = len(wanted & content_stems(a)) - len(wanted & content_stems(b))
-        x = self.sensitivity * evidence + self.leaning(reading, a, b)
-        logits = {"A": x, "B": -x}
-        if reading.tie:
-            logits[TIE] = self.tie_criterion + self.strict_shift * reading.strict
-        return logits
+        return self.choice(self.sensitivity * evidence, reading, a, b)
 
-    def leaning(self, reading: Reading, a: str, b: str) -> float:
-        """The preference for slot A apart from the evidence."""
+    def choice(self, x: float, reading: Reading, a: str, b: str) -> dict[str, float]:
+        """The logits of the slots and of a tie, if ``x`` is the logit for A by the evidence."""
         shift = self.wording(reading.instruction, *sorted((a, b)))
-        return (
+        x += (
             self.slot_bias
             + self.surface_preference * (surface(a) - surface(b))
             # The shift favours a content, not a slot: it survives an exchange of the order.
             + (shift if a <= b else -shift)
         )
+        logits = {"A": x, "B": -x}
+        if reading.tie:
+            logits[TIE] = self.tie_criterion + self.strict_shift * reading.strict
+        return logits
 
     def _verify(self, reading: Reading) -> dict[str, float]:
         context = reading.context

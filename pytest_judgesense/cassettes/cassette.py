@@ -21,7 +21,7 @@ request is compared as it is stored, without its secrets: a replay needs no cred
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -73,13 +73,9 @@ def utc_now() -> str:
     return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def holds_shown(path: Path, credentials: Credentials) -> bool:
-    """Whether a recording contains any of the ``credentials`` that requests have shown."""
-    return bool(credentials.shown) and _holds(path, credentials.shown)
-
-
-def _holds(path: Path, values: Iterable[str]) -> bool:
-    data = read_bytes(path)
+def holds(path: Path, values: Collection[str]) -> bool:
+    """Whether a recording contains any of these ``values``."""
+    data = read_bytes(path) if values else b""
     return any(as_bytes(form) in data for value in values for form in forms_in_lines(value))
 
 
@@ -368,9 +364,7 @@ class Cassette:
         with self._writing:
             fresh = {*self._redactor.credentials.shown} - self._shown
             self._shown |= fresh
-            if not fresh or not self.path.exists():
-                return
-            if _holds(self.path, fresh):
+            if fresh and self.path.exists() and holds(self.path, fresh):
                 self._rewrite(self._without_shown(read_exchanges(self.path)))
 
     def _without_shown(self, exchanges: Iterable[Exchange]) -> Iterator[Exchange]:

@@ -85,7 +85,9 @@ def check_cassettes(paths: Iterable[Path], environ: Mapping[str, str]) -> Checke
             credentials.learn((name, value) for _, name, value in _shown(one))
         secrets = credentials.values
         found = [finding for one in recorded for finding in _findings(one, secrets)]
-        findings += found or _in_the_rest(path, secrets)
+        # Else elsewhere in the file: in comments, names, headers and fields that nothing reads.
+        names = () if found else scrub(read_text(path), secrets)[1]
+        findings += found or [Finding(str(path), name) for name in sorted(names)]
     skipped = dict(sorted(Credentials(environment).skipped.items()))
     return Checked(tuple(findings), tuple(broken), skipped, files, exchanges)
 
@@ -139,20 +141,11 @@ def _findings(one: Answered, secrets: Mapping[str, str]) -> Iterator[Finding]:
     for part, name, value in _shown(one):
         if len(value) >= SHORTEST_SECRET:
             yield Finding(one.where, f"{part}: {name}")
+    sent = as_body(readable(as_bytes(one.body), one.sent_headers))
     searched = {
         "URL": scrub_url(one.url, secrets),
-        "request body": scrub_body(_text(as_bytes(one.body), one.sent_headers), secrets),
-        "response body": scrub_body(_text(one.data, one.headers), secrets),
+        "request body": scrub_body(sent, secrets),
+        "response body": scrub_body(as_body(readable(one.data, one.headers)), secrets),
     }
     for part, (_, names) in searched.items():
         yield from (Finding(one.where, f"{part}: {name}") for name in sorted(names))
-
-
-def _text(data: bytes, headers: Iterable[tuple[str, str]]) -> str | bytes:
-    return as_body(readable(data, headers))
-
-
-def _in_the_rest(path: Path, secrets: Mapping[str, str]) -> Iterator[Finding]:
-    """Secrets elsewhere in the file: in comments, names, headers and fields that nothing reads."""
-    for name in sorted(scrub(read_text(path), secrets)[1]):
-        yield Finding(str(path), name)

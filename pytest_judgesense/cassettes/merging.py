@@ -42,17 +42,16 @@ def _agreed(one: list[Exchange], other: list[Exchange], first: str, second: str)
                 expected="one recording of a trial, or several that agree",
                 remedy="delete the lines of this trial from one of the two",
             )
-    fuller, rest = sorted((one, other), key=_fullness)
+    # Equal except for their dates: the earlier one, so that the order of the parts does not matter.
+    fuller, rest = sorted(
+        (one, other),
+        key=lambda given: (-len(_answers(given)), -len(given), [e.recorded_at for e in given]),
+    )
     errors = [exchange for exchange in fuller if not exchange.answers]
     known = {_content(exchange) for exchange in errors}
     more = [e for e in rest if not e.answers and _content(e) not in known]
     # Errors come before the answer that was given in the end.
     return [*more, *fuller]
-
-
-def _fullness(exchanges: list[Exchange]) -> tuple[int, int, list[str]]:
-    # Equal except for their dates: the earlier one, so that the order of the parts does not matter.
-    return -len(_answers(exchanges)), -len(exchanges), [one.recorded_at for one in exchanges]
 
 
 def _answers(exchanges: Iterable[Exchange]) -> list[Exchange]:

@@ -87,7 +87,12 @@ def _serve(loop: asyncio.AbstractEventLoop) -> None:
     awaited, in unrelated code.
     """
     loop.run_forever()
-    unbegun = [task for task in asyncio.all_tasks(loop) if not _has_begun(task.get_coro())]
+    unbegun = [
+        task
+        for task in asyncio.all_tasks(loop)
+        if inspect.iscoroutine(code := task.get_coro())
+        and inspect.getcoroutinestate(code) == inspect.CORO_CREATED
+    ]
     for task in unbegun:
         task.cancel()
     # In the first round a cancelled task ends before its first step; in the second its waiter is
@@ -95,12 +100,6 @@ def _serve(loop: asyncio.AbstractEventLoop) -> None:
     for _ in range(2 if unbegun else 0):
         loop.call_soon(loop.stop)
         loop.run_forever()
-
-
-def _has_begun(given: object) -> bool:
-    return not (
-        inspect.iscoroutine(given) and inspect.getcoroutinestate(given) == inspect.CORO_CREATED
-    )
 
 
 class _Threads(ThreadPoolExecutor):

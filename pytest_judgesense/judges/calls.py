@@ -206,30 +206,23 @@ def _rendering(suite: Suite, judge: JudgeSpec) -> Callable[[Trial, Question], li
     )
 
 
-def _fields(suite: Suite, judge: JudgeSpec) -> Callable[[Trial, Question], dict[str, str]]:
-    """From a trial and a question to the arguments of a function; empty for a provider."""
-    if judge.provider != "callable":
-        return lambda *_: {}
+def _asking(suite: Suite, judge: JudgeSpec) -> Callable[[Trial], _Ask[Call]]:
+    rendered = _rendering(suite, judge)
     items = {item.id: item for item in suite.items}
     texts = {template.id: template.text for template in suite.templates}
-    return lambda trial, question: {
-        TEMPLATE: texts[trial.template],
-        TEMPLATE_ID: trial.template,
-        **items[trial.item].texts(trial.order, question.content),
-    }
-
-
-def _asking(suite: Suite, judge: JudgeSpec) -> Callable[[Trial], _Ask[Call]]:
-    rendered, fields = _rendering(suite, judge), _fields(suite, judge)
 
     def ask(trial: Trial, question: Question, malformed: str | None) -> Call:
         if malformed is not None:
             form = question.reply or suite.reply or suite.space
             return Call(render_repair(malformed, form), trial.replicate, repairs=True)
+        fields = {}
+        if judge.provider == "callable":
+            wording = {TEMPLATE: texts[trial.template], TEMPLATE_ID: trial.template}
+            fields = wording | items[trial.item].texts(trial.order, question.content)
         at = trial.condition.get("temperature")
         temperature = at if isinstance(at, int | float) else None
-        said, given = rendered(trial, question), fields(trial, question)
-        return Call(said, trial.replicate, temperature, form=question.reply, fields=given)
+        said = rendered(trial, question)
+        return Call(said, trial.replicate, temperature, form=question.reply, fields=fields)
 
     return lambda trial: partial(ask, trial)
 

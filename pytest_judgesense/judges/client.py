@@ -202,18 +202,14 @@ class Client:
         given: list[Answer] = []
         with self._cassette.trial(trial_id) as scope:
             scope.most_bytes = self._spec.max_body_bytes
-            call: Call | None = next(calls)
-            while call is not None:
-                last = call
-                if self._spec.provider == "callable":
-                    given.append(await self._call(scope, call))
-                else:
-                    given.append(await self._request(scope, call))
-                try:
+            call = next(calls)
+            asking = self._call if self._spec.provider == "callable" else self._request
+            try:
+                while True:
+                    given.append(await asking(scope, call))
                     call = calls.send(given[-1].reply)
-                except StopIteration:
-                    call = None
-            answer = _joined(given, last)
+            except StopIteration:
+                answer = _joined(given, call)
             if self._cassette.mode == "replay":
                 return answer
             # While recording, existing recordings answer at once and without cost.

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_judgesense.cassettes.cassette import Cassette, holds_shown
+from pytest_judgesense.cassettes.cassette import Cassette, holds
 from pytest_judgesense.cassettes.credentials import Credentials
 from pytest_judgesense.cassettes.locking import Recorder, recording_alone
 from pytest_judgesense.cassettes.storage import read_exchanges, replace_content, rewrite
@@ -107,7 +107,7 @@ class Recordings:
     def remove_shown(self, credentials: Credentials) -> None:
         """Remove credentials that requests have shown later from everything that was recorded."""
         for path in sorted(self.written):
-            if not path.exists() or not holds_shown(path, credentials):
+            if not path.exists() or not holds(path, credentials.shown):
                 continue
             with recording_alone(path, self.recorder):
                 Cassette(path, "record", secrets=credentials).remove_shown()

@@ -353,15 +353,16 @@ def _parsed(body: str | bytes) -> tuple[str, Any] | None:
     except (TypeError, ValueError, RecursionError):  # the first for a text with a lone surrogate
         return None
     # It might look like the object that refers to shared texts.
-    is_taken = any(isinstance(one, dict) and one.keys() == {"texts"} for one in _nodes(value))
+    is_taken = any(isinstance(one, dict) and one.keys() == {"texts"} for one in nodes(value))
     return (layout, value) if layout and not is_taken else None
 
 
-def _nodes(value: Any) -> Iterator[Any]:
+def nodes(value: Any) -> Iterator[Any]:
+    """``value``, from JSON, and all values in it."""
     yield value
     if isinstance(value, dict | list):
         for one in value.values() if isinstance(value, dict) else value:
-            yield from _nodes(one)
+            yield from nodes(one)
 
 
 class _Shared:
@@ -408,7 +409,7 @@ class _Shared:
 
 def _long_texts(body: str | bytes) -> Iterator[str]:
     parsed = _parsed(body)
-    for text in _nodes(parsed[1]) if parsed else ():
+    for text in nodes(parsed[1]) if parsed else ():
         if isinstance(text, str) and len(text) >= _SHORTEST_SHARED:
             yield text
 

@@ -36,7 +36,13 @@ from pytest_judgesense.cassettes.credentials import (
     secret_name,
 )
 from pytest_judgesense.cassettes.eventstream import frames_of
-from pytest_judgesense.cassettes.exchange import Exchange, RecordedResponse, as_body, as_bytes
+from pytest_judgesense.cassettes.exchange import (
+    Exchange,
+    RecordedResponse,
+    as_body,
+    as_bytes,
+    nodes,
+)
 from pytest_judgesense.limits import json_value
 
 REDACTED: Final = "REDACTED"
@@ -702,7 +708,9 @@ def _without_copies_of_tokens(text: str) -> tuple[str, set[str]]:
         if string.key == "token" and _is_removed(string.text):
             found |= _forget_copies(string.holder)
     # Gemini's alternatives are a list of their own, by position.
-    for one in _objects([document.value for document in documents]):
+    for one in nodes([document.value for document in documents]):
+        if not isinstance(one, dict):
+            continue
         chosen, others = one.get("chosenCandidates"), one.get("topCandidates")
         if isinstance(chosen, list) and isinstance(others, list):
             for place, token in enumerate(chosen[: len(others)]):
@@ -725,17 +733,6 @@ def _forget_copies(token: dict[str, Any]) -> bool:
         if token.get(key):
             token[key], found = nothing, True
     return found
-
-
-def _objects(value: Any) -> Iterator[dict[str, Any]]:
-    waiting = [value]
-    while waiting:
-        one = waiting.pop()
-        if isinstance(one, dict):
-            yield one
-            waiting += one.values()
-        elif isinstance(one, list):
-            waiting += one
 
 
 # --- what is recorded -----------------------------------------------------------------------------

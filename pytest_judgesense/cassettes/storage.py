@@ -19,7 +19,7 @@ import os
 import re
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from io import FileIO
 from pathlib import Path
 from threading import Lock
@@ -117,10 +117,11 @@ def rewrite(path: Path, exchanges: Iterable[Exchange]) -> None:
 
 def replace_content(path: Path, data: bytes) -> None:
     """Make ``data`` the content of ``path``, at once or not at all; raises as `rewrite`."""
-    with _explained(
+    with CassetteError.instead_of(
+        OSError,
         f"{path} could not be put into its final form",
-        "a folder in which a file can be written and replaced",
-        "nothing is lost, the file is unchanged: free some space or fix the permissions, "
+        expected="a folder in which a file can be written and replaced",
+        remedy="nothing is lost, the file is unchanged: free some space or fix the permissions, "
         "and resume with --judge-mode record, which asks only what is missing",
     ):
         # Left by a process that was killed here. Nobody else uses the file: see `locking`.
@@ -197,10 +198,11 @@ class Journal:
             what = f"{self.path}: an exchange of trial {exchange.trial} is too long for a line"
             raise beyond(BodyTooLarge, what, "line_bytes", f"{len(line)} bytes")
         with (
-            _explained(
+            CassetteError.instead_of(
+                OSError,
                 f"{self.path}: an exchange of trial {exchange.trial} could not be recorded",
-                "a file that can be written",
-                "earlier answers are kept: free some space or fix the permissions and "
+                expected="a file that can be written",
+                remedy="earlier answers are kept: free some space or fix the permissions and "
                 "resume with --judge-mode record, or name another folder with "
                 "--judge-cassettes",
             ),
@@ -299,26 +301,22 @@ def _complete_end(path: Path) -> None:
 
 
 @contextmanager
-def _explained(what: str, expected: str, remedy: str) -> Iterator[None]:
-    """Add to an error of the operating system what could not be done."""
-    try:
-        yield
-    except OSError as error:
-        raise CassetteError(what, found=str(error), expected=expected, remedy=remedy) from error
-
-
-@contextmanager
 def _readable(path: Path) -> Iterator[None]:
     """Nothing is read of a file that is missing; that another cannot be read is an error."""
-    expected = "a cassette: a file of lines"
-    remedy = "fix the permissions, or name another folder with --judge-cassettes"
-    with _explained(f"{path} cannot be read", expected, remedy), suppress(*_MISSING):
+    unreadable = CassetteError.instead_of(
+        OSError,
+        f"{path} cannot be read",
+        expected="a cassette: a file of lines",
+        remedy="fix the permissions, or name another folder with --judge-cassettes",
+    )
+    with unreadable, suppress(*_MISSING):
         yield
 
 
-@contextmanager
-def _repairable(path: Path) -> Iterator[None]:
-    what = f"{path}: the last line was cut off in mid-write, and cannot be repaired"
-    remedy = "fix the permissions, and resume with --judge-mode record"
-    with _explained(what, "a file that can be written", remedy):
-        yield
+def _repairable(path: Path) -> AbstractContextManager[None]:
+    return CassetteError.instead_of(
+        OSError,
+        f"{path}: the last line was cut off in mid-write, and cannot be repaired",
+        expected="a file that can be written",
+        remedy="fix the permissions, and resume with --judge-mode record",
+    )

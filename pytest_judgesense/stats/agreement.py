@@ -111,7 +111,7 @@ def clustered_kappa(
     tables = np.bincount(cell, minlength=units * labels**2).reshape(units, labels, labels)
     weights = _weights(labels, quadratic=bool(scale))
     total = tables.sum(axis=0)
-    whole = float(_kappas(total[None], weights)[0])
+    whole = float(_kappas(total[..., None], weights)[0])
     if math.isnan(whole):
         return None
 
@@ -145,19 +145,25 @@ def _kappa_ends(
     """One-sided bounds from the tables of what is weighted, shape (drawn, labels, labels)."""
     units, labels, _ = tables.shape
     drawn, pseudo = drawn_weights(units, level, (_AGREEMENT, _DISAGREEMENT))
-    like, apart = (pseudo * (tables.sum() / count)).T[:, :, None, None]
-    seen = (drawn @ tables.reshape(units, -1)).reshape(-1, labels, labels)
-    agreed = seen + like * np.eye(labels) / labels
-    low = _kappas(agreed + apart * (1 - np.eye(labels)) / (labels * (labels - 1)), weights)
-    return float(np.quantile(low, 1 - level)), float(np.quantile(_kappas(agreed, weights), level))
+    like, apart = (pseudo * (tables.sum() / count)).T
+    agreed = (tables.reshape(units, -1).T @ drawn.T).reshape(labels, labels, -1)
+    same = np.eye(labels, dtype=bool)
+    agreed[same] += like / labels
+    high = _kappas(agreed, weights)
+    agreed[~same] += apart / (labels * (labels - 1))
+    low = _kappas(agreed, weights)
+    return float(np.quantile(low, 1 - level)), float(np.quantile(high, level))
 
 
 def _kappas(tables: NDArray[Any], weights: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Kappa of each table of shape (tables, labels, labels); NaN where it is undefined."""
-    n = tables.sum(axis=(1, 2))
-    apart = (tables * weights).sum(axis=(1, 2))
-    rows, columns = tables.sum(axis=2), tables.sum(axis=1)
-    by_chance = np.einsum("ti,ij,tj->t", rows, weights, columns)
+    """Kappa of each table, shape (labels, labels, tables); NaN where it is undefined.
+
+    The tables are along the last axis, for sums over a short one are slow.
+    """
+    rows, columns = tables.sum(axis=1), tables.sum(axis=0)
+    n = rows.sum(axis=0)
+    apart = weights.ravel() @ tables.reshape(weights.size, -1)
+    by_chance = (rows * (weights @ columns)).sum(axis=0)
     known = by_chance > 0
     return np.where(known, 1 - n * apart / np.where(known, by_chance, 1), np.nan)
 

@@ -10,7 +10,7 @@ from dataclasses import fields, replace
 from functools import lru_cache
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
@@ -26,6 +26,9 @@ from pytest_judgesense.suites.stimuli import not_of_the_form, read_lines
 from pytest_judgesense.suites.suite import CheckDeclaration, Review, Suite, Template
 
 _Value = TypeVar("_Value", Template, DecisionSpace)
+
+_HEADER: Final = re.compile(r"\s*\[([^\[\]]+)\]\s*(#.*)?$")  # of a table
+_KEY: Final = re.compile(r"\s*([\w-]+)\s*=")
 
 
 def load_suite(
@@ -180,7 +183,7 @@ def _checks(
     table, checks = "checks", form.checks
     if preset and (others := form.presets[preset].checks) is not None:
         table, checks = f"presets.{preset}.checks", others
-    declared = []
+    declared, lines = [], _lines(text)
     for key, value in checks.items():
         # The same check with other arguments is in a list: jss_floor = [0.9, {...}].
         for arguments in value if isinstance(value, list) else [value]:
@@ -197,22 +200,22 @@ def _checks(
                         found=repr(arguments),
                         expected=f"{key} = 0.9, or a table of its arguments",
                     )
-            line = _line(text, table, key)
+            line = lines.get(f"{table}.{key}")
             declared.append(CheckDeclaration(key, MappingProxyType(dict(named)), line))
     return tuple(declared)
 
 
-def _line(text: str, table: str, key: str) -> int | None:
-    """The line of ``key`` in ``[table]``, for reports; ``None`` if it is elsewhere."""
+def _lines(text: str) -> dict[str, int]:
+    """The line of each table and of each key that stands under the name of its table."""
+    lines: dict[str, int] = {}
     current = ""
     for number, line in enumerate(text.splitlines(), start=1):
-        if header := re.match(r"\s*\[([^\[\]]+)\]\s*(#.*)?$", line):
+        if header := _HEADER.match(line):
             current = header[1].strip()
-            if current == f"{table}.{key}":
-                return number
-        elif current == table and re.match(rf"\s*{re.escape(key)}\s*=", line):
-            return number
-    return None
+            lines.setdefault(current, number)
+        elif key := _KEY.match(line):
+            lines.setdefault(f"{current}.{key[1]}", number)
+    return lines
 
 
 def _digest(form: SuiteForm, preset: str | None, raw: str) -> str:

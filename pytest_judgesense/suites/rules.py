@@ -191,6 +191,8 @@ _LEFT_MARK: Final = re.compile(
 
 @lru_cache(maxsize=1024)  # items share their texts, and suites do
 def _left_mark(text: str) -> str | None:
+    if ":" not in text and "=" not in text:
+        return None
     mark = _LEFT_VALUE.search(text) and _LEFT_MARK.search(text)
     return mark[0] if mark else None
 

@@ -13,8 +13,7 @@ letters that is not a function word. Sentences end at ``. ! ?`` or a line break.
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
 from itertools import combinations, pairwise
 from typing import Final, NamedTuple, TypeAlias
@@ -226,6 +225,11 @@ _CONDITIONS: Final = frozenset("if unless when whenever only until before except
 _NAME: Final = re.compile(r"[A-Z](?<=[a-z0-9,;:] [A-Z])[a-z]+")
 
 
+def _numbers(words: Iterable[str]) -> list[str]:
+    """The numbers among words, in digits."""
+    return [_NUMBER_WORDS.get(w, w) for w in words if w in _NUMBER_WORDS or w[0].isdigit()]
+
+
 @lru_cache(maxsize=1024)
 def facts(text: str) -> Mapping[str, frozenset[str]]:
     """Numbers, names, days, and whether there are negations and conditions, that a text states.
@@ -236,9 +240,8 @@ def facts(text: str) -> Mapping[str, frozenset[str]]:
     text = _LISTED.sub("", text)
     words = _words(text)
     days = frozenset(found[0].lower().removesuffix("s") for found in _DAY.finditer(text))
-    plain = {_NUMBER_WORDS.get(word, word) for word in words}
     return {
-        "numbers": frozenset(word for word in plain if word[0].isdigit()) - {"1"},
+        "numbers": frozenset(_numbers(words)) - {"1"},
         "names": frozenset(name.lower() for name in _NAME.findall(_DAY.sub("", text))),
         "days and times": days,
         "negations": _whether("a negation", "n't" in text or _NEGATIONS.intersection(words)),
@@ -252,10 +255,8 @@ def _whether(called: str, there: object) -> frozenset[str]:
 
 def evidence(text: str) -> int:
     """How often a text names somebody or something, or states a number."""
-    times = Counter(_words(_LISTED.sub("", text)))
-    spoken = ((_NUMBER_WORDS.get(word, word), count) for word, count in times.items())
-    numbers = sum(count for word, count in spoken if word[0].isdigit() and word != "1")
-    return len(_NAME.findall(text)) + numbers
+    numbers = _numbers(_words(_LISTED.sub("", text)))
+    return len(_NAME.findall(text)) + len(numbers) - numbers.count("1")
 
 
 def in_one_alone(one: str, other: str) -> list[str]:

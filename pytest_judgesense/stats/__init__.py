@@ -13,9 +13,6 @@ from contextlib import contextmanager
 from types import ModuleType
 from typing import Final
 
-import pytest_judgesense.threads  # noqa: F401
-
-# isort: split
 import numpy as np
 
 _ON_FIRST_USE: Final = ("char", "ctypeslib", "f2py", "ma", "polynomial", "rec", "testing")

@@ -143,7 +143,8 @@ class Recordings:
         if len(lines) != 1 or not lines[0].head.answers:
             return None
         exchange = lines[0].exchange
-        return exchange if exchange.request == RecordedRequest(method, url, body) else None
+        asked = exchange.request
+        return exchange if (asked.method, asked.url, asked.body) == (method, url, body) else None
 
     def find(
         self, trial: str, digest: str, occurrence: int, *, replay_errors: bool

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable, Generator, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager, nullcontext
+from collections.abc import AsyncIterator, Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
@@ -202,14 +202,10 @@ class Client:
         given: list[Answer] = []
         with self._cassette.trial(trial_id) as scope:
             scope.most_bytes = self._spec.max_body_bytes
-            call = next(calls)
             asking = self._call if self._spec.provider == "callable" else self._request
-            try:
-                while True:
-                    given.append(await asking(scope, call))
-                    call = calls.send(given[-1].reply)
-            except StopIteration:
-                answer = _joined(given, call)
+            for call in _in_turn(calls, given):
+                given.append(await asking(scope, call))
+            answer = _joined(given, call)
             if self._cassette.mode == "replay":
                 return answer
             # While recording, existing recordings answer at once and without cost.
@@ -223,27 +219,37 @@ class Client:
         return self.replay_calls(trial_id, _only(Call(messages, replicate)))
 
     def replay_calls(self, trial_id: str, calls: Course) -> Answer:
-        """`ask_calls` from the cassette alone, for judges that a provider asks."""
-        try:
-            self.ask_calls(trial_id, calls).send(None)  # with nothing to wait for, it ends at once
-        except StopIteration as end:
-            answer: Answer = end.value
-            return answer
-        raise AssertionError("a replay does not wait")
+        """`ask_calls` from the cassette alone, for judges that a provider asks.
 
-    async def _request(self, scope: CallScope, call: Call) -> Answer:
+        No code of the judge runs, so none has to know the trial that it belongs to.
+        """
+        given: list[Answer] = []
+        scope = CallScope(trial_id, self._cassette, replaying=True)
+        for call in _in_turn(calls, given):
+            given.append(self._recorded(scope, *self._asked(call)))
+        return _joined(given, call)
+
+    def _asked(self, call: Call) -> tuple[Endpoint, HttpRequest]:
+        """Who is asked, and the request."""
         endpoint = self._repairing if call.repairs else self._endpoint
         assert endpoint is not None, "only the replies of a judge with repair are repaired"
-        request = endpoint.request_of(call)
+        return endpoint, endpoint.request_of(call)
+
+    def _recorded(self, scope: CallScope, endpoint: Endpoint, request: HttpRequest) -> Answer:
+        """The recorded answer, which counts as used: unused exchanges of a trial are dropped."""
+        asked = (request.method, request.url, request.body)
+        found = self._cassette.find(scope, *asked)
+        # A call without an answer ended with its last attempt, which is returned each time.
+        while not found.answers and (again := self._cassette.find(scope, *asked)) != found:
+            found = again
+        return Answer(endpoint.reply_in(found))
+
+    async def _request(self, scope: CallScope, call: Call) -> Answer:
+        endpoint, request = self._asked(call)
         asked = (request.method, request.url, request.body)
         replaying = self._cassette.mode == "replay"
         if replaying or self._cassette.answer_to(scope.trial, *asked) is not None:
-            # Looked up again, so that it counts as used: unused exchanges of a trial are dropped.
-            found = self._cassette.find(scope, *asked)
-            # A call without an answer ended with its last attempt, which is returned each time.
-            while not found.answers and (again := self._cassette.find(scope, *asked)) != found:
-                found = again
-            return Answer(endpoint.reply_in(found))
+            return self._recorded(scope, endpoint, request)
         scope.fault_of = fault_of(endpoint.spec)
         most = Usage(len(request.body), endpoint.spec.max_tokens)  # no token is shorter than a byte
         made = await endpoint.throttle.call(
@@ -428,6 +434,15 @@ async def imported(spec: JudgeSpec, place: Apart) -> JudgeFunction:
 
 def _only(call: Call) -> Course:
     yield call
+
+
+def _in_turn(calls: Course, given: Sequence[Answer]) -> Iterator[Call]:
+    """The calls of a trial, each once the answer to the one before is in ``given``."""
+    call = next(calls)
+    with suppress(StopIteration):
+        while True:
+            yield call
+            call = calls.send(given[-1].reply)
 
 
 def _joined(given: Sequence[Answer], last: Call) -> Answer:

@@ -12,7 +12,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, NamedTuple
 
 # The sign that reports print before a censored number.
 _SIGNS: Final = {"left-censored": "<= ", "right-censored": "> "}
@@ -82,9 +82,21 @@ class Interval:
     level: float = 0.95
 
 
-@dataclass(frozen=True, slots=True)
+class Ends(NamedTuple):
+    """The ends of an interval over clusters: of the two-sided one, and one-sided bounds."""
+
+    lower: float
+    upper: float
+    lower_bound: float
+    upper_bound: float
+
+
+@dataclass(frozen=True)
 class Clustered:
     """An interval whose units are clusters: the one that gates.
+
+    One that is made `later` computes its ends when one of them is asked for: of most conditions a
+    run shows none.
 
     Attributes:
         method: for example ``bayesian-cluster-bootstrap``.
@@ -112,6 +124,19 @@ class Clustered:
     at: Callable[[float], tuple[float, float]] | None = field(
         default=None, compare=False, repr=False
     )
+
+    @classmethod
+    def later(cls, ends: Callable[[], Ends], **known: Any) -> Clustered:
+        """The interval of other fields that are ``known``, and of ``ends`` still to be computed."""
+        made = object.__new__(cls)
+        vars(made).update(known, _ends=ends)
+        return made
+
+    def __getattr__(self, name: str) -> float:
+        if name not in Ends._fields or (ends := vars(self).get("_ends")) is None:
+            raise AttributeError(name)
+        vars(self).update(ends()._asdict())
+        return float(vars(self)[name])
 
 
 @dataclass(frozen=True, slots=True)

@@ -67,7 +67,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import gammaincinv, ndtri, stdtrit
 
-from pytest_judgesense.estimate import Clustered
+from pytest_judgesense.estimate import Clustered, Ends
 from pytest_judgesense.stats.dirichlet import PROPORTION_METHOD, random_groups, share_bounds
 from pytest_judgesense.stats.inputs import (
     Clusters,
@@ -384,7 +384,8 @@ def _gamma_shape(sums: _Vector, sizes: _Vector, coverage: float) -> tuple[float,
 def _mean_variance(residuals: NDArray[np.float64], codes: NDArray[np.intp], count: int) -> float:
     """The linearised variance v of the module's docstring, from ``x_i - m``."""
     totals = np.bincount(codes, weights=residuals, minlength=count)
-    return count / (count - 1) * float(totals @ totals) / residuals.size**2
+    # Rounded once: the order of the clusters, which is that of their names, changes no digit.
+    return count / (count - 1) * math.fsum(totals * totals) / residuals.size**2
 
 
 def _linearised(vector: _Vector, codes: NDArray[np.intp], count: int) -> tuple[float, float, float]:
@@ -412,17 +413,18 @@ def clustered_by(
     effective_n: float | None = None,
 ) -> Clustered:
     """The interval, from a function that returns the one-sided bounds at several levels."""
-    (lower, upper), (lower_bound, upper_bound) = ends((1 + level) / 2, level)
-    return Clustered(
+
+    def found() -> Ends:
+        two_sided, one_sided = ends((1 + level) / 2, level)
+        return Ends(*two_sided, *one_sided)
+
+    return Clustered.later(
+        found,
         method=method,
-        lower=lower,
-        upper=upper,
         level=level,
         clusters=clusters,
         design_effect=design_effect,
         effective_n=effective_n,
-        lower_bound=lower_bound,
-        upper_bound=upper_bound,
         at=lambda other: ends(other)[0],
     )
 

@@ -73,7 +73,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import betaincinv, ndtri, stdtrit
 
-from pytest_judgesense.estimate import Clustered
+from pytest_judgesense.estimate import Clustered, Ends
 
 PROPORTION_METHOD: Final = "bayesian-cluster-bootstrap"
 PSEUDO_WEIGHT: Final = 0.55
@@ -273,17 +273,17 @@ def drawn_interval(
         out_of_reach = (1 - at) * _draws(clusters) < 1
         return (-math.inf, math.inf) if out_of_reach else bounds(at)
 
-    (lower, upper), (lower_bound, upper_bound) = bounds((1 + level) / 2), bounds(level)
-    return Clustered(
+    def found() -> Ends:
+        (lower, upper), (low, high) = bounds((1 + level) / 2), bounds(level)
+        return Ends(min(lower, low), max(upper, high), low, high)
+
+    return Clustered.later(
+        found,
         method=PROPORTION_METHOD,
-        lower=min(lower, lower_bound),
-        upper=max(upper, upper_bound),
         level=level,
         clusters=clusters,
         design_effect=None,
         effective_n=None,
-        lower_bound=lower_bound,
-        upper_bound=upper_bound,
         at=reached,
     )
 

@@ -17,14 +17,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
-from pytest_judgesense.commands.own import (
-    bars_of,
-    design_of,
-    head_of,
-    scale_of,
-    showing,
-    written_suite,
-)
+from pytest_judgesense.commands.own import scale_of, showing, suite_table, written_suite
 from pytest_judgesense.errors import LogError, UsageError
 from pytest_judgesense.importers import messages_of, slug
 from pytest_judgesense.instruments.builtin import BUILT_IN
@@ -77,12 +70,6 @@ class Shown:
     label: str | None
     fields: Mapping[str, str]
     prompt: Sequence[Mapping[str, str]] | None
-
-    @property
-    def has_equal_sides(self) -> bool:
-        """Whether the texts of the two candidates are known, and the same but for white space."""
-        a, b = (self.fields.get(side) for side in "ab")
-        return a is not None and b is not None and same_words(a, b)
 
 
 @dataclass(frozen=True)
@@ -137,30 +124,41 @@ def frozen_suites(
         LogError: the log cannot be read, or does not hold the judged texts.
         UsageError: an argument does not fit the log.
     """
-    by_suite: dict[str, list[tuple[Judgment, Design | None]]] = defaultdict(list)
-    for read in read_log(log):
-        by_suite[read[0].trial.suite].append(read)
-    made = [
-        _frozen(log, name, part, sample, seed, labels, template) for name, part in by_suite.items()
-    ]
-    if not made:
+    by_suite: dict[str, list[Judgment]] = defaultdict(list)
+    designs: dict[str, Design | None] = {}
+    for judgment, design in read_log(log):
+        by_suite[judgment.trial.suite].append(judgment)
+        designs[judgment.trial.suite] = design
+    if not by_suite:
         raise LogError(f"{log} holds no judgments", expected="at least one line")
+    made = []
+    for name, judgments in by_suite.items():
+        pairwise = any(one.chosen is not None for one in judgments)
+        assumed = Design("", ("A", "B") if pairwise else (), pairwise=pairwise)
+        design = designs[name] or assumed
+        shown, told = _outputs(log, name, judgments, design)
+        drawn = _drawn(shown, sample, seed)
+        if len(drawn) < len(shown):
+            told.append(f"{len(drawn)} of {len(shown)} outputs drawn by seed {seed}")
+        found = Frozen(
+            name=slug(name),
+            design=design,
+            labels=_labels(log, name, design, drawn, labels),
+            shown=drawn,
+            judges=tuple(dict.fromkeys(one.judge for one in judgments)),
+            tie=any(TIE in (one.verdict, one.label) for one in shown),
+            abstain=any(one.verdict == ABSTAIN for one in shown),
+            told=tuple(told),
+        )
+        found = _worded(found, template)
+        made.append(replace(found, told=(*found.told, *_unread(found, judgments))))
     return made
 
 
-def _frozen(
-    log: Path,
-    name: str,
-    part: Sequence[tuple[Judgment, Design | None]],
-    sample: int | None,
-    seed: int,
-    labels: Sequence[str],
-    template: str | None,
-) -> Frozen:
-    judgments, design = [one for one, _ in part], part[-1][1]
-    if design is None:
-        pairwise = any(one.chosen is not None for one in judgments)
-        design = Design("", ("A", "B") if pairwise else (), pairwise=pairwise)
+def _outputs(
+    log: Path, name: str, judgments: Sequence[Judgment], design: Design
+) -> tuple[list[Shown], list[str]]:
+    """The outputs judged on a suite, each once, and what is told about those left out."""
     items: dict[str, Shown] = {}
     silent = 0
     for one in judgments:
@@ -179,30 +177,20 @@ def _frozen(
             "asked, its file has the texts, and a preset with items = N takes some of them",
         )
     told = [f"{silent} judgments do not say what was judged: left out"] if silent else []
-    equal = [name for name, one in items.items() if design.pairwise and one.has_equal_sides]
-    if equal:
-        told.append(f"{len(equal)} pairs of two equal texts, such as {equal[0]}: left out")
-        items = {name: one for name, one in items.items() if not one.has_equal_sides}
-    if not items:
+    sides = {
+        item: (one.fields["a"], one.fields["b"])
+        for item, one in items.items()
+        if design.pairwise and {"a", "b"} <= one.fields.keys()
+    }
+    if equal := {item: texts for item, texts in sides.items() if same_words(*texts)}:
+        told.append(f"{len(equal)} pairs of two equal texts, such as {next(iter(equal))}: left out")
+    kept = [one for item, one in items.items() if item not in equal]
+    if not kept:
         raise LogError(
             f"{log} holds only pairs of equal texts on suite {name}",
             expected="pairs of two texts that differ",
         )
-    drawn = _drawn(list(items.values()), sample, seed)
-    if len(drawn) < len(items):
-        told.append(f"{len(drawn)} of {len(items)} outputs drawn by seed {seed}")
-    found = Frozen(
-        name=slug(name),
-        design=design,
-        labels=_labels(log, name, design, drawn, labels),
-        shown=drawn,
-        judges=tuple(dict.fromkeys(one.judge for one in judgments)),
-        tie=any(TIE in (one.verdict, one.label) for one in items.values()),
-        abstain=any(one.verdict == ABSTAIN for one in items.values()),
-        told=tuple(told),
-    )
-    found = _worded(found, template)
-    return replace(found, told=(*found.told, *_unread(found, judgments)))
+    return kept, told
 
 
 def _unread(found: Frozen, judgments: Sequence[Judgment]) -> Iterator[str]:
@@ -308,7 +296,11 @@ def _worded(found: Frozen, template: str | None) -> Frozen:
             remedy="import the log again with --map field.a=COLUMN --map field.b=COLUMN",
         )
     if pairwise and "question" in found.shown[0].fields:
-        found = replace(found, shown=[_with_task(one) for one in found.shown])
+        # For pairs, the text that both answers respond to is the task.
+        called = {"question": "task"}
+        fields = [{called.get(k, k): v for k, v in one.fields.items()} for one in found.shown]
+        shown = [replace(one, fields=f) for one, f in zip(found.shown, fields, strict=True)]
+        found = replace(found, shown=shown)
     if template is not None:
         known = frozenset.intersection(*(frozenset(one.fields) for one in found.shown))
         if unknown := sorted(placeholders(template) - known):
@@ -319,35 +311,31 @@ def _worded(found: Frozen, template: str | None) -> Frozen:
                 remedy="rename the placeholders, or import the log with --map field.NAME=COLUMN",
             )
         return replace(found, template=template, source="the template that was given")
-    sent = [(one.prompt, one.fields) for one in found.shown if one.prompt]
     said = "a generic one: the log does not hold the judge's own; --template FILE gives it"
+    sent = [one for one in found.shown if one.prompt]
     if sent:
-        system, users = _split([prompt for prompt, _ in sent])
-        texts = [(text, fields) for text, (_, fields) in zip(users, sent, strict=True)]
-        if (own := recovered(texts)) is not None:
+        system, users = _split([one.prompt or () for one in sent])
+        own = recovered([(user, one.fields) for user, one in zip(users, sent, strict=True)])
+        if own is not None:
             said = f"the judge's own, as in {len(sent)} prompts of the log"
             return replace(found, template=own, source=said, system=system)
         if not pairwise and 2 * len(sent) >= len(found.shown):
-            asked = [one for one in found.shown if one.prompt]
-            shown = [
-                replace(one, fields={_PROMPT: text}) for one, text in zip(asked, users, strict=True)
-            ]
-            said = "the judge's own, whole: no single template reproduces the prompts of the log"
-            found = replace(found, template=f"{{{{{_PROMPT}}}}}", source=said, system=system)
-            if left := len(found.shown) - len(shown):
-                more = (
+            told = [*found.told]
+            if left := len(found.shown) - len(sent):
+                told.append(
                     f"{left} output{'s' * (left > 1)} whose prompt the log does not hold: left out"
                 )
-                found = replace(found, told=(*found.told, more))
-            return replace(found, shown=shown)
+            return replace(
+                found,
+                shown=[replace(o, fields={_PROMPT: u}) for o, u in zip(sent, users, strict=True)],
+                template=f"{{{{{_PROMPT}}}}}",
+                source="the judge's own, whole: no single template reproduces the prompts of the "
+                "log",
+                system=system,
+                told=told,
+            )
         said = "a generic one: no template gives the prompts of the log; --template FILE gives one"
     return replace(found, template=_default(found), source=said)
-
-
-def _with_task(one: Shown) -> Shown:
-    """For pairs, the text that both answers respond to is the task."""
-    fields = {("task" if name == "question" else name): text for name, text in one.fields.items()}
-    return replace(one, fields=fields)
 
 
 def _split(prompts: Sequence[Sequence[Mapping[str, str]]]) -> tuple[str, list[str]]:
@@ -398,74 +386,24 @@ def _cut(text: str, fields: Mapping[str, str]) -> str:
 
 def _default(found: Frozen) -> str:
     """A wording that shows all that the outputs have, and asks for the labels."""
-    names = list(dict.fromkeys(name for one in found.shown for name in one.fields))
-    names = [name for name in names if all(name in one.fields for one in found.shown)]
+    names = set.intersection(*({*one.fields} for one in found.shown))
     if found.design.pairwise:
         tie = " or tie" if found.tie else ""
         asked = f"Which of the two is better? Answer with one of: A, B{tie}."
     elif found.design.ordinal:
-        least, most = found.labels[0], found.labels[-1]
-        asked = (
-            f"Grade the answer by the criterion. Answer with a whole number from {least} to {most}."
-        )
+        scale = f"a whole number from {found.labels[0]} to {found.labels[-1]}"
+        asked = f"Grade the answer by the criterion. Answer with {scale}."
     else:
         asked = f"Judge the answer by the criterion. Answer with one of: {', '.join(found.labels)}."
     if "criterion" not in names:
         asked = asked.replace(" by the criterion", "")
-    return showing(sorted(names, key=_last), asked)
-
-
-def _last(name: str) -> tuple[int, str]:
-    """The role of a text by its place in a prompt: the request first, the judged text last."""
+    # The request first, the judged text last.
     usual = ("question", "task", "context", "reference", "criterion")
-    return (
-        usual.index(name) if name in usual else len(usual) + (name in ("answer", "a", "b")),
-        name,
-    )
+    places = {name: at for at, name in enumerate(usual)} | dict.fromkeys(("answer", "a", "b"), 9)
+    return showing(sorted(names, key=lambda name: (places.get(name, 8), name)), asked)
 
 
 # --- files ----------------------------------------------------------------------------------------
-
-
-def rows_of_items(found: Frozen) -> list[dict[str, Any]]:
-    """The lines of the items' file."""
-    rows = []
-    for one in found.shown:
-        row: dict[str, Any] = {"id": one.item, "cluster": one.cluster}
-        if one.label is not None:
-            row["label"] = one.label
-        fields = dict(one.fields)
-        if found.design.pairwise:
-            row["task"] = fields.pop("task", "")
-            row["texts"] = [fields.pop("a"), fields.pop("b")]
-            row |= {"fields": fields} if fields else {}
-        else:
-            row |= fields
-        rows.append(row)
-    return rows
-
-
-def _table(found: Frozen) -> dict[str, Any]:
-    design = found.design
-    flags = {"ordinal": design.ordinal, "pairwise": design.pairwise}
-    flags |= {"tie": found.tie, "abstain": found.abstain}
-    templates = [("t1", found.template)] + [
-        (name, more.format("\0").replace("\0", found.template.strip("\n")))
-        for name, more in _WORDINGS
-    ]
-    wording = BUILT_IN.measures["within_one_agreement" if design.ordinal else "jss"]
-    second = ORDER_POSITIONAL if design.pairwise else REPEAT_FLIP_RATE
-    gated = [wording, second, UNPARSED_RATE, *([AGREEMENT] if found.labelled else [])]
-    return {
-        **head_of(found.name),
-        "description": f"Frozen outputs of a log of {', '.join(found.judges)}"[:300],
-        **({"system": found.system} if found.system else {}),
-        "space": {"labels": list(found.labels), **{k: True for k, holds in flags.items() if holds}},
-        "stimuli": {"file": "items.jsonl"},
-        "design": design_of(pairwise=design.pairwise),
-        "templates": [{"id": name, "text": text} for name, text in templates],
-        "checks": bars_of(gated, found.clusters, ordinal=design.ordinal),
-    }
 
 
 def suite_files(found: Frozen) -> dict[str, str]:
@@ -474,7 +412,22 @@ def suite_files(found: Frozen) -> dict[str, str]:
     Raises:
         LogError, SuiteError: no suite can be made of the log.
     """
-    table, rows = _table(found), rows_of_items(found)
+    design = found.design
+    flags = {"ordinal": design.ordinal, "pairwise": design.pairwise}
+    flags |= {"tie": found.tie, "abstain": found.abstain}
+    space = {"labels": list(found.labels), **{k: True for k, holds in flags.items() if holds}}
+    wordings = {"t1": found.template}
+    for name, more in _WORDINGS:
+        wordings[name] = more.format("\0").replace("\0", found.template.strip("\n"))
+    wording = BUILT_IN.measures["within_one_agreement" if design.ordinal else "jss"]
+    second = ORDER_POSITIONAL if design.pairwise else REPEAT_FLIP_RATE
+    gated = [wording, second, UNPARSED_RATE, *([AGREEMENT] if found.labelled else [])]
+    stimuli = {"file": "items.jsonl"}
+    table = suite_table(found.name, space, stimuli, wordings, gated, found.clusters)
+    table["description"] = f"Frozen outputs of a log of {', '.join(found.judges)}"[:300]
+    if found.system:
+        table["system"] = found.system
+    rows = [_row(one, pairwise=design.pairwise) for one in found.shown]
     try:
         form = SuiteForm.model_validate(table, context=BUILT_IN.forms)
     except ValueError as error:
@@ -485,14 +438,14 @@ def suite_files(found: Frozen) -> dict[str, str]:
         ) from error
     numbered = list(enumerate(rows, 1))
     list(BUILT_IN.forms[form.kind].items(Stimuli(form, Path("items.jsonl"), numbered)))
-    design = "each pair in both orders" if found.design.pairwise else "each output twice"
+    asked = "each pair in both orders" if design.pairwise else "each output twice"
     text = written_suite(
         table,
         {
             "head": "Outputs that were judged before, frozen: what changes from here on is the "
             "judge.",
             "space": "What the judge may answer.",
-            "design": f"Asked: {design}, under every wording.",
+            "design": f"Asked: {asked}, under every wording.",
             "templates": f"The first wording is {found.source}.\n"
             "# The others ask for the same in a few words more: wordings of your own are better.",
         },
@@ -507,6 +460,18 @@ def suite_files(found: Frozen) -> dict[str, str]:
     )
     items = "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows)
     return {"items.jsonl": items, f"{found.name}.suite.toml": text}
+
+
+def _row(one: Shown, *, pairwise: bool) -> dict[str, Any]:
+    """The line of an output in the items' file."""
+    row: dict[str, Any] = {"id": one.item, "cluster": one.cluster}
+    if one.label is not None:
+        row["label"] = one.label
+    if not pairwise:
+        return row | dict(one.fields)
+    fields = dict(one.fields)
+    row |= {"task": fields.pop("task", ""), "texts": [fields.pop("a"), fields.pop("b")]}
+    return row | ({"fields": fields} if fields else {})
 
 
 def told(found: Frozen) -> Iterator[str]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 import os
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import chain, count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -86,17 +86,7 @@ def start_own(options: argparse.Namespace) -> Iterator[str]:
     folder: Path = options.folder
     target, known = options.function, _declared(folder / "pyproject.toml") or {}
     items = own.items_of(options.items)
-    function = _function(target, folder)
-    found = own.understood(
-        function,
-        target,
-        items,
-        dict(options.map),
-        command=_command(options),
-        kind=options.kind,
-        labels=[one.strip() for one in (options.labels or "").split(",") if one.strip()],
-        values=dict(options.value),
-    )
+    found = own.understood(_function(target, folder), items, options)
     called = target.rpartition(":")[2]
     short = called.rpartition(".")[2]
     name = next(
@@ -108,8 +98,7 @@ def start_own(options: argparse.Namespace) -> Iterator[str]:
     place = Path("suites", suite)
     own.refuse_faults(found, items, suite, target)
     yield f"understood: {called} on {len(items.rows)} items of {items.file}: {found.kind}"
-    for line in own.told(found):
-        yield f"            {line}"
+    yield from (f"            {line}" for line in own.told(found))
     comments = (
         "A synchronous function runs one call at a time. If it is thread-safe, concurrency = 8",
         "makes eight calls at once.",
@@ -118,16 +107,14 @@ def start_own(options: argparse.Namespace) -> Iterator[str]:
     settings |= {"arguments": found.arguments} if found.arguments else {}
     table = own.judge_table(name, comments, settings)
     yield _declare(folder / "pyproject.toml", name, table)
-    if (folder / place).exists():
-        yield f"left alone: {folder / place} exists; remove it to write it again"
-    else:
-        file, source = items.file.name, items.file.resolve()
-        if source.is_relative_to(folder.resolve()):
-            file = Path(os.path.relpath(source, (folder / place).resolve())).as_posix()
-        else:  # it is not part of the project
-            yield _written(folder / place / file, read_text(items.file))
-        text = own.suite_text(found, suite, file, target)
-        yield _written(folder / place / f"{suite}.suite.toml", text)
+    source, files = items.file.resolve(), {}
+    if source.is_relative_to(folder.resolve()):
+        file = Path(os.path.relpath(source, (folder / place).resolve())).as_posix()
+    else:  # it is not part of the project
+        file = items.file.name
+        files[file] = read_text(items.file)
+    files[f"{suite}.suite.toml"] = own.suite_text(found, suite, file, target)
+    yield from _suite_written(folder / place, files)
     yield _write_workflow(folder, install=_requirements(folder))
     chosen = f" --judge-name {shlex.quote(name)}" if set(known) - {name} else ""
     said = "ask your judge, once; then replay it, here and in CI, without a key"
@@ -156,26 +143,20 @@ def start_from_log(options: argparse.Namespace) -> Iterator[str]:
         options.log,
         sample=options.sample,
         seed=options.seed,
-        labels=[one.strip() for one in (options.labels or "").split(",") if one.strip()],
+        labels=own.split_labels(options.labels),
         template=template,
     )
     files = {one.name: from_log.suite_files(one) for one in found}
     for one in found:
-        place = Path("suites", one.name)
         yield f"understood: suite {one.name}"
         yield from (f"            {line}" for line in from_log.told(one))
-        if (folder / place).exists():
-            yield f"left alone: {folder / place} exists; remove it to write it again"
-        else:
-            for name, text in files[one.name].items():
-                yield _written(folder / place / name, text)
+        yield from _suite_written(folder / "suites" / one.name, files[one.name])
     judges = dict.fromkeys(judge for one in found for judge in one.judges)
     named = [name for name in map(from_log.judge_of, judges) if name]
     for provider, model in () if known else named:
         name = slug(model)
         comments = ("The judge of the log, which does not hold its settings.",)
-        settings = {"provider": provider, "model": model}
-        table = own.judge_table(name, comments, settings)
+        table = own.judge_table(name, comments, {"provider": provider, "model": model})
         yield _declare(folder / "pyproject.toml", name, table)
     if known or named:
         yield _write_workflow(folder)
@@ -189,15 +170,12 @@ def start_from_log(options: argparse.Namespace) -> Iterator[str]:
     yield "then commit suites and cassettes"
 
 
-def _command(options: argparse.Namespace) -> str:
-    """The user's command, to be repeated with more options."""
-    words = ["judgesense", "init", "--callable", options.function, "--items", str(options.items)]
-    words += ["--kind", options.kind] if options.kind else []
-    words += ["--labels", options.labels] if options.labels else []
-    for option, pairs in (("--map", options.map), ("--value", options.value)):
-        words += [word for one, other in pairs for word in (option, f"{one}={other}")]
-    words += [str(options.folder)] if options.folder != Path() else []
-    return shlex.join(words)
+def _suite_written(place: Path, files: Mapping[str, str]) -> Iterator[str]:
+    if place.exists():
+        yield f"left alone: {place} exists; remove it to write it again"
+        return
+    for name, text in files.items():
+        yield _written(place / name, text)
 
 
 def _function(target: str, folder: Path) -> JudgeFunction:

@@ -6,6 +6,7 @@ guessed: a parameter without a column of its name is asked for.
 
 from __future__ import annotations
 
+import argparse
 import json
 import re
 import shlex
@@ -66,14 +67,14 @@ class Items:
     """A file of items: its rows with their lines, and the columns that any of them has."""
 
     file: Path
-    rows: Sequence[tuple[int, dict[str, Any]]]
+    rows: Sequence[tuple[int, Mapping[Any, Any]]]
 
     @property
     def columns(self) -> list[str]:
         return list(dict.fromkeys(name for _, row in self.rows for name in row))
 
-    def values(self, column: str) -> list[str]:
-        """The texts in a column, without empty cells."""
+    def values(self, column: str | None) -> list[str]:
+        """The texts in a column, without empty cells; none without a column."""
         found = (text_of(row.get(column)) for _, row in self.rows)
         return [text.strip() for text in found if text and text.strip()]
 
@@ -119,7 +120,7 @@ def items_of(path: Path) -> Items:
     try:
         rows = list(rows_of(path, text))
     except SuiteError as error:
-        raise _usage(error) from error
+        raise _usage(error, error.remedy) from error
     if wrong := [number for number, row in rows if not isinstance(row, dict)]:
         raise UsageError(f"{path}:{wrong[0]} is not an object", expected="an object for every item")
     if not rows:
@@ -128,27 +129,16 @@ def items_of(path: Path) -> Items:
 
 
 def understood(
-    function: Callable[..., Any],
-    called: str,
-    items: Items,
-    given: Mapping[str, str],
-    *,
-    command: str,
-    kind: Kind | None = None,
-    labels: Sequence[str] = (),
-    values: Mapping[str, str] | None = None,
+    function: Callable[..., Any], items: Items, options: argparse.Namespace
 ) -> Understood:
-    """The mapping between ``function``, named ``called`` in errors, and ``items``.
-
-    ``given`` are the columns chosen by parameter or role (`label`, `id`, ...); ``command`` is the
-    user's command, to be repeated with more options; ``labels`` and ``values`` are those given by
-    the user.
+    """The mapping between ``function`` and ``items``, with what the user says about both.
 
     Raises:
         UsageError: a parameter has no column, labels are not known, or items are wrong; it shows
             both sides and the command that helps.
     """
-    taken = _columns_taken(function, called, items, given, command)
+    given, values = dict(options.map), dict(options.value)
+    taken = _columns_taken(function, items, given, options)
     _refuse_gaps(items, taken)
     beside = {name: column for name, column in given.items() if name not in taken}
     known = {*taken.values(), *beside.values()}
@@ -156,31 +146,45 @@ def understood(
     label = beside.get("label") or next((free[name] for name in _LABELS if name in free), None)
     if label:
         beside["label"] = label
-    sides, meant = _sides(taken), _meant(items, label, values or {})
-    if kind is None:
-        kind = "pairwise" if sides else _kind_of_labels(labels or meant)
+    sides, meant = _sides(taken), [values.get(one, one) for one in items.values(label)]
+    labels = split_labels(options.labels)
+    kind: Kind = options.kind or ("pairwise" if sides else _kind_of_labels(labels or meant))
     if kind == "pairwise":
-        found = _pairs(called, items, taken, sides, label)
+        found = _pairs(items, taken, sides, label, options.function)
     else:
-        said = labels or _labels(meant, kind)
-        found = _contents(called, items, taken, kind, label, said, command)
+        found = _contents(items, taken, kind, label, labels or _labels(meant, kind), options)
     columns = {**found.columns, **beside}
     named = {name: column for name, column in columns.items() if name != column}
-    found = replace(found, columns=named, values={**found.values, **(values or {})}, label=label)
-    return _counted(found, items, command)
+    found = replace(found, columns=named, values={**found.values, **values}, label=label)
+    return _counted(found, items, options)
+
+
+def split_labels(text: str | None) -> list[str]:
+    """The labels that an option names, separated by commas."""
+    return [one.strip() for one in (text or "").split(",") if one.strip()]
+
+
+def _command(options: argparse.Namespace) -> str:
+    """The user's command, to be repeated with more options."""
+    words = ["judgesense", "init", "--callable", options.function, "--items", str(options.items)]
+    words += ["--kind", options.kind] if options.kind else []
+    words += ["--labels", options.labels] if options.labels else []
+    for option, pairs in (("--map", options.map), ("--value", options.value)):
+        words += [word for one, other in pairs for word in (option, f"{one}={other}")]
+    words += [str(options.folder)] if options.folder != Path() else []
+    return shlex.join(words)
 
 
 def _columns_taken(
     function: Callable[..., Any],
-    called: str,
     items: Items,
     given: Mapping[str, str],
-    command: str,
+    options: argparse.Namespace,
 ) -> dict[str, str]:
     """By parameter of the function, the column that it is given."""
     parameters = parameters_of(function) or []
     names = [one.name for one in parameters]
-    shown = f"{called.rpartition(':')[2]}({', '.join(names)})"
+    shown = f"{options.function.rpartition(':')[2]}({', '.join(names)})"
     columns = items.columns
     both = f"parameters: {', '.join(names) or 'none'}; columns: {', '.join(columns)}"
     for name, column in given.items():
@@ -203,12 +207,11 @@ def _columns_taken(
             missing.append(one.name)
     if missing:
         free = [column for column in columns if column not in {*taken.values(), *given.values()}]
-        more = _guessed(missing, free)
         raise UsageError(
             f"{shown} asks for what {items.file.name} does not have",
             found=f"no column for {', '.join(missing)}",
             expected=f"a column for each parameter; {items.file.name} has {', '.join(columns)}",
-            remedy=f"say which: {command} {more}",
+            remedy=f"say which: {_command(options)} {_guessed(missing, free)}",
         )
     if not taken:
         raise UsageError(
@@ -246,21 +249,18 @@ def _plain(name: str) -> str:
 def _guessed(names: Sequence[str], free: Sequence[str]) -> str:
     """Options that map the most similar names, ``COLUMN`` if none is similar."""
     left, options = list(free), []
-    sides = _sides(names)
-    pairs = _sides(left)
+    sides, pairs = _sides(names), _sides(left)
     for name in names:
-        likely = None
         if sides and pairs and name in sides:
-            likely = pairs[sides.index(name)]
+            likely = [pairs[sides.index(name)]]
         else:
             others = [column for column in left if column not in (pairs or ())]
-            likely = next(iter(get_close_matches(name, others, n=1, cutoff=0.5)), None)
-            if likely is None and name == names[0] and not sides:
-                likely = others[0] if len(others) == 1 else None
-        if likely in left:
-            left.remove(likely)
-        options.append(f"--map {shlex.quote(f'{name}={likely}') if likely else f'{name}=COLUMN'}")
-    return " ".join(options)
+            likely = get_close_matches(name, others, n=1, cutoff=0.5)
+            if not likely and name == names[0] and not sides and len(others) == 1:
+                likely = others
+        left = [column for column in left if column not in likely]
+        options.append(shlex.quote(f"{name}={likely[0]}") if likely else f"{name}=COLUMN")
+    return " ".join(f"--map {one}" for one in options)
 
 
 def _sides(names: Iterable[str]) -> tuple[str, str] | None:
@@ -276,11 +276,6 @@ def _sides(names: Iterable[str]) -> tuple[str, str] | None:
     return None
 
 
-def _meant(items: Items, label: str | None, values: Mapping[str, str]) -> list[str]:
-    """The labels in a column, each as its value in ``values`` if it has one there."""
-    return [values.get(one, one) for one in items.values(label)] if label else []
-
-
 def _kind_of_labels(values: Sequence[str]) -> Kind:
     if {*values} == {"0", "1"}:
         return "labels"  # no and yes
@@ -288,11 +283,11 @@ def _kind_of_labels(values: Sequence[str]) -> Kind:
 
 
 def _pairs(
-    called: str,
     items: Items,
     taken: Mapping[str, str],
     sides: tuple[str, str] | None,
     label: str | None,
+    called: str,
 ) -> Understood:
     if sides is None:
         raise UsageError(
@@ -306,23 +301,17 @@ def _pairs(
     if others:
         fields[others[0]] = "task"  # the first text beside the two is the task
     arguments = {name: fields.get(name, name) for name in taken}
-    slots = {"1": sides[0], "2": sides[1]}
-    means = {word: number for number, side in slots.items() for word in (side, side.lower())}
-    for words in _SIDES:
-        means |= {words[0]: "1", words[1]: "2"}
-    means |= dict.fromkeys(_TIES, "tie")
-    usual = {"1", "2", "tie", "a", "b", *(taken[side].casefold() for side in sides)}
-    found = (
-        {value for value in items.values(label) if value.casefold() not in usual} if label else ()
-    )
-    values = {
-        value: means[value.casefold()] for value in sorted(found) if value.casefold() in means
-    }
+    means = dict.fromkeys(_TIES, "tie")
+    for first, second in (map(str.casefold, sides), *_SIDES):
+        means |= {first: "1", second: "2"}
+    for usual in ("1", "2", "tie", "a", "b", *(taken[side].casefold() for side in sides)):
+        means.pop(usual, None)
+    said = {value: means.get(value.casefold()) for value in sorted(set(items.values(label)))}
     return Understood(
         kind="pairwise",
         arguments={name: one for name, one in arguments.items() if name != one},
         columns={arguments[name]: column for name, column in taken.items()},
-        values=values,
+        values={value: meaning for value, meaning in said.items() if meaning},
         labels=("A", "B"),
         fields=list(arguments.values()),
         names={"A": [sides[0], "1", "first"], "B": [sides[1], "2", "second"]},
@@ -330,14 +319,14 @@ def _pairs(
 
 
 def _contents(
-    called: str,
     items: Items,
     taken: Mapping[str, str],
     kind: Kind,
     label: str | None,
     said: Sequence[str],
-    command: str,
+    options: argparse.Namespace,
 ) -> Understood:
+    called, command = options.function, _command(options)
     if not said and kind == "score":
         said = ["1", "2", "3", "4", "5"]
     if not 2 <= len(said) <= _MOST_LABELS:
@@ -347,8 +336,7 @@ def _contents(
             expected=f"2 to {_MOST_LABELS} labels",
             remedy=f"name them: {command} --labels YES,NO; or --map {_likely_label(items, taken)}",
         )
-    clash = [name for name in taken if name in _BESIDE]
-    if clash:
+    if clash := [name for name in taken if name in _BESIDE]:
         raise UsageError(
             f"{called} takes {clash[0]}, which judges never see",
             expected=f"parameters other than {', '.join(_BESIDE)}",
@@ -362,8 +350,7 @@ def _contents(
             remedy="write them as whole numbers, or as labels without an order: "
             f"{command.replace(' --kind score', '')} --kind labels",
         )
-    columns = dict(taken)
-    return Understood(kind, {}, columns, {}, said, list(taken))
+    return Understood(kind, {}, taken, {}, said, list(taken))
 
 
 def _likely_label(items: Items, taken: Mapping[str, str]) -> str:
@@ -402,37 +389,33 @@ def scale_of(values: Sequence[str]) -> list[str] | None:
     return [str(one) for one in range(least, most + 1)] if most - least <= _WIDEST else []
 
 
-def _counted(found: Understood, items: Items, command: str) -> Understood:
+def _counted(found: Understood, items: Items, options: argparse.Namespace) -> Understood:
     """``found`` with the count of each label, once every item has been read."""
     table = table_of(found, "items", items.file.name)
     try:
         form = form_of(table, BUILT_IN.forms, f"what {items.file.name} makes")
-        stimuli = Stimuli(form, items.file, items.rows, own=True)
-        read = BUILT_IN.forms[form.kind].read(stimuli)
+        read = BUILT_IN.forms[form.kind].read(Stimuli(form, items.file, items.rows, own=True))
     except SuiteError as error:
         remedy = error.remedy
         if "values = {" in remedy:  # it is about a label
-            remedy = f"fix the lines, or say what a value means: {command} --value FOUND=LABEL"
+            said = "fix the lines, or say what a value means"
+            remedy = f"{said}: {_command(options)} --value FOUND=LABEL"
         raise _usage(error, remedy) from error
     counts = Counter(item.label for item in read if item.label is not None)
-    return replace(
-        found, counts=dict(sorted(counts.items())), clusters=len({item.cluster for item in read})
-    )
+    clusters = len({item.cluster for item in read})
+    return replace(found, counts=dict(sorted(counts.items())), clusters=clusters)
 
 
-def _usage(error: SuiteError, remedy: str = "") -> UsageError:
+def _usage(error: SuiteError, remedy: str) -> UsageError:
     """The same error about an argument of the command."""
-    told = remedy or error.remedy
-    return UsageError(error.what, found=error.found, expected=error.expected, remedy=told)
+    return UsageError(error.what, found=error.found, expected=error.expected, remedy=remedy)
 
 
 def told(found: Understood) -> Iterator[str]:
     """What was recognised, in lines, so that a wrong guess is visible before any cost."""
-    fields = {field: field for field in found.fields} | dict(found.columns)
     parameters = {field: name for name, field in found.arguments.items()}
     for name in found.fields:
-        if name in fields:
-            yield f"{parameters.get(name, name)} is column {fields[name]}"
+        yield f"{parameters.get(name, name)} is column {found.columns.get(name, name)}"
     if found.label:
         # The two contents of a pair by the names of their parameters.
         sides = {"1": found.names["A"][0], "2": found.names["B"][0]} if found.names else {}
@@ -463,25 +446,39 @@ def table_of(found: Understood, name: str, file: str) -> dict[str, Any]:
         stimuli["values"] = dict(found.values)
     gated = [ORDER_POSITIONAL if found.kind == "pairwise" else REPEAT_FLIP_RATE]
     gated += [AGREEMENT, UNPARSED_RATE] if found.counts else [UNPARSED_RATE]
+    return suite_table(name, space, stimuli, {"t1": _text(found)}, gated, found.clusters)
+
+
+def suite_table(
+    name: str,
+    space: Mapping[str, Any],
+    stimuli: Mapping[str, Any],
+    wordings: Mapping[str, str],
+    gated: Iterable[Measure],
+    clusters: int,
+) -> dict[str, Any]:
+    """A suite of the kind for items of any form, with one content or two, as a table.
+
+    Every question is asked twice: a pair in both orders, any other item in two replicates. Each
+    gated measure has the strictest bar that an error-free judge clears with confidence.
+    """
+    checks = {}
+    for one in gated:
+        bars: Sequence[float] = _FLOORS if one.floor else _CEILINGS
+        if one is AGREEMENT and space.get("ordinal"):
+            bars = _FLOORS[3:]  # on a scale, one step from the label is no gross error
+        cleared = (bar for bar in bars if can_clear(one, bar, clusters))
+        checks[str(one.check)] = next(cleared, bars[-1])
     return {
-        **head_of(name),
+        "schema": "judgesense/suite/1",
+        "name": name,
+        "kind": next(kind.name for kind in BUILT_IN.forms.values() if kind.wordings),
         "space": space,
         "stimuli": stimuli,
-        "design": design_of(pairwise=found.kind == "pairwise"),
-        "templates": [{"id": "t1", "text": _text(found)}],
-        "checks": bars_of(gated, found.clusters, ordinal=found.kind == "score"),
+        "design": {"orders": "both"} if space.get("pairwise") else {"replicates": 2},
+        "templates": [{"id": id_, "text": text} for id_, text in wordings.items()],
+        "checks": checks,
     }
-
-
-def head_of(name: str) -> dict[str, str]:
-    """The head of a suite file, of the kind for items of any form, with one content or two."""
-    kind = next(kind.name for kind in BUILT_IN.forms.values() if kind.wordings)
-    return {"schema": "judgesense/suite/1", "name": name, "kind": kind}
-
-
-def design_of(*, pairwise: bool) -> dict[str, Any]:
-    """Every question twice: a pair in both orders, any other item in two replicates."""
-    return {"orders": "both"} if pairwise else {"replicates": 2}
 
 
 def _text(found: Understood) -> str:
@@ -497,18 +494,6 @@ def _text(found: Understood) -> str:
 def showing(names: Iterable[str], asked: str) -> str:
     """A wording with the texts of these names, and what is asked about them."""
     return "\n".join([*(f"<{name}>\n{{{{{name}}}}}\n</{name}>" for name in names), asked])
-
-
-def bars_of(measures: Iterable[Measure], clusters: int, *, ordinal: bool) -> dict[str, float]:
-    """By check, the strictest bar that an error-free judge clears with confidence."""
-    found = {}
-    for one in measures:
-        bars: Sequence[float] = _FLOORS if one.floor else _CEILINGS
-        if one is AGREEMENT and ordinal:
-            bars = _FLOORS[3:]  # on a scale, one step from the label is no gross error
-        cleared = (bar for bar in bars if can_clear(one, bar, clusters))
-        found[str(one.check)] = next(cleared, bars[-1])
-    return found
 
 
 def suite_text(found: Understood, name: str, file: str, called: str) -> str:
@@ -536,27 +521,17 @@ def written_suite(
     table: Mapping[str, Any], comments: Mapping[str, str], meant: Mapping[str | None, str]
 ) -> str:
     """A suite file: its table, with comments on its parts and what each check counts."""
-    lines = [
-        f"# {comments['head']}",
-        _pairs_of({name: value for name, value in table.items() if isinstance(value, str)}),
-    ]
+    texts = {name: value for name, value in table.items() if isinstance(value, str)}
+    lines = [f"# {comments['head']}", _pairs_of(texts)]
     for part in ("space", "stimuli", "design"):
         lines += ["", *([f"# {comments[part]}"] if part in comments else [])]
         lines += [f"[{part}]", _pairs_of(table[part])]
     lines += ["", f"# {comments['templates']}"]
     lines += [f"[[templates]]\n{_pairs_of(one)}\n" for one in table["templates"]]
-    return "\n".join(
-        [
-            *lines,
-            "# Each line is a test. A judge without any error clears these bars with confidence.",
-            "[checks]",
-            *(
-                f"{toml_key(name)} = {bar}  # {meant[name]}"
-                for name, bar in table["checks"].items()
-            ),
-            "",
-        ]
-    )
+    lines += ["# Each line is a test. A judge without any error clears these bars with confidence."]
+    lines += ["[checks]"]
+    lines += [f"{toml_key(name)} = {bar}  # {meant[name]}" for name, bar in table["checks"].items()]
+    return "\n".join([*lines, ""])
 
 
 def refuse_faults(found: Understood, items: Items, name: str, called: str) -> None:
@@ -567,8 +542,7 @@ def refuse_faults(found: Understood, items: Items, name: str, called: str) -> No
         path = Path(folder, f"{name}.suite.toml")
         path.write_text(suite_text(found, name, copy.name, called), encoding="utf-8")
         suite = load_suite(path, None, BUILT_IN.forms)
-        errors = (one for one in lint_suite(suite, BUILT_IN) if one.severity == "error")
-        one = next(errors, None)
+        one = next((one for one in lint_suite(suite, BUILT_IN) if one.severity == "error"), None)
     if one is not None:
         raise UsageError(
             f"{items.file}, {one.where}: {one.what}",

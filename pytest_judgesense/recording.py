@@ -25,12 +25,13 @@ from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wai
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import chain
 from multiprocessing.connection import wait as wait_for_end
 from multiprocessing.managers import BaseManager
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Final, Protocol
+from typing import Any, Final, Protocol, TypeAlias
 
 from pytest_judgesense.cassettes.exchange import Exchange, exchange_of, renumbered
 from pytest_judgesense.cassettes.locking import Recorder, recording_alone
@@ -99,6 +100,12 @@ class Job:
             before |= {trial.id for trial in trials}
 
 
+# The number of a shard and of an attempt; what it has recorded, by the name of the recording.
+_Lines: TypeAlias = tuple[int, int, tuple[tuple[str, bytes], ...]]
+# Calls the desk, with the name of a method and its arguments.
+Ask: TypeAlias = Callable[..., Any]
+
+
 class Desk:
     """The state that the workers of a job share; it lives in a separate process."""
 
@@ -116,11 +123,9 @@ class Desk:
             return refused
 
     def settle(self, most: float | None, usd: float | None) -> None:
-        """See `Limits.settle`."""
         self._budget.settle(most, usd)
 
     def keep(self, lines: _Lines) -> None:
-        """Accept lines that a worker has recorded."""
         with self._lock:
             self._lines.append(lines)
 
@@ -135,23 +140,7 @@ class Desk:
         self._is_stopped = True
 
     def is_stopped(self) -> bool:
-        """Whether workers must not start calls."""
         return self._is_stopped
-
-
-class Ask(Protocol):
-    """A function that calls the desk with the name of a method and its arguments."""
-
-    def __call__(self, method: str, *args: Any, **named: Any) -> Any: ...
-
-
-@dataclass(frozen=True, slots=True)
-class _Lines:
-    """Lines that a shard has recorded, by the name of the recording."""
-
-    shard: int
-    attempt: int
-    lines: tuple[tuple[str, bytes], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,7 +201,7 @@ class _Relay(Limits):
             with self._lock:
                 lines, self._lines = tuple(self._lines), []
             if lines:
-                self._ask("keep", _Lines(*self._of, lines))
+                self._ask("keep", (*self._of, lines))
 
     def look(self) -> None:
         """Raise `KeyboardInterrupt` once if the job is to end; a second one would kill it."""
@@ -257,10 +246,11 @@ def record_shard(
             (folder / f"{recording}.jsonl").write_bytes(data)
         try:
             for suite, part in job.parts(number):
+                names = sorted({recording_of(trial.id) for trial in part})
                 found = record(
                     job.judge,
                     suite,
-                    {one: folder / f"{one}.jsonl" for one in _recordings(part)},
+                    {one: folder / f"{one}.jsonl" for one in names},
                     loop,
                     lambda _, part=part: part,  # type: ignore[misc]
                     concurrency=job.concurrency,
@@ -281,10 +271,6 @@ def record_shard(
     return Done(final, made, retried, tuple(dict.fromkeys(notices)), error, interrupted)
 
 
-def _recordings(trials: Sequence[Trial]) -> list[str]:
-    return sorted({recording_of(trial.id) for trial in trials})
-
-
 class Pool(Protocol):
     """Where workers run.
 
@@ -299,16 +285,6 @@ class Pool(Protocol):
 
     def begin(self, *given: Any) -> Future[Done]:
         """Start `record_shard` with these arguments and, last, the function that calls the desk."""
-
-
-@dataclass(frozen=True)
-class Progress:
-    """Progress of a job: its trials, those recorded, and calls recorded since it started."""
-
-    trials: int
-    answered: int
-    calls: int
-    seconds: float
 
 
 @dataclass(frozen=True)
@@ -410,18 +386,17 @@ def _exchanges(data: bytes) -> list[Exchange]:
 
 
 def run_job(
-    job: Job, pool: Pool, folder: Path, watch: Callable[[Progress], None] = lambda _: None
+    job: Job, pool: Pool, folder: Path, watch: Callable[[int, int, int], None] = lambda *_: None
 ) -> Outcome:
     """Record the suites of a job into the cassettes below ``folder``.
 
-    ``watch`` is called a few times a second. After the first interrupt, calls in flight are
-    completed.
+    ``watch`` is called a few times a second with the numbers of trials, of those recorded, and of
+    calls recorded since the start. After the first interrupt, calls in flight are completed.
 
     Raises:
         CassetteError: another session records one of the cassettes, or one cannot be used.
         JudgeError: a shard lost its worker repeatedly.
     """
-    started = time.monotonic()
     sent, recorder = pickle.dumps(job), Recorder.here()
     with ExitStack() as stack:
         tapes = _Tapes(job, folder)
@@ -443,13 +418,12 @@ def run_job(
             while under_way:
                 try:
                     ended = wait(under_way, _LOOK_S, FIRST_COMPLETED).done
-                    for lines in pool.ask("handed_over"):
-                        # A line of a worker that was given up but is alive: its shard was started
-                        # again.
-                        if lines.attempt == attempts[lines.shard]:
-                            vain[lines.shard] = 0
-                            calls += len(lines.lines)
-                            for line in lines.lines:
+                    for shard, attempt, lines in pool.ask("handed_over"):
+                        # Others are of a worker that was given up but is alive.
+                        if attempt == attempts[shard]:
+                            vain[shard] = 0
+                            calls += len(lines)
+                            for line in lines:
                                 tapes.append(*line)
                     for future in ended:
                         number = under_way.pop(future)
@@ -470,8 +444,7 @@ def run_job(
                             attempts[number] += 1
                             if not interrupted:
                                 under_way[begin(number)] = number
-                    seconds = time.monotonic() - started
-                    watch(Progress(tapes.trials, tapes.answered, calls, seconds))
+                    watch(tapes.trials, tapes.answered, calls)
                 except KeyboardInterrupt:
                     if interrupted:
                         raise
@@ -503,14 +476,8 @@ class _Manager(BaseManager):
 _Manager.register("desk", Desk)
 
 
-@dataclass(frozen=True, slots=True)
-class _Proxy:
-    """The function by which a process on this machine calls the desk."""
-
-    desk: Any
-
-    def __call__(self, method: str, *args: Any, **named: Any) -> Any:
-        return getattr(self.desk, method)(*args, **named)
+def _ask(desk: Any, method: str, *args: Any, **named: Any) -> Any:
+    return getattr(desk, method)(*args, **named)
 
 
 class Processes:
@@ -527,16 +494,15 @@ class Processes:
         with _ignored_by_children(signal.SIGTERM):
             self._manager.start(_end_with_the_driver)
         desk = self._manager.desk  # type: ignore[attr-defined]
-        self.ask = _Proxy(desk(max_calls, max_cost))
+        self.ask: Ask = partial(_ask, desk(max_calls, max_cost))
         self._executors: list[ProcessPoolExecutor] = []
 
     def begin(self, *given: Any) -> Future[Done]:
         # Separate executors: a process that dies breaks all others of its executor.
         one = ProcessPoolExecutor(1, mp_context=self._own, initializer=_end_with_the_driver)
         self._executors.append(one)
-        submit: Any = one.submit
-        begun: Future[Done] = submit(record_shard, *given, self.ask)
-        return begun
+        worker: Callable[..., Done] = record_shard
+        return one.submit(worker, *given, self.ask)
 
     def close(self) -> None:
         """End the processes."""

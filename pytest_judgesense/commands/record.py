@@ -40,7 +40,6 @@ from pytest_judgesense.recording import (
     Job,
     Outcome,
     Processes,
-    Progress,
     record_shard,
     run_job,
 )
@@ -111,18 +110,17 @@ def run(options: argparse.Namespace) -> int:
     return 0 if outcome.answered == outcome.trials else BROKEN_FILE
 
 
-def _watch(name: str) -> Callable[[Progress], None]:
+def _watch(name: str) -> Callable[[int, int, int], None]:
     """Write a line a minute where errors go."""
-    last = time.monotonic()
+    last = started = time.monotonic()
 
-    def watch(at: Progress) -> None:
+    def watch(trials: int, answered: int, calls: int) -> None:
         nonlocal last
-        if time.monotonic() - last >= _A_LINE_S:
-            last = time.monotonic()
-            left = at.trials - at.answered
-            line = f"judge {name}: {at.answered:,} of {at.trials:,} trials, {at.calls:,} calls, "
-            rate = at.calls / at.seconds
-            complain(f"{line}{rate:.1f}/s, {left:,} left")
+        now = time.monotonic()
+        if now - last >= _A_LINE_S:
+            last = now
+            line = f"judge {name}: {answered:,} of {trials:,} trials, {calls:,} calls, "
+            complain(f"{line}{calls / (now - started):.1f}/s, {trials - answered:,} left")
 
     return watch
 
@@ -159,11 +157,8 @@ class _Ray:
         self._ray: Any = ray
         self._was_there = bool(self._ray.is_initialized())
         if not self._was_there:
-            quiet = {"log_to_driver": False, "logging_level": "ERROR"}
-            if address == _HERE:
-                self._ray.init(address=_HERE, include_dashboard=False, **quiet)
-            else:
-                self._ray.init(address=address, **quiet)
+            more = {"include_dashboard": False} if address == _HERE else {}
+            self._ray.init(address=address, log_to_driver=False, logging_level="ERROR", **more)
         # Only the driver restarts a task, because it knows what is recorded.
         self._task: Any = self._ray.remote(max_retries=0)(record_shard)
         self._desk: Any = self._ray.remote(num_cpus=0, max_concurrency=64)(Desk).remote(
@@ -193,7 +188,6 @@ class _Ray:
 
 def _ask_actor(desk: Any, method: str, *args: Any, **named: Any) -> Any:
     """The way from a task of Ray to the desk."""
-    import ray
+    from ray import get
 
-    cluster: Any = ray
-    return cluster.get(getattr(desk, method).remote(*args, **named))
+    return get(getattr(desk, method).remote(*args, **named))

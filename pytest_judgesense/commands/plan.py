@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -19,6 +19,7 @@ from pytest_judgesense.commands.options import (
     show,
 )
 from pytest_judgesense.judges.calls import first_calls
+from pytest_judgesense.judges.client import Call
 from pytest_judgesense.judges.prompts import judge_for_suite, suite_for_judge
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.suites.planning import plan_trials
@@ -37,18 +38,20 @@ def run(options: argparse.Namespace) -> int:
     options.judge_name = options.judge_name or only_judge(options)
     judge, suite = judge_and_suite(options)
     show(plan_lines(judge, suite, options.judge_cassettes))
-    findings = lint_suite(suite_for_judge(suite, judge), registry_of(options))
+    asked, prices, usd = suite_for_judge(suite, judge), judge.prices, None
+    findings = lint_suite(asked, registry_of(options))
     if errors := [one for one in findings if one.severity == "error"]:
         # An undecidable check has no power to report.
         return show(line for one in errors for line in one.lines) or BAR_FAILED
-    return show(power.run(options, _most_usd(judge, suite)))
+    if prices is not None:
+        trials, calls_of = plan_trials(asked), first_calls(asked, judge)
+        prompt, replies = _tokens([one for t in trials for one in calls_of(t)], judge, asked)
+        usd = (prompt * prices.prompt + replies * prices.completion) / 1e6 / len(trials)
+    return show(power.run(options, usd))
 
 
 def plan_lines(judge: JudgeSpec, suite: Suite, cassettes: Path) -> Iterator[str]:
-    """Calls, tokens and cost of trials without a recording.
-
-    Prompt tokens are a quarter of the characters; a reply takes ``max_tokens`` at the most.
-    """
+    """Calls, tokens and cost of trials without a recording."""
     asked = suite_for_judge(suite, judge)
     trials = plan_trials(asked)
     recorded = Counter(
@@ -67,9 +70,7 @@ def plan_lines(judge: JudgeSpec, suite: Suite, cassettes: Path) -> Iterator[str]
     known = sum(map(len, planned.values())) - len(open_calls)
     more = ", one more for each malformed reply" if judge.repair else ""
     yield f"  calls to be made: {len(open_calls)} ({known} are recorded){more}"
-    characters = sum(len(m["content"]) for call in open_calls for m in call.messages)
-    prompt = -(-characters // _CHARACTERS_A_TOKEN)
-    completion = len(open_calls) * judge_for_suite(judge, asked).max_tokens
+    prompt, completion = _tokens(open_calls, judge, asked)
     yield f"  tokens: about {prompt} of prompts, at most {completion} of replies"
     if (prices := judge.prices) is None:
         yield f"  cost: unknown; set prices in [tool.judgesense.judges.{judge.name}]"
@@ -78,14 +79,8 @@ def plan_lines(judge: JudgeSpec, suite: Suite, cassettes: Path) -> Iterator[str]
     yield f"  cost: {low:.4f} to {low + most:.4f} USD"
 
 
-def _most_usd(judge: JudgeSpec, suite: Suite) -> float | None:
-    """The mean maximum cost of a trial; ``None`` without prices."""
-    if (prices := judge.prices) is None:
-        return None
-    asked = suite_for_judge(suite, judge)
-    calls_of, trials = first_calls(asked, judge), plan_trials(asked)
-    calls = [call for trial in trials for call in calls_of(trial)]
+def _tokens(calls: Sequence[Call], judge: JudgeSpec, asked: Suite) -> tuple[int, int]:
+    """Of the prompts, a quarter of their characters; of the replies, ``max_tokens`` at the most."""
     characters = sum(len(message["content"]) for call in calls for message in call.messages)
-    replies = len(calls) * judge_for_suite(judge, asked).max_tokens
-    usd = characters / _CHARACTERS_A_TOKEN * prices.prompt + replies * prices.completion
-    return usd / 1e6 / len(trials)
+    completion = len(calls) * judge_for_suite(judge, asked).max_tokens
+    return -(-characters // _CHARACTERS_A_TOKEN), completion

@@ -7,7 +7,6 @@ import gc
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
@@ -81,8 +80,13 @@ def run(options: argparse.Namespace) -> int:
         return show(_checks_told(options))
     registry = registry_of(options)
     texts = options.export or any(one.suffix in _WITH_REPLIES for one in options.datasheet)
-    with _uncollected():
+    # Of values that refer to nothing that refers to them: a search of millions of them for cycles
+    # would take a quarter of the time.
+    gc.disable()
+    try:
         cells = cells_of_logs(options.logs, options.seed, registry, replies=bool(texts))
+    finally:
+        gc.enable()
     if not cells:
         raise UsageError(
             "there is nothing to report on",
@@ -104,24 +108,15 @@ def run(options: argparse.Namespace) -> int:
         logs = [list(lines)] if suffix == ".jsonl" else []
         return datasheet_text(suffix, view, logs, evidence=Evidence(tuple(cells)))
 
+    forms = {one.name: one.written for one in registry.importers.values() if one.written}
     for form, folder in options.export:
-        show(_exported(form, Path(folder), cells, registry))
+        if form not in forms:
+            raise unknown_name("form of --export", form, forms)
+        files = forms[form](cells)
+        for name, of_form in files.items():
+            write_text(Path(folder, name), of_form)
+        show([f"{len(files)} files written: {folder}"])
     return _written(outputs, options, sheet, text)
-
-
-@contextmanager
-def _uncollected() -> Iterator[None]:
-    """Values are made that refer to nothing that refers to them, and are not searched for cycles.
-
-    Of millions the search takes a quarter of the time.
-    """
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()
 
 
 def _written(
@@ -178,11 +173,7 @@ def _sheet_of_file(path: Path, options: argparse.Namespace, registry: Registry) 
     """
     measured = read_measured(path, options.seed, registry)
     if measured and all(one.side.cell is None for one in measured):
-        try:
-            return datasheet_from(datasheet_object(path))
-        except (KeyError, TypeError, AttributeError, ValueError) as error:
-            found = f"{type(error).__name__}: {error}"
-            raise LogError(f"{path} is not a datasheet", found=found) from error
+        return datasheet_from(datasheet_object(path))
     parts = [
         SuiteSheet(
             judge=one.judge,
@@ -199,37 +190,20 @@ def _sheet_of_file(path: Path, options: argparse.Namespace, registry: Registry) 
     return sheet_of(parts, seed=options.seed, mode="report", registry=registry)
 
 
-def _exported(form: str, folder: Path, cells: Sequence[Cell], registry: Registry) -> Iterator[str]:
-    """Write judgments as files of a form that can be imported."""
-    forms = {one.name: one.written for one in registry.importers.values() if one.written}
-    if form not in forms:
-        raise unknown_name("form of --export", form, forms)
-    files = forms[form](cells)
-    for name, text in files.items():
-        write_text(folder / name, text)
-    yield f"{len(files)} files written: {folder}"
-
-
 def _checks_told(options: argparse.Namespace) -> Iterator[str]:
     """Print the outcomes of the checks in the datasheets, and the datasheets of baselines."""
-    named = ", ".join(str(path) for path in options.logs)
-    if (
-        options.datasheet
-        or options.ranking
-        or options.export
-        or {p.suffix for p in options.logs} != {".json"}
-    ):
+    beside = options.datasheet or options.ranking or options.export
+    if beside or {path.suffix for path in options.logs} != {".json"}:
         raise UsageError(
             "judgment logs and datasheets are not reported on together",
-            found=named,
+            found=", ".join(map(str, options.logs)),
             expected="judgment logs (.jsonl) with --datasheet, --ranking and --export; or "
             "datasheets and baselines (.json) with --datasheet (over time) and --badge",
         )
     registry = registry_of(options)
     baselines = [path for path in options.logs if is_baseline(path)]
     for path in baselines:  # it holds judgments, and no checks
-        view = view_of(_sheet_of_file(path, options, registry), registry)
-        yield from datasheet_lines(view)
+        yield from datasheet_lines(view_of(_sheet_of_file(path, options, registry), registry))
     datasheets = [path for path in options.logs if path not in baselines]
     if not datasheets and options.badge is None:
         return
@@ -290,11 +264,11 @@ def cells_of_logs(
                     remedy="give the logs different suite names",
                 )
     cells = []
-    for key, of_suite in judgments.items():
+    for (judge, suite), of_suite in judgments.items():
         found = tuple(of_suite.values())
-        design = designs[key] or _design(found, registry)
-        measures = registry.measures_on(design.kind, key[1])
-        cells.append(Cell(*key, design, found, seed, measures))
+        design = designs[judge, suite] or _design(found, registry)
+        measures = registry.measures_on(design.kind, suite)
+        cells.append(Cell(judge, suite, design, found, seed, measures))
     return cells
 
 
@@ -329,12 +303,9 @@ def datasheet_of_cells(
         notices = registry.notices(cell)
         if left_out := cell.design.left_out:
             # A log does not hold the looks at which the run could have stopped.
-            early = (
-                f"the run was stopped early, with {left_out} clusters not asked: intervals "
-                "of its log are not adjusted for its looks, and are too narrow; those of the run's "
-                "own datasheet are"
-            )
-            notices = (early, *notices)
+            early = f"the run was stopped early, with {left_out} clusters not asked: intervals of "
+            early += "its log are not adjusted for its looks, and are too narrow; those of the "
+            notices = (f"{early}run's own datasheet are", *notices)
         part = SuiteSheet(
             judge=cell.judge,
             suite=cell.suite,

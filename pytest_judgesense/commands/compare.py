@@ -24,6 +24,7 @@ from pytest_judgesense.commands.report import cells_of_logs
 from pytest_judgesense.datasheet import Datasheet, setting_notices
 from pytest_judgesense.errors import UsageError
 from pytest_judgesense.estimate import number_text
+from pytest_judgesense.layout import WIDTH
 from pytest_judgesense.registry import Registry
 from pytest_judgesense.report.terminal import notice_lines
 from pytest_judgesense.report.view import view_of
@@ -31,7 +32,6 @@ from pytest_judgesense.sections import Entrant
 from pytest_judgesense.sections import compare as compared_judges
 
 _SHOWN_FLIPS: Final = 10
-_WIDTH: Final = 100
 # What the two measurements are called: of one judge, and of two judges.
 _NAMES: Final = ("old measurement", "new measurement")
 _NAMES_OF_TWO: Final = ("first judge", "second judge")
@@ -84,21 +84,19 @@ def _ranked(measured: Sequence[Measured], seed: int, registry: Registry) -> Iter
 
     Nothing where no measure ranks them.
     """
-    entrants = [(one.suite, _entrant(one, registry)) for one in measured]
-    tables = compared_judges(registry.comparisons, entrants, seed)
-    if not tables:
+    entrants = []
+    for one in measured:
+        tables, material = one.analyses, one.material
+        if (cell := one.side.cell) is not None:
+            tables = registry.analyses(cell, one.side.estimates)
+            material = registry.material(cell)
+        entrants.append((one.suite, Entrant(one.judge, one.judge, material, tables)))
+    compared = compared_judges(registry.comparisons, entrants, seed)
+    if not compared:
         return
-    for one in view_of(Datasheet(seed, "report", {}, (), tables), registry).comparisons:
-        yield from one.comparison.lines(*one.shown)
+    for ranks in view_of(Datasheet(seed, "report", {}, (), compared), registry).comparisons:
+        yield from ranks.comparison.lines(*ranks.shown)
     yield from notice_lines(setting_notices({one.judge: one.identity for one in measured}.values()))
-
-
-def _entrant(one: Measured, registry: Registry) -> Entrant:
-    tables, material = one.analyses, one.material
-    if (cell := one.side.cell) is not None:
-        tables = registry.analyses(cell, one.side.estimates)
-        material = registry.material(cell)
-    return Entrant(one.judge, one.judge, material, tables)
 
 
 def _measured(path: Path, seed: int, registry: Registry) -> list[Measured]:
@@ -242,7 +240,7 @@ def _notes(comparisons: Sequence[Comparison]) -> Iterator[str]:
     for note, measures in by_note.items():
         of = "" if len(measures) == len(comparisons) else f" ({', '.join(dict.fromkeys(measures))})"
         text = f"note: {note}{of}"
-        yield from textwrap.wrap(text, _WIDTH, initial_indent="  ", subsequent_indent="    ")
+        yield from textwrap.wrap(text, WIDTH, initial_indent="  ", subsequent_indent="    ")
 
 
 def _flips(old: Side, new: Side) -> Iterator[str]:

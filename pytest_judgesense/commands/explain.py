@@ -48,8 +48,7 @@ def run(options: argparse.Namespace) -> Iterator[str]:
     direction = better.get(measure.direction, "neither direction is better")
     gated = f"; checked by {measure.check}" if measure.check else ""
     yield from _wrapped(f"of {measure.unit}s, {direction}{gated}")
-    page = measure_page(measure.name)
-    if page is None:
+    if (page := measure_page(measure.name)) is None:
         source = measure.source or "this package"
         yield from _wrapped(f"it has no page here; it is provided by {source}")
         return
@@ -68,11 +67,11 @@ def _unknown(name: str, registry: Registry) -> UsageError:
     speaking = [one for one, page in pages.items() if len(words) > 4 and words in page]
     if not speaking:
         return error
-    # What is also called so comes first.
-    speaking.sort(
-        key=lambda one: (f"also called {words}" not in pages[one], -pages[one].count(words))
-    )
-    one_of = " or ".join(speaking[:_MOST_SPEAKING])
+
+    def order(one: str) -> tuple[bool, int]:
+        return f"also called {words}" not in pages[one], -pages[one].count(words)
+
+    one_of = " or ".join(sorted(speaking, key=order)[:_MOST_SPEAKING])
     remedy = f'read about "{words}" with: judgesense explain {one_of}'
     return UsageError(error.what, expected=error.expected, remedy=remedy)
 
@@ -88,14 +87,10 @@ def _told(text: str) -> Iterator[str]:
         if paragraph.startswith(("```", "|")):
             yield from (f"  {line}" for line in paragraph.splitlines() if line[:3] != "```")
         else:
-            yield from textwrap.wrap(
-                " ".join(paragraph.replace("`", "").split()),
-                WIDTH,
-                initial_indent="  ",
-                subsequent_indent="  ",
-                break_on_hyphens=False,
-            )
+            yield from _wrapped(" ".join(paragraph.replace("`", "").split()), "  ")
 
 
-def _wrapped(text: str) -> list[str]:
-    return textwrap.wrap(text, WIDTH, subsequent_indent="  ", break_on_hyphens=False)
+def _wrapped(text: str, first: str = "") -> list[str]:
+    return textwrap.wrap(
+        text, WIDTH, initial_indent=first, subsequent_indent="  ", break_on_hyphens=False
+    )

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable, Iterator
+from collections import defaultdict
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
@@ -35,9 +36,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     column = {**MANY, "type": assignment, "metavar": "FIELD=COLUMN"}
     meant = {**MANY, "type": _translation, "metavar": "SAID=MEANT"}
     again, tools = "may be repeated", "inspect, promptfoo, deepeval"
-    column_of = {"metavar": "COLUMN"}
-    steps, least = number("number of steps", int, _MOST_STEPS), number("threshold", float)
-    for name, said, form in (
+    name, column_of = {"metavar": "NAME"}, {"metavar": "COLUMN"}
+    steps = {"type": number("number of steps", int, _MOST_STEPS), "metavar": "N"}
+    least = {"type": number("threshold", float), "metavar": "T"}
+    for option, said, form in (
         ("--reparse", "parse recorded completions again; ignore recorded verdicts", FLAG),
         ("--pairs", "judgesense: the pair file of a decision log, for its clusters", FILE),
         ("--map", f"table, {tools}: the column that holds a field of a judgment; {again}", column),
@@ -46,32 +48,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
             f"table, {tools}: what a verdict or label is called here, or nothing; {again}",
             meant,
         ),
-        ("--judge", f"table, {tools}: the judge of all rows", {"metavar": "NAME"}),
-        ("--suite", f"games, table, {tools}: the suite of all rows", {"metavar": "NAME"}),
-        (
-            "--cluster",
-            f"{tools}: the column of the cluster (default: the test)",
-            column_of,
-        ),
+        ("--judge", f"table, {tools}: the judge of all rows", name),
+        ("--suite", f"games, table, {tools}: the suite of all rows", name),
+        ("--cluster", f"{tools}: the column of the cluster (default: the test)", column_of),
         ("--order", f"{tools}: the column of the order of two candidates, ab or ba", column_of),
         ("--label", f"{tools}: the column of the grade that a person gave", column_of),
         (
             "--scorer",
             f"{tools}: only this scorer, metric or type of assertion; {again}",
-            {**MANY, "metavar": "NAME"},
+            MANY | name,
         ),
-        (
-            "--scale",
-            f"{tools}: read scores as steps, 0 to N, of a scale from 0 to 1",
-            {"type": steps, "metavar": "N"},
-        ),
-        (
-            "--threshold",
-            f"{tools}: read scores as pass, from T on, and fail",
-            {"type": least, "metavar": "T"},
-        ),
+        ("--scale", f"{tools}: read scores as steps, 0 to N, of a scale from 0 to 1", steps),
+        ("--threshold", f"{tools}: read scores as pass, from T on, and fail", least),
     ):
-        parser.add_argument(name, help=said, **form)
+        parser.add_argument(option, help=said, **form)
 
 
 def _translation(text: str) -> tuple[str, str]:
@@ -88,7 +78,18 @@ def run(options: argparse.Namespace) -> Iterator[str]:
             found="no such file or folder",
             expected=f"what `judgesense import {options.kind}` reads",
         )
-    _refuse_two_columns(options.map)
+    columns: dict[str, list[str]] = defaultdict(list)
+    for name, column in options.map:
+        columns[name].append(column)
+    for name, found in columns.items():
+        if len(found) > 1:  # the last one would hide the others
+            raise UsageError(
+                f"--map names several columns for the {name}",
+                found=", ".join(found),
+                expected="one column for each field",
+                remedy="import once for each column, named by --judge, and join the logs by "
+                "judgesense merge",
+            )
     read = registry_of(options).importers[options.kind].read(options)
     yield from (f"notice: {notice}" for notice in read.notices)
     if not isinstance(read, Imported):
@@ -108,19 +109,3 @@ def run(options: argparse.Namespace) -> Iterator[str]:
     yield f"{said}; {unparsed} state no verdict"
     yield from map(str, read.totals)
     yield f"written: {options.output}"
-
-
-def _refuse_two_columns(mapping: Iterable[tuple[str, str]]) -> None:
-    """No field is in two columns: the last one would hide the others."""
-    columns: dict[str, list[str]] = {}
-    for name, column in mapping:
-        columns.setdefault(name, []).append(column)
-    for name, found in columns.items():
-        if len(found) > 1:
-            raise UsageError(
-                f"--map names several columns for the {name}",
-                found=", ".join(found),
-                expected="one column for each field",
-                remedy="import once for each column, named by --judge, and join the logs by "
-                "judgesense merge",
-            )

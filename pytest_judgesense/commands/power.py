@@ -178,9 +178,8 @@ def _early_stop(suite: Suite, asked: Asked, usd_a_trial: float | None) -> Iterat
 
     ``usd_a_trial``: the maximum cost of a trial; ``None`` if not known.
     """
-    known = _imagined(suite, asked)
-    estimates, parts, trials = estimate_all(known), _Parts(known), len(known.judgments)
-    checks = [declare_check(c.name, (), dict(c.arguments), asked.registry) for c in suite.checks]
+    known = _Known(suite, asked)
+    trials = len(known.cell.judgments)
 
     def priced(number: float) -> str:
         usd = "" if usd_a_trial is None else f" ({number * usd_a_trial:.4f} USD)"
@@ -189,15 +188,12 @@ def _early_stop(suite: Suite, asked: Asked, usd_a_trial: float | None) -> Iterat
     every = f"early stop, policy {asked.policy}: at most {priced(trials)} trials"
     yield f"{every}; expected until decided,"
     yield "by the true value (a suite stops when its last check is decided):"
-    for check in checks:
+    for check in known.checks:
         found: Sequence[Finding] = ()
         if check.of is not None and not (check.kind.regression or check.kind.compares):
-            found = judge_check(check, suite.name, estimates, asked.policy).findings
+            found = judge_check(check, suite.name, known.estimates, asked.policy).findings
         finding = found[0] if len(found) == 1 else None
-        sizes = []
-        if finding is not None and finding.estimate.count is not None:
-            units = (_units(part, finding.estimate) for part in parts.whole.values())
-            sizes = [n for _, n in units if n]
+        sizes = [n for _, n in known.units(finding.estimate)] if finding else []
         never = Stopping((check,), Rule(asked.policy)).never
         if never or not (sizes or asked.policy == "confident"):
             yield f"  {check.id}: all {priced(trials)}: it is decided on all clusters"
@@ -219,7 +215,6 @@ def _expected_trials(
     """
     clusters, size = len(sizes), max(1, round(sum(sizes) / len(sizes)))
     every = asked.policy == "estimate"
-    looks = looks_of(clusters, every=every)
     together = asked_together(clusters, trials) if every else 1
     # Of a distance from one half, the one side to which the judge leans.
     folded = finding.measure.best == "half"
@@ -228,18 +223,10 @@ def _expected_trials(
     found = {}
     for part in _TRUTHS:
         share = min(1.0, max(0.0, bar + part * (best - bar)))
-        number_asked = expected_clusters(
-            share,
-            asked.correlation,
-            size,
-            bar,
-            looks,
-            every=every,
-            together=together,
-            seed=asked.seed,
-        )
+        given = share, asked.correlation, size, bar, looks_of(clusters, every=every)
+        number = expected_clusters(*given, every=every, together=together, seed=asked.seed)
         value = 0.5 - share if folded else share if finding.floor else 1 - share
-        found[round(value, 12)] = trials * number_asked / clusters
+        found[round(value, 12)] = trials * number / clusters
     return found
 
 
@@ -250,38 +237,40 @@ def cassettes_of(judge: JudgeSpec, suite: Suite, cassettes: Path) -> dict[str, P
 
 def powers(suite: Suite, asked: Asked, cell: Cell | None = None) -> list[CheckPower]:
     """The error rates of every check of ``suite``; without a ``cell``, by the plan alone."""
-    known = cell or _imagined(suite, asked)
-    estimates, parts, rows = estimate_all(known), _Parts(known), []
-    checks = [declare_check(c.name, (), dict(c.arguments), asked.registry) for c in suite.checks]
-    found = [judge_check(c, suite.name, estimates, asked.policy).findings for c in checks]
-    each = asked.alpha / max(1, sum(map(len, found)))
-    for check, findings in zip(checks, found, strict=True):
-        for finding in findings:
+    known, rows = _Known(suite, asked, cell), []
+    found = [judge_check(c, suite.name, known.estimates, asked.policy) for c in known.checks]
+    each = asked.alpha / max(1, sum(len(one.findings) for one in found))
+    for check, outcome in zip(known.checks, found, strict=True):
+        for finding in outcome.findings:
             of = finding.estimate
             narrowed = ",".join(f"{k}={v}" for k, v in of.condition.items() if k != "arm")
             bar = f"{check.name}: {of.measure}" + (f"[{narrowed}]" if narrowed else "")
-            name = check.id if len(findings) == 1 else bar
-            rows.append(_row(name, finding, each, parts, asked, plan_alone=cell is None))
+            name = check.id if len(outcome.findings) == 1 else bar
+            rows.append(known.row(name, finding, each))
     return rows
 
 
-def _imagined(suite: Suite, asked: Asked) -> Cell:
-    """Judgments that fill the design: only the number of their units is used."""
-    return cell_of("", suite, filled(suite.design, plan_trials(suite)), asked.seed, asked.registry)
+class _Known:
+    """What is known of a suite: a judge's judgments, or by the plan alone their number.
 
+    Estimates of each cluster, and of each replicate of each cluster, are made once.
+    """
 
-@dataclass(frozen=True)
-class _Parts:
-    """The estimates of each cluster, and of each replicate of each cluster, made once."""
-
-    cell: Cell
+    def __init__(self, suite: Suite, asked: Asked, cell: Cell | None = None) -> None:
+        self.asked, self.plan_alone = asked, cell is None
+        seed, registry = asked.seed, asked.registry
+        if cell is None:  # of judgments that fill the design only the number of units is used
+            planned = filled(suite.design, plan_trials(suite))
+            cell = cell_of("", suite, planned, seed, registry)
+        self.checks = [declare_check(c.name, (), dict(c.arguments), registry) for c in suite.checks]
+        self.cell, self.estimates = cell, estimate_all(cell)
 
     @cached_property
-    def whole(self) -> dict[str, tuple[Estimate, ...]]:
+    def _whole(self) -> dict[str, tuple[Estimate, ...]]:
         return self._by(lambda trial: trial.cluster)
 
     @cached_property
-    def apart(self) -> dict[tuple[str, int], tuple[Estimate, ...]]:
+    def _apart(self) -> dict[tuple[str, int], tuple[Estimate, ...]]:
         return self._by(lambda trial: (trial.cluster, trial.replicate))
 
     def _by(self, key: Callable[[Trial], _Key]) -> dict[_Key, tuple[Estimate, ...]]:
@@ -293,6 +282,96 @@ class _Parts:
             for key, group in groups.items()
         }
 
+    def units(self, estimate: Estimate) -> list[tuple[float, int]]:
+        """Sum and number of the estimate's units in each cluster that has any."""
+        found = (_units(part, estimate) for part in self._whole.values())
+        return [one for one in found if one[1]] if estimate.count is not None else []
+
+    def row(self, name: str, finding: Finding, alpha: float) -> CheckPower:
+        """The error rates against one bar, under ``refuted`` at the level ``alpha``."""
+        estimate, found = finding.estimate, finding.estimate.clustered
+        clusters = found.clusters if found else 0
+        if estimate.value is None:
+            reason = str(estimate.unavailable)
+            return CheckPower(name, None, 0, reason, reason, reason)
+        if not self.plan_alone and finding.measure.stability and "degenerate" in estimate.flags:
+            reason = "a degenerate judge never passes"
+            return CheckPower(name, estimate.value, clusters, _NEVER, _NEVER, reason)
+        confident, refuting = self.asked.policy == "confident", self.asked.policy == "refuted"
+        missing = 0.0 if self.plan_alone else estimate.missing.share
+        gate = Gate(finding.bar, confident, finding.measure.best == "half", missing)
+        if refuting:
+            gate = replace(gate, refuting=True, level=1 - alpha)
+            if found and found.at is None:
+                return CheckPower(name, estimate.value, clusters, _NO_BOUND, _NO_BOUND, _NO_BOUND)
+        if self.units(estimate):
+            return self._share_row(name, finding, gate)
+        reason = f"{estimate.measure} is not a share of its units"
+        if estimate.count is not None:
+            reason = "its units are made of several clusters"
+        if self.plan_alone:
+            return CheckPower(name, None, clusters, reason, reason, reason)
+        anew: Chance | str = reason
+        if found and estimate.measure != "detection_threshold":
+            ends = estimate.value, *_bounds(found, gate)
+            if not finding.floor:  # a number below a ceiling is its negative above a floor
+                ends, gate = (-ends[0], -ends[2], -ends[1]), replace(gate, bar=-gate.bar)
+            anew = power.chance_of_estimate(gate, *ends, clusters)
+        return CheckPower(name, estimate.value, clusters, reason, anew, reason)
+
+    def _share_row(self, name: str, finding: Finding, gate: Gate) -> CheckPower:
+        asked, estimate, found = self.asked, finding.estimate, finding.estimate.clustered
+        assert estimate.value is not None
+        units = self.units(estimate)
+        sizes = [n for _, n in units]
+        # A ceiling counts the complement of its floor; the direction of a slot bias does not
+        # matter.
+        turned = 2 * sum(s for s, _ in units) < sum(sizes) if gate.folded else not finding.floor
+        if not (gate.folded or finding.floor):
+            gate = replace(gate, bar=1 - gate.bar)
+
+        def share_of(value: float) -> float:
+            return 0.5 + value if gate.folded else value if finding.floor else 1 - value
+
+        again: Chance | str = "a plan alone has no replies"
+        if self.plan_alone:
+            value = asked.shares.get(estimate.measure, (finding.bar + finding.floor) / 2)
+            rho = asked.correlation
+            chance = power.chance_at(gate, share_of(value), rho, sizes, asked.seed)
+            anew = Chance(chance, chance, chance)
+        elif found is None or found.design_effect is None:
+            return CheckPower(name, estimate.value, len(sizes), TOO_FEW, TOO_FEW, TOO_FEW)
+        else:
+            value = estimate.value
+            rho = power.correlation(found.design_effect, sizes)
+            bounds = sorted(map(share_of, _bounds(found, gate)))
+            again = self._again(estimate, gate, bounds, turned=turned)
+            totals = [n - s if turned else s for s, n in units]
+            ends = share_of(found.lower), share_of(found.upper)
+            anew = power.chance_on_new_items(gate, totals, sizes, rho, ends, asked.seed)
+        smallest = power.smallest_drop(gate, share_of(value), rho, sizes, asked.seed)
+        shown = "nothing is bad enough" if smallest is None else smallest
+        needed = None if asked.drop is None else _needed(gate, share_of(value), rho, sizes, asked)
+        return CheckPower(name, value, len(sizes), again, anew, shown, needed)
+
+    def _again(
+        self, estimate: Estimate, gate: Gate, bounds: Sequence[float], *, turned: bool
+    ) -> Chance | str:
+        clusters, replicates = map(dict.fromkeys, zip(*self._apart, strict=True))
+        if len(replicates) < 2:
+            return "needs two or more replicates; set replicates in [design]"
+        if estimate.measure == "repeat_flip_rate" or estimate.unit == "question":
+            return "its units are made of all replicates"
+        units = {key: _units(part, estimate) for key, part in self._apart.items()}
+        table = [
+            [units.get((cluster, r), (0.0, 0)) for r in sorted(replicates)] for cluster in clusters
+        ]
+        table = [row for row in table if any(n for _, n in row)]
+        totals = [[n - s if turned else s for s, n in row] for row in table]
+        return power.chance_asked_again(
+            gate, totals, [[n for _, n in row] for row in table], bounds
+        )
+
 
 def _units(estimates: tuple[Estimate, ...], like: Estimate) -> tuple[float, int]:
     """Sum and number of units of the estimate that is like this one."""
@@ -300,82 +379,11 @@ def _units(estimates: tuple[Estimate, ...], like: Estimate) -> tuple[float, int]
     return (0.0, 0) if found is None or found.count is None else (found.count, found.n)
 
 
-def _row(
-    name: str, finding: Finding, alpha: float, parts: _Parts, asked: Asked, *, plan_alone: bool
-) -> CheckPower:
-    estimate, found = finding.estimate, finding.estimate.clustered
-    clusters = found.clusters if found else 0
-    if estimate.value is None:
-        reason = str(estimate.unavailable)
-        return CheckPower(name, None, 0, reason, reason, reason)
-    if not plan_alone and finding.measure.stability and "degenerate" in estimate.flags:
-        reason = "a degenerate judge never passes"
-        return CheckPower(name, estimate.value, clusters, _NEVER, _NEVER, reason)
-    confident, refuting = asked.policy == "confident", asked.policy == "refuted"
-    missing = 0.0 if plan_alone else estimate.missing.share
-    gate = Gate(finding.bar, confident, finding.measure.best == "half", missing)
-    if refuting:
-        gate = replace(gate, refuting=True, level=1 - alpha)
-        if found and found.at is None:
-            return CheckPower(name, estimate.value, clusters, _NO_BOUND, _NO_BOUND, _NO_BOUND)
-    reason = f"{estimate.measure} is not a share of its units"
-    if estimate.count is not None:
-        if any(_units(part, estimate)[1] for part in parts.whole.values()):
-            return _share_row(name, finding, gate, parts, asked, plan_alone=plan_alone)
-        reason = "its units are made of several clusters"
-    if plan_alone:
-        return CheckPower(name, None, clusters, reason, reason, reason)
-    anew: Chance | str = reason
-    if found and estimate.measure != "detection_threshold":
-        ends = estimate.value, *_bounds(found, gate)
-        if not finding.floor:  # a number below a ceiling is its negative above a floor
-            ends, gate = (-ends[0], -ends[2], -ends[1]), replace(gate, bar=-gate.bar)
-        anew = power.chance_of_estimate(gate, *ends, clusters)
-    return CheckPower(name, estimate.value, clusters, reason, anew, reason)
-
-
 def _bounds(interval: Clustered, gate: Gate) -> tuple[float, float]:
     """The one-sided bounds at the level of the gate."""
     if gate.refuting and interval.at:
         return interval.at(gate.level)
     return interval.lower_bound, interval.upper_bound
-
-
-def _share_row(
-    name: str, finding: Finding, gate: Gate, parts: _Parts, asked: Asked, *, plan_alone: bool
-) -> CheckPower:
-    estimate, found = finding.estimate, finding.estimate.clustered
-    assert estimate.value is not None
-    units = [units for part in parts.whole.values() if (units := _units(part, estimate))[1]]
-    sizes = [n for _, n in units]
-    # A ceiling counts the complement of its floor; the direction of a slot bias does not matter.
-    turned = 2 * sum(s for s, _ in units) < sum(sizes) if gate.folded else not finding.floor
-    if not (gate.folded or finding.floor):
-        gate = replace(gate, bar=1 - gate.bar)
-
-    def share_of(value: float) -> float:
-        return 0.5 + value if gate.folded else value if finding.floor else 1 - value
-
-    again: Chance | str = "a plan alone has no replies"
-    if plan_alone:
-        value = asked.shares.get(estimate.measure, (finding.bar + finding.floor) / 2)
-        rho = asked.correlation
-        chance = power.chance_at(gate, share_of(value), rho, sizes, asked.seed)
-        anew = Chance(chance, chance, chance)
-    elif found is None or found.design_effect is None:
-        return CheckPower(name, estimate.value, len(sizes), TOO_FEW, TOO_FEW, TOO_FEW)
-    else:
-        value = estimate.value
-        rho = power.correlation(found.design_effect, sizes)
-        bounds = sorted(map(share_of, _bounds(found, gate)))
-        again = _again(estimate, parts, gate, bounds, turned=turned)
-        totals = [n - s if turned else s for s, n in units]
-        ends = share_of(found.lower), share_of(found.upper)
-        anew = power.chance_on_new_items(gate, totals, sizes, rho, ends, asked.seed)
-    smallest = power.smallest_drop(gate, share_of(value), rho, sizes, asked.seed)
-    shown = "nothing is bad enough" if smallest is None else smallest
-    needed = None if asked.drop is None else _needed(gate, share_of(value), rho, sizes, asked)
-    return CheckPower(name, value, len(sizes), again, anew, shown, needed)
 
 
 def _needed(gate: Gate, share: float, rho: float, sizes: Sequence[int], asked: Asked) -> int | str:
@@ -386,23 +394,6 @@ def _needed(gate: Gate, share: float, rho: float, sizes: Sequence[int], asked: A
     size = max(1, round(sum(sizes) / len(sizes)))
     fewest = clusters_for_drop(gate, share, dropped, rho, size, asked.seed)
     return fewest or f"{MOST_CLUSTERS:,} clusters are not enough: it is too close to the bar"
-
-
-def _again(
-    estimate: Estimate, parts: _Parts, gate: Gate, bounds: Sequence[float], *, turned: bool
-) -> Chance | str:
-    clusters, replicates = map(dict.fromkeys, zip(*parts.apart, strict=True))
-    if len(replicates) < 2:
-        return "needs two or more replicates; set replicates in [design]"
-    if estimate.measure == "repeat_flip_rate" or estimate.unit == "question":
-        return "its units are made of all replicates"
-    units = {key: _units(part, estimate) for key, part in parts.apart.items()}
-    table = [
-        [units.get((cluster, r), (0.0, 0)) for r in sorted(replicates)] for cluster in clusters
-    ]
-    table = [row for row in table if any(n for _, n in row)]
-    totals = [[n - s if turned else s for s, n in row] for row in table]
-    return power.chance_asked_again(gate, totals, [[n for _, n in row] for row in table], bounds)
 
 
 def power_lines(

@@ -96,26 +96,16 @@ OPTIONS: Final = tuple(_option(*one) for one in _HELP.items())
 
 
 class Settings(NamedTuple):
-    """The options of a session, resolved.
+    """The options of a session, resolved; what each means is said in `_HELP`.
 
     Attributes:
         rootdir: where relative recordings are looked up.
         invocation: where relative outputs are written.
-        alpha: of all bars together under policy ``refuted``; ``None`` for the checks' default.
-        max_cost: the most USD in the session; here as in the other limits ``None`` sets none.
-        deadline: seconds from the start of the session after which no call is made.
-        max_missing: share of missing replies beyond which the worst case decides as well; ``None``
-            for the default of the checks.
-        max_age: the most days since a recording.
-        baseline: the baseline of `no_regression` checks.
-        save_live: where live calls are recorded; ``None`` for nowhere.
-        verify: how many recorded trials of a judge on a suite are called again; ``None``: none. The
-            mode is then ``replay``: these calls change no check.
+        max_cost: here as in the other limits ``None`` sets none.
+        max_missing: ``None`` for the default of the checks, as of ``alpha``.
+        verify: the mode is then ``replay``: these calls change no check.
         shard: which part of each suite is recorded, of how many; ``None``: all of it is, and
             measured.
-        max_unparsed: after how many replies of a suite, none with a verdict, its recording stops;
-            0 for never.
-        early_stop: whether suites stop when their checks are decided.
     """
 
     rootdir: Path
@@ -242,35 +232,30 @@ def _read(option: Option, value: Any) -> Any:
         return tuple(value)
     if option.kind == "bool":
         return bool(value)
-    if option.kind == "string":
-        if option.choices and value not in option.choices:
-            expected = ", ".join(option.choices)
-            raise pytest.UsageError(
-                f"{option.ini} = {value!r} is unknown; expected one of {expected}"
-            )
-        return str(value) if option.metavar != "I/N" else _shard(str(value))
-    whole, least = option.kind == "int", int(option.name in _AT_LEAST_ONE)
-    most = 1 if option.metavar == "SHARE" else math.inf
-    try:
-        number = int(value) if whole else float(value)
-    except ValueError:
-        number = math.nan
-    if option.metavar == "A" and not 0 < number < 0.5:
-        what = "a number above 0 and below 0.5"
-        raise pytest.UsageError(f"--{option.name} {value} is wrong; expected {what}")
-    if not (least <= number <= most and number < math.inf):
-        what = "a share from 0 to 1" if most == 1 else f"a number, at least {least}"
-        what = what.replace("a number", "a whole number") if whole else what
-        raise pytest.UsageError(f"--{option.name} {value} is wrong; expected {what}")
-    return number
-
-
-def _shard(value: str) -> tuple[int, int]:
-    found = re.fullmatch(r"([0-9]{1,6})/([0-9]{1,6})", value)
-    if found and 1 <= int(found[1]) <= int(found[2]):
-        return int(found[1]), int(found[2])
-    what = "I/N, the I-th of N shards, such as 1/4 to 4/4"
-    raise pytest.UsageError(f"--judge-shard {value} is wrong; expected {what}")
+    if option.choices and value not in option.choices:
+        expected = ", ".join(option.choices)
+        raise pytest.UsageError(f"{option.ini} = {value!r} is unknown; expected one of {expected}")
+    if option.metavar == "I/N":
+        found = re.fullmatch(r"([0-9]{1,6})/([0-9]{1,6})", str(value))
+        if found and 1 <= int(found[1]) <= int(found[2]):
+            return int(found[1]), int(found[2])
+        what = "I/N, the I-th of N shards, such as 1/4 to 4/4"
+    elif option.kind == "string":
+        return str(value)
+    else:
+        whole, least = option.kind == "int", int(option.name in _AT_LEAST_ONE)
+        try:
+            number = int(value) if whole else float(value)
+        except ValueError:
+            number = math.nan
+        fits, what = number >= least, f"a {'whole ' * whole}number, at least {least}"
+        if option.metavar == "SHARE":
+            fits, what = 0 <= number <= 1, "a share from 0 to 1"
+        if option.metavar == "A":
+            fits, what = 0 < number < 0.5, "a number above 0 and below 0.5"
+        if fits and number < math.inf:
+            return number
+    raise pytest.UsageError(f"--{option.name} {value} is wrong; expected {what}")
 
 
 def resolve(given: Mapping[str, Any], rootdir: Path, invocation: Path) -> Settings:

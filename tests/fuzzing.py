@@ -413,10 +413,8 @@ def renderers(text: str, *suffixes: str) -> None:
     _file("".join(f"{json.dumps(line)}\n" for line in lines), "l.jsonl", render)
     entry = dict.fromkeys(("check", "judge", "suite", "explanation"), text)
     report = SimpleNamespace(
-        failed=True,
-        when="call",
         location=(text, 1, "name"),
-        user_properties=[*entry.items(), ("outcome", "fail")],
+        judgesense_checks=[{**entry, "outcome": "fail"}],
     )
     failures = Failures()
     failures.receive(report)

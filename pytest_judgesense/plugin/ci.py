@@ -1,7 +1,7 @@
 """Results for CI: properties of JUnit test cases, annotations and the job summary of GitHub.
 
-A check leaves its numbers as properties on its item. pytest sends them with the item's reports,
-from workers of xdist too, and writes them into ``--junitxml``; the annotations are made of them.
+A check leaves its numbers as properties on its item, which pytest writes into ``--junitxml``; those
+that did not pass are on its report as well, from workers of xdist too, for annotations and summary.
 Light on purpose: every session that speaks to the plugin imports it.
 """
 
@@ -22,7 +22,6 @@ from pytest_judgesense.plugin.suite_names import command_of
 if TYPE_CHECKING:
     from pytest_judgesense.checks.outcome import Outcome
     from pytest_judgesense.checks.regression import RegressionOutcome
-    from pytest_judgesense.estimate import Estimate
     from pytest_judgesense.judges.spec import JudgeSpec
     from pytest_judgesense.plugin.regression import Member
     from pytest_judgesense.plugin.run import Run
@@ -97,6 +96,13 @@ def require_pass(
     return True
 
 
+def put_on(report: Any, item: pytest.Item) -> None:
+    """Put the checks of ``item`` that did not pass on its report."""
+    if report.failed and report.when == "call":
+        noted = item.stash.get(_NOTED, {}).values()
+        report.judgesense_checks = [one for one in noted if one["outcome"] in _NOT_PASSED]
+
+
 def _note(item: pytest.Item, key: tuple[str, str, str], entry: dict[str, str]) -> None:
     """Put a check's properties on ``item``: those of a second check end in ``.2``, and so on."""
     noted = item.stash.setdefault(_NOTED, {})
@@ -116,33 +122,26 @@ def _properties(noted: Mapping[Any, Mapping[str, str]]) -> Iterator[tuple[str, s
 def _numbers(outcome: Outcome | RegressionOutcome) -> dict[str, str]:
     """Value and interval as the datasheet shows them; several bars have several, with ``;``."""
     from pytest_judgesense.checks.regression import RegressionOutcome
+    from pytest_judgesense.report import numbers
 
-    if isinstance(outcome, RegressionOutcome):
-        rows = [_difference(outcome)]
+    rows = []
+    if isinstance(outcome, RegressionOutcome):  # now minus then
+        compared = outcome.comparison
+        ends = compared.interval()
+        shown = ["+0.000" if compared.identical else _NONE, _NONE, _NONE]
+        if compared.difference is not None and ends is not None:
+            now = compared.sign * compared.difference.value
+            shown = [f"{number:+.3f}" for number in (now, *ends)]
+        rows.append([outcome.check.measure, *shown])
     else:
-        rows = [_estimate(finding.estimate) for finding in outcome.findings]
+        for estimate in (finding.estimate for finding in outcome.findings):
+            gating = numbers.interval(estimate.clustered, estimate.flags)
+            lower, _, upper = gating.strip("[]").partition(", ")
+            value = numbers.value(estimate)
+            rows.append([estimate.measure, value, lower or _NONE, upper or _NONE])
     names = ("measure", "value", "lower", "upper")
     joined = map("; ".join, zip(*rows, strict=True))
     return {**dict(zip(names, joined, strict=True)), "outcome": outcome.outcome}
-
-
-def _estimate(estimate: Estimate) -> tuple[str, ...]:
-    """The measure, the value and the ends of the interval that gates."""
-    from pytest_judgesense.report import numbers
-
-    value, ends = numbers.value(estimate), numbers.interval(estimate.clustered, estimate.flags)
-    lower, _, upper = ends.strip("[]").partition(", ")
-    return estimate.measure, value, lower or _NONE, upper or _NONE
-
-
-def _difference(outcome: RegressionOutcome) -> tuple[str, ...]:
-    """The measure; now minus then, with its interval."""
-    measure, compared = outcome.check.measure, outcome.comparison
-    ends = compared.interval()
-    if compared.difference is None or ends is None:
-        return measure, "+0.000" if compared.identical else _NONE, _NONE, _NONE
-    numbers = (compared.sign * compared.difference.value, *ends)
-    return measure, *(f"{number:+.3f}" for number in numbers)
 
 
 class Failures:
@@ -152,9 +151,8 @@ class Failures:
         self._failed: list[tuple[Any, dict[str, str]]] = []
 
     def receive(self, report: Any) -> None:
-        """Take the checks that a failed report names."""
-        if report.failed and getattr(report, "when", None) == "call":
-            self._failed += [(report, entry) for entry in _not_passed(report.user_properties)]
+        """Take the checks that a failed report names; see `put_on`."""
+        self._failed += [(report, entry) for entry in getattr(report, "judgesense_checks", ())]
 
     @property
     def names(self) -> set[str]:
@@ -205,23 +203,6 @@ class Failures:
         )
         with open_bytes(path, "ab") as file:
             file.write(text.encode("utf-8"))
-
-
-def _not_passed(properties: Sequence[tuple[str, object]]) -> list[dict[str, str]]:
-    """The properties of each check of a test that did not pass."""
-    found: dict[str, dict[str, str]] = {}
-    for name, text in properties:
-        base, _, number = str(name).partition(".")
-        if base == "check":
-            found[number] = {}
-        if number in found:
-            found[number][base] = str(text)
-    # A test's own properties may have the same names.
-    return [
-        entry
-        for entry in found.values()
-        if {"judge", "suite", "explanation"} <= entry.keys() and entry.get("outcome") in _NOT_PASSED
-    ]
 
 
 def _place(location: tuple[str, int | None, str], rootdir: Path) -> Iterator[tuple[str, str]]:

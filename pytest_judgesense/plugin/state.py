@@ -28,7 +28,7 @@ from pytest_judgesense.judges.termination import take_sigterm
 from pytest_judgesense.layout import within
 from pytest_judgesense.output import Outputs
 from pytest_judgesense.plugin.activation import PLUGINS, STATE
-from pytest_judgesense.plugin.ci import CheckFailed, Failures
+from pytest_judgesense.plugin.ci import CheckFailed, Failures, put_on
 from pytest_judgesense.plugin.interruption import interrupt_workers
 from pytest_judgesense.plugin.screen import (
     EVERYTHING,
@@ -139,7 +139,8 @@ class State:
     def add_evidence(
         self, item: pytest.Item, call: pytest.CallInfo[None], report: pytest.TestReport
     ) -> None:
-        """Put the short text that FAILURES shows for a check of a suite file on its report."""
+        """Put the checks that did not pass on their report, and what FAILURES shows in short."""
+        put_on(report, item)
         failed = call.excinfo and call.excinfo.value
         judge = getattr(item, "judge", None)  # of a test of a user pytest shows everything
         if judge is not None and isinstance(failed, CheckFailed | JudgesenseError):

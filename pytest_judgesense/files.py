@@ -53,26 +53,18 @@ def open_text(path: Path, encoding: str = "utf-8", newline: str | None = None) -
     return TextIOWrapper(open_bytes(path), encoding, newline=newline)
 
 
-def _whole(file: BinaryIO, path: Path) -> None:
-    """Raise an error if ``file`` is too large to be read whole."""
-    size, most = os.fstat(file.fileno()).st_size, limits().file_bytes
-    if size > most:
-        raise TooLarge(
-            f"{path} has {size} bytes, and at most file_bytes = {most} are read; "
-            f"{VARIABLE}=file_bytes={size} in the environment permits it"
-        )
-
-
 def read_bytes(path: Path) -> bytes:
     """The content of ``path``; raises as `open_bytes`, and `TooLarge`."""
     with open_bytes(path) as file:
-        _whole(file, path)
+        size, most = os.fstat(file.fileno()).st_size, limits().file_bytes
+        if size > most:
+            raise TooLarge(
+                f"{path} has {size} bytes, and at most file_bytes = {most} are read; "
+                f"{VARIABLE}=file_bytes={size} in the environment permits it"
+            )
         return file.read()
 
 
 def read_text(path: Path, encoding: str = "utf-8") -> str:
     """The content of ``path`` as text, with line feeds as line ends; raises as `read_bytes`."""
-    with open_bytes(path) as file:
-        _whole(file, path)
-        with TextIOWrapper(file, encoding) as text:
-            return text.read()
+    return read_bytes(path).decode(encoding).replace("\r\n", "\n").replace("\r", "\n")

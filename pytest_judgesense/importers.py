@@ -129,35 +129,29 @@ def read_rows(path: Path) -> Iterator[Row]:
     Raises:
         LogError: the file or a row cannot be read; it names file and line.
     """
-    placed: Iterable[tuple[str, Any]]
+    placed: dict[str, Any] = {}
     if path.suffix in (".csv", ".tsv"):
-        placed = (
-            (f"{path}:{number}", {name: cell or None for name, cell in row.items()})
-            for number, row in csv_rows(path, _text(path), LogError)
-        )
+        for number, row in csv_rows(path, _text(path), LogError):
+            placed[f"{path}:{number}"] = {name: cell or None for name, cell in row.items()}
     elif path.suffix == ".json":
         values = read_json(path, list, "a JSON list of objects")
-        placed = ((f"{path}, record {i}", value) for i, value in enumerate(values, start=1))
+        placed = {f"{path}, record {i}": value for i, value in enumerate(values, start=1)}
     else:
         # Not splitlines(): a reply may hold a Unicode line separator inside a JSON string.
-        lines = enumerate(_text(path).split("\n"), start=1)
-        placed = [
-            (where, _parsed(f"{where} is not JSON", line, "one JSON object a line"))
-            for where, line in ((f"{path}:{number}", line) for number, line in lines)
-            if line.strip()
-        ]
-    for where, value in placed:
+        for number, line in enumerate(_text(path).split("\n"), start=1):
+            if line.strip():
+                where = f"{path}:{number}"
+                placed[where] = _parsed(f"{where} is not JSON", line, "one JSON object a line")
+    for where, value in placed.items():
         if not isinstance(value, dict):
             raise LogError(f"{where} is not an object", found=str(value)[:80], expected="an object")
         yield Row(where, value)
 
 
 def _text(path: Path) -> str:
-    try:
+    faults = (OSError, UnicodeDecodeError)
+    with LogError.instead_of(faults, f"{path} cannot be read", expected="a file in UTF-8"):
         return read_text(path, "utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        what = f"{path} cannot be read"
-        raise LogError(what, found=str(error), expected="a file in UTF-8") from error
 
 
 def _parsed(wrong: str, text: str, expected: str) -> Any:
@@ -188,18 +182,14 @@ def messages_of(value: Any) -> list[dict[str, str]] | None:
     for one in value if isinstance(value, list) else ():
         content = one.get("content") if isinstance(one, dict) else None
         if isinstance(content, list):
-            parts = [part for part in content if not _is_reasoning(part)]
-            texts = [part.get("text") for part in parts if isinstance(part, dict)]
-            whole = len(texts) == len(parts) and all(isinstance(text, str) for text in texts)
+            parts = [part if isinstance(part, dict) else {} for part in content]
+            texts = [part.get("text") for part in parts if part.get("type") != "reasoning"]
+            whole = all(isinstance(text, str) for text in texts)
             content = "".join(map(str, texts)) if whole else None
         if not isinstance(content, str):
             return None
         messages.append({"role": str(one.get("role", "user")), "content": content})
     return messages or None
-
-
-def _is_reasoning(part: Any) -> bool:
-    return isinstance(part, dict) and part.get("type") == "reasoning"
 
 
 def slug(name: str) -> str:

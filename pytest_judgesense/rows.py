@@ -76,12 +76,8 @@ def json_rows(path: Path, text: str, error: type[JudgesenseError]) -> Iterator[t
     Raises:
         JudgesenseError: of the type ``error``: it is not a JSON list.
     """
-    try:
+    with error.instead_of(ValueError, f"{path} is not JSON", expected="a list of objects"):
         values = json_value(text)
-    except ValueError as wrong:
-        raise error(
-            f"{path} is not JSON", found=str(wrong), expected="a list of objects"
-        ) from wrong
     if not isinstance(values, list):
         raise error(
             f"{path} holds no items", found=f"a {type(values).__name__}", expected="a JSON list"

@@ -129,8 +129,8 @@ BOUNDS = {
         "answer.result": "of what is done",
         "self._run.loop.wait_for": "as long as the questions, which are bounded",
     },
-    "plugin.following": {"file.read_bytes": OURS},
-    "plugin.interruption": {
+    "plugin.workers": {
+        "file.read_bytes": OURS,
         "time.sleep": "a tenth of a second at a time, while workers are asking, at most 10 minutes",
     },
     "judges.budget": {

@@ -17,8 +17,8 @@ from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.judges.throttle import Throttle
 from pytest_judgesense.layout import excerpt, indented, within
 from pytest_judgesense.measurement import Measurement
-from pytest_judgesense.plugin.following import A_LINE_S, Trace
 from pytest_judgesense.plugin.screen import columns_of
+from pytest_judgesense.plugin.workers import A_LINE_S, Trace
 from pytest_judgesense.suites.suite import Suite
 from pytest_judgesense.trial import Failed, Judgment, Trial, Unparsed
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from operator import itemgetter
 from pathlib import Path
 
 import pytest
@@ -157,7 +158,7 @@ class Recordings:
             held = {one.trial for at in paths if at.exists() for one in read_exchanges(at)}
             if planned <= held:
                 found.append((len(planned), suite))
-        return max(found, key=lambda one: one[0])[1] if found else None
+        return max(found, key=itemgetter(0), default=(0, None))[1]
 
     def with_what_is_recorded(
         self, error: JudgesenseError, judge: JudgeSpec, suite: Suite, kinds: Mapping[str, Kind]
@@ -166,26 +167,24 @@ class Recordings:
 
         The preset is named but not used: a run measures only what was requested.
         """
-        if not isinstance(error, MissingRecording):
+        missing = isinstance(error, MissingRecording)
+        largest = self.largest_recorded(judge, suite.path, kinds) if missing else None
+        if largest is None:
             return error
-        if (largest := self.largest_recorded(judge, suite.path, kinds)) is None:
-            return error
+        other = f"or measure what is recorded whole: {self.command(judge, largest)}"
+        remedy = f"{error.remedy}\n            {other}"
         return MissingRecording(
-            error.what,
-            found=error.found,
-            expected=error.expected,
-            remedy=f"{error.remedy}\n            "
-            f"or measure what is recorded whole: {self.command(judge, largest)}",
+            error.what, found=error.found, expected=error.expected, remedy=remedy
         )
 
     def command(self, judge: JudgeSpec, suite: Suite) -> str:
         """The command that measures a judge on a suite."""
         builtin = suite.path.resolve() == builtin_suites().get(suite.base, Path()).resolve()
-        path = "" if builtin else shlex.quote(str(suite.path))
         # A file of the user's is named by its path; with a preset the option chooses that as well.
-        named = f"--judge-suite {suite.name}" if builtin or "@" in suite.name else ""
-        parts = ["pytest", path, named, *self.options_of(judge)]
-        return " ".join(part for part in parts if part)
+        parts = ["pytest"] if builtin else ["pytest", shlex.quote(str(suite.path))]
+        if builtin or "@" in suite.name:
+            parts.append(f"--judge-suite {suite.name}")
+        return " ".join([*parts, *self.options_of(judge)])
 
     def options_of(self, judge: JudgeSpec) -> list[str]:
         """The options that a command needs to find this judge and its recordings again."""

@@ -70,7 +70,7 @@ from pytest_judgesense.measurement import (
     record,
 )
 from pytest_judgesense.measures.check import Check
-from pytest_judgesense.plugin import interruption
+from pytest_judgesense.plugin import workers
 from pytest_judgesense.plugin.garbage import uncollected
 from pytest_judgesense.plugin.progress import Progress
 from pytest_judgesense.plugin.recordings import Recordings, recorder_of
@@ -133,7 +133,7 @@ class Run:
         self._parts: dict[tuple[str, str, Path], list[str]] = {}
         self.declared: list[Callable[[], Iterable[Member]]] = []
         # xdist workers, which make the calls, signal this.
-        self._asking = interruption.Asking(folder if hasattr(config, "workerinput") else None)
+        self._asking = workers.Asking(folder if hasattr(config, "workerinput") else None)
         # A replay is not paid for: it ends at once.
         stop = self._stop if settings.asks else None
         self.loop = AskingLoop(self._wait, stop, self._asking.said)

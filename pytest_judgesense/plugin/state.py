@@ -29,7 +29,6 @@ from pytest_judgesense.layout import within
 from pytest_judgesense.output import Outputs
 from pytest_judgesense.plugin.activation import PLUGINS, STATE
 from pytest_judgesense.plugin.ci import CheckFailed, Failures, put_on
-from pytest_judgesense.plugin.interruption import interrupt_workers
 from pytest_judgesense.plugin.screen import (
     EVERYTHING,
     Evidence,
@@ -39,6 +38,7 @@ from pytest_judgesense.plugin.screen import (
 )
 from pytest_judgesense.plugin.settings import Shared, settings_of
 from pytest_judgesense.plugin.suite_names import take_builtin_arguments
+from pytest_judgesense.plugin.workers import follow_workers, interrupt_workers
 
 if TYPE_CHECKING:
     from pytest_judgesense.cassettes.credentials import Credentials
@@ -185,8 +185,6 @@ class State:
     def pytest_runtestloop(self) -> None:
         """Show how far the workers are, if there are any."""
         if self.settings.asks and self._shared.session_folder:
-            from pytest_judgesense.plugin.following import follow_workers
-
             follow_workers(self.config, Path(self._shared.session_folder))
 
     @pytest.hookimpl(optionalhook=True)
@@ -285,7 +283,11 @@ class State:
             said = "datasheet not written, for nothing was measured"
             self._outputs.written += [f"{said}: {path}" for path in self.settings.datasheets]
         if self._received and self.settings.save_baseline is not None:
-            self._outputs.write("baseline", self.settings.save_baseline, self._baseline_text)
+            from pytest_judgesense.baseline import baseline_text
+            from pytest_judgesense.report.assembly import versions
+
+            text = partial(baseline_text, self._received, self.settings.seed, versions())
+            self._outputs.write("baseline", self.settings.save_baseline, text)
         self._set_exit_status()
         whole = self._verbosity >= EVERYTHING or self.config.getoption("tbstyle") == "long"
         if not whole:
@@ -357,12 +359,6 @@ class State:
         measured = read_measured(baseline, seed, registry) if baseline and there else []
         before = {(m.judge, m.suite): m.side for m in measured}
         return PageEvidence(tuple(cells), prompts, before)
-
-    def _baseline_text(self) -> str:
-        from pytest_judgesense.baseline import baseline_text
-        from pytest_judgesense.report.assembly import versions
-
-        return baseline_text(self._received, self.settings.seed, versions())
 
     def _save_live(self) -> None:
         live, kept = self._shared.live_folder, self.settings.save_live

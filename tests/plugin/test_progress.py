@@ -19,7 +19,7 @@ import pytest
 
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.judges.throttle import Throttle
-from pytest_judgesense.plugin import following, progress
+from pytest_judgesense.plugin import progress, workers
 
 from .project import Project
 
@@ -87,7 +87,7 @@ def test_where_lines_stay_there_is_one_in_each_interval(
 
 
 def test_a_minute_is_the_interval(slow: Project) -> None:
-    assert following.A_LINE_S == 60.0
+    assert workers.A_LINE_S == 60.0
     assert "judge mine on parity: " not in slow.run(*ARGUMENTS).stdout.str()
 
 
@@ -174,10 +174,10 @@ def test_what_workers_leave_is_shown_at_once_on_a_terminal_and_once_a_minute(
 
     now = 1000.0
     monkeypatch.setattr(time, "monotonic", lambda: now)
-    terminal, log = following.Following(tmp_path, Screen()), Screen()
+    terminal, log = workers.Following(tmp_path, Screen()), Screen()
     log.isatty = False
-    in_a_log = following.Following(tmp_path, log)
-    trace = following.Trace(tmp_path)
+    in_a_log = workers.Following(tmp_path, log)
+    trace = workers.Trace(tmp_path)
     for number, moment in enumerate((1000.0, 1059.0, 1061.0)):
         now = moment
         trace.leave("judge j on s", f"line {number}\x1b[2J")

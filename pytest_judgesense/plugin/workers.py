@@ -1,0 +1,137 @@
+"""What the workers of xdist and their controller tell each other, by files in the session's folder.
+
+How far they are: a worker has no screen, and the controller has no idle moment of its own: it waits
+for events of the workers in rounds of two seconds. In each of them it looks; so a line is written
+between two events, by the thread that writes all else, and nothing is torn.
+
+That the session was interrupted (the first Ctrl-C or SIGTERM): calls in flight are paid for. The
+process that makes them starts no more, waits for those in flight (each is bounded by its
+``timeout_s``), and then ends as pytest does; a second interrupt ends it at once. The controller,
+which alone receives SIGTERM, tells the workers, and waits while one of them is calling.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, Final
+
+from pytest_judgesense.errors import harmless
+from pytest_judgesense.output import replace_text
+
+_PROGRESS: Final = "progress-{}.json"
+_ASKING: Final = "asking-{}"
+_INTERRUPTED: Final = "interrupted"
+# Between the lines of a measurement; on a terminal the first one comes at once.
+A_LINE_S: Final = 60.0
+_LOOK_UP_S: Final = 0.1
+# Longer than a judge's call may take, unless its `timeout_s` was raised.
+LONGEST_WAIT_S: Final = 600.0
+
+
+class Trace:
+    """How far a worker is, in the ``folder`` of its session; nothing without a folder."""
+
+    def __init__(self, folder: Path | None) -> None:
+        self._file = folder and folder / _PROGRESS.format(os.getpid())
+
+    def leave(self, title: str, line: str) -> None:
+        """Say how far the measurement of this ``title`` is."""
+        if self._file is not None:
+            with suppress(OSError):  # a full disk is reported by the outputs that matter
+                replace_text(self._file, json.dumps([title, line]))
+
+    def remove(self) -> None:
+        """Say that it has ended."""
+        if self._file is not None:
+            self._file.unlink(missing_ok=True)
+
+
+class Following:
+    """The lines of the workers in ``folder``, shown by the controller's ``reporter``."""
+
+    def __init__(self, folder: Path, reporter: Any) -> None:
+        self._folder, self._reporter = folder, reporter
+        self._shown: dict[str, float] = {}
+
+    def look(self) -> None:
+        """Write the lines that are due."""
+        now = time.monotonic()
+        for file in sorted(self._folder.glob(_PROGRESS.format("*"))):
+            try:
+                title, line = json.loads(file.read_bytes())
+            except FileNotFoundError:  # it has ended between the two
+                continue
+            if title not in self._shown and not self._reporter.isatty:
+                self._shown[title] = now
+            if now - self._shown.get(title, -A_LINE_S) >= A_LINE_S:
+                self._shown[title] = now
+                self._reporter.ensure_newline()
+                self._reporter.write_line(harmless(line))
+                self._reporter.flush()
+
+
+def follow_workers(config: Any, folder: Path) -> None:
+    """Show how far workers are, where there is a screen for it: not with ``-q`` in a log."""
+    reporter = config.pluginmanager.get_plugin("terminalreporter")
+    session = config.pluginmanager.get_plugin("dsession")
+    is_quiet = config.get_verbosity() < 0 and not getattr(reporter, "isatty", False)
+    if reporter is None or is_quiet or not hasattr(session, "queue"):
+        return
+    following, get = Following(folder, reporter), session.queue.get
+
+    def look_and_wait(*args: Any, **kwargs: Any) -> Any:
+        following.look()
+        return get(*args, **kwargs)
+
+    session.queue.get = look_and_wait
+
+
+class Asking:
+    """A worker's note that it is making calls; without a shared ``folder`` it does nothing."""
+
+    def __init__(self, folder: Path | None) -> None:
+        self._folder = folder
+        self._stopped = False
+
+    @contextmanager
+    def said(self) -> Iterator[None]:
+        """Say so for the time of this block; raises as `look`."""
+        if self._folder is None:
+            yield
+            return
+        file = self._folder / _ASKING.format(os.getpid())
+        file.touch()
+        try:
+            self.look()
+            yield
+        finally:
+            file.unlink(missing_ok=True)
+
+    def look(self) -> None:
+        """Raise ``KeyboardInterrupt`` if the controller has been interrupted, until `stop`."""
+        if self._folder and not self._stopped and (self._folder / _INTERRUPTED).exists():
+            raise KeyboardInterrupt("the session was interrupted")
+
+    def stop(self) -> None:
+        """Note the first interrupt; that of a terminal comes here and from the controller."""
+        self._stopped = True
+
+
+def interrupt_workers(folder: Path) -> None:
+    """Tell the workers of a session to stop, and wait until none of them is making calls."""
+
+    def lives(file: Path) -> bool:
+        with suppress(OSError):
+            os.kill(int(file.name.rpartition("-")[2]), 0)
+            return True
+        return False
+
+    (folder / _INTERRUPTED).touch()
+    until = time.monotonic() + LONGEST_WAIT_S
+    while any(map(lives, folder.glob(_ASKING.format("*")))) and time.monotonic() < until:
+        time.sleep(_LOOK_UP_S)

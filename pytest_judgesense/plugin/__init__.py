@@ -120,12 +120,13 @@ def pytest_runtest_makereport(
     if (state := item.config.stash.get(STATE, None)) is None:
         return report
     if state.measures:
+        from pytest_judgesense.plugin.ci import put_on
         from pytest_judgesense.plugin.messages import make_harmless, point_at
 
         if asks_judges(item):
             point_at(item, call, report)
             make_harmless(report, state.run.cleaned)
-            state.add_evidence(item, call, report)
+            put_on(report, item, call.excinfo and call.excinfo.value)
     state.attach(report)
     return report
 

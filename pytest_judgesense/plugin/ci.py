@@ -1,4 +1,4 @@
-"""Results for CI: properties of JUnit test cases, annotations and the job summary of GitHub.
+"""Checks that did not pass: in FAILURES, JUnit files, annotations and the job summary of GitHub.
 
 A check leaves its numbers as properties on its item, which pytest writes into ``--junitxml``; those
 that did not pass are on its report as well, from workers of xdist too, for annotations and summary.
@@ -15,7 +15,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
-from pytest_judgesense.errors import JudgesenseError, on_github, printable_lines, well_formed
+from pytest_judgesense.errors import (
+    JudgesenseError,
+    harmless,
+    on_github,
+    printable_lines,
+    well_formed,
+)
 from pytest_judgesense.files import open_bytes
 from pytest_judgesense.plugin.suite_names import command_of
 
@@ -34,6 +40,8 @@ _NOT_MEASURED: Final = "not measured"
 _MOST_ANNOTATIONS: Final = 10
 _MOST_SUMMARY_BYTES: Final = 1024 * 1024
 _NONE: Final = "N/A"
+# pytest leaves failures that a debugger has shown out of FAILURES.
+_SHOWN: Final = "_pdbshown"
 _NOT_PASSED: Final = ("fail", "inconclusive", _NOT_MEASURED)
 _NOTED: Final = pytest.StashKey[dict[tuple[str, str, str], dict[str, str]]]()
 
@@ -96,11 +104,15 @@ def require_pass(
     return True
 
 
-def put_on(report: Any, item: pytest.Item) -> None:
-    """Put the checks of ``item`` that did not pass on its report."""
+def put_on(report: Any, item: pytest.Item, failed: BaseException | None) -> None:
+    """Put on a report the checks that did not pass, and what FAILURES shows of one in short."""
     if report.failed and report.when == "call":
         noted = item.stash.get(_NOTED, {}).values()
         report.judgesense_checks = [one for one in noted if one["outcome"] in _NOT_PASSED]
+        judge = getattr(item, "judge", None)  # of a test of a user pytest shows everything
+        if judge is not None and isinstance(failed, CheckFailed | JudgesenseError):
+            lines = map(harmless, getattr(failed, "evidence", ()))
+            report.judgesense_evidence = [judge.name, *lines]
 
 
 def _note(item: pytest.Item, key: tuple[str, str, str], entry: dict[str, str]) -> None:
@@ -149,10 +161,14 @@ class Failures:
 
     def __init__(self) -> None:
         self._failed: list[tuple[Any, dict[str, str]]] = []
+        self._evidence: list[tuple[Any, str, list[str]]] = []
 
     def receive(self, report: Any) -> None:
-        """Take the checks that a failed report names; see `put_on`."""
+        """Take what a failed report brings; see `put_on`."""
         self._failed += [(report, entry) for entry in getattr(report, "judgesense_checks", ())]
+        if (found := getattr(report, "judgesense_evidence", None)) is not None:
+            judge, *lines = found
+            self._evidence.append((report, judge, lines))
 
     @property
     def names(self) -> set[str]:
@@ -170,6 +186,32 @@ class Failures:
             if entry["outcome"] == _NOT_MEASURED
         )
         return [Missed(*of, checks) for of, checks in sorted(counted.items())]
+
+    def shorten(self, most: int) -> None:
+        """Leave in FAILURES short evidence of the first ``most`` checks of each judge.
+
+        Errors and judgments that several checks share are shown once.
+        """
+        shown: Counter[str] = Counter()
+        told: set[tuple[str, str]] = set()
+        pointed: set[tuple[str, ...]] = set()
+        for report, judge, lines in self._evidence:
+            text = str(report.longrepr)
+            shown[judge] += (judge, text) not in told
+            if shown[judge] > most or (judge, text) in told:
+                setattr(report, _SHOWN, True)
+            elif lines:
+                head, *rest = lines
+                judgments = (judge, *(line for line in rest if line.startswith("  ")))
+                if len(judgments) > 1 and judgments in pointed:
+                    head = f"{head}, as above"
+                    rest = [line for line in rest if line not in judgments]
+                pointed.add(judgments)
+                # What is no `representation` stays as it is.
+                shown_as = getattr(report.longrepr, "reprtraceback", None)
+                for entry in shown_as.reprentries if shown_as is not None else ():
+                    entry.lines[:] = [head, *rest]
+            told.add((judge, text))
 
     def annotation_lines(self, rootdir: Path) -> Iterator[str]:
         """Workflow commands that show the checks at their lines; nothing outside GitHub Actions."""

@@ -14,7 +14,6 @@ shown as pytest shows them.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
@@ -31,8 +30,6 @@ if TYPE_CHECKING:
 
 # From here on everything is shown.
 EVERYTHING: Final = 2
-# pytest leaves failures that a debugger has shown out of FAILURES.
-_SHOWN: Final = "_pdbshown"
 
 
 def columns_of(config: pytest.Config) -> int:
@@ -84,45 +81,6 @@ def representation(
     if style == "line":
         shown.reprtraceback.reprentries[:] = []
     return shown
-
-
-class Evidence:
-    """The failing checks of suite files, as their reports arrive."""
-
-    def __init__(self) -> None:
-        self._failed: list[tuple[Any, str, Sequence[str]]] = []
-
-    def receive(self, report: Any) -> None:
-        """Take a failing check; its report brings its judge and its evidence in short."""
-        if (found := getattr(report, "judgesense_evidence", None)) is not None:
-            judge, *lines = found
-            self._failed.append((report, judge, lines))
-
-    def shorten(self, most: int) -> None:
-        """Leave in FAILURES short evidence of the first ``most`` checks of each judge.
-
-        Errors and judgments that several checks share are shown once.
-        """
-        shown: Counter[str] = Counter()
-        told: set[tuple[str, str]] = set()
-        pointed: set[tuple[str, ...]] = set()
-        for report, judge, lines in self._failed:
-            text = str(report.longrepr)
-            shown[judge] += (judge, text) not in told
-            if shown[judge] > most or (judge, text) in told:
-                setattr(report, _SHOWN, True)
-            elif lines:
-                head, *rest = lines
-                judgments = (judge, *(line for line in rest if line.startswith("  ")))
-                if len(judgments) > 1 and judgments in pointed:
-                    head = f"{head}, as above"
-                    rest = [line for line in rest if line not in judgments]
-                pointed.add(judgments)
-                # What is no `representation` stays as it is.
-                shown_as = getattr(report.longrepr, "reprtraceback", None)
-                for entry in shown_as.reprentries if shown_as is not None else ():
-                    entry.lines[:] = [head, *rest]
-            told.add((judge, text))
 
 
 def write(reporter: Any, title: str, lines: Sequence[str]) -> None:

@@ -28,10 +28,9 @@ from pytest_judgesense.judges.termination import take_sigterm
 from pytest_judgesense.layout import within
 from pytest_judgesense.output import Outputs
 from pytest_judgesense.plugin.activation import PLUGINS, STATE
-from pytest_judgesense.plugin.ci import CheckFailed, Failures, put_on
+from pytest_judgesense.plugin.ci import Failures
 from pytest_judgesense.plugin.screen import (
     EVERYTHING,
-    Evidence,
     columns_of,
     datasheet_lines,
     tables_shown,
@@ -45,7 +44,7 @@ if TYPE_CHECKING:
     from pytest_judgesense.plugin.hookspecs import Plugins
     from pytest_judgesense.plugin.recordings import Recordings
     from pytest_judgesense.plugin.run import Run
-    from pytest_judgesense.report.evidence import Evidence as PageEvidence
+    from pytest_judgesense.report.evidence import Evidence
     from pytest_judgesense.report.view import View
 
 
@@ -62,7 +61,6 @@ class State:
         self.problems: list[Exception | str] = []
         self.seen_suites: set[str] = set()
         self.failures = Failures()
-        self._evidence = Evidence()
         self.plugins: Plugins = config.stash[PLUGINS]
         self.is_worker = hasattr(config, "workerinput")
         self._received: list[dict[str, Any]] = []
@@ -136,17 +134,6 @@ class State:
         """Whether this process has anything to do with judges yet."""
         return "run" in self.__dict__
 
-    def add_evidence(
-        self, item: pytest.Item, call: pytest.CallInfo[None], report: pytest.TestReport
-    ) -> None:
-        """Put the checks that did not pass on their report, and what FAILURES shows in short."""
-        put_on(report, item)
-        failed = call.excinfo and call.excinfo.value
-        judge = getattr(item, "judge", None)  # of a test of a user pytest shows everything
-        if judge is not None and isinstance(failed, CheckFailed | JudgesenseError):
-            lines = map(harmless, getattr(failed, "evidence", ()))
-            report.judgesense_evidence = [judge.name, *lines]  # type: ignore[attr-defined]
-
     def attach(self, report: pytest.TestReport) -> None:
         """Put the measurements of this xdist worker since the last report on ``report``."""
         if self.is_worker and self.measures and any((sent := self.run.take_pending()).values()):
@@ -210,7 +197,6 @@ class State:
         if text := getattr(report, "judgesense", None):
             self._receive(text)
         self.failures.receive(report)
-        self._evidence.receive(report)
 
     def _receive(self, text: str) -> None:
         sent = json.loads(text)
@@ -293,7 +279,7 @@ class State:
         if not whole:
             from pytest_judgesense.report.summary import MOST_SPELT_OUT
 
-            self._evidence.shorten(MOST_SPELT_OUT)
+            self.failures.shorten(MOST_SPELT_OUT)
 
     def _remove_from(self, files: Recordings, known: Credentials) -> None:
         try:
@@ -334,11 +320,11 @@ class State:
         for path in self.settings.datasheets:
             self._outputs.write("datasheet", path, partial(text, path.suffix))
 
-    def _page_evidence(self) -> PageEvidence:
+    def _page_evidence(self) -> Evidence:
         """What a page shows beside the datasheet: judgments, prompts, and the baseline's."""
         from pytest_judgesense.baseline import read_measured
         from pytest_judgesense.measures.cell import Cell
-        from pytest_judgesense.report.evidence import Evidence as PageEvidence
+        from pytest_judgesense.report.evidence import Evidence
         from pytest_judgesense.report.log import judgment_of_object
 
         cells, prompts = [], {}
@@ -358,7 +344,7 @@ class State:
         there = baseline is not None and baseline.is_file()
         measured = read_measured(baseline, seed, registry) if baseline and there else []
         before = {(m.judge, m.suite): m.side for m in measured}
-        return PageEvidence(tuple(cells), prompts, before)
+        return Evidence(tuple(cells), prompts, before)
 
     def _save_live(self) -> None:
         live, kept = self._shared.live_folder, self.settings.save_live

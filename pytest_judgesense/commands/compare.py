@@ -124,20 +124,12 @@ def _comparison_lines(
             expected="a suite of one name in both, of one judge, or of the only judge of each",
             remedy="give logs that you import one name: judgesense import ... --suite NAME",
         )
-    rows = [
-        (
-            pair,
-            compare(
-                then.side,
-                now.side,
-                registry.named(measure),
-                condition,
-                names=_NAMES_OF_TWO if then.judge != now.judge else _NAMES,
-            ),
-        )
-        for pair, (then, now) in enumerate(pairs)
-        for measure, condition in _rows(then, now, registry)
-    ]
+    rows = []
+    for pair, (then, now) in enumerate(pairs):
+        called = _NAMES if then.judge == now.judge else _NAMES_OF_TWO
+        for measure, condition in _rows(then, now, registry):
+            of = registry.named(measure)
+            rows.append((pair, compare(then.side, now.side, of, condition, names=called)))
     # Holm's family: the measures with a direction.
     judged = [i for i, (_, comparison) in enumerate(rows) if comparison.judged]
     adjusted = dict(zip(judged, adjust([rows[i] for i in judged]), strict=True))
@@ -148,14 +140,14 @@ def _comparison_lines(
         lines += [f"{names}, suite {now.suite}"]
         lines += [f"  {line}" for line in changes(then, now) or ["nothing else is known to differ"]]
         lines.append(_row(*(_HEAD_OF_TWO if apart else _HEAD)))
-        for index, (of, comparison) in enumerate(rows):
-            if of == pair:
+        for index, (whose, comparison) in enumerate(rows):
+            if whose == pair:
                 verdict = _verdict(comparison, adjusted.get(index), margin)
                 if apart:  # and the outcomes are no identity either
                     verdict = _OF_TWO.get(verdict, verdict)
                 regressed = regressed or verdict == "regressed"
                 lines += _row_lines(comparison, adjusted.get(index), verdict)
-        lines += _notes([one for of, one in rows if of == pair and _measured_at_all(one)])
+        lines += _notes([one for at, one in rows if at == pair and _measured_at_all(one)])
         lines += [f"  {line}" for line in _flips(then.side, now.side)]
         lines.append("")
     used = [id(one) for pair in pairs for one in pair]
@@ -184,9 +176,8 @@ def _rows(old: Measured, new: Measured, registry: Registry) -> Iterator[tuple[st
     every = (*new.side.estimates, *old.side.estimates)
     telling = {one.measure for one in every if one.value or not registry.named(one.measure).quiet}
     for estimate in every:
-        if estimate.measure not in telling:
-            continue
-        if (condition := dict(estimate.condition)) not in known[estimate.measure]:
+        condition = dict(estimate.condition)
+        if estimate.measure in telling and condition not in known[estimate.measure]:
             known[estimate.measure].append(condition)
     for measure, conditions in known.items():
         fewest = min(map(len, conditions))
@@ -245,12 +236,10 @@ def _notes(comparisons: Sequence[Comparison]) -> Iterator[str]:
 
 def _flips(old: Side, new: Side) -> Iterator[str]:
     """The trials with another verdict."""
-    flips = [(i,) for i, now in new.by_id.items() if i in old.by_id and differs(old.by_id[i], now)]
-    both = sum(i in old.by_id for i in new.by_id)
-    if both:
-        title = f"changed verdicts (of {both} trials in both)"
-        yield from (
-            flip_lines(flips, title, old, new, shown=_SHOWN_FLIPS)
-            if flips
-            else [f"all {both} trials in both have the same verdicts"]
-        )
+    both = [trial for trial in new.by_id if trial in old.by_id]
+    flips = [(trial,) for trial in both if differs(old.by_id[trial], new.by_id[trial])]
+    if flips:
+        title = f"changed verdicts (of {len(both)} trials in both)"
+        yield from flip_lines(flips, title, old, new, shown=_SHOWN_FLIPS)
+    elif both:
+        yield f"all {len(both)} trials in both have the same verdicts"

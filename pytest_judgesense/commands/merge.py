@@ -50,16 +50,17 @@ def merge(sources: Sequence[Path], target: Path) -> list[str]:
             remedy="name those that exist; a shard without clusters records none",
         )
     groups: dict[Path, list[Path]] = defaultdict(list)
-    if not any(path.is_dir() for path in sources):
-        groups[target] = list(sources)
-    for folder in sources if not groups else ():
-        if not folder.is_dir():
-            raise UsageError(
-                "a file and a folder cannot be joined",
-                found=f"the file {folder}",
-                expected="files of one kind, or folders",
-                remedy="name the folder that the file is in, or files alone",
-            )
+    files = [path for path in sources if not path.is_dir()]
+    if len(files) == len(sources):
+        groups[target] = files
+    elif files:
+        raise UsageError(
+            "a file and a folder cannot be joined",
+            found=f"the file {files[0]}",
+            expected="files of one kind, or folders",
+            remedy="name the folder that the file is in, or files alone",
+        )
+    for folder in sources if not files else ():
         for path in sorted((*folder.rglob("*.json"), *folder.rglob("*.jsonl"))):
             groups[target / path.relative_to(folder)].append(path)
     if not groups:
@@ -77,11 +78,10 @@ def merge(sources: Sequence[Path], target: Path) -> list[str]:
                 remedy="name another, or name it among the files to be joined as well",
             )
     with ExitStack() as stack:
-        recorder = Recorder.here()
         for goal, paths in sorted(groups.items()):
             # From before it is read until it is written: a recording that goes on would be lost.
             if _kind(paths[0]) == "cassette":
-                stack.enter_context(recording_alone(goal, recorder))
+                stack.enter_context(recording_alone(goal, Recorder.here()))
         # A contradiction leaves everything as it was.
         joined = {goal: _joined(paths) for goal, paths in sorted(groups.items())}
         for goal, content in joined.items():
@@ -89,8 +89,8 @@ def merge(sources: Sequence[Path], target: Path) -> list[str]:
                 write_text(goal, content)
             else:
                 rewrite(goal, content)
-    sizes = ((goal, len(groups[goal])) for goal in joined)
-    return [f"{size} file{'s' * (size > 1)} joined: {goal}" for goal, size in sizes]
+    sizes = {goal: len(groups[goal]) for goal in joined}
+    return [f"{size} file{'s' * (size > 1)} joined: {goal}" for goal, size in sizes.items()]
 
 
 def _joined(paths: Sequence[Path]) -> str | list[Exchange]:
@@ -128,31 +128,28 @@ def _joined_logs(paths: Iterable[Path]) -> str:
 
     A judgment of two logs is the same in all but its latency, which a replay does not measure.
     """
-    known: dict[tuple[str, str], dict[str, tuple[Path, Judgment, Design | None]]]
-    known = defaultdict(dict)
+    known: dict[tuple[str, str], dict[str, tuple[Path, Judgment, Design]]] = defaultdict(dict)
     for path in paths:
         for judgment, design in read_log(path):
+            trial = judgment.trial.id
+            if design is None:
+                raise LogError(
+                    f"{path}: trial {trial} cannot be joined",
+                    found="a line without a design",
+                    expected="a log that pytest-judgesense has written",
+                    remedy="give all logs to judgesense report, which joins them as they are",
+                )
             of_suite = known[judgment.judge, judgment.trial.suite]
-            where, first, its = of_suite.setdefault(judgment.trial.id, (path, judgment, design))
+            where, first, its = of_suite.setdefault(trial, (path, judgment, design))
             if (replace(first, latency_s=judgment.latency_s), its) != (judgment, design):
                 raise LogError(
-                    f"trial {judgment.trial.id} of judge {judgment.judge} appears twice",
+                    f"trial {trial} of judge {judgment.judge} appears twice",
                     found=f"{first.outcome} in {where}, {judgment.outcome} in {path}; "
                     "or their replies, labels or designs differ",
                     expected="the same judgment in both, or in one of them alone",
                     remedy="delete it from one of the two",
                 )
             if first.latency_s is None and judgment.latency_s is not None:
-                of_suite[judgment.trial.id] = (path, judgment, design)
-    return "".join(_line(*placed) + "\n" for key in sorted(known) for placed in known[key].values())
-
-
-def _line(path: Path, judgment: Judgment, design: Design | None) -> str:
-    if design is None:
-        raise LogError(
-            f"{path}: trial {judgment.trial.id} cannot be joined",
-            found="a line without a design",
-            expected="a log that pytest-judgesense has written",
-            remedy="give all logs to judgesense report, which joins them as they are",
-        )
-    return log_line(judgment, design)
+                of_suite[trial] = (path, judgment, design)
+    lines = (log_line(one, its) for key in sorted(known) for _, one, its in known[key].values())
+    return "".join(f"{line}\n" for line in lines)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
+from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -75,8 +76,6 @@ class SuiteFile(pytest.File):
         # Judges are looked up from here: for a built-in suite not in the installation.
         self.start = start or self.path.parent
         self._base = self.path.name.removesuffix(SUFFIX)
-        # Recordings of shipped judges; the collection and the family use them.
-        self._recorded: dict[str, Suite | None] = {}
         self.asked = names_asked_of(self.config, self.path) if asked is None else asked
         self._state = state_of(self.config)
         # Here, because --lf skips `collect`: the family is all declared checks. The collection
@@ -88,8 +87,8 @@ class SuiteFile(pytest.File):
     def collect(self) -> Iterable[pytest.Collector]:
         """One node a judge and chosen preset."""
         try:
-            judges, chosen, declared = self._declared()
-            for suite in chosen:
+            judges, suites, declared = self._declared
+            for suite in suites:
                 # Its errors end the collection; the measurement repeats its warnings.
                 lint_notices(suite, self._state.plugins.registry)
                 of_suite = [member.check for member, _ in declared if member.suite is suite]
@@ -110,58 +109,47 @@ class SuiteFile(pytest.File):
             nodes.append(node)
         return nodes
 
+    @cached_property
     def _declared(self) -> tuple[list[JudgeSpec], list[Suite], list[_Declared]]:
-        """The judges, the chosen suites (one a preset), and the checks of each judge."""
-        suites = []
-        for preset in self._presets():
-            suite = load_suite(self.path, preset, self._state.plugins.registry.forms)
-            self._state.seen_suites.add(suite.base)
-            suites.append(suite)
-        selected = self._state.settings.suites
+        """The judges, the suites that they are measured on, and the checks of each judge."""
+        registry, selected = self._state.plugins.registry, self._state.settings.suites
+        suites = [load_suite(self.path, preset, registry.forms) for preset in self._presets()]
+        self._state.seen_suites.update(suite.base for suite in suites)
         chosen = [suite for suite in suites if is_selected(suite.base, selected)]
         judges = self._state.run.judges(self.start, chosen[0].judges) if chosen else []
-        registry = self._state.plugins.registry
-        measured: list[tuple[Suite, Sequence[JudgeSpec]]] = [(suite, judges) for suite in chosen]
-        unnamed = not any(split_name(name)[0] == self._base for name in selected)
-        if unnamed and [split_name(suite.name)[1] for suite in chosen] == [None]:
-            measured = list(self._as_recorded(chosen[0], judges))
-        checks = [(*one, of) for suite, of in measured for one in _checks(suite, registry)]
-        declared = [
-            (Member(judge, suite, check), declaration)
-            for judge in judges
-            for suite, check, declaration, of in checks
-            # Some name the judge that they are for.
-            if judge in of and check.judge in (None, judge.slug)
-        ]
-        return judges, [suite for suite, _ in measured], declared
+        named = any(split_name(name)[0] == self._base for name in selected)
+        as_recorded = not named and [split_name(suite.name)[1] for suite in chosen] == [None]
+        measured, checks = {}, {}
+        declared = []
+        for judge in judges:
+            for suite in [self._as_recorded(chosen[0], judge)] if as_recorded else chosen:
+                if suite.name not in measured:
+                    measured[suite.name], checks[suite.name] = suite, _checks(suite, registry)
+                declared += [
+                    (Member(judge, suite, check), declaration)
+                    for check, declaration in checks[suite.name]
+                    # Some name the judge that they are for.
+                    if check.judge in (None, judge.slug)
+                ]
+        return judges, list(measured.values()), declared
 
-    def _as_recorded(
-        self, whole: Suite, judges: Sequence[JudgeSpec]
-    ) -> Iterator[tuple[Suite, Sequence[JudgeSpec]]]:
-        """The designs of a built-in suite if the user names none, each with its judges.
+    def _as_recorded(self, whole: Suite, judge: JudgeSpec) -> Suite:
+        """The design of a built-in suite that a judge is measured on if the user names none.
 
         Shipped models are recorded on presets, because a whole suite would take hours. They are
         replayed on what is recorded; the name of the preset is in every id.
         """
-        of: dict[str | None, tuple[Suite, list[JudgeSpec]]] = {None: (whole, [])}
         # By name: the installed suites need not be those of the checkout.
         shipped = self._base in builtin_suites()
-        for judge in judges:
-            suite = None
-            if shipped and self._state.settings.mode == "replay" and comes_along(judge):
-                if judge.slug not in self._recorded:
-                    self._recorded[judge.slug] = self._state.run.recordings.largest_recorded(
-                        judge, self.path, self._state.plugins.registry.forms
-                    )
-                suite = self._recorded[judge.slug]
-            preset = split_name(suite.name)[1] if suite else None
-            of.setdefault(preset, (suite or whole, []))[1].append(judge)
-        yield from ((suite, named) for suite, named in of.values() if named)
+        if not shipped or self._state.settings.mode != "replay" or not comes_along(judge):
+            return whole
+        kinds = self._state.plugins.registry.forms
+        return self._state.run.recordings.largest_recorded(judge, self.path, kinds) or whole
 
     def members(self) -> list[Member]:
         """The checks of the file; none where it is wrong, which its collection says."""
         try:
-            return [member for member, _ in self._declared()[2]]
+            return [member for member, _ in self._declared[2]]
         except JudgesenseError:
             return []
 
@@ -176,7 +164,7 @@ class SuiteFile(pytest.File):
         return list(dict.fromkeys(presets)) or [None]
 
 
-def _checks(suite: Suite, registry: Registry) -> list[tuple[Suite, Check, CheckDeclaration]]:
+def _checks(suite: Suite, registry: Registry) -> list[tuple[Check, CheckDeclaration]]:
     found = []
     for declaration in suite.checks:
         if "suite" in declaration.arguments:
@@ -187,10 +175,10 @@ def _checks(suite: Suite, registry: Registry) -> list[tuple[Suite, Check, CheckD
         try:
             arguments = dict(declaration.arguments)
             check = declare_check(declaration.name, (), arguments, registry)
-            found.append((suite, check, declaration))
+            found.append((check, declaration))
         except UsageError as error:
             raise UsageError(f"{suite.path}:{declaration.line}: {error}") from error
-    ids = [check.id for _, check, _ in found]
+    ids = [check.id for check, _ in found]
     if twice := {name for name in ids if ids.count(name) > 1}:
         raise SuiteError(f"{suite.path} declares {min(twice)} twice", expected="every check once")
     return found

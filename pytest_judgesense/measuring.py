@@ -241,7 +241,6 @@ def _judges(given: Iterable[_JudgeLike], registry: Registry) -> list[JudgeSpec]:
 
 
 def _of_function(given: Any) -> JudgeSpec:
-    """A function as a judge of its name."""
     name = str(getattr(given, "__name__", ""))
     if not callable(given) or not name.isidentifier():
         raise UsageError(

@@ -71,7 +71,6 @@ class Job:
     """The parameters of a job, which all workers get.
 
     Attributes:
-        shards: number of shards.
         plugins: modules named by ``-p``; ``path``: Python's module search path.
         environment: the user's variables for this program: limits and permissions.
         deadline: seconds as set by the user, and the Unix time when they end.
@@ -136,7 +135,6 @@ class Desk:
         return lines
 
     def stop(self) -> None:
-        """Stop workers from starting calls."""
         self._is_stopped = True
 
     def is_stopped(self) -> bool:
@@ -281,7 +279,7 @@ class Pool(Protocol):
     lost: tuple[type[Exception], ...]
 
     def ask(self, method: str, *args: Any, **named: Any) -> Any:
-        """Ask the desk."""
+        """Call the desk, see `Ask`."""
 
     def begin(self, *given: Any) -> Future[Done]:
         """Start `record_shard` with these arguments and, last, the function that calls the desk."""
@@ -294,10 +292,8 @@ class Outcome:
     Attributes:
         answered: how many of the ``trials`` have a recorded answer.
         made: trials that workers completed, those before a limit or a loss included;
-            ``retried``: calls that were repeated.
-        lost: number of lost workers.
+            ``retried``: calls that were repeated; ``lost``: workers.
         errors: why shards are incomplete, without duplicates.
-        interrupted: whether the job was.
     """
 
     trials: int
@@ -326,7 +322,6 @@ class _Tapes:
         self._answered: dict[str, bool] = {}
 
     def open(self) -> None:
-        """Read the recordings; the cassettes are locked."""
         self._journals = {name: Journal(path) for name, path in self.paths.items()}
         for journal in self._journals.values():
             journal.prepare()
@@ -348,7 +343,6 @@ class _Tapes:
         return sum(self._answered.get(trial, False) for trial in self._shards)
 
     def of_shard(self, number: int) -> dict[str, bytes]:
-        """The recorded lines of the trials of a shard."""
         found = {}
         for name, path in self.paths.items():
             own = [one for one in read_exchanges(path) if self._shards.get(one.trial) == number]
@@ -356,7 +350,6 @@ class _Tapes:
         return {name: data for name, data in found.items() if data}
 
     def append(self, recording: str, line: bytes) -> None:
-        """Add a line that a worker has recorded."""
         exchange = exchange_of(line)
         self._journals[recording].append(exchange)
         self._answered[exchange.trial] = exchange.answers
@@ -505,7 +498,6 @@ class Processes:
         return one.submit(worker, *given, self.ask)
 
     def close(self) -> None:
-        """End the processes."""
         for one in self._executors:
             one.shutdown(wait=False, cancel_futures=True)
         self._manager.shutdown()

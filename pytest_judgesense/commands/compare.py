@@ -235,7 +235,6 @@ def _notes(comparisons: Sequence[Comparison]) -> Iterator[str]:
 
 
 def _flips(old: Side, new: Side) -> Iterator[str]:
-    """The trials with another verdict."""
     both = [trial for trial in new.by_id if trial in old.by_id]
     flips = [(trial,) for trial in both if differs(old.by_id[trial], new.by_id[trial])]
     if flips:

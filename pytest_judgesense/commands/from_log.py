@@ -74,11 +74,10 @@ class Shown:
 
 @dataclass(frozen=True)
 class Frozen:
-    """A suite that was made of a log.
+    """A suite that was made of a log, whose ``judges`` it names.
 
     Attributes:
-        judges: those of the log.
-        template: the first wording, and where it is from.
+        template: the first wording; ``source`` says where it is from.
         told: further findings, one sentence each.
     """
 
@@ -463,7 +462,6 @@ def suite_files(found: Frozen) -> dict[str, str]:
 
 
 def _row(one: Shown, *, pairwise: bool) -> dict[str, Any]:
-    """The line of an output in the items' file."""
     row: dict[str, Any] = {"id": one.item, "cluster": one.cluster}
     if one.label is not None:
         row["label"] = one.label

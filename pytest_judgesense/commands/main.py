@@ -53,7 +53,6 @@ class _Parser(argparse.ArgumentParser):
     """A parser with harmless error messages: the arguments may be file names from a shell."""
 
     def exit(self, status: int = 0, message: str | None = None) -> NoReturn:
-        """End with ``status``, and a line where errors go."""
         super().exit(status, message and harmless(message))
 
 

@@ -89,8 +89,7 @@ class Understood:
         values: the meaning of values in the label column, if not obvious.
         fields: those that the function takes.
         names: how the function may call a label.
-        counts: how many items that these make have each label.
-        clusters: how many clusters the items have.
+        counts: how many items have each label.
     """
 
     kind: Kind
@@ -181,7 +180,6 @@ def _columns_taken(
     given: Mapping[str, str],
     options: argparse.Namespace,
 ) -> dict[str, str]:
-    """By parameter of the function, the column that it is given."""
     parameters = parameters_of(function) or []
     names = [one.name for one in parameters]
     shown = f"{options.function.rpartition(':')[2]}({', '.join(names)})"
@@ -407,7 +405,6 @@ def _counted(found: Understood, items: Items, options: argparse.Namespace) -> Un
 
 
 def _usage(error: SuiteError, remedy: str) -> UsageError:
-    """The same error about an argument of the command."""
     return UsageError(error.what, found=error.found, expected=error.expected, remedy=remedy)
 
 

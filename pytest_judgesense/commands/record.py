@@ -111,7 +111,6 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _watch(name: str) -> Callable[[int, int, int], None]:
-    """Write a line a minute where errors go."""
     last = started = time.monotonic()
 
     def watch(trials: int, answered: int, calls: int) -> None:
@@ -187,7 +186,6 @@ class _Ray:
 
 
 def _ask_actor(desk: Any, method: str, *args: Any, **named: Any) -> Any:
-    """The way from a task of Ray to the desk."""
     from ray import get
 
     return get(getattr(desk, method).remote(*args, **named))

@@ -172,7 +172,6 @@ class Failures:
 
     @property
     def names(self) -> set[str]:
-        """The checks as ids have them."""
         return {entry["check"] for _, entry in self._failed}
 
     @property

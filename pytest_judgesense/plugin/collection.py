@@ -85,7 +85,6 @@ class SuiteFile(pytest.File):
 
     @uncollected()
     def collect(self) -> Iterable[pytest.Collector]:
-        """One node a judge and chosen preset."""
         try:
             judges, suites, declared = self._declared
             for suite in suites:
@@ -191,7 +190,6 @@ class JudgeNode(pytest.Collector):
     declared: Sequence[_Declared]
 
     def collect(self) -> Iterator[pytest.Item]:
-        """One item a check."""
         for member, declaration in self.declared:
             name = member.check.id_under(split_name(member.suite.name)[1])
             nodeid = f"{self.nodeid}::{name}"
@@ -225,6 +223,5 @@ class CheckItem(pytest.Item):
         return super().repr_failure(excinfo, style)
 
     def reportinfo(self) -> tuple[Path, int | None, str]:
-        """Where the check is declared."""
         line = self.line - 1 if self.line else None
         return self.path, line, f"{self.judge.slug} {self.name}"

@@ -21,7 +21,6 @@ class PlainFinder:
     def find_spec(
         name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        """The module, if it is of this package."""
         ours = name.startswith("pytest_judgesense.")
         return PathFinder.find_spec(name, path, target) if ours else None
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeAlias
 
 import pytest
 
@@ -32,6 +32,8 @@ from pytest_judgesense.plugin.state import state_of
 from pytest_judgesense.plugin.suite_names import command_of, nodeid_of
 from pytest_judgesense.suites.planning import trial_order
 from pytest_judgesense.trial import Failed
+
+_Prompt: TypeAlias = str | Sequence[Mapping[str, str]]
 
 
 def checker(item: pytest.Item, judge: JudgeSpec) -> Callable[..., None]:
@@ -120,7 +122,7 @@ class AskableJudge:
         self._left: list[Future[Reply]] = []
 
     @without_frames
-    def ask(self, prompt: str | Sequence[Mapping[str, str]]) -> Reply:
+    def ask(self, prompt: _Prompt) -> Reply:
         """The reply to a prompt or to whole messages.
 
         Raises:
@@ -134,7 +136,7 @@ class AskableJudge:
         finally:
             self._intercept_no_more()
 
-    async def ask_async(self, prompt: str | Sequence[Mapping[str, str]]) -> Reply:
+    async def ask_async(self, prompt: _Prompt) -> Reply:
         """`ask`, for ``async def`` tests; several questions may run concurrently."""
         __tracebackhide__ = True
         asked: Future[Reply] | None = None
@@ -177,21 +179,19 @@ class AskableJudge:
             if not self._under_way:
                 self._open.close()
 
-    def _question(self, prompt: str | Sequence[Mapping[str, str]]) -> Coroutine[Any, Any, Reply]:
+    def _question(self, prompt: _Prompt) -> Coroutine[Any, Any, Reply]:
         # Numbered now: the order of the questions is the test's, that of the answers is not.
         self._asked += 1
         return self._ask(f"{self._test}/q{self._asked}", prompt)
 
-    async def _ask(self, trial: str, prompt: str | Sequence[Mapping[str, str]]) -> Reply:
+    async def _ask(self, trial: str, prompt: _Prompt) -> Reply:
         messages = [{"role": "user", "content": prompt}] if isinstance(prompt, str) else prompt
-        throttle = self._run.throttle(self._spec)
-        # The test gets the reply as it came: it is not repaired.
-        spec = replace(self._spec, repair=None)
         async with open_client(
-            spec,
+            # The test gets the reply as it came: it is not repaired.
+            replace(self._spec, repair=None),
             self._cassette,
             concurrency=1,
-            throttle=throttle,
+            throttle=self._run.throttle(self._spec),
             skills=self._run.registry.skills,
             trust=self._run.trust,
         ) as asker:
@@ -214,18 +214,18 @@ def askable_judge(item: pytest.Item, spec: JudgeSpec) -> Iterator[AskableJudge]:
     if run.shard is not None and int(digest, 16) % run.shard.of != run.shard.number - 1:
         pytest.skip(f"this test asks its judge in another shard than {run.shard}")
     stem = "".join(c if c.isalnum() or c in "._-" else "-" for c in item.name)[:60]
-    with run.recordings.recording(spec, f"tests/{stem}-{digest}.jsonl") as path:
-        mode = run.recordings.settings.mode
+    name, command = f"tests/{stem}-{digest}", command_of(item)
+    with run.recordings.recording(spec, f"{name}.jsonl") as path:
         cassette = Cassette(
             path,
-            "replay" if mode == "replay" else "record",
+            "replay" if run.recordings.settings.mode == "replay" else "record",
             secrets=credentials_of(spec, run.credentials),
-            how_to_record=f"record it: {command_of(item)} --judge-mode record",
+            how_to_record=f"record it: {command} --judge-mode record",
         )
         oldest = cassette.recorded_of(cassette.trials)
-        what, command = f"judge {spec.name!r} in this test", command_of(item)
+        what = f"judge {spec.name!r} in this test"
         run.recordings.refuse_old(oldest and oldest[0], path, what, command)
-        asked = AskableJudge(spec, run, cassette, f"tests/{stem}-{digest}")
+        asked = AskableJudge(spec, run, cassette, name)
         try:
             yield asked
         finally:

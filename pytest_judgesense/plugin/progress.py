@@ -72,12 +72,10 @@ class Measuring:
 
 
 def _duration(seconds: float) -> str:
-    whole = round(seconds)
-    if whole < 60:
-        return f"{whole} s"
-    if whole < 3600:
-        return f"{whole // 60} min {whole % 60} s"
-    return f"{whole // 3600} h {whole % 3600 // 60} min"
+    minutes, rest = divmod(round(seconds), 60)
+    if minutes < 60:
+        return f"{minutes} min {rest} s" if minutes else f"{rest} s"
+    return f"{minutes // 60} h {minutes % 60} min"
 
 
 class Progress:
@@ -163,10 +161,18 @@ class Progress:
 
     def ended(self, measurement: Measurement) -> None:
         """Show replies of a suite that was asked which cannot be read, at most three."""
-        lines = ended_lines(measurement)
+        asked = [one for one in measurement.judgments if one.trial.id in measurement.asked]
+        unread = sum(isinstance(one.outcome, Unparsed) for one in asked)
+        if not unread:
+            return
+        where = f"judge {measurement.judge.name} on {measurement.suite.name}"
+        lines = [
+            f"{where}: {unread:,} of {len(asked):,} replies state no verdict, for instance",
+            *(f"  {line}" for line in unread_lines(asked)),
+        ]
         if self._screen is None:
             self.told += lines
-        elif lines:
+        else:
             with self._uncaptured():
                 write_lines(self._screen, lines)
 
@@ -174,28 +180,13 @@ class Progress:
         """Say that calls in flight are waited for; the last ends within ``longest_s``."""
         if self._reporter is None or not longest_s:
             return
+        line = "judgesense: interrupted; calls under way come to their end and are recorded, "
+        line += f"within {longest_s:g} s; interrupt again to end at once"
         with self._uncaptured():
-            line = (
-                "judgesense: interrupted; calls under way come to their end and are recorded, "
-                f"within {longest_s:g} s; interrupt again to end at once"
-            )
             write_lines(self._reporter, [line])
 
     def _uncaptured(self) -> Any:
         return self._capture.global_and_fixture_disabled() if self._capture else nullcontext()
-
-
-def ended_lines(measurement: Measurement) -> list[str]:
-    """How many replies of a suite that was asked state no verdict, and three; none, no line."""
-    asked = [one for one in measurement.judgments if one.trial.id in measurement.asked]
-    unread = sum(isinstance(one.outcome, Unparsed) for one in asked)
-    if not unread:
-        return []
-    where = f"judge {measurement.judge.name} on {measurement.suite.name}"
-    return [
-        f"{where}: {unread:,} of {len(asked):,} replies state no verdict, for instance",
-        *(f"  {line}" for line in unread_lines(asked)),
-    ]
 
 
 def write_lines(reporter: Any, lines: Sequence[str]) -> None:

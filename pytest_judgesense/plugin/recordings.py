@@ -52,7 +52,6 @@ def save_recordings(live_folder: Path, target: Path) -> None:
 
 
 def _save(live: Path, target: Path, recorder: Recorder) -> None:
-    """Write the recording ``live`` to ``target`` while it is locked."""
     with recording_alone(target, recorder):
         rewrite(target, read_exchanges(live))
 
@@ -140,7 +139,6 @@ class Recordings:
         )
 
     def how_to_record(self, judge: JudgeSpec, suite: Suite) -> str:
-        """The command that records the missing trials."""
         return f"record it: {self.command(judge, suite)} --judge-mode record"
 
     def largest_recorded(
@@ -178,7 +176,6 @@ class Recordings:
         )
 
     def command(self, judge: JudgeSpec, suite: Suite) -> str:
-        """The command that measures a judge on a suite."""
         builtin = suite.path.resolve() == builtin_suites().get(suite.base, Path()).resolve()
         # A file of the user's is named by its path; with a preset the option chooses that as well.
         parts = ["pytest"] if builtin else ["pytest", shlex.quote(str(suite.path))]

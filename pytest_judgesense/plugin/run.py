@@ -411,7 +411,6 @@ class Run:
         return {} if found == known else found
 
     def throttle(self, judge: JudgeSpec) -> Throttle:
-        """The throttle of a judge, for all its calls in this process."""
         if judge.slug not in self._throttles:
             self._throttles[judge.slug] = Throttle(
                 judge,

@@ -60,12 +60,10 @@ _FIELDS: Final = {"name": "judges", "suite": "suites", "datasheet": "datasheets"
 
 # Named tuples: a dataclass takes a millisecond to make, in every run of an environment.
 class Option(NamedTuple):
-    """An option and its ini twin.
+    """An option and its twin ``ini`` of a ``kind``: string, int, float, bool, or args (several).
 
     Attributes:
-        ini: its name in an ini file.
         field: its name in `Settings`.
-        kind: type of the ini twin: string, int, float, bool, or args (several values).
     """
 
     name: str
@@ -78,7 +76,6 @@ class Option(NamedTuple):
 
     @property
     def dest(self) -> str:
-        """Name in ``config.option``."""
         return f"judgesense_{self.field}"
 
 

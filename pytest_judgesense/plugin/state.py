@@ -120,7 +120,6 @@ class State:
         return None
 
     def report_problems(self, items: list[pytest.Item]) -> None:
-        """End the session with the problems of its collection, if there are any."""
         if self.problems and self.is_worker:
             # xdist takes an error of a worker for a crash: the controller raises it instead.
             items.clear()
@@ -170,7 +169,6 @@ class State:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self) -> None:
-        """Show how far the workers are, if there are any."""
         if self.settings.asks and self._shared.session_folder:
             follow_workers(self.config, Path(self._shared.session_folder))
 
@@ -192,7 +190,6 @@ class State:
         _refuse(output.get("judgesense", ()))
 
     def pytest_runtest_logreport(self, report: Any) -> None:
-        """Take the parts that a report brings."""
         self._has_reports = True
         if text := getattr(report, "judgesense", None):
             self._receive(text)
@@ -233,7 +230,6 @@ class State:
         return view_of(sheet, registry)
 
     def write(self, session: pytest.Session) -> None:
-        """Write the requested files and the live recordings."""
         if self.measures:
             if self.is_worker:
                 # By the pipe between the two, and by no report: other plugins write those down.

@@ -46,7 +46,6 @@ class Trace:
                 replace_text(self._file, json.dumps([title, line]))
 
     def remove(self) -> None:
-        """Say that it has ended."""
         if self._file is not None:
             self._file.unlink(missing_ok=True)
 
@@ -59,7 +58,6 @@ class Following:
         self._shown: dict[str, float] = {}
 
     def look(self) -> None:
-        """Write the lines that are due."""
         now = time.monotonic()
         for file in sorted(self._folder.glob(_PROGRESS.format("*"))):
             try:

@@ -13,7 +13,7 @@ import random
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -82,16 +82,13 @@ class Frozen:
     """
 
     name: str
-    design: Design
-    labels: Sequence[str]
+    space: DecisionSpace
     shown: Sequence[Shown]
     judges: Sequence[str]
+    told: Sequence[str]
     template: str = ""
     source: str = ""
     system: str = ""
-    tie: bool = False
-    abstain: bool = False
-    told: Sequence[str] = field(default_factory=tuple)
 
     @property
     def clusters(self) -> int:
@@ -139,18 +136,16 @@ def frozen_suites(
         drawn = _drawn(shown, sample, seed)
         if len(drawn) < len(shown):
             told.append(f"{len(drawn)} of {len(shown)} outputs drawn by seed {seed}")
-        found = Frozen(
-            name=slug(name),
-            design=design,
-            labels=_labels(log, name, design, drawn, labels),
-            shown=drawn,
-            judges=tuple(dict.fromkeys(one.judge for one in judgments)),
+        space = DecisionSpace(
+            _labels(log, name, design, drawn, labels),
+            ordinal=design.ordinal,
+            pairwise=design.pairwise,
             tie=any(TIE in (one.verdict, one.label) for one in shown),
             abstain=any(one.verdict == ABSTAIN for one in shown),
-            told=tuple(told),
         )
-        found = _worded(found, template)
-        made.append(replace(found, told=(*found.told, *_unread(found, judgments))))
+        judges = tuple(dict.fromkeys(one.judge for one in judgments))
+        found = _worded(Frozen(slug(name), space, drawn, judges, told), template)
+        made.append(replace(found, told=(*found.told, *_unread(space, judgments))))
     return made
 
 
@@ -192,19 +187,12 @@ def _outputs(
     return kept, told
 
 
-def _unread(found: Frozen, judgments: Sequence[Judgment]) -> Iterator[str]:
+def _unread(space: DecisionSpace, judgments: Sequence[Judgment]) -> Iterator[str]:
     """Objects among the judge's replies in which no verdict will be found, if they are many.
 
     Of other replies a log may hold the reasons alone.
     """
     own = [one for one in judgments if one.verdict is not None and "{" in (one.reply or "")]
-    space = DecisionSpace(
-        tuple(found.labels),
-        ordinal=found.design.ordinal,
-        pairwise=found.design.pairwise,
-        tie=found.tie,
-        abstain=found.abstain,
-    )
     unread = [one for one in own if not isinstance(parse_reply(one.reply, space), Verdict)]
     if len(unread) * 2 > len(own):
         yield (
@@ -263,9 +251,9 @@ def _drawn(shown: Sequence[Shown], sample: int | None, seed: int) -> list[Shown]
 
 def _labels(
     log: Path, name: str, design: Design, shown: Sequence[Shown], given: Sequence[str]
-) -> list[str]:
+) -> tuple[str, ...]:
     if design.pairwise:
-        return ["A", "B"]
+        return ("A", "B")
     said = {text for one in shown for text in (one.verdict, one.label) if text} - {TIE, ABSTAIN}
     labels = list(given or design.labels or sorted(said))
     labels += [one for one in sorted(said) if one not in labels]
@@ -278,7 +266,7 @@ def _labels(
             expected=f"2 to {_MOST_LABELS} labels",
             remedy="name them: --labels YES,NO",
         )
-    return labels
+    return tuple(labels)
 
 
 # --- wordings -------------------------------------------------------------------------------------
@@ -286,7 +274,7 @@ def _labels(
 
 def _worded(found: Frozen, template: str | None) -> Frozen:
     """``found`` with its first wording, and with the fields that it shows."""
-    pairwise = found.design.pairwise
+    pairwise = found.space.pairwise
     if pairwise and not all({"a", "b"} <= set(one.fields) for one in found.shown):
         raise UsageError(
             f"the two candidates of suite {found.name} are not told apart",
@@ -385,15 +373,15 @@ def _cut(text: str, fields: Mapping[str, str]) -> str:
 
 def _default(found: Frozen) -> str:
     """A wording that shows all that the outputs have, and asks for the labels."""
-    names = set.intersection(*({*one.fields} for one in found.shown))
-    if found.design.pairwise:
-        tie = " or tie" if found.tie else ""
+    space, names = found.space, set.intersection(*({*one.fields} for one in found.shown))
+    if space.pairwise:
+        tie = " or tie" if space.tie else ""
         asked = f"Which of the two is better? Answer with one of: A, B{tie}."
-    elif found.design.ordinal:
-        scale = f"a whole number from {found.labels[0]} to {found.labels[-1]}"
+    elif space.ordinal:
+        scale = f"a whole number from {space.labels[0]} to {space.labels[-1]}"
         asked = f"Grade the answer by the criterion. Answer with {scale}."
     else:
-        asked = f"Judge the answer by the criterion. Answer with one of: {', '.join(found.labels)}."
+        asked = f"Judge the answer by the criterion. Answer with one of: {', '.join(space.labels)}."
     if "criterion" not in names:
         asked = asked.replace(" by the criterion", "")
     # The request first, the judged text last.
@@ -411,22 +399,20 @@ def suite_files(found: Frozen) -> dict[str, str]:
     Raises:
         LogError, SuiteError: no suite can be made of the log.
     """
-    design = found.design
-    flags = {"ordinal": design.ordinal, "pairwise": design.pairwise}
-    flags |= {"tie": found.tie, "abstain": found.abstain}
-    space = {"labels": list(found.labels), **{k: True for k, holds in flags.items() if holds}}
+    space, flags = found.space, ("ordinal", "pairwise", "tie", "abstain")
+    answers = {"labels": list(space.labels)} | {k: True for k in flags if getattr(space, k)}
     wordings = {"t1": found.template}
     for name, more in _WORDINGS:
         wordings[name] = more.format("\0").replace("\0", found.template.strip("\n"))
-    wording = BUILT_IN.measures["within_one_agreement" if design.ordinal else "jss"]
-    second = ORDER_POSITIONAL if design.pairwise else REPEAT_FLIP_RATE
+    wording = BUILT_IN.measures["within_one_agreement" if space.ordinal else "jss"]
+    second = ORDER_POSITIONAL if space.pairwise else REPEAT_FLIP_RATE
     gated = [wording, second, UNPARSED_RATE, *([AGREEMENT] if found.labelled else [])]
     stimuli = {"file": "items.jsonl"}
-    table = suite_table(found.name, space, stimuli, wordings, gated, found.clusters)
+    table = suite_table(found.name, answers, stimuli, wordings, gated, found.clusters)
     table["description"] = f"Frozen outputs of a log of {', '.join(found.judges)}"[:300]
     if found.system:
         table["system"] = found.system
-    rows = [_row(one, pairwise=design.pairwise) for one in found.shown]
+    rows = [_row(one, pairwise=space.pairwise) for one in found.shown]
     try:
         form = SuiteForm.model_validate(table, context=BUILT_IN.forms)
     except ValueError as error:
@@ -437,7 +423,7 @@ def suite_files(found: Frozen) -> dict[str, str]:
         ) from error
     numbered = list(enumerate(rows, 1))
     list(BUILT_IN.forms[form.kind].items(Stimuli(form, Path("items.jsonl"), numbered)))
-    asked = "each pair in both orders" if design.pairwise else "each output twice"
+    asked = "each pair in both orders" if space.pairwise else "each output twice"
     text = written_suite(
         table,
         {

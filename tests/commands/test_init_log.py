@@ -349,7 +349,7 @@ def test_one_answer_to_all_asks_what_else_there_is(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="--labels YES,NO"):
         frozen_suites(log)
     (found,) = frozen_suites(log, labels=["good", "bad"])
-    assert found.labels == ["good", "bad"]
+    assert found.space.labels == ("good", "bad")
 
 
 @pytest.mark.parametrize(

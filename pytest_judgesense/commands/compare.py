@@ -9,16 +9,11 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
 
+from pytest_judgesense import sections
 from pytest_judgesense.baseline import Measured, changes, read_measured
+from pytest_judgesense.checks import regression
 from pytest_judgesense.checks.explanation import flip_lines
-from pytest_judgesense.checks.regression import (
-    Adjustment,
-    Comparison,
-    Side,
-    adjust,
-    compare,
-    differs,
-)
+from pytest_judgesense.checks.regression import Adjustment, Comparison, Side
 from pytest_judgesense.commands.options import BAR_FAILED, number, registry_of, seed, show
 from pytest_judgesense.commands.report import cells_of_logs
 from pytest_judgesense.datasheet import Datasheet, setting_notices
@@ -29,7 +24,6 @@ from pytest_judgesense.registry import Registry
 from pytest_judgesense.report.terminal import notice_lines
 from pytest_judgesense.report.view import view_of
 from pytest_judgesense.sections import Entrant
-from pytest_judgesense.sections import compare as compared_judges
 
 _SHOWN_FLIPS: Final = 10
 # What the two measurements are called: of one judge, and of two judges.
@@ -91,7 +85,7 @@ def _ranked(measured: Sequence[Measured], seed: int, registry: Registry) -> Iter
             tables = registry.analyses(cell, one.side.estimates)
             material = registry.material(cell)
         entrants.append((one.suite, Entrant(one.judge, one.judge, material, tables)))
-    compared = compared_judges(registry.comparisons, entrants, seed)
+    compared = sections.compare(registry.comparisons, entrants, seed)
     if not compared:
         return
     for ranks in view_of(Datasheet(seed, "report", {}, (), compared), registry).comparisons:
@@ -129,10 +123,12 @@ def _comparison_lines(
         called = _NAMES if then.judge == now.judge else _NAMES_OF_TWO
         for measure, condition in _rows(then, now, registry):
             of = registry.named(measure)
-            rows.append((pair, compare(then.side, now.side, of, condition, names=called)))
+            rows.append(
+                (pair, regression.compare(then.side, now.side, of, condition, names=called))
+            )
     # Holm's family: the measures with a direction.
     judged = [i for i, (_, comparison) in enumerate(rows) if comparison.judged]
-    adjusted = dict(zip(judged, adjust([rows[i] for i in judged]), strict=True))
+    adjusted = dict(zip(judged, regression.adjust([rows[i] for i in judged]), strict=True))
     lines, regressed = [], False
     for pair, (then, now) in enumerate(pairs):
         apart = then.judge != now.judge
@@ -236,7 +232,7 @@ def _notes(comparisons: Sequence[Comparison]) -> Iterator[str]:
 
 def _flips(old: Side, new: Side) -> Iterator[str]:
     both = [trial for trial in new.by_id if trial in old.by_id]
-    flips = [(trial,) for trial in both if differs(old.by_id[trial], new.by_id[trial])]
+    flips = [(trial,) for trial in both if regression.differs(old.by_id[trial], new.by_id[trial])]
     if flips:
         title = f"changed verdicts (of {len(both)} trials in both)"
         yield from flip_lines(flips, title, old, new, shown=_SHOWN_FLIPS)

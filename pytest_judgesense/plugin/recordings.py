@@ -8,7 +8,6 @@ from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from operator import itemgetter
 from pathlib import Path
 
 import pytest
@@ -148,15 +147,15 @@ class Recordings:
 
         This is the file's own design or one of its presets; None if there is none.
         """
-        found = []
+        largest, most = None, -1
         for preset in (None, *presets_of(path, kinds)):
             suite = load_suite(path, preset, kinds)
             planned = {trial.id for trial in plan_trials(suite_for_judge(suite, judge))}
             paths = [self.cassette(judge, f"{name}.jsonl") for name in suite.recordings]
             held = {one.trial for at in paths if at.exists() for one in read_exchanges(at)}
-            if planned <= held:
-                found.append((len(planned), suite))
-        return max(found, key=itemgetter(0), default=(0, None))[1]
+            if planned <= held and len(planned) > most:
+                largest, most = suite, len(planned)
+        return largest
 
     def with_what_is_recorded(
         self, error: JudgesenseError, judge: JudgeSpec, suite: Suite, kinds: Mapping[str, Kind]

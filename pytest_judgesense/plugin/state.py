@@ -25,7 +25,7 @@ import pytest
 from pytest_judgesense import __version__
 from pytest_judgesense.errors import JudgesenseError, UsageError, harmless, printable
 from pytest_judgesense.judges.termination import take_sigterm
-from pytest_judgesense.layout import within
+from pytest_judgesense.layout import indented, within
 from pytest_judgesense.output import Outputs
 from pytest_judgesense.plugin.activation import PLUGINS, STATE
 from pytest_judgesense.plugin.ci import Failures
@@ -407,7 +407,6 @@ class State:
         if not told or self._verbosity < 0 or self.config.getoption("no_summary"):
             return []
         from pytest_judgesense.checks.luck import luck_line
-        from pytest_judgesense.layout import indented
 
         return list(indented(luck_line(told), width=0))
 

@@ -7,10 +7,11 @@ judgment without a verdict is in no rate, and every rate counts them.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, wraps
 from itertools import count
+from operator import attrgetter
 from typing import Any, Final, NamedTuple, Self, TypeAlias, TypeVar
 
 import numpy as np
@@ -34,12 +35,27 @@ from pytest_judgesense.trial import (
 )
 
 _Value = TypeVar("_Value")
-_Said = TypeVar("_Said")
 # A code of each judgment, and what the codes stand for.
-Coded: TypeAlias = tuple[NDArray[np.int32], list[_Said]]
+Coded: TypeAlias = tuple[NDArray[np.int32], list[Any]]
 
 VERDICT, UNPARSED, FAILED = range(3)
 _KINDS: Final[dict[type, int]] = {Verdict: VERDICT, Unparsed: UNPARSED, Failed: FAILED}
+# What all measures may count judgments by; see `Cell.coded`.
+_COLUMNS: Final[Mapping[str, Callable[[Judgment], Any]]] = {
+    "item": attrgetter("trial.item"),
+    "cluster": attrgetter("trial.cluster"),
+    "template": attrgetter("trial.template"),
+    "order": attrgetter("trial.order"),
+    "replicate": attrgetter("trial.replicate"),
+    "label": attrgetter("trial.label"),
+    "temperature": lambda one: one.trial.condition.get("temperature"),
+    # Whether it is said of the prompt whether its labels mean the opposite.
+    "has_polarity": lambda one: bool(one.trial.condition.get("polarity")),
+    "verdict": attrgetter("verdict"),
+    "chosen": attrgetter("chosen"),
+    # What a label is compared with: the content that the verdict points at, else the verdict.
+    "answer": lambda one: one.verdict if one.chosen is None else one.chosen,
+}
 
 
 @dataclass(frozen=True)
@@ -70,7 +86,7 @@ class Cell:
         return value
 
     def knowing(
-        self, items: NDArray[np.int32], outcomes: NDArray[np.int8], **columns: Coded[Any]
+        self, items: NDArray[np.int32], outcomes: NDArray[np.int8], **columns: Coded
     ) -> Self:
         """The same cell, of which these are known: they are not read off its judgments.
 
@@ -84,17 +100,17 @@ class Cell:
         known._made.update({_key(name): column for name, column in columns.items()})
         return known
 
-    def coded(self, name: str, read: Callable[[Judgment], _Said | None]) -> Coded[_Said]:
-        """The result of ``read`` for each judgment, as codes, and the value of each code.
+    def coded(self, name: str, read: Callable[[Judgment], Any] | None = None) -> Coded:
+        """What ``read`` says of each judgment, as codes, and the value of each code.
 
-        Computed once under the ``name``. Codes are in the order of first appearance; ``None`` is
-        -1.
+        Computed once under the ``name``, which by itself says what to read if it is one of
+        `_COLUMNS`. Codes are in the order of first appearance; ``None`` is -1.
         """
 
-        def make() -> Coded[_Said]:
+        def make() -> Coded:
             # Maps and a defaultdict: a value that is known already costs no line of Python.
             known: dict[Any, int] = defaultdict(count().__next__, {None: -1})
-            codes = map(known.__getitem__, map(read, self.judgments))
+            codes = map(known.__getitem__, map(read or _COLUMNS[name], self.judgments))
             found = np.fromiter(codes, dtype=np.int32, count=len(self.judgments))
             return found, list(known)[1:]
 
@@ -103,17 +119,17 @@ class Cell:
     @property
     def items(self) -> NDArray[np.int32]:
         """The item of each judgment, as a code."""
-        return self.once("items", lambda: self.coded("item", item_of)[0])
+        return self.once("items", lambda: self.coded("item")[0])
 
     @cached_property
     def cluster_codes(self) -> tuple[NDArray[np.int32], tuple[str, ...]]:
         """The cluster of each judgment as a code, and the names by code: codes sort like names."""
-        return in_order_of_names(*self.coded("cluster", cluster_of))
+        return in_order_of_names(*self.coded("cluster"))
 
     @property
     def verdicts(self) -> NDArray[np.int32]:
         """The verdict of each judgment as a code; -1 if there is none."""
-        return self.coded("verdict", verdict_of)[0]
+        return self.coded("verdict")[0]
 
     @property
     def outcomes(self) -> NDArray[np.int8]:
@@ -125,6 +141,10 @@ class Cell:
 
         return self.once("outcomes", make)
 
+    def alike(self, *columns: str) -> Groups:
+        """The judgments of one item that are alike in ``columns``, as `coded` names them."""
+        return Groups.alike(self.items, *(self.coded(name)[0] for name in columns))
+
     def every_call(self) -> Groups:
         """Each judgment as a separate group."""
         return Groups.of_rows(np.arange(len(self.judgments), dtype=np.int32)[:, None])
@@ -132,12 +152,12 @@ class Cell:
     @cached_property
     def templates(self) -> tuple[str, ...]:
         """Template ids in natural order (``t2`` before ``t10``), however a log is sorted."""
-        return tuple(trial_order(set(self.coded("template", template_of)[1])))
+        return tuple(trial_order(set(self.coded("template")[1])))
 
     @cached_property
     def degenerate(self) -> bool:
         """Whether the judge gave the same label, or the same slot, in all its answers."""
-        codes, verdicts = self.coded("verdict", verdict_of)
+        codes, verdicts = self.coded("verdict")
         return len(verdicts) == 1 and int((codes >= 0).sum()) > 1
 
     def where(self, **condition: object) -> list[Judgment]:
@@ -159,11 +179,10 @@ class Cell:
 
     def order_pairs(self) -> Groups:
         """The same for all judgments, by their places in the cell."""
-        at = self.coded("temperature", lambda one: one.trial.condition.get("temperature"))[0]
-        template = self.coded("template", template_of)[0]
-        replicate = self.coded("replicate", replicate_of)[0]
+        at = self.coded("temperature")[0]
+        template, replicate = self.coded("template")[0], self.coded("replicate")[0]
         asked = joint_codes(self.items, template, at + 1, replicate)
-        orders, names = self.coded("order", order_of)
+        orders, names = self.coded("order")
         rows = np.full((int(asked.max(initial=-1)) + 1, 2), -1, dtype=np.int32)
         for side, order in enumerate(("ab", "ba")):
             if order in names:
@@ -203,56 +222,6 @@ def in_order_of_names(
     place = np.empty(len(names) + 1, dtype=np.int32)
     place[order], place[-1] = np.arange(len(names)), -1
     return place[codes], tuple(names[at] for at in order)
-
-
-def item_of(judgment: Judgment) -> str:
-    """What was judged."""
-    return judgment.trial.item
-
-
-def cluster_of(judgment: Judgment) -> str:
-    """The independent unit that a judgment belongs to."""
-    return judgment.trial.cluster
-
-
-def template_of(judgment: Judgment) -> str:
-    """The template of the prompt."""
-    return judgment.trial.template
-
-
-def verdict_of(judgment: Judgment) -> str | None:
-    """The verdict's value, or ``None`` without one."""
-    return judgment.verdict
-
-
-def chosen_of(judgment: Judgment) -> str | None:
-    """The chosen content."""
-    return judgment.chosen
-
-
-def label_of(judgment: Judgment) -> str | None:
-    """The correct answer, where there is one."""
-    return judgment.trial.label
-
-
-def answer_of(judgment: Judgment) -> str | None:
-    """What its label is compared with: the content that it points at, else the verdict."""
-    return judgment.verdict if judgment.chosen is None else judgment.chosen
-
-
-def order_of(judgment: Judgment) -> str:
-    """The presentation order of the contents."""
-    return judgment.trial.order
-
-
-def has_polarity(judgment: Judgment) -> bool:
-    """Whether it is said of the prompt whether its labels mean the opposite."""
-    return bool(judgment.trial.condition.get("polarity"))
-
-
-def replicate_of(judgment: Judgment) -> int:
-    """The replicate number."""
-    return judgment.trial.replicate
 
 
 class Groups(NamedTuple):

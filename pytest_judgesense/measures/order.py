@@ -42,12 +42,9 @@ from pytest_judgesense.measures.cell import (
     Cell,
     Groups,
     Units,
-    chosen_of,
     no_preference,
-    order_of,
     rate,
     unavailable,
-    verdict_of,
 )
 from pytest_judgesense.trial import ABSTAIN, TIE, Condition, Judgment
 
@@ -84,7 +81,7 @@ def order_estimates(cell: Cell) -> list[Estimate]:
 def _decomposed(cell: Cell, pairs: Groups) -> list[NDArray[np.bool_]]:
     """The terms of `DECOMPOSITION` of complete pairs, each of shape (pairs,)."""
     ab, ba = pairs.places.reshape(-1, 2).T
-    chosen, slots = cell.coded("chosen", chosen_of)[0], cell.verdicts
+    chosen, slots = cell.coded("chosen")[0], cell.verdicts
     neither = _preferring_neither(cell)
     decisive = ~neither[ab]
     return [
@@ -97,14 +94,14 @@ def _decomposed(cell: Cell, pairs: Groups) -> list[NDArray[np.bool_]]:
 
 def _preferring_neither(cell: Cell) -> NDArray[np.bool_]:
     """`no_preference` of each judgment of the cell."""
-    chosen, contents = cell.coded("chosen", chosen_of)
+    chosen, contents = cell.coded("chosen")
     return np.isin(chosen, [code for code, one in enumerate(contents) if one in (TIE, ABSTAIN)])
 
 
 def _naming(cell: Cell, slot: str) -> tuple[Groups, NDArray[np.bool_]]:
     """The calls that choose a content, and which of them name the slot."""
     calls = cell.every_call().kept(~_preferring_neither(cell))
-    codes, slots = cell.coded("verdict", verdict_of)
+    codes, slots = cell.coded("verdict")
     return calls, codes[calls.places] == (slots.index(slot) if slot in slots else len(slots))
 
 
@@ -113,17 +110,15 @@ def first_slot_rate(cell: Cell) -> Estimate:
     calls, first = _naming(cell, "A")
     decisive = calls.places[cell.verdicts[calls.places] >= 0]
 
-    def kinds(name: str, read: Callable[[Judgment], str | None]) -> int:
-        return np.unique(cell.coded(name, read)[0][decisive]).size
+    def kinds(name: str) -> int:
+        return np.unique(cell.coded(name)[0][decisive]).size
 
     flags = []
-    if kinds("order", order_of) < 2:
+    if kinds("order") < 2:
         flags.append("one presentation order only")
-    elif kinds("verdict", verdict_of) == 1:
+    elif kinds("verdict") == 1:
         flags.append("one slot throughout")
-    elif kinds("chosen", chosen_of) == 1 and not all(
-        cell.judgments[at].correct for at in decisive.tolist()
-    ):
+    elif kinds("chosen") == 1 and not all(cell.judgments[at].correct for at in decisive.tolist()):
         flags.append("one content throughout")
     return rate(
         shared.FIRST_SLOT_RATE,
@@ -157,7 +152,7 @@ def side_bias(
         low, high = folded_ends(missing.lower_bound, missing.upper_bound)
         missing = replace(missing, lower_bound=low, upper_bound=high)
     lower, upper = folded_ends(wilson.lower, wilson.upper)
-    orders = cell.coded("order", order_of)[0][calls.places]
+    orders = cell.coded("order")[0][calls.places]
     both = exchanged or np.unique(orders).size == 2
     return replace(
         share,

@@ -38,12 +38,7 @@ from pytest_judgesense.measures.cell import (
     Cell,
     Groups,
     Units,
-    answer_of,
-    label_of,
-    order_of,
     rate,
-    replicate_of,
-    template_of,
     unavailable,
 )
 from pytest_judgesense.measures.measure import Measure
@@ -55,7 +50,7 @@ _REFUSED = ("refusal", "refused")
 
 def agreement(cell: Cell) -> list[Estimate]:
     """Agreement with the label, if items have labels."""
-    labels, _ = cell.coded("label", label_of)
+    labels, _ = cell.coded("label")
     if not (labels >= 0).any():
         return [unavailable(shared.AGREEMENT, cell, "the items have no labels")]
     calls = cell.every_call().kept(labels >= 0)
@@ -66,8 +61,8 @@ def agreement(cell: Cell) -> list[Estimate]:
 
 def _right(cell: Cell) -> NDArray[np.bool_]:
     """`Judgment.correct` of each judgment of the cell: whether it equals its label."""
-    labels, wanted = cell.coded("label", label_of)
-    said, words = cell.coded("answer", answer_of)
+    labels, wanted = cell.coded("label")
+    said, words = cell.coded("answer")
     place = {word: code for code, word in enumerate(words)}
     # A label that was never said, and none at all, are codes of no answer.
     codes = np.array([*(place.get(label, len(words)) for label in wanted), len(words)])
@@ -76,7 +71,7 @@ def _right(cell: Cell) -> NDArray[np.bool_]:
 
 def repeat_flips_of_replicates(cell: Cell) -> list[Estimate]:
     """Repeat flips, if there are replicates."""
-    repeated = any(number > 1 for number in cell.coded("replicate", replicate_of)[1])
+    repeated = any(number > 1 for number in cell.coded("replicate")[1])
     return repeat_flips(cell) if repeated else []
 
 
@@ -87,8 +82,7 @@ def repeat_flips(cell: Cell) -> list[Estimate]:
 
 def repeat_flip_rate(cell: Cell, condition: Condition | None = None) -> Estimate:
     """Items whose replicates disagree, over the judgments of ``cell``."""
-    order = cell.coded("order", order_of)[0]
-    repeats = Groups.alike(cell.items, cell.coded("template", template_of)[0], order)
+    repeats = cell.alike("template", "order")
     groups = repeats.kept(repeats.sizes > 1)
     if not groups.starts.size:
         reason = "needs two or more replicates; set replicates in [design]"

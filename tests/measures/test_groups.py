@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from pytest_judgesense.instruments.paraphrase import estimators
 from pytest_judgesense.instruments.paraphrase.estimators import paraphrase_pairs
-from pytest_judgesense.measures.cell import Cell, Groups, Units, order_of, template_of
+from pytest_judgesense.measures.cell import Cell, Groups, Units
 from pytest_judgesense.trial import Judgment
 from tests.measures.building import SLOTS, cell, judgment
 
@@ -45,7 +45,7 @@ def test_units_by_arrays_are_units_by_judgments(
         alike[one.trial.item, one.trial.order].append(one)
     judged = [tuple(group) for group in alike.values()]
     expected = Units.collect(judged, lambda *group: group[0].verdict == "A")
-    groups = Groups.alike(of.items, of.coded("order", order_of)[0])
+    groups = Groups.alike(of.items, of.coded("order")[0])
     first = [group[0].verdict == "A" for group in judged]
     found = Units.at(of, groups, np.array(first, dtype=bool))
     assert found.values.tolist() == expected.values.tolist()
@@ -93,4 +93,4 @@ def test_codes_count_from_the_first_and_nothing_is_below_them() -> None:
     of = cell(SLOTS, [judgment("i", word, template=f"t{n}") for n, word in enumerate("B?A")])
     codes, words = of.coded("verdict", lambda one: one.verdict)
     assert (codes.tolist(), words) == ([0, -1, 1], ["B", "A"])
-    assert of.coded("template", template_of)[1] == ["t0", "t1", "t2"]
+    assert of.coded("template")[1] == ["t0", "t1", "t2"]

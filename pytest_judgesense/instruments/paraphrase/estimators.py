@@ -46,13 +46,8 @@ from pytest_judgesense.measures.cell import (
     Groups,
     Units,
     estimated,
-    has_polarity,
-    order_of,
     rate,
-    replicate_of,
-    template_of,
     unavailable,
-    verdict_of,
 )
 from pytest_judgesense.measures.measure import Measure
 from pytest_judgesense.stats.agreement import (
@@ -105,9 +100,8 @@ def pair_places(cell: Cell, *, every: bool = False) -> tuple[Places, Places]:
 
 
 def _pair_places(cell: Cell, *, every: bool) -> tuple[Places, Places]:
-    codes, names = cell.coded("template", template_of)
-    order, replicate = cell.coded("order", order_of)[0], cell.coded("replicate", replicate_of)[0]
-    groups = Groups.alike(cell.items, order, replicate)
+    codes, names = cell.coded("template")
+    groups = cell.alike("order", "replicate")
     excluded = set() if every else set(map(frozenset, cell.design.excluded))
     pairs = [
         (number, names.index(a), names.index(b))
@@ -157,7 +151,7 @@ class Said(NamedTuple):
     @classmethod
     def raw(cls, cell: Cell) -> Said:
         """The verdicts themselves."""
-        return cls(*cell.coded("verdict", verdict_of))
+        return cls(*cell.coded("verdict"))
 
     @classmethod
     def meant(cls, cell: Cell) -> Said:
@@ -193,7 +187,7 @@ def estimates(cell: Cell, *, by_pair: bool = True) -> list[Estimate]:
         notes = (f"{left_out} pairs excluded, not equivalent: {names}",)
     agree = _agreements(cell, pairs, said)
     found = _family(cell, pairs, {}, said, notes, agree)
-    if any(cell.coded("has_polarity", has_polarity)[1]):
+    if any(cell.coded("has_polarity")[1]):
         for polarity, other in (("raw", Said.raw(cell)), ("remapped", said)):
             compared = _agreements(cell, pairs, other)
             found += _family(cell, pairs, {"polarity": polarity}, other, notes, compared)
@@ -212,7 +206,7 @@ def _by_pair(cell: Cell, pairs: Places, of_pair: Places, said: Said) -> Iterator
     """The same of each template pair, in the order in which they are first asked."""
     templates = template_pairs(cell.templates, cell.design.pairs)
     unsure = set(map(frozenset, cell.design.unsure))
-    codes, names = cell.coded("template", template_of)
+    codes, names = cell.coded("template")
     for number in dict.fromkeys(of_pair.tolist()):
         two = templates[number]
         among = np.isin(codes, [names.index(name) for name in two])

@@ -29,7 +29,7 @@ import numpy as np
 from pytest_judgesense.estimate import Estimate, find_estimate, number_text
 from pytest_judgesense.instruments.paraphrase.estimators import Said, pair_places
 from pytest_judgesense.instruments.paraphrase.estimators import flips as contradictions
-from pytest_judgesense.measures.cell import FAILED, UNPARSED, Cell, template_of
+from pytest_judgesense.measures.cell import FAILED, UNPARSED, Cell
 from pytest_judgesense.sections import Beside, Estimates, Rows
 from pytest_judgesense.stats.agreement import cohen_kappa
 from pytest_judgesense.suites.suite import Suite, template_pairs
@@ -122,7 +122,7 @@ def templates(cell: Cell, estimates: Estimates, _suite: Suite | None) -> Rows | 
     pairs, meant = pair_places(cell)[0], Said.meant(cell).codes
     pairs = pairs[(meant[pairs] >= 0).all(axis=1)]
     differ = meant[pairs[:, 0]] != meant[pairs[:, 1]]
-    codes, names = cell.coded("template", template_of)
+    codes, names = cell.coded("template")
     rows = []
     for name in cell.templates:
         own = codes == names.index(name)

@@ -85,14 +85,10 @@ from pytest_judgesense.measures.cell import (
     Groups,
     Units,
     estimated,
-    label_of,
     missing_of,
     once_a_cell,
-    order_of,
     rate,
-    replicate_of,
     unavailable,
-    verdict_of,
 )
 from pytest_judgesense.measures.measure import Measure
 from pytest_judgesense.measures.order import folded
@@ -196,8 +192,7 @@ def pass_mark_flips(cell: Cell) -> list[Estimate]:
 
 def wordings(cell: Cell) -> Groups:
     """Judgments of one item, order and replicate under all wordings."""
-    order, replicate = cell.coded("order", order_of)[0], cell.coded("replicate", replicate_of)[0]
-    return Groups.alike(cell.items, order, replicate)
+    return cell.alike("order", "replicate")
 
 
 def by_wording(cell: Cell) -> list[tuple[Judgment, ...]]:
@@ -212,7 +207,7 @@ def ceiling_share(cell: Cell) -> list[Estimate]:
     tops = {name: one.design.labels[-1] for name, one in by_criterion(cell).items()}
 
     def estimate(one: Cell, condition: Condition) -> list[Estimate]:
-        verdicts, words = one.coded("verdict", verdict_of)
+        verdicts, words = one.coded("verdict")
         criteria, names = one.coded("criterion", lambda grade: grade.trial.id.rpartition(APART)[2])
         place = {word: code for code, word in enumerate(words)}
         highest = np.array([place.get(tops[name], len(words)) for name in names])
@@ -463,7 +458,7 @@ def halo(cell: Cell) -> list[Estimate]:
 
 
 def _has_human(cell: Cell) -> bool:
-    return bool(pooled(cell).coded("label", label_of)[1])
+    return bool(pooled(cell).coded("label")[1])
 
 
 def _human_parts(
@@ -475,7 +470,7 @@ def _human_parts(
     found: list[Estimate] = []
     for name in (OVERALL, *(one for one in by_criterion(cell) if one != OVERALL)):
         one = parts(cell)[name]
-        missing = missing_of(one.outcomes[one.coded("label", label_of)[0] >= 0])
+        missing = missing_of(one.outcomes[one.coded("label")[0] >= 0])
         found += estimate(name, {} if name == OVERALL else {"criterion": name}, missing)
     return found
 
@@ -485,7 +480,7 @@ def human_kappa(cell: Cell) -> list[Estimate]:
 
     def estimate(name: str, condition: Condition, missing: Missing) -> Iterator[Estimate]:
         one, scale = parts(cell)[name], parts(cell)[name].design.labels
-        streams = [one.coded("verdict", verdict_of), one.coded("label", label_of)]
+        streams = [one.coded("verdict"), one.coded("label")]
         both = (streams[0][0] >= 0) & (streams[1][0] >= 0)
         given, people = (
             np.array([*map(scale.index, words), -1])[codes][both] for codes, words in streams

@@ -31,15 +31,8 @@ from pytest_judgesense.measures.cell import (
     VERDICT,
     Cell,
     Coded,
-    cluster_of,
-    has_polarity,
     in_order_of_names,
-    item_of,
     once_a_cell,
-    order_of,
-    replicate_of,
-    template_of,
-    verdict_of,
 )
 from pytest_judgesense.stats.inputs import first_places
 from pytest_judgesense.trial import Condition, Criterion, Design, Judgment, Unparsed, Verdict
@@ -49,6 +42,8 @@ OVERALL: Final = "overall"
 APART: Final = "#"
 # The parts of a trial's condition that describe its item.
 SYSTEM, WORDS, HUMAN = "system", "words", "human."
+# What the grades of a reply have in common.
+_OF_REPLIES: Final = ("cluster", "template", "order", "replicate", "has_polarity")
 MARK_LABELS: Final = ("fail", "pass")
 _ROUNDING: Final = 1e-9
 
@@ -117,7 +112,7 @@ class _Said(NamedTuple):
 
 @once_a_cell
 def _by_judge(cell: Cell) -> _Said:
-    codes, verdicts = cell.coded("verdict", verdict_of)
+    codes, verdicts = cell.coded("verdict")
     return _Said([said(cell.design, verdict) for verdict in verdicts], codes)
 
 
@@ -193,7 +188,7 @@ class _Judgments(Sequence[Judgment]):
         return replace(judgment, trial=derived, outcome=outcome, chosen=None)
 
 
-def _in_order_of_appearance(codes: NDArray[np.int32], words: Sequence[str]) -> Coded[str]:
+def _in_order_of_appearance(codes: NDArray[np.int32], words: Sequence[str]) -> Coded:
     """Codes that count what occurs from its first place on, as `Cell.coded` gives them."""
     found, first = np.unique(codes, return_index=True)
     found = found[np.argsort(first)]
@@ -207,7 +202,7 @@ def _cell(cell: Cell, columns: Sequence[_Column], design: Design) -> Cell:
     """The cell of the grades of some columns, reply by reply; its labels hold theirs."""
     labels, count = design.labels, len(columns)
 
-    def coded(read: Callable[[_Column], NDArray[np.int32]]) -> Coded[str]:
+    def coded(read: Callable[[_Column], NDArray[np.int32]]) -> Coded:
         places = [[*map(labels.index, one.labels), -1] for one in columns]
         table = [
             np.array(place, dtype=np.int32)[read(one)]
@@ -215,8 +210,8 @@ def _cell(cell: Cell, columns: Sequence[_Column], design: Design) -> Cell:
         ]
         return _in_order_of_appearance(np.stack(table, axis=1).ravel(), labels)
 
-    def each(name: str, read: Callable[[Judgment], Any]) -> Coded[Any]:
-        codes, words = cell.coded(name, read)
+    def each(name: str) -> Coded:
+        codes, words = cell.coded(name)
         return np.repeat(codes, count) if count > 1 else codes, words
 
     verdicts, people = coded(attrgetter("given")), coded(attrgetter("people"))
@@ -242,11 +237,7 @@ def _cell(cell: Cell, columns: Sequence[_Column], design: Design) -> Cell:
         answer=verdicts,
         label=people,
         criterion=(which, [one.name for one in columns]),
-        cluster=each("cluster", cluster_of),
-        template=each("template", template_of),
-        order=each("order", order_of),
-        replicate=each("replicate", replicate_of),
-        has_polarity=each("has_polarity", has_polarity),
+        **{name: each(name) for name in _OF_REPLIES},
     )
 
 
@@ -362,7 +353,7 @@ def scores(cell: Cell) -> Scores:
         whole,
         people_whole,
         np.array([*map(_words, conditions)], dtype=np.float64)[at],
-        in_order_of_names(*cell.coded("item", item_of))[0][read],
+        in_order_of_names(*cell.coded("item"))[0][read],
         cell.cluster_codes[0][read],
         np.array([-1 if name is None else system[name] for name in named], dtype=np.int32)[at],
         tuple(names),

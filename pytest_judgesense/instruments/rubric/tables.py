@@ -10,7 +10,7 @@ import numpy as np
 from pytest_judgesense.estimate import find_estimate, number_text
 from pytest_judgesense.instruments.rubric.estimators import system_pairs
 from pytest_judgesense.instruments.rubric.grades import parts, scores
-from pytest_judgesense.measures.cell import Cell, verdict_of
+from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.sections import Estimates, Rows
 from pytest_judgesense.suites.suite import Suite
 
@@ -21,7 +21,7 @@ def grades(cell: Cell, estimates: Estimates, _suite: Suite | None) -> Rows | Non
     """A row for each criterion: how often each grade was given, and its measures."""
     rows: list[dict[str, Any]] = []
     for name, one in parts(cell).items():
-        codes, words = one.coded("verdict", verdict_of)
+        codes, words = one.coded("verdict")
         missing, *given = np.bincount(codes + 1, minlength=len(words) + 1).tolist()
         counts = dict.fromkeys(one.design.labels, 0) | dict(zip(words, given, strict=True))
         of = {

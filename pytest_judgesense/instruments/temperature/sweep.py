@@ -22,12 +22,7 @@ from numpy.typing import NDArray
 
 from pytest_judgesense.measures.cell import (
     Cell,
-    cluster_of,
-    label_of,
     once_a_cell,
-    order_of,
-    replicate_of,
-    template_of,
 )
 from pytest_judgesense.stats.inputs import compact_codes, first_places, joint_codes
 from pytest_judgesense.trial import Condition, Judgment, content_of_slot
@@ -192,7 +187,7 @@ def sweep_of(cell: Cell) -> Sweep:
         if values and values != [""] and not (texts and factor == "temperature"):
             levels[factor] = values, codes
     gold_of, temperature, model = (coded[key][1] for key in ("gold", "temperature", "model"))
-    order, template = cell.coded("order", order_of)[0], cell.coded("template", template_of)[0]
+    order, template = cell.coded("order")[0], cell.coded("template")[0]
     asked = cell.items, order, template, model
     reason, reasons = cell.coded("reason", lambda one: getattr(one.outcome, "reason", None))
     # Trials that a provider refuses are refused under a prompt, temperature and model.
@@ -201,10 +196,10 @@ def sweep_of(cell: Cell) -> Sweep:
     answers = np.bincount(place, weights=~(declined & (cell.outcomes == FAILED)))
     state = np.where(answers[place] == 0, OUT, cell.outcomes).astype(np.intp)
     said, words = cell.coded("content", _content)
-    gold, labels = cell.coded("label", label_of)
+    gold, labels = cell.coded("label")
     contents = [*dict.fromkeys(("1", "2", "tie", *words, *labels))]
-    replicate, replicates = cell.coded("replicate", replicate_of)
-    question, questions = cell.coded("cluster", cluster_of)
+    replicate, replicates = cell.coded("replicate")
+    question, questions = cell.coded("cluster")
     repair, repairs = cell.coded("repair", _repairs)
     paired = cell.judgments if len(cell.judgments) <= _MOST_PAIRED else ()
     return Sweep(

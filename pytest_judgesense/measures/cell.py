@@ -7,7 +7,7 @@ judgment without a verdict is in no rate, and every rate counts them.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, wraps
 from itertools import count
@@ -177,6 +177,11 @@ class Cell:
         }
         return sorted(found, key=lambda value: (isinstance(value, str), value))
 
+    def judged(self, groups: Groups) -> Iterator[tuple[Judgment, ...]]:
+        """The judgments of each group."""
+        parts = np.split(groups.places, groups.starts[1:]) if groups.starts.size else []
+        return (tuple(map(self.judgments.__getitem__, part.tolist())) for part in parts)
+
     def order_pairs(self) -> Groups:
         """The same for all judgments, by their places in the cell."""
         at = self.coded("temperature")[0]
@@ -334,9 +339,7 @@ class Units:
         each = first.size == codes.size and bool((first[1:] > first[:-1]).all())
 
         def keys() -> tuple[str, ...]:
-            parts = np.split(units.places, units.starts[1:]) if units.starts.size else []
-            calls = cell.judgments
-            return tuple("\n".join(calls[at].trial.id for at in part.tolist()) for part in parts)
+            return tuple("\n".join(call.trial.id for call in unit) for unit in cell.judged(units))
 
         return cls(
             values=values[kept].astype(np.float64),

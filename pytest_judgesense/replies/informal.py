@@ -13,14 +13,18 @@ number of times, so that the work stays linear in the text whatever a hostile re
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain
 from string import ascii_lowercase, ascii_uppercase
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias, TypeVar
 
+from pytest_judgesense.replies.formal import json_objects
 from pytest_judgesense.replies.labels import NOUN, Labels, Reading, agreed
 from pytest_judgesense.replies.statements import Statement, Weight
+from pytest_judgesense.replies.text import without_thinking
 from pytest_judgesense.trial import Unparsed
+
+_Stated = TypeVar("_Stated")
 
 _I: Final = re.IGNORECASE
 _LONGEST_VALUE: Final = 120
@@ -414,13 +418,30 @@ def refuses(text: str) -> bool:
     return _REFUSES.search(text) is not None
 
 
-def why_no_object(answer: str, found: Sequence[tuple[int, int, object]], *, truncated: bool) -> str:
-    """Why a reply in object form holds no object: ``found`` is the result of `json_objects`."""
+def stated_objects(
+    text: str, read: Callable[[Mapping[str, Any]], _Stated | None], *, truncated: bool
+) -> tuple[str, list[tuple[int, int, _Stated]]] | Unparsed:
+    """What ``read`` finds in the JSON objects of a reply, with their places in the answer.
+
+    Returns:
+        The answer without thinking, and start, end and finding of each object that has one; or
+        `Unparsed`, with the reason why there is none.
+    """
+    answer, still_thinking = without_thinking(text)
+    found = [] if still_thinking else list(json_objects(answer))
+    stated = [(a, b, said) for a, b, value in found if value and (said := read(value))]
+    if stated:
+        return answer, stated
     broken = [answer[start:end] for start, end, value in found if value is None]
-    if any(part.count("{") > part.count("}") for part in broken) or (truncated and "{" in answer):
-        return "truncated JSON"
-    if broken:
-        return "malformed JSON"
-    if refuses(answer):
-        return "refusal"
-    return "truncated JSON" if truncated else "no JSON object"
+    opened = any(part.count("{") > part.count("}") for part in broken)
+    if not text.strip():
+        reason = "empty reply"
+    elif still_thinking or opened or (truncated and "{" in answer):
+        reason = "truncated JSON"
+    elif broken:
+        reason = "malformed JSON"
+    elif refuses(answer):
+        reason = "refusal"
+    else:
+        reason = "truncated JSON" if truncated else "no JSON object"
+    return Unparsed(reason)

@@ -37,9 +37,7 @@ from pydantic_core import PydanticCustomError
 from typing_extensions import TypedDict
 
 from pytest_judgesense.errors import LogError
-from pytest_judgesense.replies.formal import json_objects
-from pytest_judgesense.replies.informal import why_no_object
-from pytest_judgesense.replies.text import without_thinking
+from pytest_judgesense.replies.informal import stated_objects
 from pytest_judgesense.trial import Unparsed, Verdict
 
 SIDES: Final = ("PRO", "CON")
@@ -126,15 +124,12 @@ def parse_debate(text: str, truncated: bool = False) -> _Judged:
         The verdict, ``PRO`` or ``CON``, with the detail of its `Judgment`; or `Unparsed` with a
         reason of the list in the head of this module, and ``None``.
     """
-    if not text.strip():
-        return Unparsed("empty reply"), None
-    answer, still_thinking = without_thinking(text)
-    if still_thinking:
-        return Unparsed("truncated JSON"), None
-    found = list(json_objects(answer))
-    stated = [(a, b, value) for a, b, value in found if value is not None and _KEYS & set(value)]
-    if not stated:
-        return Unparsed(why_no_object(answer, found, truncated=truncated)), None
+    found = stated_objects(
+        text, lambda value: value if _KEYS & set(value) else None, truncated=truncated
+    )
+    if isinstance(found, Unparsed):
+        return found, None
+    answer, stated = found
     judged = [judgment_of_object(value) for _, _, value in stated]
     if any(one != judged[0] for one in judged):
         return Unparsed("several judgments"), None

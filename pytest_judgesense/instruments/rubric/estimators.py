@@ -82,7 +82,6 @@ from pytest_judgesense.measures.cell import (
     UNPARSED,
     VERDICT,
     Cell,
-    Groups,
     Units,
     estimated,
     missing_of,
@@ -108,7 +107,7 @@ from pytest_judgesense.stats.correlation import partial_spearman, pearson, place
 from pytest_judgesense.stats.dirichlet import drawn_units, grouped
 from pytest_judgesense.stats.inputs import cluster_codes
 from pytest_judgesense.stats.redraw import drawn_counts
-from pytest_judgesense.trial import Condition, Judgment
+from pytest_judgesense.trial import Condition
 
 _ALPHA: Final = 0.05
 _DRAWS: Final = 1000
@@ -181,25 +180,13 @@ def pass_mark_flips(cell: Cell) -> list[Estimate]:
     if sides is None:
         reason = "the suite has no pass mark; set pass_mark in [space]"
         return [unavailable(of.PASS_MARK_FLIPS, cell, reason)]
-    groups = wordings(sides)
+    groups = sides.alike("order", "replicate")
     groups = groups.kept(groups.sizes > 1)
     if not groups.starts.size:
         reason = "fewer than two templates were run on one item"
         return [unavailable(of.PASS_MARK_FLIPS, cell, reason)]
     found = rate_of_disagreement(of.PASS_MARK_FLIPS, sides, groups)
     return [replace(found, observations=None)]
-
-
-def wordings(cell: Cell) -> Groups:
-    """Judgments of one item, order and replicate under all wordings."""
-    return cell.alike("order", "replicate")
-
-
-def by_wording(cell: Cell) -> list[tuple[Judgment, ...]]:
-    """The same, as judgments."""
-    groups = wordings(cell)
-    parts = np.split(groups.places, groups.starts[1:]) if groups.starts.size else []
-    return [tuple(cell.judgments[at] for at in part.tolist()) for part in parts]
 
 
 def ceiling_share(cell: Cell) -> list[Estimate]:
@@ -571,7 +558,7 @@ def human_error(cell: Cell) -> list[Estimate]:
         found, most = _compared(cell, name), _steps(cell, name)
         distances = np.abs(found.given - found.human) * most
         interval = partial(clustered_positive_mean, upper=float(most))
-        yield _mean(of.HUMAN_ERROR, cell, condition, distances, found, interval, missing)
+        yield _mean(of.HUMAN_ERROR, cell, condition, distances, found.clusters, interval, missing)
 
     return _human_parts(of.HUMAN_ERROR, cell, estimate)
 
@@ -583,16 +570,15 @@ def human_bias(cell: Cell) -> list[Estimate]:
         found, most = _compared(cell, name), _steps(cell, name)
         above = (found.given - found.human) * most
         interval = partial(_bias_interval, most)
-        yield _mean(of.HUMAN_BIAS, cell, condition, above, found, interval, missing)
+        yield _mean(of.HUMAN_BIAS, cell, condition, above, found.clusters, interval, missing)
         labels = parts(cell)[name].design.labels
         shares, codes = np.unique(found.human, return_inverse=True)
         levels = np.array([grade_at(share, labels) for share in shares.tolist()], dtype=object)
         for level in labels:
             if not (at := (levels == level)[codes]).any():
                 continue
-            one = found._replace(clusters=found.clusters[at])
-            by_level = {**condition, "gold": level}
-            yield _mean(of.HUMAN_BIAS, cell, by_level, above[at], one, interval, Missing())
+            clusters, by_level = found.clusters[at], {**condition, "gold": level}
+            yield _mean(of.HUMAN_BIAS, cell, by_level, above[at], clusters, interval, Missing())
 
     return _human_parts(of.HUMAN_BIAS, cell, estimate)
 
@@ -611,13 +597,13 @@ def _mean(
     cell: Cell,
     condition: Mapping[str, Any],
     values: _Floats,
-    found: _Compared,
+    clusters: NDArray[np.int32],
     interval: Callable[..., Clustered | None],
     missing: Missing,
 ) -> Estimate:
     if not values.size:
         return unavailable(measure, cell, _NO_GRADES, condition, missing=missing)
-    clustered = interval(values, found.clusters)
+    clustered = interval(values, clusters)
     return estimated(
         measure,
         cell,

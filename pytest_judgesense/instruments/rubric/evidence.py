@@ -13,10 +13,7 @@ from typing import Any
 import numpy as np
 
 from pytest_judgesense.instruments.paraphrase.estimators import flips as differing
-from pytest_judgesense.instruments.rubric.estimators import (
-    by_wording,
-    system_pairs,
-)
+from pytest_judgesense.instruments.rubric.estimators import system_pairs
 from pytest_judgesense.instruments.rubric.grades import (
     APART,
     SYSTEM,
@@ -61,7 +58,7 @@ def repeated(cell: Cell, condition: Mapping[str, Any]) -> list[Group]:
 def over_the_mark(cell: Cell, _: Mapping[str, Any]) -> list[Group]:
     """Replies on one output that put it on both sides of the mark."""
     sides = marked(cell)
-    groups = by_wording(sides) if sides else []
+    groups = sides.judged(sides.alike("order", "replicate")) if sides else ()
     return _whole(cell, (group for group in groups if disagree(*group)))
 
 
@@ -130,11 +127,8 @@ def one_grade(cell: Cell, _: Mapping[str, Any]) -> list[Group]:
 
 def by_length(cell: Cell, _: Mapping[str, Any]) -> list[Group]:
     """Replies on the longest and the shortest output that have an overall score."""
-    read = [
-        j
-        for j in cell.judgments
-        if not np.isnan(overall(cell.design, said(cell.design, j.verdict)))
-    ]
+    design = cell.design
+    read = [j for j in cell.judgments if not np.isnan(overall(design, said(design, j.verdict)))]
     ranked = sorted(read, key=lambda one: float(one.trial.condition.get(WORDS, 0)))
     return [(one,) for one in (*ranked[::-1][: _MOST // 2], *ranked[: _MOST // 2])]
 

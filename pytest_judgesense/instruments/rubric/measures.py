@@ -34,22 +34,15 @@ _floor: Final = partial(_own, direction="higher", gate="floor")
 _lower: Final = partial(_own, direction="lower")
 
 
+# Over the grades of one scale.
+ORDINAL: Final = (wording.JSS_BINARY, wording.WITHIN_ONE_AGREEMENT, wording.KAPPA_QUADRATIC)
 # Between two wordings: of all grades, of each criterion, of the overall grade.
 STABILITY: Final = tuple(
     one.taken_by(_STABILITY, _FLIPS)._replace(
         sentence=one.sentence.replace(" verdicts ", " grades ")
     )
-    for one in (
-        wording.JSS,
-        wording.FLIP_RATE,
-        wording.KAPPA,
-        wording.JSS_BINARY,
-        wording.WITHIN_ONE_AGREEMENT,
-        wording.KAPPA_QUADRATIC,
-    )
+    for one in (wording.JSS, wording.FLIP_RATE, wording.KAPPA, *ORDINAL)
 )
-# Over the grades of one scale.
-ORDINAL: Final = (wording.JSS_BINARY, wording.WITHIN_ONE_AGREEMENT, wording.KAPPA_QUADRATIC)
 PASS_MARK_FLIPS: Final = _lower(
     "pass_mark_flips",
     unit="item",

@@ -31,9 +31,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache, partial
 from typing import Any, Final
 
-from pytest_judgesense.replies.formal import json_objects
-from pytest_judgesense.replies.informal import why_no_object
-from pytest_judgesense.replies.text import without_thinking
+from pytest_judgesense.replies.informal import stated_objects
 from pytest_judgesense.suites.kind import Reading, ReplyForm
 from pytest_judgesense.suites.space import DecisionSpace
 from pytest_judgesense.trial import Criterion, Unparsed, Verdict, is_number
@@ -81,24 +79,19 @@ def parse_grades(criteria: Sequence[Criterion], text: str, truncated: bool = Fal
     Returns:
         The verdict, and no detail: it holds all that counts.
     """
-    if not text.strip():
-        return Unparsed("empty reply"), None
-    answer, still_thinking = without_thinking(text)
-    if still_thinking:
-        return Unparsed("truncated JSON"), None
-    found = list(json_objects(answer))
-    stated = [named for _, _, value in found if value and (named := _named(criteria, value))]
-    if not stated:
-        return Unparsed(why_no_object(answer, found, truncated=truncated)), None
+    found = stated_objects(text, partial(_named, criteria), truncated=truncated)
+    if isinstance(found, Unparsed):
+        return found, None
+    _, stated = found
     grades: dict[str, str | None] = {one.name: None for one in criteria}
-    for of_object in stated:
+    for _, _, of_object in stated:
         for one in criteria:
             grade = grade_of(of_object.get(one.name, _MISSING), one.labels)
             if grade is not None and grades[one.name] not in (None, grade):
                 return Unparsed("several judgments"), None
             grades[one.name] = grade or grades[one.name]
     if not any(grades.values()):
-        name, value = next(iter(stated[0].items()))
+        name, value = next(iter(stated[0][2].items()))
         return Unparsed(f"no grade: {name} = {json.dumps(value)[:40]}"), None
     return Verdict(json.dumps(grades, separators=(",", ":"), ensure_ascii=False)), None
 

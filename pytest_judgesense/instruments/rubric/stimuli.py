@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any, Final
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from pytest_judgesense.errors import SuiteError
 from pytest_judgesense.instruments.paraphrase.stimuli import PARAPHRASE
-from pytest_judgesense.instruments.rubric.grades import HUMAN, OVERALL, SYSTEM, WORDS, place
+from pytest_judgesense.instruments.rubric.grades import (
+    HUMAN,
+    OVERALL,
+    SYSTEM,
+    WORDS,
+    criteria_of,
+    human,
+    place,
+)
 from pytest_judgesense.instruments.rubric.measures import ORDINAL, PASS_MARK_FLIPS, SUITE
 from pytest_judgesense.instruments.rubric.replies import grade_of, reply_form
 from pytest_judgesense.suites.finding import LintFinding, Rule
@@ -146,39 +154,27 @@ def _length_shortcut(suite: Suite) -> Iterator[LintFinding]:
     """Human grades that correlate with the length of an output."""
     from pytest_judgesense.stats.correlation import spearman  # numpy: only lint needs it
 
-    labels = {one.name: one.labels for one in suite.space.criteria} or {OVERALL: suite.space.labels}
-    rows = [
-        (float(item.condition[WORDS]), sum(shares) / len(shares))
-        for item in suite.items
-        if (
-            shares := [
-                place(item.condition[HUMAN + name], scale)
-                for name, scale in labels.items()
-                if HUMAN + name in item.condition
-            ]
-        )
-    ]
-    if len(rows) < FEWEST_ITEMS:
+    criteria = criteria_of(suite.design)
+    words, grades = [], []
+    for item in suite.items:
+        of_people = human(suite.design, item.condition)
+        graded = [one for one in criteria if one.name in of_people]
+        if shares := [place(of_people[one.name], one.labels) for one in graded]:
+            words.append(float(item.condition[WORDS]))
+            grades.append(sum(shares) / len(shares))
+    if len(words) < FEWEST_ITEMS:
         return
-    rho = spearman(*zip(*rows, strict=True))
+    rho = spearman(words, grades)
     if not math.isnan(rho) and abs(rho) > _MOST_LENGTH:
         yield LintFinding(
             "warning",
             "length-shortcut",
             f"suite {suite.name}",
             "the length of an output predicts its human grades",
-            f"a rank correlation of {rho:.2f} over {len(rows)} items",
+            f"a rank correlation of {rho:.2f} over {len(words)} items",
             f"at most {_MOST_LENGTH} either way",
             "add short good outputs and long poor ones; length_dependence holds human grades fixed",
         )
-
-
-def _rules() -> Iterable[Rule]:
-    yield from PARAPHRASE.rules
-    yield Rule(_shows_output, loading=True)
-    yield Rule(_names_criteria)
-    yield Rule(_checks_of_grades)
-    yield Rule(_length_shortcut)
 
 
 RUBRIC: Final = Kind(
@@ -186,7 +182,11 @@ RUBRIC: Final = Kind(
     _items,
     line_forms=(RubricLine,),
     verify=_verify,
-    rules=tuple(_rules()),
+    rules=(
+        *PARAPHRASE.rules,
+        Rule(_shows_output, loading=True),
+        *map(Rule, (_names_criteria, _checks_of_grades, _length_shortcut)),
+    ),
     waived=PARAPHRASE.waived,
     wordings=True,
     reply=reply_form,

@@ -5,20 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
+from pytest_judgesense import figures as fig
 from pytest_judgesense.datasheet import Datasheet
 from pytest_judgesense.errors import printable
-from pytest_judgesense.figures import (
-    Absent,
-    Figure,
-    Found,
-    Head,
-    Panel,
-    heat,
-    height_of_rows,
-    labels,
-    percent,
-    shown,
-)
 from pytest_judgesense.instruments.leaderboard import brief_ranks, pair_words, ranks_text
 from pytest_judgesense.layout import columns, headed, indented
 from pytest_judgesense.sections import Board, Digits, Entrant, Rows, tables_named
@@ -129,46 +118,47 @@ def brief(suite: str, tables: Mapping[str, Rows]) -> Iterator[str]:
     yield f"{suite}, instability: {ranked}"
 
 
-def ranking_figures(sheet: Datasheet) -> Iterator[Found]:
+def ranking_figures(sheet: Datasheet) -> Iterator[fig.Found]:
     """In which share of resamples each configuration takes which rank."""
     tables = [(suite, rows) for _, suite, rows in tables_named(sheet, "ranking") if rows]
     if not tables:
-        head = Head("ranking", "8", "Debate ranking")
-        yield Absent(head, "It needs debates that were judged repeatedly: --judge-suite debate.")
+        head = fig.Head("ranking", "8", "Debate ranking")
+        yield fig.Absent(
+            head, "It needs debates that were judged repeatedly: --judge-suite debate."
+        )
     for index, (suite, rows) in enumerate(tables):
-        head = Head(f"ranking-{index + 1}" if index else "ranking", "8", f"Debate ranking: {suite}")
+        head = fig.Head(
+            f"ranking-{index + 1}" if index else "ranking", "8", f"Debate ranking: {suite}"
+        )
         yield _ranks(head, rows)
 
 
-def _ranks(head: Head, rows: Rows) -> Figure:
-    names = [printable(row["configuration"]) for row in rows]
+def _ranks(head: fig.Head, rows: Rows) -> fig.Figure:
     shares = [tuple(map(float, row["rank_shares"])) for row in rows]
     ranks = [str(place + 1) for place in range(len(rows))]
     few = len(rows) <= _MOST_RANKS  # more numbers than these would overlap
     known = {
-        (place, line): (share, shown(share) if share >= 0.0005 and few else "")
+        (place, line): (share, fig.shown(share) if share >= 0.0005 and few else "")
         for line, of_ranks in enumerate(shares)
         for place, share in enumerate(of_ranks)
     }
-    lines = [
-        f"{name}  {shown(float(row['instability']))}" for name, row in zip(names, rows, strict=True)
+    of_all = [
+        (printable(row["configuration"]), row["rank"], float(row["instability"])) for row in rows
     ]
+    lines = [f"{name}  {fig.shown(instability)}" for name, _, instability in of_all]
 
     def draw(axes: Any) -> None:
-        heat(axes, ranks, lines, known)
-        labels(axes, "rank", "configuration")
+        fig.heat(axes, ranks, lines, known)
+        fig.labels(axes, "rank", "configuration")
 
-    return Figure(
+    return fig.Figure(
         head,
-        f"{names[0]} is the most stable configuration, first in {percent(shares[0][0])} of "
+        f"{of_all[0][0]} is the most stable configuration, first in {fig.percent(shares[0][0])} of "
         "resamples",
         "Each line is a configuration, the most stable on top: in which share of resamples of "
         "topics it takes which rank. Instability is the number behind its name.",
-        (Panel(draw, height_of_rows(len(rows), names=ranks)),),
+        (fig.Panel(draw, fig.height_of_rows(len(rows), names=ranks)),),
         ("configuration", "rank", "instability", *(f"share of rank {rank}" for rank in ranks)),
-        tuple(
-            (name, row["rank"], float(row["instability"]), *share)
-            for name, row, share in zip(names, rows, shares, strict=True)
-        ),
+        tuple((*of, *share) for of, share in zip(of_all, shares, strict=True)),
         wide=True,
     )

@@ -5,26 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from pytest_judgesense import figures as fig
 from pytest_judgesense.datasheet import Datasheet
-from pytest_judgesense.figures import (
-    Absent,
-    Figure,
-    Found,
-    Head,
-    Panel,
-    cells,
-    ends_of,
-    find,
-    heat,
-    height_of_rows,
-    labels,
-    name_of,
-    named,
-    percent,
-    point,
-    shown,
-    ticks,
-)
 from pytest_judgesense.sections import tables_named
 
 
@@ -36,19 +18,19 @@ def _tasks(sheet: Datasheet) -> list[str]:
     return sorted(known, key=lambda suite: (-scale.get(suite, 0), suite))
 
 
-def wording_figures(sheet: Datasheet) -> Iterator[Found]:
+def wording_figures(sheet: Datasheet) -> Iterator[fig.Found]:
     """The figure of stability under rewording."""
-    head = Head("wording", "6", "JSS by judge and task")
+    head = fig.Head("wording", "6", "JSS by judge and task")
     suites = _tasks(sheet)
-    names = [name_of(judge) for judge in sheet.judges]
+    names = [fig.name_of(judge) for judge in sheet.judges]
     known = {
         (who, where): estimate
         for who, judge in enumerate(sheet.judges)
         for where, suite in enumerate(suites)
-        if (estimate := find(judge, suite, "jss")) is not None
+        if (estimate := fig.find(judge, suite, "jss")) is not None
     }
     if not known:
-        yield Absent(head, "It needs a suite of several wordings: --judge-suite coherence.")
+        yield fig.Absent(head, "It needs a suite of several wordings: --judge-suite coherence.")
         return
 
     def draw_intervals(axes: Any) -> None:
@@ -57,32 +39,32 @@ def wording_figures(sheet: Datasheet) -> Iterator[Found]:
         step = 0.7 / len(names)
         for (who, where), e in known.items():
             y = where + step * (who - (len(names) - 1) / 2)
-            point(axes, who, e.value, y, across=ends_of(e.clustered), name=names[who])
-        ticks(axes, "y", suites)
-        labels(axes, "JSS (share of template pairs)", "", "by task")
+            fig.point(axes, who, e.value, y, across=fig.ends_of(e.clustered), name=names[who])
+        fig.ticks(axes, "y", suites)
+        fig.labels(axes, "JSS (share of template pairs)", "", "by task")
 
     def draw_map(axes: Any) -> None:
-        texts = {(where, who): (e.value, shown(e.value)) for (who, where), e in known.items()}
-        heat(axes, suites, names, texts)
-        labels(axes, "task", "judge", "judge by task")
+        texts = {(where, who): (e.value, fig.shown(e.value)) for (who, where), e in known.items()}
+        fig.heat(axes, suites, names, texts)
+        fig.labels(axes, "task", "judge", "judge by task")
 
     (who, where), least = min(known.items(), key=lambda one: (one[1].value, one[0]))
     each = max(0.42, 0.17 * len({who for who, _ in known}))
-    yield Figure(
+    yield fig.Figure(
         head,
         f"The least stable under rewording is {names[who]} on {suites[where]}: "
-        f"{percent(least.value)} of verdicts stay"
+        f"{fig.percent(least.value)} of verdicts stay"
         if least.value < 1
         else "No verdict changes under another wording of the prompt",
         "JSS: the share of pairs of wordings under which the verdict is the same. Bars are 95% "
         "clustered intervals, their units are items.",
         (
-            Panel(draw_intervals, height_of_rows(len(suites), each)),
-            Panel(draw_map, height_of_rows(len(names), names=suites)),
+            fig.Panel(draw_intervals, fig.height_of_rows(len(suites), each)),
+            fig.Panel(draw_map, fig.height_of_rows(len(names), names=suites)),
         ),
-        ("judge", "task", *named("JSS"), "flags"),
+        ("judge", "task", *fig.named("JSS"), "flags"),
         tuple(
-            (names[who], suites[where], *cells(e), "; ".join(e.flags))
+            (names[who], suites[where], *fig.cells(e), "; ".join(e.flags))
             for (who, where), e in known.items()
         ),
     )

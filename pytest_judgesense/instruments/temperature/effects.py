@@ -25,6 +25,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from itertools import combinations, groupby
+from operator import itemgetter
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -93,18 +94,16 @@ def effect_row(head: Row, values: Floats, questions: Codes, most: float | None =
 
 def effect_tables(pool: Pool) -> tuple[Rows, Rows]:
     """The effects, overall and by level; and for each factor whether those of its levels differ."""
-    aipw, paired = list(_aipw(pool)), list(_paired(pool))
-    effects = [one if isinstance(one, dict) else one.row for one in (*aipw, *paired)]
-    moderated: Rows = []
+    contrasts = [*_aipw(pool), *_paired(pool)]
     of_levels = [
         one
-        for one in (*aipw, *paired)
-        if isinstance(one, _Contrast) and one.head["method"] != "pair" and one.values.size
+        for one in contrasts
+        if one.head["method"] != "pair" and one.head["group"] != "overall" and one.values.size
     ]
-    for key, levels in groupby(of_levels, lambda one: [one.head[k] for k in _MODERATED]):
-        if key[-1] != _OVERALL["group"]:
-            moderated.append(_moderation(dict(zip(_MODERATED, key, strict=True)), list(levels)))
-    return effects, [row for method in ("aipw", "paired") for row in _family(moderated, method)]
+    key = itemgetter("method", "outcome", "group")
+    moderated = [_moderation([*some]) for _, some in groupby(of_levels, lambda one: key(one.head))]
+    tested = [row for method in ("aipw", "paired") for row in _family(moderated, method)]
+    return [one.row for one in contrasts], tested
 
 
 def _family(moderated: Rows, method: str) -> Iterator[Row]:
@@ -112,9 +111,6 @@ def _family(moderated: Rows, method: str) -> Iterator[Row]:
     tested = [row["p"] for row in rows if row["p"] is not None]
     adjusted = iter(holm(tested))
     yield from ({**row, "p_holm": None if row["p"] is None else next(adjusted).p} for row in rows)
-
-
-_MODERATED: Final = ("method", "outcome", "group")
 
 
 def _groups(pool: Pool) -> Iterator[tuple[Row, Flags]]:
@@ -152,7 +148,7 @@ def _one_hot(pool: Pool) -> dict[str, tuple[str, Floats]]:
     }
 
 
-def _aipw(pool: Pool) -> Iterator[_Contrast | Row]:
+def _aipw(pool: Pool) -> Iterator[_Contrast]:
     within, questions = pool.alive, pool.question[pool.alive]
     columns = [column for _, column in _one_hot(pool).values()] or [np.zeros(within.size)]
     scores = causal.effect_scores(
@@ -166,9 +162,8 @@ def _aipw(pool: Pool) -> Iterator[_Contrast | Row]:
         head, sides = {"method": "aipw", "outcome": outcome}, _sides(pool)
         of = scores if isinstance(scores, str) else scores[outcome]
         if isinstance(of, str):
-            nothing = dict.fromkeys(("value", "lower", "upper"))
-            head |= {**_OVERALL, **sides}
-            yield {**head, **nothing, "n": 0, "questions": 0, "unavailable": of}
+            nothing = np.zeros(0), questions[:0], None
+            yield _Contrast({**head, **_OVERALL}, sides, *nothing, {"unavailable": of})
             continue
         for group, rows in _groups(pool):
             at = rows[within] & np.isfinite(of.psi)
@@ -185,9 +180,9 @@ def _aipw(pool: Pool) -> Iterator[_Contrast | Row]:
             yield _Contrast({**head, **group}, sides, of.psi[at], questions[at], None, beside)
 
 
-def _moderation(head: Row, levels: list[_Contrast]) -> Row:
+def _moderation(levels: list[_Contrast]) -> Row:
     """The differences between the effects of levels, and Hotelling's test of them."""
-    effects = np.array([one.values.mean() for one in levels])
+    effects, head = np.array([one.values.mean() for one in levels]), levels[0].head
     named = [one.head["level"] for one in levels]
     _, codes = np.unique(np.concatenate([one.questions for one in levels]), return_inverse=True)
     parts = np.split(codes, np.cumsum([one.values.size for one in levels])[:-1])

@@ -7,27 +7,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, Final
 
+from pytest_judgesense import figures as fig
 from pytest_judgesense.datasheet import Datasheet
 from pytest_judgesense.errors import printable
-from pytest_judgesense.figures import (
-    Absent,
-    Ends,
-    Figure,
-    Found,
-    Head,
-    Panel,
-    curve,
-    dotted,
-    heat,
-    height_of_rows,
-    labels,
-    percent,
-    point,
-    shares,
-    shown,
-    swarm,
-    ticks,
-)
 from pytest_judgesense.sections import Row, Rows, tables_named
 
 _MOST_EFFECTS: Final = 24
@@ -61,9 +43,9 @@ def _by_outcome(rows: Rows) -> Iterator[tuple[str, list[Row]]]:
         yield outcome, [row for row in rows if row["outcome"] == outcome]
 
 
-def table(sheet: Datasheet) -> Iterator[Found]:
+def table(sheet: Datasheet) -> Iterator[fig.Found]:
     """Agreement, consistency and errors by temperature."""
-    head = Head("temperature", "7a", "Agreement, consistency and errors by temperature")
+    head = fig.Head("temperature", "7a", "Agreement, consistency and errors by temperature")
     found: dict[str, dict[float, Row]] = {}
     rows: list[tuple[Any, ...]] = []
     cells = list(_rows_of(sheet, "temperature_table"))
@@ -79,7 +61,7 @@ def table(sheet: Datasheet) -> Iterator[Found]:
         means = [_number(row, f"{name}_mean") for name in _OUTCOMES]
         rows.append((judge, suite, *known, at, *means, row.get("n")))
     if not found:
-        yield Absent(head, _NO_TEMPERATURES)
+        yield fig.Absent(head, _NO_TEMPERATURES)
         return
 
     def curves(name: str) -> Iterator[tuple[str, list[tuple[float, float]]]]:
@@ -97,25 +79,23 @@ def table(sheet: Datasheet) -> Iterator[Found]:
     ]
     if falls:
         _, who, (low, before), (high, after) = min(falls)
-        finding = (
-            f"Agreement of {who} goes from {percent(before)} at {low:g} to {percent(after)} at "
-            f"{high:g}"
-        )
+        finding = f"Agreement of {who} goes from {fig.percent(before)} at {low:g} "
+        finding += f"to {fig.percent(after)} at {high:g}"
     numbers = {who: number for number, who in enumerate(found)}
 
     def draw(axes: Any, name: str, of: Mapping[str, Sequence[tuple[float, float]]]) -> None:
-        shares(axes, "y")
+        fig.shares(axes, "y")
         for who, points in of.items():
-            curve(axes, numbers[who], [x for x, _ in points], [y for _, y in points], who)
-        labels(axes, "temperature", f"{_plain(name)} (share)")
+            fig.curve(axes, numbers[who], [x for x, _ in points], [y for _, y in points], who)
+        fig.labels(axes, "temperature", f"{_plain(name)} (share)")
 
-    yield Figure(
+    yield fig.Figure(
         head,
         finding,
         "Agreement with the gold label, consistency of replicates, and replies without a usable "
         "verdict, by the temperature that was asked for.",
         tuple(
-            Panel(partial(draw, name=name, of=of))
+            fig.Panel(partial(draw, name=name, of=of))
             for name in _OUTCOMES
             if (of := dict(curves(name)))
         ),
@@ -124,9 +104,9 @@ def table(sheet: Datasheet) -> Iterator[Found]:
     )
 
 
-def correlations(sheet: Datasheet) -> Iterator[Found]:
+def correlations(sheet: Datasheet) -> Iterator[fig.Found]:
     """Correlations of temperature and outcomes, a map a judge and level."""
-    head = Head("correlations", "7b", "Correlations")
+    head = fig.Head("correlations", "7b", "Correlations")
     names = ("temperature", *_OUTCOMES)
     maps: dict[str, dict[tuple[int, int], tuple[float, str]]] = {}
     rows, strengths = [], []
@@ -138,36 +118,36 @@ def correlations(sheet: Datasheet) -> Iterator[Found]:
             continue
         of = maps.setdefault(_words(judge, row.get("model"), row.get("level")), {})
         column, line = names.index(x), names.index(y)
-        of[column, line] = of[line, column] = r, shown(r)
+        of[column, line] = of[line, column] = r, fig.shown(r)
         if x != y:
             strengths.append((abs(r), x, y, r))
     if not maps:
-        yield Absent(head, _NO_TEMPERATURES)
+        yield fig.Absent(head, _NO_TEMPERATURES)
         return
     finding = "Nothing is correlated with the temperature"
     if strengths:
         _, x, y, r = max(strengths, key=lambda one: one[:3])
-        finding = f"The strongest correlation is that of {x} and {y}: r {shown(r)}"
+        finding = f"The strongest correlation is that of {x} and {y}: r {fig.shown(r)}"
     axis = [_plain(name) for name in names]
 
     def draw(axes: Any, title: str) -> None:
-        heat(axes, axis, axis, maps[title])
-        labels(axes, "", "", title)
+        fig.heat(axes, axis, axis, maps[title])
+        fig.labels(axes, "", "", title)
 
-    height = height_of_rows(len(axis), names=axis)
-    yield Figure(
+    height = fig.height_of_rows(len(axis), names=axis)
+    yield fig.Figure(
         head,
         _plain(finding),
         "Pearson's r, from -1 to 1: over the means of cells, or over single rows.",
-        tuple(Panel(partial(draw, title=title), height) for title in maps),
+        tuple(fig.Panel(partial(draw, title=title), height) for title in maps),
         ("judge", "suite", "level", "model", "x", "y", "r", "n"),
         tuple(rows),
     )
 
 
-def effects(sheet: Datasheet) -> Iterator[Found]:
+def effects(sheet: Datasheet) -> Iterator[fig.Found]:
     """Effects of a high temperature, with their intervals."""
-    head = Head("effects", "7c", "Effects of the temperature")
+    head = fig.Head("effects", "7c", "Effects of the temperature")
     columns = ("method", "outcome", "group", "level", "low", "high", "value", "lower", "upper", "n")
     panels, overall = [], []
     for judge, _, effects_of in tables_named(sheet, "temperature_effects"):
@@ -180,15 +160,15 @@ def effects(sheet: Datasheet) -> Iterator[Found]:
                 panels.append(_effects_panel(some, title, f"change of {_plain(outcome)}"))
             overall += [row for row in some if row["group"] == "overall"]
     if not panels:
-        yield Absent(head, _NO_EFFECTS)
+        yield fig.Absent(head, _NO_EFFECTS)
         return
     finding = "No effect over all could be estimated"
     if overall:
         row = min(overall, key=lambda row: (row["outcome"] != "agreement", row["method"] != "aipw"))
         ends = _ends(row)
-        finding = f"A high temperature changes {row['outcome']} by {shown(float(row['value']))}"
-        finding += f" [{shown(ends[0])}, {shown(ends[1])}]" if ends else ""
-    yield Figure(
+        finding = f"A high temperature changes {row['outcome']} by {fig.shown(float(row['value']))}"
+        finding += f" [{fig.shown(ends[0])}, {fig.shown(ends[1])}]" if ends else ""
+    yield fig.Figure(
         head,
         _plain(finding),
         "Effects overall and by judge type, prompt and model, with 95% intervals clustered by "
@@ -204,21 +184,21 @@ def effects(sheet: Datasheet) -> Iterator[Found]:
 
 def _around_zero(
     names: Sequence[str], label: str, title: str, each: float, marks: Callable[[Any], None]
-) -> Panel:
+) -> fig.Panel:
     """A panel with ``marks`` on both sides of 0, a line a name."""
 
     def draw(axes: Any) -> None:
         axes.grid(visible=True, axis="x")
         axes.set_axisbelow(True)
-        dotted(axes, x=0.0)
+        fig.dotted(axes, x=0.0)
         marks(axes)
-        ticks(axes, "y", names)
-        labels(axes, label, "", title)
+        fig.ticks(axes, "y", names)
+        fig.labels(axes, label, "", title)
 
-    return Panel(draw, height_of_rows(len(names), each))
+    return fig.Panel(draw, fig.height_of_rows(len(names), each))
 
 
-def _effects_panel(rows: Rows, title: str, label: str) -> Panel:
+def _effects_panel(rows: Rows, title: str, label: str) -> fig.Panel:
     methods = list(dict.fromkeys(row["method"] for row in rows))
     names = [
         _words(_plain(row["group"]), row.get("level"), f"{row.get('low')} to {row.get('high')}")
@@ -228,19 +208,19 @@ def _effects_panel(rows: Rows, title: str, label: str) -> Panel:
     def marks(axes: Any) -> None:
         for place, row in enumerate(rows):
             method, value = row["method"], float(row["value"])
-            point(axes, methods.index(method), value, place, across=_ends(row), name=method)
+            fig.point(axes, methods.index(method), value, place, across=_ends(row), name=method)
 
     return _around_zero(names, label, title, max(0.42, 0.17 * len(methods)), marks)
 
 
-def _ends(row: Row) -> Ends:
+def _ends(row: Row) -> fig.Ends:
     lower, upper = _number(row, "lower"), _number(row, "upper")
     return None if lower is None or upper is None else (lower, upper)
 
 
-def attributions(sheet: Datasheet) -> Iterator[Found]:
+def attributions(sheet: Datasheet) -> Iterator[fig.Found]:
     """SHAP values of the features, a cloud each."""
-    head = Head("attributions", "7d", "What predicts the outcome (SHAP)")
+    head = fig.Head("attributions", "7d", "What predicts the outcome (SHAP)")
     known = list(_rows_of(sheet, "temperature_attributions"))
     panels = [
         _swarms_panel(of, _words(judge, _plain(outcome)))
@@ -248,16 +228,16 @@ def attributions(sheet: Datasheet) -> Iterator[Found]:
         for outcome, of in _by_outcome(points)
     ]
     if not panels:
-        yield Absent(head, _NO_EFFECTS)
+        yield fig.Absent(head, _NO_EFFECTS)
         return
     finding = "No feature moves the prediction"
     if sized := [row for _, _, row in known if row.get("value") is not None]:
         most = max(sized, key=lambda row: float(row["value"]))
         finding = (
             f"{most['feature']} moves the prediction of {most['outcome']} most: "
-            f"{shown(float(most['value']))} on average"
+            f"{fig.shown(float(most['value']))} on average"
         )
-    yield Figure(
+    yield fig.Figure(
         head,
         _plain(finding),
         "Each point is a row of the data; the darker, the higher the value of the feature. The "
@@ -273,10 +253,10 @@ def attributions(sheet: Datasheet) -> Iterator[Found]:
     )
 
 
-def _swarms_panel(rows: Rows, title: str) -> Panel:
+def _swarms_panel(rows: Rows, title: str) -> fig.Panel:
     names = [_plain(name) for name in dict.fromkeys(row["feature"] for row in rows)]
     label = "SHAP value (change of the prediction)"
-    return _around_zero(names, label, title, 0.42, lambda axes: swarm(axes, swarm_of(rows)))
+    return _around_zero(names, label, title, 0.42, lambda axes: fig.swarm(axes, swarm_of(rows)))
 
 
 def swarm_of(rows: Rows) -> Iterator[tuple[float, float, float]]:

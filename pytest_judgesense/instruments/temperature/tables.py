@@ -88,14 +88,11 @@ def _attributions(cell: Cell) -> tuple[Rows, Rows, Rows]:
     return attribution_tables(series_of(cell))
 
 
-def _several(sweep: Sweep, *keys: str) -> list[str]:
-    return [key for key in keys if key in sweep.levels and len(sweep.levels[key][0]) > 1]
-
-
 def _table(sweep: Sweep, series: Series) -> Iterator[Row]:
     """Rows by the three factors, then margins, then the same by each source."""
     kinds = [key for key in FACTORS if key in sweep.levels and key != "temperature"]
-    for source in ((), *((key,) for key in _several(sweep, *SOURCES))):
+    several = [key for key in SOURCES if key in sweep.levels and len(sweep.levels[key][0]) > 1]
+    for source in ((), *((key,) for key in several)):
         for size in range(len(kinds), -1, -1):
             for chosen in combinations(kinds, size):
                 for keys in ((*chosen, "temperature"), chosen):

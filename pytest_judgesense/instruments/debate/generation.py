@@ -23,7 +23,7 @@ import math
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AsyncExitStack, ExitStack
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeAlias
@@ -252,29 +252,36 @@ def generate_debates(
         )
     recorder, deadline = Recorder.here(), Deadline()
     loop = AskingLoop(on_interrupt=deadline.interrupt)
-    known = {one.slug: one for one in debaters}  # who debates in several pairs has one recording
+    # Who debates in several pairs has one recording.
+    known = {one.slug: _asked_as(one, temperature) for one in debaters}
     paths = {slug: cassettes / slug / f"{_RECORDING}.jsonl" for slug in known}
     with ExitStack() as stack:
         stack.callback(loop.close)
         for path in sorted(paths.values()):
             stack.enter_context(recording_alone(path, recorder))
-        tapes = [
-            Cassette(paths[slug], "record", secrets=credentials_of(one))
+        tapes = {
+            slug: Cassette(paths[slug], "record", secrets=credentials_of(one))
             for slug, one in known.items()
-        ]
-        asked_as = [_asked_as(one, temperature) for one in known.values()]
+        }
+        opened = {
+            slug: open_client(
+                one,
+                tapes[slug],
+                concurrency=concurrency,
+                throttle=Throttle(one, concurrency, limits=Limits(deadline)),
+                skills=(speak,),
+                trust=trust,
+            )
+            for slug, one in known.items()
+        }
         held = _Held(_shared(topics, pairs), style)
-        throttles = [Throttle(one, concurrency, limits=Limits(deadline)) for one in asked_as]
         try:
-            loop.run(held.hold(throttles, asked_as, tapes, concurrency, trust))
+            loop.run(held.hold(opened, tapes.values(), concurrency))
         finally:
-            for tape in tapes:
+            for tape in tapes.values():
                 tape.finish(trial_order(tape.trials))
-        spans = [tape.recorded for tape in tapes if tape.recorded]
-    common = {
-        "temperature": temperature,
-        "created_at": min((span[0] for span in spans), default=None),
-    }
+        begun = [tape.recorded[0] for tape in tapes.values() if tape.recorded]
+    common = {"temperature": temperature, "created_at": min(begun, default=None)}
     lines = [json.dumps({**one, **common}, ensure_ascii=False) for one in held.debates]
     write_text(target, "".join(f"{line}\n" for line in lines))
     planned = len(topics) * len(_ASSIGNMENTS)
@@ -308,26 +315,14 @@ class _Held:
 
     async def hold(
         self,
-        throttles: Sequence[Throttle],
-        debaters: Sequence[JudgeSpec],
-        tapes: Sequence[Cassette],
+        opened: Mapping[str, AbstractAsyncContextManager[Client]],
+        tapes: Iterable[Cassette],
         concurrency: int,
-        trust: Trust,
     ) -> None:
         places = asyncio.Semaphore(concurrency)
         async with AsyncExitStack() as stack:
             clients = {
-                one.slug: await stack.enter_async_context(
-                    open_client(
-                        one,
-                        tape,
-                        concurrency=concurrency,
-                        throttle=throttle,
-                        skills=(speak,),
-                        trust=trust,
-                    )
-                )
-                for one, tape, throttle in zip(debaters, tapes, throttles, strict=True)
+                slug: await stack.enter_async_context(client) for slug, client in opened.items()
             }
             for tape in tapes:
                 stack.enter_context(tape.intercepting())

@@ -17,7 +17,7 @@ KINDS: Final = (
         logged=Logged("scores", here("replies", "logged_detail")),
         skills=(here("simulated", "speak"), here("simulated", "judge_debate")),
         importers=(
-            Importer("judgebench", here("importer", "imported"), here("exporter", "exported")),
+            Importer("judgebench", here("judgebench", "imported"), here("judgebench", "exported")),
         ),
         commands=(
             Command(

@@ -10,8 +10,7 @@ import pytest
 
 from pytest_judgesense.commands.main import main
 from pytest_judgesense.errors import LogError
-from pytest_judgesense.instruments.debate.exporter import exported
-from pytest_judgesense.instruments.debate.importer import DESIGN, read_judgebench
+from pytest_judgesense.instruments.debate.judgebench import DESIGN, exported, read_judgebench
 from pytest_judgesense.instruments.debate.replies import parse_debate
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.report.log import log_lines

@@ -11,7 +11,7 @@ import pytest
 from pytest_judgesense.commands.main import main
 from pytest_judgesense.errors import LogError
 from pytest_judgesense.instruments.debate.estimators import tallies_of
-from pytest_judgesense.instruments.debate.importer import DESIGN, read_judgebench
+from pytest_judgesense.instruments.debate.judgebench import DESIGN, read_judgebench
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.trial import Failed, Judgment, Unparsed, Verdict
 

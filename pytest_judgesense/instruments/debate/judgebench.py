@@ -1,38 +1,46 @@
-"""JudgeBench's result files to judgments.
+"""JudgeBench's result files to judgments, and judgments on debates to such files.
 
-A folder holds ``results/{config}/{debate_id}_run{N}.json``, a judgment each, ``debates/*.json``, a
-debate each, and perhaps ``debate_ids.json`` and ``config.json``. The model of a judgment is the
-judge, its prompt (``p0``, ``p1``, ``p2``) the template, its debate the item.
+A folder holds ``results/{judge}_{prompt}/{debate_id}_run{N}.json``, a judgment each,
+``debates/*.json``, a debate each, and perhaps ``debate_ids.json`` and ``config.json``. The model of
+a judgment is the judge, its prompt (``p0``, ``p1``, ``p2``) the template, its debate the item.
 
 - Runs may count from 0; here they count from 1.
 - ``pair_id`` of a debate is an id that both assignments share, or the id of the other one; either
   way the two are one cluster. A debate without a file, or without a pair, is a cluster of its own.
 - ``category`` may be absent. Times are not read.
-- ``unparsed``, ``failed`` and ``flags`` are what `exporter` writes beside: they are taken over.
 - A judgment without a winner, or with scores or a confidence that are missing or out of range, is
   `Unparsed`, with the reasons of `replies`.
 - Debates that ``debate_ids.json`` lists (a list, or an object with the list under ``debate_ids``)
   and a configuration has no file for are `Failed`, each run: what was planned is counted. How many
   runs were planned says ``runs`` or ``num_runs`` in ``config.json``, else the last run there is.
+
+What is written holds of a debate what a judgment knows of it: category, models, and the pair of a
+topic's two assignments; it knows no speeches. Read back it is the same judgment, its suite
+``judgebench``, but for tokens, times and repairs, which the form has no place for. Three keys are
+not JudgeBench's, and only this package writes and reads them: ``flags``; ``unparsed``, why a reply
+states no winner; ``failed``, why there is none. In files with one of the last two ``winner`` is
+null.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 from argparse import Namespace
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import product
 from pathlib import Path
 from typing import Any, Final
 
 from pytest_judgesense.errors import LogError
-from pytest_judgesense.importers import Imported, malformed, read_json
+from pytest_judgesense.importers import Imported, malformed, read_json, slug
 from pytest_judgesense.instruments.debate.measures import WEIGHTS
 from pytest_judgesense.instruments.debate.replies import SIDES, judgment_of_object, parse_debate
-from pytest_judgesense.instruments.debate.stimuli import CONDITION, debate_cluster
+from pytest_judgesense.instruments.debate.stimuli import CONDITION, DEBATE, debate_cluster
 from pytest_judgesense.limits import beyond, limits
+from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.suites.planning import trial_order
 from pytest_judgesense.trial import MOST, Design, Failed, Judgment, Outcome, Trial, Unparsed
 
@@ -162,3 +170,89 @@ def _field(value: Mapping[str, Any], name: str, kind: type, file: Path) -> Any:
     if type(found) is not kind:
         raise malformed(f"{file}: {name}", found, f"a {kind.__name__}")
     return found
+
+
+# --- writing --------------------------------------------------------------------------------------
+
+
+def exported(cells: Sequence[Cell]) -> Mapping[str, str]:
+    """The files of all judgments on debates by path; cells of other kinds are left out.
+
+    Raises:
+        LogError: there are none, two of them would be one file, one has a winner and no scores,
+            or the cluster of a debate is the id of another one, which the form reads as a pair.
+    """
+    judgments = [j for cell in cells if cell.design.kind == DEBATE.name for j in cell.judgments]
+    if not judgments:
+        raise LogError(
+            "there are no debates to write as JudgeBench's results",
+            found="judgments on suites of other kinds",
+            expected=f"judgments on a suite with kind = {DEBATE.name!r}",
+        )
+    debates = {judgment.trial.item: judgment.trial for judgment in judgments}
+    files: dict[str, str] = {}
+    for judgment in judgments:
+        trial = judgment.trial
+        folder = _file_name(f"{judgment.judge}_{trial.template}")
+        path = f"results/{folder}/{_file_name(trial.item)}_run{trial.replicate}.json"
+        if path in files:
+            raise LogError(
+                f"{path} cannot hold two judgments",
+                found=f"another judgment of {judgment.judge} on {trial.item}",
+                expected="one judgment for each run of a configuration on a debate",
+                remedy="export the suites of the log one by one",
+            )
+        files[path] = _text(_result(judgment))
+    return files | {
+        f"debates/{_file_name(name)}.json": _text(_debate(trial, debates))
+        for name, trial in debates.items()
+    }
+
+
+def _result(judgment: Judgment) -> dict[str, Any]:
+    trial, outcome, detail = judgment.trial, judgment.outcome, judgment.detail or {}
+    said: dict[str, Any] = {}
+    if isinstance(outcome, Unparsed):
+        said = {"unparsed": outcome.reason}
+    elif isinstance(outcome, Failed):
+        said = {"failed": outcome.reason}
+    elif "scores" not in detail:
+        raise LogError(
+            f"{trial.id} of judge {judgment.judge} is not a judgment in JudgeBench's format",
+            found="a winner without scores",
+            expected="scores by category and side, and a confidence",
+        )
+    return {
+        "debate_id": trial.item,
+        "judge_model": judgment.judge,
+        "judge_prompt": trial.template,
+        "run_number": trial.replicate,
+        "winner": judgment.verdict,
+        **{key: detail.get(key) for key in ("scores", "confidence", "short_reason")},
+        "judgment": judgment.reply,
+        **({"flags": detail["flags"]} if "flags" in detail else {}),
+        **said,
+    }
+
+
+def _debate(trial: Trial, debates: Mapping[str, Trial]) -> dict[str, Any]:
+    pair = None if trial.cluster == trial.item else trial.cluster
+    if debate_cluster(trial.item, pair, debates) != trial.cluster:
+        raise LogError(
+            f"debate {trial.item} cannot be written in JudgeBench's form",
+            found=f"the cluster {trial.cluster}, which is the id of another debate",
+            expected="an id that both debates of a topic share and that no debate has",
+            remedy="rename the cluster in the log",
+        )
+    known = {key: trial.condition[key] for key in CONDITION if key in trial.condition}
+    return {"id": trial.item, **({} if pair is None else {"pair_id": pair}), **known}
+
+
+def _file_name(name: str) -> str:
+    """``name`` as a file may be called; a digest tells apart what would else be called alike."""
+    clean = slug(name)
+    return clean if clean == name else f"{clean}-{hashlib.sha256(name.encode()).hexdigest()[:6]}"
+
+
+def _text(value: Mapping[str, Any]) -> str:
+    return json.dumps(value, indent=1, ensure_ascii=False) + "\n"

@@ -183,9 +183,8 @@ def messages_of(value: Any) -> list[dict[str, str]] | None:
         content = one.get("content") if isinstance(one, dict) else None
         if isinstance(content, list):
             parts = [part if isinstance(part, dict) else {} for part in content]
-            texts = [part.get("text") for part in parts if part.get("type") != "reasoning"]
-            whole = all(isinstance(text, str) for text in texts)
-            content = "".join(map(str, texts)) if whole else None
+            texts: list[Any] = [p.get("text") for p in parts if p.get("type") != "reasoning"]
+            content = "".join(texts) if all(isinstance(text, str) for text in texts) else None
         if not isinstance(content, str):
             return None
         messages.append({"role": str(one.get("role", "user")), "content": content})

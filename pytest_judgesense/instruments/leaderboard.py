@@ -214,13 +214,7 @@ def _row(name: str, of: Row) -> dict[str, Any]:
 
 
 def pair_rows(stand: Standings, measure: str, sign: int) -> list[dict[str, Any]]:
-    """Every two judges.
-
-    Args:
-        stand: the judges, compared by a value of which higher is better.
-        measure: which that is, but for its sign.
-        sign: -1 where lower values of the measure are better, else 1.
-    """
+    """Every two judges; ``sign``: -1 where lower values of ``measure`` are better, else 1."""
     pairs = []
     for pair in stand.pairs:
         ends = sorted(sign * end for end in pair.interval) if pair.interval else (None, None)
@@ -255,19 +249,21 @@ def ends_text(of: Row) -> str:
 
 
 def _beside(of: Row) -> dict[str, str]:
-    rest = {key: value for key, value in of.items() if key not in _OWN}
     return {
         key: number_text(value) if isinstance(value, float) else str(value or "")
-        for key, value in rest.items()
+        for key, value in of.items()
+        if key not in _OWN
     }
 
 
 def board(_suite: str, tables: Mapping[str, Rows]) -> Board:
     """The leaderboard for Markdown, with the pairs below it."""
     rows = tables["leaderboard"]
-    beside = list(_beside(rows[0]))
+    measure = rows[0]["measure"]
+    # The reason for leaving a judge out takes the last column, if need be one of its own.
+    heads = ("ranks", "judge", "n", measure, "95% clustered", *(_beside(rows[0]) or [""]))
     cells = [
-        ("", of["judge"], "", "", "", *["" for _ in beside[1:]], f"left out: {of['left_out']}")
+        ("", of["judge"], *[""] * (len(heads) - 3), f"left out: {of['left_out']}")
         if of["ranks"] is None
         else (
             Digits(ranks_text(of["ranks"])),
@@ -275,15 +271,10 @@ def board(_suite: str, tables: Mapping[str, Rows]) -> Board:
             Digits(of["n"]),
             Digits(number_text(of["value"])),
             Digits(ends_text(of)),
-            *map(Digits, _beside(of).values()),
+            *(map(Digits, _beside(of).values()) if heads[-1] else [""]),
         )
         for of in rows
     ]
-    measure = rows[0]["measure"]
-    heads = ("ranks", "judge", "n", measure, "95% clustered", *beside)
-    if not beside:  # the reason for leaving a judge out takes a column of its own
-        heads = (*heads, "")
-        cells = [one if len(one) == len(heads) else (*one, "") for one in cells]
     return Board(f"By {measure} on", heads, tuple(cells), tuple(_notes(tables)))
 
 

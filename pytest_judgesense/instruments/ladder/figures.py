@@ -29,18 +29,9 @@ def vacuum_figures(sheet: Datasheet) -> Iterator[fig.Found]:
     dark_suite = fig.suite_of(sheet, "dark_current")
     ladder = fig.suite_of(sheet, "stable_cross_sensitivity")
     near_suite = fig.suite_of(sheet, "target_sensitivity", distance=1)
-    marks = [
-        (
-            number,
-            fig.name_of(judge),
-            dark,
-            stable,
-            fig.find(judge, near_suite, "target_sensitivity", distance=1),
-        )
-        for number, judge in enumerate(sheet.judges)
-        if (dark := fig.find(judge, dark_suite, "dark_current")) is not None
-        and (stable := fig.find(judge, ladder, "stable_cross_sensitivity")) is not None
-    ]
+    near = [fig.find(one, near_suite, "target_sensitivity", distance=1) for one in sheet.judges]
+    measures = (dark_suite, "dark_current"), (ladder, "stable_cross_sensitivity")
+    marks = [(*mark, near[mark[0]]) for mark in _marks(sheet, *measures)]
     if not marks:
         yield fig.Absent(
             head,
@@ -79,6 +70,17 @@ def vacuum_figures(sheet: Datasheet) -> Iterator[fig.Found]:
             for _, who, dark, stable, near in marks
         ),
     )
+
+
+def _marks(
+    sheet: Datasheet, x: tuple[str | None, str], y: tuple[str | None, str]
+) -> list[tuple[int, str, Any, Any]]:
+    """Number and name of each judge with estimates of ``x`` and ``y``, by suite and measure."""
+    return [
+        (number, fig.name_of(judge), *found)
+        for number, judge in enumerate(sheet.judges)
+        if None not in (found := (fig.find(judge, *x), fig.find(judge, *y)))
+    ]
 
 
 def _mark(
@@ -191,7 +193,7 @@ def _decomposition(sheet: Datasheet) -> fig.Found:
         fig.labels(axes, "share of canonical pairs", "")
 
     rates = {who: terms[1].value for who, terms in found.items()}
-    most = max(rates, key=lambda who: rates[who])
+    most = max(rates, key=rates.__getitem__)
     return fig.Figure(
         head,
         f"{most} prefers the same slot in both orders in {fig.percent(rates[most])} of equal pairs"
@@ -264,12 +266,8 @@ def _criterion(sheet: Datasheet) -> fig.Found:
 def _position(sheet: Datasheet) -> fig.Found:
     head = fig.Head("position", "5", "Positional against stable")
     suite = fig.suite_of(sheet, "positional_false_preference")
-    known = [
-        (number, fig.name_of(judge), stable, place)
-        for number, judge in enumerate(sheet.judges)
-        if (stable := fig.find(judge, suite, "stable_cross_sensitivity")) is not None
-        and (place := fig.find(judge, suite, "positional_false_preference")) is not None
-    ]
+    measures = (suite, "stable_cross_sensitivity"), (suite, "positional_false_preference")
+    known = _marks(sheet, *measures)
     if not known:
         return fig.Absent(head, _NO_PAIRS)
 

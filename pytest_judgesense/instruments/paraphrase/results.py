@@ -177,10 +177,8 @@ def imported_games(options: Namespace) -> Imported:
 
 def imported_table(options: Namespace) -> Imported:
     """The judgments that ``judgesense import table`` reads."""
-    mapping, values = dict(options.map), dict(options.value)
-    return read_table(
-        options.path, mapping, judge=options.judge, suite=options.suite, values=values
-    )
+    named = {"judge": options.judge, "suite": options.suite}
+    return read_table(options.path, dict(options.map), **named, values=dict(options.value))
 
 
 def _each_once(read: Iterable[tuple[Row, Judgment]], **remedy: str) -> list[Judgment]:
@@ -375,8 +373,10 @@ def judgments_of(
         for row in rows
         for of_order, by_order in by_orders
     )
+    if len(by_orders) > 1:
+        read = ((row, _labelled(one, "ab")) for row, one in read)
     judgments = _each_once(
-        ((row, _label_of_ab(one)) for row, one in read) if len(by_orders) > 1 else read,
+        read,
         remedy="name the column that tells them apart, by --map replicate=COLUMN, --map "
         "template=COLUMN or --map order=COLUMN (ab or ba); or leave the line out",
     )
@@ -399,7 +399,10 @@ def judgments_of(
     known = {suite: _design(part) for suite, part in by_suite.items()} | dict(designs or {})
     designed = ((one, known[one.trial.suite]) for one in judgments)
     return Imported(
-        tuple((_by_content(one) if design.pairwise else one, design) for one, design in designed),
+        tuple(
+            (placed(_labelled(one, one.trial.order)) if design.pairwise else one, design)
+            for one, design in designed
+        ),
         tuple(notices),
     )
 
@@ -421,11 +424,11 @@ def _by_orders(
     ]
 
 
-def _label_of_ab(one: Judgment) -> Judgment:
-    """``one`` with the content that its label names, if that is a slot of order ``ab``."""
+def _labelled(one: Judgment, order: Order) -> Judgment:
+    """``one`` with the content that its label names, if that is a slot of ``order``."""
     if one.trial.label is None:
         return one
-    return replace(one, trial=replace(one.trial, label=content_of_slot(one.trial.label, "ab")))
+    return replace(one, trial=replace(one.trial, label=content_of_slot(one.trial.label, order)))
 
 
 def _cells(
@@ -469,7 +472,6 @@ def _cells(
         seconds = -1.0
     if seconds is not None and not 0 <= seconds < math.inf:
         raise row.wrong(columns["latency_s"], "seconds, at least 0")
-    conditions = {name: cell(name) for name in columns if name.startswith(_CONDITION)}
     trial = Trial(
         id=f"{suite}/{item}/{template}/{order}/r{replicate}",
         suite=suite,
@@ -480,8 +482,8 @@ def _cells(
         replicate=replicate,
         condition={
             name.removeprefix(_CONDITION): value
-            for name, value in conditions.items()
-            if value is not None
+            for name in columns
+            if name.startswith(_CONDITION) and (value := cell(name)) is not None
         },
         label=label,
     )
@@ -605,10 +607,3 @@ def _design(judgments: Iterable[Judgment]) -> Design:
     ordinal = all(map(is_number, words))
     ordered = sorted(words, key=int) if ordinal else sorted(words)
     return Design("paraphrase", tuple(ordered), ordinal, pairs="all")
-
-
-def _by_content(one: Judgment) -> Judgment:
-    """``one`` of two candidates, with slots mapped to contents."""
-    trial = one.trial
-    label = None if trial.label is None else content_of_slot(trial.label, trial.order)
-    return placed(replace(one, trial=replace(trial, label=label)))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any, Final
 
@@ -38,15 +38,16 @@ def _rows_of(sheet: Datasheet, name: str) -> Iterator[tuple[str, str, Row]]:
     return ((judge, suite, row) for judge, suite, rows in tables_named(sheet, name) for row in rows)
 
 
-def _by_outcome(rows: Rows) -> Iterator[tuple[str, list[Row]]]:
-    for outcome in dict.fromkeys(row["outcome"] for row in rows):
-        yield outcome, [row for row in rows if row["outcome"] == outcome]
+def _by(key: str, rows: Rows) -> Iterator[tuple[str, list[Row]]]:
+    for value in dict.fromkeys(row[key] for row in rows):
+        yield value, [row for row in rows if row[key] == value]
 
 
 def table(sheet: Datasheet) -> Iterator[fig.Found]:
     """Agreement, consistency and errors by temperature."""
     head = fig.Head("temperature", "7a", "Agreement, consistency and errors by temperature")
-    found: dict[str, dict[float, Row]] = {}
+    reach: dict[str, list[float]] = {}
+    curves: dict[str, dict[str, dict[float, float]]] = {name: {} for name in _OUTCOMES}
     rows: list[tuple[Any, ...]] = []
     cells = list(_rows_of(sheet, "temperature_table"))
     several = len({suite for _, suite, _ in cells}) > 1
@@ -57,36 +58,32 @@ def table(sheet: Datasheet) -> Iterator[fig.Found]:
             continue
         at = float(row["temperature"])
         who = _words(judge, suite if several else "", *known) or suite
-        found.setdefault(who, {})[at] = row
-        means = [_number(row, f"{name}_mean") for name in _OUTCOMES]
-        rows.append((judge, suite, *known, at, *means, row.get("n")))
-    if not found:
+        reach.setdefault(who, []).append(at)
+        means = {name: _number(row, f"{name}_mean") for name in _OUTCOMES}
+        for name, mean in means.items():
+            if mean is not None:
+                curves[name].setdefault(who, {})[at] = mean
+        rows.append((judge, suite, *known, at, *means.values(), row.get("n")))
+    if not rows:
         yield fig.Absent(head, _NO_TEMPERATURES)
         return
-
-    def curves(name: str) -> Iterator[tuple[str, list[tuple[float, float]]]]:
-        for who, by in found.items():
-            points = [(at, _number(by[at], f"{name}_mean")) for at in sorted(by)]
-            if measured := [(at, mean) for at, mean in points if mean is not None]:
-                yield who, measured
-
     finding = "Agreement could not be measured at both ends of the temperatures"
     falls = [
-        (after - before, who, (low, before), (high, after))
-        for who, points in curves("agreement")
-        for (low, before), (high, after) in [(points[0], points[-1])]
-        if (low, high) == (min(found[who]), max(found[who]))
+        (by[max(by)] - by[min(by)], who, min(by), max(by))
+        for who, by in curves["agreement"].items()
+        if (min(by), max(by)) == (min(reach[who]), max(reach[who]))
     ]
     if falls:
-        _, who, (low, before), (high, after) = min(falls)
-        finding = f"Agreement of {who} goes from {fig.percent(before)} at {low:g} "
-        finding += f"to {fig.percent(after)} at {high:g}"
-    numbers = {who: number for number, who in enumerate(found)}
+        _, who, low, high = min(falls)
+        before, after = (fig.percent(curves["agreement"][who][at]) for at in (low, high))
+        finding = f"Agreement of {who} goes from {before} at {low:g} to {after} at {high:g}"
+    numbers = {who: number for number, who in enumerate(reach)}
 
-    def draw(axes: Any, name: str, of: Mapping[str, Sequence[tuple[float, float]]]) -> None:
+    def draw(axes: Any, name: str) -> None:
         fig.shares(axes, "y")
-        for who, points in of.items():
-            fig.curve(axes, numbers[who], [x for x, _ in points], [y for _, y in points], who)
+        for who, by in curves[name].items():
+            xs = sorted(by)
+            fig.curve(axes, numbers[who], xs, [by[x] for x in xs], who)
         fig.labels(axes, "temperature", f"{_plain(name)} (share)")
 
     yield fig.Figure(
@@ -94,11 +91,7 @@ def table(sheet: Datasheet) -> Iterator[fig.Found]:
         finding,
         "Agreement with the gold label, consistency of replicates, and replies without a usable "
         "verdict, by the temperature that was asked for.",
-        tuple(
-            fig.Panel(partial(draw, name=name, of=of))
-            for name in _OUTCOMES
-            if (of := dict(curves(name)))
-        ),
+        tuple(fig.Panel(partial(draw, name=name)) for name in _OUTCOMES if curves[name]),
         ("judge", "suite", *_CELL, "temperature", *_OUTCOMES, "n"),
         tuple(rows),
     )
@@ -151,7 +144,7 @@ def effects(sheet: Datasheet) -> Iterator[fig.Found]:
     columns = ("method", "outcome", "group", "level", "low", "high", "value", "lower", "upper", "n")
     panels, overall = [], []
     for judge, _, effects_of in tables_named(sheet, "temperature_effects"):
-        for outcome, of in _by_outcome(effects_of):
+        for outcome, of in _by("outcome", effects_of):
             some = [row for row in of if row.get("value") is not None]
             if len(some) > _MOST_EFFECTS:  # single pairs of temperatures are in the table
                 some = [row for row in some if row["method"] != "pair"]
@@ -225,7 +218,7 @@ def attributions(sheet: Datasheet) -> Iterator[fig.Found]:
     panels = [
         _swarms_panel(of, _words(judge, _plain(outcome)))
         for judge, _, points in tables_named(sheet, "temperature_attribution_points")
-        for outcome, of in _by_outcome(points)
+        for outcome, of in _by("outcome", points)
     ]
     if not panels:
         yield fig.Absent(head, _NO_EFFECTS)
@@ -233,10 +226,8 @@ def attributions(sheet: Datasheet) -> Iterator[fig.Found]:
     finding = "No feature moves the prediction"
     if sized := [row for _, _, row in known if row.get("value") is not None]:
         most = max(sized, key=lambda row: float(row["value"]))
-        finding = (
-            f"{most['feature']} moves the prediction of {most['outcome']} most: "
-            f"{fig.shown(float(most['value']))} on average"
-        )
+        finding = f"{most['feature']} moves the prediction of {most['outcome']} most: "
+        finding += f"{fig.shown(float(most['value']))} on average"
     yield fig.Figure(
         head,
         _plain(finding),
@@ -254,7 +245,7 @@ def attributions(sheet: Datasheet) -> Iterator[fig.Found]:
 
 
 def _swarms_panel(rows: Rows, title: str) -> fig.Panel:
-    names = [_plain(name) for name in dict.fromkeys(row["feature"] for row in rows)]
+    names = [_plain(name) for name, _ in _by("feature", rows)]
     label = "SHAP value (change of the prediction)"
     return _around_zero(names, label, title, 0.42, lambda axes: fig.swarm(axes, swarm_of(rows)))
 
@@ -264,8 +255,8 @@ def swarm_of(rows: Rows) -> Iterator[tuple[float, float, float]]:
 
     The places are always the same ones.
     """
-    for place, feature in enumerate(dict.fromkeys(row["feature"] for row in rows)):
-        points = sorted((r for r in rows if r["feature"] == feature), key=lambda row: row["shap"])
+    for place, (_, of_feature) in enumerate(_by("feature", rows)):
+        points = sorted(of_feature, key=lambda row: float(row["shap"]))
         values = {row["feature_value"] for row in points}
         levels = sorted(values, key=lambda value: (isinstance(value, str), value))
         first = points[0]["shap"]

@@ -28,6 +28,7 @@ LEVELS: dict[str, float] = {
     "errors": 0,
     "trial": 0,
     "estimate": 0,
+    "grouping": 0,
     # The datasheet as a value, figures on axes that are given, words of a profile, lines laid out.
     "layout": 0.2,
     "datasheet": 0.2,

@@ -6,10 +6,10 @@ the judge in groups: canonical pairs, replicates or single calls.
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
+from pytest_judgesense.grouping import grouped
 from pytest_judgesense.measures.cell import Cell, answered, no_preference
 from pytest_judgesense.measures.order import DECOMPOSITION
 from pytest_judgesense.measures.rates import disagree, refused
@@ -35,12 +35,12 @@ def orders(matches: Callable[[Judgment, Judgment], object]) -> Find:
 
 def repeats(cell: Cell, _: Mapping[str, Any]) -> list[Group]:
     """Replicates of one question that name more than one verdict."""
-    found: dict[tuple[object, ...], list[Judgment]] = defaultdict(list)
-    for judgment in cell.judgments:
-        trial = judgment.trial
-        where = (trial.condition.get("temperature"), trial.condition.get("model"))
-        found[trial.item, trial.template, trial.order, *where].append(judgment)
-    return [tuple(group) for group in found.values() if disagree(*group)]
+
+    def asked(judgment: Judgment) -> tuple[object, ...]:
+        trial, at = judgment.trial, judgment.trial.condition.get
+        return trial.item, trial.template, trial.order, at("temperature"), at("model")
+
+    return [tuple(some) for some in grouped(cell.judgments, asked).values() if disagree(*some)]
 
 
 def _missed(judgment: Judgment) -> bool:

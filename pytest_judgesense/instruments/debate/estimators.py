@@ -20,15 +20,16 @@ is taken over the debates of all prompts. Clusters are topics: both assignments 
 from __future__ import annotations
 
 import json
-from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from operator import attrgetter
 from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pytest_judgesense.estimate import Anew, Clustered, Estimate
+from pytest_judgesense.grouping import grouped
 from pytest_judgesense.instruments.debate.measures import (
     CONFIDENCE_VARIANCE,
     INSTABILITY,
@@ -110,12 +111,11 @@ def winner_of(judgments: Sequence[Judgment]) -> str | None:
 
 def tallies_of(cell: Cell) -> dict[str, tuple[Tally, ...]]:
     """The tallies of every debate by template; debates in the order of the judgments."""
-    found: dict[str, dict[str, list[Judgment]]] = {template: {} for template in cell.templates}
-    for judgment in cell.judgments:
-        found[judgment.trial.template].setdefault(judgment.trial.item, []).append(judgment)
+    by_template = grouped(cell.judgments, attrgetter("trial.template"))
+    debates = {t: grouped(by_template[t], attrgetter("trial.item")) for t in cell.templates}
     return {
-        template: tuple(_tally(runs, cell.design.ddof) for runs in debates.values())
-        for template, debates in found.items()
+        template: tuple(_tally(runs, cell.design.ddof) for runs in of_debates.values())
+        for template, of_debates in debates.items()
     }
 
 
@@ -275,13 +275,9 @@ def _instability(part: _Part) -> Estimate:
 def _same_wins(part: _Part, same: Measure) -> Estimate:
     """Topics in which one side, or one debater, wins under both assignments."""
     cell, condition, _ = part
-    topics: dict[tuple[str, str], dict[str, list[Judgment]]] = defaultdict(
-        lambda: defaultdict(list)
-    )
-    for judgment in cell.judgments:
-        trial = judgment.trial
-        topics[trial.cluster, trial.template][trial.item].append(judgment)
-    exchanged = [tuple(debates.values()) for debates in topics.values() if _exchanged(debates)]
+    topics = grouped(cell.judgments, attrgetter("trial.cluster", "trial.template"))
+    debates = [[*grouped(of, attrgetter("trial.item")).values()] for of in topics.values()]
+    exchanged = [of_topic for of_topic in debates if _exchanged(of_topic)]
     if not exchanged:
         reason = "no topic was debated twice with exchanged sides"
         return unavailable(same, cell, reason, condition)
@@ -296,9 +292,9 @@ def _same_wins(part: _Part, same: Measure) -> Estimate:
     return rate(same, cell, units, condition)
 
 
-def _exchanged(debates: Mapping[str, list[Judgment]]) -> bool:
+def _exchanged(debates: Sequence[Sequence[Judgment]]) -> bool:
     models = ("pro_model", "con_model")
-    sides = [[runs[0].trial.condition.get(key) for key in models] for runs in debates.values()]
+    sides = [[runs[0].trial.condition.get(key) for key in models] for runs in debates]
     return len(sides) == 2 and None not in sides[0] and sides[0] == sides[1][::-1] != sides[1]
 
 

@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from itertools import combinations
+from operator import attrgetter
 from typing import Any
 
+from pytest_judgesense.grouping import grouped
 from pytest_judgesense.instruments.debate.estimators import Tally, tallies_of, winner_of
 from pytest_judgesense.instruments.debate.measures import WEIGHTS
 from pytest_judgesense.measures import evidence
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.evidence import Find, Group
+from pytest_judgesense.trial import Judgment
 
 
-def _runs(cell: Cell) -> dict[tuple[str, str], Group]:
+def _runs(cell: Cell) -> dict[tuple[str, str], list[Judgment]]:
     """The judgments by prompt and debate."""
-    runs: dict[tuple[str, str], Group] = defaultdict(tuple)
-    for judgment in cell.judgments:
-        runs[judgment.trial.template, judgment.trial.item] += (judgment,)
-    return runs
+    return grouped(cell.judgments, attrgetter("trial.template", "trial.item"))
 
 
 def _about(cell: Cell, condition: Mapping[str, Any]) -> Cell:
@@ -46,7 +45,8 @@ def _that_add(size: Callable[[Cell, Tally, Mapping[str, Any]], float]) -> Find:
             for template, tallies in tallies_of(cell).items()
             for tally in tallies
         }
-        return [runs[key] for key in sorted(added, key=lambda key: -added[key]) if added[key] > 0]
+        most = sorted(added, key=lambda key: -added[key])
+        return [tuple(runs[key]) for key in most if added[key] > 0]
 
     return _under_its_prompts(find)
 
@@ -79,7 +79,7 @@ def prompts_apart(cell: Cell, _: Mapping[str, Any]) -> list[Group]:
     groups = []
     for debate in dict.fromkeys(debate for _, debate in runs):
         for pair in combinations(cell.templates, 2):
-            one, other = (runs.get((template, debate), ()) for template in pair)
+            one, other = (runs.get((template, debate), []) for template in pair)
             winners = {winner_of(one), winner_of(other)}
             if None not in winners and len(winners) > 1:
                 groups.append((*one, *other))

@@ -40,16 +40,17 @@ Between two prompts of one judge::
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
+from operator import attrgetter
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pytest_judgesense.estimate import Estimate
+from pytest_judgesense.grouping import grouped
 from pytest_judgesense.instruments.debate.estimators import (
     COMPONENTS,
     Tally,
@@ -150,14 +151,13 @@ class Ranking:
     def candidates(self) -> dict[str, int]:
         """Those that may be the most stable, with sums of ranks; the recommended one first."""
         some = [row for row in self.rows if row.ranks[0] == 1]
-        columns: list[list[float]] = [
+        columns: list[list[float | None]] = [
             [row.instability for row in some],
             [row.parts[SCORE_VARIANCE.name] for row in some],
+            [row.prompt_disagreement for row in some],
         ]
-        robust = [row.prompt_disagreement for row in some]
-        known = [share for share in robust if share is not None]
-        columns += [known] * (len(known) == len(some))
-        sums = _ranks(np.array(columns)).sum(axis=0).tolist()
+        known = np.array([column for column in columns if None not in column], dtype=np.float64)
+        sums = _ranks(known).sum(axis=0).tolist()
         # Those of equal sums stay in the order of their instability.
         ordered = sorted(zip(sums, some, strict=True), key=lambda one: one[0])
         return {row.name: places for places, row in ordered}
@@ -167,13 +167,11 @@ class Ranking:
         """The configuration to choose, and why, in one sentence."""
         if not self.rows or self.standings is None:
             return "no configuration can be recommended: none has debates with two parsed runs"
-        candidates = list(self.candidates)
-        best = next(row for row in self.rows if row.name == candidates[0])
-        of_all = ""
-        if len(candidates) > 1:
-            of_all = (
-                f", the lowest sum of ranks among {len(candidates)} that may be the most stable"
-            )
+        name, *others = self.candidates
+        best, of_all = next(row for row in self.rows if row.name == name), ""
+        if others:
+            count = len(others) + 1
+            of_all = f", the lowest sum of ranks among {count} that may be the most stable"
         kept = sum(winner == best.name for _, winner, _ in self.reliance)
         ranks = " to ".join(map(str, dict.fromkeys(best.left_out)))
         robust = best.prompt_disagreement
@@ -254,10 +252,10 @@ def rank(
         )
         for i in sorted(range(len(names)), key=lambda i: (ranks[i], names[i]))
     )
-    winners = {
-        variant: min(zip(score.tolist(), names, strict=True))[1]
+    winners = (
+        (variant, min(zip(score.tolist(), names, strict=True))[1])
         for variant, score in _variants(parts, vector)
-    }
+    )
     return Ranking(
         suite,
         excluded,
@@ -267,7 +265,7 @@ def rank(
         len(shared),
         len(set(topics)),
         max(tally.runs for some in compared for tally in some),
-        tuple((variant, name, name != ranked[0].name) for variant, name in winners.items()),
+        tuple((variant, name, name != ranked[0].name) for variant, name in winners),
         stand,
         _models(dict(zip(names, compared, strict=True)), vector, seed),
     )
@@ -286,23 +284,20 @@ def _prompt_disagreement(
     for other, of_other in tallies.items():
         if other != name and other.rpartition(":")[0] == judge:
             pairs = [(tallies[name][debate].winner, of_other[debate].winner) for debate in debates]
-            decided = [one != another for one, another in pairs if one and another]
-            if decided:
+            if decided := [one != another for one, another in pairs if one and another]:
                 shares.append(sum(decided) / len(decided))
     return sum(shares) / len(shares) if shares else None
 
 
 def _models(tallies: Mapping[str, Sequence[Tally]], weights: Floats, seed: int) -> Standings | None:
     """The models by the mean instability over the prompts that all of them have."""
-    prompts: dict[str, list[str]] = defaultdict(list)
-    for name in tallies:
-        judge, _, prompt = name.rpartition(":")
-        prompts[judge].append(prompt)
-    common = sorted(set.intersection(*map(set, prompts.values())))
+    names = grouped(tallies, lambda name: name.rpartition(":")[0])
+    prompts = [{name.rpartition(":")[2] for name in some} for some in names.values()]
+    common = sorted(set.intersection(*prompts))
     if len(prompts) < 2 or not common:
         return None
     rows = {}
-    for judge in prompts:
+    for judge in names:
         by_prompt = [by_topic(tallies[f"{judge}:{prompt}"]) for prompt in common]
         rows[judge] = {
             topic: [number for of in by_prompt for number in of[topic]] for topic in by_prompt[0]
@@ -318,10 +313,8 @@ def _models(tallies: Mapping[str, Sequence[Tally]], weights: Floats, seed: int) 
 
 def by_topic(tallies: Sequence[Tally]) -> dict[str, list[float]]:
     """The summed rows of the tallies of each topic."""
-    found: dict[str, list[Tally]] = defaultdict(list)
-    for tally in tallies:
-        found[tally.cluster].append(tally)
-    return {topic: rows_of(some).sum(axis=0).tolist() for topic, some in found.items()}
+    topics = grouped(tallies, attrgetter("cluster"))
+    return {topic: rows_of(some).sum(axis=0).tolist() for topic, some in topics.items()}
 
 
 def _ranks(values: Floats) -> NDArray[np.intp]:
@@ -406,26 +399,22 @@ def prompt_estimates(cell: Cell) -> list[Estimate]:
         return [
             unavailable(measure, cell, reason) for measure in (PROMPT_DISAGREEMENT, SCORE_DELTA)
         ]
-    by_debate: dict[str, dict[str, list[Judgment]]] = defaultdict(lambda: defaultdict(list))
-    for judgment in cell.judgments:
-        by_debate[judgment.trial.item][judgment.trial.template].append(judgment)
-    found: list[Estimate] = []
-    for find in (_disagreement, _score_delta):
-        for some, condition in [
-            (pairs, {}),
-            *(([(a, b)], {"prompt_pair": f"{a}-{b}"}) for a, b in pairs),
-        ]:
-            runs = [(of.get(a, []), of.get(b, [])) for of in by_debate.values() for a, b in some]
-            found.append(find(cell, runs, condition))
-    return found
+    by_debate = [
+        grouped(some, attrgetter("trial.template"))
+        for some in grouped(cell.judgments, attrgetter("trial.item")).values()
+    ]
+    asked = [(pairs, {}), *(([(a, b)], {"prompt_pair": f"{a}-{b}"}) for a, b in pairs)]
+    runs = [
+        ([(of.get(a, []), of.get(b, [])) for of in by_debate for a, b in some], condition)
+        for some, condition in asked
+    ]
+    return [find(cell, *of) for find in (_disagreement, _score_delta) for of in runs]
 
 
 def _disagreement(cell: Cell, pairs: Sequence[_Pair], condition: dict[str, str]) -> Estimate:
     values, clusters, undecided = [], [], 0
     both: list[bool] = []
-    for first, second in pairs:
-        if not first or not second:
-            continue
+    for first, second in filter(all, pairs):
         one, other = winner_of(first), winner_of(second)
         if one is None or other is None:
             undecided += 1

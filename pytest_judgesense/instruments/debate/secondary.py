@@ -267,20 +267,14 @@ def _post_hoc(names: Sequence[str], cells: Floats) -> _Rows:
     rows: _Rows = []
     for i, j in pairs:
         differences = cells[i] - cells[j]
-        test: dict[str, Any] = {"t": None, "p_bonferroni": None}
-        test |= {"unavailable": "every topic differs alike"}
-        if np.ptp(differences) != 0:
+        row = {"pair": [names[i], names[j]], "difference": float(differences.mean())}
+        row |= {"topics": len(differences), "t": None, "p_bonferroni": None}
+        if np.ptp(differences) == 0:
+            row["unavailable"] = "every topic differs alike"
+        else:
             t, p = paired_t(differences)
-            test = {"t": t, "p_bonferroni": min(1.0, p * len(pairs))}
-        rows.append(
-            {
-                "pair": [names[i], names[j]],
-                "difference": float(differences.mean()),
-                "topics": len(differences),
-                **test,
-                "comparisons": len(pairs),
-            }
-        )
+            row |= {"t": t, "p_bonferroni": min(1.0, p * len(pairs))}
+        rows.append({**row, "comparisons": len(pairs)})
     return rows
 
 
@@ -288,11 +282,11 @@ def _described(parts: Floats) -> dict[str, _Rows]:
     """Correlations and principal components of the components that differ."""
     count = len(parts)
     varying = [i for i in range(len(COMPONENTS)) if count and np.ptp(parts[:, i]) > 0]
-    reason = f"needs {_FEWEST} or more configurations, found {count}"
-    if count >= _FEWEST:
-        reason = "fewer than two measures differ between configurations"
     if count < _FEWEST or len(varying) < 2:
-        return {table: _unavailable(reason) for table in ("measure_correlation", "measure_pca")}
+        reason = "fewer than two measures differ between configurations"
+        if count < _FEWEST:
+            reason = f"needs {_FEWEST} or more configurations, found {count}"
+        return dict.fromkeys(("measure_correlation", "measure_pca"), _unavailable(reason))
     names, chosen = [COMPONENTS[i] for i in varying], parts[:, varying]
     scaled = (chosen - chosen.mean(axis=0)) / chosen.std(axis=0)
     matrix = scaled.T @ scaled / count  # of standardised columns: Pearson's r

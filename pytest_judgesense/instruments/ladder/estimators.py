@@ -41,12 +41,14 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from operator import attrgetter
 from typing import Any, Final
 
 import numpy as np
 
 from pytest_judgesense.errors import InternalError
 from pytest_judgesense.estimate import Anew, Estimate, Missing
+from pytest_judgesense.grouping import grouped
 from pytest_judgesense.instruments.ladder import measures as of
 from pytest_judgesense.instruments.vacuum.measures import DARK_CURRENT
 from pytest_judgesense.measures import evidence
@@ -150,7 +152,6 @@ def invalidity(cell: Cell) -> str | None:
     A log has no texts, but it says which pairs were run: each needs its distance and subset,
     a better content exactly if its quality differs, and both presentation orders.
     """
-    orders: dict[tuple[str, str, int], set[str]] = {}
     for judgment in cell.judgments:
         trial = judgment.trial
         distance, subset = trial.condition.get("distance"), trial.condition.get("subset")
@@ -159,11 +160,9 @@ def invalidity(cell: Cell) -> str | None:
         if (trial.label in ("1", "2")) != (distance > 0):
             wanted = "a better content" if distance > 0 else "none"
             return f"trial {trial.id} at distance {distance} has label {trial.label}, not {wanted}"
-        orders.setdefault((trial.item, trial.template, trial.replicate), set()).add(trial.order)
-    alone = sum(len(seen) < 2 for seen in orders.values())
-    if alone:
-        return f"{alone} of {len(orders)} pairs were not run in both orders"
-    return None
+    pairs = grouped(cell.judgments, attrgetter("trial.item", "trial.template", "trial.replicate"))
+    alone = sum(len({one.trial.order for one in some}) < 2 for some in pairs.values())
+    return f"{alone} of {len(pairs)} pairs were not run in both orders" if alone else None
 
 
 def _same_quality(
@@ -222,12 +221,10 @@ def _fillers(cell: Cell) -> list[Estimate]:
 
 
 def _shift(cell: Cell, condition: Condition) -> Estimate:
-    found: dict[tuple[str, str, int], dict[str, Judgment]] = defaultdict(dict)
-    for judgment in cell.where(subset="same", **condition):
-        trial = judgment.trial
-        arm = str(trial.condition.get("arm"))
-        found[trial.item, trial.order, trial.replicate][arm] = judgment
-    pairs = [(two["strict"], two["baseline"]) for two in found.values() if len(two) == 2]
+    calls = cell.where(subset="same", **condition)
+    found = grouped(calls, attrgetter("trial.item", "trial.order", "trial.replicate"))
+    by_arm = [{str(one.trial.condition.get("arm")): one for one in some} for some in found.values()]
+    pairs = [(two["strict"], two["baseline"]) for two in by_arm if len(two) == 2]
     if not pairs:
         reason = "the same calls were not run under both prompts"
         return unavailable(of.CRITERION_SHIFT, cell, reason, condition)
@@ -254,9 +251,8 @@ def sensitivity_by_distance(
     cell: Cell, judgments: Sequence[Judgment], condition: Condition
 ) -> list[Estimate]:
     """The rates at each distance and pooled, d' and tie rate at each distance."""
-    by_distance: dict[Any, list[Judgment]] = defaultdict(list)
-    for judgment in judgments:
-        by_distance[judgment.trial.condition["distance"]].append(judgment)
+    by_distance: dict[Any, list[Judgment]]
+    by_distance = grouped(judgments, lambda judgment: judgment.trial.condition["distance"])
     at = [({**condition, "distance": d}, by_distance[d]) for d in sorted(by_distance)]
     ties = [one for where, calls in at for one in tie_and_abstain_rate(cell, calls, where)]
     better = [(where, calls) for where, calls in at if _distance(calls[0]) > 0]

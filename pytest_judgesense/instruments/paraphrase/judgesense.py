@@ -26,6 +26,7 @@ from types import NoneType
 from typing import Any, Final, TypeAlias
 
 from pytest_judgesense.errors import LogError, UsageError
+from pytest_judgesense.grouping import grouped
 from pytest_judgesense.importers import Imported, Row, left_out, once, read_rows, slug
 from pytest_judgesense.instruments.paraphrase.results import all_rows, placed
 from pytest_judgesense.suites.space import DecisionSpace
@@ -202,10 +203,9 @@ def read_pairs(rows: Sequence[Row], path: Path) -> PairFile:
             raise row.wrong("pair_id", "letters, digits, '.', '_' and '-', at most 80")
     spaces = spaces_of(rows, ("ground_truth_label",))
     known: dict[tuple[str, str], str] = {}
-    by_task: dict[str, list[Row]] = {}
     for row in rows:
         once(known, ("of the file", row.text("pair_id")), row)
-        by_task.setdefault(row.text("task_type"), []).append(row)
+    by_task = grouped(rows, lambda row: row.text("task_type"))
     notices = [*left_out(rows, (*PAIR_FIELDS, SWAPPED))]
     if below := sum(row.value["semantic_equivalence_score"] < 1 for row in rows):
         notices.append(f"{below} rows have a semantic_equivalence_score below 1; it is not kept")

@@ -23,16 +23,17 @@ from __future__ import annotations
 import math
 import re
 from argparse import Namespace
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, combinations
+from operator import attrgetter
 from pathlib import Path
 from shlex import quote
 from types import NoneType
 from typing import Any, Final
 
 from pytest_judgesense.errors import LogError, UsageError, unknown_name
+from pytest_judgesense.grouping import grouped
 from pytest_judgesense.importers import (
     NO_VERDICT,
     Imported,
@@ -380,9 +381,7 @@ def judgments_of(
         remedy="name the column that tells them apart, by --map replicate=COLUMN, --map "
         "template=COLUMN or --map order=COLUMN (ab or ba); or leave the line out",
     )
-    by_suite: dict[str, list[Judgment]] = defaultdict(list)
-    for one in judgments:
-        by_suite[one.trial.suite].append(one)
+    by_suite = grouped(judgments, attrgetter("trial.suite"))
     notices = []
     for name, part in by_suite.items():
         if contents := _contents(part, ordered=ordered):

@@ -10,13 +10,13 @@ probabilities are 0 or 1, it is the JSS itself.
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
 from pytest_judgesense.estimate import Estimate
-from pytest_judgesense.instruments.paraphrase.estimators import Pair, paraphrase_pairs
+from pytest_judgesense.grouping import grouped
+from pytest_judgesense.instruments.paraphrase.estimators import paraphrase_pairs
 from pytest_judgesense.instruments.paraphrase.measures import SOFT_JSS
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.soft import meant, soft_rate, taken, unlike, variation
@@ -30,9 +30,7 @@ def estimates(cell: Cell) -> list[Estimate]:
     if not taken(cell):
         return []
     pairs = paraphrase_pairs(cell)
-    by_pair: dict[str, list[Pair]] = defaultdict(list)
-    for pair in pairs:
-        by_pair["~".join(judgment.trial.template for judgment in pair)].append(pair)
+    by_pair = grouped(pairs, lambda pair: "~".join(one.trial.template for one in pair))
     flags = ("degenerate",) if cell.degenerate else ()
 
     def alike(a: Judgment, b: Judgment) -> float:

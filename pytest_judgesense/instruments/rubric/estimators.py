@@ -400,30 +400,26 @@ def halo(cell: Cell) -> list[Estimate]:
     """How much more the grades of two criteria correlate than they should."""
     table, missing = scores(cell), missing_of(cell.outcomes)
     count = table.given.shape[1]
-    if count < 2:
-        reason = "needs two or more criteria"
-        return [unavailable(of.HALO, cell, reason, missing=missing)]
     compared = not np.isnan(table.human).all(axis=0).any() and table.human.size > 0
+    if count < 2 or (count < 3 and not compared):
+        reason = "without human grades it needs three or more criteria"
+        reason = "needs two or more criteria" if count < 2 else reason
+        return [unavailable(of.HALO, cell, reason, missing=missing)]
 
     def excess(*grades: _Floats, counts: NDArray[np.intp] | None = None) -> float:
-        found = []
-        for c, d in combinations(range(count), 2):
-            columns = [grades[c], grades[d]]
-            if compared:
-                columns += [grades[count + c], grades[count + d]]
+        known = []
+        for pair in combinations(range(count), 2):
+            columns = [grades[at + one] for at in range(0, len(grades), count) for one in pair]
             there = ~np.isnan(np.stack(columns)).any(axis=0)
             often = None if counts is None else counts[there]
-            judge = pearson(columns[0][there], columns[1][there], often)
-            beside = pearson(columns[2][there], columns[3][there], often) if compared else 0.0
-            found.append(judge - beside)
-        known = [one for one in found if not math.isnan(one)]
+            given = [column[there] for column in columns]
+            judge = pearson(given[0], given[1], often)
+            people = pearson(given[2], given[3], often) if compared else 0.0
+            known += [judge - people] * (not math.isnan(judge - people))
         if not known:
             return math.nan
         return float(np.mean(known) if compared else max(known) - np.median(known))
 
-    if not compared and count < 3:
-        reason = "without human grades it needs three or more criteria"
-        return [unavailable(of.HALO, cell, reason, missing=missing)]
     beside = "the human grades" if compared else "the median pair of criteria"
     return [
         _statistic(

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
 
+from pytest_judgesense.grouping import grouped
 from pytest_judgesense.instruments.paraphrase.estimators import flips as differing
 from pytest_judgesense.instruments.rubric.estimators import system_pairs
 from pytest_judgesense.instruments.rubric.grades import (
@@ -29,7 +31,7 @@ from pytest_judgesense.measures.cell import Cell, answered
 from pytest_judgesense.measures.evidence import Find, Group
 from pytest_judgesense.measures.evidence import repeats as differing_repeats
 from pytest_judgesense.measures.rates import disagree
-from pytest_judgesense.trial import Judgment, Verdict
+from pytest_judgesense.trial import Verdict
 
 _MOST = 20  # replies of which each counts a little against a judge
 
@@ -104,13 +106,11 @@ def not_apart(cell: Cell, _: Mapping[str, Any]) -> list[Group]:
     if not together:
         return []
     pair = max(together, key=lambda one: one.p)
-    found: dict[tuple[str, str, int], dict[object, Judgment]] = {}
-    for one in cell.judgments:
-        trial = one.trial
-        at = (trial.cluster, trial.template, trial.replicate)
-        found.setdefault(at, {})[trial.condition.get(SYSTEM)] = one
+    at = attrgetter("trial.cluster", "trial.template", "trial.replicate")
+    found = grouped(cell.judgments, at).values()
+    by_system = [{one.trial.condition.get(SYSTEM): one for one in some} for some in found]
     both: list[Group] = [
-        (by[pair.first], by[pair.second]) for by in found.values() if {*pair[:2]} <= {*by}
+        (by[pair.first], by[pair.second]) for by in by_system if {*pair[:2]} <= {*by}
     ]
     return both[:_MOST]
 

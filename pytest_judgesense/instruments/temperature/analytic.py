@@ -25,14 +25,15 @@ from __future__ import annotations
 
 import math
 import re
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
+from operator import attrgetter
 from typing import Final, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from pytest_judgesense.grouping import grouped
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.soft import Probabilities, right_verdict, told
 from pytest_judgesense.sections import Estimates, Row, Rows
@@ -69,11 +70,8 @@ def rows(cell: Cell, _estimates: Estimates, _suite: Suite | None) -> Rows | None
     at_once = _at_once(cell)
     if not at_once:
         return None
-    asked: dict[_Asked, list[Judgment]] = defaultdict(list)
-    for judgment in cell.judgments:
-        trial = judgment.trial
-        if trial.template in at_once:
-            asked[trial.item, trial.template, trial.order].append(judgment)
+    read = (one for one in cell.judgments if one.trial.template in at_once)
+    asked = grouped(read, attrgetter("trial.item", "trial.template", "trial.order"))
     known = {key: some for key, every in asked.items() if (some := [*filter(told, every)])}
     sampled = {float(t) for t in cell.values_of("temperature") if not isinstance(t, str)}
     return [_row(cell, t, asked, known) for t in sorted({*_GRID, *sampled})]

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from operator import itemgetter
 from typing import Any, Final
 
 from pytest_judgesense import figures as fig
 from pytest_judgesense.datasheet import Datasheet
 from pytest_judgesense.errors import printable
+from pytest_judgesense.grouping import grouped
 from pytest_judgesense.sections import Row, Rows, tables_named
 
 _MOST_EFFECTS: Final = 24
@@ -36,11 +38,6 @@ def _number(row: Row, column: str) -> float | None:
 
 def _rows_of(sheet: Datasheet, name: str) -> Iterator[tuple[str, str, Row]]:
     return ((judge, suite, row) for judge, suite, rows in tables_named(sheet, name) for row in rows)
-
-
-def _by(key: str, rows: Rows) -> Iterator[tuple[str, list[Row]]]:
-    for value in dict.fromkeys(row[key] for row in rows):
-        yield value, [row for row in rows if row[key] == value]
 
 
 def table(sheet: Datasheet) -> Iterator[fig.Found]:
@@ -144,7 +141,7 @@ def effects(sheet: Datasheet) -> Iterator[fig.Found]:
     columns = ("method", "outcome", "group", "level", "low", "high", "value", "lower", "upper", "n")
     panels, overall = [], []
     for judge, _, effects_of in tables_named(sheet, "temperature_effects"):
-        for outcome, of in _by("outcome", effects_of):
+        for outcome, of in grouped(effects_of, itemgetter("outcome")).items():
             some = [row for row in of if row.get("value") is not None]
             if len(some) > _MOST_EFFECTS:  # single pairs of temperatures are in the table
                 some = [row for row in some if row["method"] != "pair"]
@@ -218,7 +215,7 @@ def attributions(sheet: Datasheet) -> Iterator[fig.Found]:
     panels = [
         _swarms_panel(of, _words(judge, _plain(outcome)))
         for judge, _, points in tables_named(sheet, "temperature_attribution_points")
-        for outcome, of in _by("outcome", points)
+        for outcome, of in grouped(points, itemgetter("outcome")).items()
     ]
     if not panels:
         yield fig.Absent(head, _NO_EFFECTS)
@@ -245,7 +242,7 @@ def attributions(sheet: Datasheet) -> Iterator[fig.Found]:
 
 
 def _swarms_panel(rows: Rows, title: str) -> fig.Panel:
-    names = [_plain(name) for name, _ in _by("feature", rows)]
+    names = [_plain(name) for name in dict.fromkeys(row["feature"] for row in rows)]
     label = "SHAP value (change of the prediction)"
     return _around_zero(names, label, title, 0.42, lambda axes: fig.swarm(axes, swarm_of(rows)))
 
@@ -255,8 +252,8 @@ def swarm_of(rows: Rows) -> Iterator[tuple[float, float, float]]:
 
     The places are always the same ones.
     """
-    for place, (_, of_feature) in enumerate(_by("feature", rows)):
-        points = sorted(of_feature, key=lambda row: float(row["shap"]))
+    for place, of_feature in enumerate(grouped(rows, itemgetter("feature")).values()):
+        points = sorted(of_feature, key=itemgetter("shap"))
         values = {row["feature_value"] for row in points}
         levels = sorted(values, key=lambda value: (isinstance(value, str), value))
         first = points[0]["shap"]

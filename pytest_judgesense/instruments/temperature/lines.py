@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator
+from operator import itemgetter
 from typing import Final
 
 from pytest_judgesense.estimate import number_text
+from pytest_judgesense.grouping import grouped
 from pytest_judgesense.instruments.temperature.effects import ALL
 from pytest_judgesense.instruments.temperature.sweep import SOURCES
 from pytest_judgesense.sections import Row, Rows
@@ -53,13 +54,13 @@ def _spread(row: Row, column: str) -> str:
 
 def majority(rows: Rows) -> Iterator[str]:
     """The agreement of a vote of several calls, and its cost."""
-    of: dict[float, list[str]] = defaultdict(list)
-    for row in rows:
-        if row["agreement"] is not None:
-            calls = f"{row['calls']:.3g} call{'s' * (row['calls'] != 1)}"
-            vote = f"k {row['k']} {number_text(row['agreement'])} ({calls})"
-            of[row["temperature"]].append(vote)
-    for temperature, votes in of.items():
+    known = (row for row in rows if row["agreement"] is not None)
+    for temperature, some in grouped(known, itemgetter("temperature")).items():
+        votes = [
+            f"k {row['k']} {number_text(row['agreement'])} "
+            f"({row['calls']:.3g} call{'s' * (row['calls'] != 1)})"
+            for row in some
+        ]
         yield f"agreement of a vote of k at temperature {temperature:g}: {', '.join(votes)}"
 
 
@@ -143,10 +144,7 @@ def effects(rows: Rows) -> Iterator[str]:
 
 def attributions(rows: Rows) -> Iterator[str]:
     """The features that affect each outcome most; a missing package is named with the effects."""
-    of: dict[str, list[Row]] = defaultdict(list)
-    for row in rows:
-        if row.get("value", 0) > 0:
-            of[row["outcome"]].append(row)
+    of = grouped((row for row in rows if row.get("value", 0) > 0), itemgetter("outcome"))
     for outcome, features in of.items():
         moving = [
             f"{row['feature']} {number_text(row['value'])} (se {number_text(row['se'])}, "

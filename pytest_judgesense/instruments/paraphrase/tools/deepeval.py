@@ -12,8 +12,10 @@ from __future__ import annotations
 import re
 from argparse import Namespace
 from collections.abc import Iterator, Mapping
+from operator import itemgetter
 from typing import Any, Final
 
+from pytest_judgesense.grouping import grouped
 from pytest_judgesense.importers import Imported, Total, malformed, read_json, slug
 from pytest_judgesense.instruments.paraphrase.tools.graded import (
     Graded,
@@ -130,26 +132,23 @@ def _text(value: Any) -> str:
 
 def _totals(run: Mapping[str, Any], options: Namespace) -> Iterator[Total]:
     """Passes, failures, errors and the mean score of each metric; the cases that pass."""
-    read: dict[str, list[tuple[float | None, Any, Any]]] = {}
     cases = [case for kind in _CASES for case in list_of(run.get(kind))]
-    for case in cases:
-        for data in case.get("metricsData") or ():
-            score = number_of(data.get("score"), f"{options.path}: score")
-            result = score, data.get("success"), data.get("error")
-            read.setdefault(data["name"], []).append(result)
+    every = [data for case in cases for data in case.get("metricsData") or ()]
+    read = grouped(every, itemgetter("name"))
     for one in map(table_of, list_of(run.get("metricsScores"))):
         metric = str(one.get("metric"))
         if metric not in read:
             continue
-        found, numbers = read[metric], list_of(one.get("scores"))
-        scores = [score for score, _, error in found if score is not None and not error]
-        said = [n for n in (number_of(x, f"{options.path}: {metric}") for x in numbers) if n]
-        yield Total(f"sum of scores of {metric}", sum(said), sum(scores))
-        counted = {
-            "passes": sum(not error and bool(passed) for _, passed, error in found),
-            "fails": sum(not error and not passed for _, passed, error in found),
-            "errors": sum(bool(error) for _, _, error in found),
-        }
+        graded = [data for data in read[metric] if not data.get("error")]
+        said, scores = list_of(one.get("scores")), [data.get("score") for data in graded]
+        given, found = (
+            sum(number_of(score, f"{options.path}: {metric}") or 0.0 for score in of)
+            for of in (said, scores)
+        )
+        yield Total(f"sum of scores of {metric}", given, found)
+        passes = sum(bool(data.get("success")) for data in graded)
+        errors = len(read[metric]) - len(graded)
+        counted = {"passes": passes, "fails": len(graded) - passes, "errors": errors}
         for name, count in counted.items():
             if is_figure(one.get(name)):
                 yield Total(f"{name} of {metric}", one[name], count)

@@ -11,12 +11,13 @@ from __future__ import annotations
 import json
 import math
 from argparse import Namespace
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from operator import attrgetter
 from typing import Any, Final, NamedTuple, TypeAlias, TypeGuard
 
 from pytest_judgesense.errors import LogError, UsageError, unknown_name
+from pytest_judgesense.grouping import grouped
 from pytest_judgesense.importers import Imported, Row, Total, malformed
 from pytest_judgesense.instruments.paraphrase.results import judgments_of, refuse_fields
 from pytest_judgesense.suites.item import item_id
@@ -111,7 +112,7 @@ def imported(
     _refuse_columns(mapping, graded)
     told = list(notices)
     scales: dict[str, Scale] = {}
-    for suite, part in _by_suite(graded).items():
+    for suite, part in grouped(graded, attrgetter("suite")).items():
         grades = [grade for one in part for grade in (one.grade, one.human)]
         scale = _scale(grades, [word for one in part for word in one.offered], options)
         if isinstance(scale, Scale):
@@ -126,7 +127,7 @@ def imported(
             expected="at least one output that a model has graded",
             remedy="let a model grade outputs in the tool, and import the file that it writes then",
         )
-    for suite, part in _by_suite(read).items():
+    for suite, part in grouped(read, attrgetter("suite")).items():
         if changed := sum(one.human is not None for one in part):
             told.append(f"{suite}: {changed} grades that people have changed are labels")
     if "cluster" not in mapping:
@@ -169,13 +170,6 @@ def chosen(
     left = [name for name in names if options.scorer and name not in options.scorer]
     kept = [grade for name, grade in named if name not in left]
     return kept, [f"{several} that were not asked for: {', '.join(left)}"] * bool(left)
-
-
-def _by_suite(graded: Iterable[Graded]) -> dict[str, list[Graded]]:
-    found: dict[str, list[Graded]] = defaultdict(list)
-    for one in graded:
-        found[one.suite].append(one)
-    return found
 
 
 def _refuse_columns(mapping: Mapping[str, str], graded: Sequence[Graded]) -> None:

@@ -31,8 +31,8 @@ pooled estimates say how many. Worst cases of kappa are given for two labels.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
-from functools import partial
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
 from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
@@ -66,11 +66,6 @@ _NOTHING = "fewer than two templates were run on one item"
 _UNREAD = "no pair of templates has two verdicts: replies are unparsed, refused or failed"
 _ALL_EXCLUDED = "reviewers hold every template pair not to be equivalent"
 _BLOCK: Final = 1 << 20  # places of judgments held at a time while pairing
-
-
-def _why_nothing(cell: Cell, pairs: Places) -> str:
-    """Why no pair counts: there is none, none that is equivalent, or none with two verdicts."""
-    return _UNREAD if len(pairs) else _ALL_EXCLUDED if cell.design.excluded else _NOTHING
 
 
 def paraphrase_pairs(cell: Cell) -> list[Pair]:
@@ -177,6 +172,134 @@ def upper_half(cell: Cell) -> int:
     return labels.index(cut) if cut in labels else (len(labels) + 1) // 2
 
 
+@dataclass(frozen=True)
+class _Compared:
+    """Template pairs that are estimated together, and what their judgments say.
+
+    Attributes:
+        condition: of their estimates; ``notes`` are flags of all of these.
+        among: the judgments that decide whether the judge is degenerate; all by default.
+    """
+
+    cell: Cell
+    pairs: Places
+    said: Said
+    condition: Condition = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    among: NDArray[np.bool_] | None = None
+
+    @cached_property
+    def agree(self) -> Units:
+        """Each pair with two verdicts, and whether they agree."""
+        first, second = self.said.codes[self.pairs].T
+        return Units.at(self.cell, Groups.of_rows(self.pairs), first == second)
+
+    @cached_property
+    def complete(self) -> Places:
+        """The pairs with two verdicts."""
+        found: Places = self.pairs[(self.cell.outcomes[self.pairs] == VERDICT).all(axis=1)]
+        return found
+
+    @property
+    def nothing(self) -> str:
+        """Why no pair counts: there is none, none that is equivalent, or none with two verdicts."""
+        excluded = self.cell.design.excluded
+        return _UNREAD if len(self.pairs) else _ALL_EXCLUDED if excluded else _NOTHING
+
+    def degenerate(self, said: Said) -> tuple[str, ...]:
+        """The flag of a judge that says, or means, one thing throughout."""
+
+        def one_thing(codes: NDArray[np.int32]) -> bool:
+            there = codes >= 0
+            given = codes[there if self.among is None else self.among & there]
+            return given.size > 1 and bool((given == given[0]).all())
+
+        same = one_thing(self.cell.verdicts) or one_thing(said.codes)
+        return ("degenerate",) * same
+
+    def estimates(self) -> list[Estimate]:
+        """JSS, flip rate and kappa."""
+        cell, agree = self.cell, self.agree
+        flip = replace(agree, values=1.0 - agree.values)
+        shown: dict[str, Any] = {
+            "interval": partial(percentile_bootstrap, seed=cell.seed),
+            "flags": (*self.degenerate(self.said), *self.notes),
+            "nothing": self.nothing,
+        }
+        return [
+            rate(of.JSS, cell, agree, self.condition, **shown),
+            rate(of.FLIP_RATE, cell, flip, self.condition, **shown),
+            self._kappa(of.KAPPA, self.notes),
+        ]
+
+    def ordinal(self) -> list[Estimate]:
+        """The measures of labels with an order."""
+        cell, labels, at = self.cell, self.cell.design.labels, upper_half(self.cell)
+        reason = "the scale has one label" if len(labels) < 2 else ""
+        if unknown := {*self.said.words} - {*labels}:
+            reason = f"a verdict is not a label of the scale: {min(unknown)}"
+        if reason:
+            names = (of.JSS_BINARY, of.WITHIN_ONE_AGREEMENT, of.KAPPA_QUADRATIC)
+            return [unavailable(name, cell, reason) for name in names]
+        halves = Said.halves(cell)
+        steps = np.array([*(labels.index(word) for word in self.said.words), 0])
+
+        def near(measure: Measure, codes: NDArray[Any], within: int, *flags: str) -> Estimate:
+            first, second = codes[self.complete].T
+            units = replace(self.agree, values=(np.abs(first - second) <= within).astype(float))
+            return rate(measure, cell, units, flags=flags, nothing=self.nothing)
+
+        cut = f"cut below {labels[at]}"
+        return [
+            near(of.JSS_BINARY, halves.codes, 0, *self.degenerate(halves), cut),
+            near(of.WITHIN_ONE_AGREEMENT, steps[self.said.codes], 1, *self.degenerate(self.said)),
+            self._kappa(of.KAPPA_QUADRATIC, (), labels),
+        ]
+
+    def _kappa(
+        self, measure: Measure, notes: tuple[str, ...], scale: Sequence[str] = ()
+    ) -> Estimate:
+        """Kappa of the first verdicts and the second ones; quadratic over ``scale`` if given."""
+        complete, units, quadratic = self.complete, self.agree, bool(scale)
+        stated = partial(estimated, measure, self.cell, self.condition, missing=self._missing())
+        if not len(complete):
+            return stated(unavailable=self.nothing, flags=notes)
+        # Without a scale the labels are in alphabetical order.
+        words, codes = [str(word) for word in self.said.words], self.said.codes[complete]
+        labels = tuple(scale or sorted(words[code] for code in set(codes.ravel().tolist())))
+        known = [labels.index(word) if word in labels else -1 for word in words]
+        first, second = np.array(known, dtype=np.int16)[codes].T
+        table = np.zeros((len(labels), len(labels)), dtype=np.int64)
+        np.add.at(table, (first, second), 1)
+        value = table_kappa(table, quadratic=quadratic)
+        if value is None:
+            reason = "undefined: both wordings gave one and the same label throughout"
+            return stated(unavailable=reason, flags=("degenerate", *notes))
+        negative = ("negative",) * (value < 0)
+        # It outlives the units.
+        kept = replace(units, keys=(), values=units.values[:0].copy())
+        return stated(
+            value=value,
+            n=len(complete),
+            clustered=clustered_kappa(
+                first, second, units.clusters, scale=range(len(labels)) if quadratic else ()
+            ),
+            anew=partial(_anew, first, second, kept, labels, quadratic=quadratic),
+            flags=(*(self.degenerate(Said.raw(self.cell)) or negative), *notes),
+        )
+
+    def _missing(self) -> Missing:
+        """The missing replies, with the worst cases of kappa for two labels."""
+        missing, labels = self.agree.missing(bounded=False), self.cell.design.labels
+        if len(labels) != 2 or self.cell.design.others:
+            return missing
+        first, second = map(self.said.texts, self.pairs.T)
+        if not {*first, *second} <= {*labels, None}:
+            return missing
+        lower, upper = kappa_bounds(first, second, (labels[0], labels[1])) or (None, None)
+        return replace(missing, lower_bound=lower, upper_bound=upper)
+
+
 def estimates(cell: Cell, *, by_pair: bool = True) -> list[Estimate]:
     """JSS, flip rate and kappa: pooled, by polarity, of ordinal labels, by template pair."""
     said, (pairs, of_pair) = Said.meant(cell), pair_places(cell)
@@ -185,21 +308,14 @@ def estimates(cell: Cell, *, by_pair: bool = True) -> list[Estimate]:
         names = ", ".join(f"{a}~{b}" for a, b in cell.design.excluded)
         left_out = len(pair_places(cell, every=True)[0]) - len(pairs)
         notes = (f"{left_out} pairs excluded, not equivalent: {names}",)
-    agree = _agreements(cell, pairs, said)
-    found = _family(cell, pairs, {}, said, notes, agree)
+    pooled = _Compared(cell, pairs, said, notes=notes)
+    found = pooled.estimates()
     if any(cell.coded("has_polarity")[1]):
         for polarity, other in (("raw", Said.raw(cell)), ("remapped", said)):
-            compared = _agreements(cell, pairs, other)
-            found += _family(cell, pairs, {"polarity": polarity}, other, notes, compared)
+            found += _Compared(cell, pairs, other, {"polarity": polarity}, notes).estimates()
     if cell.design.ordinal:
-        found += _ordinal_family(cell, pairs, said, agree)
+        found += pooled.ordinal()
     return [*found, *(_by_pair(cell, pairs, of_pair, said) if by_pair else ())]
-
-
-def _agreements(cell: Cell, pairs: Places, said: Said) -> Units:
-    """Each pair with two verdicts, and whether they agree."""
-    first, second = said.codes[pairs].T
-    return Units.at(cell, Groups.of_rows(pairs), first == second)
 
 
 def _by_pair(cell: Cell, pairs: Places, of_pair: Places, said: Said) -> Iterator[Estimate]:
@@ -212,131 +328,7 @@ def _by_pair(cell: Cell, pairs: Places, of_pair: Places, said: Said) -> Iterator
         among = np.isin(codes, [names.index(name) for name in two])
         notes = ("equivalence unsure",) * (frozenset(two) in unsure)
         condition, of_two = {"template_pair": "~".join(two)}, pairs[of_pair == number]
-        agree = _agreements(cell, of_two, said)
-        yield from _family(cell, of_two, condition, said, notes, agree, among=among)
-
-
-def _family(
-    cell: Cell,
-    pairs: Places,
-    condition: Condition,
-    said: Said,
-    notes: tuple[str, ...],
-    agree: Units,
-    *,
-    among: NDArray[np.bool_] | None = None,
-) -> list[Estimate]:
-    """``among``: the judgments that decide whether the judge is degenerate; all by default."""
-    flip = replace(agree, values=1.0 - agree.values)
-    shown: dict[str, Any] = {
-        "interval": partial(percentile_bootstrap, seed=cell.seed),
-        "flags": (*_degenerate(cell, said, among), *notes),
-        "nothing": _why_nothing(cell, pairs),
-    }
-    return [
-        rate(of.JSS, cell, agree, condition, **shown),
-        rate(of.FLIP_RATE, cell, flip, condition, **shown),
-        _kappa(of.KAPPA, cell, pairs, condition, said, agree, notes=notes, among=among),
-    ]
-
-
-def _complete(cell: Cell, pairs: Places) -> Places:
-    """The pairs with two verdicts."""
-    found: Places = pairs[(cell.outcomes[pairs] == VERDICT).all(axis=1)]
-    return found
-
-
-def _degenerate(cell: Cell, said: Said, among: NDArray[np.bool_] | None = None) -> tuple[str, ...]:
-    """The flag of a judge that says, or means, one thing throughout, labels of both polarities."""
-
-    def one_thing(codes: NDArray[np.int32]) -> bool:
-        given = codes[codes >= 0] if among is None else codes[among & (codes >= 0)]
-        return given.size > 1 and bool((given == given[0]).all())
-
-    return ("degenerate",) if one_thing(cell.verdicts) or one_thing(said.codes) else ()
-
-
-def _ordinal_family(cell: Cell, pairs: Places, said: Said, agree: Units) -> list[Estimate]:
-    labels, at = cell.design.labels, upper_half(cell)
-    reason = "the scale has one label" if len(labels) < 2 else ""
-    if unknown := {*said.words} - {*labels}:
-        reason = f"a verdict is not a label of the scale: {min(unknown)}"
-    if reason:
-        names = (of.JSS_BINARY, of.WITHIN_ONE_AGREEMENT, of.KAPPA_QUADRATIC)
-        return [unavailable(name, cell, reason) for name in names]
-    halves, complete = Said.halves(cell), _complete(cell, pairs)
-    steps = np.array([*(labels.index(word) for word in said.words), 0])
-
-    def units(side: NDArray[Any], within: int = 0) -> Units:
-        near = np.abs(side[:, 0] - side[:, 1]) <= within
-        return replace(agree, values=near.astype(np.float64))
-
-    binary, near = units(halves.codes[complete]), units(steps[said.codes[complete]], 1)
-    nothing = _why_nothing(cell, pairs)
-    cut = (*_degenerate(cell, halves), f"cut below {labels[at]}")
-    return [
-        rate(of.JSS_BINARY, cell, binary, flags=cut, nothing=nothing),
-        rate(of.WITHIN_ONE_AGREEMENT, cell, near, flags=_degenerate(cell, said), nothing=nothing),
-        _kappa(of.KAPPA_QUADRATIC, cell, pairs, {}, said, agree, scale=labels),
-    ]
-
-
-def _kappa(
-    measure: Measure,
-    cell: Cell,
-    pairs: Places,
-    condition: Condition,
-    said: Said,
-    units: Units,
-    *,
-    scale: Sequence[str] = (),
-    notes: tuple[str, ...] = (),
-    among: NDArray[np.bool_] | None = None,
-) -> Estimate:
-    """Kappa of the first verdicts and the second ones; quadratic over ``scale`` if it is given."""
-    complete = _complete(cell, pairs)
-    missing = _kappa_missing(cell, pairs, said, units)
-    if not len(complete):
-        reason = _why_nothing(cell, pairs)
-        return unavailable(measure, cell, reason, condition, missing=missing, flags=notes)
-    # Without a scale the labels are in alphabetical order.
-    words = [str(word) for word in said.words]
-    labels = tuple(
-        scale or sorted(words[code] for code in set(said.codes[complete].ravel().tolist()))
-    )
-    known = [labels.index(word) if word in labels else -1 for word in words]
-    place = np.array(known, dtype=np.int16)
-    first, second = place[said.codes[complete]].T
-    table = np.zeros((len(labels), len(labels)), dtype=np.int64)
-    np.add.at(table, (first, second), 1)
-    value = table_kappa(table, quadratic=bool(scale))
-    if value is None:
-        reason = "undefined: both wordings gave one and the same label throughout"
-        flags = ("degenerate", *notes)
-        return unavailable(measure, cell, reason, condition, missing=missing, flags=flags)
-    degenerate = _degenerate(cell, Said.raw(cell), among)
-    flags = degenerate or (("negative",) if value < 0 else ())
-    return estimated(
-        measure,
-        cell,
-        condition,
-        value=value,
-        n=len(complete),
-        clustered=clustered_kappa(
-            first, second, units.clusters, scale=range(len(labels)) if scale else ()
-        ),
-        # It outlives the units.
-        anew=partial(
-            _anew,
-            first,
-            second,
-            replace(units, keys=(), values=units.values[:0].copy()),
-            labels,
-            quadratic=bool(scale),
-        ),
-        missing=missing,
-        flags=(*flags, *notes),
-    )
+        yield from _Compared(cell, of_two, said, condition, notes, among).estimates()
 
 
 def _anew(
@@ -352,19 +344,6 @@ def _anew(
         return np.array([np.nan if one is None else one for one in found])
 
     return Anew(units.cluster_names, columns, kappas)
-
-
-def _kappa_missing(cell: Cell, pairs: Places, said: Said, units: Units) -> Missing:
-    """The missing replies, with the worst cases of kappa for two labels."""
-    missing = units.missing(bounded=False)
-    labels = cell.design.labels
-    if len(labels) != 2 or cell.design.others:
-        return missing
-    first, second = said.texts(pairs[:, 0]), said.texts(pairs[:, 1])
-    if not {*first, *second} <= {*labels, None}:
-        return missing
-    lower, upper = kappa_bounds(first, second, (labels[0], labels[1])) or (None, None)
-    return replace(missing, lower_bound=lower, upper_bound=upper)
 
 
 def flips(cell: Cell, condition: Mapping[str, Any]) -> list[Pair]:
@@ -389,6 +368,6 @@ def flips_of_two_steps(cell: Cell, condition: Mapping[str, Any]) -> list[Pair]:
 
 
 def _differing(cell: Cell, said: Said) -> list[Pair]:
-    pairs = _complete(cell, pair_places(cell)[0])
+    pairs = _Compared(cell, pair_places(cell)[0], said).complete
     first, second = said.codes[pairs].T
     return _judged(cell, pairs[first != second])

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, fields
+from dataclasses import fields, is_dataclass
 from typing import Any, Final
 
 from pytest_judgesense.datasheet import (
@@ -29,6 +29,8 @@ from pytest_judgesense.estimate import Clustered, Estimate, Interval, Missing
 SCHEMA: Final = "judgesense/datasheet/1"
 # The fields of a judge besides its identity, which follow from its parts.
 DERIVED: Final = frozenset(("served", "prompts", "suites", "state", "recorded"))
+# What stays in the process that has counted the units of an estimate.
+_KEPT: Final = frozenset(("at", "observations", "anew"))
 
 
 def datasheet_json(sheet: Datasheet) -> str:
@@ -39,7 +41,7 @@ def datasheet_json(sheet: Datasheet) -> str:
             judge.identity,
             [_part(part, sheet.mode) for part in judge.parts],
             [_estimate(estimate) for estimate in judge.estimates],
-            [_check(line) for line in judge.checks],
+            part_to_plain(judge.checks),
             [dict(analysis) for analysis in judge.analyses],
         )
         for judge in sheet.judges
@@ -88,7 +90,7 @@ def summed_up(
         "measures": measures,
         "checks": checks,
         "analyses": analyses,
-        "calls": asdict(sum((Calls(**part["calls"]) for part in parts), Calls())),
+        "calls": part_to_plain(sum((Calls(**part["calls"]) for part in parts), Calls())),
         "notices": [
             *(notice for part in parts for notice in part["notices"]),
             *changed_between({part["suite"]: part["served"] for part in parts}),
@@ -106,7 +108,7 @@ def _part(part: SuiteSheet, mode: str) -> dict[str, Any]:
         "served": part.served,
         "state": state_of(mode, part.calls),
         "recorded": _span(part.recorded),
-        "calls": asdict(part.calls),
+        "calls": part_to_plain(part.calls),
         "notices": part.notices,
         "material": part.material,
     }
@@ -117,45 +119,23 @@ def _span(recorded: tuple[str, str] | None) -> dict[str, str] | None:
 
 
 def _estimate(estimate: Estimate) -> dict[str, Any]:
-    count, clustered = estimate.count, estimate.clustered
-    return {
-        **_estimate_to_plain(estimate),
-        # A count is a whole number except where pairs share a call: 3, not 3.0.
-        "count": int(count) if count is not None and count == int(count) else count,
-        "clustered": clustered and _but(clustered, "lower_bound", "upper_bound", "at"),
-        "missing": _but(estimate.missing, "share"),
-    }
+    """An estimate as a datasheet's file holds it: without what another field implies."""
+    made: dict[str, Any] = part_to_plain(estimate)
+    count, clustered = made["count"], made["clustered"]
+    if count is not None and count == int(count):
+        made["count"] = int(count)  # it is whole except where pairs share a call: 3, not 3.0
+    if clustered:
+        del clustered["lower_bound"], clustered["upper_bound"]
+    del made["missing"]["share"]
+    return made
 
 
-def _but(value: Any, *left_out: str) -> dict[str, Any]:
-    """The fields of a value by name, in their order, but for those ``left_out``."""
-    names = (one.name for one in fields(value))
-    return {name: getattr(value, name) for name in names if name not in left_out}
-
-
-def part_to_plain(part: SuiteSheet) -> dict[str, Any]:
-    """A part as JSON values, as a worker process sends it."""
-    return {
-        **_but(part),
-        "estimates": [_estimate_to_plain(estimate) for estimate in part.estimates],
-        "calls": _but(part.calls),
-        "checks": [_check(line) for line in part.checks],
-    }
-
-
-def _check(line: CheckLine) -> dict[str, Any]:
-    return {**_but(line), "gates": [_but(gate) for gate in line.gates]}
-
-
-def _estimate_to_plain(estimate: Estimate) -> dict[str, Any]:
-    interval, clustered = estimate.interval, estimate.clustered
-    return {
-        # The units behind an estimate stay in the process that has counted them.
-        **_but(estimate, "observations", "anew"),
-        "interval": interval and _but(interval),
-        "clustered": clustered and _but(clustered, "at"),
-        "missing": _but(estimate.missing),
-    }
+def part_to_plain(value: Any) -> Any:
+    """A part, or a value of one, as JSON values, as a worker process sends it."""
+    if is_dataclass(value):
+        names = (one.name for one in fields(value))
+        return {name: part_to_plain(getattr(value, name)) for name in names if name not in _KEPT}
+    return [part_to_plain(one) for one in value] if isinstance(value, tuple) else value
 
 
 def part_from_plain(value: Mapping[str, Any]) -> SuiteSheet:

@@ -16,6 +16,7 @@ from typing import Final, NamedTuple, TypeVar
 from pytest_judgesense.datasheet import Gate
 from pytest_judgesense.errors import printable
 from pytest_judgesense.estimate import Estimate, bar_text, compact
+from pytest_judgesense.figures import ends_of
 
 _SIGNS: Final = {"at least": "≥", "at most": "≤", "before": "before"}
 _LETTER: Final = 6.2  # mean width of a digit at 11 px
@@ -32,16 +33,11 @@ _T = TypeVar("_T")
 
 
 class Moment(NamedTuple):
-    """A measure at one time; ``value`` is ``None`` where it was not measured.
+    """A measure of a judge at one time; ``gate``: the bar that a check held it to."""
 
-    Attributes:
-        ends: of its clustered interval.
-        bar: the bar at that time, and its direction.
-    """
-
-    value: float | None
-    ends: tuple[float, float] | None = None
-    bar: Gate | None = None
+    judge: str
+    estimate: Estimate
+    gate: Gate | None
 
 
 def gauge(estimate: Estimate, gate: Gate) -> str:
@@ -83,14 +79,19 @@ def gauge(estimate: Estimate, gate: Gate) -> str:
     return _svg("gauge", _WIDTH, _HEIGHT, label, parts)
 
 
-def course(name: str, moments: Sequence[Moment], first: str, last: str) -> str:
+def course(name: str, moments: Sequence[Moment | None], first: str, last: str) -> str:
     """A measure over time at equal distances: a line, a band of its intervals, its bar.
 
-    ``first`` and ``last``: labels of the first and the last time.
+    ``moments`` are ``None`` where it was not taken; ``first`` and ``last``: labels of the first and
+    the last time.
     """
-    ends = [end for one in moments for end in one.ends or ()]
-    bars = [one.bar.bar for one in moments if one.bar]
-    low, high = _reach([*(one.value for one in moments), *ends, *bars])
+    there = [(place, one) for place, one in enumerate(moments) if one]
+    values = [(place, found) for place, one in there if (found := one.estimate.value) is not None]
+    spans = [(place, ends) for place, one in there if (ends := ends_of(one.estimate.clustered))]
+    gates = {place: one.gate for place, one in there if one.gate}
+    reached = (end for _, ends in spans for end in ends)
+    bars = (gate.bar for gate in gates.values())
+    low, high = _reach([*(value for _, value in values), *reached, *bars])
     left, top, right, bottom = _FRAME
     step = (right - left) / max(1, len(moments) - 1)
 
@@ -108,8 +109,7 @@ def course(name: str, moments: Sequence[Moment], first: str, last: str) -> str:
         parts.append(_tag("line", "grid", x1=left, x2=right, y1=y(number), y2=y(number)))
         at = y(number) + 4
         parts.append(_tag("text", "tick", f"{number:g}", x=left - 5, y=at, text_anchor="end"))
-    known = [(place, one) for place, one in enumerate(moments) if one.value is not None]
-    for run in _runs([(place, one.ends) for place, one in known if one.ends]):
+    for run in _runs(spans):
         # A measurement without neighbours has a band of a few units.
         wide = [
             (place + by, of)
@@ -118,17 +118,14 @@ def course(name: str, moments: Sequence[Moment], first: str, last: str) -> str:
         ]
         around = [(p, of[1]) for p, of in wide] + [(p, of[0]) for p, of in reversed(wide)]
         parts.append(_tag("polygon", "band", points=points(around)))
-    for place, one in enumerate(moments):
-        if one.bar:
-            xs = (max(left, x(place - 0.5)), min(right, x(place + 0.5)))
-            xs = xs if len(moments) > 1 else (left, right)
-            at = y(one.bar.bar)
-            parts.append(_tag("line", "bar", x1=xs[0], x2=xs[1], y1=at, y2=at))
-    values = [(place, one.value) for place, one in known if one.value is not None]
+    for place, gate in gates.items():
+        xs = (max(left, x(place - 0.5)), min(right, x(place + 0.5)))
+        xs = xs if len(moments) > 1 else (left, right)
+        at = y(gate.bar)
+        parts.append(_tag("line", "bar", x1=xs[0], x2=xs[1], y1=at, y2=at))
     parts += [_tag("polyline", "line", points=points(run)) for run in _runs(values)]
     for place, value in values:
-        gate = moments[place].bar
-        word = gate.outcome if gate else "plain"
+        word = gates[place].outcome if place in gates else "plain"
         parts.append(_tag("circle", f"estimate {word}", cx=x(place), cy=y(value), r=4))
     said = f"{name} over {len(moments)} measurements"
     if values:

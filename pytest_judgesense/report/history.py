@@ -7,11 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from pytest_judgesense.datasheet import Datasheet, Gate, JudgeSheet, span_of
-from pytest_judgesense.estimate import Estimate
-from pytest_judgesense.figures import ends_of
+from pytest_judgesense.datasheet import Datasheet, JudgeSheet, span_of
 from pytest_judgesense.report import numbers
 from pytest_judgesense.report.gauges import Moment, course
+from pytest_judgesense.report.view import gated
 
 _DAY: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
@@ -77,64 +76,48 @@ def lines_of(sheets: Sequence[Recorded]) -> Iterator[Line]:
     as for a baseline.
     """
     alone = all(len(one.sheet.judges) == 1 for one in sheets)
-    found: dict[tuple[str, str, str, frozenset[tuple[str, Any]]], list[_Point | None]] = {}
+    found: dict[tuple[str, str, Any], list[Moment | None]] = {}
     for place, one in enumerate(sheets):
-        for judge in one.sheet.judges:
-            for point in _points(judge):
-                estimate = point.estimate
-                who = "" if alone else judge.name
-                condition = frozenset(estimate.condition.items())
-                key = (who, estimate.suite, estimate.measure, condition)
-                found.setdefault(key, [None] * len(sheets))[place] = point
-    for (_, suite, measure, _), points in sorted(
+        for moment in (moment for judge in one.sheet.judges for moment in _moments(judge)):
+            judge = "" if alone else moment.judge
+            key = judge, moment.estimate.suite, gated(moment.estimate)
+            found.setdefault(key, [None] * len(sheets))[place] = moment
+    for (_, suite, _), moments in sorted(
         found.items(), key=lambda pair: (*pair[0][:2], not _is_gated(pair[1]))
     ):
-        last = next(one for one in reversed(points) if one)
-        moments = [
-            Moment(one.estimate.value, ends_of(one.estimate.clustered), one.gate)
-            if one
-            else Moment(None)
-            for one in points
-        ]
-        if all(one.value is None for one in moments):
+        if all(one is None or one.estimate.value is None for one in moments):
             continue
+        last = next(one for one in reversed(moments) if one)
+        measure, condition = last.estimate.measure, last.estimate.condition
         svg = course(f"{measure} on {suite}", moments, sheets[0].when, sheets[-1].when)
-        rows = tuple(_row(one, point) for one, point in zip(sheets, points, strict=True) if point)
-        found_at, gated = last.estimate.condition, _is_gated(points)
-        yield Line(last.judge, suite, measure, found_at, gated, svg, rows)
+        rows = (_row(one, then) for one, then in zip(sheets, moments, strict=True) if then)
+        yield Line(last.judge, suite, measure, condition, _is_gated(moments), svg, tuple(rows))
 
 
-@dataclass(frozen=True, slots=True)
-class _Point:
-    judge: str
-    estimate: Estimate
-    gate: Gate | None
-
-
-def _points(judge: JudgeSheet) -> Iterator[_Point]:
+def _moments(judge: JudgeSheet) -> Iterator[Moment]:
     for part in judge.parts:
         gates = {
-            (gate.measure, frozenset(gate.condition.items())): gate
+            gated(gate): gate
             for line in part.checks
             for gate in line.gates
             if gate.sign != "before"  # those of a baseline move with it
         }
         for one in part.estimates:
-            gate = gates.get((one.measure, frozenset(one.condition.items())))
+            gate = gates.get(gated(one))
             if gate or not one.condition:
-                yield _Point(judge.name, one, gate)
+                yield Moment(judge.name, one, gate)
 
 
-def _is_gated(points: Sequence[_Point | None]) -> bool:
-    return any(one and one.gate for one in points)
+def _is_gated(moments: Sequence[Moment | None]) -> bool:
+    return any(one and one.gate for one in moments)
 
 
-def _row(sheet: Recorded, point: _Point) -> tuple[str, ...]:
-    one, gate = point.estimate, point.gate
+def _row(sheet: Recorded, moment: Moment) -> tuple[str, ...]:
+    judge, one, gate = moment
     return (
         sheet.when,
         sheet.name,
-        point.judge,
+        judge,
         numbers.value(one),
         numbers.interval(one.clustered, one.flags),
         numbers.counts(one),

@@ -10,6 +10,7 @@ from typing import Any, Final
 from pytest_judgesense.datasheet import (
     CheckLine,
     Datasheet,
+    Gate,
     JudgeSheet,
     SuiteSheet,
     setting_notices,
@@ -78,9 +79,9 @@ class PartView:
         gates: dict[Any, list[CheckLine]] = {}
         for line in self.part.checks:
             if isinstance(line.bar, float):
-                gates.setdefault(_gated(line), []).append(line)
+                gates.setdefault(gated(line), []).append(line)
         estimates = self.part.estimates
-        rows = (RowView(one, tuple(gates.get(_gated(one), ()))) for one in estimates)
+        rows = (RowView(one, tuple(gates.get(gated(one), ()))) for one in estimates)
         return tuple(
             one
             for one in rows
@@ -274,7 +275,8 @@ def outcome_words(outcomes: Iterable[str]) -> str:
     return ", ".join(parts)
 
 
-def _gated(one: CheckLine | Estimate) -> tuple[str, frozenset[tuple[str, Any]]]:
+def gated(one: CheckLine | Gate | Estimate) -> tuple[str, frozenset[tuple[str, Any]]]:
+    """The measure and the condition, by which checks and the estimates that they gate agree."""
     return one.measure, frozenset(one.condition.items())
 
 

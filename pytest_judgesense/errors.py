@@ -139,6 +139,19 @@ class UsageError(JudgesenseError):
 class ExtensionError(UsageError):
     """A measure, provider, suite kind or report section of a plugin is wrong."""
 
+    @classmethod
+    @contextmanager
+    def blaming(cls, what: str, expected: str, *objections: type[Exception]) -> Iterator[None]:
+        """Raise this error in place of any but a `JudgesenseError` and the ``objections``."""
+        passed_on: Faults = (JudgesenseError, *objections)
+        try:
+            yield
+        except passed_on:
+            raise
+        except Exception as error:
+            found = f"{type(error).__name__}: {error}"
+            raise cls(what, found=found, expected=expected, remedy="fix the plugin") from error
+
 
 class SuiteError(JudgesenseError):
     """A suite file or one of its stimuli is wrong."""

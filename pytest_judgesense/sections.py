@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias
 
-from pytest_judgesense.errors import ExtensionError, JudgesenseError
+from pytest_judgesense.errors import ExtensionError
 from pytest_judgesense.estimate import Estimate
 
 if TYPE_CHECKING:  # a plugin imports this module when pytest starts
@@ -110,21 +110,15 @@ class ReportSection:
         if not self.source:
             found = self.rows(cell, estimates, suite)
             return None if found is None else _table(self.name, cell.suite, found)
-        try:
+        with ExtensionError.blaming(
+            f"report section {self.name!r} of plugin {self.source} cannot be made of judge "
+            f"{cell.judge} on suite {cell.suite}",
+            "rows of plain values, and lines of text",
+        ):
             # Converted to JSON and back: the rows are shown as workers send and files hold them.
             given = list(self.rows(cell, estimates, suite) or ())
             rows = json.loads(json.dumps(given, allow_nan=False))
             lines = [str(line) for line in self.lines(rows)] if rows else []
-        except JudgesenseError:
-            raise
-        except Exception as error:
-            raise ExtensionError(
-                f"report section {self.name!r} of plugin {self.source} cannot be made of judge "
-                f"{cell.judge} on suite {cell.suite}",
-                found=f"{type(error).__name__}: {error}",
-                expected="rows of plain values, and lines of text",
-                remedy="fix the plugin",
-            ) from error
         return {**_table(self.name, cell.suite, rows), "lines": lines} if rows else None
 
 

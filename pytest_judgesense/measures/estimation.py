@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
-from pytest_judgesense.errors import ExtensionError, JudgesenseError
+from pytest_judgesense.errors import ExtensionError
 from pytest_judgesense.estimate import Estimate
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.measure import Measure
@@ -31,18 +31,12 @@ def _taken(cell: Cell, measures: list[Measure]) -> Iterator[Estimate]:
     if not first.source:
         yield from first.estimator(cell)
         return
-    named = f"measure {first.name!r} of plugin {first.source}"
-    try:
+    with ExtensionError.blaming(
+        f"measure {first.name!r} of plugin {first.source} could not be taken of judge {cell.judge} "
+        f"on suite {cell.suite}",
+        "estimates; `unavailable` where there is nothing to measure",
+    ):
         found: list[object] = list(first.estimator(cell))
-    except JudgesenseError:
-        raise
-    except Exception as error:
-        raise ExtensionError(
-            f"{named} could not be taken of judge {cell.judge} on suite {cell.suite}",
-            found=f"{type(error).__name__}: {error}",
-            expected="estimates; `unavailable` where there is nothing to measure",
-            remedy="fix the plugin",
-        ) from error
     units = {measure.name: measure.unit for measure in measures}
 
     def wrong(measure: Measure, found: str) -> ExtensionError:
@@ -56,13 +50,13 @@ def _taken(cell: Cell, measures: list[Measure]) -> Iterator[Estimate]:
 
     seen: list[tuple[str, dict[str, str | int | float]]] = []
     for estimate in found:
-        if isinstance(estimate, Estimate) and estimate.measure in units:
-            place = (estimate.measure, dict(estimate.condition))
-            if estimate.suite == cell.suite and place not in seen:
-                seen.append(place)
-                yield replace(estimate, unit=units[estimate.measure])
-                continue
-        raise wrong(first, repr(estimate)[:200])
+        if not isinstance(estimate, Estimate) or estimate.suite != cell.suite:
+            raise wrong(first, repr(estimate)[:200])
+        place = (estimate.measure, dict(estimate.condition))
+        if estimate.measure not in units or place in seen:
+            raise wrong(first, repr(estimate)[:200])
+        seen.append(place)
+        yield replace(estimate, unit=units[estimate.measure])
     given = {name for name, _ in seen}
     for measure in measures:
         if measure.name not in given:

@@ -6,12 +6,12 @@ every suite; items, rules, calls and replies may be those of the kind.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from pytest_judgesense.errors import ExtensionError, JudgesenseError, SuiteError
+from pytest_judgesense.errors import ExtensionError, SuiteError
 from pytest_judgesense.suites.finding import Rule
 from pytest_judgesense.suites.item import ITEM_ID, Item
 from pytest_judgesense.trial import Outcome, Trial
@@ -122,24 +122,23 @@ class Kind:
             SuiteError: the lines are wrong.
             ExtensionError: the plugin that added the kind is wrong; it is named.
         """
-        try:
-            with self.blamed(ValueError):
-                items = list(self.items(stimuli))
-        except ValueError as error:
-            if not self.source:
-                raise
-            raise SuiteError(
-                f"the stimuli in {stimuli.file} are not of the kind {self.name}",
-                found=str(error),
-                expected=f"what plugin {self.source} documents for the kind {self.name}",
-                remedy="fix the lines",
-            ) from error
+        documented = SuiteError.instead_of(
+            ValueError,
+            f"the stimuli in {stimuli.file} are not of the kind {self.name}",
+            expected=f"what plugin {self.source} documents for the kind {self.name}",
+            remedy="fix the lines",
+        )
+        with documented if self.source else _OWN, self.blamed(ValueError):
+            items = list(self.items(stimuli))
         seen: set[str] = set()
         for item in items if self.source else ():
             if not isinstance(item, Item) or not ITEM_ID.fullmatch(item.id) or item.id in seen:
-                raise self._broken(
-                    repr(item)[:200],
-                    "items with an id of its own each, made of letters, digits, '.', '_' and '-'",
+                raise ExtensionError(
+                    self._unusable,
+                    found=repr(item)[:200],
+                    expected="items with an id of its own each, made of letters, digits, '.', '_' "
+                    "and '-'",
+                    remedy="fix the plugin",
                 )
             seen.add(item.id)
         if not items:
@@ -162,31 +161,19 @@ class Kind:
             with self.blamed(ValueError):
                 self.verify(form)
 
-    def blamed(self, objection: type[Exception] = JudgesenseError) -> AbstractContextManager[None]:
+    def blamed(self, *objections: type[Exception]) -> AbstractContextManager[None]:
         """Run the kind's functions within it: their errors are attributed to the plugin.
 
-        ``objection`` is an exception that they may raise.
+        ``objections`` are exceptions that they may raise.
 
         Raises:
             ExtensionError: a function that a plugin has added fails; the plugin is named.
         """
-        return self._blaming(objection) if self.source else _OWN
+        if not self.source:
+            return _OWN
+        valid = "values as the fields of a kind document them"
+        return ExtensionError.blaming(self._unusable, valid, *objections)
 
-    @contextmanager
-    def _blaming(self, objection: type[Exception]) -> Iterator[None]:
-        try:
-            yield
-        except (JudgesenseError, objection):
-            raise
-        except Exception as error:
-            raise self._broken(
-                f"{type(error).__name__}: {error}", "values as the fields of a kind document them"
-            ) from error
-
-    def _broken(self, found: str, expected: str) -> ExtensionError:
-        return ExtensionError(
-            f"kind {self.name!r} of plugin {self.source} cannot be used",
-            found=found,
-            expected=expected,
-            remedy="fix the plugin",
-        )
+    @property
+    def _unusable(self) -> str:
+        return f"kind {self.name!r} of plugin {self.source} cannot be used"

@@ -267,5 +267,4 @@ def _table(name: str, suite: str, rows: Rows) -> dict[str, Any]:
 
 def _verify(name: str) -> None:
     if not _NAME.fullmatch(name):
-        msg = f"the name of a report section is like my_section, not {name!r}"
-        raise ValueError(msg)
+        raise ValueError(f"the name of a report section is like my_section, not {name!r}")

@@ -124,8 +124,7 @@ class Stop:
             msg = "looks ascend to the number of clusters, and it stopped before the last one"
             raise ValueError(msg)
         if clusters != {*found.order}:
-            msg = "it names other clusters than the suite has"
-            raise ValueError(msg)
+            raise ValueError("it names other clusters than the suite has")
         return cls(found, int(look))
 
     def adjusted(self, estimates: Iterable[Estimate], trials: Sequence[Trial]) -> tuple[Any, ...]:

@@ -81,7 +81,6 @@ class Finding:
     """One estimate against one bar.
 
     Attributes:
-        bar: the bar.
         reason: why the number alone does not decide, if so.
         said: the `warning`, or a function that makes it, because it takes a simulation.
         tolerated: whether it is inconclusive without failing: too few clusters to refute the bar or
@@ -91,7 +90,7 @@ class Finding:
     estimate: Estimate
     bar: float
     measure: Measure
-    outcome: OutcomeWord
+    outcome: OutcomeWord = "inconclusive"
     reason: str | None = None
     said: str | Callable[[], str | None] | None = None
     tolerated: bool = False
@@ -104,6 +103,26 @@ class Finding:
     def warning(self) -> str | None:
         """That the interval straddles the bar, and how many clusters would settle it."""
         return self.said() if callable(self.said) else self.said
+
+    def clears(self, number: float) -> bool:
+        """Whether a number lies on the right side of the bar, or on the bar itself."""
+        return number >= self.bar if self.floor else number <= self.bar
+
+    def far_bound(self, alpha: float) -> float | None:
+        """The bound at ``1 - alpha`` towards the bar; ``None`` if it is not known at that level."""
+        interval = self.estimate.clustered
+        if interval is None:
+            return None
+        if interval.at:
+            return interval.at(1 - alpha)[self.floor]
+        if 1 - alpha > interval.level:
+            return None  # read from a file, or of a plugin
+        return interval.upper_bound if self.floor else interval.lower_bound
+
+    def is_refuted(self, alpha: float) -> bool:
+        """Whether even that bound lies on the wrong side of the bar."""
+        bound = self.far_bound(alpha)
+        return bound is not None and not self.clears(bound)
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,87 +234,54 @@ def _not_there(check: Check, suite: str, estimates: tuple[Estimate, ...]) -> Est
 
 def judge_estimate(estimate: Estimate, bar: float, measure: Measure, rule: Rule) -> Finding:
     """One estimate against one bar."""
-    policy = rule.policy
+    policy, floor, interval = rule.policy, measure.floor, estimate.clustered
+    open_ = Finding(estimate, bar, measure)
 
-    def finding(
-        outcome: OutcomeWord, reason: str | None, said: str | Callable[[], str | None] | None = None
-    ) -> Finding:
-        return Finding(estimate, bar, measure, outcome, reason, said)
+    def undecided() -> Finding:
+        found = replace(open_, reason=TOO_FEW, tolerated=policy == "refuted")
+        if interval is None:
+            return found
+        return replace(found, reason=_STRADDLES, said=partial(_settling, open_, interval))
 
-    def undecided(bound: float | None) -> Finding:
-        found = finding("inconclusive", TOO_FEW)
-        if bound is not None:
-            settling = partial(_settling, estimate, measure, bar, _CONFIDENT)
-            found = finding("inconclusive", _STRADDLES, settling)
-        return replace(found, tolerated=policy == "refuted")
-
-    floor = measure.floor
     if estimate.value is None:
-        return finding("inconclusive", estimate.unavailable)
+        return replace(open_, reason=estimate.unavailable)
     if "degenerate" in estimate.flags and measure.stability:
-        return finding("fail", "degenerate: the judge gave one answer to everything")
-    clears: Callable[[float], bool] = (lambda x: x >= bar) if floor else (lambda x: x <= bar)
+        said = "degenerate: the judge gave one answer to everything"
+        return replace(open_, outcome="fail", reason=said)
     # A censored value is the end of the measured range. A value above the range clears no ceiling;
     # a value at or below it may clear a bar that the end does not.
     value = math.inf if "right-censored" in estimate.flags else estimate.value
-    if "left-censored" in estimate.flags and not clears(value):
-        return finding("inconclusive", f"nothing below {estimate.value:g} was run")
+    clears = open_.clears(value)
+    if "left-censored" in estimate.flags and not clears:
+        return replace(open_, reason=f"nothing below {estimate.value:g} was run")
+    level = f"{1 - rule.alpha:.2%}" if rule.alpha > 1e-4 else f"1 - {rule.alpha:.2g}"
     far = None
-    if not clears(value):
-        if policy == "confident":
-            bound = _bound(estimate, against=floor)
-            if bound is None or clears(bound):
-                return undecided(bound)
+    if not clears:
+        if policy == "confident" and (
+            interval is None
+            or open_.clears(interval.upper_bound if floor else interval.lower_bound)
+        ):
+            return undecided()
         if policy != "refuted":
-            return finding("fail", None, partial(_straddling, estimate, measure, bar))
-        far = _far_bound(estimate, measure, rule.alpha)
-        if _is_beyond(far, bar, measure):
-            return finding(
-                "fail", f"refuted: even the {_level(rule.alpha)} bound, {far:.3f}, misses"
-            )
+            return replace(open_, outcome="fail", said=partial(_straddling, open_))
+        far = open_.far_bound(rule.alpha)
+        if far is not None and not open_.clears(far):
+            reason = f"refuted: even the {level} bound, {far:.3f}, misses"
+            return replace(open_, outcome="fail", reason=reason)
     worst = estimate.missing.lower_bound if floor else estimate.missing.upper_bound
-    if estimate.missing.share > rule.most_missing and (worst is None or not clears(worst)):
+    if estimate.missing.share > rule.most_missing and (worst is None or not open_.clears(worst)):
         case = "no worst case is known" if worst is None else f"in the worst case it is {worst:.3f}"
         reason = f"{estimate.missing.share:.1%} of the replies are missing; {case}"
-        return finding("inconclusive", reason)
+        return replace(open_, reason=reason)
     if policy == "estimate":
-        return finding("pass", None, partial(_straddling, estimate, measure, bar))
-    bound = _bound(estimate, against=not floor)
-    if bound is not None and not clears(value):
+        return replace(open_, outcome="pass", said=partial(_straddling, open_))
+    if interval and not clears:
         shown = "none so far out" if far is None else f"{far:.3f}"
-        warning = f"missed, and not refuted: the {_level(rule.alpha)} bound is {shown}"
-        return replace(finding("inconclusive", None, warning), tolerated=True)
-    proven = bound is not None and clears(bound)
-    return finding("pass", None) if proven else undecided(bound)
-
-
-def _level(alpha: float) -> str:
-    return f"{1 - alpha:.2%}" if alpha > 1e-4 else f"1 - {alpha:.2g}"
-
-
-def _bound(estimate: Estimate, *, against: bool) -> float | None:
-    """The one-sided clustered bound above or below the estimate."""
-    if estimate.clustered is None:
-        return None
-    return estimate.clustered.upper_bound if against else estimate.clustered.lower_bound
-
-
-def _far_bound(estimate: Estimate, measure: Measure, alpha: float) -> float | None:
-    """The bound at ``1 - alpha`` towards the bar; ``None`` if it is not known at that level."""
-    interval = estimate.clustered
-    if interval is None:
-        return None
-    bounds = interval.lower_bound, interval.upper_bound
-    if interval.at:
-        bounds = interval.at(1 - alpha)
-    elif 1 - alpha > interval.level:
-        return None  # read from a file, or of a plugin
-    return bounds[measure.floor]
-
-
-def _is_beyond(bound: float | None, bar: float, measure: Measure) -> bool:
-    """Whether a bound lies on the wrong side of the bar and refutes it."""
-    return bound is not None and (bound < bar if measure.floor else bound > bar)
+        warning = f"missed, and not refuted: the {level} bound is {shown}"
+        return replace(open_, said=warning, tolerated=True)
+    if interval and open_.clears(interval.lower_bound if floor else interval.upper_bound):
+        return replace(open_, outcome="pass")
+    return undecided()
 
 
 def refuting_alphas(findings: Sequence[Finding | None], alpha: float = ALPHA) -> tuple[float, ...]:
@@ -319,44 +305,36 @@ def refuting_alphas(findings: Sequence[Finding | None], alpha: float = ALPHA) ->
     refuted: dict[int, float] = {}
     while True:
         each = alpha / max(1, len(findings) - len(refuted))
-        now = {
-            at: each
-            for at, one in left.items()
-            if _is_beyond(_far_bound(one.estimate, one.measure, each), one.bar, one.measure)
-        }
+        now = {at: each for at, one in left.items() if one.is_refuted(each)}
         if not now:
             return tuple(refuted.get(at, each) for at in range(len(findings)))
         refuted |= now
         left = {at: one for at, one in left.items() if at not in now}
 
 
-def _straddling(estimate: Estimate, measure: Measure, bar: float) -> str | None:
-    interval = estimate.clustered
-    if interval is None or not interval.lower < bar < interval.upper:
+def _straddling(finding: Finding) -> str | None:
+    interval = finding.estimate.clustered
+    if interval is None or not interval.lower < finding.bar < interval.upper:
         return None
-    return _settling(estimate, measure, bar)
+    return _settling(finding, interval, _TWO_SIDED)
 
 
-def _settling(estimate: Estimate, measure: Measure, bar: float, tail: float = _TWO_SIDED) -> str:
+def _settling(finding: Finding, interval: Clustered, tail: float = _CONFIDENT) -> str:
     """What straddles, and how many clusters would leave at most ``tail`` beyond the bar."""
-    interval = estimate.clustered
-    if interval is None or estimate.value is None:
-        return "no interval: fewer than two clusters"
-    lower = number_text(interval.lower, estimate.flags, "lower end ")
-    upper = number_text(interval.upper, estimate.flags, "upper end ")
-    span = f"the 95% interval {lower} to {upper} straddles the bar {bar:g}"
-    clusters = _clusters_to_settle(estimate, measure, bar, interval, tail)
+    flags = finding.estimate.flags
+    lower = number_text(interval.lower, flags, "lower end ")
+    upper = number_text(interval.upper, flags, "upper end ")
+    span = f"the 95% interval {lower} to {upper} straddles the bar {finding.bar:g}"
+    clusters = _clusters_to_settle(finding, interval, tail)
     if clusters is None:
         return span
     return f"{span}; about {clusters} clusters with such answers would settle it in 80%"
 
 
-def _clusters_to_settle(
-    estimate: Estimate, measure: Measure, bar: float, interval: Clustered, tail: float
-) -> int | None:
+def _clusters_to_settle(finding: Finding, interval: Clustered, tail: float) -> int | None:
     """Clusters with which the bound at ``tail`` clears in 80%; ``None`` if unknown."""
-    value, folded = estimate.value, measure.best == "half"
-    a_share = folded or estimate.count is not None
+    estimate, bar, folded = finding.estimate, finding.bar, finding.measure.best == "half"
+    value, a_share = estimate.value, folded or estimate.count is not None
     if value is None or interval.design_effect is None or not a_share:
         return None
     if math.isclose(value, bar, abs_tol=1e-9):
@@ -449,7 +427,10 @@ def can_clear(measure: Measure, bar: float, clusters: int, units: float = 1.0) -
     each, best = (2, 1) if measure.best == "half" else (units, units * measure.floor)
     if clusters < 2:
         return False
-    return _is_cleared(measure, bar, *bounds_alike(clusters, best, each, 1 - _CONFIDENT))
+    low, high = bounds_alike(clusters, best, each, 1 - _CONFIDENT)
+    if measure.best == "half":
+        return max(0.5 - low, high - 0.5) <= bar
+    return low >= bar if measure.floor else high <= bar
 
 
 def _units_each(measure: Measure, suite: Suite, trials: Sequence[Trial]) -> float:
@@ -464,12 +445,6 @@ def _units_each(measure: Measure, suite: Suite, trials: Sequence[Trial]) -> floa
     return found.n / found.clustered.clusters
 
 
-def _is_cleared(measure: Measure, bar: float, low: float, high: float) -> bool:
-    if measure.best == "half":
-        return max(0.5 - low, high - 0.5) <= bar
-    return low >= bar if measure.floor else high <= bar
-
-
 def _needed(
     measure: Measure, bar: float, trials: Sequence[Trial], units: float = 1.0
 ) -> int | None:
@@ -482,8 +457,7 @@ def _needed(
         return None
     if measure.best != "kappa":
         return fewest_clusters(lambda clusters: can_clear(measure, bar, clusters, units))
-    told = tuple(tuple(words) for words in _right_verdicts(trials))
-    return _needed_for_kappa(bar, told)
+    return _needed_for_kappa(bar, _right_verdicts(trials))
 
 
 # A session lints its suites at collection and again for the datasheet.
@@ -492,18 +466,16 @@ def _needed_for_kappa(bar: float, told: tuple[tuple[str, ...], ...]) -> int | No
     """For clusters with these right verdicts, which are repeated in order beyond them."""
 
     def clears(clusters: int) -> bool:
-        units = [
-            (word, cluster) for cluster in range(clusters) for word in told[cluster % len(told)]
-        ]
-        words = [word for word, _ in units]
-        interval = clustered_kappa(words, words, [cluster for _, cluster in units])
+        every = range(clusters)
+        words, of = zip(*((word, at) for at in every for word in told[at % len(told)]), strict=True)
+        interval = clustered_kappa(words, words, of)
         # A few clusters may all have the same label.
         return interval is not None and interval.lower_bound >= bar
 
     return fewest_clusters(clears)
 
 
-def _right_verdicts(trials: Sequence[Trial]) -> list[list[str]]:
+def _right_verdicts(trials: Sequence[Trial]) -> tuple[tuple[str, ...], ...]:
     """The verdicts of an error-free judge under one wording, by cluster; slots for pairs."""
     found: dict[str, list[str]] = defaultdict(list)
     turned = {"1": "2", "2": "1"}
@@ -511,4 +483,4 @@ def _right_verdicts(trials: Sequence[Trial]) -> list[list[str]]:
         if trial.template == trials[0].template and trial.label is not None:
             word = trial.label if trial.order != "ba" else turned.get(trial.label, trial.label)
             found[trial.cluster].append(word)
-    return list(found.values()) or [["0"], ["1"]]
+    return tuple(map(tuple, found.values())) or (("0",), ("1",))

@@ -269,12 +269,10 @@ def confusion(
     _check_paired(first, second)
     place = {label: at for at, label in enumerate(labels)}
     if len(place) != len(labels):
-        msg = f"labels differ from each other, found {list(labels)!r}"
-        raise ValueError(msg)
+        raise ValueError(f"labels differ from each other, found {list(labels)!r}")
     strangers = sorted({repr(label) for label in (*first, *second) if label not in place})
     if strangers:
-        msg = f"labels are among {list(labels)!r}, found {', '.join(strangers)}"
-        raise ValueError(msg)
+        raise ValueError(f"labels are among {list(labels)!r}, found {', '.join(strangers)}")
     table = np.zeros((len(labels), len(labels)), dtype=np.int64)
     for (one, other), count in Counter(zip(first, second, strict=True)).items():
         table[place[one], place[other]] = count

@@ -433,13 +433,11 @@ def _bounds(lower: float | None, upper: float | None) -> _Ends:
     least = -math.inf if lower is None else lower
     most = math.inf if upper is None else upper
     if not least < most:
-        msg = f"the lower bound lies below the upper one, found {lower!r} and {upper!r}"
-        raise ValueError(msg)
+        raise ValueError(f"the lower bound lies below the upper one, found {lower!r} and {upper!r}")
     return least, most
 
 
 def _check_within(vector: NDArray[np.float64], least: float, most: float) -> None:
     if vector.size and not (least <= vector.min() and vector.max() <= most):
         found = f"from {vector.min()} to {vector.max()}"
-        msg = f"values lie within [{least}, {most}], found values {found}"
-        raise ValueError(msg)
+        raise ValueError(f"values lie within [{least}, {most}], found values {found}")

@@ -152,11 +152,9 @@ def tango(better: float, worse: float, n: float, coverage: float = 0.95) -> _End
         ValueError: counts do not fit into ``n``, or the coverage is none.
     """
     if not (min(better, worse) >= 0 and n > 0 and better + worse <= n * (1 + 1e-9)):
-        msg = f"units that differ are among all n, found {better!r}, {worse!r} of {n!r}"
-        raise ValueError(msg)
+        raise ValueError(f"units that differ are among all n, found {better!r}, {worse!r} of {n!r}")
     if not 0 <= coverage < 1:
-        msg = f"a coverage lies between 0 and 1, found {coverage!r}"
-        raise ValueError(msg)
+        raise ValueError(f"a coverage lies between 0 and 1, found {coverage!r}")
     z = float(ndtri((1 + coverage) / 2))
     value = (better - worse) / n
 
@@ -374,14 +372,14 @@ def holm(p_values: Sequence[float], alpha: float = 0.05) -> list[Adjusted]:
         step if it is rejected, else that of the step at which Holm stopped.
     """
     size = len(p_values)
-    found: list[Adjusted | None] = [None] * size
+    found: dict[int, Adjusted] = {}
     so_far, level, stopped = 0.0, alpha, False
     for step, index in enumerate(sorted(range(size), key=lambda i: p_values[i])):
         so_far = max(so_far, min(1.0, (size - step) * p_values[index]))
         level = level if stopped else alpha / (size - step)
         stopped = stopped or so_far > alpha
         found[index] = Adjusted(so_far, level)
-    return [one for one in found if one is not None]
+    return [found[index] for index in range(size)]
 
 
 def _student(degrees: int, coverage: float) -> float:

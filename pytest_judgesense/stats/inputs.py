@@ -26,8 +26,7 @@ def checked_level(level: float, *, one_sided: bool = False) -> float:
     """
     what, least = ("one-sided level", 0.5) if one_sided else ("level of confidence", 0)
     if not least < level < 1:
-        msg = f"a {what} lies strictly between {least} and 1, found {level!r}"
-        raise ValueError(msg)
+        raise ValueError(f"a {what} lies strictly between {least} and 1, found {level!r}")
     return level
 
 
@@ -39,8 +38,7 @@ def finite_vector(values: ArrayLike) -> NDArray[np.float64]:
     """
     vector = np.asarray(values, dtype=np.float64)
     if vector.ndim != 1:
-        msg = f"values are a 1-d array, found shape {vector.shape}"
-        raise ValueError(msg)
+        raise ValueError(f"values are a 1-d array, found shape {vector.shape}")
     if not np.isfinite(vector).all():
         at = int(np.flatnonzero(~np.isfinite(vector))[0])
         msg = f"values are finite numbers, found {vector[at]} at position {at}; leave it out"
@@ -62,8 +60,7 @@ def cluster_codes(clusters: Clusters) -> tuple[NDArray[np.intp], int]:
     """
     if isinstance(clusters, np.ndarray):
         if clusters.ndim != 1:
-            msg = f"clusters are a 1-d sequence, found shape {clusters.shape}"
-            raise ValueError(msg)
+            raise ValueError(f"clusters are a 1-d sequence, found shape {clusters.shape}")
         if clusters.dtype.kind in "iu":
             most = int(clusters.max(initial=0))
             if most <= 2 * clusters.size and clusters.min(initial=0) >= 0:

@@ -70,11 +70,10 @@ def exchangeability(
     tested = informative = disagreements = least = 0
     for recorded, fresh in groups:
         if not recorded or not fresh:
-            msg = (
+            raise ValueError(
                 "a group has at least one recorded and one fresh reply, "
                 f"found {len(recorded)} and {len(fresh)}"
             )
-            raise ValueError(msg)
         tested += 1
         disagreements += sum(one != other for one in fresh for other in recorded)
         ways = _ways(recorded, fresh)

@@ -229,8 +229,7 @@ def chance_on_new_items(
     """
     s, m = np.asarray(totals, dtype=np.float64), np.asarray(sizes, dtype=np.float64)
     if s.ndim != 1 or s.shape != m.shape or not ((s >= 0) & (s <= m) & (m >= 1)).all():
-        msg = f"each total lies between 0 and its size, at least 1; found {s} and {m}"
-        raise ValueError(msg)
+        raise ValueError(f"each total lies between 0 and its size, at least 1; found {s} and {m}")
     rng = np.random.default_rng(seed)
     (sums, each), counts = np.unique(np.stack([s, m]), axis=1, return_counts=True)
     gone = rng.binomial(counts, _REPLACED, size=(_DRAWS, counts.size))

@@ -76,8 +76,6 @@ def clopper_pearson(count: float, n: float, level: float = 0.95) -> Interval:
 
 def _check_count(count: float, n: float) -> None:
     if not (n > 0 and math.isfinite(n)):
-        msg = f"a proportion needs at least one unit, found n = {n!r}"
-        raise ValueError(msg)
+        raise ValueError(f"a proportion needs at least one unit, found n = {n!r}")
     if not 0 <= count <= n:
-        msg = f"the count of a proportion lies within 0 and n = {n!r}, found {count!r}"
-        raise ValueError(msg)
+        raise ValueError(f"the count of a proportion lies within 0 and n = {n!r}, found {count!r}")

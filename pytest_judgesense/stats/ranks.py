@@ -46,7 +46,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Final, TypeAlias
 
@@ -92,8 +92,8 @@ class Pair:
     p: float
     clusters: int
     differ: int
-    apart: bool
-    needed: int | None
+    apart: bool = False
+    needed: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,11 +178,10 @@ def compare_judges(
         vector = np.asarray(given, dtype=np.float64)
         known = ~np.isnan(vector)
         if vector.shape != codes.shape or not ((vector[known] >= 0) & (vector[known] <= 1)).all():
-            msg = (
+            raise ValueError(
                 f"judge {judge!r} has one outcome within [0, 1] for each of {codes.size} clusters, "
                 f"found {vector.size}, the first of them {vector[:3].tolist()}"
             )
-            raise ValueError(msg)
         sums, sizes = (
             np.bincount(codes[known], weights=of) for of in (vector[known], known[known] * 1.0)
         )
@@ -212,31 +211,21 @@ def standings(
     """
     if not rows or not all(rows.values()):
         found = {judge: len(of) for judge, of in rows.items()}
-        msg = f"judges are ranked by their clusters, found clusters: {found}"
-        raise ValueError(msg)
+        raise ValueError(f"judges are ranked by their clusters, found clusters: {found}")
     values = {
         judge: float(value(np.asarray(list(of.values()), dtype=np.float64).sum(axis=0)))
         for judge, of in rows.items()
     }
     names = sorted(values, key=lambda judge: (-round(values[judge], 12), judge))
-    tests = [_Test(rows[a], rows[b], value, seed) for a, b in combinations(names, 2)]
-    adjusted = holm([one.p for one in tests], alpha)
+    alone = [_compared(a, b, rows, value, seed) for a, b in combinations(names, 2)]
+    adjusted = holm([pair.p for pair in alone], alpha)
     pairs = tuple(
-        Pair(
-            a,
-            b,
-            one.difference,
-            one.interval,
-            level.p,
-            one.clusters,
-            one.differ,
-            level.p <= alpha,
-            None if level.p <= alpha else one.needed(level.alpha),
-        )
-        for (a, b), one, level in zip(combinations(names, 2), tests, adjusted, strict=True)
+        replace(pair, p=level.p, apart=True)
+        if level.p <= alpha
+        else replace(pair, p=level.p, needed=_needed(pair, level.alpha))
+        for pair, level in zip(alone, adjusted, strict=True)
     )
-    better = dict.fromkeys(names, 0)
-    worse = dict.fromkeys(names, 0)
+    better, worse = dict.fromkeys(names, 0), dict.fromkeys(names, 0)
     for pair in pairs:
         if pair.apart and pair.difference is not None:
             ahead, behind = (pair.first, pair.second)[:: 1 if pair.difference > 0 else -1]
@@ -249,51 +238,45 @@ def standings(
     )
 
 
-class _Test:
-    """Two judges on their common clusters."""
+def _compared(one: str, other: str, rows: Mapping[str, Rows], value: Value, seed: int) -> Pair:
+    """Two judges on their common clusters, with the p-value of the two alone."""
+    shared = sorted(rows[one].keys() & rows[other].keys())
+    if not shared:
+        return Pair(one, other, None, None, 1.0, 0, 0)
+    a, b = (np.array([rows[of][c] for c in shared], dtype=np.float64) for of in (one, other))
+    moved = (a != b).any(axis=1)
+    differ = int(moved.sum())
 
-    def __init__(self, one: Rows, other: Rows, value: Value, seed: int) -> None:
-        shared = sorted(one.keys() & other.keys())
-        a, b = (np.array([of[c] for c in shared], dtype=np.float64) for of in (one, other))
-        moved = (a != b).any(axis=1) if shared else np.zeros(0, dtype=bool)
-        self.clusters, self.differ = len(shared), int(moved.sum())
-        self.difference: float | None = None
-        self.interval: tuple[float, float] | None = None
-        self.p = 1.0
-        if not shared:
-            return
+    def difference(first: _Floats, second: _Floats) -> _Floats:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.asarray(value(first) - value(second))
 
-        def difference(first: _Floats, second: _Floats) -> _Floats:
-            with np.errstate(divide="ignore", invalid="ignore"):
-                return np.asarray(value(first) - value(second))
+    first, second = a.sum(axis=0), b.sum(axis=0)
+    whole = float(difference(first, second))
+    without = difference(first - a, second - b).tolist()
+    found = jackknife_difference(whole, without, moved.tolist(), (-math.inf, math.inf))
+    gaps = (b - a)[moved]
+    hits = drawn = 0
+    for swapped in _swaps(differ, seed):
+        shift = swapped @ gaps
+        sizes = np.abs(difference(first + shift, second - shift))
+        # A value that is undefined after a swap counts as a hit, which is conservative.
+        hits += int((~(sizes < abs(whole) - 1e-12)).sum())
+        drawn += len(swapped)
+    p = hits / drawn if differ <= _ALL_SWAPS else (1 + hits) / (1 + drawn)
+    interval = found.ends(0.95) if found else None
+    return Pair(one, other, whole, interval, p, len(shared), differ)
 
-        first, second = a.sum(axis=0), b.sum(axis=0)
-        self.difference = float(difference(first, second))
-        without = difference(first - a, second - b).tolist()
-        found = jackknife_difference(
-            self.difference, without, moved.tolist(), (-math.inf, math.inf)
-        )
-        self.interval = found.ends(0.95) if found else None
-        gaps = (b - a)[moved]
-        hits = drawn = 0
-        for swapped in _swaps(self.differ, seed):
-            shift = swapped @ gaps
-            sizes = np.abs(difference(first + shift, second - shift))
-            # A value that is undefined after a swap counts as a hit, which is conservative.
-            hits += int((~(sizes < abs(self.difference) - 1e-12)).sum())
-            drawn += len(swapped)
-        enumerated = self.differ <= _ALL_SWAPS
-        self.p = hits / drawn if enumerated else (1 + hits) / (1 + drawn)
 
-    def needed(self, level: float) -> int | None:
-        """Clusters that would tell the two apart at a two-sided level; see the module."""
-        if not self.difference or self.interval is None:
-            return None
-        # The interval reaches as many standard errors as Student's quantile says.
-        width = self.interval[1] - self.interval[0]
-        error = width / 2 / float(stdtrit(self.clusters - 1, 0.975))
-        count = clusters_to_tell_apart(self.difference, error, self.clusters, level)
-        return max(self.clusters + 1, count) if count <= _MOST_CLUSTERS else None
+def _needed(pair: Pair, level: float) -> int | None:
+    """Clusters that would tell the two apart at a two-sided level; see the module."""
+    if not pair.difference or pair.interval is None:
+        return None
+    # The interval reaches as many standard errors as Student's quantile says.
+    width = pair.interval[1] - pair.interval[0]
+    error = width / 2 / float(stdtrit(pair.clusters - 1, 0.975))
+    count = clusters_to_tell_apart(pair.difference, error, pair.clusters, level)
+    return max(pair.clusters + 1, count) if count <= _MOST_CLUSTERS else None
 
 
 def clusters_to_tell_apart(difference: float, error: float, clusters: int, level: float) -> int:

@@ -165,8 +165,6 @@ def _without_spread(value: float, n: int, method: str, level: float) -> Interval
 
 def _check_draws(n: int, resamples: int) -> None:
     if n < 1:
-        msg = "a bootstrap needs at least one value, found none"
-        raise ValueError(msg)
+        raise ValueError("a bootstrap needs at least one value, found none")
     if resamples < 1:
-        msg = f"a bootstrap needs at least one resample, found {resamples!r}"
-        raise ValueError(msg)
+        raise ValueError(f"a bootstrap needs at least one resample, found {resamples!r}")

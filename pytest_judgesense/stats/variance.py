@@ -227,8 +227,7 @@ def cheapest_split(
         ValueError: ``half_width`` is not above 0.
     """
     if not half_width > 0:
-        msg = f"a half-width is above 0, found {half_width!r}"
-        raise ValueError(msg)
+        raise ValueError(f"a half-width is above 0, found {half_width!r}")
     quantile = float(ndtri((1 + level) / 2))
     wanted = (half_width / quantile) ** 2
     best: Split | None = None

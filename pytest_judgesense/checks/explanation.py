@@ -14,7 +14,7 @@ from itertools import islice
 from typing import Any, Final, Literal, NamedTuple
 
 from pytest_judgesense.checks.evidence import evidence_of, items_of, spread
-from pytest_judgesense.checks.outcome import Finding, Outcome, lint_suite
+from pytest_judgesense.checks.outcome import Finding, Outcome, OutcomeWord, lint_suite
 from pytest_judgesense.checks.regression import Comparison, RegressionOutcome, Side
 from pytest_judgesense.datasheet import CheckLine, Gate
 from pytest_judgesense.errors import SuiteError, printable
@@ -94,27 +94,28 @@ def line_of(
 
 def _gates(outcome: Outcome | RegressionOutcome) -> Iterator[Gate]:
     if isinstance(outcome, RegressionOutcome):
-        then, now = outcome.comparison.old, outcome.comparison.new
-        if then.value is not None:
-            condition = dict(now.condition)
-            ends = _numbers_of(now)
-            yield Gate(now.measure, condition, then.value, "before", outcome.outcome, *ends)
+        then, now = outcome.comparison.old.value, outcome.comparison.new
+        if then is not None:
+            yield _gate(now, then, "before", outcome.outcome)
         return
     for one in outcome.findings:
-        condition = dict(one.estimate.condition)
-        sign: Literal["at least", "at most"] = "at least" if one.floor else "at most"
-        ends = _numbers_of(one.estimate)
-        yield Gate(one.measure.name, condition, one.bar, sign, one.outcome, *ends)
+        yield _gate(one.estimate, one.bar, "at least" if one.floor else "at most", one.outcome)
 
 
-def _numbers_of(estimate: Estimate) -> tuple[float | None, float | None, float | None]:
-    ends = estimate.clustered
-    return (estimate.value, ends.lower, ends.upper) if ends else (estimate.value, None, None)
+def _gate(
+    now: Estimate, bar: float, sign: Literal["at least", "at most", "before"], word: OutcomeWord
+) -> Gate:
+    ends = now.clustered
+    lower, upper = (ends.lower, ends.upper) if ends else (None, None)
+    return Gate(now.measure, dict(now.condition), bar, sign, word, now.value, lower, upper)
 
 
 def _statement(outcome: Outcome, cell: Cell) -> Statement:
     open_ = [one for one in outcome.findings if one.outcome != "pass"]
-    first = max(open_, key=lambda one: (one.outcome == "fail", _shortfall(one)))
+    first = max(
+        open_,
+        key=lambda one: (one.outcome == "fail", abs((one.estimate.value or 0.0) - one.bar)),
+    )
     estimate = first.estimate
     # A measure of several kinds may have a different sentence on each.
     named = (one for one in cell.measures if one.name == first.measure.name)
@@ -141,37 +142,30 @@ def short_evidence(
     outcome: Outcome | RegressionOutcome, cell: Cell, look_further: str = ""
 ) -> Iterator[str]:
     """The first trials with their verdicts, in a few lines for `explain`."""
+    nothing = "no single judgment speaks against it"
     if isinstance(outcome, RegressionOutcome):
-        then, ids = outcome.old.by_id, _changed(outcome)
-        title, size = "another verdict", len(ids)
-        told = [f"{one}: {_said(then[one])} -> {_said(outcome.new.by_id[one])}" for one in ids[:2]]
+        then, now, ids = outcome.old.by_id, outcome.new.by_id, _changed(outcome)
+        told = [f"{one}: {_said(then[one])} -> {_said(now[one])}" for one in ids[:2]]
+        head = f"another verdict: {len(ids)}" if ids else nothing
     else:
         title, groups = evidence_of(outcome, cell)
-        size = len(groups)
         shown = [one for group in spread(groups) for one in group][:2]
         told = [f"{one.trial.id}: {_said(one)}" for one in shown]
-    if not told and not isinstance(outcome, RegressionOutcome):
-        # Nothing was judged: what kept the calls from it speaks against the check.
-        told = list(failures(cell.judgments))
-        title = "calls that failed"
-        size = sum(isinstance(one.outcome, Failed) for one in cell.judgments)
-    yield printable(f"{title}: {size}" if told else _without_evidence(outcome))
+        head = f"{title}: {len(groups)}"
+        if not told:
+            # Nothing was judged: what kept the calls from it speaks against the check.
+            told = list(failures(cell.judgments))
+            failed = sum(isinstance(one.outcome, Failed) for one in cell.judgments)
+            head = f"calls that failed: {failed}"
+        if not told:
+            # Such as one answer to everything.
+            open_ = (one for one in outcome.findings if one.outcome != "pass")
+            reasons = (one.reason for one in open_ if one.reason)
+            head = "; ".join(dict.fromkeys((nothing, *reasons)))
+    yield printable(head)
     yield from (f"  {printable(line)}" for line in told)
     if look_further:
         yield f"{_LOOK_FURTHER.lstrip()}{look_further}"
-
-
-def _without_evidence(outcome: Outcome | RegressionOutcome) -> str:
-    """What speaks against a check where no judgment does, such as one answer to everything."""
-    nothing = "no single judgment speaks against it"
-    if isinstance(outcome, RegressionOutcome):
-        return nothing
-    open_ = (one for one in outcome.findings if one.outcome != "pass")
-    return "; ".join(dict.fromkeys((nothing, *(one.reason for one in open_ if one.reason))))
-
-
-def _shortfall(finding: Finding) -> float:
-    return abs((finding.estimate.value or 0.0) - finding.bar)
 
 
 def _measured(finding: Finding, narrowed: Mapping[str, Any]) -> str:
@@ -315,32 +309,22 @@ def _headline(finding: Finding) -> str:
 
 
 def _details(finding: Finding) -> Iterator[str]:
-    estimate = finding.estimate
-    if estimate.value is None:
-        yield from _missing(estimate)
-        return
-    if finding.reason:
-        yield finding.reason
-    counts = f"{estimate.n} {estimate.unit}s"
-    if estimate.count is not None:
-        counts = f"{round(estimate.count, 2):.12g} of {counts}"
-    if estimate.clustered:
-        interval = estimate.clustered
-        counts += (
-            f"; 95% interval [{number_text(interval.lower, estimate.flags, 'lower end ')}, "
-            f"{number_text(interval.upper, estimate.flags, 'upper end ')}] "
-            f"over {interval.clusters} clusters"
-        )
-    yield counts
-    yield from _missing(estimate)
-    if finding.warning:
-        yield finding.warning
-
-
-def _missing(estimate: Estimate) -> Iterator[str]:
-    missing = estimate.missing
+    estimate, missing = finding.estimate, finding.estimate.missing
+    if estimate.value is not None:
+        if finding.reason:
+            yield finding.reason
+        counts = f"{estimate.n} {estimate.unit}s"
+        if estimate.count is not None:
+            counts = f"{round(estimate.count, 2):.12g} of {counts}"
+        if interval := estimate.clustered:
+            lower = number_text(interval.lower, estimate.flags, "lower end ")
+            upper = number_text(interval.upper, estimate.flags, "upper end ")
+            counts += f"; 95% interval [{lower}, {upper}] over {interval.clusters} clusters"
+        yield counts
     if missing.unparsed or missing.failed:
         yield f"missing replies: {missing.unparsed} unparsed, {missing.failed} failed"
+    if finding.warning:
+        yield finding.warning
 
 
 def failures(judgments: Iterable[Judgment]) -> Iterator[str]:
@@ -365,11 +349,8 @@ def _show(group: Group, prompt_of: Callable[[str], str] | None) -> Iterator[str]
         if asked is not None:
             yield f"      asked:   {excerpt(asked[index], width)}"
         if judgment.reply is not None:
-            yield f"      replied: {_replied(judgment.reply)}"
-
-
-def _replied(reply: str) -> str:
-    return excerpt(reply, columns() - _MARGIN - 15) or "(nothing)"
+            replied = excerpt(judgment.reply, columns() - _MARGIN - 15)
+            yield f"      replied: {replied or '(nothing)'}"
 
 
 def _said(judgment: Judgment) -> str:
@@ -445,14 +426,10 @@ def flip_lines(
             if prompts:
                 yield f"    asked: {excerpt(prompts[index], columns() - _MARGIN - 15)}"
             half = (columns() - _MARGIN - 11) // 2
-            was, is_now = excerpt(_reply(then), half), excerpt(_reply(now), half)
+            was, is_now = (excerpt(one.reply or "(no reply)", half) for one in (then, now))
             yield f"    {was:<{half}} | {is_now}"
     if len(groups) > shown:
         yield f"  ... and {len(groups) - shown} more"
-
-
-def _reply(judgment: Judgment) -> str:
-    return judgment.reply or "(no reply)"
 
 
 def _regression_summary(outcome: RegressionOutcome) -> str:

@@ -247,18 +247,11 @@ def _value_begins(labels: Labels, text: str, place: int) -> int:
 
 def _marks(text: str, lower: str) -> Iterator[re.Match[str]]:
     end = 0
-    said = [word for word in _KEY_WORDS if word in lower]
-    for place in sorted(place for word in said for place in _places_of(word, lower)):
-        if place >= end and (found := _MARK.match(text, place)):
-            yield found
-            end = found.end()
-
-
-def _places_of(word: str, text: str) -> Iterator[int]:
-    place = text.find(word)
-    while place >= 0:
-        yield place
-        place = text.find(word, place + len(word))
+    said = (re.finditer(word, lower) for word in _KEY_WORDS if word in lower)
+    for place in sorted(word.start() for found in said for word in found):
+        if place >= end and (mark := _MARK.match(text, place)):
+            yield mark
+            end = mark.end()
 
 
 def _under_a_heading(text: str, labels: Labels) -> Iterator[Statement]:

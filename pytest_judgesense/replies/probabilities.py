@@ -83,10 +83,6 @@ class _Spellings(NamedTuple):
     first: re.Pattern[str]
     ends: str | None = None
 
-    def within(self, ends: str) -> _Spellings:
-        """The spellings in a schema: nothing is before them, and one of ``ends`` follows."""
-        return self._replace(ends=ends)
-
     def trimmed(self, text: str) -> str:
         """``text`` from where a label may begin in it."""
         found = self.first.search(text)
@@ -137,7 +133,8 @@ def probabilities(
     at = bisect_right(starts, place) - 1
     before = text[starts[at] : place]
     if constrained:
-        spellings = spellings.within('"' if text[place - 1 : place] == '"' else ",} \n")
+        # Nothing is before a label in a schema, and one of these follows.
+        spellings = spellings._replace(ends='"' if text[place - 1 : place] == '"' else ",} \n")
     found = _told(tokens[at : at + _MOST_STEPS], spellings, partial(_after, before, spellings))
     if found is None or not found.of.get(verdict):
         return None

@@ -19,7 +19,6 @@ from pytest_judgesense.datasheet import Gate
 from pytest_judgesense.errors import UsageError, printable, shortened
 from pytest_judgesense.estimate import Estimate, find_estimate, number_text
 from pytest_judgesense.figures import Figure, Value, shown
-from pytest_judgesense.registry import Registry
 from pytest_judgesense.report import numbers
 from pytest_judgesense.report.contrast import Piece
 from pytest_judgesense.report.drawing import draw
@@ -180,7 +179,7 @@ def _judge(
         "replies": f"{replies_of(judge.sheet):,} replies{missing_words(judge.sheet.estimates)}",
         "checks": sorted(checks, key=lambda line: (_FIRST[line.outcome], line.suite)),
         "findings": list(findings_of(judge, evidence, view.registry, room)),
-        "suites": [_suite(part, view.registry) for part in judge.parts],
+        "suites": list(map(_suite, judge.parts)),
         "profile": judge.profile,
         "parts": [(one.part, list(map(_table, one.tables))) for one in judge.parts],
         "before": list(_before(judge, evidence)),
@@ -224,19 +223,17 @@ def _marked(pieces: Sequence[Piece]) -> Any:
     )
 
 
-def _suite(part: PartView, registry: Registry) -> tuple[str, str, list[str], Any]:
+def _suite(part: PartView) -> tuple[str, str, list[str], Any]:
     """Outcome, name and measures of a suite in a line, and its first number against its bar."""
-    ranked = registry.measures
 
     def order(gate: Gate) -> tuple[int, bool]:
-        known = ranked.get(gate.measure)
-        return _FIRST.get(gate.outcome, 0), known is None or known.ranked is None
+        return _FIRST.get(gate.outcome, 0), part.registry.named(gate.measure).ranked is None
 
     gates = sorted((gate for line in part.part.checks for gate in line.gates), key=order)
     known = ((find_estimate(part.part.estimates, one.measure, one.condition), one) for one in gates)
     drawn = ((RowView(found, ()).name, gauge(found, gate)) for found, gate in known if found)
-    cells = list(suite_cells(part, registry))
-    return worst_of(part.part.checks), part.part.suite, cells, next(drawn, None)
+    worst = worst_of(part.part.checks)
+    return worst, part.part.suite, list(suite_cells(part)), next(drawn, None)
 
 
 def _table(analysis: Analysis) -> dict[str, Any]:

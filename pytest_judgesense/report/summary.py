@@ -16,7 +16,6 @@ from pytest_judgesense.estimate import Estimate, compact, find_estimate
 from pytest_judgesense.layout import Toned, columns, excerpt, headed, indented
 from pytest_judgesense.measures.measure import Brief
 from pytest_judgesense.measures.shared import FAILED_RATE, UNPARSED_RATE
-from pytest_judgesense.registry import Registry
 from pytest_judgesense.report import numbers
 from pytest_judgesense.report.terminal import compared_lines, notice_lines, pooled_lines
 from pytest_judgesense.report.view import JudgeView, PartView, View, outcome_words
@@ -103,7 +102,7 @@ def summary_lines(
     for judge in view.judges:
         yield ""
         yield from judge_lines(judge, left.pop(judge.sheet.name, ()), today)
-        yield from pooled_lines(judge) if tables else _suite_lines(judge, view.registry)
+        yield from pooled_lines(judge) if tables else _suite_lines(judge)
         # The first few of lint and of the calls about the suites.
         notices = [f"{part.suite}: {one}" for part in judge.sheet.parts for one in part.notices]
         yield from notice_lines(notices[:_MOST_NOTICES])
@@ -239,14 +238,14 @@ def excerpt_of(line: str, beside: str = "") -> str:
     return " " * indent + excerpt(line, max(20, columns() - indent - len(beside))) + beside
 
 
-def _suite_lines(judge: JudgeView, registry: Registry) -> Iterator[str]:
+def _suite_lines(judge: JudgeView) -> Iterator[str]:
     width = min(_LONGEST_NAME, max(len(part.part.suite) for part in judge.parts))
     for part in judge.parts:
         worst = worst_of(part.part.checks)
         name = excerpt(part.part.suite, width)
         line = f"  {name:<{width}}  {_WORDS[worst]:<5}"
         missing = missing_words(part.part.estimates)
-        for cell in suite_cells(part, registry):
+        for cell in suite_cells(part):
             if len(line) + len(cell) + 2 + len(missing) > columns():
                 break
             line += f"  {cell}"
@@ -259,12 +258,12 @@ def worst_of(checks: Iterable[CheckLine]) -> str:
     return next(one for one in _WORST if one in found or not one)
 
 
-def suite_cells(part: PartView, registry: Registry) -> Iterator[str]:
+def suite_cells(part: PartView) -> Iterator[str]:
     """The measures in the line of a suite, the one that ranks judges first.
 
     A suite without any shows its gated measures.
     """
-    estimates = part.part.estimates
+    estimates, registry = part.part.estimates, part.registry
     names = dict.fromkeys(one.measure for one in estimates)
     briefs = {name: brief for name in names if (brief := registry.named(name).brief)}
     if not briefs:

@@ -67,11 +67,10 @@ class RowView:
 
 @dataclass(frozen=True, slots=True)
 class PartView:
-    """One judge on one suite; ``quiet``: names of measures that are hidden at 0."""
+    """One judge on one suite."""
 
     part: SuiteSheet
-    sections: tuple[ReportSection, ...]
-    quiet: frozenset[str]
+    registry: Registry
 
     @property
     def rows(self) -> tuple[RowView, ...]:
@@ -85,7 +84,9 @@ class PartView:
         return tuple(
             one
             for one in rows
-            if one.checks or one.estimate.value or one.estimate.measure not in self.quiet
+            if one.checks
+            or one.estimate.value
+            or not self.registry.named(one.estimate.measure).quiet
         )
 
     @property
@@ -93,7 +94,7 @@ class PartView:
         """The text below the estimates: effective n, and the tables in words."""
         if worth := _worth(one.estimate for one in self.rows):
             yield worth
-        lines = {section.name: section.lines for section in self.sections}
+        lines = {section.name: section.lines for section in self.registry.sections}
         for one in self.part.analyses:
             if (of_plugin := one.get("lines")) is not None:
                 yield from of_plugin
@@ -104,7 +105,7 @@ class PartView:
     def present(self) -> list[ReportSection]:
         """The sections that it has a table of."""
         names = {one["analysis"] for one in self.part.analyses}
-        return [section for section in self.sections if section.name in names]
+        return [section for section in self.registry.sections if section.name in names]
 
     @property
     def beside(self) -> list[Beside]:
@@ -114,7 +115,7 @@ class PartView:
     @property
     def tables(self) -> list[Analysis]:
         """The tables that a page shows."""
-        drawn = {section.name for section in self.sections if section.only_drawn}
+        drawn = {section.name for section in self.present if section.only_drawn}
         return [one for one in self.part.analyses if one["analysis"] not in drawn]
 
 
@@ -236,9 +237,8 @@ class View:
 def view_of(sheet: Datasheet, registry: Registry = BUILT_IN) -> View:
     """The content of a datasheet for renderers; ``registry`` turns it into words and figures."""
     judges = []
-    quiet = frozenset(name for name, measure in registry.measures.items() if measure.quiet)
     for judge in sheet.judges:
-        parts = tuple(PartView(part, registry.sections, quiet) for part in judge.parts)
+        parts = tuple(PartView(part, registry) for part in judge.parts)
         profile = sketch(registry.profile, judge.estimates)
         judges.append(JudgeView(judge, sheet.mode, parts, profile))
     notices = setting_notices(judge.identity for judge in sheet.judges)

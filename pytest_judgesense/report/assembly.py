@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, Final
@@ -12,6 +12,7 @@ from pytest_judgesense import __version__
 from pytest_judgesense.datasheet import Datasheet, SuiteSheet, merge_parts
 from pytest_judgesense.errors import UsageError
 from pytest_judgesense.instruments.builtin import BUILT_IN
+from pytest_judgesense.measures.measure import room
 from pytest_judgesense.registry import Registry
 from pytest_judgesense.report.codec import datasheet_json
 from pytest_judgesense.report.view import View
@@ -22,6 +23,10 @@ if TYPE_CHECKING:
     from pytest_judgesense.report.history import Recorded
     from pytest_judgesense.report.summary import Missed
 
+# Of these forms a session writes few.
+_report: Final = room("pytest_judgesense.report")
+_markdown, _page = _report("markdown", "markdown"), _report("page", "page_text")
+_table, _tex = _report("rows", "separated_text"), _report("tex", "tex_text")
 
 # The forms of the files of a datasheet, by suffix.
 FORMS: Final = ".json, .html (a page), .md, .csv or .tex (tables), or .jsonl (the judgment log)"
@@ -107,29 +112,19 @@ def datasheet_text(
     Raises:
         UsageError: the suffix is unknown, or a package for pages is not installed.
     """
-    if suffix == ".json":
-        return datasheet_json(view.sheet)
-    if suffix == ".md":
-        from pytest_judgesense.report.markdown import markdown
-
-        return markdown(view, missed)
-    if suffix == ".html":
-        from pytest_judgesense.report.page import page_text
-
-        return page_text(view, evidence, missed, history)
-    if suffix == ".csv":
-        from pytest_judgesense.report.rows import separated_text
-
-        return separated_text(view.sheet)
-    if suffix == ".tex":
-        from pytest_judgesense.report.tex import tex_text
-
-        return tex_text(view)
-    if suffix == ".jsonl":
-        return "".join(f"{line}\n" for lines in logs for line in lines)
-    raise UsageError(
-        "a datasheet cannot be written in this form",
-        found=f"the suffix {suffix!r}",
-        expected=FORMS,
-        remedy=f"name a file that ends in one of {FORMS}",
-    )
+    texts: dict[str, Callable[[], str]] = {
+        ".json": lambda: datasheet_json(view.sheet),
+        ".md": lambda: _markdown(view, missed),
+        ".html": lambda: _page(view, evidence, missed, history),
+        ".csv": lambda: _table(view.sheet),
+        ".tex": lambda: _tex(view),
+        ".jsonl": lambda: "".join(f"{line}\n" for lines in logs for line in lines),
+    }
+    if suffix not in texts:
+        raise UsageError(
+            "a datasheet cannot be written in this form",
+            found=f"the suffix {suffix!r}",
+            expected=FORMS,
+            remedy=f"name a file that ends in one of {FORMS}",
+        )
+    return texts[suffix]()

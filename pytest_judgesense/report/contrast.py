@@ -38,17 +38,13 @@ def contrasted(one: str, other: str) -> tuple[list[Piece], list[Piece]]:
     end = next((at for at in range(room) if a[-1 - at] != b[-1 - at]), room)
     first, second = (words[start : len(words) - end] for words in (a, b))
     counts = Counter(second)
-    if (
-        max(len(first), len(second)) > MOST_WORDS
-        or sum(counts[word] for word in first) > MOST_PAIRS
-    ):
-        same = [(0, 0, 0)]
-    else:
-        matcher = SequenceMatcher(None, first, second, autojunk=False)
-        same = [(block.a, block.b, block.size) for block in matcher.get_matching_blocks()]
+    few = max(len(first), len(second)) <= MOST_WORDS
+    few = few and sum(counts[word] for word in first) <= MOST_PAIRS
+    matcher = SequenceMatcher(None, first, second, autojunk=False)
+    same = matcher.get_matching_blocks() if few else []
     return (
-        _pieces(texts[0], start, end, [(at, size) for at, _, size in same]),
-        _pieces(texts[1], start, end, [(at, size) for _, at, size in same]),
+        _pieces(texts[0], start, end, [(block.a, block.size) for block in same]),
+        _pieces(texts[1], start, end, [(block.b, block.size) for block in same]),
     )
 
 

@@ -131,23 +131,19 @@ def _apart(part: SuiteSheet, gate: Gate) -> Iterator[tuple[str, str]]:
     """The measure under one more condition: each wording, each distance."""
     if gate.sign == "before":
         return
-    wanted = dict(gate.condition)
-    found = [
-        one
+    wanted = dict(gate.condition).items()
+    found = (
+        (one, one.value)
         for one in part.estimates
         if one.measure == gate.measure
         and one.value is not None
         and len(one.condition) == len(wanted) + 1
-        and wanted.items() <= dict(one.condition).items()
-    ]
-    for one in found[:_MOST_CONDITIONS]:
-        cleared = (
-            (one.value or 0.0) >= gate.bar
-            if gate.sign == "at least"
-            else (one.value or 0.0) <= gate.bar
-        )
-        outcome = "pass" if cleared else "fail"
-        yield RowView(one, ()).condition, gauge(one, replace(gate, outcome=outcome))
+        and wanted <= dict(one.condition).items()
+    )
+    for one, value in islice(found, _MOST_CONDITIONS):
+        cleared = value >= gate.bar if gate.sign == "at least" else value <= gate.bar
+        held = replace(gate, outcome="pass" if cleared else "fail")
+        yield RowView(one, ()).condition, gauge(one, held)
 
 
 def _groups(
@@ -214,8 +210,8 @@ def _place(judgment: Judgment) -> str:
         f"wording {trial.template}",
         f"order {trial.order}" if judgment.chosen is not None else "",
         condition,
+        f"run {trial.replicate}" if trial.replicate > 1 else "",
     ]
-    parts.append(f"run {trial.replicate}" if trial.replicate > 1 else "")
     return ", ".join(filter(None, parts))
 
 

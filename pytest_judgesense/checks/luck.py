@@ -37,9 +37,8 @@ from pytest_judgesense.stats.redraw import (
     drawn_values,
 )
 
-_DRAWS: Final = {"estimate": 1000}
 # Bounds take as long as the rest of a check, so fewer sessions are drawn for them.
-_DRAWS_OF_BOUNDS: Final = 200
+_DRAWS, _DRAWS_OF_BOUNDS = 1000, 200
 _LEVEL: Final = 0.95
 
 
@@ -59,7 +58,7 @@ class Draws:
     def of(cls, cell: Cell, policy: str) -> Draws:
         """The same draws for every judge on the suite of ``cell``, in every process."""
         names = sorted({judgment.trial.cluster for judgment in cell.judgments})
-        draws = _DRAWS.get(policy, _DRAWS_OF_BOUNDS)
+        draws = _DRAWS if policy == "estimate" else _DRAWS_OF_BOUNDS
         counts = drawn_counts(len(names), draws, [cell.seed, zlib.crc32(cell.suite.encode())])
         return cls({name: place for place, name in enumerate(names)}, counts)
 
@@ -95,12 +94,13 @@ def _lost(finding: Finding, rule: Rule, draws: Draws) -> Any:
     ones = drawn_reaching(draws.counts, counted, sizes, level)
     zeros = drawn_reaching(draws.counts, sizes - counted, sizes, level)
     # A share lies below the bar if its complement lies above the bar's complement.
-    if anew.value is distance_from_half:
-        if rule.policy == "confident":
-            return ~(ones(0.5 - bar) & zeros(0.5 - bar))
-        return ones(0.5 + bar) | zeros(0.5 + bar)
-    if rule.policy == "confident":
+    confident, folded = rule.policy == "confident", anew.value is distance_from_half
+    if confident and folded:
+        return ~(ones(0.5 - bar) & zeros(0.5 - bar))
+    if confident:
         return ~(ones(bar) if floor else zeros(1 - bar))
+    if folded:
+        return ones(0.5 + bar) | zeros(0.5 + bar)
     return zeros(1 - bar) if floor else ones(bar)
 
 

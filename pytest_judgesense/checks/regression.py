@@ -84,18 +84,12 @@ class Side:
         """For each cluster the values of all estimates without its judgments."""
         cell = self.cell
         assert cell is not None, "a side without judgments is not taken apart"
-        return {
-            cluster: {
-                _key(estimate): estimate.value
-                for estimate in estimate_all(
-                    replace(
-                        cell,
-                        judgments=tuple(j for j in cell.judgments if j.trial.cluster != cluster),
-                    )
-                )
-            }
-            for cluster in self.clusters
-        }
+
+        def rest(cluster: str) -> dict[_Key, float | None]:
+            kept = tuple(one for one in cell.judgments if one.trial.cluster != cluster)
+            return {_key(one): one.value for one in estimate_all(replace(cell, judgments=kept))}
+
+        return {cluster: rest(cluster) for cluster in self.clusters}
 
 
 class Adjustment(NamedTuple):
@@ -216,13 +210,9 @@ def adjust(compared: Sequence[tuple[Hashable, Comparison | None]]) -> list[Adjus
         (pair, index if one is None else one.quantity) for index, (pair, one) in enumerate(compared)
     ]
     found = {key: one and one.difference for key, (_, one) in zip(keys, compared, strict=True)}
-    losses, gains = (
-        dict(zip(found, holm(p_values), strict=True))
-        for p_values in (
-            [one.p_worse if one else 1.0 for one in found.values()],
-            [one.p_better if one else 1.0 for one in found.values()],
-        )
-    )
+    worse = holm([one.p_worse if one else 1.0 for one in found.values()])
+    better = holm([one.p_better if one else 1.0 for one in found.values()])
+    losses, gains = (dict(zip(found, of, strict=True)) for of in (worse, better))
     return [Adjustment(losses[key], gains[key], len(found)) for key in keys]
 
 
@@ -299,11 +289,8 @@ def compare(
         return replace(bare, identical=True)
     for word, estimate in zip(names, (then, now), strict=True):
         if estimate.value is None:
-            return replace(
-                bare, blocked=f"the {word} has no {measure.name}: {estimate.unavailable}"
-            )
-    assert then.value is not None
-    assert now.value is not None
+            reason = f"the {word} has no {measure.name}: {estimate.unavailable}"
+            return replace(bare, blocked=reason)
     if "degenerate" in now.flags and "degenerate" not in then.flags:
         reason = "degenerate: the judge now gives one answer to everything"
         return replace(bare, difference=_unpaired(then, now, bare.sign), blocked=reason)
@@ -420,13 +407,11 @@ def _jackknife(old: Side, new: Side, bare: Comparison) -> Comparison | None:
 
 
 def _unpaired(then: Estimate, now: Estimate, sign: int) -> Difference | None:
-    sides = []
-    for estimate in (then, now):
-        if estimate.clustered is None or estimate.value is None:
-            return None
-        ends = sorted((sign * estimate.clustered.lower, sign * estimate.clustered.upper))
-        sides.append((sign * estimate.value, (ends[0], ends[1])))
-    assert then.clustered is not None
-    assert now.clustered is not None
-    clusters = min(then.clustered.clusters, now.clustered.clusters)
-    return unpaired_difference(sides[0], sides[1], clusters, now.clustered.level)
+    a, b = then.clustered, now.clustered
+    if a is None or b is None or then.value is None or now.value is None:
+        return None
+    (low, high), (low_now, high_now) = (
+        sorted((sign * ends.lower, sign * ends.upper)) for ends in (a, b)
+    )
+    old, new = (sign * then.value, (low, high)), (sign * now.value, (low_now, high_now))
+    return unpaired_difference(old, new, min(a.clusters, b.clusters), b.level)

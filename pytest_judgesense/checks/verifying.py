@@ -180,10 +180,10 @@ def verification_lines(found: Verification) -> Iterator[str]:
         )
     for change in found.changes[:_SHOWN]:
         yield from indented(change.trial, width=2)
-        yield from _side_by_side(
-            f"recorded {change.recorded}: {change.recorded_reply}",
-            f"fresh {change.fresh}: {change.fresh_reply}",
-        )
+        width = (columns() - 4 - 3) // 2
+        then = excerpt(f"recorded {change.recorded}: {change.recorded_reply}", width)
+        now = excerpt(f"fresh {change.fresh}: {change.fresh_reply}", width)
+        yield f"    {then:<{width}} | {now}".rstrip()
     if len(found.changes) > _SHOWN:
         yield f"  ... and {len(found.changes) - _SHOWN} more"
 
@@ -203,9 +203,3 @@ def _finding(found: Verification) -> str:
     if found.p_value < _LEVEL:
         return f"{test}: {NO_LONGER}"
     return f"{test}: no more than its recorded replicates differ among themselves"
-
-
-def _side_by_side(left: str, right: str) -> Iterator[str]:
-    width = (columns() - 4 - 3) // 2
-    one, other = excerpt(left, width), excerpt(right, width)
-    yield f"    {one:<{width}} | {other}".rstrip()

@@ -37,11 +37,8 @@ def cluster_sums(
     ``places``: the cluster of each unit.
     """
     at = np.asarray(places, dtype=np.intp)
-    weighted = [np.asarray(column, dtype=np.float64) for column in columns]
-    return [
-        np.bincount(at, column, clusters).astype(np.float64)
-        for column in (*weighted, np.ones(at.size))
-    ]
+    counted = (np.asarray(one, dtype=np.float64) for one in (*columns, np.ones(at.size)))
+    return [np.bincount(at, one, clusters).astype(np.float64) for one in counted]
 
 
 def drawn_values(

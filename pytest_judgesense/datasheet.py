@@ -164,7 +164,6 @@ class JudgeSheet:
 
     @property
     def name(self) -> str:
-        """The judge's display name."""
         return str(self.identity.get("name") or self.judge)
 
     @property

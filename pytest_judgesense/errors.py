@@ -104,11 +104,7 @@ Faults: TypeAlias = type[Exception] | tuple[type[Exception], ...]
 class JudgesenseError(Exception):
     """Base of all errors of this project.
 
-    Args:
-        what: what was wrong, in one clause.
-        found: what was found.
-        expected: what is valid.
-        remedy: what the user should do.
+    ``what`` was wrong, in one clause; what was ``found``, what is valid, and what to do.
     """
 
     def __init__(self, what: str, *, found: str = "", expected: str = "", remedy: str = "") -> None:

@@ -69,12 +69,7 @@ def bar_text(bar: float) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """A two-sided interval, named by its method.
-
-    Attributes:
-        method: for example ``wilson`` or ``percentile-bootstrap``.
-        level: nominal coverage.
-    """
+    """A two-sided interval of a nominal coverage, such as ``wilson``."""
 
     method: str
     lower: float
@@ -100,9 +95,7 @@ class Clustered:
 
     Attributes:
         method: for example ``bayesian-cluster-bootstrap``.
-        lower: lower end of the two-sided interval.
-        level: nominal coverage of the two-sided interval.
-        clusters: number of clusters.
+        lower: lower end of the two-sided interval, of which ``level`` is the nominal coverage.
         design_effect: variance relative to independent units; ``None`` if it has no meaning.
         effective_n: number of independent units with the same information; ``None`` if it has no
             meaning.
@@ -194,12 +187,10 @@ class Observations:
 
     @cached_property
     def values(self) -> tuple[float, ...]:
-        """The value of each unit."""
         return tuple(self.numbers.tolist())
 
     @cached_property
     def clusters(self) -> tuple[str, ...]:
-        """The cluster of each unit."""
         return tuple(str(self.names[code]) for code in self.codes.tolist())
 
 

@@ -56,13 +56,11 @@ class Panel(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A figure.
+    """A figure: its panels from top to bottom, and its table, with unrounded numbers.
 
     Attributes:
-        finding: the finding, used as title.
+        finding: its title.
         reading: how to read it, in a sentence or two.
-        panels: the panels, from top to bottom.
-        columns: the columns of its table, with unrounded numbers.
         wide: whether it takes the full width of the page.
     """
 

@@ -17,12 +17,10 @@ Estimates: TypeAlias = Sequence[Estimate]
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A word of the profile.
+    """A word of the profile, and whether it ``holds`` for the estimates of a judge.
 
-    Attributes:
-        holds: whether it holds for the estimates of a judge.
-        each: whether it names each suite on which it holds.
-        first: whether it comes before all others.
+    ``each``: whether it names each suite on which it holds; ``first``: whether it comes before all
+    others.
     """
 
     text: str
@@ -31,7 +29,6 @@ class Word:
     first: bool = False
 
     def texts(self, estimates: Estimates) -> list[str]:
-        """The words for the estimates: none, the word, or one for each suite."""
         if not self.each:
             return [self.text] if self.holds(estimates) else []
         return [f"{self.text} on {one.suite}" for one in estimates if self.holds([one])]

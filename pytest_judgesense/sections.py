@@ -87,7 +87,6 @@ class ReportSection:
 
     @property
     def all_names(self) -> tuple[str, ...]:
-        """The name of its one table."""
         return (self.name,)
 
     @property
@@ -192,7 +191,6 @@ class Comparison:
 
     @property
     def all_names(self) -> tuple[str, ...]:
-        """The names of all tables."""
         return tuple(dict.fromkeys((self.name, *self.names, *self.secondary)))
 
     def material_of(self, cell: Cell) -> Mapping[str, Any] | None:

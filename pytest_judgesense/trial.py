@@ -74,11 +74,8 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Criterion:
-    """A criterion for which a reply gives a grade.
-
-    Attributes:
-        labels: its scale, from the lowest grade to the highest.
-        weight: its weight in the overall score.
+    """A criterion for which a reply gives a grade: its scale, from the lowest grade to the highest,
+    and its weight in the overall score.
     """
 
     name: str
@@ -91,9 +88,7 @@ class Design:
     """What the measures need to know about a suite; every line of a judgment log holds it.
 
     Attributes:
-        kind: name of the suite's kind.
         labels: the answers of the judge, in order; slots for pairwise spaces.
-        ordinal: whether the labels are ordered.
         pairwise: whether a verdict names one of two slots.
         pairs: the template pairs that are compared: ``ring``, ``all``, or the pairs themselves.
         others: whether there may be verdicts beside the labels: a tie, an abstention, or, if the
@@ -106,7 +101,7 @@ class Design:
         weights: weights in the instability of a debate judge: repeat flips, score variance,
             confidence variance, side bias; ``None`` for other kinds.
         effect_threshold: the lowest temperature that counts as high; ``None``: the default.
-        criteria: the criteria, if a reply gives several grades.
+        criteria: if a reply gives several grades.
         pass_mark: the share of the scale from which an overall score passes.
         left_out: clusters that were not asked because the run was stopped early.
     """

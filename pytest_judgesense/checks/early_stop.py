@@ -49,12 +49,10 @@ _STOPPED: Final = ("policy", "seed", "looks", "look", "clusters")
 
 @dataclass(frozen=True)
 class Looks:
-    """The order in which clusters are called, and the looks.
+    """The order in which all clusters are called, drawn by the seed, and the looks.
 
     Attributes:
         policy: ``estimate`` (a look after every cluster) or ``confident`` (four).
-        seed: the seed of the order.
-        order: all clusters of the suite.
         looks: numbers of clusters, ascending; the last one is all of them.
         together: number of looks whose clusters are called together.
     """
@@ -128,11 +126,9 @@ class Stop:
         return cls(found, int(look))
 
     def adjusted(self, estimates: Iterable[Estimate], trials: Sequence[Trial]) -> tuple[Any, ...]:
-        """``estimates`` with the clustered intervals that hold at this look, if any.
+        """``estimates`` so far with the clustered intervals that hold at this look, if any.
 
-        Args:
-            estimates: of the clusters measured so far.
-            trials: all trials of the suite.
+        ``trials``: all those of the suite.
         """
         by_cluster = _by_cluster(trials)
         keys = {key for trial in trials for key in trial.condition}
@@ -171,12 +167,9 @@ class Stop:
 
 @dataclass(frozen=True)
 class Stopping:
-    """The checks that must be decided for a suite to stop.
+    """All checks that the session declares on a suite for one judge: decided, it may stop.
 
-    Attributes:
-        checks: all checks that the session declares on the suite, for one judge.
-        rule: how they are decided.
-        tell: called at each look with the decided checks and the number of all checks.
+    ``tell`` is called at each look with the decided checks and the number of all checks.
     """
 
     checks: tuple[Check, ...]
@@ -191,10 +184,7 @@ class Stopping:
     def undecided(self, cell: Cell, stop: Stop, trials: Sequence[Trial]) -> list[str]:
         """The checks that the clusters in ``cell`` do not decide; if there are none, it may stop.
 
-        Args:
-            cell: the judgments of the clusters measured so far.
-            stop: the current look.
-            trials: all trials of the suite.
+        ``stop``: the current look; ``trials``: all those of the suite.
         """
         wanted = {check.measure for check in self.checks}
         measures = tuple(one for one in cell.measures if one.name in wanted)

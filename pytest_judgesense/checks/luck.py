@@ -44,11 +44,9 @@ _LEVEL: Final = 0.95
 
 @dataclass(frozen=True)
 class Draws:
-    """Simulated sessions on other items.
+    """Simulated sessions on other items: how often each cluster was drawn, by its place.
 
-    Attributes:
-        places: the column of each cluster.
-        counts: how often each cluster was drawn, shape (draws, clusters).
+    ``counts`` has the shape (draws, clusters).
     """
 
     places: Mapping[str, int]
@@ -107,8 +105,7 @@ def _lost(finding: Finding, rule: Rule, draws: Draws) -> Any:
 def luck_line(told: Mapping[tuple[str, str, str], str | None]) -> str:
     """The probability that a session fails by chance, in one sentence.
 
-    Args:
-        told: the results of `lost`, by judge, suite and check.
+    ``told``: the results of `lost`, by judge, suite and check.
     """
     lost_on: dict[str, int] = defaultdict(int)
     counted = draws = 0

@@ -292,10 +292,8 @@ def refuting_alphas(findings: Sequence[Finding | None], alpha: float = ALPHA) ->
     with r of m bars refuted, all others are tested at ``alpha / (m - r)``, until r stops growing.
     The probability that any true bar is refuted is at most ``alpha``, for any dependence.
 
-    Args:
-        findings: of all bars of the session under ``refuted``; ``None`` for a bar that is counted
-            and not tested.
-        alpha: of the session.
+    ``findings`` are those of all bars of the session under ``refuted``; ``None`` for a bar that is
+    counted and not tested.
 
     References:
         S. Holm (1979), Scandinavian Journal of Statistics 6, 65-70.
@@ -415,13 +413,8 @@ def bars_of_gate(check: Check) -> Iterator[tuple[Measure, float, dict[str, str |
 def can_clear(measure: Measure, bar: float, clusters: int, units: float = 1.0) -> bool:
     """Whether an error-free judge clears ``bar`` with confidence on equal ``clusters``.
 
-    Not for kappa, which depends on the labels.
-
-    Args:
-        measure: of the bar.
-        bar: the bar for its bound.
-        clusters: at least 1; a single one clears nothing.
-        units: units of a cluster; with one unit the bound is widest.
+    Not for kappa, which depends on the labels. Of clusters of one unit the bound is widest; a
+    single cluster clears nothing.
     """
     # Without bias every cluster names both slots equally often, so the share is one half.
     each, best = (2, 1) if measure.best == "half" else (units, units * measure.floor)

@@ -202,9 +202,8 @@ class Comparison:
 def adjust(compared: Sequence[tuple[Hashable, Comparison | None]]) -> list[Adjustment]:
     """Holm's adjustment of a family of comparisons; equal quantities count once.
 
-    Args:
-        compared: each with what it compares, a judge on a suite; ``None`` for a comparison that
-            could not be measured: it rejects nothing but is counted.
+    Each stands with what it compares, a judge on a suite; one that could not be measured is
+    ``None``: it rejects nothing but is counted.
     """
     keys = [
         (pair, index if one is None else one.quantity) for index, (pair, one) in enumerate(compared)

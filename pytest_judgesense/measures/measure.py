@@ -52,14 +52,9 @@ class _Later(NamedTuple):
 
 
 def later(module: str, name: str) -> Any:
-    """A function or value of a module that is imported when it is first used.
+    """A function, or a value, of a module that is imported when it is first used.
 
-    Args:
-        module: full name of the module.
-        name: name of the function, or of the value, which is then read by a call without arguments.
-
-    Returns:
-        A function; two with the same name are equal.
+    A value is read by a call without arguments. Two with the same name are equal.
     """
     return _Later(module, name)
 
@@ -188,9 +183,7 @@ class Measure(NamedTuple):  # faster to create than a dataclass: every session c
     ) -> Measure:
         """The same measure with another estimator, for a kind of suites.
 
-        Args:
-            estimator: the estimator of that kind.
-            evidence: replaces the evidence of the measure, if that does not apply to such suites.
+        Other evidence is given if that of the measure does not apply to such suites.
         """
         return self._replace(estimator=estimator, evidence=evidence or self.evidence)
 

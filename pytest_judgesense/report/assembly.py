@@ -101,13 +101,9 @@ def datasheet_text(
 ) -> str:
     """The datasheet in the form that the suffix of its file chooses; ``.jsonl``: the judgment log.
 
-    Args:
-        suffix: ``.json``, ``.md``, ``.html``, ``.csv``, ``.tex`` or ``.jsonl``.
-        view: the datasheet.
-        logs: lines of the judgment log, a sequence for each judge and suite.
-        missed: what was requested but not measured.
-        evidence: the judgments, for a page.
-        history: datasheets in the order of time, for a page with a line for each measure.
+    ``logs`` are the lines of that log, a sequence for each judge and suite; ``missed``: what was
+    requested but not measured. A page also shows the judgments in ``evidence``, and a line for
+    each measure of a ``history``, datasheets in the order of time.
 
     Raises:
         UsageError: the suffix is unknown, or a package for pages is not installed.

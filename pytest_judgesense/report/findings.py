@@ -34,11 +34,7 @@ _MOST_CONDITIONS: Final = 24
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """One judgment of a group: its trial, its verdict, and its texts in pieces.
-
-    Attributes:
-        prompt: empty where it is not known.
-    """
+    """One judgment of a group: its trial, its verdict, and its texts in pieces, if known."""
 
     place: str
     said: str
@@ -48,13 +44,12 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A sentence on a failing judge, with its evidence.
+    """What checks say of a failing judge in one sentence, with its evidence.
 
     Attributes:
-        lines: the checks that say it.
         gauges: one for each number that missed its bar: its words, and SVG.
         apart: the same measure under each condition: its words, and a gauge.
-        title: the title of the judgments, with their number.
+        title: of the judgments, with their number.
         groups: some of them: the item, and one side or two.
     """
 

@@ -36,13 +36,11 @@ class Recorded:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A measure of a judge on a suite over time.
+    """A measure of a judge, by its last name, on a suite over time: its chart and its table.
 
     Attributes:
-        judge: its name, of the last datasheet.
-        gated: whether a check holds it to a bar, the last time that it was measured.
-        svg: its chart.
-        rows: of its table: when, judge, value, interval, count or n, and the bar.
+        gated: whether a check has held it to a bar.
+        rows: when, of which file and judge, value, interval, count or n, and the bar.
     """
 
     judge: str

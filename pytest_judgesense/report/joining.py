@@ -20,8 +20,7 @@ _SECONDARY: Final = frozenset(name for one in BUILT_IN.comparisons for name in o
 def joined_datasheets(sheets: Sequence[tuple[str, Mapping[str, Any]]]) -> str:
     """One datasheet as JSON text of several: that of one session that had measured everything.
 
-    Args:
-        sheets: for each its name, for messages, and its JSON object.
+    ``sheets`` are JSON objects, each with its name for messages.
 
     Raises:
         LogError: a value is in two of them with different content; the error names both.

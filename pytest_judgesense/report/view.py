@@ -121,11 +121,7 @@ class PartView:
 
 @dataclass(frozen=True, slots=True)
 class JudgeView:
-    """One judge on all of its suites.
-
-    Attributes:
-        profile: a sketch of it; empty where nothing that it is drawn from was measured.
-    """
+    """One judge on all of its suites; without ``profile`` if nothing for one was measured."""
 
     sheet: JudgeSheet
     mode: str
@@ -209,11 +205,7 @@ class ComparisonView:
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """A datasheet as renderings show it.
-
-    Attributes:
-        notices: settings in which the judges differ.
-    """
+    """A datasheet as renderings show it; ``notices``: settings in which the judges differ."""
 
     sheet: Datasheet
     judges: tuple[JudgeView, ...]

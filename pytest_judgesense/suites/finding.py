@@ -9,11 +9,9 @@ from typing import Any, Literal
 
 @dataclass(frozen=True, slots=True)
 class LintFinding:
-    """Something about a suite that its numbers would suffer from.
+    """Something about a suite, in some of its items or templates, that its numbers suffer from.
 
-    Attributes:
-        severity: an ``error`` stops a run, a ``warning`` is shown beside its numbers.
-        where: the items or templates concerned.
+    An ``error`` stops a run, a ``warning`` is shown beside its numbers.
     """
 
     severity: Literal["error", "warning"]
@@ -26,12 +24,10 @@ class LintFinding:
 
     @property
     def key(self) -> tuple[str, str, str]:
-        """The key of equal findings."""
         return (self.rule, self.where, self.found)
 
     @property
     def lines(self) -> tuple[str, ...]:
-        """The finding in lines."""
         return (
             f"{self.severity} {self.rule}: {self.where}: {self.what}",
             f"  found:    {self.found}",
@@ -47,15 +43,12 @@ class LintFinding:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A rule that suites must fulfil.
+    """A rule that suites must fulfil: from a `Suite` to findings.
 
-    Attributes:
-        find: from a `Suite` to findings.
-        loading: whether a finding makes loading the suite an error; other rules are for lint.
+    If ``loading``, a finding makes loading the suite an error; other rules are for lint.
     """
 
-    # A suite refers to its kind, and a kind to its rules, so the type of the suite cannot be named
-    # here.
+    # A suite refers to its kind, and a kind to its rules, so its type cannot be named here.
     find: Callable[[Any], Iterable[LintFinding]]
     loading: bool = False
 

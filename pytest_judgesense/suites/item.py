@@ -49,11 +49,9 @@ class Item:
     inverted: tuple[str, ...] = ()
 
     def texts(self, order: Order, content: str | None = None) -> dict[str, str]:
-        """The values of the placeholders when the contents are shown in ``order``.
+        """The values of the placeholders; ``order`` ``ab`` shows content 1 in slot A.
 
-        Args:
-            order: ``ab`` shows content 1 in slot A.
-            content: shows this content alone, ``1`` or ``2``, as ``answer``.
+        ``content`` is shown alone, ``1`` or ``2``, as ``answer``.
         """
         if not self.contents:
             return dict(self.fields)

@@ -46,11 +46,9 @@ class ReplyForm:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """The question of one call of a trial.
+    """The question of one call of a trial, in the form of reply of the kind or one of its own.
 
-    Attributes:
-        content: the candidate that is shown, where it is one of them alone: ``1`` or ``2``.
-        reply: the form of its reply; ``None`` for that of the kind.
+    ``content``: the candidate that is shown, where it is one of them alone: ``1`` or ``2``.
     """
 
     content: str | None = None

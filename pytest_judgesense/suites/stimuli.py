@@ -44,11 +44,9 @@ Adapt = Callable[["Stimuli", int, dict[str, Any]], "dict[str, Any] | Misfit"]
 
 @dataclass(frozen=True, slots=True)
 class Stimuli:
-    """The source of the items of a suite.
+    """The source of the items of a suite: those lines that the design uses, with their numbers.
 
-    Attributes:
-        lines: the numbers and the values of those lines that the design uses.
-        own: whether names and labels are those of the user, not of suites.
+    ``own``: whether names and labels are those of the user, not of suites.
     """
 
     form: SuiteForm

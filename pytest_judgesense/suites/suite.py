@@ -74,8 +74,7 @@ class CheckDeclaration:
 class Review:
     """The reviews of a template pair: do both ask the same, with the same labels?
 
-    Attributes:
-        verdicts: ``YES``, ``NO`` or ``UNSURE`` by reviewer.
+    ``verdicts``: ``YES``, ``NO`` or ``UNSURE`` by reviewer.
     """
 
     pair: tuple[str, str]
@@ -95,7 +94,7 @@ class Suite:
     """Stimuli, templates, decision space and design of one suite.
 
     Attributes:
-        name: the suite's name; with a preset chosen, ``name@preset``.
+        name: with a preset chosen, ``name@preset``.
         base: the name without the preset: trial ids and cassettes use it, so that a preset
             shares the recordings of its suite.
         digest: of everything that determines the questions and how they are counted.

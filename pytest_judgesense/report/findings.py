@@ -113,12 +113,10 @@ def _estimate_of(part: SuiteSheet, gate: Gate) -> Estimate | None:
     """The estimate of a gate; for comparisons of suites or settings, the numbers of the gate."""
     found = find_estimate(part.estimates, gate.measure, gate.condition)
     if found is None and gate.value is not None:
-        ends = None
+        found = Estimate(gate.measure, part.suite, dict(gate.condition), gate.value)
         if gate.lower is not None and gate.upper is not None:
             both = (gate.lower, gate.upper)
-            ends = Clustered("", *both, 0.95, 0, None, None, *both)
-        condition = dict(gate.condition)
-        found = Estimate(gate.measure, part.suite, condition, gate.value, clustered=ends)
+            found = replace(found, clustered=Clustered("", *both, 0.95, 0, None, None, *both))
     return found
 
 
@@ -170,9 +168,8 @@ def _exhibit(
     group: tuple[Judgment, ...], prompts: Mapping[str, str]
 ) -> tuple[str, tuple[Side, ...]]:
     """The item of a group, and its first judgment with the first that contradicts it."""
-    first = group[0]
-    other = next((one for one in group[1:] if one.outcome != first.outcome), None)
-    other = other or next(iter(group[1:]), None)
+    first, *others = group
+    other = min(others, key=lambda one: one.outcome == first.outcome, default=None)
     if other is None:
         prompt, reply = _shown(prompts.get(first.trial.id)), _shown(first.reply)
         asked = [Piece(prompt, marked=False)] if prompt else []
@@ -180,9 +177,8 @@ def _exhibit(
         return first.trial.item, (alone,)
     both = (first, other)
     questions = contrasted(*(_shown(prompts.get(one.trial.id)) for one in both))
-    replies = contrasted(
-        *(_shown("(no reply)" if one.reply is None else one.reply) for one in both)
-    )
+    said = ("(no reply)" if one.reply is None else one.reply for one in both)
+    replies = contrasted(*map(_shown, said))
     places = (_place(first), _place(other))
     if first.trial.id == other.trial.id:  # of the baseline and of this session
         places, questions = ("baseline", "now"), ([], questions[1])

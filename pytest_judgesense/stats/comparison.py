@@ -213,18 +213,8 @@ def paired_difference(differences: ArrayLike, clusters: Clusters) -> Difference 
         share = ratio**2 / effect
         return tango(better * share, worse * share, n * share, coverage)
 
-    p_worse, p_better = _swap_p(np.bincount(codes, weights=vector, minlength=count), alone=alone)
-    return Difference(
-        method="tango" if alone else "tango-clustered",
-        value=float(vector.mean()),
-        n=n,
-        clusters=count,
-        ends=ends,
-        p_worse=p_worse,
-        p_better=p_better,
-        better=int((vector > 0).sum()),
-        worse=int((vector < 0).sum()),
-    )
+    p_values = _swap_p(np.bincount(codes, weights=vector, minlength=count), alone=alone)
+    return _of_units("tango" if alone else "tango-clustered", vector, count, ends, p_values)
 
 
 def paired_mean_difference(differences: ArrayLike, clusters: Clusters) -> Difference | None:
@@ -247,18 +237,24 @@ def paired_mean_difference(differences: ArrayLike, clusters: Clusters) -> Differ
         return None
     at = found.at
     totals = np.bincount(codes, weights=vector, minlength=count).astype(np.float64)
-    p_worse, p_better = _real_swap_p(totals)
-    return Difference(
-        method="clustered-t",
-        value=float(vector.mean()),
-        n=vector.size,
-        clusters=count,
-        ends=lambda coverage: at((1 + coverage) / 2),
-        p_worse=p_worse,
-        p_better=p_better,
-        better=int((vector > 0).sum()),
-        worse=int((vector < 0).sum()),
-    )
+
+    def ends(coverage: float) -> _Ends:
+        return at((1 + coverage) / 2)
+
+    return _of_units("clustered-t", vector, count, ends, _real_swap_p(totals))
+
+
+def _of_units(
+    method: str,
+    vector: NDArray[np.float64],
+    clusters: int,
+    ends: Callable[[float], _Ends],
+    p_values: tuple[float, float],
+) -> Difference:
+    """The mean of paired differences, with the p-values of "not worse" and of "not better"."""
+    better, worse = int((vector > 0).sum()), int((vector < 0).sum())
+    value = float(vector.mean())
+    return Difference(method, value, vector.size, clusters, ends, *p_values, better, worse)
 
 
 def _real_swap_p(totals: NDArray[np.float64]) -> tuple[float, float]:

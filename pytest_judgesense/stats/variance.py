@@ -230,7 +230,7 @@ def cheapest_split(
         raise ValueError(f"a half-width is above 0, found {half_width!r}")
     quantile = float(ndtri((1 + level) / 2))
     wanted = (half_width / quantile) ** 2
-    best: Split | None = None
+    found = []
     names = [name for name in choices if name in components.levels or name == REPLICATE]
     for numbers in product(*(choices[name] for name in names)):
         levels = {**(fixed or {}), **dict(zip(names, numbers, strict=True))}
@@ -241,11 +241,6 @@ def cheapest_split(
             continue
         clusters = max(_FEWEST, math.ceil((once - never) / (wanted - never) * (1 - 1e-12)))
         design = {**levels, scaled: clusters}
-        calls = math.prod(design.values())
-        if best is None or (calls, design.get(REPLICATE, 1)) < (
-            best.calls,
-            best.levels.get(REPLICATE, 1),
-        ):
-            reached = quantile * math.sqrt(components.of_mean(design))
-            best = Split(design, calls, reached)
-    return best
+        reached = quantile * math.sqrt(components.of_mean(design))
+        found.append(Split(design, math.prod(design.values()), reached))
+    return min(found, key=lambda one: (one.calls, one.levels.get(REPLICATE, 1)), default=None)

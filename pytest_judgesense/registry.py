@@ -326,7 +326,7 @@ def with_measures(known: Registry, given: Iterable[Given]) -> Registry:
     """
     measures, checks = dict(known.measures), dict(known.checks)
     loose = list(known.loose)
-    for source, measure in _objects(_MEASURES, Measure, given):
+    for source, measure in _objects(_MEASURES, given, Measure):
         _refuse_faulty(measure, _MEASURES, source)
         loose.append(measure._replace(source=source))
         _enter_measure(measures, checks, loose[-1])
@@ -340,12 +340,12 @@ def extended(known: Registry, given: Callable[[str], Iterable[Given]]) -> Regist
         ExtensionError: a value is malformed or a name is taken; the error names the plugin.
     """
     providers: dict[str, Provider] = {}
-    for source, provider in _objects(_PROVIDERS, Provider, given(_PROVIDERS)):
+    for source, provider in _objects(_PROVIDERS, given(_PROVIDERS), Provider):
         here = "" if provider.name in _PROVIDERS_HERE else None
         _refuse_taken("provider", provider.name, source, here)
         _enter(providers, "provider", replace(provider, source=source))
     kinds, measures, checks = dict(known.kinds), dict(known.measures), dict(known.checks)
-    for source, kind in _objects(_KINDS, SuiteKind, given(_KINDS)):
+    for source, kind in _objects(_KINDS, given(_KINDS), SuiteKind):
         sourced = tuple(
             one if one.name in measures else one._replace(source=source) for one in kind.measures
         )
@@ -357,7 +357,7 @@ def extended(known: Registry, given: Callable[[str], Iterable[Given]]) -> Regist
         for check in kind.checks:
             _enter(checks, "check", check._replace(source=source))
     known = replace(known, measures=measures, checks=checks, kinds=kinds, providers=providers)
-    for source, one in _objects(_SECTIONS, (ReportSection, Comparison), given(_SECTIONS)):
+    for source, one in _objects(_SECTIONS, given(_SECTIONS), ReportSection, Comparison):
         for name in one.all_names:
             _refuse_taken("report section", name, source, known.tables.get(name))
         sourced = replace(one, source=source)
@@ -411,15 +411,13 @@ def _fault(what: str, found: str, expected: str) -> ExtensionError:
     return ExtensionError(what, found=found, expected=expected, remedy="fix the plugin")
 
 
-def _objects(
-    hook: str, kinds: type[Any] | tuple[type[Any], ...], given: Iterable[Given]
-) -> list[tuple[str, Any]]:
+def _objects(hook: str, given: Iterable[Given], *kinds: type[Any]) -> list[tuple[str, Any]]:
     """Plugin and value for everything that a hook returns, sorted by plugin name, so that the order
     is the same in every process.
     """
     found: list[tuple[str, Any]] = []
-    names = [kind.__name__ for kind in (kinds if isinstance(kinds, tuple) else (kinds,))]
-    expected = f"a list of pytest_judgesense.registry.{' or '.join(names)}"
+    names = " or ".join(kind.__name__ for kind in kinds)
+    expected = f"a list of pytest_judgesense.registry.{names}"
     for source, function in given:
         its = f"plugin {source}: its {hook}"
         try:

@@ -191,11 +191,7 @@ class Registry:
     closing: tuple[Callable[[Sequence[tuple[str, Entrant]], int], Iterable[str]], ...] = ()
 
     def measures_on(self, kind: str, suite: str = "") -> tuple[Measure, ...]:
-        """The measures of suites of ``kind``.
-
-        Raises:
-            UsageError: there is no such kind.
-        """
+        """The measures of suites of ``kind``; a `UsageError` if there is no such kind."""
         if kind not in self.kinds:
             raise UsageError(
                 f"suite {suite} is of a kind that is not known",
@@ -240,11 +236,7 @@ class Registry:
         return replace(self, sections=tuple(sections), comparisons=tuple(comparisons))
 
     def verify(self, estimates: tuple[Estimate, ...]) -> None:
-        """Raise an error if the estimates of a part of a datasheet contradict each other.
-
-        Raises:
-            InternalError: they contradict each other, so the numbers must not be used.
-        """
+        """Raise an `InternalError` if the estimates of a part contradict each other."""
         for holds in self.identities:
             holds(estimates)
 

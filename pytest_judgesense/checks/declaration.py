@@ -101,11 +101,7 @@ def named_arguments(
 
 
 def bar_of(kind: CheckKind, key: str, value: Any, measure: Measure) -> float:
-    """A bar as a number within the bounds of its measure.
-
-    Raises:
-        UsageError: it is not such a number.
-    """
+    """A bar as a number within the bounds of its measure; a `UsageError` if it is none."""
     low, high = measure.bounds
     if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:
         raise UsageError(

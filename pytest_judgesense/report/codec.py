@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
+from functools import cache
 from typing import Any, Final
 
 from pytest_judgesense.datasheet import (
@@ -132,10 +133,18 @@ def _estimate(estimate: Estimate) -> dict[str, Any]:
 
 def part_to_plain(value: Any) -> Any:
     """A part, or a value of one, as JSON values, as a worker process sends it."""
-    if is_dataclass(value):
-        names = (one.name for one in fields(value))
-        return {name: part_to_plain(getattr(value, name)) for name in names if name not in _KEPT}
-    return [part_to_plain(one) for one in value] if isinstance(value, tuple) else value
+    if isinstance(value, tuple):
+        return [part_to_plain(one) for one in value]
+    kind: Any = type(value)
+    names = _sent(kind)
+    return {name: part_to_plain(getattr(value, name)) for name in names} if names else value
+
+
+@cache
+def _sent(kind: Any) -> tuple[str, ...]:
+    """The fields of a record that its plain form holds; none of any other value."""
+    names = (one.name for one in fields(kind)) if is_dataclass(kind) else ()
+    return tuple(name for name in names if name not in _KEPT)
 
 
 def part_from_plain(value: Mapping[str, Any]) -> SuiteSheet:

@@ -32,9 +32,8 @@ from pytest_judgesense.suites.suite import Suite, Template, derived
 from pytest_judgesense.suites.wordings import polarity, template_labels
 from pytest_judgesense.trial import TIE, Order, Trial, slot_of_content
 
-# How far a share of items may lie from chance, and the minimum number of items.
+# How far a share of items may lie from chance.
 MARGIN: Final = 0.15
-ENOUGH: Final = 10
 
 
 def verify(suite: Suite) -> None:

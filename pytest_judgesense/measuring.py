@@ -11,8 +11,10 @@ import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, fields, replace
+from numbers import Integral
+from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, get_args
 
 from pytest_judgesense.cassettes.locking import Recorder, recording_alone
 from pytest_judgesense.checks.declaration import declare_check
@@ -47,6 +49,9 @@ if TYPE_CHECKING:
 
 _JudgeLike: TypeAlias = str | JudgeSpec | JudgeFunction
 _SuiteLike: TypeAlias = str | Path | Suite
+# Those that need no session of pytest.
+_POLICIES: Final = ("estimate", "confident")
+_LONGEST_SHOWN: Final = 80
 
 
 @dataclass(frozen=True, repr=False)
@@ -143,29 +148,30 @@ def measure(
         and are left out.
 
     Raises:
-        UsageError: an unknown judge, suite or check, or a policy that needs a session.
+        UsageError: an argument is none of those above, or a policy needs a session.
         CassetteError: the recording cannot be used.
         JudgeError: the judge cannot be called.
     """
+    _refuse_unknown("mode", mode, get_args(Mode))
     if policy == "refuted":
         raise UsageError(
             "policy refuted is decided over all checks of a session of pytest",
             expected="estimate or confident",
         )
-    if mode not in get_args(Mode):
-        raise UsageError(
-            f"mode {mode!r} is unknown", expected=f"one of {', '.join(get_args(Mode))}"
-        )
-    found = [_suite(one, registry) for one in _several(suites)]
-    specs = _judges(_several(judges), registry)
-    folder = Path(cassettes) if cassettes is not None else Path("cassettes")
+    _refuse_unknown("policy", policy, _POLICIES)
+    if not isinstance(registry, Registry):
+        raise UsageError(f"registry {_shown(registry)} is wrong", expected="a Registry, or none")
+    seed = _whole("seed", seed, least=0)
+    concurrency = _whole("concurrency", concurrency, least=1)
+    found = [_suite(one, registry) for one in _several("suite", suites)]
+    specs = _judges(_several("judge", judges), registry)
+    folder = _folder(cassettes)
     trust = Trust.here(*(suite.path for suite in found))
     # Interrupted, it begins no more calls, and keeps those under way: they are paid for.
     deadline = Deadline()
     parts, cells = [], []
 
     def asked(judge: JudgeSpec, suite: Suite, mode: Mode, loop: AskingLoop) -> Measurement:
-        called = judge.called or judge.name
         with ExitStack() as stack:
             if mode == "replay":
                 paths = cassettes_in(folder, judge.slug, suite.recordings)
@@ -184,7 +190,7 @@ def measure(
                 seed=seed,
                 concurrency=concurrency,
                 throttle=Throttle(judge, concurrency, limits=Limits(deadline)),
-                how_to_record=f'record it: measure("{called}", "{suite.name}", mode="record")',
+                how_to_record='record it: the same call of measure with mode="record"',
                 registry=registry,
                 trust=trust,
             )
@@ -211,13 +217,53 @@ def measure(
     return MeasuredDatasheet(**known, cells=tuple(cells), registry=registry)
 
 
-def _several(given: Any) -> list[Any]:
-    return list(given) if isinstance(given, list | tuple) else [given]
+def _refuse_unknown(name: str, given: Any, valid: Sequence[str]) -> None:
+    if not isinstance(given, str) or given not in valid:
+        raise UsageError(f"{name} {given!r} is unknown", expected=f"one of {', '.join(valid)}")
 
 
-def _suite(given: _SuiteLike, registry: Registry) -> Suite:
+def _whole(name: str, given: Any, least: int) -> int:
+    """A whole number, of Python or of numpy."""
+    if isinstance(given, Integral) and not isinstance(given, bool) and int(given) >= least:
+        return int(given)
+    raise UsageError(
+        f"{name} {_shown(given)} is wrong", expected=f"a whole number, at least {least}"
+    )
+
+
+def _folder(given: Any) -> Path:
+    if given is None:
+        return Path("cassettes")
+    with UsageError.instead_of(
+        TypeError, f"cassettes {_shown(given)} is no folder", expected="a path, as str or Path"
+    ):
+        return Path(given)
+
+
+def _shown(given: object) -> str:
+    return repr(given)[:_LONGEST_SHOWN]
+
+
+def _several(name: str, given: Any) -> list[Any]:
+    if not isinstance(given, list | tuple):
+        return [given]
+    if not given:
+        raise UsageError(
+            f"there is no {name} to be measured", found=repr(given), expected=f"one {name} or more"
+        )
+    return list(given)
+
+
+def _suite(given: Any, registry: Registry) -> Suite:
     if isinstance(given, Suite):
         return given
+    if not isinstance(given, str | PathLike):
+        raise UsageError(
+            "this is no suite that can be measured",
+            found=_shown(given),
+            expected="the name of a suite, the path of a suite file, a loaded suite, or a list of "
+            "them",
+        )
     base, _, preset = str(given).partition("@")
     if (path := suite_file(base)) is None:
         raise unknown_name("suite", base, builtin_suites())
@@ -245,7 +291,7 @@ def _of_function(given: Any) -> JudgeSpec:
     if not callable(given) or not name.isidentifier():
         raise UsageError(
             "this is no judge that can be measured",
-            found=repr(given)[:80],
+            found=_shown(given),
             expected="a name, provider:model, a function, or a Judge",
             remedy='give it a name: measure(Judge("NAME", function), ...)',
         )

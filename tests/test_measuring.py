@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from pytest_judgesense import Judge, measure
@@ -137,6 +138,47 @@ def test_what_is_not_known_is_a_usage_error(tmp_path: Path) -> None:
         measure("embedded:clean", "vacuum", policy="refuted")
     with pytest.raises(UsageError, match="mode 'recrod' is unknown"):
         measure("embedded:clean", "vacuum", mode="recrod")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("argument", "given", "told"),
+    [
+        *(("mode", one, "one of replay, record, live") for one in ("foo", None, True, ["replay"])),
+        *(("policy", one, "one of estimate, confident") for one in ("foo", None, 1)),
+        *(("seed", one, "a whole number, at least 0") for one in (-1, "1", None, 1.5, True)),
+        *(("concurrency", one, "a whole number, at least 1") for one in (0, -1, "1", None, True)),
+        *(("cassettes", one, "a path, as str or Path") for one in (3, b"cassettes", ["cassettes"])),
+        ("registry", None, "a Registry"),
+        ("suites", None, "the name of a suite"),
+        ("suites", {"vacuum"}, "the name of a suite"),
+        ("suites", [], "one suite or more"),
+        ("judges", [], "one judge or more"),
+        ("judges", {"embedded:clean"}, "a function, or a Judge"),
+    ],
+)
+def test_an_argument_of_the_wrong_kind_is_refused_before_any_call(
+    argument: str, given: Any, told: str, tmp_path: Path
+) -> None:
+    asked = []
+
+    def judge(messages: list[dict[str, str]]) -> str:
+        asked.append(messages)
+        return "YES"
+
+    taken = {"judges": judge, "suites": parity_suite(tmp_path), "mode": "record"}
+    with pytest.raises(UsageError, match=told):
+        measure(**(taken | {argument: given}))
+    assert not asked
+
+
+def test_a_seed_of_numpy_is_a_number() -> None:
+    assert measure("embedded:clean", "vacuum@quick", seed=np.int64(3)).seed == 3  # type: ignore[arg-type]
+
+
+def test_what_is_not_recorded_is_told_with_a_remedy_for_any_judge(tmp_path: Path) -> None:
+    """A judge that is a function has no name that `measure` takes."""
+    with pytest.raises(MissingRecording, match='the same call of measure with mode="record"'):
+        measure(even, parity_suite(tmp_path))
 
 
 def test_several_judges_end_in_who_is_most_stable_by_wording_and_by_order(

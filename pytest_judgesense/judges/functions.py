@@ -23,7 +23,7 @@ from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.replies.labels import labels_of
 from pytest_judgesense.suites.space import DecisionSpace
 from pytest_judgesense.suites.suite import Suite
-from pytest_judgesense.trial import Verdict
+from pytest_judgesense.trial import Verdict, is_number
 
 # What a function may take besides the fields of the items: the template's text with its
 # placeholders, its id, and the messages of the whole prompt.
@@ -238,7 +238,7 @@ def said_by(value: object, judge: JudgeSpec, space: DecisionSpace | None) -> str
     """The text of a reply that a function's return amounts to; ``None`` is an empty reply.
 
     A bool and a dictionary become the JSON objects that replies may be; an Enum its value, or its
-    name where that is the label of ``space``.
+    name where that is a label of ``space`` and its value is none, or a number.
 
     Raises:
         JudgeError: it is nothing that states a verdict.
@@ -269,18 +269,20 @@ def said_by(value: object, judge: JudgeSpec, space: DecisionSpace | None) -> str
 
 
 def _of_enum(member: enum.Enum, judge: JudgeSpec, space: DecisionSpace | None) -> str:
-    name = member.name.replace("_", " ")
-    if not isinstance(member.value, str | int | float):
+    value, name = member.value, (member.name or "").replace("_", " ")  # a Flag's 0 has no name
+
+    def is_label(text: str) -> bool:
+        return space is not None and isinstance(labels_of(space).read(text), Verdict)
+
+    # Numbers count the members: where they begin at 0, 1 is the second candidate.
+    counts = not isinstance(value, str) or is_number(value)
+    if counts and is_label(name):
         return name
-    text = said_by(member.value, judge, space)
-    # Numbers of an Enum count its members: where they begin at 0, 1 is the second candidate.
-    if space is None or (isinstance(member.value, str) and _states(space, text)):
-        return text
-    return name if _states(space, name) else text
-
-
-def _states(space: DecisionSpace, text: str) -> bool:
-    return isinstance(labels_of(space).read(text), Verdict)
+    if isinstance(value, str | int | float):
+        text = said_by(value, judge, space)
+        if is_label(text) or not is_label(name):
+            return text
+    return name
 
 
 def _plain(value: object) -> dict[str, Any] | None:

@@ -36,6 +36,7 @@ from tests.suites.files import CONTENT, PAIRWISE, write_suite
 from .endpoint import endpoint, says
 
 PAIRS = DecisionSpace(("A", "B"), pairwise=True, tie=True)
+NUMBERED = DecisionSpace(("A", "B"), pairwise=True, names={"A": ("1", "first"), "B": ("2",)})
 YES_NO = DecisionSpace(("YES", "NO"))
 SCALE = DecisionSpace(("1", "2", "3", "4", "5"), ordinal=True)
 
@@ -276,6 +277,26 @@ class FromZero(enum.IntEnum):
     ANSWER_B = 1
 
 
+class FromZeroInText(enum.StrEnum):
+    ANSWER_A = "0"
+    ANSWER_B = "1"
+
+
+class Turned(enum.Enum):
+    B = 1
+    A = 2
+
+
+class Outcome(enum.StrEnum):
+    WIN = "A"
+    LOSS = "B"
+
+
+class Slots(enum.Flag):
+    A = 1
+    B = 2
+
+
 class Grade(enum.IntEnum):
     POOR = 1
     GOOD = 5
@@ -307,6 +328,11 @@ class Model(BaseModel):
         (Winner.TIE, PAIRS, "tie"),
         (FromZero.ANSWER_B, PAIRS, "B"),
         ({"winner": FromZero.ANSWER_A}, PAIRS, "A"),
+        (FromZeroInText.ANSWER_B, NUMBERED, "B"),
+        (Turned.B, NUMBERED, "B"),
+        (Turned.A, DecisionSpace(("A", "B")), "A"),
+        (Outcome.LOSS, PAIRS, "B"),
+        (Slots.B, PAIRS, "B"),
         (Grade.GOOD, SCALE, "5"),
         ({"verdict": "A", "reason": "B is longer"}, PAIRS, "A"),
         ({"score": 2, "confidence": 0.9}, SCALE, "2"),
@@ -323,6 +349,10 @@ def test_a_return_is_read_as_a_reply(value: object, space: DecisionSpace, verdic
 
 def test_no_return_is_an_empty_reply() -> None:
     assert said_by(None, Judge("house", _of_text), PAIRS) == ""
+
+
+def test_a_member_without_a_name_is_its_value() -> None:
+    assert said_by(Slots(0), Judge("house", _of_text), PAIRS) == "0"
 
 
 def test_what_states_nothing_is_an_error_that_says_what_may_be_returned() -> None:

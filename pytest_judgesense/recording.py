@@ -14,6 +14,8 @@ import copyreg
 import multiprocessing
 import os
 import pickle
+import re
+import shlex
 import signal
 import sys
 import tempfile
@@ -211,6 +213,7 @@ class _Relay(Limits):
 def record_shard(
     path: Sequence[str],
     sent: bytes,
+    lasting: Path,
     number: int,
     attempt: int,
     known: Mapping[str, bytes],
@@ -221,6 +224,7 @@ def record_shard(
     Args:
         path: Python's module search path, set before ``sent`` is unpickled.
         sent: the `Job`, pickled.
+        lasting: the folder of the job's cassettes, which errors name.
         number: of the shard, from 1.
         attempt: number of the attempt, from 1.
         known: what is already recorded of its trials, by the name of the recording.
@@ -261,12 +265,23 @@ def record_shard(
                 made, retried = made + found.made, retried + found.retried
                 notices += found.notices
         except JudgesenseError as raised:
-            error = raised.with_traceback(None)
+            error = _naming(lasting, folder, raised)
         except KeyboardInterrupt:
             interrupted = True
         relay.hand_over()
         final = {one.stem: one.read_bytes() for one in sorted(folder.glob("*.jsonl"))}
     return Done(final, made, retried, tuple(dict.fromkeys(notices)), error, interrupted)
+
+
+def _naming(lasting: Path, own: Path, error: JudgesenseError) -> JudgesenseError:
+    """``error`` with the ``lasting`` files, as a shell takes them, in place of a worker's own."""
+    file = re.compile(re.escape(str(own)) + r"((?:/[\w-]+(?:\.[\w-]+)*)?)(?![\w/-])")
+
+    def named(text: str) -> str:
+        return file.sub(lambda found: shlex.quote(f"{lasting}{found[1]}"), text)
+
+    told = {name: named(getattr(error, name)) for name in ("found", "expected", "remedy")}
+    return type(error)(named(error.what), **told)
 
 
 class Pool(Protocol):
@@ -404,7 +419,8 @@ def run_job(
 
         def begin(number: int) -> Future[Done]:
             known = tapes.of_shard(number)
-            return pool.begin(job.path, sent, number, attempts[number], known)
+            lasting = folder / job.judge.slug
+            return pool.begin(job.path, sent, lasting, number, attempts[number], known)
 
         under_way = {begin(number): number for number in attempts}
         try:

@@ -185,6 +185,27 @@ def test_the_command_records_and_says_what_it_did(
     assert main([*given[:-1], "0"]) == 2
 
 
+def test_errors_of_workers_name_the_files_that_last() -> None:
+    """A function without requests is not run for what is recorded: those replies are to go."""
+    parity_suite(Path())
+    Path("pyproject.toml").write_text(
+        '[tool.judgesense.judges.mine]\nprovider = "callable"\nmodel = "rules:judge"\n'
+    )
+    Path("rules.py").write_text('def judge(number):\n    return "Hm."\n')
+    given = [sys.executable, "-m", "pytest_judgesense.commands", "record", "parity.suite.toml"]
+    given += ["--judge-name", "mine", "--shards", "2", "--judge-max-unparsed", "3"]
+    given += ["--judge-cassettes", "my cassettes"]
+    first = subprocess.run(given, capture_output=True, text=True, timeout=120, check=False)
+    assert (first.returncode, "are from before" in first.stderr) == (3, False)
+    Path("rules.py").write_text('def judge(number):\n    return "YES"\n')
+    second = subprocess.run(given, capture_output=True, text=True, timeout=120, check=False)
+    told = "3 of these are from before: to ask for all again, rm 'my cassettes/mine/parity.jsonl';"
+    assert told in second.stderr
+    Path("my cassettes/mine/parity.jsonl").unlink()
+    third = subprocess.run(given, capture_output=True, text=True, timeout=120, check=False)
+    assert "18 of 18 trials recorded" in third.stdout, third.stderr
+
+
 @pytest.mark.parametrize("command", ["record", "batch export"])
 def test_what_pytest_would_refuse_is_not_paid_for(
     server: FastServer, capsys: pytest.CaptureFixture[str], command: str

@@ -177,7 +177,9 @@ def function_of(spec: JudgeSpec) -> JudgeFunction:
             expected="package.module:function, importable from where pytest runs",
             remedy="fix the name, or put its folder on pythonpath",
         ) from error
-    except Exception as error:
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # a script that reads the command line exits
         raise UsageError(
             f"the function of judge {spec.name!r} cannot be imported: its module fails",
             found=f"{spec.model}: {reason_of(error)}",

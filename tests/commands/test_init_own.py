@@ -408,6 +408,8 @@ def test_items_outside_the_project_are_copied(tmp_path: Path) -> None:
         ("def judge(body): return 1\n", ("--map", "text=body"), "write --map body=text"),
         ("def judge(messages): return 1\n", (), "takes nothing of x.jsonl"),
         ("raise KeyError('MY_KEY')\n", (), "its module fails"),
+        ("raise SystemExit(3)\n", (), "found:    own:judge: SystemExit: 3"),
+        ("import pytest\npytest.skip('x', allow_module_level=True)\n", (), "Skipped: x"),
         ("x = 1\n", (), "cannot be imported"),
         ("def judge(text): return 1\n", ("--kind", "pairwise"), "compares two answers"),
     ],

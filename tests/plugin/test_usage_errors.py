@@ -196,6 +196,19 @@ def test_a_judge_function_that_cannot_be_imported_is_told_by_name(
     no_traceback(result)
 
 
+@pytest.mark.parametrize("code", ["sys.exit(3)", "pytest.skip('x', allow_module_level=True)"])
+def test_a_module_of_a_judge_that_ends_on_import_is_told(
+    pytester: pytest.Pytester, code: str
+) -> None:
+    parity_suite(pytester.path)
+    pytester.makepyfile(ending=f"import sys, pytest\n{code}\n")
+    arguments = ["--judge-name", "callable:ending:judge", "--judge-mode", "record"]
+    result = run(pytester, "parity.suite.toml", *arguments)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["*'callable:ending:judge' cannot be imported: its module fails"])
+    no_traceback(result)
+
+
 def test_a_failing_judge_function_is_counted_not_raised(pytester: pytest.Pytester) -> None:
     parity_suite(pytester.path)
     pytester.makeconftest(PYTHON_JUDGE.replace("    number =", "    1 / 0\n    number ="))

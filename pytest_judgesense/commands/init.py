@@ -66,6 +66,7 @@ def run(options: argparse.Namespace) -> list[str]:
             expected="the function that judges, and the file of its items",
             remedy="judgesense init --callable MODULE:FUNCTION --items FILE",
         )
+    _refuse_stray(options)
     if options.log is not None and options.function is not None:
         raise UsageError("--from-log and --callable are two ways to begin", expected="one of them")
     # All is written before anything is shown: the reader of a pipe may close it early.
@@ -74,6 +75,25 @@ def run(options: argparse.Namespace) -> list[str]:
     if options.function is None:
         return list(start(options.folder))
     return list(start_own(options))
+
+
+def _refuse_stray(options: argparse.Namespace) -> None:
+    """Refuse options of one way to begin that are given with another, where they say nothing."""
+    own = {"--kind": options.kind, "--map": options.map, "--value": options.value}
+    frozen = {"--sample": options.sample, "--template": options.template}
+    ways = [
+        ("--callable", options.function, own),
+        ("--from-log", options.log, frozen),
+        ("--callable or --from-log", options.function or options.log, {"--labels": options.labels}),
+    ]
+    for way, chosen, belonging in ways:
+        if chosen is None and (stray := [name for name, given in belonging.items() if given]):
+            raise UsageError(
+                f"{', '.join(stray)} without {way}",
+                found="nothing that it could be about",
+                expected=f"{', '.join(belonging)} together with {way}",
+                remedy="judgesense init --help shows both ways",
+            )
 
 
 def start_own(options: argparse.Namespace) -> Iterator[str]:

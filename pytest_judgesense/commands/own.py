@@ -55,7 +55,10 @@ _SIDES: Final = (
 _TIES: Final = ("tie", "tied", "draw", "equal", "same", "both", "neither", "none")
 _WORDS: Final = re.compile(r"[a-z]+|[0-9]+")
 _PLACEHOLDER: Final = re.compile(r"[a-z][a-z0-9_]*", re.IGNORECASE)
+# The labels of a pair: which content is better.
+_SLOTS: Final = ("1", "2", "tie")
 _MOST_LABELS: Final = 12
+_LONGEST_SHOWN: Final = 80
 _WIDEST: Final = 100
 _LITERAL: Final = re.compile(r"[^\x00-\x08\x0b-\x1f\x7f]*[^\x00-\x08\x0b-\x1f\x7f']")
 _FLOORS: Final = (0.8, 0.75, 0.7, 0.6, 0.5, 0.4)
@@ -72,6 +75,10 @@ class Items:
     @property
     def columns(self) -> list[str]:
         return list(dict.fromkeys(name for _, row in self.rows for name in row))
+
+    def at(self, number: int) -> str:
+        """A row, as errors place it."""
+        return f"{self.file}{', item ' if self.file.suffix == '.json' else ':'}{number}"
 
     def values(self, column: str | None) -> list[str]:
         """The texts in a column, without empty cells; none without a column."""
@@ -120,11 +127,18 @@ def items_of(path: Path) -> Items:
         rows = list(rows_of(path, text))
     except SuiteError as error:
         raise _usage(error, error.remedy) from error
-    if wrong := [number for number, row in rows if not isinstance(row, dict)]:
-        raise UsageError(f"{path}:{wrong[0]} is not an object", expected="an object for every item")
+    items = Items(path, rows)
+    for number, row in rows:
+        if not isinstance(row, dict):
+            raise UsageError(
+                f"{items.at(number)} is no item",
+                found=json.dumps(row, ensure_ascii=False)[:_LONGEST_SHOWN],
+                expected='an object with a key for each column, such as {"question": "..."}',
+                remedy="fix it, or leave it out",
+            )
     if not rows:
         raise UsageError(f"{path} holds no items", expected="a row for every item")
-    return Items(path, rows)
+    return items
 
 
 def understood(
@@ -136,7 +150,7 @@ def understood(
         UsageError: a parameter has no column, labels are not known, or items are wrong; it shows
             both sides and the command that helps.
     """
-    given, values = dict(options.map), dict(options.value)
+    given = dict(options.map)
     taken = _columns_taken(function, items, given, options)
     _refuse_gaps(items, taken)
     beside = {name: column for name, column in given.items() if name not in taken}
@@ -145,9 +159,12 @@ def understood(
     label = beside.get("label") or next((free[name] for name in _LABELS if name in free), None)
     if label:
         beside["label"] = label
-    sides, meant = _sides(taken), [values.get(one, one) for one in items.values(label)]
     labels = split_labels(options.labels)
+    _refuse_labels(labels)
+    values = _values_found(items, label, dict(options.value), options)
+    sides, meant = _sides(taken), [values.get(one, one) for one in items.values(label)]
     kind: Kind = options.kind or ("pairwise" if sides else _kind_of_labels(labels or meant))
+    _refuse_meanings(values, _SLOTS if kind == "pairwise" else labels)
     if kind == "pairwise":
         found = _pairs(items, taken, sides, label, options.function)
     else:
@@ -233,7 +250,7 @@ def _refuse_gaps(items: Items, taken: Mapping[str, str]) -> None:
         line, name, column = gaps[0]
         others = f", and {len(gaps) - 1} more like it" if len(gaps) > 1 else ""
         raise UsageError(
-            f"{items.file}:{line} has no {column}, which the function takes as {name}{others}",
+            f"{items.at(line)} has no {column}, which the function takes as {name}{others}",
             found="null, or no such field",
             expected="a text for each parameter, in every row",
             remedy='fill it in ("" is an empty text), or leave the row out',
@@ -272,6 +289,66 @@ def _sides(names: Iterable[str]) -> tuple[str, str] | None:
             if len(differing) == 1 and differing[0] in _SIDES:
                 return one, other
     return None
+
+
+def _refuse_labels(labels: Sequence[str]) -> None:
+    """Refuse ``labels`` that are too few or too many, or not different."""
+    if labels and not 2 <= len({*labels}) == len(labels) <= _MOST_LABELS:
+        raise UsageError(
+            "--labels does not name the possible answers",
+            found=",".join(labels),
+            expected=f"2 to {_MOST_LABELS} labels, each once, such as YES,NO",
+        )
+
+
+def _values_found(
+    items: Items, label: str | None, values: Mapping[str, str], options: argparse.Namespace
+) -> dict[str, str]:
+    """``values`` by the words of the label's column, which differ at most in case.
+
+    Raises:
+        UsageError: there is no such column, or it has no such word.
+    """
+    if values and label is None:
+        name, meant = next(iter(values.items()))
+        raise UsageError(
+            f"--value {name}={meant} is about labels, and {items.file.name} has no known column "
+            "of them",
+            found=f"columns: {', '.join(items.columns)}",
+            expected=f"a column whose values it translates, called {', '.join(_LABELS[:4])}, ...",
+            remedy=f"name it: {_command(options)} --map label=COLUMN",
+        )
+    words = dict.fromkeys(items.values(label))
+    found: dict[str, str] = {}
+    for name, meant in values.items():
+        same = {word: meant for word in words if word.casefold() == name.strip().casefold()}
+        if not same:
+            turned = meant.casefold() in map(str.casefold, words)
+            more = ", ..." if len(words) > _MOST_LABELS else ""
+            raise UsageError(
+                f"--value {name}={meant} matches nothing in column {label}",
+                found=f"{', '.join(list(words)[:_MOST_LABELS])}{more}",
+                expected="FOUND=LABEL: a value of the column, and the label that it means",
+                remedy=f"write --value {shlex.quote(f'{meant}={name}')}"
+                if turned
+                else f"fix the value, or name another column: {_command(options)} --map label=COLUMN",
+            )
+        found |= same
+    return found
+
+
+def _refuse_meanings(values: Mapping[str, str], labels: Sequence[str]) -> None:
+    """Refuse a value that means none of the ``labels``, if these are known."""
+    for name, meant in values.items():
+        if labels and meant not in labels:
+            raise UsageError(
+                f"--value {name}={meant} means no label",
+                found=meant,
+                expected=f"one of {', '.join(labels)}",
+                remedy="fix it, or add the label to --labels"
+                if labels is not _SLOTS
+                else "say which candidate is better: 1, 2 or tie",
+            )
 
 
 def _kind_of_labels(values: Sequence[str]) -> Kind:

@@ -327,6 +327,7 @@ def test_no_and_yes_as_numbers_are_labels_and_a_bool_is_one_of_them(tmp_path: Pa
     [
         (("yes=PASS", "no=FAIL"), ("PASS", "FAIL"), False),
         (("yes=PASS",), ("PASS", "no"), False),
+        (("YES=PASS", "No=FAIL"), ("PASS", "FAIL"), False),
         (("yes=4", "no=2"), ("1", "2", "3", "4", "5"), True),
     ],
 )
@@ -442,3 +443,77 @@ def test_callable_and_items_belong_together(tmp_path: Path) -> None:
     done = processes.run("judgesense", "init", "--items", "x.csv", cwd=tmp_path, merged=True)
     assert done.returncode == 2
     assert "--callable and --items belong together" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("more", "told"),
+    [
+        (("--value", "good=YES"), "--value good=YES matches nothing in column label"),
+        (("--value", "PASS=yes"), "write --value yes=PASS"),
+        (("--labels", "PASS,FAIL", "--value", "yes=GOOD"), "--value yes=GOOD means no label"),
+        (("--labels", "PASS"), "2 to 12 labels, each once, such as YES,NO"),
+        (("--labels", "PASS,FAIL,PASS"), "found:    PASS,FAIL,PASS"),
+    ],
+)
+def test_words_that_say_nothing_of_the_labels_are_refused(
+    tmp_path: Path, more: tuple[str, ...], told: str
+) -> None:
+    (tmp_path / "own.py").write_text("def judge(text): return True\n")
+    (tmp_path / "x.csv").write_text("text,label\na,yes\nb,no\n")
+    given = ("init", "--callable", "own:judge", "--items", "x.csv", *more)
+    done = processes.run("judgesense", *given, cwd=tmp_path, merged=True)
+    assert done.returncode == 2, done.stdout
+    assert told in done.stdout
+    assert not (tmp_path / "suites").exists()
+
+
+def test_a_value_without_a_column_of_labels_asks_for_the_column(tmp_path: Path) -> None:
+    (tmp_path / "own.py").write_text("def judge(text): return True\n")
+    (tmp_path / "x.csv").write_text("text,fine\na,yes\nb,no\n")
+    given = ("init", "--callable", "own:judge", "--items", "x.csv", "--value", "yes=YES")
+    done = processes.run("judgesense", *given, cwd=tmp_path, merged=True)
+    assert done.returncode == 2, done.stdout
+    assert "is about labels, and x.csv has no known column of them" in done.stdout
+    assert "found:    columns: text, fine" in done.stdout
+    assert "--value yes=YES --map label=COLUMN" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "place"),
+    [
+        ("x.jsonl", '{"text": "a"}\nnull\n', "x.jsonl:2"),
+        ("x.json", '[{"text": "a"}, null]', "x.json, item 2"),
+    ],
+)
+def test_a_row_that_is_null_is_shown_where_it_stands(
+    tmp_path: Path, file: str, text: str, place: str
+) -> None:
+    (tmp_path / "own.py").write_text("def judge(text): return True\n")
+    (tmp_path / file).write_text(text)
+    given = ("init", "--callable", "own:judge", "--items", file)
+    done = processes.run("judgesense", *given, cwd=tmp_path, merged=True)
+    assert done.returncode == 2
+    what, found, expected, remedy = done.stdout.splitlines()
+    assert what == f"judgesense: {place} is no item"
+    assert found == "  found:    null"
+    assert "an object with a key for each column" in expected
+    assert "leave it out" in remedy
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        (("--value", "a=b"), "--value without --callable"),
+        (("--kind", "score", "--map", "a=b"), "--kind, --map without --callable"),
+        (("--labels", "A,B"), "--labels without --callable or --from-log"),
+        (("--sample", "3"), "--sample without --from-log"),
+        (("--from-log", "log.jsonl", "--map", "a=b"), "--map without --callable"),
+    ],
+)
+def test_options_of_another_way_to_begin_are_refused(
+    tmp_path: Path, given: tuple[str, ...], told: str
+) -> None:
+    done = processes.run("judgesense", "init", *given, cwd=tmp_path, merged=True)
+    assert done.returncode == 2, done.stdout
+    assert told in done.stdout
+    assert not [*tmp_path.iterdir()]

@@ -106,6 +106,10 @@ _NOT_THE_VERDICT: Final = re.compile(
     r"(?: an?| the)? $",
     _I,
 )
+# "The maximum score is 5" describes the scale.
+_EXTREME: Final = re.compile(
+    rf"\b(?:max(?:imum)?|min(?:imum)?|highest|lowest)(?: possible)? (?:{_VERDICTS})$", _I
+)
 _HEADED: Final = re.compile(
     r"[-\d. ]{0,8}(?P<head>(?P<key>[^\W\d_][\w /-]{0,40})(?: ?\([^()\n]{0,60}\))?)"
     r" ?: ?(?P<value>.{1,60})"
@@ -321,6 +325,8 @@ def _prose(text: str, said: Sequence[_Sentence], labels: Labels) -> Iterator[Sta
             continue
         for place, before, reading in _said_in(sentence, labels):
             if _doubted(before) or _ASPECT.search(before):
+                continue
+            if labels.numbers and _EXTREME.search(before):
                 continue
             announces = number == 0 and len(before) <= _LONGEST_OPENING and "," not in before
             decides = announces or number == len(said) - 1 or _CONCLUDES.search(before)

@@ -492,6 +492,16 @@ def test_a_sign_belongs_to_its_number_and_a_dash_does_not(
     (FIVE, "Score: 4 - 1 point deducted", "4"),
     *((FIVE, f"{most} score: 5", "<no verdict>") for most in ("Maximum", "Min", "Highest")),
     (FIVE, "Maximum score: 5. Score: 3", "3"),
+    *(
+        (FIVE, text, "<no verdict>")
+        for text in (
+            "The maximum score is 5.",
+            "The highest possible rating is 5",
+            "The min score was 1",
+        )
+    ),
+    (FIVE, "The maximum score is 5. My score is 3.", "3"),
+    (FIVE, "The score is 5, the maximum.", "5"),
 )
 def test_bounds_ranges_and_extremes_are_no_score(
     space: DecisionSpace, text: str, expected: str

@@ -22,7 +22,8 @@ The probability of labels at the deciding token, before normalisation, is the *m
 is not among the returned tokens gets 0. The label behind another token that begins several labels
 is unknown: if more than 1% of the mass is on such tokens, there is no answer. Nor is there one if
 the reply ends with the drawn one, unless each longer label begins with another token as well: the
-end of a reply is rarely among the tokens that are returned.
+end of a reply is rarely among the tokens that are returned. So where the next token decides whether
+a label ends (``0`` after ``1``), what is not returned may be the end: of it, too, at most 1%.
 """
 
 from __future__ import annotations
@@ -206,11 +207,16 @@ def _after(before: str, spellings: _Spellings, token: str) -> str | None:
 
 
 def _told(
-    tokens: Sequence[Token], spellings: _Spellings, said_by: Callable[[str], str | None]
+    tokens: Sequence[Token],
+    spellings: _Spellings,
+    said_by: Callable[[str], str | None],
+    *,
+    may_end: bool = False,
 ) -> Probabilities | None:
     """The probabilities from the first of ``tokens`` on.
 
     ``said_by``: from a token in its place to all that is said of the label then, if anything is.
+    ``may_end``: whether a reply that ends in its place has named a label.
     """
     token, *later = tokens
     held = spellings.ends is not None  # to a schema, in which a reply does not end here
@@ -222,6 +228,8 @@ def _told(
     spelt = set().union(*(whole for _, whole in begun.values()))
     told: dict[str, float] = {}
     untold = drawn = 0.0
+    listed = sum(chance for _, chance in token.top)
+    ended = max(0.0, 1.0 - listed) if may_end and not held else 0.0
     within: Probabilities | None = None
     for one, chance in token.top:
         labels, whole = begun.get(one, _NOTHING)
@@ -239,9 +247,11 @@ def _told(
             told[label] = told.get(label, 0.0) + chance
         elif labels:
             untold += chance
+    total = sum(told.values()) + drawn
+    if ended > _MOST_UNTOLD * (total + ended):
+        return None  # what is not returned may be the reply's end
     if within is not None and not told:
         return within  # not distinguished before the next token
-    total = sum(told.values()) + drawn
     if total <= 0.0 or untold > _MOST_UNTOLD * (total + untold):
         return None
     for label, chance in within.of.items() if within else ():
@@ -253,11 +263,14 @@ def _followed(
     tokens: Sequence[Token], spellings: _Spellings, built: str, others: set[str]
 ) -> Probabilities | None:
     """The same after the beginning that several labels share; other tokens begin ``others``."""
+    labels, whole = spellings.begun(built) if built else _NOTHING
     if tokens:
         return _told(
-            tokens, spellings, lambda one: built + one if built else spellings.trimmed(one)
+            tokens,
+            spellings,
+            lambda one: built + one if built else spellings.trimmed(one),
+            may_end=bool(whole),
         )
-    labels, whole = spellings.begun(built)
     # The reply ends here. Without an alternative for its end, what else "1" might have become is
     # known only where another token spells 10.
     if len(whole) != 1 or not labels - whole <= others:

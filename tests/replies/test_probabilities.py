@@ -340,6 +340,25 @@ def test_where_a_reply_ends_without_a_token_what_else_it_might_have_become_is_un
     assert (ended[0]["1"], ended[0]["9"], ended[0]["10"]) == (0.54, 0.4, 0.06)
 
 
+def test_what_is_not_returned_where_a_label_may_end_may_be_the_end_of_the_reply() -> None:
+    """10 was drawn as 1 and 0; that 1 ends the reply in 4 of 10 cases is not among the tokens."""
+    first = ("1", {"1": 0.6, "9": 0.4})
+    assert told(said(first, ("0", {"0": 0.6})), TEN, "10") is None
+    assert told(said(first, (".", {".": 0.3, "0": 0.3})), TEN, "1") is None
+    whole = told(said(first, ("0", {"0": 0.6, "": 0.4})), TEN, "10")
+    assert whole is not None
+    assert (whole[0]["1"], whole[0]["9"], whole[0]["10"]) == (0.24, 0.4, 0.36)
+    # A hundredth may be missing; and a reply that is held to a schema ends behind its object.
+    assert told(said(first, ("0", {"0": 0.591, ".": 0.4})), TEN, "10") is not None
+    object_ = said('{"verdict": "', first, ("0", {"0": 0.6, '"': 0.2}), '"}')
+    held = told(object_, TEN, "10", constrained=True)
+    assert held is not None
+    assert (held[0]["1"], held[0]["9"], held[0]["10"]) == (0.15, 0.4, 0.45)
+    # Three digits: after 1, too, the reply may have ended.
+    hundred = DecisionSpace(("1", "10", "100"), ordinal=True)
+    assert told(said("1", ("0", {"0": 0.6}), ("0", {"0": 0.5, "": 0.5})), hundred, "100") is None
+
+
 def test_a_fraction_is_not_the_label_that_it_begins_with() -> None:
     assert told(said(("4.", {"4.": 0.6, "3.5": 0.3, "3.": 0.2})), FIVE, "4") == (
         {"1": 0.0, "2": 0.0, "3": 0.25, "4": 0.75, "5": 0.0},  # .2 and .6 of .8

@@ -277,8 +277,16 @@ class Registry:
     @property
     def tables(self) -> dict[str, str]:
         """The names of all tables of the report, each with its owner."""
-        every: tuple[ReportSection | Comparison, ...] = (*self.sections, *self.comparisons)
-        return {name: one.source for one in every for name in one.all_names}
+        return {name: one.source for one in self._reported for name in one.all_names}
+
+    @property
+    def titles(self) -> dict[str, str]:
+        """The titles of tables on a page, by their names."""
+        return {name: title for one in self._reported for name, title in one.titles.items()}
+
+    @property
+    def _reported(self) -> tuple[ReportSection | Comparison, ...]:
+        return (*self.sections, *self.comparisons)
 
 
 def registry_of(

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias
 
@@ -48,6 +48,7 @@ class ReportSection:
 
     Attributes:
         name: name of the table: lower-case letters, digits and ``_``.
+        title: of the table on a page; without one it is the name, with blanks.
         rows: from a cell, its estimates and the suite (``None`` if only a log is known) to plain
             values; ``None``, or no rows from a plugin, for no table.
         lines: from the rows to printed lines.
@@ -80,6 +81,7 @@ class ReportSection:
     flips: Callable[[Cell], Iterable[tuple[Judgment, Judgment, str]]] = lambda _: ()
     brief: Callable[[Rows], str] | None = None
     compared: bool = False
+    title: str = ""
     source: str = ""
 
     def __post_init__(self) -> None:
@@ -88,6 +90,11 @@ class ReportSection:
     @property
     def all_names(self) -> tuple[str, ...]:
         return (self.name,)
+
+    @property
+    def titles(self) -> Mapping[str, str]:
+        """The title of its table, if it has one, by the name of the table."""
+        return {self.name: self.title} if self.title else {}
 
     @property
     def summarised(self) -> bool:
@@ -156,6 +163,7 @@ class Comparison:
         board: from a suite and the rows of its tables to the table in Markdown.
         lines: from the same to laid-out lines of a terminal.
         names: of all tables.
+        titles: of tables on a page, by their names; without one it is the name, with blanks.
         secondary: names of tables that need an optional package and are made only for files.
         kinds: the suite kinds whose judges it compares by their material; empty for all.
         material: from a cell of such a kind to the plain values that the comparison needs.
@@ -183,6 +191,7 @@ class Comparison:
     apart: bool = False
     first: Callable[[str, Sequence[Entrant]], float] = lambda *_: 0
     brief: Callable[[str, Mapping[str, Rows]], Iterable[str]] | None = None
+    titles: Mapping[str, str] = field(default_factory=dict, hash=False)
     source: str = ""
 
     def __post_init__(self) -> None:

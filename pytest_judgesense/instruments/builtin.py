@@ -37,7 +37,12 @@ REPORTS: Final = (
     Report(
         sections=(
             ReportSection("standing", _board("standing"), only_drawn=True, compared=True),
-            ReportSection("excluded", _left_out("excluded"), _left_out("excluded_lines")),
+            ReportSection(
+                "excluded",
+                _left_out("excluded"),
+                _left_out("excluded_lines"),
+                title="Calls that take no part in the numbers",
+            ),
         ),
         comparisons=(
             Comparison(
@@ -46,6 +51,12 @@ REPORTS: Final = (
                 _board("board"),
                 _board("board_lines"),
                 names=("judge_pairs", "best_judge", "judge_spread"),
+                titles={
+                    "leaderboard": "Judges by rank",
+                    "judge_pairs": "Every two judges compared",
+                    "best_judge": "The best judge",
+                    "judge_spread": "Spread of the judges",
+                },
                 first=_board("most_labels"),
                 brief=_board("brief"),
             ),

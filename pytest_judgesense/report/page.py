@@ -96,12 +96,14 @@ def page_text(
         for one in drawn
         if can_draw
     ]
+    titles = view.registry.titles
     judges: list[dict[str, Any]] = []
     left = by_judge(missed)
     room = MOST_EXHIBITS
     for judge in view.judges:
         of_judge = left.pop(judge.sheet.name, [])
-        shown = _judge(judge, of_judge, evidence, view, room // (len(view.judges) - len(judges)))
+        share = room // (len(view.judges) - len(judges))
+        shown = _judge(judge, of_judge, evidence, view, share, titles)
         room -= sum(len(one.groups) for one in shown["findings"])
         judges.append(shown)
     return environment.from_string(template_text("page.html")).render(
@@ -116,7 +118,7 @@ def page_text(
         not_measured=not_measured,
         history=_history(history) if len(history) > 1 else None,
         compared=[
-            {**_table(one), "open": one["analysis"] == compared.comparison.name}
+            {**_table(one, titles), "open": one["analysis"] == compared.comparison.name}
             for compared in view.comparisons
             for one in compared.tables
         ],
@@ -163,7 +165,12 @@ def _cell(value: Any) -> str:
 
 
 def _judge(
-    judge: JudgeView, missed: Sequence[Missed], evidence: Evidence, view: View, room: int
+    judge: JudgeView,
+    missed: Sequence[Missed],
+    evidence: Evidence,
+    view: View,
+    room: int,
+    titles: Mapping[str, str],
 ) -> dict[str, Any]:
     """The page's additions to the view of a judge; ``room``: for groups of judgments."""
     checks = judge.sheet.checks
@@ -181,7 +188,7 @@ def _judge(
         "findings": list(findings_of(judge, evidence, view.registry, room)),
         "suites": list(map(_suite, judge.parts)),
         "profile": judge.profile,
-        "parts": [(one.part, list(map(_table, one.tables))) for one in judge.parts],
+        "parts": [(one.part, [_table(t, titles) for t in one.tables]) for one in judge.parts],
         "before": list(_before(judge, evidence)),
     }
 
@@ -236,11 +243,12 @@ def _suite(part: PartView) -> tuple[str, str, list[str], Any]:
     return worst, part.part.suite, list(suite_cells(part)), next(drawn, None)
 
 
-def _table(analysis: Analysis) -> dict[str, Any]:
-    rows = analysis["rows"]
+def _table(analysis: Analysis, titles: Mapping[str, str]) -> dict[str, Any]:
+    rows, name = analysis["rows"], analysis["analysis"]
     columns = list(dict.fromkeys(key for row in rows for key in row))
     return {
-        "name": analysis["analysis"],
+        "name": name,
+        "title": titles.get(name) or name.replace("_", " ").capitalize(),
         "suite": analysis["suite"],
         "columns": columns,
         "rows": [[row.get(key) if key in row else "" for key in columns] for row in rows],

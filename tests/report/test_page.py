@@ -20,6 +20,7 @@ from pytest_judgesense.checks.regression import Side
 from pytest_judgesense.datasheet import CheckLine, Datasheet, Gate
 from pytest_judgesense.errors import UsageError
 from pytest_judgesense.estimate import compact, find_estimate, number_text
+from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.report import evidence as packing
 from pytest_judgesense.report import page
@@ -31,6 +32,7 @@ from pytest_judgesense.report.gauges import gauge
 from pytest_judgesense.report.page import page_text
 from pytest_judgesense.report.summary import Missed
 from pytest_judgesense.report.view import view_of
+from pytest_judgesense.sections import ReportSection
 from pytest_judgesense.trial import Design, Judgment, Trial, Unparsed, Verdict
 from tests.suites.known import of_known_kinds
 
@@ -115,6 +117,18 @@ def test_every_measure_stands_on_the_page_with_the_digits_of_the_json() -> None:
                     for word in ("unparsed", "failed"):
                         assert (f"{missing[word]} {word}" in row[5]) == bool(missing[word])
     assert seen == sum(len(entry["measures"]) for entry in sheet["judges"])
+
+
+def test_every_table_of_an_instrument_has_a_title_in_words() -> None:
+    """A plugin may leave its titles out; then the name of the table stands there."""
+    drawn = {one.name for one in BUILT_IN.sections if one.only_drawn}
+    no_table = {one.name for one in BUILT_IN.sections if one.rows is ReportSection(one.name).rows}
+    assert {*BUILT_IN.tables} - {*BUILT_IN.titles} <= drawn | no_table
+    assert {*BUILT_IN.titles} <= {*BUILT_IN.tables}
+    shown = re.findall(r"<summary>([^<:]*)[^<]*\(\d+ rows\)</summary>", shown_page().text)
+    assert {"Judges by rank", "Every two judges compared"} <= {*shown}
+    for title in {*shown} & {*BUILT_IN.titles.values()}:
+        assert title.casefold() not in {name.replace("_", " ") for name in BUILT_IN.tables}
 
 
 def test_tables_of_analyses_have_the_digits_of_the_json() -> None:

@@ -57,6 +57,7 @@ REPORT: Final = Report(
             _table("tier"),
             _table("tier_lines"),
             brief=_table("tier_brief"),
+            title="Stability tier",
             figures=later(f"{_ROOM}.figures", "wording_figures"),
         ),
         ReportSection(
@@ -65,9 +66,15 @@ REPORT: Final = Report(
             _table("template_lines"),
             covers=("template_pair",),
             beside=_table("by_pair"),
+            title="Flips and missing replies by template",
         ),
         ReportSection("flips_by_wording", kinds=("paraphrase",), flips=_table("flips")),
-        ReportSection("equivalence", _table("equivalence"), _table("equivalence_lines")),
+        ReportSection(
+            "equivalence",
+            _table("equivalence"),
+            _table("equivalence_lines"),
+            title="Reviews of the template pairs",
+        ),
     ),
     words=(
         Word("degenerate", _degenerate, each=True, first=True),

@@ -31,9 +31,14 @@ REPORT: Final = Report(
             here("tables", "grade_lines"),
             kinds=(SUITE,),
             covers=("criterion",),
+            title="Grades by criterion",
         ),
         ReportSection(
-            "systems", here("tables", "systems"), here("tables", "system_lines"), kinds=(SUITE,)
+            "systems",
+            here("tables", "systems"),
+            here("tables", "system_lines"),
+            kinds=(SUITE,),
+            title="Mean scores of the systems",
         ),
     ),
     words=(

@@ -24,42 +24,45 @@ KINDS: Final = (
 )
 
 
-def _section(name: str, *shown: str, **given: Any) -> ReportSection:
+def _section(name: str, title: str, *shown: str, **given: Any) -> ReportSection:
     """A table of `tables`, ``shown`` by the functions of its name in ``lines`` and ``figures``."""
     table = f"temperature_{name}"
     by_name = {module: here(module, name) for module in shown}
     rows = partial(here("tables", "rows"), table)
-    return ReportSection(table, rows, kinds=("temperature",), **by_name, **given)
+    return ReportSection(table, rows, kinds=("temperature",), title=title, **by_name, **given)
 
 
 REPORT: Final = Report(
     sections=(
         _section(
             "table",
+            "Means by temperature, judge type and prompt style",
             "lines",
             "figures",
             covers=("temperature", "judge_type", "prompt_style", "gold", "model", "dataset"),
             every="temperature",
         ),
-        _section("correlations", "lines", "figures"),
-        _section("effects", "lines", "figures"),
-        _section("moderation", "lines"),
-        _section("attributions", "lines", "figures"),
-        _section("importances"),
-        _section("attribution_points", only_drawn=True),
-        _section("majority", "lines"),
-        _section("votes", "lines"),
-        _section("errors"),
+        _section("correlations", "Correlations with the temperature", "lines", "figures"),
+        _section("effects", "Effects of a high temperature", "lines", "figures"),
+        _section("moderation", "Whether the effects differ between levels", "lines"),
+        _section("attributions", "SHAP values by feature", "lines", "figures"),
+        _section("importances", "SHAP values by factor"),
+        _section("attribution_points", "SHAP values of single series", only_drawn=True),
+        _section("majority", "Agreement of a majority vote", "lines"),
+        _section("votes", "A vote at a higher temperature against one call at the lowest", "lines"),
+        _section("errors", "Replies without a verdict, by temperature and reason"),
         ReportSection(
             "temperature_analytic",
             here("analytic", "rows"),
             here("lines", "analytic"),
             kinds=("temperature",),
+            title="Agreement and consistency from probabilities",
         ),
         ReportSection(
             "recommended_temperature",
             here("checks", "recommended_rows"),
             here("lines", "recommendation"),
+            title="The recommended temperature",
         ),
     ),
     comparisons=(
@@ -70,6 +73,13 @@ REPORT: Final = Report(
             here("models", "board_lines"),
             names=("model_effects", "model_moderation"),
             secondary=("model_attributions", "model_importances"),
+            titles={
+                "temperature_models": "Models by temperature",
+                "model_effects": "Effects of a high temperature, models pooled",
+                "model_moderation": "Whether the effects differ between models",
+                "model_attributions": "SHAP values by feature, models pooled",
+                "model_importances": "SHAP values by factor, models pooled",
+            },
             kinds=("temperature",),
             material=here("models", "material_of"),
         ),

@@ -331,7 +331,8 @@ def _values_found(
                 expected="FOUND=LABEL: a value of the column, and the label that it means",
                 remedy=f"write --value {shlex.quote(f'{meant}={name}')}"
                 if turned
-                else f"fix the value, or name another column: {_command(options)} --map label=COLUMN",
+                else "fix the value, or name another column: "
+                f"{_command(options)} --map label=COLUMN",
             )
         found |= same
     return found

@@ -122,7 +122,7 @@ class AskableJudge:
         self._left: list[Future[Reply]] = []
 
     @without_frames
-    def ask(self, prompt: _Prompt) -> Reply:
+    def ask(self, prompt: str | Sequence[Mapping[str, str]]) -> Reply:
         """The reply to a prompt or to whole messages.
 
         Raises:
@@ -136,7 +136,7 @@ class AskableJudge:
         finally:
             self._intercept_no_more()
 
-    async def ask_async(self, prompt: _Prompt) -> Reply:
+    async def ask_async(self, prompt: str | Sequence[Mapping[str, str]]) -> Reply:
         """`ask`, for ``async def`` tests; several questions may run concurrently."""
         __tracebackhide__ = True
         asked: Future[Reply] | None = None

@@ -365,7 +365,7 @@ class Run:
         return scrub(text, self.credentials.values)[0]
 
     def take_pending(self) -> dict[str, Any]:
-        """The results of measurements since the last call, as plain values.
+        """The results of measurements since the last call: plain values, and the estimates.
 
         Parts of the datasheet, trials ``verified``, lines on a ``shard`` or to be ``told``,
         credentials ``removed``, and reasons for ``skipped`` tests.
@@ -375,7 +375,10 @@ class Run:
         parts = []
         shown = self.registry.shown(tables_shown(self._config, self._settings))
         for measurement, lines in pending.values():
-            sheet = part_to_plain(measurement.part(shown).with_checks(lines))
+            part = measurement.part(shown).with_checks(lines)
+            sheet = part_to_plain(replace(part, estimates=()))
+            # As they are: ends of intervals that nobody asks for are not computed.
+            sheet["estimates"] = part.estimates
             log = None
             if self._wants_log:
                 from pytest_judgesense.report.log import log_lines

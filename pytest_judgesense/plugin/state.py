@@ -41,6 +41,7 @@ from pytest_judgesense.plugin.workers import follow_workers, interrupt_workers
 
 if TYPE_CHECKING:
     from pytest_judgesense.cassettes.credentials import Credentials
+    from pytest_judgesense.estimate import Estimate
     from pytest_judgesense.plugin.hookspecs import Plugins
     from pytest_judgesense.plugin.recordings import Recordings
     from pytest_judgesense.plugin.run import Run
@@ -136,8 +137,11 @@ class State:
     def attach(self, report: pytest.TestReport) -> None:
         """Put the measurements of this xdist worker since the last report on ``report``."""
         if self.is_worker and self.measures and any((sent := self.run.take_pending()).values()):
+            from pytest_judgesense.report.codec import part_to_plain
+
             # A string, because workers can only send plain values.
-            report.judgesense = json.dumps(sent)  # type: ignore[attr-defined]
+            text = json.dumps(sent, default=part_to_plain)
+            report.judgesense = text  # type: ignore[attr-defined]
 
     # The hooks of the process that receives reports; registered, because a report has no config.
 
@@ -195,8 +199,11 @@ class State:
             self._receive(text)
         self.failures.receive(report)
 
-    def _receive(self, text: str) -> None:
+    def _receive(self, text: str, estimates: Iterable[tuple[Estimate, ...]] = ()) -> None:
+        """Take what a process has measured; the ``estimates`` of this one were not written."""
         sent = json.loads(text)
+        for part, own in zip(sent["parts"], estimates, strict=False):
+            part["sheet"]["estimates"] = own
         self._received += sent["parts"]
         for found in sent["verified"]:
             self._verified[found["judge"], found["suite"]] = found
@@ -243,7 +250,9 @@ class State:
             self._remove_shown_by_workers()
         if self.measures:
             # One process has one part a suite to take, with all its checks.
-            self._receive(json.dumps(self.run.take_pending()))
+            sent = self.run.take_pending()
+            estimates = [part["sheet"].pop("estimates") for part in sent["parts"]]
+            self._receive(json.dumps(sent), estimates)
         self._session = session
         self._save_live()
         try:

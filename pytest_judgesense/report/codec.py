@@ -148,9 +148,11 @@ def _sent(kind: Any) -> tuple[str, ...]:
 
 
 def part_from_plain(value: Mapping[str, Any]) -> SuiteSheet:
-    """The part that `part_to_plain` was given."""
+    """The part that `part_to_plain` was given; its estimates may be as they were."""
     made = _with_tuples(value)
-    made["estimates"] = tuple(map(estimate_from, value["estimates"]))
+    made["estimates"] = tuple(
+        one if isinstance(one, Estimate) else estimate_from(one) for one in value["estimates"]
+    )
     made["calls"] = Calls(**value["calls"])
     made["checks"] = tuple(map(check_from, value["checks"]))
     return SuiteSheet(**made)

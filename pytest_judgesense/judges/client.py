@@ -31,7 +31,6 @@ from pytest_judgesense.judges.providers.builtin import provider_of
 from pytest_judgesense.judges.resolving import base_url_of, function_of, key_of
 from pytest_judgesense.judges.simulated.observer import Skill
 from pytest_judgesense.judges.simulated.profiles import observer_named
-from pytest_judgesense.judges.simulated.server import serving
 from pytest_judgesense.judges.spec import JudgeFunction, JudgeSpec
 from pytest_judgesense.judges.statuses import (
     Kind,
@@ -533,6 +532,8 @@ async def _connected(
             remedy=f"export {name}=..., or name another variable by api_key_env",
         )
     if spec.provider == "embedded" and spec.base_url is None:
+        from pytest_judgesense.judges.simulated.server import serving
+
         find = partial(observer_named, skills=skills)
         base_url = stack.enter_context(serving(find=find)).base_url
     elif spec.provider == "local" and spec.base_url is None:

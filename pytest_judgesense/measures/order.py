@@ -111,7 +111,7 @@ def first_slot_rate(cell: Cell) -> Estimate:
     decisive = calls.places[cell.verdicts[calls.places] >= 0]
 
     def kinds(name: str) -> int:
-        return np.unique(cell.coded(name)[0][decisive]).size
+        return len({*cell.coded(name)[0][decisive].tolist()})
 
     flags = []
     if kinds("order") < 2:
@@ -153,7 +153,7 @@ def side_bias(
         missing = replace(missing, lower_bound=low, upper_bound=high)
     lower, upper = folded_ends(wilson.lower, wilson.upper)
     orders = cell.coded("order")[0][calls.places]
-    both = exchanged or np.unique(orders).size == 2
+    both = exchanged or len({*orders.tolist()}) == 2
     return replace(
         share,
         value=abs(share.value - 0.5),

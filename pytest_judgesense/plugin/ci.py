@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from pytest_judgesense.checks.outcome import Outcome
     from pytest_judgesense.checks.regression import RegressionOutcome
     from pytest_judgesense.judges.spec import JudgeSpec
-    from pytest_judgesense.plugin.regression import Member
+    from pytest_judgesense.plugin.members import Member
     from pytest_judgesense.plugin.run import Run
     from pytest_judgesense.report.summary import Missed
     from pytest_judgesense.report.view import View

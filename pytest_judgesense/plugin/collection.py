@@ -23,8 +23,8 @@ from pytest_judgesense.judges.spec import JudgeSpec, comes_along
 from pytest_judgesense.measures.check import Check
 from pytest_judgesense.plugin.ci import CheckFailed, require_pass
 from pytest_judgesense.plugin.garbage import uncollected
+from pytest_judgesense.plugin.members import Member
 from pytest_judgesense.plugin.messages import ended_by_us
-from pytest_judgesense.plugin.regression import Member
 from pytest_judgesense.plugin.screen import representation
 from pytest_judgesense.plugin.state import state_of
 from pytest_judgesense.plugin.suite_names import (

@@ -91,7 +91,7 @@ def _marked_test_cases(items: list[pytest.Item]) -> list[UsageError]:
 
 def parametrize(metafunc: pytest.Metafunc) -> None:
     """Parametrize a test that has a check, or asks for a judge, over judges."""
-    from pytest_judgesense.plugin.regression import Member
+    from pytest_judgesense.plugin.members import Member
 
     state, node = state_of(metafunc.config), metafunc.definition
     judges = []
@@ -134,7 +134,7 @@ def _suite(node: Any, check: Check) -> Suite:
 def evaluate(item: pytest.Item, judge: Any, check: Check) -> None:
     """Evaluate one check; raises `CheckFailed` with the explanation if it does not pass."""
     __tracebackhide__ = True
-    from pytest_judgesense.plugin.regression import Member
+    from pytest_judgesense.plugin.members import Member
 
     run = state_of(item.config).run
     suite = _suite(item, check)

@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import NamedTuple
 
 from pytest_judgesense.baseline import Measured, changes, read_baseline, stimuli_digest
 from pytest_judgesense.checks.outcome import Policy
@@ -21,22 +20,9 @@ from pytest_judgesense.errors import JudgesenseError, UsageError
 from pytest_judgesense.judges.calls import identity_of
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.measurement import Measurement
-from pytest_judgesense.measures.check import Check
+from pytest_judgesense.plugin.members import Member
 from pytest_judgesense.registry import Registry
 from pytest_judgesense.suites.suite import Suite
-
-
-class Member(NamedTuple):
-    """A check of one judge on one suite, as a session declares it."""
-
-    judge: JudgeSpec
-    suite: Suite
-    check: Check
-
-    @property
-    def key(self) -> tuple[str, str, str, str]:
-        """Unique in a session."""
-        return self.judge.slug, str(self.suite.path), self.suite.name, self.check.id
 
 
 @dataclass

@@ -11,11 +11,10 @@ from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import asdict, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
-from pytest_judgesense.baseline import stimuli_digest
 from pytest_judgesense.cassettes.cassette import Cassette
 from pytest_judgesense.cassettes.credentials import Credentials
 from pytest_judgesense.cassettes.redaction import scrub
@@ -38,7 +37,6 @@ from pytest_judgesense.checks.outcome import (
     refuting_alphas,
 )
 from pytest_judgesense.checks.regression import RegressionOutcome
-from pytest_judgesense.checks.verifying import Verification, compare, sampled
 from pytest_judgesense.datasheet import CheckLine
 from pytest_judgesense.errors import (
     JudgeError,
@@ -72,9 +70,9 @@ from pytest_judgesense.measurement import (
 from pytest_judgesense.measures.check import Check
 from pytest_judgesense.plugin import workers
 from pytest_judgesense.plugin.garbage import uncollected
+from pytest_judgesense.plugin.members import Member
 from pytest_judgesense.plugin.progress import Progress
 from pytest_judgesense.plugin.recordings import Recordings, recorder_of
-from pytest_judgesense.plugin.regression import Gate, Member
 from pytest_judgesense.plugin.screen import columns_of, tables_shown
 from pytest_judgesense.plugin.settings import Settings, Shared
 from pytest_judgesense.plugin.suite_names import split_name
@@ -84,6 +82,10 @@ from pytest_judgesense.suites.builtin import builtin_suites, suite_file
 from pytest_judgesense.suites.loading import load_suite
 from pytest_judgesense.suites.planning import Shard, plan_trials, recording_of
 from pytest_judgesense.suites.suite import Suite
+
+if TYPE_CHECKING:
+    from pytest_judgesense.checks.verifying import Verification
+    from pytest_judgesense.plugin.regression import Gate
 
 
 class Run:
@@ -260,6 +262,8 @@ class Run:
     @cached_property
     def gate(self) -> Gate:
         """The gate of `no_regression` checks; `UsageError` without a baseline."""
+        from pytest_judgesense.plugin.regression import Gate
+
         settings = self._settings
         if settings.baseline is None:
             raise UsageError(
@@ -379,20 +383,22 @@ class Run:
             sheet = part_to_plain(replace(part, estimates=()))
             # As they are: ends of intervals that nobody asks for are not computed.
             sheet["estimates"] = part.estimates
-            log = None
+            log = stimuli = None
             if self._wants_log:
+                from pytest_judgesense.baseline import stimuli_digest
                 from pytest_judgesense.report.log import log_lines
 
                 # An older recording may hold credentials that the present search would remove.
                 lines_of_log = log_lines(measurement.judgments, measurement.design)
                 log = self.cleaned("\n".join(lines_of_log)).split("\n")
+                stimuli = stimuli_digest(measurement.suite)
             # Replies were cleaned when they arrived; a project's own prompts may hold a key too.
             own = {name: sheet[name] for name in ("identity", "prompts")}
             found = {
                 "sheet": sheet | json.loads(self.cleaned(json.dumps(own))),
                 "log": log,
                 "prompts": self._prompts(measurement) if self._wants_page else None,
-                "stimuli": stimuli_digest(measurement.suite) if self._wants_log else None,
+                "stimuli": stimuli,
                 "asked": dict(measurement.asked),
                 "luck": self._luck.pop((sheet["judge"], sheet["suite"]), {}),
             }
@@ -537,6 +543,8 @@ class Run:
         self, measurement: Measurement, cassettes: Mapping[str, Path], count: int
     ) -> Verification:
         """Some trials of a replayed measurement, asked on cassettes of their own, and compared."""
+        from pytest_judgesense.checks.verifying import compare, sampled
+
         judge, suite, seed = measurement.judge, measurement.suite, measurement.seed
         asked_as, throttle = judge_for_suite(judge, suite), self.throttle(judge)
         trials = sampled(measurement.judgments, count, seed)

@@ -480,6 +480,9 @@ class State:
         self._give_back_sigterm()
         if self.measures:
             self.run.loop.close(int(self._session.exitstatus) if self._session else 1)
+        # pytest searches all that is left for garbage, twice.
+        for measured in ("run", "datasheet"):
+            vars(self).pop(measured, None)
         for folder in self._made_folders:
             shutil.rmtree(folder, ignore_errors=True)
 

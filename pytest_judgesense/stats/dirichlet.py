@@ -192,13 +192,10 @@ def chances_above(
     # A kind that a recording lacks has no weight and must not affect how far the tail reaches.
     d = np.where(number > 0, s - share * m, -share * mean[:, None])
     d = np.concatenate([d, -share * mean[:, None]], axis=1)
-    sized = np.concatenate([np.tile(m, (rows, 1)), mean[:, None]], axis=1)
     a = np.concatenate([shapes[:, None] * number, pseudo[:, None]], axis=1)
     step = max(1, _BLOCK // (d.shape[1] * _nodes(float(a.sum(axis=1).min()))))
     parts = (slice(at, at + step) for at in range(0, rows, step))
-    return np.concatenate(
-        [_tail(d[p], sized[p], a[p], _saddle_point(d[p], a[p]))[0] for p in parts]
-    )
+    return np.concatenate([_tail(d[p], a[p], _saddle_point(d[p], a[p]))[0] for p in parts])
 
 
 def drawn_units(clusters: int) -> int:
@@ -309,12 +306,12 @@ def _quantiles(s: _Floats, m: _Floats, a: _Floats, levels: _Floats) -> _Floats:
     close = np.maximum(_CLOSE, _CLOSE_STEP * np.sqrt(variance))
     found = np.zeros(x.shape, dtype=bool)
     for _ in range(_NEWTON_STEPS):
-        chance, slope = _tail(s - x[:, None] * m, m, a, point)
+        chance, slope_by = _tail(s - x[:, None] * m, a, point)
         low, high = np.where(chance > levels, x, low), np.where(chance > levels, high, x)
         # As a normal quantile the chance is nearly linear in x.
         normal = ndtri(np.clip(chance, _FARTHEST_TAIL, 1 - _FARTHEST_TAIL))
         density = np.exp(-normal * normal / 2) / math.sqrt(2 * math.pi)
-        new = x + (wanted - normal) * density / np.minimum(slope, -_FARTHEST_TAIL)
+        new = x + (wanted - normal) * density / np.minimum(slope_by(m), -_FARTHEST_TAIL)
         within = (low < new) & (new < high)
         new = np.where(within, new, (low + high) / 2)
         moved = np.abs(new - x)
@@ -343,8 +340,8 @@ def _saddle_point(d: _Floats, a: _Floats) -> _Floats:
     return low + width / 2
 
 
-def _tail(d: _Floats, m: _Floats, a: _Floats, point: _Floats) -> tuple[_Floats, _Floats]:
-    """``P(sum of g_i d_i > 0)`` by row, and its derivative by x where ``d_i = s_i - x m_i``.
+def _tail(d: _Floats, a: _Floats, point: _Floats) -> tuple[_Floats, Callable[[_Floats], _Floats]]:
+    """``P(sum of g_i d_i > 0)`` by row; and from m its derivative by x, if ``d_i = s_i - x m_i``.
 
     A path may go through any point between 0 and 1 (see `_saddle_point`).
     """
@@ -364,8 +361,11 @@ def _tail(d: _Floats, m: _Floats, a: _Floats, point: _Floats) -> tuple[_Floats, 
     power = _weighed(np.log(squared) / 2, a) + 1j * _weighed(np.arctan2(imag, real), a)
     density = np.exp(-power) * sigma * (bend * sinh + 1j * cosh) * (_STEP / math.pi)
     chance = 1 + (density / u).imag.sum(axis=1)
-    inverse = _weighed(real / squared, a * m) - 1j * _weighed(imag / squared, a * m)
-    slope = -(density * inverse).imag.sum(axis=1)
+
+    def slope(m: _Floats) -> _Floats:
+        inverse = _weighed(real / squared, a * m) - 1j * _weighed(imag / squared, a * m)
+        return np.asarray(-(density * inverse).imag.sum(axis=1))
+
     return chance, slope
 
 

@@ -300,7 +300,7 @@ def _differences(cell: Cell) -> tuple[dict[tuple[str, str], _Floats], int]:
     codes, count = cluster_codes(table.clusters[there])
     systems, values = table.systems[there], table.overall[there]
     means = {}
-    for code in np.unique(systems).tolist():
+    for code in sorted({*systems.tolist()}):
         own = systems == code
         sizes = np.bincount(codes[own], minlength=count)
         sums = np.bincount(codes[own], values[own], count)

@@ -46,7 +46,7 @@ def systems(cell: Cell, _estimates: Estimates, _suite: Suite | None) -> Rows | N
     """A row for each system with its mean overall score, the best first, and for each pair."""
     table = scores(cell)
     there = ~np.isnan(table.overall)
-    codes = np.unique(table.systems[table.systems >= 0]).tolist()
+    codes = sorted({*table.systems[table.systems >= 0].tolist()})
     if len(codes) < 2:
         return None
     rows: list[dict[str, Any]] = []

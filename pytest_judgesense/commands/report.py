@@ -80,13 +80,15 @@ def run(options: argparse.Namespace) -> int:
         return show(_checks_told(options))
     registry = registry_of(options)
     texts = options.export or any(one.suffix in _WITH_REPLIES for one in options.datasheet)
-    # Of values that refer to nothing that refers to them: a search of millions of them for cycles
-    # would take a quarter of the time.
+    # No value of a log refers to one that refers to it: of millions the search for such cycles
+    # takes a quarter of the time.
+    searched = gc.isenabled()
     gc.disable()
     try:
         cells = cells_of_logs(options.logs, options.seed, registry, replies=bool(texts))
     finally:
-        gc.enable()
+        if searched:
+            gc.enable()
     if not cells:
         raise UsageError(
             "there is nothing to report on",

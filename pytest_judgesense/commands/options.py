@@ -218,10 +218,8 @@ def show(lines: Iterable[str]) -> int:
     for line in lines:
         with _printing():
             print(without_commands(printable(line)))
-    with _printing():
-        if sys.stdout is not None:
-            # Here, for at its end Python can only say that an exception is ignored.
-            sys.stdout.flush()
+    with _printing():  # here, for at its end Python can only say that an exception is ignored
+        print(end="", flush=True)
     return 0
 
 

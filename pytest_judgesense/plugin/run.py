@@ -11,7 +11,7 @@ from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import asdict, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -61,7 +61,6 @@ from pytest_judgesense.layout import within
 from pytest_judgesense.measurement import (
     Asking,
     Measurement,
-    Mode,
     ask_all,
     measure,
     models_named,
@@ -105,7 +104,7 @@ class Run:
         self.registry = registry
         self._config, self._settings = config, settings
         self._columns = shared.columns or columns_of(config)
-        self.policy: Any = settings.policy
+        self.policy = settings.policy
         missing, alpha = settings.max_missing, settings.alpha
         self._most_missing = MOST_MISSING if missing is None else missing
         self._alpha = ALPHA if alpha is None else alpha
@@ -222,7 +221,7 @@ class Run:
                     cassettes,
                     self.loop,
                     shard.part,
-                    mode=cast("Mode", self._settings.mode),
+                    mode=self._settings.mode,
                     **asking,
                 )
             clusters = len({trial.cluster for trial in found.trials})
@@ -461,7 +460,6 @@ class Run:
         return Stopping(tuple(checks.values()), rule, self._progress.decided)
 
     def _measure(self, judge: JudgeSpec, suite: Suite) -> Measurement:
-        mode = cast("Mode", self._settings.mode)
         warnings = lint_notices(suite_for_judge(suite, judge), self.registry)
         seed, stopping = self._settings.seed, self._stopping(judge, suite)
         with self._asking_of(judge, suite) as (cassettes, asking):
@@ -470,7 +468,7 @@ class Run:
                 suite,
                 cassettes,
                 self.loop,
-                mode=mode,
+                mode=self._settings.mode,
                 seed=seed,
                 stopping=stopping,
                 **asking,

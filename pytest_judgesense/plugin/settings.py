@@ -7,7 +7,7 @@ import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 import pytest
 
@@ -108,11 +108,11 @@ class Settings(NamedTuple):
     rootdir: Path
     invocation: Path
     cassettes: Path
-    mode: str = "replay"
+    mode: Literal["replay", "record", "live"] = "replay"
     judges: tuple[str, ...] = ()
     suites: tuple[str, ...] = ()
     datasheets: tuple[Path, ...] = ()
-    policy: str = "estimate"
+    policy: Literal["estimate", "confident", "refuted"] = "estimate"
     seed: int = 0
     concurrency: int = 8
     max_calls: int | None = None

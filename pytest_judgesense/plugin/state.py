@@ -468,7 +468,7 @@ class State:
         if not (settings.judges or settings.suites or settings.asks):
             return None
         judges = ", ".join(settings.judges) or "as declared"
-        mode = settings.mode
+        mode: str = settings.mode
         if settings.shard is not None:
             mode += " shard {} of {}".format(*settings.shard)
         if settings.verify is not None:

@@ -182,13 +182,18 @@ def messages_of(value: Any) -> list[dict[str, str]] | None:
     for one in value if isinstance(value, list) else ():
         content = one.get("content") if isinstance(one, dict) else None
         if isinstance(content, list):
-            parts = [part if isinstance(part, dict) else {} for part in content]
-            texts: list[Any] = [p.get("text") for p in parts if p.get("type") != "reasoning"]
-            content = "".join(texts) if all(isinstance(text, str) for text in texts) else None
+            parts = [part for part in content if not _is_reasoning(part)]
+            texts = [part.get("text") for part in parts if isinstance(part, dict)]
+            whole = len(texts) == len(parts) and all(isinstance(text, str) for text in texts)
+            content = "".join(map(str, texts)) if whole else None
         if not isinstance(content, str):
             return None
         messages.append({"role": str(one.get("role", "user")), "content": content})
     return messages or None
+
+
+def _is_reasoning(part: Any) -> bool:
+    return isinstance(part, dict) and part.get("type") == "reasoning"
 
 
 def slug(name: str) -> str:

@@ -87,9 +87,8 @@ class Ranked(NamedTuple):
 
     Attributes:
         name: ``judge:prompt``.
-        rank: from 1; equal instabilities share the better rank.
-        instability: the value that it is ranked by.
-        parts: the components of it by name.
+        rank: by instability, from 1; equal ones share the better rank.
+        parts: the components of the instability by name.
         shares: share of the resamples in which it has rank 1, 2, ...
         left_out: the best and the worst rank when one debate is left out.
         ranks: the least and the greatest rank that it may have.
@@ -119,7 +118,6 @@ class Ranking:
     """All configurations, the most stable one first.
 
     Attributes:
-        suite: what they judged.
         excluded: configurations left out, with the reason.
         weights: of the components; ``ddof``: what variances take off n.
         rows: the configurations by rank, then by name.

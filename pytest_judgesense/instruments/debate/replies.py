@@ -116,9 +116,7 @@ REPLY_SCHEMA: Final[Mapping[str, Any]] = _object_schema(
 def parse_debate(text: str, truncated: bool = False) -> _Judged:
     """The winner that the reply names and its other content, or why it states none.
 
-    Args:
-        text: the reply.
-        truncated: whether the endpoint says that it cut the reply.
+    ``truncated`` is whether the endpoint says that it cut the reply.
 
     Returns:
         The verdict, ``PRO`` or ``CON``, with the detail of its `Judgment`; or `Unparsed` with a

@@ -207,11 +207,7 @@ def _by_category(tallies: _Tallies, weights: Sequence[float]) -> Iterator[dict[s
 def _cells(
     tallies: Sequence[Sequence[Tally]], weights: Sequence[float]
 ) -> tuple[list[str], Floats]:
-    """Topics that every configuration has, and the instability that each shows.
-
-    Returns:
-        The topics, and values of the shape (configurations, topics).
-    """
+    """Topics that all have, and the instability of each there, shape (configurations, topics)."""
     sums = [by_topic([tally for tally in some if tally.variances is not None]) for some in tallies]
     topics = [topic for topic in sums[0] if all(topic in of for of in sums)] if sums else []
     rows = np.array([[of[topic] for topic in topics] for of in sums], dtype=np.float64)

@@ -84,12 +84,7 @@ def _judged(cell: Cell, rows: Places) -> list[Pair]:
 def pair_places(cell: Cell, *, every: bool = False) -> tuple[Places, Places]:
     """Pairs of judgments by their places in the cell, and the number of the template pair of each.
 
-    Args:
-        cell: the judgments.
-        every: with those that reviewers find not equivalent.
-
-    Returns:
-        Shapes (pairs, 2) and (pairs,).
+    Shapes (pairs, 2) and (pairs,); ``every``: with those that reviewers find not equivalent.
     """
     return cell.once(f"template pairs {every}", partial(_pair_places, cell, every=every))
 

@@ -74,9 +74,7 @@ _LABELS: Final = "accurate or inaccurate, score_1 to score_5, A or B, the same k
 class PairFile:
     """The suites of a pair file.
 
-    Attributes:
-        tasks: for each task its suite's TOML without name and file, and its items.
-        notices: rows left out and assumptions made, one sentence each.
+    ``tasks`` has for each task its suite's TOML without name and file, and its items.
     """
 
     tasks: Mapping[str, tuple[str, tuple[Mapping[str, Any], ...]]]
@@ -113,11 +111,7 @@ class PairFile:
 
 
 def complete(rows: Iterable[Row], fields: Sequence[str]) -> None:
-    """Nothing, if every row has all ``fields``.
-
-    Raises:
-        LogError: one lacks one.
-    """
+    """Raise a `LogError` if a row lacks one of the ``fields``."""
     for row in rows:
         for name in fields:
             if name not in row.value:
@@ -143,11 +137,7 @@ def spaces_of(rows: Iterable[Row], fields: Sequence[str]) -> dict[str, DecisionS
 
 
 def label_of(row: Row, name: str, space: DecisionSpace) -> str:
-    """The label of ``space`` that a field names in the benchmark's words.
-
-    Raises:
-        LogError: it names none.
-    """
+    """The label of ``space`` that a field names in the benchmark's words; a `LogError` if none."""
     known, label = _WORDS.get(str(row.value[name]).strip().lower(), (None, ""))
     if known is not space:
         raise row.wrong(name, _LABELS)
@@ -178,14 +168,12 @@ def _clusters(rows: Iterable[Row]) -> list[str]:
 def _around(prompt: str, texts: Sequence[str]) -> list[str] | None:
     """The text before, between and after ``texts``, which follow one another in ``prompt``."""
     parts: list[str] = []
-    end = len(prompt)
     for text in reversed(texts):
-        start = prompt.rfind(text, 0, end)
-        if start < 0:
+        prompt, found, after = prompt.rpartition(text)
+        if not found:
             return None
-        parts.append(prompt[start + len(text) : end])
-        end = start
-    return [prompt[:end], *reversed(parts)]
+        parts.append(after)
+    return [prompt, *reversed(parts)]
 
 
 def read_pairs(rows: Sequence[Row], path: Path) -> PairFile:

@@ -71,6 +71,7 @@ SPACE: Final = DecisionSpace(
     ("A", "B"), pairwise=True, names={"A": ("Output (a)",), "B": ("Output (b)",)}
 )
 DESIGN: Final = Design(kind="paraphrase", labels=("A", "B"), pairwise=True, pairs="all")
+_CONTENTS: Final = {"1": "1", "2": "2", "tie": TIE, "equal": TIE}
 _GAMES: Final = dict(zip(("swap = False", "swap = True"), _ORDERS, strict=True))
 
 
@@ -149,11 +150,9 @@ def _field(record: Any, name: str, where: str) -> Any:
 
 def _content(value: Any, where: str) -> str:
     text = str(value).strip().lower()
-    if text in ("1", "2"):
-        return text
-    if text in ("tie", "equal"):
-        return TIE
-    raise malformed(where, value, "1, 2 or tie")
+    if text not in _CONTENTS:
+        raise malformed(where, value, "1, 2 or tie")
+    return _CONTENTS[text]
 
 
 def _llmbar_game(game: Any, where: str, trial: Trial, judge: str, *, reparse: bool) -> Judgment:
@@ -296,23 +295,21 @@ def read_table(
         raise LogError(f"{path} holds no rows", expected="at least one")
     known = dict.fromkeys(str(column) for row in rows for column in row.value)
     joined = {one: one.split(",") for one in mapping.values() if one not in known and "," in one}
-    for name, mapped in mapping.items():
-        for column in joined.get(mapped, [mapped]):
-            if column in known:
-                continue
-            missing_column = unknown_name("column", column, known)
+    mapped = ((name, one) for name, of in mapping.items() for one in joined.get(of, [of]))
+    for name, column in mapped:
+        if column not in known:
+            nearest = unknown_name("column", column, known)
             raise UsageError(
                 f"no row has a column {column!r}, which is mapped to the {name}",
-                expected=missing_column.expected,
-                remedy=missing_column.remedy,
+                expected=nearest.expected,
+                remedy=nearest.remedy,
             )
     columns = {name: name for name in FIELDS if name in rows[0].value} | dict(mapping)
-    needed = {"verdict": ["verdict"], "item": ["item"]}
+    needed = ["verdict", "item"]
     if any(map(_OF_ORDER.fullmatch, mapping)):
-        needed["verdict"] = [f"verdict.{order}" for order in _ORDERS]
-        for name in ("order", "verdict"):
-            columns.pop(name, None)
-    if missing := [one for names in needed.values() for one in names if one not in columns]:
+        needed = [*(f"verdict.{order}" for order in _ORDERS), "item"]
+        columns = {name: of for name, of in columns.items() if name not in ("order", "verdict")}
+    if missing := [one for one in needed if one not in columns]:
         raise UsageError(
             f"no column holds the {missing[0]}",
             found="columns " + ", ".join(map(str, rows[0].value)),

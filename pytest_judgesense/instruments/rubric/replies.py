@@ -69,15 +69,9 @@ def _schema(labels: Sequence[str]) -> dict[str, Any]:
 
 
 def parse_grades(criteria: Sequence[Criterion], text: str, truncated: bool = False) -> Reading:
-    """The grades that a reply states, or why it states none.
+    """The grades that a reply states, or why it states none; a verdict holds all that counts.
 
-    Args:
-        criteria: with their scales, in order.
-        text: the reply.
-        truncated: whether the endpoint says that it cut the reply.
-
-    Returns:
-        The verdict, and no detail: it holds all that counts.
+    ``truncated`` is whether the endpoint says that it cut the reply.
     """
     found = stated_objects(text, partial(_named, criteria), truncated=truncated)
     if isinstance(found, Unparsed):

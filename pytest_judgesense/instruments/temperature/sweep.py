@@ -331,11 +331,8 @@ def _pairwise(counts: Codes) -> Floats:
 def majority_share(k: int, gold: int, others: tuple[int, ...], silent: int) -> float:
     """Chance that the gold content wins the vote of ``k`` replies drawn without replacement.
 
-    Args:
-        k: how many vote; at most the replies that there are.
-        gold: replies for the gold content.
-        others: replies for each other content.
-        silent: replies without a verdict.
+    There are ``gold`` replies for it, ``others`` for each other content, and ``silent`` ones
+    without a verdict: ``k`` of them or more.
     """
     sizes = (gold, *others)
     won = 0.0

@@ -152,13 +152,9 @@ def imported(
 def chosen(
     named: Sequence[tuple[str, Graded]], options: Namespace, one: str, several: str
 ) -> tuple[list[Graded], list[str]]:
-    """The grades under the names that ``--scorer`` gives, and a notice of the others.
+    """The grades under the names that ``--scorer`` gives, or all; and a notice of the others.
 
-    Args:
-        named: grades, each with its name; none that it gives chooses all.
-        options: the user's.
-        one: what a name is of.
-        several: the same in the plural.
+    ``one`` and ``several`` say what a name is of.
 
     Raises:
         UsageError: ``--scorer`` gives a name that no grade has.

@@ -65,7 +65,6 @@ _MAX_TOKENS: Final = 1000  # a speech of 300 words, with room for an untidy end
 _NOT_IN_A_SLUG: Final = re.compile(r"[^a-z0-9]+")
 _SENTENCE: Final = re.compile(r"[.!?][\"')\]]*$")
 
-
 _Pair: TypeAlias = tuple[JudgeSpec, JudgeSpec]
 
 

@@ -12,7 +12,6 @@ from pytest_judgesense.measures.shared import REPEAT_FLIP_RATE, SIDE_BIAS, WITHO
 # Weights of flips, score variance, confidence variance and side bias in the instability.
 WEIGHTS: Final = (3.0, 1.0, 0.5, 2.0)
 
-
 here: Final = room("pytest_judgesense.instruments.debate")
 
 

@@ -34,7 +34,6 @@ SPEECHES: Final = tuple(
     for side in ("pro", "con")
 )
 
-
 # Names and numbers of the debater who brings most of them, over those of the one with the fewest.
 _MOST_DENSE: Final = 1.25
 _HEADING: Final = re.compile(r"^\[(?=(?:PRO|CON) )", re.MULTILINE)

@@ -244,7 +244,6 @@ FIELDS: Final = (
     "failed", "reply", "prompt_tokens", "completion_tokens", "latency_s",
 )  # fmt: skip
 
-
 # Columns of words that --value renames; conditions are such columns too.
 _WORDS: Final = frozenset(("verdict", "label", "order", "template"))
 # Besides, if mapped: the judge's input, and a number that it gave.

@@ -115,7 +115,6 @@ _FEWEST_TO_PAIR: Final = 3
 _NO_HUMAN: Final = "the items have no human grades"
 _NO_GRADES: Final = "no reply has a grade"
 
-
 _Floats = NDArray[np.float64]
 
 

@@ -12,7 +12,6 @@ from pytest_judgesense.measures.shared import AGREEMENT, REPEAT_FLIP_RATE, WITHO
 
 SUITE: Final = "rubric"
 
-
 here: Final = room("pytest_judgesense.instruments.rubric")
 
 
@@ -32,7 +31,6 @@ def _own(name: str, **given: Any) -> Measure:
 
 _floor: Final = partial(_own, direction="higher", gate="floor")
 _lower: Final = partial(_own, direction="lower")
-
 
 # Over the grades of one scale.
 ORDINAL: Final = (wording.JSS_BINARY, wording.WITHIN_ONE_AGREEMENT, wording.KAPPA_QUADRATIC)

@@ -161,7 +161,6 @@ def _element_leak(suite: Suite) -> Iterator[LintFinding]:
 # The labels for grading one candidate.
 GRADES: Final = DecisionSpace(tuple(str(grade) for grade in range(1, 11)), ordinal=True)
 
-
 GRADE: Final = ReplyForm(
     lambda text, truncated: (parse_reply(text, GRADES, truncated=truncated), None),
     "The verdict is a whole number from 1 to 10.",

@@ -91,20 +91,15 @@ class LadderTask(Form):
         pairs = sorted(combinations(range(6), 2), key=lambda pair: (pair[1] - pair[0], pair))
         for index, (low, high) in enumerate(pairs):
             texts = (self.levels[low], self.levels[high])
-            yield _graded(self, f"d{high - low}-{low}{high}", texts, high - low, index + parity)
-
-        def equal(name: str, texts: tuple[str, str], subset: str, turn: int) -> Item:
-            contents = texts if turn % 2 else texts[::-1]
-            return _item(self, name, contents, None, {"distance": 0, "subset": subset})
-
+            yield _pair(self, f"d{high - low}-{low}{high}", texts, index + parity, high - low)
         for level, texts in enumerate(zip(self.levels, self.rewordings, strict=True)):
-            yield equal(f"same-{level}", texts, "same", level + parity)
+            yield _pair(self, f"same-{level}", texts, level + parity)
         for index, other in enumerate(self.alternatives):
             texts = (self.levels[len(other.elements)], other.text)
-            yield equal(f"diff-{index + 1}", texts, "different", index + parity)
+            yield _pair(self, f"diff-{index + 1}", texts, index + parity, subset="different")
         for index, filler in enumerate(self.fillers):
             texts = (self.levels[filler.level], filler.text)
-            yield equal(f"filler-{index + 1}", texts, "filler", turn=1)
+            yield _pair(self, f"filler-{index + 1}", texts, 1, subset="filler")
 
 
 class QuarterTask(Form):
@@ -144,22 +139,25 @@ class QuarterTask(Form):
         """Its pairs; at each distance the better candidate is content 1 in one of the two."""
         for index, (low, high) in enumerate(_QUARTER_PAIRS):
             texts = (self.quarters[low], self.quarters[high])
-            yield _graded(self, f"q{low}{high}", texts, (high - low) / 4, index + parity)
+            yield _pair(self, f"q{low}{high}", texts, index + parity, (high - low) / 4)
 
 
 _Task: TypeAlias = LadderTask | QuarterTask
 
 
-def _graded(task: _Task, name: str, texts: tuple[str, str], distance: float, turn: int) -> Item:
-    """A pair of a worse and a better text, which is content 1 at every other turn."""
-    contents, label = (texts, "2") if turn % 2 else (texts[::-1], "1")
-    return _item(task, name, contents, label, {"distance": distance, "subset": "same"})
-
-
-def _item(
-    task: _Task, name: str, contents: tuple[str, ...], label: str | None, condition: Condition
+def _pair(
+    task: _Task,
+    name: str,
+    texts: tuple[str, str],
+    turn: int,
+    distance: float = 0,
+    subset: str = "same",
 ) -> Item:
-    return Item(f"{task.id}-{name}", task.id, {"task": task.asked}, contents, label, condition)
+    """Two texts. The second, better at a distance, is content 1 at every other turn."""
+    contents, second = (texts, "2") if turn % 2 else (texts[::-1], "1")
+    at: Condition = {"distance": distance, "subset": subset}
+    label = second if distance else None
+    return Item(f"{task.id}-{name}", task.id, {"task": task.asked}, contents, label, at)
 
 
 def items_of(

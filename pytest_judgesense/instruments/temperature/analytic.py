@@ -33,6 +33,7 @@ from typing import Final, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
+from pytest_judgesense.estimate import number_text
 from pytest_judgesense.grouping import grouped
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.soft import Probabilities, right_verdict, told
@@ -142,3 +143,25 @@ def _sampled(
     yield "agreement_sampled", float(np.mean(right)) if right else None
     yield "consistency_sampled", float(np.mean(same)) if same else None
     yield "replies", replies
+
+
+def lines(rows: Rows) -> Iterator[str]:
+    """Expected values at every temperature from probabilities, beside the sampled ones."""
+    head = "".join(f"{word:<30}" for word in ("agreement (sampled)", "consistency (sampled)"))
+    yield f"{'from probabilities':<26}{'n':>6}  {head}".rstrip()
+    for row in rows:
+        cells = "".join(f"{_expected(row, name):<30}" for name in ("agreement", "consistency"))
+        name = f"temperature {row['temperature']:g}"
+        yield f"{name:<26}{row['n']:>6}  {cells}".rstrip()
+    yield "of prompts that are answered at once, given that a verdict is stated: without replicates"
+    lost = next((row["no_label"] for row in rows if row.get("no_label") is not None), None)
+    if lost is not None:
+        yield f"at temperature 1 another token than a verdict's has probability {number_text(lost)}"
+
+
+def _expected(row: Row, name: str) -> str:
+    if row[name] is None:
+        return "N/A"
+    lower, upper, sampled = (row[f"{name}_{word}"] for word in ("lower", "upper", "sampled"))
+    ends = "" if lower is None else f" [{number_text(lower)}, {number_text(upper)}]"
+    return number_text(row[name]) + ends + ("" if sampled is None else f" ({number_text(sampled)})")

@@ -11,7 +11,7 @@ refuted at a temperature up to there.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import takewhile
 from typing import Any
@@ -205,3 +205,19 @@ def recommended_rows(
                 }
             )
     return rows if declared else None
+
+
+def recommended_lines(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """The recommended temperature under both policies."""
+    for check in dict.fromkeys(row["check"] for row in rows):
+        best = {
+            key: f"{row['temperature']:g}"
+            for row in rows
+            for key in ("recommended", "recommended_confident")
+            if row["check"] == check and row[key]
+        }
+        bars = check.partition("[")[2].rstrip("]")
+        yield (
+            f"recommended temperature ({bars}): {best.get('recommended', 'none')}; "
+            f"with confidence {best.get('recommended_confident', 'none')}"
+        )

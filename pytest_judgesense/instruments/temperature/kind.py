@@ -25,9 +25,10 @@ KINDS: Final = (
 
 
 def _section(name: str, title: str, *shown: str, **given: Any) -> ReportSection:
-    """A table of `tables`, ``shown`` by the functions of its name in ``lines`` and ``figures``."""
+    """A table of `tables`, ``shown`` by its lines there, or by the function of its name."""
     table = f"temperature_{name}"
-    by_name = {module: here(module, name) for module in shown}
+    known = {"lines": here("tables", f"{name}_lines"), "figures": here("figures", name)}
+    by_name = {how: known[how] for how in shown}
     rows = partial(here("tables", "rows"), table)
     return ReportSection(table, rows, kinds=("temperature",), title=title, **by_name, **given)
 
@@ -54,14 +55,14 @@ REPORT: Final = Report(
         ReportSection(
             "temperature_analytic",
             here("analytic", "rows"),
-            here("lines", "analytic"),
+            here("analytic", "lines"),
             kinds=("temperature",),
             title="Agreement and consistency from probabilities",
         ),
         ReportSection(
             "recommended_temperature",
             here("checks", "recommended_rows"),
-            here("lines", "recommendation"),
+            here("checks", "recommended_lines"),
             title="The recommended temperature",
         ),
     ),

@@ -27,7 +27,6 @@ import numpy as np
 
 from pytest_judgesense.errors import printable
 from pytest_judgesense.estimate import number_text
-from pytest_judgesense.instruments.temperature import lines
 from pytest_judgesense.instruments.temperature.analytic import share_row
 from pytest_judgesense.instruments.temperature.effects import (
     ALL,
@@ -46,6 +45,7 @@ from pytest_judgesense.instruments.temperature.sweep import (
     series_of,
     sweep_of,
 )
+from pytest_judgesense.instruments.temperature.tables import effects_lines, moderation_lines
 from pytest_judgesense.layout import indented
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.sections import Board, Digits, Entrant, Row, Rows
@@ -169,14 +169,14 @@ def _texts(row: Row) -> Iterator[tuple[str, str]]:
 
 
 def _notes(tables: Mapping[str, Rows]) -> Iterator[str]:
-    yield from lines.effects(tables["model_effects"])
+    yield from effects_lines(tables["model_effects"])
     of_models: dict[str, list[str]] = defaultdict(list)
     for row in tables["model_effects"]:
         if row["method"] == "paired" and row["group"] == "model" and row["value"] is not None:
             named = of_models[f"effect of {row['high']} on {row['outcome']} by model, paired"]
             named.append(f"{printable(row['level'])} {row['value']:+.3f}")
     yield from (f"{what}: {', '.join(effects)}" for what, effects in of_models.items())
-    yield from lines.moderation(tables["model_moderation"])
+    yield from moderation_lines(tables["model_moderation"])
 
 
 def board(_suite: str, tables: Mapping[str, Rows]) -> Board:

@@ -11,8 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_judgesense.instruments.temperature.analytic import rows, tempered
-from pytest_judgesense.instruments.temperature.lines import analytic
+from pytest_judgesense.instruments.temperature.analytic import lines, rows, tempered
 from pytest_judgesense.judges.simulated.observer import choose
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.trial import Design, Judgment
@@ -77,7 +76,7 @@ def test_every_temperature_is_told_and_those_that_were_sampled_stand_beside() ->
 
 
 def test_what_is_shown() -> None:
-    shown = list(analytic(rows(drawn(4, 2), (), None) or ()))
+    shown = list(lines(rows(drawn(4, 2), (), None) or ()))
     assert (
         shown[0].split() == "from probabilities n agreement (sampled) consistency (sampled)".split()
     )

@@ -51,9 +51,14 @@ class DecisionSpace:
         """
         called = (name for value in self.verdicts for name in self.names.get(value, ()))
         verdict = {"type": "string", "enum": [*dict.fromkeys((*self.verdicts, *called))]}
-        return {
-            "type": "object",
-            "properties": {"verdict": verdict},
-            "required": ["verdict"],
-            "additionalProperties": False,
-        }
+        return object_schema(verdict=verdict)
+
+
+def object_schema(**properties: Any) -> dict[str, Any]:
+    """The JSON schema of an object with these properties, each required, and no others."""
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }

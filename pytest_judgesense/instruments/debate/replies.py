@@ -38,6 +38,7 @@ from typing_extensions import TypedDict
 
 from pytest_judgesense.errors import LogError
 from pytest_judgesense.replies.informal import stated_objects
+from pytest_judgesense.suites.space import object_schema
 from pytest_judgesense.trial import Unparsed, Verdict
 
 SIDES: Final = ("PRO", "CON")
@@ -93,20 +94,9 @@ _LOGGED: Final = TypeAdapter(_Logged)
 _NUMBER: Final = {"type": "number"}
 
 
-def _object_schema(**properties: Any) -> dict[str, Any]:
-    return {
-        "type": "object",
-        "properties": properties,
-        "required": list(properties),
-        "additionalProperties": False,
-    }
-
-
 # The schema that providers with structured output are sent.
-REPLY_SCHEMA: Final[Mapping[str, Any]] = _object_schema(
-    scores=_object_schema(
-        **{name: _object_schema(PRO=_NUMBER, CON=_NUMBER) for name in CATEGORIES}
-    ),
+REPLY_SCHEMA: Final[Mapping[str, Any]] = object_schema(
+    scores=object_schema(**{name: object_schema(PRO=_NUMBER, CON=_NUMBER) for name in CATEGORIES}),
     winner={"type": "string", "enum": list(SIDES)},
     confidence={"type": "number"},
     short_reason={"type": "string"},

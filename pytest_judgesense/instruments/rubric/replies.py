@@ -33,7 +33,7 @@ from typing import Any, Final
 
 from pytest_judgesense.replies.informal import stated_objects
 from pytest_judgesense.suites.kind import Reading, ReplyForm
-from pytest_judgesense.suites.space import DecisionSpace
+from pytest_judgesense.suites.space import DecisionSpace, object_schema
 from pytest_judgesense.trial import Criterion, Unparsed, Verdict, is_number
 
 _AROUND: Final = frozenset({"scores", "grades", "ratings", "criteria"})
@@ -53,12 +53,7 @@ def reply_form(space: DecisionSpace) -> ReplyForm | None:
         partial(parse_grades, space.criteria),
         f"Each criterion has one grade. The grades are {listed}.",
         f"{example} with the grades.",
-        {
-            "type": "object",
-            "properties": {one.name: _schema(one.labels) for one in space.criteria},
-            "required": [one.name for one in space.criteria],
-            "additionalProperties": False,
-        },
+        object_schema(**{one.name: _schema(one.labels) for one in space.criteria}),
     )
 
 

@@ -32,11 +32,6 @@ _USUAL: Final = frozenset(
 _PAIRS: Final = (("CO_API_KEY", "COHERE_API_KEY"), ("GEMINI_API_KEY", "GOOGLE_API_KEY"))
 
 
-def _same(name: str) -> tuple[str, ...]:
-    """The names of the key that is called ``name``."""
-    return next((pair for pair in _PAIRS if name in pair), (name,))
-
-
 @contextmanager
 def placeholder_credentials(name: str | None = None) -> Iterator[None]:
     """Let replayed trials read a placeholder for each usual key, and for ``name``, not set.
@@ -57,7 +52,8 @@ def placeholder_credentials(name: str | None = None) -> Iterator[None]:
         scope = current_scope()
         if scope is None or not scope.replaying or key not in names:
             return read(self, key)
-        return read(self, key) if any(is_set(self, one) for one in _same(key)) else PLACEHOLDER
+        same = next((pair for pair in _PAIRS if key in pair), (key,))
+        return read(self, key) if any(is_set(self, one) for one in same) else PLACEHOLDER
 
     with mock.patch.object(environment, "__getitem__", reading):
         yield

@@ -29,13 +29,7 @@ from pytest_judgesense.checks.outcome import Finding, Outcome, Rule
 from pytest_judgesense.checks.regression import RegressionOutcome
 from pytest_judgesense.estimate import distance_from_half, share_of
 from pytest_judgesense.measures.cell import Cell
-from pytest_judgesense.stats.redraw import (
-    bits,
-    cluster_sums,
-    drawn_counts,
-    drawn_reaching,
-    drawn_values,
-)
+from pytest_judgesense.stats import redraw
 
 # Bounds take as long as the rest of a check, so fewer sessions are drawn for them.
 _DRAWS, _DRAWS_OF_BOUNDS = 1000, 200
@@ -57,7 +51,9 @@ class Draws:
         """The same draws for every judge on the suite of ``cell``, in every process."""
         names = sorted({judgment.trial.cluster for judgment in cell.judgments})
         draws = _DRAWS if policy == "estimate" else _DRAWS_OF_BOUNDS
-        counts = drawn_counts(len(names), draws, [cell.seed, zlib.crc32(cell.suite.encode())])
+        counts = redraw.drawn_counts(
+            len(names), draws, [cell.seed, zlib.crc32(cell.suite.encode())]
+        )
         return cls({name: place for place, name in enumerate(names)}, counts)
 
 
@@ -70,7 +66,7 @@ def lost(outcome: Outcome | RegressionOutcome, rule: Rule, draws: Draws) -> str 
         return None
     found = [_lost(one, rule, draws) for one in outcome.bars]
     known = [one for one in found if one is not None]
-    return bits(known) if known and len(known) == len(found) else None
+    return redraw.bits(known) if known and len(known) == len(found) else None
 
 
 def _lost(finding: Finding, rule: Rule, draws: Draws) -> Any:
@@ -80,17 +76,17 @@ def _lost(finding: Finding, rule: Rule, draws: Draws) -> Any:
         return None
     anew = finding.estimate.anew()
     places = [draws.places[cluster] for cluster in anew.clusters]
-    sums = cluster_sums(anew.columns, places, len(draws.places))
+    sums = redraw.cluster_sums(anew.columns, places, len(draws.places))
     if rule.policy == "estimate":
-        values = drawn_values(anew.value, sums, draws.counts)
+        values = redraw.drawn_values(anew.value, sums, draws.counts)
         # A value without any drawn unit is not measured and does not pass.
         return ~(values >= bar) if floor else ~(values <= bar)
     counted, sizes = sums[0], sums[-1]
     if anew.value not in (share_of, distance_from_half) or not sizes.all():
         return None
     level = _LEVEL if rule.policy == "confident" else 1 - rule.alpha
-    ones = drawn_reaching(draws.counts, counted, sizes, level)
-    zeros = drawn_reaching(draws.counts, sizes - counted, sizes, level)
+    ones = redraw.drawn_reaching(draws.counts, counted, sizes, level)
+    zeros = redraw.drawn_reaching(draws.counts, sizes - counted, sizes, level)
     # A share lies below the bar if its complement lies above the bar's complement.
     confident, folded = rule.policy == "confident", anew.value is distance_from_half
     if confident and folded:

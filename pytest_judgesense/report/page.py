@@ -19,7 +19,7 @@ from pytest_judgesense.datasheet import Gate
 from pytest_judgesense.errors import UsageError, printable, shortened
 from pytest_judgesense.estimate import Estimate, find_estimate, number_text
 from pytest_judgesense.figures import Figure, Value, shown
-from pytest_judgesense.report import numbers
+from pytest_judgesense.report import numbers, summary
 from pytest_judgesense.report.contrast import Piece
 from pytest_judgesense.report.drawing import draw
 from pytest_judgesense.report.evidence import Evidence, packed
@@ -27,16 +27,6 @@ from pytest_judgesense.report.findings import MOST_EXHIBITS, findings_of
 from pytest_judgesense.report.gauges import gauge
 from pytest_judgesense.report.history import Recorded, lines_of
 from pytest_judgesense.report.rows import cell
-from pytest_judgesense.report.summary import (
-    Missed,
-    by_judge,
-    missing_words,
-    not_measured,
-    replies_of,
-    suite_cells,
-    verdict,
-    worst_of,
-)
 from pytest_judgesense.report.view import JudgeView, PartView, RowView, View
 from pytest_judgesense.sections import Analysis
 from pytest_judgesense.suites.builtin import template_text
@@ -47,7 +37,7 @@ _FIRST: Final = {"fail": 0, "inconclusive": 1, "pass": 2}
 def page_text(
     view: View,
     evidence: Evidence | None = None,
-    missed: Sequence[Missed] = (),
+    missed: Sequence[summary.Missed] = (),
     history: Sequence[Recorded] = (),
 ) -> str:
     """The page; a `UsageError` if a package for pages is not installed.
@@ -96,14 +86,12 @@ def page_text(
         for one in drawn
         if can_draw
     ]
-    titles = view.registry.titles
     judges: list[dict[str, Any]] = []
-    left = by_judge(missed)
+    left = summary.by_judge(missed)
     room = MOST_EXHIBITS
     for judge in view.judges:
         of_judge = left.pop(judge.sheet.name, [])
-        share = room // (len(view.judges) - len(judges))
-        shown = _judge(judge, of_judge, evidence, view, share, titles)
+        shown = _judge(judge, of_judge, evidence, view, room // (len(view.judges) - len(judges)))
         room -= sum(len(one.groups) for one in shown["findings"])
         judges.append(shown)
     return environment.from_string(template_text("page.html")).render(
@@ -115,10 +103,10 @@ def page_text(
         judges=judges,
         headline=_headline(judges),
         missed=list(left.values()),
-        not_measured=not_measured,
+        not_measured=summary.not_measured,
         history=_history(history) if len(history) > 1 else None,
         compared=[
-            {**_table(one, titles), "open": one["analysis"] == compared.comparison.name}
+            {**_table(one, view), "open": one["analysis"] == compared.comparison.name}
             for compared in view.comparisons
             for one in compared.tables
         ],
@@ -165,12 +153,7 @@ def _cell(value: Any) -> str:
 
 
 def _judge(
-    judge: JudgeView,
-    missed: Sequence[Missed],
-    evidence: Evidence,
-    view: View,
-    room: int,
-    titles: Mapping[str, str],
+    judge: JudgeView, missed: Sequence[summary.Missed], evidence: Evidence, view: View, room: int
 ) -> dict[str, Any]:
     """The page's additions to the view of a judge; ``room``: for groups of judgments."""
     checks = judge.sheet.checks
@@ -178,17 +161,18 @@ def _judge(
         "view": judge,
         "sheet": judge.sheet,
         "name": printable(shortened(judge.sheet.name)),
-        "verdict": verdict(judge, missed),
+        "verdict": summary.verdict(judge, missed),
         "missed": missed,
         "worst": "fail"
         if missed
         else next((word for word in _FIRST if any(o.outcome == word for o in checks)), ""),
-        "replies": f"{replies_of(judge.sheet):,} replies{missing_words(judge.sheet.estimates)}",
+        "replies": f"{summary.replies_of(judge.sheet):,} replies"
+        f"{summary.missing_words(judge.sheet.estimates)}",
         "checks": sorted(checks, key=lambda line: (_FIRST[line.outcome], line.suite)),
         "findings": list(findings_of(judge, evidence, view.registry, room)),
         "suites": list(map(_suite, judge.parts)),
         "profile": judge.profile,
-        "parts": [(one.part, [_table(t, titles) for t in one.tables]) for one in judge.parts],
+        "parts": [(one.part, [_table(t, view) for t in one.tables]) for one in judge.parts],
         "before": list(_before(judge, evidence)),
     }
 
@@ -239,16 +223,16 @@ def _suite(part: PartView) -> tuple[str, str, list[str], Any]:
     gates = sorted((gate for line in part.part.checks for gate in line.gates), key=order)
     known = ((find_estimate(part.part.estimates, one.measure, one.condition), one) for one in gates)
     drawn = ((RowView(found, ()).name, gauge(found, gate)) for found, gate in known if found)
-    worst = worst_of(part.part.checks)
-    return worst, part.part.suite, list(suite_cells(part)), next(drawn, None)
+    worst = summary.worst_of(part.part.checks)
+    return worst, part.part.suite, list(summary.suite_cells(part)), next(drawn, None)
 
 
-def _table(analysis: Analysis, titles: Mapping[str, str]) -> dict[str, Any]:
+def _table(analysis: Analysis, view: View) -> dict[str, Any]:
     rows, name = analysis["rows"], analysis["analysis"]
     columns = list(dict.fromkeys(key for row in rows for key in row))
     return {
         "name": name,
-        "title": titles.get(name) or name.replace("_", " ").capitalize(),
+        "title": view.registry.titles.get(name) or name.replace("_", " ").capitalize(),
         "suite": analysis["suite"],
         "columns": columns,
         "rows": [[row.get(key) if key in row else "" for key in columns] for row in rows],

@@ -36,18 +36,8 @@ from numpy.typing import ArrayLike
 from scipy.special import ndtri
 
 from pytest_judgesense.estimate import Clustered, censored_end
-from pytest_judgesense.stats.dirichlet import (
-    PSEUDO_WEIGHT,
-    drawn_interval,
-    drawn_units,
-    drawn_weights,
-    grouped,
-)
-from pytest_judgesense.stats.inputs import (
-    Clusters,
-    cluster_totals,
-    clustered_vector,
-)
+from pytest_judgesense.stats import dirichlet
+from pytest_judgesense.stats.inputs import Clusters, cluster_totals, clustered_vector
 
 
 def d_prime(hits: float, signal_trials: int, false_alarms: float, noise_trials: int) -> float:
@@ -107,12 +97,12 @@ def clustered_d_prime(
     most = ceiling(n_s, n_n)
     whole = d_prime(float(hits.sum()), n_s, float(alarms.sum()), n_n)
 
-    units, groups = drawn_units(count), grouped(codes, count)
+    units, groups = dirichlet.drawn_units(count), dirichlet.grouped(codes, count)
     hits, signals = cluster_totals(values[kind], groups[kind], units)
     alarms, noises = cluster_totals(values[~kind], groups[~kind], units)
 
     def ends(tail: float) -> tuple[float, float]:
-        weights, pseudo = drawn_weights(units, tail, (PSEUDO_WEIGHT,))
+        weights, pseudo = dirichlet.drawn_weights(units, tail, (dirichlet.PSEUDO_WEIGHT,))
         # One further cluster has both kinds, so that they may change places.
         unseen = pseudo * (np.array([n_s, n_n]) / count)
         hit, signal = weights @ hits, weights @ signals + unseen[:, 0]
@@ -124,7 +114,7 @@ def clustered_d_prime(
         upper = float(np.quantile(high, tail, method="higher"))
         return _opened(lower, most), _opened(upper, most)
 
-    found = drawn_interval(whole, ends, count, 0.95)
+    found = dirichlet.drawn_interval(whole, ends, count, 0.95)
     return replace(found, lower=max(found.lower, -most), upper=min(found.upper, most))
 
 

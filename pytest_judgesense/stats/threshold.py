@@ -47,13 +47,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pytest_judgesense.estimate import Clustered, Interval, censored_end, censored_value
-from pytest_judgesense.stats.dirichlet import (
-    PSEUDO_WEIGHT,
-    drawn_interval,
-    drawn_units,
-    drawn_weights,
-    grouped,
-)
+from pytest_judgesense.stats import dirichlet
 from pytest_judgesense.stats.inputs import Clusters, clustered_vector
 
 _TARGET: Final = 0.75  # rate of right answers that is to be reached
@@ -115,13 +109,13 @@ def detection_threshold(
     if count < 2:
         return Threshold(value, None, None, flag)
 
-    units, groups = drawn_units(count), grouped(np.arange(count), count)
+    units, groups = dirichlet.drawn_units(count), dirichlet.grouped(np.arange(count), count)
     right_of, calls_of = np.zeros((units, range_of.size)), np.zeros((units, range_of.size))
     np.add.at(right_of, groups, right)
     np.add.at(calls_of, groups, calls)
 
     def ends(tail: float) -> tuple[float, float]:
-        weights, pseudo = drawn_weights(units, tail, (PSEUDO_WEIGHT,))
+        weights, pseudo = dirichlet.drawn_weights(units, tail, (dirichlet.PSEUDO_WEIGHT,))
         unseen = pseudo * calls.mean(axis=0)
         seen, of = weights @ right_of, weights @ calls_of + unseen
         early, late = (
@@ -130,7 +124,7 @@ def detection_threshold(
         low = np.quantile(early, 1 - tail, method="lower")
         return float(low), float(np.quantile(late, tail, method="higher"))
 
-    found = drawn_interval(whole, ends, count, _LEVEL)
+    found = dirichlet.drawn_interval(whole, ends, count, _LEVEL)
     lower, upper, end_flags = _shown(found.lower, found.upper, range_of)
     far, first = found.at, float(range_of[0])
     assert far is not None, "drawn weights give bounds at any level"

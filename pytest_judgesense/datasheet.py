@@ -9,9 +9,11 @@ import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
+from operator import itemgetter
 from typing import Any, Final, Literal
 
 from pytest_judgesense.estimate import Estimate
+from pytest_judgesense.grouping import grouped
 from pytest_judgesense.trial import Failed, Judgment
 
 # Settings besides prompts and temperature that limit what a judge can reply.
@@ -254,14 +256,11 @@ def setting_notices(identities: Iterable[Mapping[str, Any]]) -> list[str]:
     known = [one for one in identities if one.get("provider") not in (None, "callable", "log")]
     notices = []
     for setting in _BUDGETS:
-        by_value: dict[str, list[str]] = {}
-        for identity in known:
-            by_value.setdefault(text_of(identity.get(setting)), []).append(
-                str(identity.get("name"))
-            )
+        names = [(text_of(one.get(setting)), str(one.get("name"))) for one in known]
+        by_value = grouped(names, itemgetter(0))
         if len(by_value) > 1:
             values = sorted(by_value, key=lambda one: (len(one), one))
-            groups = "; ".join(f"{one}: {', '.join(by_value[one])}" for one in values)
+            groups = "; ".join(f"{one}: {', '.join(n for _, n in by_value[one])}" for one in values)
             notices.append(
                 f"the compared judges differ in {setting} ({groups}), which may be the only "
                 "difference between them"
@@ -309,8 +308,6 @@ def merge_parts(
         # If processes share a recording, the one that made the calls counts them.
         fuller = max(known, part, key=lambda one: one.calls.made)
         merged[key] = fuller.with_checks((*known.checks, *part.checks))
-    judges: dict[str, list[SuiteSheet]] = {}
-    for slug, suite in sorted(merged):
-        judges.setdefault(slug, []).append(merged[slug, suite])
+    judges = grouped((merged[key] for key in sorted(merged)), lambda part: part.judge)
     sheets = (JudgeSheet(slug, of[0].identity, tuple(of)) for slug, of in judges.items())
     return Datasheet(seed, mode, versions, tuple(sheets))

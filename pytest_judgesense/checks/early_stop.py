@@ -28,6 +28,7 @@ from typing import Any, Final
 
 from pytest_judgesense.checks.outcome import Finding, Outcome, OutcomeWord, Rule, judge_check
 from pytest_judgesense.estimate import Estimate, distance_from_half, find_estimate, share_of
+from pytest_judgesense.grouping import grouped
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.check import Check
 from pytest_judgesense.measures.estimation import estimate_all
@@ -338,10 +339,7 @@ class _Bet:
 
 
 def _by_cluster(trials: Iterable[Trial]) -> dict[str, list[Trial]]:
-    found: dict[str, list[Trial]] = defaultdict(list)
-    for trial in trials:
-        found[trial.cluster].append(trial)
-    return found
+    return grouped(trials, lambda trial: trial.cluster)
 
 
 def _form(trials: Iterable[Trial]) -> Any:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 
 from pytest_judgesense.errors import ExtensionError
 from pytest_judgesense.estimate import Estimate
+from pytest_judgesense.grouping import grouped
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.measure import Measure
 
@@ -19,9 +20,7 @@ def estimate_all(cell: Cell) -> tuple[Estimate, ...]:
     Raises:
         ExtensionError: a plugin's measure failed; the error names the plugin.
     """
-    sharing: dict[Callable[[Cell], Iterable[Estimate]], list[Measure]] = {}
-    for measure in cell.measures:
-        sharing.setdefault(measure.estimator, []).append(measure)
+    sharing = grouped(cell.measures, lambda measure: measure.estimator)
     return tuple(one for measures in sharing.values() for one in _taken(cell, measures))
 
 

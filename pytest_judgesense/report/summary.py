@@ -13,6 +13,7 @@ from typing import Final, NamedTuple
 from pytest_judgesense.datasheet import Calls, CheckLine, JudgeSheet
 from pytest_judgesense.errors import printable
 from pytest_judgesense.estimate import Estimate, compact, find_estimate
+from pytest_judgesense.grouping import grouped
 from pytest_judgesense.layout import Toned, columns, excerpt, headed, indented
 from pytest_judgesense.measures.measure import Brief
 from pytest_judgesense.measures.shared import FAILED_RATE, UNPARSED_RATE
@@ -62,10 +63,7 @@ def _missed_of(missed: Iterable[Missed]) -> Iterator[str]:
 
 def by_judge(missed: Iterable[Missed]) -> dict[str, list[Missed]]:
     """What was not measured, by judge."""
-    found: dict[str, list[Missed]] = {}
-    for one in missed:
-        found.setdefault(one.judge, []).append(one)
-    return found
+    return grouped(missed, lambda one: one.judge)
 
 
 def quiet_lines(view: View, missed: Iterable[Missed] = ()) -> Iterator[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import date
+from operator import itemgetter
 from typing import Any, Final
 
 from pytest_judgesense.datasheet import (
@@ -18,6 +19,7 @@ from pytest_judgesense.datasheet import (
 )
 from pytest_judgesense.estimate import CENSORED, Estimate
 from pytest_judgesense.figures import Found
+from pytest_judgesense.grouping import grouped
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.profile import sketch
 from pytest_judgesense.registry import Registry
@@ -75,10 +77,8 @@ class PartView:
     @property
     def rows(self) -> tuple[RowView, ...]:
         """All estimates with their checks, except quiet measures at 0."""
-        gates: dict[Any, list[CheckLine]] = {}
-        for line in self.part.checks:
-            if isinstance(line.bar, float):
-                gates.setdefault(gated(line), []).append(line)
+        lines = (line for line in self.part.checks if isinstance(line.bar, float))
+        gates = grouped(lines, gated)
         estimates = self.part.estimates
         rows = (RowView(one, tuple(gates.get(gated(one), ()))) for one in estimates)
         return tuple(
@@ -148,10 +148,9 @@ class JudgeView:
     @property
     def failing(self) -> list[tuple[CheckLine, ...]]:
         """Checks that do not pass, failed ones first; those with equal sentences together."""
-        same: dict[tuple[str, str], list[CheckLine]] = {}
         failing = [line for line in self.sheet.checks if line.outcome != "pass"]
-        for line in sorted(failing, key=lambda one: one.outcome != "fail"):
-            same.setdefault((line.suite, line.sentence or line.explanation), []).append(line)
+        failing.sort(key=lambda one: one.outcome != "fail")
+        same = grouped(failing, lambda one: (one.suite, one.sentence or one.explanation))
         return list(map(tuple, same.values()))
 
     @property
@@ -236,12 +235,9 @@ def view_of(sheet: Datasheet, registry: Registry = BUILT_IN) -> View:
     notices = setting_notices(judge.identity for judge in sheet.judges)
     compared = []
     for comparison in registry.comparisons:
-        by_suite: dict[str, list[Analysis]] = {}
-        for one in sheet.analyses:
-            if one["analysis"] in comparison.all_names:
-                by_suite.setdefault(one["suite"], []).append(one)
-        for suite, tables in by_suite.items():
-            compared.append(ComparisonView(comparison, suite, tuple(tables)))
+        tables = (one for one in sheet.analyses if one["analysis"] in comparison.all_names)
+        for suite, of_suite in grouped(tables, itemgetter("suite")).items():
+            compared.append(ComparisonView(comparison, suite, tuple(of_suite)))
     return View(sheet, tuple(judges), tuple(compared), tuple(notices), registry)
 
 

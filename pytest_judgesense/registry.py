@@ -166,16 +166,13 @@ class SuiteKind:
 
 @dataclass(frozen=True)
 class Registry:
-    """Everything that instruments and plugins provide, combined.
+    """Everything that instruments and plugins provide, combined; for its reports see `Report`.
 
     Attributes:
         loose: measures that are provided separately, not with a kind.
         sections: of the report, the built-in ones first.
         comparisons: of judges, those above the datasheet first.
         profile: the words of a judge's profile, in order.
-        identities: conditions that the estimates of a datasheet must fulfil.
-        closing: from all judges with their suites to sentences that end a report of several.
-        doubts: from a cell to notices for readers of its numbers, one sentence each.
     """
 
     measures: Mapping[str, Measure]

@@ -224,7 +224,7 @@ class Comparison:
 
 
 class Report(NamedTuple):
-    """The report parts of an instrument; ``doubts``: notices for readers of a cell."""
+    """The report parts of an instrument; ``doubts``: from a cell to sentences for its readers."""
 
     sections: tuple[ReportSection, ...] = ()
     comparisons: tuple[Comparison, ...] = ()

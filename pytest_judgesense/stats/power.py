@@ -175,26 +175,24 @@ def missed(gate: Gate, found: Recordings) -> NDArray[np.bool_]:
     """Which recordings do not pass."""
     shares = found.counts @ found.sums / (found.counts @ found.sizes)
     short = gate.misses(shares, shares)
+    against = found.sizes - found.sums
+
+    def chances(floor: float, sums: _Floats, which: NDArray[np.intp]) -> _Floats:
+        return chances_above(floor, sums, found.sizes, found.counts[which], gate.level)
+
     if gate.refuting and gate.missing <= _MOST_MISSING:
-        open_ = np.flatnonzero(short)
-        refuted = np.zeros(open_.size, dtype=np.bool_)
         # That an upper bound lies below the bar is that the complement's lower one lies above.
         floor = 0.5 + gate.bar if gate.folded else 1 - gate.bar
-        against = found.sizes - found.sums
         sides = (against, found.sums) if gate.folded else (against,)
-        for sums in sides if open_.size else ():
-            chances = chances_above(floor, sums, found.sizes, found.counts[open_], gate.level)
-            refuted |= chances >= gate.level
-        short[open_] = refuted
+        if (open_ := np.flatnonzero(short)).size:
+            refuted = [chances(floor, sums, open_) >= gate.level for sums in sides]
+            short[open_] = np.any(refuted, axis=0)
     elif gate.confident:
         floor = 0.5 - gate.bar if gate.folded else gate.bar
-        sides = (found.sums, found.sizes - found.sums) if gate.folded else (found.sums,)
+        sides = (found.sums, against) if gate.folded else (found.sums,)
         for sums in sides if floor > 0 else ():
-            open_ = np.flatnonzero(~short)
-            if open_.size:
-                counts = found.counts[open_]
-                chances = chances_above(floor, sums, found.sizes, counts, gate.level)
-                short[open_] = chances < gate.level - _TINY
+            if (open_ := np.flatnonzero(~short)).size:
+                short[open_] = chances(floor, sums, open_) < gate.level - _TINY
     return short
 
 

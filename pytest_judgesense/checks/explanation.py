@@ -247,11 +247,14 @@ def explain(
     ``prompt_of`` returns the prompt of a trial by its id, if prompts are known; ``look_further`` is
     a command that shows more.
     """
+    word: str = outcome.outcome
     if isinstance(outcome, RegressionOutcome):
-        lines = _regression_lines(outcome, judge, prompt_of, look_further)
+        word, lines = outcome.verdict, _regression_lines(outcome, prompt_of)
     else:
-        lines = _lines(outcome, cell, judge, prompt_of, look_further)
-    said = [statement(outcome, cell).sentence, *lines]
+        lines = _lines(outcome, cell, prompt_of)
+    head = f"{outcome.check.id} of judge {judge} on {outcome.suite}: {word}"
+    said = [statement(outcome, cell).sentence, head, *lines]
+    said += [f"{_LOOK_FURTHER}{look_further}"] * bool(look_further)
     return "\n".join(part for line in said for part in _fitted(printable(line)))
 
 
@@ -264,14 +267,7 @@ def _fitted(line: str) -> list[str]:
     return textwrap.wrap(line, width, subsequent_indent=indent, break_on_hyphens=False)
 
 
-def _lines(
-    outcome: Outcome,
-    cell: Cell,
-    judge: str,
-    prompt_of: Callable[[str], str] | None,
-    look_further: str,
-) -> Iterator[str]:
-    yield f"{outcome.check.id} of judge {judge} on {outcome.suite}: {outcome.outcome}"
+def _lines(outcome: Outcome, cell: Cell, prompt_of: Callable[[str], str] | None) -> Iterator[str]:
     for finding in outcome.findings:
         yield "  " + _headline(finding)
         yield from (f"    {line}" for line in _details(finding))
@@ -286,8 +282,6 @@ def _lines(
             yield from _show(group, prompt_of)
         if len(groups) > _SHOWN_GROUPS:
             yield f"    ... and {len(groups) - _SHOWN_GROUPS} more"
-    if look_further:
-        yield f"{_LOOK_FURTHER}{look_further}"
 
 
 def _name(estimate: Estimate) -> str:
@@ -378,31 +372,24 @@ def _differing(prompts: list[str]) -> list[str]:
     for index, prompt in enumerate(lines):
         other = lines[0] if index else lines[1]
         matcher = difflib.SequenceMatcher(a=other, b=prompt, autojunk=False)
-        changed = [
-            line
-            for tag, _, _, start, end in matcher.get_opcodes()
-            if tag != "equal"
-            for line in prompt[start:end]
-        ]
-        shown.append(" / ".join(line for line in changed if line.strip()) or " ".join(prompt[-2:]))
+        spans = (prompt[a:b] for tag, _, _, a, b in matcher.get_opcodes() if tag != "equal")
+        changed = [line for span in spans for line in span if line.strip()]
+        shown.append(" / ".join(changed) or " ".join(prompt[-2:]))
     return shown
 
 
 def _regression_lines(
-    outcome: RegressionOutcome, judge: str, prompt_of: Callable[[str], str] | None, further: str
+    outcome: RegressionOutcome, prompt_of: Callable[[str], str] | None
 ) -> Iterator[str]:
     """The flips first, then the numbers and what changed."""
     compared = outcome.comparison
     title = "another verdict" if compared.better is None else "flipped for the worse"
-    yield f"{outcome.check.id} of judge {judge} on {outcome.suite}: {outcome.verdict}"
     for line in flip_lines(compared.worse, title, outcome.old, outcome.new, prompt_of):
         yield f"  {line}"
     yield f"  {_regression_summary(outcome)}"
     yield from (f"  {text}" for text in (*outcome.warnings, *compared.notes))
     yield "  what changed beside the verdicts:"
     yield from (f"    {line}" for line in outcome.changes or ["nothing that is known"])
-    if further:
-        yield f"{_LOOK_FURTHER}{further}"
 
 
 def flip_lines(

@@ -125,10 +125,9 @@ def judge_lines(
     judge: JudgeView, missed: Sequence[Missed] = (), today: date | None = None
 ) -> Iterator[str]:
     """Verdict and identity of a judge, and its failing checks: everything except its suites."""
-    failing = [line for line in judge.sheet.checks if line.outcome != "pass"]
     replies = f"{replies_of(judge.sheet):,} replies{missing_words(judge.sheet.estimates)}"
     for line in headed(judge.sheet.name, [verdict(judge, missed), replies]):
-        yield Toned(line, _tone([*failing, *missed]))
+        yield Toned(line, _tone([*judge.failing, *missed]))
     yield from indented(", ".join(judge.identity), width=2)
     provenance = [f"prompts {judge.sheet.prompts or 'unknown'}", *judge.provenance(today)]
     yield from indented(", ".join(provenance), width=2)
@@ -278,17 +277,16 @@ def suite_cells(part: PartView) -> Iterator[str]:
         if varied and varied != told:
             told = varied
             head = f"{varied}: "
-        values = " to ".join(map(_tiny, ends))
-        text = f"{head}{briefs[name].name} {values}"
+        values = " to ".join(_tiny(one.value or 0.0, one.flags) for one in ends)
+        count = interval = ""
         if first and len(ends) == 1:
             (only,) = ends
             count = f"{numbers.counts(only)} " if only.count is not None else ""
-            text = f"{head}{briefs[name].name} {count}{values}"
-            if interval := only.clustered:
-                low = _tiny_number(interval.lower, only.flags, "lower end ")
-                text += f" [{low}, {_tiny_number(interval.upper, only.flags, 'upper end ')}]"
+            if found := only.clustered:
+                low = _tiny(found.lower, only.flags, "lower end ")
+                interval = f" [{low}, {_tiny(found.upper, only.flags, 'upper end ')}]"
         first = False
-        yield printable(text)
+        yield printable(f"{head}{briefs[name].name} {count}{values}{interval}")
     rows = {one["analysis"]: one["rows"] for one in part.part.analyses}
     said = (one.brief(rows[one.name]) for one in part.present if one.brief)
     yield from filter(None, said)
@@ -320,12 +318,7 @@ def _plain(value: object) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def _tiny(estimate: Estimate) -> str:
-    assert estimate.value is not None, "what was not measured has no place in the line of a suite"
-    return _tiny_number(estimate.value, estimate.flags)
-
-
-def _tiny_number(number: float, flags: tuple[str, ...], place: str = "") -> str:
+def _tiny(number: float, flags: tuple[str, ...], place: str = "") -> str:
     """A number without the zero before its point."""
     text = compact(number, flags, place)  # type: ignore[arg-type]
     return text.replace("0.", ".", 1) if abs(number) < 1 and text.lstrip("-")[:2] == "0." else text

@@ -133,24 +133,23 @@ class Stop:
         """
         by_cluster = _by_cluster(trials)
         keys = {key for trial in trials for key in trial.condition}
-        return tuple(self._adjusted(one, by_cluster, keys) for one in estimates)
 
-    def _adjusted(
-        self, estimate: Estimate, by_cluster: Mapping[str, list[Trial]], keys: set[str]
-    ) -> Estimate:
-        if estimate.clustered is None:
-            return estimate
-        wanted = {(k, v) for k, v in estimate.condition.items() if k in keys}
-        of = {
-            name
-            for name, trials in by_cluster.items()
-            if any(wanted <= set(trial.condition.items()) for trial in trials)
-        } or set(by_cluster)
-        seen = [sum(name in of for name in self.looks.until(n + 1)) for n in range(self.look)]
-        fractions = tuple(sorted({number / len(of) for number in seen if number}))
-        every = self.looks.policy == "estimate"
-        found = adjusted(estimate.clustered, fractions, every=every) if fractions else None
-        return replace(estimate, clustered=found)
+        def at_this_look(estimate: Estimate) -> Estimate:
+            if estimate.clustered is None:
+                return estimate
+            wanted = {(k, v) for k, v in estimate.condition.items() if k in keys}
+            of = {
+                name
+                for name, trials in by_cluster.items()
+                if any(wanted <= set(trial.condition.items()) for trial in trials)
+            } or set(by_cluster)
+            seen = [sum(name in of for name in self.looks.until(n + 1)) for n in range(self.look)]
+            fractions = tuple(sorted({number / len(of) for number in seen if number}))
+            every = self.looks.policy == "estimate"
+            found = adjusted(estimate.clustered, fractions, every=every) if fractions else None
+            return replace(estimate, clustered=found)
+
+        return tuple(map(at_this_look, estimates))
 
     def said(self, suite: str) -> str:
         """One sentence for readers of a datasheet."""

@@ -45,12 +45,9 @@ def wilson(count: float, n: int, level: float = 0.95) -> Interval:
     shrink = 1 + z * z / n
     centre = (share + z * z / (2 * n)) / shrink
     half = z / shrink * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n))
-    return Interval(
-        method="wilson",
-        lower=0.0 if count == 0 else max(0.0, centre - half),
-        upper=1.0 if count == n else min(1.0, centre + half),
-        level=level,
-    )
+    lower = 0.0 if count == 0 else max(0.0, centre - half)
+    upper = 1.0 if count == n else min(1.0, centre + half)
+    return Interval("wilson", lower, upper, level)
 
 
 def clopper_pearson(count: float, n: float, level: float = 0.95) -> Interval:
@@ -66,12 +63,9 @@ def clopper_pearson(count: float, n: float, level: float = 0.95) -> Interval:
     """
     _check_count(count, n)
     tail = (1 - checked_level(level)) / 2
-    return Interval(
-        method="clopper-pearson",
-        lower=0.0 if count == 0 else float(betaincinv(count, n - count + 1, tail)),
-        upper=1.0 if count == n else float(betaincinv(count + 1, n - count, 1 - tail)),
-        level=level,
-    )
+    lower = 0.0 if count == 0 else float(betaincinv(count, n - count + 1, tail))
+    upper = 1.0 if count == n else float(betaincinv(count + 1, n - count, 1 - tail))
+    return Interval("clopper-pearson", lower, upper, level)
 
 
 def _check_count(count: float, n: float) -> None:

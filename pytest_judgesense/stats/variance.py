@@ -126,15 +126,9 @@ def variance_components(
     largest = max(solved, key=len)
     if confounded:
         within = solved.pop(largest)
-    ordered = dict(sorted(solved.items(), key=lambda entry: len(entry[0])))
-    return Components(
-        variances={
-            **{factors_: max(0.0, variance) for factors_, variance in ordered.items()},
-            frozenset({REPLICATE}): max(0.0, within),
-        },
-        levels={**levels, REPLICATE: replicates},
-        confounded=confounded,
-    )
+    variances = {factors_: max(0.0, solved[factors_]) for factors_ in sorted(solved, key=len)}
+    variances[frozenset({REPLICATE})] = max(0.0, within)
+    return Components(variances, {**levels, REPLICATE: replicates}, confounded)
 
 
 def balanced_array(

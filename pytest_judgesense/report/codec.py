@@ -184,35 +184,32 @@ def datasheet_from(value: Mapping[str, Any]) -> Datasheet:
     Raises:
         KeyError, TypeError, AttributeError, ValueError: it is of another form.
     """
-    parts = []
-    for entry in value["judges"]:
-        measures = [_estimate_of_file(one) for one in entry["measures"]]
-        judge = entry["judge"]
-        identity = {key: one for key, one in judge.items() if key not in DERIVED}
-        for part in entry["parts"]:
-            suite = part["suite"]
-            span = part["recorded"]
-            parts.append(
-                SuiteSheet(
-                    judge=part["judge"],
-                    suite=suite,
-                    identity=identity,
-                    suite_digest=part["digest"],
-                    served=tuple(part["served"]),
-                    recorded=(str(span["first"]), str(span["last"])) if span else None,
-                    estimates=tuple(one for one in measures if one.suite == suite),
-                    calls=Calls(**part["calls"]),
-                    checks=tuple(
-                        check_from(one) for one in entry["checks"] if one["suite"] == suite
-                    ),
-                    notices=tuple(part["notices"]),
-                    analyses=tuple(one for one in entry["analyses"] if one["suite"] == suite),
-                    material=part["material"],
-                    prompts_of_file=part["prompts"],
-                )
-            )
-    return merge_parts(
-        parts, seed=int(value["seed"]), mode=str(value["mode"]), versions=dict(value["versions"])
+    parts = (_part_of_file(part, entry) for entry in value["judges"] for part in entry["parts"])
+    seed, mode, versions = int(value["seed"]), str(value["mode"]), dict(value["versions"])
+    return merge_parts(parts, seed=seed, mode=mode, versions=versions)
+
+
+def _part_of_file(part: Mapping[str, Any], entry: Mapping[str, Any]) -> SuiteSheet:
+    """A part as a datasheet's file holds it in the ``entry`` of its judge."""
+    span = part["recorded"]
+
+    def of_suite(kind: str) -> list[Any]:
+        return [one for one in entry[kind] if one["suite"] == part["suite"]]
+
+    return SuiteSheet(
+        judge=part["judge"],
+        suite=part["suite"],
+        identity={key: one for key, one in entry["judge"].items() if key not in DERIVED},
+        suite_digest=part["digest"],
+        served=tuple(part["served"]),
+        recorded=(str(span["first"]), str(span["last"])) if span else None,
+        estimates=tuple(map(_estimate_of_file, of_suite("measures"))),
+        calls=Calls(**part["calls"]),
+        checks=tuple(map(check_from, of_suite("checks"))),
+        notices=tuple(part["notices"]),
+        analyses=tuple(of_suite("analyses")),
+        material=part["material"],
+        prompts_of_file=part["prompts"],
     )
 
 

@@ -91,7 +91,7 @@ class Review:
 
 @dataclass(frozen=True, slots=True)
 class Suite:
-    """Stimuli, templates, decision space and design of one suite.
+    """Stimuli, templates, decision space and design of one suite; for this see `DesignForm`.
 
     Attributes:
         name: with a preset chosen, ``name@preset``.
@@ -100,16 +100,11 @@ class Suite:
         digest: of everything that determines the questions and how they are counted.
         orders: ``both`` presentation orders, ``ab`` alone, or ``balanced`` (one order an item,
             in turn); only ``ab`` where items have one content.
-        temperature: at which it is asked; ``None`` leaves this and the next three to the judge.
-        max_tokens: the least budget of a reply.
-        seed: request seed of the first replicate.
+        temperature: ``None`` leaves it to the judge, like ``max_tokens``, ``seed`` and ``top_p``.
         reviewers: what each reviewer of templates or labels is, if stated: ``human``, ``model`` or
             ``author``.
-        top_p: share of the probability that a reply is drawn from.
         ddof: subtracted from n in a variance.
-        effect_threshold: from which temperature on it is called high.
-        temperatures: at which every question is asked; empty: at one, see ``temperature``.
-        early_stop: whether asking ends as soon as all checks are decided.
+        temperatures: empty if every question is asked at one, see ``temperature``.
         files: those with its items, and the other suites of its preset, links resolved.
     """
 

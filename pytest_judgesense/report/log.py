@@ -10,7 +10,7 @@ import json
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import asdict, replace
+from dataclasses import asdict, fields, replace
 from functools import lru_cache
 from operator import itemgetter
 from pathlib import Path
@@ -100,14 +100,8 @@ _TRIAL: Final = itemgetter(
 )
 _REPLY: Final = itemgetter("judge", "chosen", "reply", "usage", "latency_s")
 # Fields of designs of few kinds: a line holds them where they are not as usual.
-_RARE: Final = {
-    "ddof": 0,
-    "weights": None,
-    "effect_threshold": None,
-    "criteria": (),
-    "pass_mark": None,
-    "left_out": 0,
-}
+_RARE: Final = ("ddof", "weights", "effect_threshold", "criteria", "pass_mark", "left_out")
+_USUAL: Final = {one.name: one.default for one in fields(Design)}
 
 
 def log_lines(judgments: Iterable[Judgment], design: Design) -> Iterator[str]:
@@ -154,7 +148,7 @@ def log_line(judgment: Judgment, design: Design) -> str:
 @lru_cache(maxsize=256)
 def _design_text(design: Design) -> str:
     """A design as JSON, made once for all lines of a suite."""
-    value = {k: v for k, v in asdict(design).items() if k not in _RARE or v != _RARE[k]}
+    value = {k: v for k, v in asdict(design).items() if k not in _RARE or v != _USUAL[k]}
     return json.dumps(value, separators=(",", ":"))
 
 

@@ -20,22 +20,9 @@ NO_PROBABILITIES: Final = (
     "no judgment carries probabilities: they are read where a judge has logprobs = true"
 )
 # Conditions by which a check may select an estimate.
-CONDITION_KEYS: Final = (
-    "arm",
-    "category",
-    "criterion",
-    "dataset",
-    "distance",
-    "gold",
-    "judge_type",
-    "k",
-    "model",
-    "polarity",
-    "prompt_pair",
-    "prompt_style",
-    "subset",
-    "temperature",
-    "template_pair",
+CONDITION_KEYS: Final = tuple(
+    "arm category criterion dataset distance gold judge_type k model polarity prompt_pair "
+    "prompt_style subset temperature template_pair".split()
 )
 # The unit of measures that compare two wordings of a prompt.
 WORDINGS: Final = "template pair"

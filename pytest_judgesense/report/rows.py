@@ -10,30 +10,10 @@ from typing import Any, Final
 from pytest_judgesense.datasheet import Datasheet
 from pytest_judgesense.estimate import Estimate
 
-# The columns of every row besides judge and checks, in this order, and where an estimate has each.
-_PATHS: Final = {
-    "suite": "suite",
-    "measure": "measure",
-    "condition": "",
-    "value": "value",
-    "count": "count",
-    "n": "n",
-    "unit": "unit",
-    "lower": "clustered.lower",
-    "upper": "clustered.upper",
-    "method": "clustered.method",
-    "clusters": "clustered.clusters",
-    "paper_lower": "interval.lower",
-    "paper_upper": "interval.upper",
-    "paper_method": "interval.method",
-    "unparsed": "missing.unparsed",
-    "failed": "missing.failed",
-    "worst_low": "missing.lower_bound",
-    "worst_high": "missing.upper_bound",
-    "flags": "",
-    "unavailable": "unavailable",
-}
-COLUMNS: Final = ("judge", *_PATHS, "checks")
+COLUMNS: Final = tuple(
+    "judge suite measure condition value count n unit lower upper method clusters paper_lower "
+    "paper_upper paper_method unparsed failed worst_low worst_high flags unavailable checks".split()
+)
 # Characters at which a spreadsheet begins a formula.
 _FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
 
@@ -53,21 +33,19 @@ def estimate_rows(sheet: Datasheet) -> Iterator[dict[str, Any]]:
                     for line in part.checks
                     if line.measure == one.measure and dict(line.condition) == dict(one.condition)
                 ]
-                yield {
-                    "judge": judge.name,
-                    **{column: _found(one, path) for column, path in _PATHS.items()},
-                    "condition": "; ".join(
-                        f"{key}={value}" for key, value in one.condition.items()
-                    ),
-                    "flags": "; ".join(one.flags),
-                    "checks": "; ".join(gates),
-                }
+                values = (judge.name, *_cells(one), "; ".join(gates))
+                yield dict(zip(COLUMNS, values, strict=True))
 
 
-def _found(estimate: Estimate, path: str) -> Any:
-    name, _, field = path.partition(".")
-    found = getattr(estimate, name) if name else None
-    return getattr(found, field) if field and found is not None else found
+def _cells(one: Estimate) -> Iterator[Any]:
+    """The values of the columns between judge and checks."""
+    condition = "; ".join(f"{key}={value}" for key, value in one.condition.items())
+    yield from (one.suite, one.measure, condition, one.value, one.count, one.n, one.unit)
+    ends, paper, missing = one.clustered, one.interval, one.missing
+    yield from (ends.lower, ends.upper, ends.method, ends.clusters) if ends else [None] * 4
+    yield from (paper.lower, paper.upper, paper.method) if paper else [None] * 3
+    yield from (missing.unparsed, missing.failed, missing.lower_bound, missing.upper_bound)
+    yield from ("; ".join(one.flags), one.unavailable)
 
 
 def separated_text(sheet: Datasheet) -> str:

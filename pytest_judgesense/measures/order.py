@@ -54,12 +54,6 @@ DECOMPOSITION: Final[dict[str, Callable[[Judgment, Judgment], bool]]] = {
     "one_sided": lambda ab, ba: no_preference(ab) != no_preference(ba),
     "tied": lambda ab, ba: no_preference(ab) and no_preference(ba),
 }
-_MEASURES: Final = (
-    shared.ORDER_STABLE,
-    shared.ORDER_POSITIONAL,
-    shared.ORDER_ONE_SIDED,
-    shared.ORDER_TIED,
-)
 
 
 def order_estimates(cell: Cell) -> list[Estimate]:
@@ -70,11 +64,11 @@ def order_estimates(cell: Cell) -> list[Estimate]:
     if pairs.starts.size:
         terms = [
             rate(measure, cell, Units.at(cell, pairs, values))
-            for measure, values in zip(_MEASURES, _decomposed(cell, pairs), strict=True)
+            for measure, values in zip(shared.DECOMPOSED, _decomposed(cell, pairs), strict=True)
         ]
     else:
         reason = "the suite was not run in both presentation orders"
-        terms = [unavailable(measure, cell, reason) for measure in _MEASURES]
+        terms = [unavailable(measure, cell, reason) for measure in shared.DECOMPOSED]
     return [*terms, side_bias(cell), first_slot_rate(cell)]
 
 

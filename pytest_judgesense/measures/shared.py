@@ -58,15 +58,10 @@ ORDER_ONE_SIDED: Final = _bound(
 ORDER_TIED: Final = _of_pairs(
     name="order_tied", direction="construct", meaning="a tie in both orders"
 )
+# What both orders of a pair may say together.
+DECOMPOSED: Final = (ORDER_STABLE, ORDER_POSITIONAL, ORDER_ONE_SIDED, ORDER_TIED)
 # For every suite of pairs in both presentation orders.
-ORDER: Final = (
-    SIDE_BIAS,
-    FIRST_SLOT_RATE,
-    ORDER_STABLE,
-    ORDER_POSITIONAL,
-    ORDER_ONE_SIDED,
-    ORDER_TIED,
-)
+ORDER: Final = (SIDE_BIAS, FIRST_SLOT_RATE, *DECOMPOSED)
 
 AGREEMENT: Final = Measure(
     "agreement",

@@ -9,15 +9,8 @@ from typing import Final
 from pytest_judgesense.errors import printable
 from pytest_judgesense.report.view import INTERVALS, JudgeView, View, bar_words
 
-_ESCAPES: Final = {
+_ESCAPES: Final = {character: f"\\{character}" for character in "{}$&#%_"} | {
     "\\": r"\textbackslash{}",
-    "{": r"\{",
-    "}": r"\}",
-    "$": r"\$",
-    "&": r"\&",
-    "#": r"\#",
-    "%": r"\%",
-    "_": r"\_",
     "~": r"\textasciitilde{}",
     "^": r"\textasciicircum{}",
     "<": r"\textless{}",

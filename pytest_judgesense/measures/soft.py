@@ -110,15 +110,9 @@ def expected_shares(cell: Cell) -> list[Estimate]:
     if not taken(cell):
         return []
     verdicts = list(dict.fromkeys(v for one in cell.judgments for v in one.probabilities or ()))
+    calls, share = [(one,) for one in cell.judgments], shared.EXPECTED_SHARE
     return [
-        soft_rate(
-            shared.EXPECTED_SHARE,
-            cell,
-            ((one,) for one in cell.judgments),
-            lambda one, verdict=verdict: _of(one, verdict),
-            {"verdict": verdict},
-        )
-        for verdict in verdicts
+        soft_rate(share, cell, calls, partial(_of, verdict=v), {"verdict": v}) for v in verdicts
     ]
 
 

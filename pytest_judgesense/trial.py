@@ -19,6 +19,8 @@ TIE: Final = "tie"
 ABSTAIN: Final = "abstain"
 # No run or count of tokens of one judgment is as high; sums of such numbers are exact.
 MOST: Final = 10**12
+# The most that a part of a debate judge's instability may weigh: sums of them are exact enough.
+MOST_WEIGHT: Final = 1e6
 _NUMBER: Final = re.compile(r"-?\d{1,18}")
 
 

@@ -28,6 +28,7 @@ from pytest_judgesense.registry import Logged, Registry
 from pytest_judgesense.report.parquet import SUFFIX, rows_of
 from pytest_judgesense.trial import (
     MOST,
+    MOST_WEIGHT,
     Design,
     Failed,
     Judgment,
@@ -288,17 +289,35 @@ def design_of_object(value: Mapping[str, Any], where: str) -> Design:
     """The design that a line holds; `LogError` if a key of it is missing or malformed."""
     try:
         design: Design = _validator(Design).validate_python(value)
-        unlike = len(set(design.labels)) >= max(1, len(design.labels))
-        if not (unlike and design.ddof in (0, 1) and design.left_out >= 0):
-            raise ValueError("labels, ddof or left_out")  # noqa: TRY301
+        if not _is_of_a_suite(design):
+            raise ValueError(design)  # noqa: TRY301
     except ValueError as error:
         raise LogError(
             f"{where}: field 'design' is wrong",
             found=json.dumps(dict(value))[:80],
             expected="kind, labels (one or more, all different), ordinal, pairwise and pairs; if "
-            "given, ddof of 0 or 1 and left_out from 0 on",
+            "given, ddof of 0 or 1, left_out from 0 on, weights from 0 to a million, a positive "
+            "effect_threshold, a pass_mark up to 1, and criteria: names and labels (two or more) "
+            "that differ, and positive weights",
         ) from error
     return design
+
+
+def _is_of_a_suite(design: Design) -> bool:
+    """Whether the values of a design are such as suite files may give."""
+    names = [one.name for one in design.criteria]
+    scales = [one.labels for one in design.criteria]
+    return (
+        bool(design.labels)
+        and all(len({*some}) == len(some) for some in (design.labels, names, *scales))
+        and all(len(scale) > 1 for scale in scales)
+        and all(0 < one.weight < math.inf for one in design.criteria)
+        and design.ddof in (0, 1)
+        and design.left_out >= 0
+        and all(0 <= weight <= MOST_WEIGHT for weight in design.weights or ())
+        and 0 < (1 if design.effect_threshold is None else design.effect_threshold) < math.inf
+        and 0 < (1 if design.pass_mark is None else design.pass_mark) <= 1
+    )
 
 
 def _judgment(line: _Line, where: str, registry: Registry) -> Judgment:

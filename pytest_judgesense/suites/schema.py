@@ -18,7 +18,7 @@ from pydantic import (
     model_validator,
 )
 
-from pytest_judgesense.trial import Criterion, is_number
+from pytest_judgesense.trial import MOST_WEIGHT, Criterion, is_number
 
 if TYPE_CHECKING:
     from pytest_judgesense.suites.kind import Kind
@@ -130,7 +130,7 @@ class StimuliForm(Form):
 
 
 # Heavier ones would make sums that no number can hold.
-_Weight: TypeAlias = Annotated[float, Field(ge=0, le=1e6, allow_inf_nan=False)]
+_Weight: TypeAlias = Annotated[float, Field(ge=0, le=MOST_WEIGHT, allow_inf_nan=False)]
 
 
 class WeightsForm(Form):

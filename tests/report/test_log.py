@@ -309,9 +309,30 @@ def test_a_content_that_contradicts_the_verdict_is_refused(
         list(read_log(written(tmp_path / "log.jsonl", [line])))
 
 
-@pytest.mark.parametrize("wrong", [{"ddof": 3}, {"ddof": -1}, {"left_out": -2}])
+def _criterion(**other: Any) -> dict[str, Any]:
+    return {"name": "tone", "labels": ["1", "2"], "weight": 1.0} | other
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"ddof": 3},
+        {"ddof": -1},
+        {"left_out": -2},
+        {"weights": [1e308, 1e308, 1e308, 1e308]},
+        {"weights": [-1, 1, 1, 1]},
+        {"effect_threshold": 0},
+        {"pass_mark": 2},
+        {"pass_mark": -0.5},
+        {"criteria": [_criterion(weight=0)]},
+        {"criteria": [_criterion(weight=-1)]},
+        {"criteria": [_criterion(labels=["1"])]},
+        {"criteria": [_criterion(labels=["1", "1"])]},
+        {"criteria": [_criterion(), _criterion()]},
+    ],
+)
 def test_numbers_of_a_design_that_no_suite_has_are_refused(
-    tmp_path: Path, wrong: dict[str, int]
+    tmp_path: Path, wrong: dict[str, Any]
 ) -> None:
     value = json.loads(log_line(judgment("i1", "A"), PAIR))
     line = json.dumps(value | {"design": value["design"] | wrong})

@@ -20,10 +20,10 @@ is taken over the debates of all prompts. Clusters are topics: both assignments 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from operator import attrgetter
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -122,7 +122,7 @@ def tallies_of(cell: Cell) -> dict[str, tuple[Tally, ...]]:
 def _tally(judgments: Sequence[Judgment], ddof: int) -> Tally:
     trial = judgments[0].trial
     parsed = [j for j in judgments if j.verdict is not None]
-    detailed = [j.detail for j in parsed if j.detail is not None]
+    detailed = scored(parsed)
     variances = confidence = None
     if len(detailed) > 1:
         scores = np.stack([score_matrix(detail) for detail in detailed])
@@ -131,6 +131,11 @@ def _tally(judgments: Sequence[Judgment], ddof: int) -> Tally:
     category = str(trial.condition.get("category", ""))
     pro = sum(j.verdict == "PRO" for j in parsed)
     return Tally(trial.item, trial.cluster, category, len(parsed), pro, variances, confidence)
+
+
+def scored(judgments: Iterable[Judgment]) -> list[Mapping[str, Any]]:
+    """The details of those judgments that state scores; others may hold a repair or a source."""
+    return [one.detail for one in judgments if one.detail is not None and "scores" in one.detail]
 
 
 def score_matrix(detail: Mapping[str, Mapping[str, Mapping[str, float]]]) -> NDArray[np.float64]:
@@ -229,8 +234,8 @@ def _score_variances(part: _Part) -> Iterator[Estimate]:
     counted = [(t.variances, t.cluster) for t in part.tallies if t.variances is not None]
     means = [(sum(v) / len(v), cluster) for v, cluster in counted]
     yield _variance(SCORE_VARIANCE, part, means, _MOST_SCORE)
-    detail = next((j.detail for j in part.cell.judgments if j.detail is not None), None)
-    for index, category in enumerate(detail["scores"] if detail and counted else ()):
+    details = scored(part.cell.judgments)
+    for index, category in enumerate(details[0]["scores"] if details and counted else ()):
         of = [(variances[index], cluster) for variances, cluster in counted]
         yield _variance(SCORE_VARIANCE, part, of, _MOST_SCORE, category=category)
 

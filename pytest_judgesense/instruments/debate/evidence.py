@@ -9,7 +9,7 @@ from operator import attrgetter
 from typing import Any
 
 from pytest_judgesense.grouping import grouped
-from pytest_judgesense.instruments.debate.estimators import Tally, tallies_of, winner_of
+from pytest_judgesense.instruments.debate.estimators import Tally, scored, tallies_of, winner_of
 from pytest_judgesense.instruments.debate.measures import WEIGHTS
 from pytest_judgesense.measures import evidence
 from pytest_judgesense.measures.cell import Cell
@@ -55,7 +55,7 @@ def _score_variance(cell: Cell, tally: Tally, condition: Mapping[str, Any]) -> f
     category = condition.get("category")
     if category is None or tally.variances is None:
         return tally.row[2]
-    scores = next(judgment.detail["scores"] for judgment in cell.judgments if judgment.detail)
+    scores = scored(cell.judgments)[0]["scores"]
     return tally.variances[list(scores).index(str(category))]
 
 

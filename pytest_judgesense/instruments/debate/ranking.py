@@ -58,6 +58,7 @@ from pytest_judgesense.instruments.debate.estimators import (
     mean_over_debates,
     rows_of,
     score_matrix,
+    scored,
     tallies_of,
     units_of,
     winner_of,
@@ -431,7 +432,7 @@ def _disagreement(cell: Cell, pairs: Sequence[_Pair], condition: dict[str, str])
 def _score_delta(cell: Cell, pairs: Sequence[_Pair], condition: dict[str, str]) -> Estimate:
     values = []
     for pair in pairs:
-        scores = [[score_matrix(j.detail) for j in runs if j.detail is not None] for runs in pair]
+        scores = [list(map(score_matrix, scored(runs))) for runs in pair]
         if all(scores):
             one, other = (np.mean(of, axis=0) for of in scores)
             values.append((float(np.abs(one - other).mean()), pair[0][0].trial.cluster))

@@ -56,8 +56,9 @@ def criteria_of(design: Design) -> tuple[Criterion, ...]:
 
 
 def place(grade: object, labels: Sequence[str]) -> float:
-    """The position on a scale as a share; NaN for a value that is not a grade of it."""
-    return labels.index(grade) / (len(labels) - 1) if grade in labels else math.nan
+    """The position on a scale as a share; NaN for no grade of it, and on a scale of one grade."""
+    known = len(labels) > 1 and grade in labels
+    return labels.index(grade) / (len(labels) - 1) if known else math.nan
 
 
 def grade_at(share: float, labels: Sequence[str]) -> str | None:

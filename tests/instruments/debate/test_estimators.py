@@ -208,3 +208,14 @@ def test_nothing_depends_on_the_order_of_the_judgments_and_sides_are_alike(
             assert estimate(of(other), measure).value == (
                 value if value is None else pytest.approx(value)
             )
+
+
+def test_details_without_scores_state_none() -> None:
+    """Of a repaired reply, or of one from elsewhere: what the judge was shown, and no more."""
+    shown = {"source": {"fields": {"pro_text": "x"}}}
+    scored = [debate_detail(), debate_detail()]
+    of_some = of(runs("d1", "PP", details=[shown, shown]), runs("d2", "PP", details=scored))
+    alone = of(runs("d2", "PP", details=scored))
+    for name in ("score_variance", "confidence_variance"):
+        found, expected = estimate(of_some, name), estimate(alone, name)
+        assert (found.value, found.n) == (expected.value, expected.n)

@@ -13,7 +13,7 @@ from pytest_judgesense.checks.evidence import evidence_of
 from pytest_judgesense.checks.outcome import Rule, judge_check
 from pytest_judgesense.estimate import Estimate
 from pytest_judgesense.instruments.rubric import estimators
-from pytest_judgesense.instruments.rubric.grades import grade_at, overall
+from pytest_judgesense.instruments.rubric.grades import grade_at, overall, place
 from pytest_judgesense.instruments.rubric.tables import grades, system_lines, systems
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.estimation import estimate_all
@@ -334,3 +334,9 @@ def test_sentences_are_of_grades_and_replies_without_a_verdict_are_counted_once(
     assert measure.said_of(estimate(again, measure.name)) == (
         "1 of 2 grades change when asked for again"
     )
+
+
+def test_a_scale_of_one_grade_has_no_places() -> None:
+    """As a log by hand may have it."""
+    assert math.isnan(place("1", ["1"]))
+    assert place("2", ["1", "2"]) == 1.0

@@ -51,6 +51,15 @@ _Share: TypeAlias = Annotated[float, Field(ge=0, le=1 + 1e-9, allow_inf_nan=Fals
 
 
 @with_config(ConfigDict(strict=True, extra="allow"))
+class _Repair(TypedDict, total=False):
+    """What came before a repair: why, by how many calls, and how these failed."""
+
+    before: str | None
+    failed: str | None
+    calls: Annotated[int, Field(ge=0, le=MOST)]
+
+
+@with_config(ConfigDict(strict=True, extra="allow"))
 class _Line(TypedDict, total=False):
     """The format of a line; replies on suites of some kinds have further fields."""
 
@@ -75,7 +84,7 @@ class _Line(TypedDict, total=False):
     mass: _Share | None
     design: dict[str, Any] | None
     grades: dict[str, Any]
-    repair: dict[str, Any]
+    repair: _Repair
     source: dict[str, Any]
 
 

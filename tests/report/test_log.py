@@ -217,6 +217,8 @@ def line_with(**changes: Any) -> str:
         (line_with(probabilities={"YES": 0.5}), "'probabilities'"),
         (line_with(probabilities={"YES": -1.0, "NO": 2.0}), "'probabilities'"),
         (line_with(probabilities={}), "'probabilities'"),
+        (line_with(repair={"before": "no verdict", "calls": "two"}), "'repair'"),
+        (line_with(repair={"calls": 1e308}), "'repair'"),
         (line_with(probabilities={"YES": 1.0}, mass=3), "'mass'"),
         (line_with(design={"labels": ["YES"]}), "'design'"),
         (line_with(design={"kind": "vacuum", "labels": ["A"], "pairs": [["a"]]}), "'design'"),

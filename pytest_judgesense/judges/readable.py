@@ -2,7 +2,9 @@
 
 The first trials of a suite are called first. As soon as one of them states a verdict, all others
 are called; if none does, calling stops. So a wrong prompt, or a function with unreadable return
-values, costs only these calls.
+values, costs only these calls. A call that fails says nothing of the replies, and may pass: another
+one is asked in its place. But a request that is refused each time, or a function that raises each
+time, is not tried for all trials.
 """
 
 from __future__ import annotations
@@ -18,16 +20,20 @@ from pytest_judgesense.errors import LimitReached, printable
 from pytest_judgesense.suites.planning import trial_order
 from pytest_judgesense.trial import Judgment, Unparsed, Verdict
 
+# Between lines of what was found.
+_LINE_BREAK: Final = "\n            "
 # Replies that are shown of those that cannot be read.
 _MOST_SHOWN: Final = 3
 _LONGEST: Final = 100
+# So many times as many calls may fail, with no verdict in between.
+_FAILING: Final = 5
 
 
 class FirstReplies:
     """Lets the first trials of a suite begin, and the others once one of those could be read.
 
-    After ``most`` that could not, with none that could, no other begins; 0 sets no limit. Errors
-    name the ``verdicts`` that a reply may state.
+    After ``most`` that could not, with none that could, no other begins, nor after five times as
+    many calls that failed; 0 sets no limit. Errors name the ``verdicts`` that a reply may state.
     """
 
     def __init__(self, most: int = 0, verdicts: Sequence[str] = ()) -> None:
@@ -37,6 +43,7 @@ class FirstReplies:
         self._open = not most
         self._under_way = 0
         self._unread: list[Judgment] = []
+        self._failed: list[Judgment] = []
         self._changed = asyncio.Condition()
 
     @asynccontextmanager
@@ -44,7 +51,8 @@ class FirstReplies:
         """The duration of one trial; its outcome is reported by `learn` before it ends.
 
         Raises:
-            LimitReached: none of the first replies could be read.
+            LimitReached: none of the first replies could be read, or none of the first calls
+                gave one.
         """
         if self._open:
             yield
@@ -68,18 +76,33 @@ class FirstReplies:
         elif isinstance(judgment.outcome, Unparsed):
             self._unread.append(judgment)
             self._recorded += [recorded] if recorded else []
+        else:
+            self._failed.append(judgment)
 
     @property
     def _may_begin(self) -> bool:
-        # A call that has failed said nothing: another one is asked in its place.
-        return self._under_way + len(self._unread) < self._most
+        left = self._most - len(self._unread), _FAILING * self._most - len(self._failed)
+        return self._under_way < min(left)
 
     @property
     def _is_over(self) -> bool:
-        return not self._open and len(self._unread) >= self._most
+        return not self._open and (len(self._unread) >= self._most or self._all_fail)
+
+    @property
+    def _all_fail(self) -> bool:
+        return len(self._failed) >= _FAILING * self._most
 
     def _limit(self) -> LimitReached:
-        shown = "\n            ".join(unread_lines(self._unread))
+        if self._all_fail:
+            return LimitReached(
+                f"{len(self._failed)} calls failed, and none before gave a verdict "
+                f"(--judge-max-unparsed {self._most})",
+                found=_LINE_BREAK.join(_lines(self._failed)),
+                expected="a reply with a verdict before as many calls fail; otherwise asking stops",
+                remedy="fix the request or the function, and run again: failed calls are made "
+                "again; --judge-max-unparsed 0 turns this limit off",
+            )
+        shown = _LINE_BREAK.join(_lines(self._unread))
         named = f" ({', '.join(self._verdicts)})" if self._verdicts else ""
         before = ""
         if self._recorded:
@@ -98,7 +121,11 @@ class FirstReplies:
 
 def unread_lines(judgments: Iterable[Judgment]) -> list[str]:
     """At most three of the ``judgments`` without a verdict, each with its reason and its reply."""
-    by_trial = {one.trial.id: one for one in judgments if isinstance(one.outcome, Unparsed)}
+    return _lines(one for one in judgments if isinstance(one.outcome, Unparsed))
+
+
+def _lines(judgments: Iterable[Judgment]) -> list[str]:
+    by_trial = {one.trial.id: one for one in judgments}
     # In the order of the plan: that of the answers is chance.
     unread = [by_trial[id_] for id_ in trial_order(by_trial)]
     first = {(one.outcome, one.reply): one for one in reversed(unread)}
@@ -106,8 +133,14 @@ def unread_lines(judgments: Iterable[Judgment]) -> list[str]:
     unread.sort(key=lambda one: first[one.outcome, one.reply] is not one)
     lines = []
     for one in unread[:_MOST_SHOWN]:
-        assert isinstance(one.outcome, Unparsed), "those with a verdict are left out"
-        said = printable(" ".join((one.reply or "").split()))
-        said = said if len(said) <= _LONGEST else f"{said[: _LONGEST - 3]}..."
-        lines.append(f"{one.trial.id}: {one.outcome.reason}: {said or '(nothing)'}")
+        assert not isinstance(one.outcome, Verdict), "those with a verdict are left out"
+        parts = [one.trial.id, _cut(one.outcome.reason)]
+        if isinstance(one.outcome, Unparsed):
+            parts.append(_cut(one.reply or "") or "(nothing)")
+        lines.append(": ".join(parts))
     return lines
+
+
+def _cut(text: str) -> str:
+    said = printable(" ".join(text.split()))
+    return said if len(said) <= _LONGEST else f"{said[: _LONGEST - 3]}..."

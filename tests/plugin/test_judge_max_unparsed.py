@@ -115,6 +115,52 @@ def test_a_call_that_fails_counts_for_neither(mute: Project) -> None:
     assert len(mute.server.asked) == 30 + 20
 
 
+def test_calls_that_all_fail_are_not_made_for_all_trials(
+    mute: Project, workers: tuple[str, ...]
+) -> None:
+    """Failed calls are made again by the next recording, for they may pass; but each time a few."""
+    mute.server.status = lambda _: 400
+    options = (*RECORD, *workers, "--judge-max-unparsed", "3")
+    result = mute.run(*options)
+    assert len(mute.server.asked) == 15
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(
+        [
+            "15 calls failed, and none before gave a verdict (--judge-max-unparsed 3): 185 *",
+            "*found: *parity/p0/t1/ab/r1: HTTP 400: *",
+            "*remedy: *failed calls are made again; --judge-max-unparsed 0 turns this limit off*",
+        ]
+    )
+    no_traceback(result)
+    mute.server.status = lambda _: 200
+    mute.server.reply = lambda prompt: "YES"
+    mute.run(*options)
+    assert len(mute.server.asked) == 15 + N
+
+
+def test_one_verdict_lets_all_others_fail(mute: Project) -> None:
+    mute.server.status = lambda prompt: 200 if prompt.startswith("1?") else 400
+    mute.server.reply = lambda prompt: "YES"
+    mute.run(*RECORD, "--judge-max-unparsed", "3")
+    assert len(mute.server.asked) == N
+
+
+def test_a_function_that_raises_each_time_is_not_called_for_all_trials(mute: Project) -> None:
+    (mute.path / "pyproject.toml").write_text(
+        '[tool.judgesense.judges.mine]\nprovider = "callable"\nmodel = "rules:judge"\n'
+    )
+    (mute.path / "rules.py").write_text(
+        "def judge(prompt):\n"
+        "    with open('calls', 'a') as file:\n"
+        "        file.write('.')\n"
+        "    raise KeyError('verdict')\n"
+    )
+    result = processes.run("pytest", *RECORD, cwd=mute.path)
+    assert "100 calls failed, and none before gave a verdict" in result.stdout, result.stdout
+    assert "KeyError: 'verdict'" in result.stdout
+    assert len((mute.path / "calls").read_text()) == 100
+
+
 def test_a_function_that_was_repaired_is_told_how_to_ask_again(
     mute: Project, workers: tuple[str, ...]
 ) -> None:

@@ -106,6 +106,7 @@ DOORS = {
         "suites.loading",
         "instruments.",
         "judges.spec",
+        "report.kinds",
         "report.log",
         "baseline",
     ),
@@ -117,7 +118,7 @@ DOORS = {
         "report.log",
     ),
     # Its `TypedDict` is the one that pydantic reads on Python 3.11.
-    "typing_extensions": ("report.log", "instruments.debate.replies"),
+    "typing_extensions": ("report.kinds", "report.log", "instruments.debate.replies"),
 }
 
 

@@ -26,6 +26,7 @@ from pytest_judgesense.datasheet import (
     state_of,
 )
 from pytest_judgesense.estimate import Clustered, Estimate, Interval, Missing
+from pytest_judgesense.report.kinds import refuse_other_kinds
 
 SCHEMA: Final = "judgesense/datasheet/1"
 # The fields of a judge besides its identity, which follow from its parts.
@@ -184,6 +185,7 @@ def datasheet_from(value: Mapping[str, Any]) -> Datasheet:
     Raises:
         KeyError, TypeError, AttributeError, ValueError: it is of another form.
     """
+    refuse_other_kinds(value)
     parts = (_part_of_file(part, entry) for entry in value["judges"] for part in entry["parts"])
     seed, mode, versions = int(value["seed"]), str(value["mode"]), dict(value["versions"])
     return merge_parts(parts, seed=seed, mode=mode, versions=versions)

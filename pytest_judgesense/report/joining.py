@@ -9,6 +9,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 from pytest_judgesense.errors import LogError
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.report.codec import DERIVED, SCHEMA, sheet_text, summed_up
+from pytest_judgesense.report.kinds import refuse_other_kinds
 from pytest_judgesense.sections import Entrant, compare
 
 _NAMES: Final = {"measures": "measure", "checks": "check", "analyses": "analysis"}
@@ -29,12 +30,13 @@ def joined_datasheets(sheets: Sequence[tuple[str, Mapping[str, Any]]]) -> str:
     secondary = False
     for name, sheet in sheets:
         try:
+            refuse_other_kinds(sheet)
             for key in ("seed", "mode", "versions"):
                 _agree(known, ("head", key), sheet[key], name, key)
             for entry in sheet["judges"]:
                 _add(known, entry, name)
                 secondary |= any(line["analysis"] in _SECONDARY for line in entry["analyses"])
-        except (KeyError, IndexError, TypeError, AttributeError) as error:
+        except (KeyError, IndexError, TypeError, AttributeError, ValueError) as error:
             raise LogError(
                 f"{name} is not a datasheet that can be joined",
                 found=f"{type(error).__name__}: {error}",

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from pytest_judgesense.commands.own import scale_of, showing, suite_table, written_suite
-from pytest_judgesense.errors import LogError, UsageError
+from pytest_judgesense.errors import LogError, SuiteError, UsageError
 from pytest_judgesense.importers import messages_of, slug
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.measures.shared import (
@@ -30,9 +30,10 @@ from pytest_judgesense.measures.shared import (
 from pytest_judgesense.replies import parse_reply
 from pytest_judgesense.report.log import read_log
 from pytest_judgesense.suites.item import item_id
+from pytest_judgesense.suites.loading import form_of
 from pytest_judgesense.suites.prompt_template import fill, placeholders
 from pytest_judgesense.suites.rules import same_words
-from pytest_judgesense.suites.schema import ContentItem, SuiteForm
+from pytest_judgesense.suites.schema import ContentItem
 from pytest_judgesense.suites.space import DecisionSpace
 from pytest_judgesense.suites.stimuli import Stimuli
 from pytest_judgesense.trial import ABSTAIN, TIE, Design, Judgment, Verdict
@@ -153,6 +154,13 @@ def _outputs(
     log: Path, name: str, judgments: Sequence[Judgment], design: Design
 ) -> tuple[list[Shown], list[str]]:
     """The outputs judged on a suite, each once, and what is told about those left out."""
+    if design.criteria:
+        raise LogError(
+            f"the replies on suite {name} in {log} give several grades each",
+            found=", ".join(one.name for one in design.criteria),
+            expected="replies of one verdict or one grade",
+            remedy="begin with the suite that was asked: its file has the criteria",
+        )
     items: dict[str, Shown] = {}
     silent = 0
     for one in judgments:
@@ -414,11 +422,11 @@ def suite_files(found: Frozen) -> dict[str, str]:
         table["system"] = found.system
     rows = [_row(one, pairwise=space.pairwise) for one in found.shown]
     try:
-        form = SuiteForm.model_validate(table, context=BUILT_IN.forms)
-    except ValueError as error:
+        form = form_of(table, BUILT_IN.forms, f"suite {found.name}")
+    except SuiteError as error:
         raise LogError(
             f"the judgments on suite {found.name} make no suite",
-            found=str(error)[:300],
+            found=error.found,
             expected="a design that a suite can have",
         ) from error
     numbered = list(enumerate(rows, 1))

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
 # The reason for a soft measure without an estimate.
 NO_PROBABILITIES: Final = (
-    "no judgment carries probabilities: they are read where a judge has logprobs = true"
+    "no judgment carries probabilities: they are read where a judge has logprobs = true, and its "
+    "endpoint returns other tokens at the verdict, which tell the labels apart"
 )
 # Conditions by which a check may select an estimate.
 CONDITION_KEYS: Final = tuple(

@@ -57,3 +57,5 @@ def test_probabilities_are_recorded_measured_logged_and_gated(pytester: pytest.P
     plain.assert_outcomes(failed=1)
     plain.stdout.fnmatch_lines(["*no judgment carries probabilities*"])
     plain.stdout.no_fnmatch_line("*expected_share*")
+    # Who has it set learns what else may be missing.
+    assert "other tokens at the verdict" in " ".join(plain.stdout.str().split())

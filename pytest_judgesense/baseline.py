@@ -131,11 +131,16 @@ def _json(value: Any) -> str:
     return text
 
 
+class _PromptsForm(BaseModel, extra="allow", frozen=True, defer_build=True):
+    system: str | None = None
+    templates: dict[str, str] = {}
+
+
 class _SuiteForm(BaseModel, extra="forbid", frozen=True, defer_build=True):
     suite: str
     digest: str
     design: dict[str, Any]
-    prompts: dict[str, Any]
+    prompts: _PromptsForm
     recorded: tuple[str, str] | None = None
     judgments: list[dict[str, Any]] = Field(min_length=1)
 
@@ -216,7 +221,7 @@ def _of_baseline(
             )
             measures = registry.measures_on(design.kind, of.suite)
             side = Side.of(Cell(name, of.suite, design, judgments, seed, measures))
-            known = (of.digest, of.prompts, of.recorded)
+            known = (of.digest, of.prompts.model_dump(), of.recorded)
             found.append(Measured(name, of.suite, judge.identity, side, *known))
     return found
 

@@ -153,6 +153,20 @@ def test_what_cannot_be_compared_says_why(tmp_path: Path) -> None:
         assert "Traceback" not in done.stderr
 
 
+@pytest.mark.parametrize("wrong", [{"templates": 3}, {"templates": {"t1": 3}}, {"system": 3}])
+def test_prompts_of_another_kind_in_a_baseline_are_an_error(
+    tmp_path: Path, wrong: dict[str, object]
+) -> None:
+    write(tmp_path / "a.json", judge(0))
+    value = json.loads((tmp_path / "a.json").read_text())
+    value["judges"][0]["suites"][0]["prompts"] |= wrong
+    (tmp_path / "b.json").write_text(json.dumps(value))
+    done = compare("a.json", "b.json", cwd=tmp_path)
+    assert done.returncode == 3, done.stderr
+    assert "b.json is not of the form judgesense/baseline/1" in done.stderr
+    assert f"prompts.{next(iter(wrong))}" in done.stderr
+
+
 def test_nothing_in_common_is_a_wrong_command(tmp_path: Path) -> None:
     write(tmp_path / "a.jsonl", judge(0))
     text = (tmp_path / "a.jsonl").read_text().replace('"suite":"s"', '"suite":"other"')

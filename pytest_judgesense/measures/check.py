@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from pytest_judgesense.measures.measure import CONDITION_KEYS, Measure, later
+from pytest_judgesense.measures.measure import CONDITION_KEYS, Measure, room
 
 
 class CheckKind(NamedTuple):
@@ -49,10 +49,7 @@ class CheckKind(NamedTuple):
         return f"{self.name}({self.arguments})"
 
 
-_CHECKS = "pytest_judgesense.checks"
-_DECLARE_GATE = later(f"{_CHECKS}.declaration", "declare_gate")
-_JUDGE_GATE = later(f"{_CHECKS}.outcome", "judge_gate")
-_BARS_OF_GATE = later(f"{_CHECKS}.outcome", "bars_of_gate")
+_checks = room("pytest_judgesense.checks")
 _CONDITION = f"{'=, '.join(CONDITION_KEYS)}="
 
 
@@ -64,9 +61,9 @@ def gate_of(measure: Measure) -> CheckKind:
         measure.check,
         f"bar, suite=, {_CONDITION}",
         f"{measure.name} ({measure.meaning}) {sign} bar",
-        _DECLARE_GATE,
-        _JUDGE_GATE,
-        _BARS_OF_GATE,
+        _checks("declaration", "declare_gate"),
+        _checks("outcome", "judge_gate"),
+        _checks("outcome", "bars_of_gate"),
         measure,
         source=measure.source,
     )
@@ -77,7 +74,7 @@ NO_REGRESSION = CheckKind(
     "no_regression",
     f"measure, margin=, suite=, {_CONDITION}",
     "no measure is worse than in --judge-baseline by more than the margin",
-    later(f"{_CHECKS}.declaration", "declare_regression"),
+    _checks("declaration", "declare_regression"),
     None,
     regression=True,
 )

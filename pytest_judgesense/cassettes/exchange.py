@@ -185,12 +185,8 @@ _ADAPTER: Final = TypeAdapter(Exchange)
 
 def exchange_of(line: str | bytes, texts: Texts = NO_TEXTS) -> Exchange:
     """The exchange of a valid line; ``texts`` are those that its bodies refer to."""
-    return unfolded(_validated(line), texts)
-
-
-def unfolded(exchange: Exchange, texts: Texts) -> Exchange:
-    """An exchange with bodies as its line holds them, with the ``texts`` that they refer to."""
-    request, response, room = exchange.request, exchange.response, _Room(texts)
+    exchange, room = _validated(line), _Room(texts)
+    request, response = exchange.request, exchange.response
     return Exchange(
         exchange.trial,
         exchange.call,
@@ -241,8 +237,8 @@ def _body(value: Any, room: _Room) -> str | bytes:
     return _LAYOUTS[value.layout](whole[0])
 
 
-def checked_exchange(line: bytes, path: Path, number: int, texts: Texts) -> Exchange:
-    """The exchange of a line, completely validated; its bodies are not `unfolded`.
+def checked_head(line: bytes, path: Path, number: int, texts: Texts) -> Head:
+    """The head of a line, completely validated; expanding the bodies takes much longer.
 
     Raises:
         BrokenCassette: the line is not an exchange, or refers to a text that is not in ``texts``.
@@ -256,7 +252,7 @@ def checked_exchange(line: bytes, path: Path, number: int, texts: Texts) -> Exch
         if (name := reference.decode()) not in texts:
             reason = ValueError(f"no line before this one holds the text {name}")
             raise broken(path, number, line, reason)
-    return exchange
+    return exchange.head
 
 
 @lru_cache(maxsize=256)  # many exchanges share a second

@@ -32,19 +32,16 @@ from pytest_judgesense.cassettes.exchange import (
     Head,
     Texts,
     broken,
-    checked_exchange,
+    checked_head,
     exchange_of,
     lines_of,
     text_of_line,
-    unfolded,
 )
 from pytest_judgesense.errors import BodyTooLarge, BrokenCassette, CassetteError
 from pytest_judgesense.files import open_bytes
 from pytest_judgesense.limits import beyond, limits, numbered_lines
 
 _END: Final = b"\n"
-# Bytes of a file whose exchanges are kept as they were read: they take several times as much.
-_MOST_READ: Final = 4_000_000
 # Data later than this after the last sync are synced at once, with everything before them.
 _SYNC_S: Final = 1.0
 _MISSING: Final = (FileNotFoundError, NotADirectoryError)
@@ -61,15 +58,11 @@ class Line(NamedTuple):
     number: int | None = None
     # The texts that its bodies may refer to.
     texts: Texts = NO_TEXTS
-    # As it was read, without them; of a large file only the bytes are kept.
-    read: Exchange | None = None
 
     @property
     def exchange(self) -> Exchange:
-        """The exchange, made of the line each time: that takes less memory."""
+        """The exchange, made of the line each time: bytes take less memory."""
         try:
-            if self.read is not None:
-                return unfolded(self.read, self.texts)
             return exchange_of(self.data, self.texts)
         # Somebody edited how a body refers to texts.
         except (AttributeError, LookupError, TypeError, ValueError, RecursionError) as error:
@@ -254,7 +247,6 @@ def _read_tolerantly(path: Path, torn: Callable[[Path, int, bytes], None]) -> It
     known: dict[tuple[str, int], int] = {}
     texts = Texts()
     with _readable(path), open_bytes(path) as file:
-        is_small = os.fstat(file.fileno()).st_size <= _MOST_READ
         for number, line in numbered_lines(file, path, BrokenCassette):
             if not line.endswith(_END) and _is_torn(line):
                 torn(path, number, line)
@@ -264,8 +256,7 @@ def _read_tolerantly(path: Path, torn: Callable[[Path, int, bytes], None]) -> It
                 key, text = text_of_line(data, path, number)
                 texts[key] = text
                 continue
-            exchange = checked_exchange(data, path, number, texts)
-            head = exchange.head
+            head = checked_head(data, path, number, texts)
             first = known.setdefault((head.trial, head.call), number)
             if first != number:
                 raise BrokenCassette(
@@ -274,7 +265,7 @@ def _read_tolerantly(path: Path, torn: Callable[[Path, int, bytes], None]) -> It
                     expected="one line for each call of a trial",
                     remedy="restore the file from version control, or delete one of the two lines",
                 )
-            yield Line(data, head, path, number, texts, exchange if is_small else None)
+            yield Line(data, head, path, number, texts)
 
 
 def _refuse_torn(path: Path, number: int, rest: bytes) -> None:

@@ -12,7 +12,7 @@ from pytest_judgesense.cassettes.exchange import (
     Exchange,
     RecordedRequest,
     RecordedResponse,
-    checked_exchange,
+    checked_head,
     exchange_of,
 )
 from pytest_judgesense.errors import BrokenCassette
@@ -80,7 +80,7 @@ def test_a_lone_surrogate_survives_utf8() -> None:
 def test_an_edited_line_is_named_with_what_is_wrong(change: object, reason: str) -> None:
     line = json.dumps({**json.loads(exchange().to_line()), **change})  # type: ignore[dict-item]
     with pytest.raises(BrokenCassette) as caught:
-        checked_exchange(line.encode(), PATH, 7, NO_TEXTS)
+        checked_head(line.encode(), PATH, 7, NO_TEXTS)
     assert caught.value.what.startswith("suite.jsonl:7:")
     assert reason in caught.value.what
     assert "--judge-mode record" in caught.value.remedy
@@ -88,7 +88,7 @@ def test_an_edited_line_is_named_with_what_is_wrong(change: object, reason: str)
 
 def test_a_merge_conflict_is_a_broken_line() -> None:
     with pytest.raises(BrokenCassette, match="<<<<<<< HEAD"):
-        checked_exchange(b"<<<<<<< HEAD", PATH, 3, NO_TEXTS)
+        checked_head(b"<<<<<<< HEAD", PATH, 3, NO_TEXTS)
 
 
 @pytest.mark.parametrize(

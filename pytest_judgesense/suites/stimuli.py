@@ -31,7 +31,7 @@ _LIST: Final = ".json"
 
 
 class Misfit(NamedTuple):
-    """A fault of a line: the field, what was found, and what is valid."""
+    """A fault of a line: the field (none for that of the line), what was found, what is valid."""
 
     field: str
     found: str
@@ -139,7 +139,9 @@ class Stimuli:
         return f"{file}, item {number}" if self.file.suffix == _LIST else f"{file}:{number}"
 
     def _place(self, field: str) -> str:
-        """The name of a field in the file."""
+        """The name of a field in the file; of no field, the line."""
+        if not field:
+            return f"the whole {self.word}"
         name = self.columns.get(field, field)
         return f"{'column' if self.file.suffix in _TABLES else 'key'} {name}"
 
@@ -158,6 +160,8 @@ class Stimuli:
             labels = [one for one in self.form.space.labels if not self.form.space.pairwise]
             label = (labels or ["1"])[0]
             return f'fix the line, or map the value: values = {{ ... = "{label}" }} in {where}'
+        if not misfit.field:
+            return f"fix the {self.word}, or leave it out"
         if misfit.found == MISSING:
             return f'add it, or name its column: columns = {{ {misfit.field} = "..." }} in {where}'
         return "fix the line" if self.own else "fix the named keys (docs/suites.md lists them all)"
@@ -168,10 +172,12 @@ MISSING: Final = "missing"
 
 def _misfit(problem: Any) -> Misfit:
     """A complaint of pydantic in plain words."""
-    field = str(problem["loc"][0]) if problem["loc"] else "(whole)"
+    field = str(problem["loc"][0]) if problem["loc"] else ""
     inner = ".".join(str(part) for part in problem["loc"][1:])
     said = problem["msg"].removeprefix("Value error, ")
     said = said[0].lower() + said[1:]
+    if problem["type"] == "model_type":
+        said = "an object with the keys of an item"
     if problem["type"] == "missing":
         return Misfit(field, MISSING, f"a value{f' at {inner}' if inner else ''}")
     if problem["type"] == "extra_forbidden":

@@ -155,7 +155,7 @@ def invalidity(cell: Cell) -> str | None:
     for judgment in cell.judgments:
         trial = judgment.trial
         distance, subset = trial.condition.get("distance"), trial.condition.get("subset")
-        if isinstance(distance, str) or distance is None or distance < 0 or subset is None:
+        if not isinstance(distance, int | float) or distance < 0 or not isinstance(subset, str):
             return f"trial {trial.id} does not say its distance and subset"
         if (trial.label in ("1", "2")) != (distance > 0):
             wanted = "a better content" if distance > 0 else "none"

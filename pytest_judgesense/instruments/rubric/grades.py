@@ -365,7 +365,7 @@ def _words(condition: Condition) -> float:
     """The words of an output; NaN where they are not known, or are no number."""
     try:
         return float(condition.get(WORDS, math.nan))
-    except ValueError:
+    except (ValueError, TypeError):
         return math.nan
 
 

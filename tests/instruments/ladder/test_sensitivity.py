@@ -241,6 +241,10 @@ def test_different_subsets_have_a_tie_rate_of_their_own() -> None:
         (judgment("p", "A", condition={"subset": "same"}), "does not say its distance and subset"),
         (judgment("p", "A", condition={"distance": 1}), "does not say its distance and subset"),
         (
+            judgment("p", "A", condition={"distance": [1], "subset": "same"}),  # by hand, in a log
+            "does not say its distance and subset",
+        ),
+        (
             judgment("p", "A", condition={"distance": 1, "subset": "same"}),
             "at distance 1 has label None, not a better content",
         ),

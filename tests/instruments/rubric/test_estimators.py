@@ -13,7 +13,7 @@ from pytest_judgesense.checks.evidence import evidence_of
 from pytest_judgesense.checks.outcome import Rule, judge_check
 from pytest_judgesense.estimate import Estimate
 from pytest_judgesense.instruments.rubric import estimators
-from pytest_judgesense.instruments.rubric.grades import grade_at, overall, place
+from pytest_judgesense.instruments.rubric.grades import grade_at, overall, place, scores
 from pytest_judgesense.instruments.rubric.tables import grades, system_lines, systems
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.estimation import estimate_all
@@ -334,6 +334,12 @@ def test_sentences_are_of_grades_and_replies_without_a_verdict_are_counted_once(
     assert measure.said_of(estimate(again, measure.name)) == (
         "1 of 2 grades change when asked for again"
     )
+
+
+def test_words_of_another_kind_are_not_known() -> None:
+    """A log by hand may state anything in a condition."""
+    for stated in ("many", [88], {}):
+        assert np.isnan(scores(cell_of([reply("o1", [4, 2], words=stated)])).words).all()
 
 
 def test_a_scale_of_one_grade_has_no_places() -> None:

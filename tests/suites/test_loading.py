@@ -346,6 +346,15 @@ def test_a_wrong_line_is_an_error_that_names_file_and_line(
     assert next(iter(change)) in caught.value.found
 
 
+@pytest.mark.parametrize("line", [None, 3, [1]])
+def test_a_line_that_is_no_object_is_shown_as_a_whole(load: Load, line: Any) -> None:
+    with pytest.raises(SuiteError, match=r"items\.jsonl:2 is not of the form") as caught:
+        load(PAIRWISE, [PAIRS[0], line])
+    assert caught.value.found.startswith("items.jsonl:2, the whole line: ")
+    assert caught.value.expected == "in the whole line: an object with the keys of an item"
+    assert caught.value.remedy == "fix the line, or leave it out"
+
+
 @pytest.mark.parametrize("key", ["elements", "levels", "rewordings"])
 def test_a_ladder_task_has_five_elements_and_six_levels(load: Load, key: str) -> None:
     task = ladder_task()

@@ -82,7 +82,7 @@ def named_arguments(
     """The arguments of a check by name.
 
     Raises:
-        UsageError: there are too many, one is given twice, or one is not known.
+        UsageError: there are too many, one is given twice, is not known, or is a list or a table.
     """
     if len(args) > len(bars):
         raise UsageError(
@@ -94,9 +94,15 @@ def named_arguments(
     if twice := sorted(positional.keys() & kwargs.keys()):
         raise UsageError(f"{kind.name} is given {twice[0]} twice", expected=kind.signature)
     given = {**positional, **kwargs}
-    for key in given:
+    for key, value in given.items():
         if key not in (*bars, *others):
             raise unknown_name(f"argument of {kind.name}", key, [*bars, *others])
+        if not isinstance(value, str | int | float | None):
+            raise UsageError(
+                f"{kind.name} takes a number or a text for {key}",
+                found=f"a {type(value).__name__}: {value!r}"[:80],
+                expected=kind.signature,
+            )
     return given
 
 

@@ -93,6 +93,18 @@ def test_a_bar_given_twice_is_an_error() -> None:
         declare_check("jss_floor", (0.9,), {"bar": 0.9})
 
 
+@pytest.mark.parametrize("value", [[1], {"a": 1}, [], {1}])
+@pytest.mark.parametrize(
+    ("name", "argument"), [("jss_floor", "bar"), ("jss_floor", "arm"), ("no_regression", "measure")]
+)
+def test_a_list_or_a_table_is_no_argument(name: str, argument: str, value: object) -> None:
+    """As a suite file may hold one; conditions are told apart by their values."""
+    with pytest.raises(UsageError, match=f"takes a number or a text for {argument}"):
+        declare_check(
+            name, (), {"bar": 0.9, argument: value} if name == "jss_floor" else {argument: value}
+        )
+
+
 @pytest.mark.parametrize("bar", [None, "0.9", True, -0.1, 1.1, math.nan, math.inf])
 def test_a_bar_is_a_number_within_the_range_of_a_rate(bar: object) -> None:
     with pytest.raises(UsageError) as caught:

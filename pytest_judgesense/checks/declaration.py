@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
@@ -12,6 +13,8 @@ from pytest_judgesense.registry import Registry
 
 # The command that lists all measures and checks.
 LISTING: Final = "judgesense explain"
+# A bar of a measure without an upper bound is a number that a file can hold.
+_MOST: Final = sys.float_info.max
 
 
 def declare_check(
@@ -61,7 +64,7 @@ def declare_regression(
     low, high = measure.bounds
     margin = given.pop("margin", measure.margin)
     number = isinstance(margin, int | float) and not isinstance(margin, bool)
-    if not number or not 0 <= margin <= high - low:
+    if not number or not 0 <= margin <= min(high - low, _MOST):
         raise UsageError(
             "no_regression has no usable margin",
             found=f"margin = {margin!r}",
@@ -109,7 +112,8 @@ def named_arguments(
 def bar_of(kind: CheckKind, key: str, value: Any, measure: Measure) -> float:
     """A bar as a number within the bounds of its measure; a `UsageError` if it is none."""
     low, high = measure.bounds
-    if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    if not number or not max(low, -_MOST) <= value <= min(high, _MOST):
         raise UsageError(
             f"{kind.name} has no usable bar",
             found=f"{key} = {value!r}" if value is not None else f"no {key}",

@@ -11,6 +11,7 @@ import pytest
 from pytest_judgesense.checks.early_stop import Looks, Stop, Stopping
 from pytest_judgesense.checks.evidence import evidence_of
 from pytest_judgesense.checks.outcome import Rule, judge_check
+from pytest_judgesense.errors import UsageError
 from pytest_judgesense.estimate import Estimate
 from pytest_judgesense.instruments.rubric import estimators
 from pytest_judgesense.instruments.rubric.grades import grade_at, overall, place, scores
@@ -346,3 +347,11 @@ def test_a_scale_of_one_grade_has_no_places() -> None:
     """As a log by hand may have it."""
     assert math.isnan(place("1", ["1"]))
     assert place("2", ["1", "2"]) == 1.0
+
+
+@pytest.mark.parametrize("bar", [math.inf, 10**400])
+def test_a_bar_of_a_measure_without_a_bound_is_a_number_that_a_file_can_hold(bar: float) -> None:
+    with pytest.raises(UsageError, match="has no usable bar"):
+        declare_check("human_error_bound", (bar,), {})
+    with pytest.raises(UsageError, match="has no usable margin"):
+        declare_check("no_regression", ("human_error",), {"margin": bar})

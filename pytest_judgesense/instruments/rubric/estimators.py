@@ -221,7 +221,10 @@ def _statistic(
     if math.isnan(value):
         reason = undefined if clusters.size else _NO_GRADES
         return unavailable(measure, cell, reason, condition, missing=missing)
-    interval = clustered_statistic(statistic, columns, clusters, lower=bounds[0], upper=bounds[1])
+    low, high = bounds
+    interval = None  # a scale of one grade leaves nothing to vary
+    if low < high:
+        interval = clustered_statistic(statistic, columns, clusters, lower=low, upper=high)
     return estimated(
         measure,
         cell,

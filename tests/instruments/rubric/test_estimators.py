@@ -345,6 +345,10 @@ def test_words_of_another_kind_are_not_known() -> None:
 
 def test_a_scale_of_one_grade_has_no_places() -> None:
     """As a log by hand may have it."""
+    of_one = Design(kind="rubric", labels=("1",), ordinal=True)
+    said_so = [replace(reply(f"o{n}", "?"), outcome=Verdict("1")) for n in range(3)]
+    found = estimate(cell_of(said_so, of_one), "levels_used")
+    assert (found.value, found.clustered) == (1.0, None)
     assert math.isnan(place("1", ["1"]))
     assert place("2", ["1", "2"]) == 1.0
 

@@ -385,6 +385,8 @@ def _jackknife(old: Side, new: Side, bare: Comparison) -> Comparison | None:
     """By leaving out one cluster at a time on both sides; ``None`` if they differ."""
     if old.by_id.keys() != new.by_id.keys() or not new.by_id:
         return None
+    if any(one.trial.cluster != old.by_id[i].trial.cluster for i, one in new.by_id.items()):
+        return None
     key = _key(bare.new)
     pairs = [(old.without[c].get(key), new.without[c].get(key)) for c in new.clusters]
     left_out = [

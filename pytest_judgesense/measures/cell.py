@@ -170,12 +170,9 @@ class Cell:
 
     def values_of(self, key: str) -> list[str | int | float]:
         """The values of a condition key, in order."""
-        found = {
-            judgment.trial.condition[key]
-            for judgment in self.judgments
-            if key in judgment.trial.condition
-        }
-        return sorted(found, key=lambda value: (isinstance(value, str), value))
+        conditions = (judgment.trial.condition for judgment in self.judgments)
+        found = [condition[key] for condition in conditions if key in condition]
+        return sorted({*comparable(found)}, key=lambda value: (isinstance(value, str), value))
 
     def judged(self, groups: Groups) -> Iterator[tuple[Judgment, ...]]:
         """The judgments of each group."""
@@ -484,3 +481,12 @@ def rate(
         # It outlives the units, and has no use for what gives their keys.
         anew=replace(units, keys=(), values=_compact(units.values)).anew,
     )
+
+
+def comparable(values: list[Any]) -> list[Any]:
+    """Values of a condition; lists and objects, which a log by hand may state, as text."""
+    try:
+        hash(tuple(values))
+    except TypeError:
+        return [one if isinstance(one, str | int | float) else str(one) for one in values]
+    return values

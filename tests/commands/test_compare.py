@@ -167,6 +167,19 @@ def test_prompts_of_another_kind_in_a_baseline_are_an_error(
     assert f"prompts.{next(iter(wrong))}" in done.stderr
 
 
+def test_trials_that_belong_to_other_clusters_are_not_paired_by_clusters(tmp_path: Path) -> None:
+    """As somebody may group the items of a log anew."""
+    write(tmp_path / "a.jsonl", judge(4))
+    write(tmp_path / "b.jsonl", judge(6))
+    lines = [json.loads(line) for line in (tmp_path / "b.jsonl").read_text().splitlines()]
+    anew = [json.dumps(line | {"cluster": f"topic {line['item'][:2]}"}) for line in lines]
+    (tmp_path / "b.jsonl").write_text("".join(f"{line}\n" for line in anew))
+    done = compare("a.jsonl", "b.jsonl", cwd=tmp_path)
+    assert "Traceback" not in done.stderr
+    assert done.returncode in (0, 1), done.stderr
+    assert any(line.startswith("  kappa ") for line in done.stdout.splitlines())
+
+
 def test_nothing_in_common_is_a_wrong_command(tmp_path: Path) -> None:
     write(tmp_path / "a.jsonl", judge(0))
     text = (tmp_path / "a.jsonl").read_text().replace('"suite":"s"', '"suite":"other"')

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,9 +13,9 @@ from hypothesis import strategies as st
 
 from pytest_judgesense.instruments.paraphrase import estimators
 from pytest_judgesense.instruments.paraphrase.estimators import paraphrase_pairs
-from pytest_judgesense.measures.cell import Cell, Groups, Units
+from pytest_judgesense.measures.cell import Cell, Groups, Units, comparable
 from pytest_judgesense.trial import Judgment
-from tests.measures.building import SLOTS, cell, judgment
+from tests.measures.building import SLOTS, YES_NO, cell, judgment
 
 CALLS = st.tuples(
     st.sampled_from("cab"),
@@ -94,3 +95,12 @@ def test_codes_count_from_the_first_and_nothing_is_below_them() -> None:
     codes, words = of.coded("verdict", lambda one: one.verdict)
     assert (codes.tolist(), words) == ([0, -1, 1], ["B", "A"])
     assert of.coded("template")[1] == ["t0", "t1", "t2"]
+
+
+def test_values_of_a_condition_that_are_lists_are_told_apart_as_text() -> None:
+    """A log by hand may state them."""
+    stated: tuple[Any, ...] = ([1], "b", [1], {"x": 2})
+    told = [judgment(f"i{n}", "YES", condition={"arm": one}) for n, one in enumerate(stated)]
+    of = cell(YES_NO, told)
+    assert of.values_of("arm") == ["[1]", "b", "{'x': 2}"]
+    assert comparable([1, "b"]) == [1, "b"]

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from pytest_judgesense.measures.cell import (
     Cell,
+    comparable,
     once_a_cell,
 )
 from pytest_judgesense.stats.inputs import compact_codes, first_places, joint_codes
@@ -168,7 +169,7 @@ def coded_levels(
 
     ``condition``: the place of that of each one.
     """
-    found = [one.get(key, "") for one in conditions]
+    found = comparable([one.get(key, "") for one in conditions])
     values = sorted(set(found), key=lambda value: (isinstance(value, str), value))
     return values, np.array([values.index(value) for value in found], dtype=np.intp)[condition]
 

@@ -34,7 +34,7 @@ from datetime import datetime
 from functools import cached_property, lru_cache
 from itertools import groupby
 from pathlib import Path
-from typing import Annotated, Any, Final, NamedTuple, TypeAlias, cast
+from typing import Annotated, Any, Final, NamedTuple, TypeAlias
 
 from pydantic import Field, PlainValidator, StrictInt, TypeAdapter, ValidationError
 from pydantic_core import from_json, to_json
@@ -78,14 +78,7 @@ def _compact(value: Any) -> str:
 _LAYOUTS: Final[Mapping[str, Callable[[Any], str]]] = {"json": _compact, "spaced json": json.dumps}
 
 
-class _Folded(NamedTuple):
-    """A body with shared texts as a line holds it."""
-
-    layout: str
-    value: Any
-
-
-def _checked_body(value: Any) -> str | bytes | _Folded:
+def _checked_body(value: Any) -> str | bytes:
     """The stored form of a body; texts are not expanded yet."""
     if isinstance(value, str | bytes):
         return value
@@ -94,7 +87,7 @@ def _checked_body(value: Any) -> str | bytes | _Folded:
         if form == "base64" and isinstance(held, str):
             return base64.b64decode(held, validate=True)
         if form in _LAYOUTS:
-            return _Folded(form, held)
+            return ""
     raise ValueError("a body is neither a text nor an object with base64 or json")
 
 
@@ -185,26 +178,24 @@ _ADAPTER: Final = TypeAdapter(Exchange)
 
 def exchange_of(line: str | bytes, texts: Texts = NO_TEXTS) -> Exchange:
     """The exchange of a valid line; ``texts`` are those that its bodies refer to."""
-    exchange, room = _validated(line), _Room(texts)
-    request, response = exchange.request, exchange.response
+    entry = _loaded(line)
+    request, response = entry["request"], entry["response"]
+    room = _Room(texts)
     return Exchange(
-        exchange.trial,
-        exchange.call,
-        RecordedRequest(request.method, request.url, _body(request.body, room)),
-        RecordedResponse(response.status, response.headers, _body(response.body, room)),
-        exchange.recorded_at,
+        entry["trial"],
+        entry["call"],
+        RecordedRequest(request["method"], request["url"], _body(request["body"], room)),
+        RecordedResponse(response["status"], response["headers"], _body(response["body"], room)),
+        entry["recorded_at"],
     )
 
 
-def _validated(line: str | bytes) -> Exchange:
+def _loaded(line: str | bytes) -> Any:
     try:
-        return _ADAPTER.validate_json(line)
-    except ValidationError as error:
-        if error.errors()[0]["type"] != "json_invalid":
-            raise
+        return from_json(line)  # twice as fast as `json`
+    except ValueError:
         # `json` permits the escapes of lone surrogates, and has more precise errors.
-        value = json_value(line if isinstance(line, str) else line.decode("utf-8"))
-        return _ADAPTER.validate_python(value)
+        return json_value(line if isinstance(line, str) else line.decode("utf-8"))
 
 
 class _Room:
@@ -230,11 +221,14 @@ class _Room:
 
 
 def _body(value: Any, room: _Room) -> str | bytes:
-    if not isinstance(value, _Folded):
-        return cast("str | bytes", value)
-    whole = [value.value]  # it may be a string itself
+    if isinstance(value, str):
+        return value
+    ((form, held),) = value.items()
+    if form == "base64":
+        return base64.b64decode(held)
+    whole = [held]  # it may be a string itself
     _unfold(whole, room)
-    return _LAYOUTS[value.layout](whole[0])
+    return _LAYOUTS[form](whole[0])
 
 
 def checked_head(line: bytes, path: Path, number: int, texts: Texts) -> Head:
@@ -244,7 +238,12 @@ def checked_head(line: bytes, path: Path, number: int, texts: Texts) -> Head:
         BrokenCassette: the line is not an exchange, or refers to a text that is not in ``texts``.
     """
     try:
-        exchange = _validated(line)
+        try:
+            exchange = _ADAPTER.validate_json(line)
+        except ValidationError as error:
+            if error.errors()[0]["type"] != "json_invalid":
+                raise
+            exchange = _ADAPTER.validate_python(_loaded(line))
         _check_moment(exchange.recorded_at)
     except (ValueError, RecursionError) as error:
         raise broken(path, number, line, error) from error

@@ -72,7 +72,7 @@ from pytest_judgesense.plugin.garbage import uncollected
 from pytest_judgesense.plugin.members import Member
 from pytest_judgesense.plugin.progress import Progress
 from pytest_judgesense.plugin.recordings import Recordings, recorder_of
-from pytest_judgesense.plugin.screen import columns_of, tables_shown
+from pytest_judgesense.plugin.screen import columns_of, tables_shown, tells_luck
 from pytest_judgesense.plugin.settings import Settings, Shared
 from pytest_judgesense.plugin.suite_names import split_name
 from pytest_judgesense.registry import Registry
@@ -334,12 +334,13 @@ class Run:
             found = measurement.outcome_of(check, rule)
         line = line_of(found, measurement.cell, self.cleaned)
         self._pend(measurement, line)
-        # Sessions on other items are the same for all checks of a suite.
-        key = measurement.suite.name, measurement.suite.path
-        if key not in self._drawn:
-            self._drawn[key] = Draws.of(measurement.cell, self.policy)
-        of_suite = self._luck.setdefault((judge.slug, suite.name), {})
-        of_suite[check.id] = lost(found, rule, self._drawn[key])
+        if tells_luck(self._config):
+            # Sessions on other items are the same for all checks of a suite.
+            key = measurement.suite.name, measurement.suite.path
+            if key not in self._drawn:
+                self._drawn[key] = Draws.of(measurement.cell, self.policy)
+            of_suite = self._luck.setdefault((judge.slug, suite.name), {})
+            of_suite[check.id] = lost(found, rule, self._drawn[key])
         return found, measurement
 
     def explanation(

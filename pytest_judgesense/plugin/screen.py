@@ -46,6 +46,11 @@ def tables_shown(config: pytest.Config, settings: Settings) -> Shown:
     return "none" if verbosity < 0 else "summary"
 
 
+def tells_luck(config: pytest.Config) -> bool:
+    """Whether this session prints the chance of a failure by luck."""
+    return config.get_verbosity() >= 0 and not config.getoption("no_summary")
+
+
 def datasheet_lines(view: View | None, missed: Sequence[Missed], verbosity: int) -> Iterator[str]:
     """The datasheet as a session of this verbosity prints it."""
     from pytest_judgesense.report import summary, terminal

@@ -34,6 +34,7 @@ from pytest_judgesense.plugin.screen import (
     columns_of,
     datasheet_lines,
     tables_shown,
+    tells_luck,
 )
 from pytest_judgesense.plugin.settings import Shared, settings_of
 from pytest_judgesense.plugin.suite_names import take_builtin_arguments
@@ -413,7 +414,7 @@ class State:
             for part in self._received
             for check, bits in part["luck"].items()
         }
-        if not told or self._verbosity < 0 or self.config.getoption("no_summary"):
+        if not told or not tells_luck(self.config):
             return []
         from pytest_judgesense.checks.luck import luck_line
 

@@ -26,7 +26,6 @@ from pytest_judgesense.suites.suite import Suite, derived
 MOST_SOLVED: Final = 0.65
 FEWEST_ITEMS: Final = 10
 
-_WORD: Final = re.compile(r"[^\W_]+")
 _SENTENCE_END: Final = re.compile(r"(?<=[.!?])\s+|\n+")
 _FUNCTION_WORDS: Final = frozenset(
     """
@@ -51,9 +50,25 @@ _CONNECTIVES: Final = frozenset(
 Scorer: TypeAlias = Callable[[str, str], float]
 
 
+class _Blanks(dict[int, int]):
+    """What `str.translate` makes of a character: a blank, unless words have it."""
+
+    def __missing__(self, character: int) -> int:
+        kept = character if chr(character).isalnum() else ord(" ")
+        return self.setdefault(character, kept)
+
+
+_BLANKS: Final = _Blanks()
+
+
+def _split(text: str) -> list[str]:
+    """The words, in a third of the time of a regular expression."""
+    return text.translate(_BLANKS).split()
+
+
 @lru_cache(maxsize=4)  # of one text several things are asked in turn
 def _words(text: str) -> tuple[str, ...]:
-    return tuple(_WORD.findall(text.lower()))
+    return tuple(_split(text.lower()))
 
 
 class _Counted(NamedTuple):
@@ -68,7 +83,7 @@ class _Counted(NamedTuple):
 @lru_cache(maxsize=1024)  # items, scorers and suites share their texts
 def _counted(text: str) -> _Counted:
     parts = _SENTENCE_END.split(text.lower().strip())
-    sentences = [_WORD.findall(part) for part in parts if part]
+    sentences = [_split(part) for part in parts if part]
     words = [word for sentence in sentences for word in sentence]
     stems = [
         frozenset([word[:5] for word in {*sentence} - _FUNCTION_WORDS if len(word) > 3])

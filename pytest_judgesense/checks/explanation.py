@@ -72,9 +72,16 @@ def statement(outcome: Outcome | RegressionOutcome, cell: Cell) -> Statement:
 
 
 def line_of(
-    outcome: Outcome | RegressionOutcome, cell: Cell, cleaned: Callable[[str], str] = str
+    outcome: Outcome | RegressionOutcome,
+    cell: Cell,
+    cleaned: Callable[[str], str] = str,
+    *,
+    warned: bool = True,
 ) -> CheckLine:
-    """The outcome of a check as stored in the datasheet; ``cleaned`` removes credentials."""
+    """The outcome of a check as stored in the datasheet; ``cleaned`` removes credentials.
+
+    ``warned``: with how many clusters would settle a close one, which takes a simulation.
+    """
     check = outcome.check
     said = Statement("", "", "") if outcome.outcome == "pass" else statement(outcome, cell)
     return CheckLine(
@@ -86,7 +93,7 @@ def line_of(
         outcome=outcome.outcome,
         policy=outcome.policy,
         explanation=summary(outcome),
-        warnings=outcome.warnings,
+        warnings=outcome.warnings if warned else (),
         gates=tuple(_gates(outcome)),
         **dict(zip(said._fields, map(cleaned, said), strict=True)),
     )

@@ -95,7 +95,8 @@ def require_pass(
         from pytest_judgesense.checks.explanation import summary
 
         entry |= _numbers(outcome)
-        entry["explanation"] = "; ".join([summary(outcome), *outcome.warnings])
+        warnings = outcome.warnings if run.tells_close_calls else ()
+        entry["explanation"] = "; ".join([summary(outcome), *warnings])
     finally:
         entry = {name: printable_lines(run.cleaned(text)) for name, text in entry.items()}
         _note(item, (check.id, suite.name, judge.slug), entry)

@@ -51,6 +51,11 @@ def tells_luck(config: pytest.Config) -> bool:
     return config.get_verbosity() >= 0 and not config.getoption("no_summary")
 
 
+def tells_close_calls(config: pytest.Config, settings: Settings) -> bool:
+    """Whether this session prints or writes how many clusters would settle a close outcome."""
+    return tables_shown(config, settings) != "none" or bool(config.getoption("xmlpath", None))
+
+
 def datasheet_lines(view: View | None, missed: Sequence[Missed], verbosity: int) -> Iterator[str]:
     """The datasheet as a session of this verbosity prints it."""
     from pytest_judgesense.report import summary, terminal

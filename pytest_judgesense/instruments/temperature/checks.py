@@ -11,8 +11,9 @@ refuted at a temperature up to there.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import takewhile
 from typing import Any
 
@@ -138,7 +139,13 @@ def judge_recommendation(
     climb = _climb(check, suite, estimates, rule)
     best, end = _recommended(climb)
     least = check.bars.get("at_least", min(climb, default=0.0))
-    nothing = reason = warning = None
+    nothing = reason = None
+    warning: Callable[[], str | None] | None = None
+
+    def straddling(at: float) -> str | None:
+        said = [told for found in climb[at].findings if (told := found.warning)]
+        return f"at {at:g}: {'; '.join(said)}" if said else None
+
     if best is None:
         nothing = "no temperature was measured"
         if end is not None:
@@ -147,8 +154,7 @@ def judge_recommendation(
         reason = "every temperature of the grid holds"
         if end is not None:
             reason = f"at {end:g}: {_missed(climb[end])}"
-        straddling = [found.warning for found in climb[best].findings if found.warning]
-        warning = f"at {best:g}: {'; '.join(straddling)}" if straddling else None
+        warning = partial(straddling, best)
     outcome: OutcomeWord = "pass"
     if best is None or best < least:
         outcome = "inconclusive" if best is None else "fail"

@@ -16,7 +16,6 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from functools import wraps
 from typing import Any, Final
-from unittest import mock
 
 from pytest_judgesense.cassettes.scope import current_scope, entered
 from pytest_judgesense.errors import NetworkRefused
@@ -45,6 +44,8 @@ def refuse_sockets() -> Iterator[None]:
     Raises:
         NetworkRefused: at the attempt, in the code that connects; names trial and address.
     """
+    from unittest import mock
+
     with ExitStack() as stack:
         for owner, name, position in _DOORS:
             if owner is not None:
@@ -61,6 +62,8 @@ def socket_pairs() -> Iterator[None]:
     pytest-socket replaces ``socket.socket`` by a class that cannot be created. A pair connects to
     nobody, and no event loop starts without one.
     """
+    from unittest import mock
+
     with _PAIRING, mock.patch.object(socket, "socket", _SOCKET):
         yield
 

@@ -16,7 +16,6 @@ from contextlib import contextmanager
 from contextvars import ContextVar, copy_context
 from types import FrameType
 from typing import Any, Final, Generic, TypeVar
-from unittest import mock
 
 from pytest_judgesense.cassettes.bodies import MOST_BYTES
 from pytest_judgesense.errors import JudgesenseError
@@ -175,6 +174,8 @@ def entered(scope: CallScope | None) -> held[CallScope | None]:
 @contextmanager
 def following_threads() -> Iterator[None]:
     """Let threads and executor jobs that a trial starts belong to it, while this block runs."""
+    from unittest import mock
+
     start, submit = threading.Thread.start, ThreadPoolExecutor.submit
 
     def following_start(thread: threading.Thread) -> None:

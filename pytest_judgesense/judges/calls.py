@@ -171,6 +171,9 @@ def _told(
 def _followed(
     suite: Suite, judge: JudgeSpec, trial: Trial, replies: Sequence[Reply | Failed]
 ) -> Reading:
+    questions = _questions(suite, trial)
+    if len(questions) == len(replies) == 1 and judge.repair is None:
+        return _parsed(suite, questions[0], replies[0])  # as of nearly every trial
     course = _course(suite, trial, lambda *_: None, repairs=judge.repair is not None)
     next(course)
     for reply in replies:

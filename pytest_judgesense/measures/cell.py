@@ -162,11 +162,8 @@ class Cell:
 
     def where(self, **condition: object) -> list[Judgment]:
         """Judgments whose trial matches all of ``condition``."""
-        return [
-            judgment
-            for judgment in self.judgments
-            if all(judgment.trial.condition.get(key) == value for key, value in condition.items())
-        ]
+        wanted = condition.items()
+        return [one for one in self.judgments if wanted <= one.trial.condition.items()]
 
     def values_of(self, key: str) -> list[str | int | float]:
         """The values of a condition key, in order."""
@@ -368,13 +365,14 @@ class Units:
         """
         groups = list(groups)
         kept = [group for group in groups if all(map(usable, group))]
-        outcomes = {call.trial.id: call.outcome for group in groups for call in group}
+        calls = {call.trial.id: call for group in groups for call in group}
+        outcomes = [type(call.outcome) for call in calls.values()]
         return cls(
             values=np.array([value(*group) for group in kept], dtype=np.float64),
             clusters=[group[0].trial.cluster for group in kept],
             dropped=weight * (len(groups) - len(kept)),
-            unparsed=sum(isinstance(outcome, Unparsed) for outcome in outcomes.values()),
-            failed=sum(isinstance(outcome, Failed) for outcome in outcomes.values()),
+            unparsed=outcomes.count(Unparsed),
+            failed=outcomes.count(Failed),
             calls=len(outcomes),
             keys=lambda: tuple("\n".join(call.trial.id for call in group) for group in kept),
         )

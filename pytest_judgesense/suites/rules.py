@@ -181,18 +181,22 @@ def _labels(suite: Suite) -> Iterator[LintFinding]:
 
 # A mark of rank as a generator of stimuli would leave it: "label: 1", "[level=3]", "winner: B".
 _LEFT: Final = r"[:=]\s*[\"']?(?:\d|[AB]\b|tie\b|same\b|different\b|filler\b)"
-_LEFT_VALUE: Final = re.compile(_LEFT, re.IGNORECASE)  # few texts have it, and it is found quickly
+_LEFT_VALUE: Final = re.compile(_LEFT, re.IGNORECASE)
+_LEFT_WORDS: Final = "gold label level winner better quality distance subset rank".split()
 _LEFT_MARK: Final = re.compile(
-    r"\b(?:gold|label|level|winner|better|quality|distance|subset|rank)[ _]?(?:id)?\s*" + _LEFT,
-    re.IGNORECASE,
+    rf"\b(?:{'|'.join(_LEFT_WORDS)})[ _]?(?:id)?\s*{_LEFT}", re.IGNORECASE
 )
 
 
 @lru_cache(maxsize=1024)  # items share their texts, and suites do
 def _left_mark(text: str) -> str | None:
+    # What few texts have is looked for first, and what is found fastest.
     if ":" not in text and "=" not in text:
         return None
-    mark = _LEFT_VALUE.search(text) and _LEFT_MARK.search(text)
+    folded = text.casefold()
+    if not any(word in folded for word in _LEFT_WORDS) or not _LEFT_VALUE.search(text):
+        return None
+    mark = _LEFT_MARK.search(text)
     return mark[0] if mark else None
 
 

@@ -19,7 +19,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import islice
 from random import Random
-from statistics import NormalDist
 from typing import Final, TypeAlias
 
 from pytest_judgesense.judges.simulated.evidence import (
@@ -206,6 +205,8 @@ class Observer:
         """The shift z of a stimulus under an instruction."""
         if not self.wording_sensitivity:
             return 0.0
+        from statistics import NormalDist  # with fractions and decimals: for those who are asked
+
         uniform = (digest("\0".join((instruction, *stimulus))) % (2**53) + 0.5) / 2**53
         return self.wording_sensitivity * NormalDist().inv_cdf(uniform)
 

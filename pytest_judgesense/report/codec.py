@@ -7,7 +7,7 @@ unrounded, and it does not contain the time of writing.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from functools import cache
 from typing import Any, Final
@@ -186,13 +186,20 @@ def datasheet_from(value: Mapping[str, Any]) -> Datasheet:
         KeyError, TypeError, AttributeError, ValueError: it is of another form.
     """
     refuse_other_kinds(value)
-    parts = (_part_of_file(part, entry) for entry in value["judges"] for part in entry["parts"])
+    parts = [
+        _part_of_file(part, entry, measures)
+        for entry in value["judges"]
+        for measures in [[*map(_estimate_of_file, entry["measures"])]]
+        for part in entry["parts"]
+    ]
     seed, mode, versions = int(value["seed"]), str(value["mode"]), dict(value["versions"])
     return merge_parts(parts, seed=seed, mode=mode, versions=versions)
 
 
-def _part_of_file(part: Mapping[str, Any], entry: Mapping[str, Any]) -> SuiteSheet:
-    """A part as a datasheet's file holds it in the ``entry`` of its judge."""
+def _part_of_file(
+    part: Mapping[str, Any], entry: Mapping[str, Any], measures: Iterable[Estimate]
+) -> SuiteSheet:
+    """A part as a datasheet's file holds it in the ``entry`` of its judge, with its measures."""
     span = part["recorded"]
 
     def of_suite(kind: str) -> list[Any]:
@@ -205,7 +212,7 @@ def _part_of_file(part: Mapping[str, Any], entry: Mapping[str, Any]) -> SuiteShe
         suite_digest=part["digest"],
         served=tuple(part["served"]),
         recorded=(str(span["first"]), str(span["last"])) if span else None,
-        estimates=tuple(map(_estimate_of_file, of_suite("measures"))),
+        estimates=tuple(one for one in measures if one.suite == part["suite"]),
         calls=Calls(**part["calls"]),
         checks=tuple(map(check_from, of_suite("checks"))),
         notices=tuple(part["notices"]),

@@ -11,6 +11,7 @@ from typing_extensions import TypedDict
 
 _Number: TypeAlias = Annotated[float, Field(allow_inf_nan=False)]
 _Condition: TypeAlias = dict[str, str | int | _Number]
+_OF_A_JUDGE = 3  # parts of the place of a judge's key: ("judges", 0, "measures")
 _Kinds = with_config(ConfigDict(strict=True, extra="allow"))
 
 
@@ -146,7 +147,14 @@ def refuse_other_kinds(sheet: Mapping[str, Any]) -> None:
     try:
         _validator().validate_python(sheet)
     except ValidationError as error:
-        problem = error.errors(include_url=False, include_input=False)[0]
+        problems = error.errors(include_url=False, include_input=False)
+        # Who looks up a key of the whole, or of a judge, names it where there is none.
+        told = [
+            one for one in problems if one["type"] != "missing" or len(one["loc"]) > _OF_A_JUDGE
+        ]
+        if not told:
+            return
+        problem = told[0]
         place = ".".join(map(str, problem["loc"]))
         raise ValueError(f"{place}: {problem['msg']}") from error
 

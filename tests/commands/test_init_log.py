@@ -363,17 +363,6 @@ def test_one_answer_to_all_asks_what_else_there_is(tmp_path: Path) -> None:
             "whole numbers",
         ),
         ({"design": {"kind": "x", "labels": ["A", "B"], "pairwise": True}}, "fields a and b"),
-        (
-            {
-                "design": {
-                    "kind": "rubric",
-                    "labels": ["1", "2"],
-                    "ordinal": True,
-                    "criteria": [{"name": "tone", "labels": ["1", "2"], "weight": 1.0}],
-                }
-            },
-            r"give several grades each\n  found:    tone\n(?s:.)*its file has the criteria",
-        ),
     ],
 )
 def test_a_line_that_makes_no_suite_is_an_error(

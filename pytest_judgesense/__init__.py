@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from pytest_judgesense.judges.spec import Judge
+    from pytest_judgesense.judges.table import Judge
     from pytest_judgesense.measuring import measure
     from pytest_judgesense.stats.ranks import compare_judges
 
@@ -22,7 +22,7 @@ __all__ = ["Judge", "__version__", "compare_judges", "measure"]
 def __getattr__(name: str) -> Any:
     # pytest imports this package in every run, so heavy modules are imported only when used.
     if name == "Judge":
-        from pytest_judgesense.judges.spec import Judge
+        from pytest_judgesense.judges.table import Judge
 
         return Judge
     if name == "compare_judges":

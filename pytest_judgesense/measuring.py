@@ -27,7 +27,7 @@ from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.judges.loop import AskingLoop
 from pytest_judgesense.judges.prompts import suite_for_judge
 from pytest_judgesense.judges.resolving import declared_judges, resolve_judges
-from pytest_judgesense.judges.spec import Judge, JudgeFunction, JudgeSpec
+from pytest_judgesense.judges.spec import JudgeFunction, JudgeSpec
 from pytest_judgesense.judges.throttle import CONCURRENCY, Deadline, Limits, Throttle
 from pytest_judgesense.judges.trust import Trust
 from pytest_judgesense.measurement import Measurement, Mode
@@ -295,6 +295,8 @@ def _of_function(given: Any) -> JudgeSpec:
             expected="a name, provider:model, a function, or a Judge",
             remedy='give it a name: measure(Judge("NAME", function), ...)',
         )
+    from pytest_judgesense.judges.table import Judge
+
     return Judge(name, given)
 
 

@@ -17,13 +17,8 @@ from pytest_judgesense.estimate import find_estimate
 from pytest_judgesense.judges.prompts import render_messages
 from pytest_judgesense.judges.simulated.observer import Observer
 from pytest_judgesense.judges.simulated.server import serving
-from pytest_judgesense.judges.spec import (
-    Judge,
-    JudgeSpec,
-    Prompts,
-    judge_from_name,
-    judge_from_table,
-)
+from pytest_judgesense.judges.spec import JudgeSpec, Prompts, judge_from_name
+from pytest_judgesense.judges.table import Judge, judge_from_table
 from pytest_judgesense.measurement import Measurement
 from pytest_judgesense.report.assembly import sheet_of
 from pytest_judgesense.report.codec import datasheet_json

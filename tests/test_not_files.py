@@ -19,7 +19,7 @@ from pytest_judgesense.files import NotARegularFile, open_bytes, read_bytes, rea
 from pytest_judgesense.importers import read_rows
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.judges.resolving import declared_judges
-from pytest_judgesense.judges.spec import judge_from_table
+from pytest_judgesense.judges.table import judge_from_table
 from pytest_judgesense.report.log import read_log
 from pytest_judgesense.suites.loading import load_suite
 from tests.plugin.project import parity_suite

@@ -19,7 +19,7 @@ from pytest_judgesense import baseline, estimate
 from pytest_judgesense import datasheet as sheet
 from pytest_judgesense import trial as trials
 from pytest_judgesense.instruments.builtin import BUILT_IN
-from pytest_judgesense.judges import spec
+from pytest_judgesense.judges import table
 from pytest_judgesense.judges.providers import base
 from pytest_judgesense.report.codec import SCHEMA as DATASHEET
 from pytest_judgesense.suites import schema
@@ -124,7 +124,7 @@ def item() -> Object:
 
 def judge() -> Object:
     """A table ``[tool.judgesense.judges.NAME]``."""
-    return described(spec._JudgeForm.model_json_schema(), meanings("judges.md", "## Keys"))
+    return described(table._JudgeForm.model_json_schema(), meanings("judges.md", "## Keys"))
 
 
 def estimate_value() -> Object:

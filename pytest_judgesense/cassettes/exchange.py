@@ -442,12 +442,13 @@ def _folded(value: Any, shared: _Shared, used: list[str]) -> Any:
 
 def _unfold(value: Any, room: _Room) -> None:
     """Put the strings of shared texts in a list or an object together, in place."""
-    # Done for every call that is replayed: most of a body are leaves.
-    for place, one in value.items() if isinstance(value, dict) else enumerate(value):
-        if isinstance(one, dict) and len(one) == 1 and "texts" in one:
-            parts = [part if isinstance(part, str) else room.take(part) for part in one["texts"]]
+    # Done for every call that is replayed: most of a body are leaves, and all of it is plain JSON.
+    for place, one in value.items() if type(value) is dict else enumerate(value):
+        kind = type(one)
+        if kind is dict and len(one) == 1 and "texts" in one:
+            parts = [part if type(part) is str else room.take(part) for part in one["texts"]]
             value[place] = _BREAK.join(parts)
-        elif isinstance(one, dict | list):
+        elif kind is dict or kind is list:
             _unfold(one, room)
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
@@ -68,7 +67,7 @@ class CallScope:
         self.intercepted = 0
         self.made = 0
         self._lock = threading.Lock()
-        self._digests: Counter[str] = Counter()
+        self._digests: dict[str, int] = {}
         self._first: Callable[[], str] | None = None
         self._calls = 0
 
@@ -97,15 +96,15 @@ class CallScope:
 
     def _count_first(self) -> None:
         if self._first is not None:
-            self._digests[self._first()] += 1
+            self._digests[self._first()] = 1
             self._first = None
 
     def asked(self, digest: str) -> tuple[int, int]:
         """Count a request: its number within the trial, from 1, and its occurrence, from 0."""
         with self._lock:
             self._count_first()
-            occurrence = self._digests[digest]
-            self._digests[digest] += 1
+            occurrence = self._digests.get(digest, 0)
+            self._digests[digest] = occurrence + 1
             self._calls += 1
             return self._calls, occurrence
 

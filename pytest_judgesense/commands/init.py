@@ -204,7 +204,7 @@ def _function(target: str, folder: Path) -> JudgeFunction:
     from pytest_judgesense.cassettes.scope import CallScope, entered
     from pytest_judgesense.judges.placeholders import placeholder_credentials
     from pytest_judgesense.judges.resolving import function_of
-    from pytest_judgesense.judges.spec import judge_from_table
+    from pytest_judgesense.judges.table import judge_from_table
 
     module, colon, name = target.partition(":")
     if not (module and colon and name):

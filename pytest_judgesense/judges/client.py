@@ -102,12 +102,19 @@ class Endpoint:
     throttle: Throttle
     key: str | None = None
     connections: Connections | None = None
+    _tempered: dict[float, JudgeSpec] = field(default_factory=dict, compare=False)
+
+    def _at(self, temperature: float) -> JudgeSpec:
+        """The judge with another temperature; a sweep calls it a thousand times at a few."""
+        if temperature not in self._tempered:
+            self._tempered[temperature] = replace(self.spec, temperature=temperature)
+        return self._tempered[temperature]
 
     def request_of(self, call: Call) -> HttpRequest:
         """The request of the call."""
         spec = self.spec
         if call.temperature is not None:
-            spec = replace(spec, temperature=call.temperature)
+            spec = self._at(call.temperature)
         if call.form is not None and spec.reply_schema is not None:
             spec = replace(spec, reply_schema=call.form.schema)
         seed = None if spec.seed is None or spec.seed is False else spec.seed + call.replicate - 1
@@ -215,7 +222,8 @@ class Client:
         self, trial_id: str, messages: Sequence[Mapping[str, str]], replicate: int = 1
     ) -> Answer:
         """`ask` from the cassette alone, for judges that a provider asks."""
-        return self.replay_calls(trial_id, _only(Call(messages, replicate)))
+        scope = CallScope(trial_id, self._cassette, replaying=True)
+        return self._recorded(scope, *self._asked(Call(messages, replicate)))
 
     def replay_calls(self, trial_id: str, calls: Course) -> Answer:
         """`ask_calls` from the cassette alone, for judges that a provider asks.

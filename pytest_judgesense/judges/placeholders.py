@@ -13,7 +13,6 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Final
-from unittest import mock
 
 from pytest_judgesense.cassettes.scope import current_scope
 
@@ -38,6 +37,8 @@ def placeholder_credentials(name: str | None = None) -> Iterator[None]:
 
     A variable that is set to nothing holds no key.
     """
+    from unittest import mock
+
     names = _USUAL | ({name} if name else set())
     environment = type(os.environ)
     read = environment.__getitem__

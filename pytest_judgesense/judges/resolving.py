@@ -27,13 +27,7 @@ from pytest_judgesense.judges.local.models import JUDGES
 from pytest_judgesense.judges.providers.base import PROVIDERS, Provider
 from pytest_judgesense.judges.providers.builtin import provider_of
 from pytest_judgesense.judges.simulated.profiles import PROFILES
-from pytest_judgesense.judges.spec import (
-    JudgeFunction,
-    JudgeSpec,
-    Repair,
-    judge_from_name,
-    judge_from_table,
-)
+from pytest_judgesense.judges.spec import JudgeFunction, JudgeSpec, Repair, judge_from_name
 from pytest_judgesense.judges.statuses import reason_of
 from pytest_judgesense.limits import toml_value
 
@@ -65,6 +59,10 @@ def declared_judges(
         table: Any = toml_value(read_text(path))
     for name in ("tool", "judgesense", "judges"):
         table = _table(path, name, table.get(name, {}))
+    if not table:
+        return {}
+    from pytest_judgesense.judges.table import judge_from_table
+
     return {
         name: judge_from_table(name, _table(path, name, value), path.parent, providers)
         for name, value in table.items()

@@ -29,7 +29,6 @@ from functools import lru_cache
 from typing import Final
 
 from pytest_judgesense.replies.formal import formal
-from pytest_judgesense.replies.informal import abstains, informal, refuses
 from pytest_judgesense.replies.labels import Labels, Reading, labels_of
 from pytest_judgesense.replies.statements import Weight, decision
 from pytest_judgesense.replies.text import (
@@ -90,6 +89,8 @@ def _read(
 
 def _stated(said: str, labels: Labels, *, truncated: bool) -> Reading | None:
     """The outcome of the statements in ``said``; ``None`` if there are none."""
+    # Most replies are a label alone, and the patterns of prose take time to compile.
+    from pytest_judgesense.replies.informal import informal
 
     def read(value: str) -> Reading | None:
         prose = without_markup(value, labels.blocks)
@@ -115,6 +116,8 @@ def _permitted(reading: Reading, verdicts: tuple[str, ...]) -> Verdict | Unparse
 
 def _unstated(said: str, verdicts: tuple[str, ...], truncated: bool) -> Verdict | Unparsed:
     """The outcome without any statement: an abstention, a refusal, cut off, or nothing."""
+    from pytest_judgesense.replies.informal import abstains, refuses
+
     if abstains(said):
         return _permitted(Verdict(ABSTAIN), verdicts)
     if refuses(said):

@@ -11,13 +11,14 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias, TypeVar
 
 from pytest_judgesense.replies.labels import Labels, Reading, agreed
 from pytest_judgesense.replies.statements import Statement, Weight
-from pytest_judgesense.replies.text import UNREADABLE, without_markup
-from pytest_judgesense.trial import Verdict
+from pytest_judgesense.replies.text import UNREADABLE, without_markup, without_thinking
+from pytest_judgesense.trial import Unparsed, Verdict
 
+_Stated = TypeVar("_Stated")
 Read: TypeAlias = Callable[[str], Reading | None]
 
 _OBJECT: Final = re.compile(r"\{\s*[\"'][\w /-]{1,60}[\"']\s*:")
@@ -120,6 +121,38 @@ def json_objects(text: str) -> Iterator[tuple[int, int, Mapping[str, object] | N
         position = end
     if broken is not None:
         yield broken, len(text), None
+
+
+def stated_objects(
+    text: str, read: Callable[[Mapping[str, Any]], _Stated | None], *, truncated: bool
+) -> tuple[str, list[tuple[int, int, _Stated]]] | Unparsed:
+    """What ``read`` finds in the JSON objects of a reply, with their places in the answer.
+
+    Returns:
+        The answer without thinking, and start, end and finding of each object that has one; or
+        `Unparsed`, with the reason why there is none.
+    """
+    answer, still_thinking = without_thinking(text)
+    found = [] if still_thinking else list(json_objects(answer))
+    stated = [(a, b, said) for a, b, value in found if value and (said := read(value))]
+    if stated:
+        return answer, stated
+    broken = [answer[start:end] for start, end, value in found if value is None]
+    opened = any(part.count("{") > part.count("}") for part in broken)
+    # Most replies are as asked for, and the patterns of prose take time to compile.
+    from pytest_judgesense.replies.informal import refuses
+
+    if not text.strip():
+        reason = "empty reply"
+    elif still_thinking or opened or (truncated and "{" in answer):
+        reason = "truncated JSON"
+    elif broken:
+        reason = "malformed JSON"
+    elif refuses(answer):
+        reason = "refusal"
+    else:
+        reason = "truncated JSON" if truncated else "no JSON object"
+    return Unparsed(reason)
 
 
 def verdict_place(text: str) -> int | None:

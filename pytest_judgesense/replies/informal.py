@@ -13,18 +13,14 @@ number of times, so that the work stays linear in the text whatever a hostile re
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import chain
 from string import ascii_lowercase, ascii_uppercase
-from typing import Any, Final, TypeAlias, TypeVar
+from typing import Final, TypeAlias
 
-from pytest_judgesense.replies.formal import json_objects
 from pytest_judgesense.replies.labels import NOUN, Labels, Reading, agreed
 from pytest_judgesense.replies.statements import Statement, Weight
-from pytest_judgesense.replies.text import without_thinking
 from pytest_judgesense.trial import Unparsed
-
-_Stated = TypeVar("_Stated")
 
 _I: Final = re.IGNORECASE
 _LONGEST_VALUE: Final = 120
@@ -415,32 +411,3 @@ def abstains(text: str) -> bool:
 def refuses(text: str) -> bool:
     """Whether ``text`` declines to answer at all."""
     return _REFUSES.search(text) is not None
-
-
-def stated_objects(
-    text: str, read: Callable[[Mapping[str, Any]], _Stated | None], *, truncated: bool
-) -> tuple[str, list[tuple[int, int, _Stated]]] | Unparsed:
-    """What ``read`` finds in the JSON objects of a reply, with their places in the answer.
-
-    Returns:
-        The answer without thinking, and start, end and finding of each object that has one; or
-        `Unparsed`, with the reason why there is none.
-    """
-    answer, still_thinking = without_thinking(text)
-    found = [] if still_thinking else list(json_objects(answer))
-    stated = [(a, b, said) for a, b, value in found if value and (said := read(value))]
-    if stated:
-        return answer, stated
-    broken = [answer[start:end] for start, end, value in found if value is None]
-    opened = any(part.count("{") > part.count("}") for part in broken)
-    if not text.strip():
-        reason = "empty reply"
-    elif still_thinking or opened or (truncated and "{" in answer):
-        reason = "truncated JSON"
-    elif broken:
-        reason = "malformed JSON"
-    elif refuses(answer):
-        reason = "refusal"
-    else:
-        reason = "truncated JSON" if truncated else "no JSON object"
-    return Unparsed(reason)

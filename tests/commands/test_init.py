@@ -14,7 +14,7 @@ import yaml
 from pytest_judgesense.commands.init import start
 from pytest_judgesense.errors import UsageError
 from pytest_judgesense.judges.resolving import declared_judges
-from pytest_judgesense.judges.spec import _JudgeForm
+from pytest_judgesense.judges.table import _JudgeForm
 from tests.processes import ENVIRONMENT
 
 WRITTEN = {

@@ -27,7 +27,8 @@ from pytest_judgesense.instruments.temperature.causal import unusable
 from pytest_judgesense.instruments.temperature.stimuli import GradedItem
 from pytest_judgesense.judges.providers.base import PROVIDERS
 from pytest_judgesense.judges.simulated.profiles import PROFILES
-from pytest_judgesense.judges.spec import _JudgeForm, judge_from_name
+from pytest_judgesense.judges.spec import judge_from_name
+from pytest_judgesense.judges.table import _JudgeForm
 from pytest_judgesense.judges.trust import _VARIABLES, ANY_FILES
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.plugin.settings import OPTIONS

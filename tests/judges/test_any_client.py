@@ -28,7 +28,8 @@ from pytest_judgesense.cassettes.cassette import Cassette
 from pytest_judgesense.cassettes.storage import read_exchanges
 from pytest_judgesense.judges.client import open_client
 from pytest_judgesense.judges.providers.base import Reply
-from pytest_judgesense.judges.spec import Judge, JudgeSpec
+from pytest_judgesense.judges.spec import JudgeSpec
+from pytest_judgesense.judges.table import Judge
 
 from .provider import Provider, provider
 from .raw import connections_to
@@ -500,7 +501,7 @@ import asyncio, json, sys
 import litellm
 from pytest_judgesense.cassettes.cassette import Cassette
 from pytest_judgesense.judges.client import open_client
-from pytest_judgesense.judges.spec import Judge
+from pytest_judgesense.judges.table import Judge
 from tests.judges.provider import provider
 
 def options(url, messages):

@@ -27,7 +27,8 @@ from pytest_judgesense.judges.client import Answer, open_client
 from pytest_judgesense.judges.loop import AskingLoop
 from pytest_judgesense.judges.providers.base import Reply
 from pytest_judgesense.judges.providers.builtin import ANTHROPIC, OPENAI
-from pytest_judgesense.judges.spec import Judge, JudgeSpec
+from pytest_judgesense.judges.spec import JudgeSpec
+from pytest_judgesense.judges.table import Judge
 from pytest_judgesense.trial import Failed, Usage
 from tests import processes
 from tests.judges.raw import connections_to, dripping, playing, response

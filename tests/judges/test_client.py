@@ -26,7 +26,8 @@ from pytest_judgesense.errors import (
 from pytest_judgesense.judges.client import Answer, Client, open_client
 from pytest_judgesense.judges.providers.base import Reply
 from pytest_judgesense.judges.resolving import function_of, key_of
-from pytest_judgesense.judges.spec import Judge, JudgeSpec, judge_from_table
+from pytest_judgesense.judges.spec import JudgeSpec
+from pytest_judgesense.judges.table import Judge, judge_from_table
 from pytest_judgesense.trial import Failed, Usage
 
 from .endpoint import endpoint, says

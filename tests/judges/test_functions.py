@@ -23,7 +23,7 @@ from pytest_judgesense.errors import JudgeError, StaleRecording, UsageError
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.judges.functions import binding_of, fields_of, refuse_one_wording, said_by
 from pytest_judgesense.judges.loop import AskingLoop
-from pytest_judgesense.judges.spec import Judge, judge_from_table
+from pytest_judgesense.judges.table import Judge, judge_from_table
 from pytest_judgesense.judges.traffic import traffic_of
 from pytest_judgesense.measurement import Measurement, measure
 from pytest_judgesense.replies import parse_reply

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,13 +11,8 @@ from hypothesis import strategies as st
 
 from pytest_judgesense import Judge
 from pytest_judgesense.errors import UsageError
-from pytest_judgesense.judges.spec import (
-    JudgeSpec,
-    Prices,
-    judge_from_name,
-    judge_from_table,
-    prompts_digest,
-)
+from pytest_judgesense.judges.spec import JudgeSpec, Prices, judge_from_name, prompts_digest
+from pytest_judgesense.judges.table import judge_from_table
 
 OPENAI = {"provider": "openai", "model": "gpt"}
 
@@ -200,6 +196,12 @@ def test_a_provider_and_a_model_are_a_judge_of_that_name() -> None:
 def test_an_embedded_judge_is_called_by_its_profile() -> None:
     judge = judge_from_name("embedded:noisy")
     assert (judge.name, judge.slug, judge.model) == ("noisy", "noisy", "noisy")
+
+
+def test_an_embedded_judge_by_its_name_is_that_of_a_table_with_two_keys() -> None:
+    # Its settings are written without the forms of tables, which take time to load.
+    table = judge_from_table("noisy", {"provider": "embedded", "model": "noisy"}, Path())
+    assert judge_from_name("embedded:noisy") == replace(table, called="embedded:noisy")
 
 
 @pytest.mark.parametrize("name", ["openai", "openai:", "nobody:gpt", ":gpt", ""])

@@ -16,7 +16,8 @@ from pytest_judgesense.judges.client import Call, unasked_endpoint
 from pytest_judgesense.judges.prompts import judge_for_suite
 from pytest_judgesense.judges.simulated.profiles import PROFILES, observer_named
 from pytest_judgesense.judges.simulated.server import answer, serving
-from pytest_judgesense.judges.spec import Judge, JudgeSpec, judge_from_table
+from pytest_judgesense.judges.spec import JudgeSpec
+from pytest_judgesense.judges.table import Judge, judge_from_table
 from pytest_judgesense.judges.throttle import Throttle
 from pytest_judgesense.measurement import Measurement
 from pytest_judgesense.replies import parse_reply

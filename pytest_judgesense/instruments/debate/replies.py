@@ -37,7 +37,7 @@ from pydantic_core import PydanticCustomError
 from typing_extensions import TypedDict
 
 from pytest_judgesense.errors import LogError
-from pytest_judgesense.replies.informal import stated_objects
+from pytest_judgesense.replies.formal import stated_objects
 from pytest_judgesense.suites.space import object_schema
 from pytest_judgesense.trial import Unparsed, Verdict
 

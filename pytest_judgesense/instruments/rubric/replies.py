@@ -31,7 +31,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache, partial
 from typing import Any, Final
 
-from pytest_judgesense.replies.informal import stated_objects
+from pytest_judgesense.replies.formal import stated_objects
 from pytest_judgesense.suites.kind import Reading, ReplyForm
 from pytest_judgesense.suites.space import DecisionSpace, object_schema
 from pytest_judgesense.trial import Criterion, Unparsed, Verdict, is_number

@@ -23,7 +23,8 @@ from pytest_judgesense.judges.client import Answer, open_client, unasked_endpoin
 from pytest_judgesense.judges.providers.base import PROVIDERS, SPEAK_OPENAI, Reply
 from pytest_judgesense.judges.providers.builtin import BUILT_IN
 from pytest_judgesense.judges.resolving import base_url_of, key_of
-from pytest_judgesense.judges.spec import Judge, JudgeSpec, judge_from_name
+from pytest_judgesense.judges.spec import JudgeSpec, judge_from_name
+from pytest_judgesense.judges.table import Judge
 from pytest_judgesense.judges.throttle import Throttle
 from pytest_judgesense.judges.trust import Trust
 from pytest_judgesense.trial import Failed, Usage

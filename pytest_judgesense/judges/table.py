@@ -1,0 +1,245 @@
+"""From a table ``[tool.judgesense.judges.<name>]``, or its settings in Python, to a judge."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from types import MappingProxyType
+from typing import Annotated, Any, Final, Literal
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    Strict,
+    ValidationError,
+    ValidationInfo,
+    model_validator,
+)
+
+from pytest_judgesense.cassettes.bodies import MOST_BYTES
+from pytest_judgesense.errors import UsageError
+from pytest_judgesense.files import read_text
+from pytest_judgesense.judges.local.models import name_of
+from pytest_judgesense.judges.providers.base import PROVIDERS, SPEAK_OPENAI, Provider
+from pytest_judgesense.judges.simulated.profiles import observer_named
+from pytest_judgesense.judges.spec import JudgeFunction, JudgeSpec, Prices, Prompts, Repair
+
+# Replies of a model on this machine depend on a seed; calls share the processors.
+_LOCAL: Final[Mapping[str, Any]] = {"seed": 0, "timeout_s": 600.0}
+# A day: no call is waited for without end, and no timer takes an infinite number.
+LONGEST_CALL_S: Final = 86_400.0
+
+
+class _Form(BaseModel):
+    # Built when a table is read: many judges have none.
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
+
+
+class _File(_Form):
+    file: str
+
+
+class _PromptsForm(_Form):
+    pairwise: str | _File | None = None
+    strict: str | _File | None = None
+    paraphrases: list[str | _File] | dict[str, list[str | _File]] | None = None
+
+
+class _RepairForm(_Form):
+    judge: str | None = None
+    temperature: float = Field(default=0.0, ge=0, allow_inf_nan=False)
+
+
+def _known_provider(value: str, info: ValidationInfo) -> str:
+    known = (*PROVIDERS, *sorted(info.context or ()))
+    if value in known:
+        return value
+    raise ValueError(
+        f"there is no provider {value!r}, but: {', '.join(known)}; -p loads plugins with more"
+    )
+
+
+class _JudgeForm(_Form):
+    provider: Annotated[str, AfterValidator(_known_provider)]
+    model: str | None = None
+    function: str | None = None
+    base_url: str | None = None
+    api_key_env: str | None = None
+    temperature: float | None = Field(default=0.0, ge=0)
+    max_tokens: int = Field(default=256, ge=1)
+    reasoning: str | int | None = None
+    seed: Annotated[int, Strict()] | Literal[False] | None = None
+    top_p: Annotated[float, Field(gt=0, le=1)] | Literal[False] | None = None
+    system: str | None = None
+    system_role: bool = True
+    timeout_s: float = Field(default=120.0, gt=0, le=LONGEST_CALL_S)
+    max_body_bytes: Annotated[int, Strict()] = Field(default=MOST_BYTES, ge=1)
+    max_retries: int = Field(default=5, ge=0)
+    requests_per_minute: float | None = Field(default=None, gt=0, allow_inf_nan=False)
+    tokens_per_minute: float | None = Field(default=None, gt=0, allow_inf_nan=False)
+    structured: Annotated[bool, Strict()] | Literal["json"] | None = None
+    threads: Annotated[int, Strict()] | None = Field(default=None, ge=1)
+    context: Annotated[int, Strict()] | None = Field(default=None, ge=256)
+    logprobs: bool = False
+    options: dict[str, Any] = {}
+    concurrency: Annotated[int, Strict()] | None = Field(default=None, ge=1)
+    arguments: dict[str, str] = {}
+    prompts: _PromptsForm = Field(default_factory=_PromptsForm)
+    prices: Prices | None = None
+    repair: bool | _RepairForm = False
+
+    @model_validator(mode="after")
+    def _belongs_together(self) -> _JudgeForm:
+        if self.provider == "callable":
+            if ":" not in (self.model or self.function or ""):
+                raise ValueError('a callable judge has model = "package.module:function"')
+            if self.repair:
+                raise ValueError(
+                    "a callable judge brings its replies into form itself: repair is not for it"
+                )
+        elif self.model is None:
+            raise ValueError("model is missing")
+        elif self.arguments:
+            raise ValueError("arguments are those of a function: they are for a callable judge")
+        if self.provider == "azure" and self.base_url is None:
+            raise ValueError(
+                "an azure judge has base_url = https://NAME.openai.azure.com/openai/v1, with the "
+                "name of your resource"
+            )
+        if self.structured and self.provider == "callable":
+            raise ValueError(
+                "structured is for judges that are asked over HTTP, not for a function"
+            )
+        if self.structured == "json" and self.provider not in SPEAK_OPENAI:
+            raise ValueError(
+                'structured = "json" is the JSON mode of OpenAI-compatible endpoints: structured = '
+                f"true asks {self.provider} for its structured output"
+            )
+        if self.provider != "local" and (self.threads or self.context):
+            raise ValueError("threads and context are for the provider local, which runs the model")
+        if self.logprobs and self.provider in ("anthropic", "callable"):
+            raise ValueError(
+                f"logprobs is for OpenAI-compatible endpoints, which state them; {self.provider} "
+                "has none"
+            )
+        if self.provider not in PROVIDERS:
+            return self  # a plugin's provider validates its own settings
+        if self.options:
+            raise ValueError(f"options are for the provider of a plugin, not for {self.provider}")
+        kind = {"openai": str, "anthropic": int}.get(self.provider)
+        if self.reasoning is not None and type(self.reasoning) is not kind:
+            raise ValueError(
+                'reasoning is a word for openai ("low"), a number of tokens for anthropic'
+            )
+        if isinstance(self.reasoning, int) and not 0 < self.reasoning < self.max_tokens:
+            raise ValueError("reasoning leaves tokens for the answer: it is below max_tokens")
+        return self
+
+
+def judge_from_table(
+    name: str,
+    table: Mapping[str, Any],
+    folder: Path,
+    providers: Mapping[str, Provider] = MappingProxyType({}),
+) -> JudgeSpec:
+    """The judge of a table ``[tool.judgesense.judges.<name>]``, as read from TOML.
+
+    ``{file = "..."}`` prompts are looked up in ``folder``; ``providers`` are those of plugins.
+
+    Raises:
+        UsageError: a key or a value is wrong; it lists the valid ones.
+    """
+    try:
+        form = _JudgeForm.model_validate(table, context=providers)
+    except ValidationError as error:
+        problems = "; ".join(
+            f"{'.'.join(map(str, problem['loc'])) or 'table'}: {problem['msg']}"
+            for problem in error.errors()
+        )
+        raise UsageError(
+            f"judge {name!r} is declared wrongly",
+            found=problems,
+            expected="the keys " + ", ".join(sorted(_JudgeForm.model_fields)),
+            remedy=f"fix [tool.judgesense.judges.{name}]",
+        ) from error
+    model = form.model or form.function or ""
+    if form.provider == "embedded":
+        observer_named(model)
+    elif form.provider == "local":
+        name_of(model)
+    resolved: dict[str, Any] = {"model": model, "prompts": _prompts(name, form.prompts, folder)}
+    # Models that reason refuse a temperature of 0: unless one is asked for, none is sent.
+    if form.reasoning is not None and "temperature" not in form.model_fields_set:
+        resolved["temperature"] = None
+    # The embedded judge is deterministic for a seed: without one, all replicates would be equal.
+    if form.provider == "embedded" and form.seed is None:
+        resolved["seed"] = 0
+    if form.provider == "local":
+        resolved |= {key: _LOCAL[key] for key in _LOCAL.keys() - form.model_fields_set}
+    repair = _RepairForm() if form.repair is True else form.repair
+    resolved["repair"] = Repair(repair.judge, repair.temperature) if repair else None
+    settings = {key: getattr(form, key) for key in _JudgeForm.model_fields if key != "function"}
+    plugged = providers.get(form.provider)
+    return JudgeSpec(name=name, plugin_provider=plugged, folder=folder, **settings | resolved)
+
+
+def Judge(name: str, function: JudgeFunction | None = None, **settings: Any) -> JudgeSpec:
+    """A judge, to be returned from ``pytest_judgesense_judges`` in a ``conftest.py``.
+
+    Args:
+        name: how tests and reports call it.
+        function: any function, sync or async. It takes the messages (a list of ``{"role": ...,
+            "content": ...}``), or fields of the suite by the names of its parameters or by
+            ``arguments``; it returns a text, a label, a bool, an Enum, a number or a dictionary.
+        settings: the keys of a table ``[tool.judgesense.judges.<name>]``; ``provider`` may be a
+            `Provider` itself.
+
+    Raises:
+        UsageError: a setting is unknown or wrong.
+    """
+    if function is not None:
+        called = getattr(function, "__qualname__", type(function).__qualname__)
+        target = f"{getattr(function, '__module__', '?')}:{called}"
+        table = {"provider": "callable", "model": target, **settings}
+        return replace(judge_from_table(name, table, Path()), function=function, folder=None)
+    provider = settings.get("provider")
+    if isinstance(provider, Provider):
+        named = {**settings, "provider": provider.name}
+        return judge_from_table(name, named, Path(), {provider.name: provider})
+    return judge_from_table(name, settings, Path())
+
+
+def _prompts(name: str, form: _PromptsForm, folder: Path) -> Prompts:
+    files: list[Path] = []
+
+    def read(value: str | _File) -> str:
+        if isinstance(value, str):
+            return value
+        path = folder / value.file
+        with UsageError.instead_of(
+            (OSError, UnicodeDecodeError),
+            f"a prompt of judge {name!r} cannot be read",
+            expected=f"a text file in UTF-8 at {path}",
+        ):
+            text = read_text(path)
+        files.append(path.resolve())
+        return text
+
+    given = form.paraphrases or {}
+    by_suite = {"*": given} if isinstance(given, list) else given
+    for values in by_suite.values():
+        if len(values) < 2:
+            raise UsageError(
+                f"prompts.paraphrases of judge {name!r} has nothing to compare",
+                found=f"{len(values)} wording",
+                expected="two or more wordings of the same prompt",
+            )
+    return Prompts(
+        pairwise=None if form.pairwise is None else read(form.pairwise),
+        strict=None if form.strict is None else read(form.strict),
+        paraphrases={suite: tuple(map(read, values)) for suite, values in by_suite.items()},
+        files=tuple(files),
+    )

@@ -484,6 +484,7 @@ class State:
         # pytest searches all that is left for garbage, twice.
         for measured in ("run", "datasheet"):
             vars(self).pop(measured, None)
+        self._received = []
         for folder in self._made_folders:
             shutil.rmtree(folder, ignore_errors=True)
 

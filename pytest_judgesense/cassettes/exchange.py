@@ -287,7 +287,7 @@ def text_of_line(line: bytes, path: Path, number: int) -> tuple[str, str]:
         BrokenCassette: it is not a shared text, or does not match its id.
     """
     try:
-        value = json_value(line)
+        value = _loaded(line)
         text = value["text"]
         if text_id(text) != value["id"]:
             raise ValueError(f"a text that is not the one of {value['id']}")  # noqa: TRY301

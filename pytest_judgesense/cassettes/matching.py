@@ -109,8 +109,11 @@ class Recordings:
         """Add a line of the file."""
         trial = line.head.trial
         with self._lock:
-            insort(self._lines.setdefault(trial, []), line, key=lambda one: one.head.call)
             self._replies.pop(trial, None)
+            if trial in self._lines:
+                insort(self._lines[trial], line, key=lambda one: one.head.call)
+            else:
+                self._lines[trial] = [line]
 
     @property
     def trials(self) -> set[str]:

@@ -120,13 +120,14 @@ def _course(
 def _parsed(suite: Suite, question: Question, reply: Reply | Failed) -> Reading:
     if isinstance(reply, Failed):
         return reply, None
-    reading: Reading = Unparsed("empty reply"), None
-    if reply.text is not None:
-        if (form := question.reply or suite.reply) is None:
-            reading = parse_reply(reply.text, suite.space, truncated=reply.truncated), None
-        else:
-            with suite.form.blamed():
-                reading = form.read(reply.text, reply.truncated)
+    reading: Reading
+    if reply.text is None:
+        reading = Unparsed("empty reply"), None
+    elif (form := question.reply or suite.reply) is None:
+        reading = parse_reply(reply.text, suite.space, truncated=reply.truncated), None
+    else:
+        with suite.form.blamed():
+            reading = form.read(reply.text, reply.truncated)
     # An endpoint may cut a reply off and say so: then a missing verdict is not a format error.
     declined = reply.refused and isinstance(reading[0], Unparsed)
     return (Unparsed("refusal"), None) if declined else reading

@@ -124,6 +124,8 @@ def _count(found: Any, before: int | None) -> int | None:
 def summed(usages: Iterable[Usage]) -> Usage:
     """The tokens of several answers; ``None`` where none of them states a number."""
     given = list(usages)
+    if len(given) == 1:
+        return given[0]
     prompts = [one.prompt_tokens for one in given if one.prompt_tokens is not None]
     completions = [one.completion_tokens for one in given if one.completion_tokens is not None]
     return Usage(sum(prompts) if prompts else None, sum(completions) if completions else None)

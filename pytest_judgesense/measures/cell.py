@@ -275,7 +275,7 @@ def no_preference(judgment: Judgment) -> bool:
 
 def answered(judgment: Judgment) -> bool:
     """Whether the reply states a verdict."""
-    return judgment.verdict is not None
+    return isinstance(judgment.outcome, Verdict)
 
 
 @dataclass(frozen=True)
@@ -380,7 +380,7 @@ class Units:
     @classmethod
     def of_calls(cls, judgments: Iterable[Judgment], value: Callable[[Judgment], float]) -> Units:
         """Units that are single calls; see `collect`."""
-        return cls.collect(((judgment,) for judgment in judgments), value)
+        return cls.collect(zip(judgments, strict=True), value)
 
     @property
     def observations(self) -> Observations | None:

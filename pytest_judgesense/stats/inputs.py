@@ -70,7 +70,7 @@ def cluster_codes(clusters: Clusters) -> tuple[NDArray[np.intp], int]:
             return inverse, int(found.size)
     names = sorted(dict.fromkeys(clusters), key=_place)
     index = {name: code for code, name in enumerate(names)}
-    codes = np.fromiter((index[name] for name in clusters), dtype=np.intp, count=len(clusters))
+    codes = np.fromiter(map(index.__getitem__, clusters), dtype=np.intp, count=len(clusters))
     return codes, len(index)
 
 

@@ -75,7 +75,8 @@ class Server(FastServer):
 
 def with_pid(place: str, *given: Any) -> Any:
     """`record_shard`, of which the process id is known."""
-    Path(place, str(given[2])).write_text(str(os.getpid()), encoding="utf-8")
+    _path, _sent, _lasting, number, *_ = given
+    Path(place, str(number)).write_text(str(os.getpid()), encoding="utf-8")
     return record_shard(*given)
 
 

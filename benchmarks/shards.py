@@ -106,7 +106,8 @@ def measured(server: Server, replicates: int) -> int:
 
     def row(name: str, shards: int, pool: Any, beside: Callable[[], None] | None = None) -> None:
         server.forget()
-        thread = threading.Thread(target=beside) if beside else None
+        # It ends with the process: a job that fails never gets to where it waits for.
+        thread = threading.Thread(target=beside, daemon=True) if beside else None
         if thread:
             thread.start()
         with closing(pool):

@@ -38,7 +38,7 @@ from pytest_judgesense.judges.client import Answer, Client, Course, open_client
 from pytest_judgesense.judges.loop import AskingLoop, together
 from pytest_judgesense.judges.prompts import judge_for_suite, suite_for_judge
 from pytest_judgesense.judges.providers.base import Reply
-from pytest_judgesense.judges.readable import FirstReplies
+from pytest_judgesense.judges.readable import BY_OPTION, FirstReplies
 from pytest_judgesense.judges.resolving import credentials_of
 from pytest_judgesense.judges.session import AskedOn, Refusals, SessionCalls, refused_unasked
 from pytest_judgesense.judges.simulated.observer import Skill
@@ -179,6 +179,7 @@ class Asking(TypedDict, total=False):
         trust: what may be sent, and where to.
         max_unparsed: stop calling after this many replies if none of them states a verdict; 0 for
             no limit.
+        max_unparsed_set_by: how errors say where that number is set, with ``{}`` for it.
         told: called with the path of a cassette and each line recorded in it.
     """
 
@@ -191,6 +192,7 @@ class Asking(TypedDict, total=False):
     registry: Registry
     trust: Trust
     max_unparsed: int
+    max_unparsed_set_by: str
     told: Told
 
 
@@ -374,6 +376,7 @@ def _ask(
     registry: Registry = BUILT_IN,
     trust: Trust = ANY_FILES,
     max_unparsed: int = 0,
+    max_unparsed_set_by: str = BY_OPTION,
     told: Told = lambda _path, _line: None,
 ) -> tuple[_Opened, Sequence[AskedOn], dict[str, Answer]]:
     """The answers to ``trials`` of a suite for this judge, by trial, and their sources.
@@ -404,7 +407,7 @@ def _ask(
     verdicts = suite.space.verdicts
     if suite.space.criteria or len(verdicts) > _MOST_NAMED:
         verdicts = ()
-    first = FirstReplies(0 if mode == "replay" else max_unparsed, verdicts)
+    first = FirstReplies(0 if mode == "replay" else max_unparsed, verdicts, max_unparsed_set_by)
     answers: dict[str, Answer] = {}
     left_out: list[tuple[Trial, LimitReached]] = []
     for batch in batches(answers) if batches else [trials]:

@@ -125,6 +125,7 @@ def measure(
     seed: int = 0,
     policy: Policy = "estimate",
     concurrency: int = CONCURRENCY,
+    max_unparsed: int = 20,
     registry: Registry = BUILT_IN,
 ) -> MeasuredDatasheet:
     """Measure judges on suites and evaluate the checks that the suites declare.
@@ -141,6 +142,8 @@ def measure(
         seed: seed of all random draws of the estimators.
         policy: how checks decide: ``estimate`` or ``confident``.
         concurrency: number of concurrent calls.
+        max_unparsed: calls to a judge stop if none of its first ``max_unparsed`` replies to a
+            suite states a verdict, as ``--judge-max-unparsed`` does; 0 never stops.
         registry: the instruments and plugins to use.
 
     Returns:
@@ -151,6 +154,7 @@ def measure(
         UsageError: an argument is none of those above, or a policy needs a session.
         CassetteError: the recording cannot be used.
         JudgeError: the judge cannot be called.
+        LimitReached: none of its first replies states a verdict; they are recorded.
     """
     _refuse_unknown("mode", mode, get_args(Mode))
     if policy == "refuted":
@@ -163,6 +167,7 @@ def measure(
         raise UsageError(f"registry {_shown(registry)} is wrong", expected="a Registry, or none")
     seed = _whole("seed", seed, least=0)
     concurrency = _whole("concurrency", concurrency, least=1)
+    max_unparsed = _whole("max_unparsed", max_unparsed, least=0)
     found = [_suite(one, registry) for one in _several("suite", suites)]
     specs = _judges(_several("judge", judges), registry)
     folder = _folder(cassettes)
@@ -193,6 +198,8 @@ def measure(
                 how_to_record='record it: the same call of measure with mode="record"',
                 registry=registry,
                 trust=trust,
+                max_unparsed=max_unparsed,
+                max_unparsed_set_by="max_unparsed={}",
             )
 
     stop = deadline.interrupt if mode == "record" else None

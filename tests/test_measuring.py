@@ -14,7 +14,7 @@ import pytest
 
 from pytest_judgesense import Judge, measure
 from pytest_judgesense.commands.main import main
-from pytest_judgesense.errors import MissingRecording, UsageError
+from pytest_judgesense.errors import LimitReached, MissingRecording, UsageError
 from pytest_judgesense.report.rows import COLUMNS
 from tests.plugin.project import parity_suite
 
@@ -147,6 +147,7 @@ def test_what_is_not_known_is_a_usage_error(tmp_path: Path) -> None:
         *(("policy", one, "one of estimate, confident") for one in ("foo", None, 1)),
         *(("seed", one, "a whole number, at least 0") for one in (-1, "1", None, 1.5, True)),
         *(("concurrency", one, "a whole number, at least 1") for one in (0, -1, "1", None, True)),
+        *(("max_unparsed", one, "a whole number, at least 0") for one in (-1, "1", None, True)),
         *(("cassettes", one, "a path, as str or Path") for one in (3, b"cassettes", ["cassettes"])),
         ("registry", None, "a Registry"),
         ("suites", None, "the name of a suite"),
@@ -169,6 +170,21 @@ def test_an_argument_of_the_wrong_kind_is_refused_before_any_call(
     with pytest.raises(UsageError, match=told):
         measure(**(taken | {argument: given}))
     assert not asked
+
+
+def test_a_judge_of_whom_no_reply_can_be_read_is_not_asked_for_everything(tmp_path: Path) -> None:
+    asked = []
+
+    def vague(messages: list[dict[str, str]]) -> str:
+        asked.append(messages)
+        return "hard to say"
+
+    with pytest.raises(LimitReached, match=r"the first 2 .*\(max_unparsed=2\)") as stopped:
+        measure(vague, parity_suite(tmp_path), mode="record", cassettes=tmp_path, max_unparsed=2)
+    assert len(asked) == 2
+    assert "max_unparsed=0 turns this limit off" in str(stopped.value)
+    measure(vague, parity_suite(tmp_path), mode="record", cassettes=tmp_path, max_unparsed=0)
+    assert len(asked) == 18  # 6 items in 3 wordings: what was recorded is not asked again
 
 
 def test_a_seed_of_numpy_is_a_number() -> None:

@@ -25,6 +25,8 @@ _LINE_BREAK: Final = "\n            "
 # Replies that are shown of those that cannot be read.
 _MOST_SHOWN: Final = 3
 _LONGEST: Final = 100
+# How the limit is set in a session of pytest, or by `judgesense record`.
+BY_OPTION: Final = "--judge-max-unparsed {}"
 # So many times as many calls may fail, with no verdict in between.
 _FAILING: Final = 5
 
@@ -33,11 +35,15 @@ class FirstReplies:
     """Lets the first trials of a suite begin, and the others once one of those could be read.
 
     After ``most`` that could not, with none that could, no other begins, nor after five times as
-    many calls that failed; 0 sets no limit. Errors name the ``verdicts`` that a reply may state.
+    many calls that failed; 0 sets no limit. Errors name the ``verdicts`` that a reply may state,
+    and the limit as its user sets it: ``setting`` with the number in place of ``{}``.
     """
 
-    def __init__(self, most: int = 0, verdicts: Sequence[str] = ()) -> None:
+    def __init__(
+        self, most: int = 0, verdicts: Sequence[str] = (), setting: str = BY_OPTION
+    ) -> None:
         self._most = most
+        self._setting = setting
         self._verdicts = verdicts
         self._recorded: list[Path] = []
         self._open = not most
@@ -96,11 +102,11 @@ class FirstReplies:
         if self._all_fail:
             return LimitReached(
                 f"{len(self._failed)} calls failed, and none before gave a verdict "
-                f"(--judge-max-unparsed {self._most})",
+                f"({self._setting.format(self._most)})",
                 found=_LINE_BREAK.join(_lines(self._failed)),
                 expected="a reply with a verdict before as many calls fail; otherwise asking stops",
                 remedy="fix the request or the function, and run again: failed calls are made "
-                "again; --judge-max-unparsed 0 turns this limit off",
+                f"again; {self._setting.format(0)} turns this limit off",
             )
         shown = _LINE_BREAK.join(_lines(self._unread))
         named = f" ({', '.join(self._verdicts)})" if self._verdicts else ""
@@ -111,11 +117,11 @@ class FirstReplies:
             before = f"; {count} of these are from before: to ask for all again, rm {files}"
         return LimitReached(
             f"none of the first {len(self._unread)} replies states a verdict "
-            f"(--judge-max-unparsed {self._most})",
+            f"({self._setting.format(self._most)})",
             found=shown,
             expected=f"a verdict{named} in at least one of them; otherwise asking stops",
             remedy="fix the prompt, the function or [space] names of the suite, and run again: "
-            f"recorded replies are kept{before}; --judge-max-unparsed 0 turns this limit off",
+            f"recorded replies are kept{before}; {self._setting.format(0)} turns this limit off",
         )
 
 

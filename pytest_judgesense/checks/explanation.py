@@ -14,7 +14,7 @@ from itertools import islice
 from typing import Any, Final, Literal, NamedTuple
 
 from pytest_judgesense.checks.evidence import evidence_of, items_of, spread
-from pytest_judgesense.checks.outcome import Finding, Outcome, OutcomeWord, lint_suite
+from pytest_judgesense.checks.outcome import Finding, Outcome, OutcomeWord, Warned, lint_suite
 from pytest_judgesense.checks.regression import Comparison, RegressionOutcome, Side
 from pytest_judgesense.datasheet import CheckLine, Gate
 from pytest_judgesense.errors import SuiteError, printable
@@ -76,12 +76,9 @@ def line_of(
     cell: Cell,
     cleaned: Callable[[str], str] = str,
     *,
-    warned: bool = True,
+    warned: Warned = "settled",
 ) -> CheckLine:
-    """The outcome of a check as stored in the datasheet; ``cleaned`` removes credentials.
-
-    ``warned``: with how many clusters would settle a close one, which takes a simulation.
-    """
+    """The outcome of a check as stored in the datasheet; ``cleaned`` removes credentials."""
     check = outcome.check
     said = Statement("", "", "") if outcome.outcome == "pass" else statement(outcome, cell)
     return CheckLine(
@@ -93,10 +90,15 @@ def line_of(
         outcome=outcome.outcome,
         policy=outcome.policy,
         explanation=summary(outcome),
-        warnings=outcome.warnings if warned else (),
+        warnings=warnings_of(outcome, warned),
         gates=tuple(_gates(outcome)),
         **dict(zip(said._fields, map(cleaned, said), strict=True)),
     )
+
+
+def warnings_of(outcome: Outcome | RegressionOutcome, warned: Warned) -> tuple[str, ...]:
+    """The warnings of an outcome: all, those that need no simulation, or none."""
+    return () if warned == "none" else outcome.warnings(settled=warned == "settled")
 
 
 def _gates(outcome: Outcome | RegressionOutcome) -> Iterator[Gate]:
@@ -324,8 +326,8 @@ def _details(finding: Finding) -> Iterator[str]:
         yield counts
     if missing.unparsed or missing.failed:
         yield f"missing replies: {missing.unparsed} unparsed, {missing.failed} failed"
-    if finding.warning:
-        yield finding.warning
+    if warning := finding.warning():
+        yield warning
 
 
 def failures(judgments: Iterable[Judgment]) -> Iterator[str]:
@@ -394,7 +396,7 @@ def _regression_lines(
     for line in flip_lines(compared.worse, title, outcome.old, outcome.new, prompt_of):
         yield f"  {line}"
     yield f"  {_regression_summary(outcome)}"
-    yield from (f"  {text}" for text in (*outcome.warnings, *compared.notes))
+    yield from (f"  {text}" for text in (*outcome.warnings(), *compared.notes))
     yield "  what changed beside the verdicts:"
     yield from (f"    {line}" for line in outcome.changes or ["nothing that is known"])
 

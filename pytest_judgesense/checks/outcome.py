@@ -51,6 +51,11 @@ from pytest_judgesense.trial import Trial
 
 Policy: TypeAlias = Literal["estimate", "confident", "refuted"]
 OutcomeWord: TypeAlias = Literal["pass", "fail", "inconclusive"]
+# What is told of a close outcome: nothing, that it is, or also what would settle it. A session that
+# shows less need not simulate how many clusters would.
+Warned: TypeAlias = Literal["none", "close", "settled"]
+# From whether to say what would settle it to the warning.
+Warns: TypeAlias = Callable[[bool], str | None]
 
 # Above this share of missing replies the worst case must clear the bar as well.
 MOST_MISSING: Final = 0.05
@@ -92,17 +97,16 @@ class Finding:
     measure: Measure
     outcome: OutcomeWord = "inconclusive"
     reason: str | None = None
-    said: str | Callable[[], str | None] | None = None
+    said: str | Warns | None = None
     tolerated: bool = False
 
     @property
     def floor(self) -> bool:
         return self.measure.floor
 
-    @property
-    def warning(self) -> str | None:
-        """That the interval straddles the bar, and how many clusters would settle it."""
-        return self.said() if callable(self.said) else self.said
+    def warning(self, *, settled: bool = True) -> str | None:
+        """That the interval straddles the bar; ``settled``: by how many clusters it would not."""
+        return self.said(settled) if callable(self.said) else self.said
 
     def clears(self, number: float) -> bool:
         """Whether a number lies on the right side of the bar, or on the bar itself."""
@@ -158,15 +162,15 @@ class Outcome:
         words = {finding.outcome for finding in self.findings}
         return "fail" if "fail" in words else "inconclusive" if "inconclusive" in words else "pass"
 
-    @property
-    def warnings(self) -> tuple[str, ...]:
+    def warnings(self, *, settled: bool = True) -> tuple[str, ...]:
+        """The warnings of the findings; without ``settled`` none needs a simulation."""
         several = len(self.findings) > 1
         return tuple(
-            f"at temperature {finding.estimate.condition['temperature']:g}: {finding.warning}"
+            f"at temperature {finding.estimate.condition['temperature']:g}: {warning}"
             if several and "temperature" in finding.estimate.condition
-            else finding.warning
+            else warning
             for finding in self.findings
-            if finding.warning
+            if (warning := finding.warning(settled=settled))
         )
 
 
@@ -310,20 +314,22 @@ def refuting_alphas(findings: Sequence[Finding | None], alpha: float = ALPHA) ->
         left = {at: one for at, one in left.items() if at not in now}
 
 
-def _straddling(finding: Finding) -> str | None:
+def _straddling(finding: Finding, settled: bool) -> str | None:
     interval = finding.estimate.clustered
     if interval is None or not interval.lower < finding.bar < interval.upper:
         return None
-    return _settling(finding, interval, _TWO_SIDED)
+    return _settling(finding, interval, settled, _TWO_SIDED)
 
 
-def _settling(finding: Finding, interval: Clustered, tail: float = _CONFIDENT) -> str:
-    """What straddles, and how many clusters would leave at most ``tail`` beyond the bar."""
+def _settling(
+    finding: Finding, interval: Clustered, settled: bool, tail: float = _CONFIDENT
+) -> str:
+    """What straddles; ``settled``: how many clusters leave at most ``tail`` beyond the bar."""
     flags = finding.estimate.flags
     lower = number_text(interval.lower, flags, "lower end ")
     upper = number_text(interval.upper, flags, "upper end ")
     span = f"the 95% interval {lower} to {upper} straddles the bar {finding.bar:g}"
-    clusters = _clusters_to_settle(finding, interval, tail)
+    clusters = _clusters_to_settle(finding, interval, tail) if settled else None
     if clusters is None:
         return span
     return f"{span}; about {clusters} clusters with such answers would settle it in 80%"

@@ -256,12 +256,11 @@ class RegressionOutcome:
         incomparable = compared.blocked is not None or compared.difference is None
         return "inconclusive" if incomparable or self.policy == "confident" else "pass"
 
-    @property
-    def warnings(self) -> tuple[str, ...]:
-        """What an inconclusive comparison cannot exclude."""
+    def warnings(self, *, settled: bool = True) -> tuple[str, ...]:
+        """What an inconclusive comparison cannot exclude; ``settled``: and what would do it."""
         if self.verdict != "inconclusive":
             return ()
-        needed = self.comparison.clusters_needed(self.margin, self.adjusted)
+        needed = settled and self.comparison.clusters_needed(self.margin, self.adjusted)
         text = self.comparison.blocked or (
             f"a loss of {self.margin:g} is neither shown nor excluded"
             + (f"; about {needed} clusters would settle it in four of five cases" if needed else "")

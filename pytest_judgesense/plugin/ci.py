@@ -92,10 +92,10 @@ def require_pass(
         entry["explanation"] = str(error)
         raise
     else:
-        from pytest_judgesense.checks.explanation import summary
+        from pytest_judgesense.checks.explanation import summary, warnings_of
 
         entry |= _numbers(outcome)
-        warnings = outcome.warnings if run.tells_close_calls else ()
+        warnings = warnings_of(outcome, run.warned)
         entry["explanation"] = "; ".join([summary(outcome), *warnings])
     finally:
         entry = {name: printable_lines(run.cleaned(text)) for name, text in entry.items()}

@@ -33,6 +33,7 @@ from pytest_judgesense.checks.outcome import (
     Finding,
     Outcome,
     Rule,
+    Warned,
     judge_check,
     refuting_alphas,
 )
@@ -72,7 +73,7 @@ from pytest_judgesense.plugin.garbage import uncollected
 from pytest_judgesense.plugin.members import Member
 from pytest_judgesense.plugin.progress import Progress
 from pytest_judgesense.plugin.recordings import Recordings, recorder_of
-from pytest_judgesense.plugin.screen import columns_of, tables_shown, tells_close_calls, tells_luck
+from pytest_judgesense.plugin.screen import columns_of, tables_shown, tells_luck, warned_of
 from pytest_judgesense.plugin.settings import Settings, Shared
 from pytest_judgesense.plugin.suite_names import split_name
 from pytest_judgesense.registry import Registry
@@ -306,9 +307,9 @@ class Run:
         return self._held[member.key]
 
     @cached_property
-    def tells_close_calls(self) -> bool:
-        """Whether anybody reads how many clusters would settle a close outcome."""
-        return tells_close_calls(self._config, self._settings)
+    def warned(self) -> Warned:
+        """What is told of close outcomes."""
+        return warned_of(self._config, self._settings)
 
     def outcome(
         self, judge: JudgeSpec, suite: Suite, check: Check, rivals: Sequence[JudgeSpec] = ()
@@ -337,7 +338,7 @@ class Run:
             found = check.kind.judge(check, suite.kind, cells, rule)
         else:
             found = measurement.outcome_of(check, rule)
-        line = line_of(found, measurement.cell, self.cleaned, warned=self.tells_close_calls)
+        line = line_of(found, measurement.cell, self.cleaned, warned=self.warned)
         self._pend(measurement, line)
         if tells_luck(self._config):
             # Sessions on other items are the same for all checks of a suite.

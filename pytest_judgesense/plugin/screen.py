@@ -23,6 +23,7 @@ import pytest
 from pytest_judgesense.errors import on_github
 
 if TYPE_CHECKING:
+    from pytest_judgesense.checks.outcome import Warned
     from pytest_judgesense.plugin.settings import Settings
     from pytest_judgesense.report.summary import Missed
     from pytest_judgesense.report.view import View
@@ -51,9 +52,12 @@ def tells_luck(config: pytest.Config) -> bool:
     return config.get_verbosity() >= 0 and not config.getoption("no_summary")
 
 
-def tells_close_calls(config: pytest.Config, settings: Settings) -> bool:
-    """Whether this session prints or writes how many clusters would settle a close outcome."""
-    return tables_shown(config, settings) != "none" or bool(config.getoption("xmlpath", None))
+def warned_of(config: pytest.Config, settings: Settings) -> Warned:
+    """What this session tells of close outcomes: by how many clusters settled, or that alone."""
+    tables = tables_shown(config, settings)
+    if tables == "all" or config.getoption("xmlpath", None):
+        return "settled"
+    return "none" if tables == "none" else "close"
 
 
 def datasheet_lines(view: View | None, missed: Sequence[Missed], verbosity: int) -> Iterator[str]:

@@ -111,7 +111,7 @@ def test_a_ceiling_under_confident() -> None:
 
 
 def clusters_said(found: Outcome) -> int:
-    (warning,) = found.warnings
+    (warning,) = found.warnings()
     number = re.search(r"straddles the bar \S+; about (\d+) clusters", warning)
     assert number, warning
     return int(number[1])
@@ -162,12 +162,12 @@ def test_where_all_agree_the_clusters_follow_from_the_bound_alone() -> None:
 def test_a_failure_close_to_the_bar_warns_as_well() -> None:
     found = outcome(agreeing(34, 40), "jss_floor", 0.9)
     assert found.outcome == "fail"
-    assert "straddles the bar" in found.warnings[0]
+    assert "straddles the bar" in found.warnings()[0]
 
 
 def test_far_from_the_bar_nothing_is_warned_of() -> None:
-    assert outcome(agreeing(40, 40), "jss_floor", 0.5).warnings == ()
-    assert outcome(agreeing(5, 40), "jss_floor", 0.9).warnings == ()
+    assert outcome(agreeing(40, 40), "jss_floor", 0.5).warnings() == ()
+    assert outcome(agreeing(5, 40), "jss_floor", 0.9).warnings() == ()
 
 
 def test_side_bias_is_settled_as_a_share() -> None:
@@ -387,7 +387,7 @@ def test_under_confident_the_upper_bound_of_the_threshold_must_clear() -> None:
     assert outcome(many, name, 1, policy="confident").outcome == "pass"
     found = outcome(few, name, 1, policy="confident")
     assert found.outcome == "inconclusive"
-    assert "the 95% interval 0.000 to > 1 straddles the bar 1" in str(found.warnings)
+    assert "the 95% interval 0.000 to > 1 straddles the bar 1" in str(found.warnings())
 
 
 def test_what_cannot_be_computed_says_the_same_of_every_condition() -> None:

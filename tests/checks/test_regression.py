@@ -63,7 +63,7 @@ def outcome(
 
 def test_the_same_verdicts_are_unchanged_without_a_test() -> None:
     found = outcome(wordings(10), wordings(10))
-    assert (found.verdict, found.outcome, found.warnings) == ("unchanged", "pass", ())
+    assert (found.verdict, found.outcome, found.warnings()) == ("unchanged", "pass", ())
     assert found.comparison.difference is None
 
 
@@ -100,7 +100,7 @@ def test_few_flips_are_inconclusive_and_fail_under_confident_alone(flips: int) -
     # that 5% are lost, be it one or three.
     loose = outcome(wordings(0, 20), wordings(flips, 20))
     assert (loose.verdict, loose.outcome) == ("inconclusive", "pass")
-    assert "in four of five cases" in loose.warnings[0]
+    assert "in four of five cases" in loose.warnings()[0]
     strict = outcome(wordings(0, 20), wordings(flips, 20), policy="confident")
     assert (strict.verdict, strict.outcome) == ("inconclusive", "inconclusive")
 
@@ -168,7 +168,7 @@ def test_a_judge_that_gives_one_answer_now_is_no_better_for_its_jss() -> None:
     for policy in ("estimate", "confident"):
         found = outcome(wordings(10), one_answer, policy=policy)  # type: ignore[arg-type]
         assert (found.verdict, found.outcome) == ("inconclusive", "inconclusive")
-        assert "degenerate" in found.warnings[0]
+        assert "degenerate" in found.warnings()[0]
 
 
 def test_flips_hidden_behind_missing_replies_do_not_pass() -> None:
@@ -180,14 +180,14 @@ def test_flips_hidden_behind_missing_replies_do_not_pass() -> None:
     ]
     found = outcome(wordings(0), cell(YES_NO, lost))
     assert found.outcome == "inconclusive"
-    assert "5 of 40 units" in found.warnings[0]
+    assert "5 of 40 units" in found.warnings()[0]
 
 
 def test_what_was_not_measured_is_inconclusive_and_says_which() -> None:
     alone = cell(YES_NO, worded({f"i{k}": ("YES",) for k in range(10)}))
     found = outcome(alone, wordings(0, 10))
     assert found.outcome == "inconclusive"
-    assert found.warnings[0].startswith("the baseline has no jss")
+    assert found.warnings()[0].startswith("the baseline has no jss")
 
 
 def test_what_was_measured_neither_then_nor_now_is_not_unchanged() -> None:

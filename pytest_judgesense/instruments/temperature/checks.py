@@ -11,7 +11,7 @@ refuted at a temperature up to there.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import takewhile
@@ -23,6 +23,7 @@ from pytest_judgesense.checks.outcome import (
     Outcome,
     OutcomeWord,
     Rule,
+    Warns,
     judge_estimate,
 )
 from pytest_judgesense.errors import UsageError, unknown_name
@@ -140,10 +141,10 @@ def judge_recommendation(
     best, end = _recommended(climb)
     least = check.bars.get("at_least", min(climb, default=0.0))
     nothing = reason = None
-    warning: Callable[[], str | None] | None = None
+    warning: Warns | None = None
 
-    def straddling(at: float) -> str | None:
-        said = [told for found in climb[at].findings if (told := found.warning)]
+    def straddling(at: float, settled: bool) -> str | None:
+        said = [told for one in climb[at].findings if (told := one.warning(settled=settled))]
         return f"at {at:g}: {'; '.join(said)}" if said else None
 
     if best is None:

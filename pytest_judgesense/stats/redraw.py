@@ -12,7 +12,7 @@ References:
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,12 +21,21 @@ from pytest_judgesense.stats.dirichlet import chances_above
 
 _Floats: TypeAlias = NDArray[np.float64]
 Flags: TypeAlias = NDArray[np.bool_]
+_BLOCK: Final = 1 << 20  # clusters drawn at a time: 8 MiB
 
 
 def drawn_counts(clusters: int, draws: int, seed: Sequence[int]) -> NDArray[np.int64]:
     """How often each cluster is in each draw, shape (draws, clusters)."""
     rng = np.random.default_rng(seed)
-    return rng.multinomial(clusters, np.full(clusters, 1 / clusters), size=draws)
+    counts = np.empty((draws, clusters), dtype=np.int64)
+    rows = max(1, _BLOCK // clusters)
+    for start in range(0, draws, rows):
+        part = counts[start : start + rows]
+        # Each row has codes of its own. That is ten times as fast as multinomial draws.
+        drawn = rng.integers(clusters, size=part.shape)
+        drawn += clusters * np.arange(len(part))[:, np.newaxis]
+        part[:] = np.bincount(drawn.ravel(), minlength=part.size).reshape(part.shape)
+    return counts
 
 
 def cluster_sums(

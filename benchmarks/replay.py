@@ -39,7 +39,8 @@ from pytest_judgesense.judges.calls import renderer
 from pytest_judgesense.judges.client import Client, open_client
 from pytest_judgesense.judges.prompts import judge_for_suite, render_messages
 from pytest_judgesense.judges.providers.builtin import BUILT_IN
-from pytest_judgesense.judges.spec import JudgeSpec, judge_from_name
+from pytest_judgesense.judges.resolving import judge_from_name
+from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.measurement import judgment_of
 from pytest_judgesense.suites.builtin import builtin_suites
 from pytest_judgesense.suites.item import Item

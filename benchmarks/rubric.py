@@ -39,8 +39,8 @@ from pytest_judgesense.instruments.rubric import estimators
 from pytest_judgesense.instruments.rubric.grades import by_criterion
 from pytest_judgesense.instruments.rubric.simulated import grade_output
 from pytest_judgesense.judges.calls import renderer
+from pytest_judgesense.judges.resolving import judge_from_name
 from pytest_judgesense.judges.simulated.observer import Observer
-from pytest_judgesense.judges.spec import judge_from_name
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.suites.builtin import builtin_suites
 from pytest_judgesense.suites.item import Item

@@ -23,7 +23,7 @@ if __name__ == "__main__":
 
 from pytest_judgesense.commands.lint import lint_report
 from pytest_judgesense.estimate import find_estimate
-from pytest_judgesense.judges.spec import judge_from_name
+from pytest_judgesense.judges.resolving import judge_from_name
 from pytest_judgesense.measurement import Measurement
 from pytest_judgesense.suites.item import Item
 from pytest_judgesense.suites.shortcuts import MOST_SOLVED, SCORERS, solved

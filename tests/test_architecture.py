@@ -105,7 +105,7 @@ DOORS = {
         "suites.stimuli",
         "suites.loading",
         "instruments.",
-        "judges.spec",
+        "judges.table",
         "report.kinds",
         "report.log",
         "baseline",
@@ -205,7 +205,7 @@ def test_imports_run_downward_only(module: str) -> None:
 
 
 def test_the_root_gives_users_judges_measuring_and_comparing_and_nothing_else() -> None:
-    assert OWN[""] == {"judges.spec", "measuring", "stats.ranks"}
+    assert OWN[""] == {"judges.table", "measuring", "stats.ranks"}
     assert FOREIGN[""] == set()
 
 

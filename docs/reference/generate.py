@@ -24,7 +24,7 @@ from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.judges.providers.base import PROVIDERS, Reply
 from pytest_judgesense.plugin import hookspecs
 from pytest_judgesense.plugin.fixture_values import AskableJudge, DatasheetReader
-from pytest_judgesense.plugin.settings import OPTIONS
+from pytest_judgesense.plugin.options import OPTIONS
 
 DOCS = schemas.DOCS
 NOTE = "<!-- made by docs/reference/generate.py from the code: change it there -->"

@@ -23,11 +23,11 @@ from pytest_judgesense.cassettes.credentials import (
 )
 from pytest_judgesense.errors import UsageError, unknown_name
 from pytest_judgesense.files import read_text
-from pytest_judgesense.judges.local.models import JUDGES
+from pytest_judgesense.judges.local.models import BY_NAME, JUDGES, name_of
 from pytest_judgesense.judges.providers.base import PROVIDERS, Provider
 from pytest_judgesense.judges.providers.builtin import provider_of
-from pytest_judgesense.judges.simulated.profiles import PROFILES
-from pytest_judgesense.judges.spec import JudgeFunction, JudgeSpec, Repair, judge_from_name
+from pytest_judgesense.judges.simulated.profiles import PROFILES, observer_named
+from pytest_judgesense.judges.spec import JudgeFunction, JudgeSpec, Repair
 from pytest_judgesense.judges.statuses import reason_of
 from pytest_judgesense.limits import toml_value
 
@@ -38,6 +38,42 @@ def project_file(start: Path) -> Path | None:
     """The nearest ``pyproject.toml`` in the folder of ``start`` or above it."""
     folder = start if start.is_dir() else start.parent
     return next((p for one in (folder, *folder.parents) if (p := one / _PROJECT).is_file()), None)
+
+
+def comes_along(judge: JudgeSpec) -> bool:
+    """Whether the judge is exactly a language model with shipped recordings."""
+    return judge.name in JUDGES and judge == judge_from_name(judge.name)
+
+
+def judge_from_name(
+    name: str, providers: Mapping[str, Provider] = MappingProxyType({})
+) -> JudgeSpec:
+    """The judge of a ``provider:model`` name with default settings; `UsageError` otherwise.
+
+    An embedded judge has the name of its profile, which is its whole identity; a local judge has
+    that of its model, and can be selected by it.
+    """
+    provider, _, model = name.partition(":")
+    if provider == "embedded" and model:
+        observer_named(model)
+        return JudgeSpec(model, provider, model, seed=0, called=name, folder=Path())
+    # A judge of a table needs the forms of tables, and the embedded one does not.
+    from pytest_judgesense.judges.table import judge_from_table
+
+    if name in JUDGES:
+        model, more = JUDGES[name]
+        known = {"provider": "local", "model": model, **BY_NAME, **more}
+        spec = judge_from_table(name, known, Path(), providers)
+        return replace(spec, called=f"local:{name}" if name == model else name)
+    if (provider not in PROVIDERS and provider not in providers) or not model:
+        asked = [*PROVIDERS, *providers]
+        raise unknown_name("judge or provider", name, [f"{one}:MODEL" for one in asked])
+    table: dict[str, Any] = {"provider": provider, "model": model}
+    shown = name
+    if provider == "local":
+        shown, table = name_of(model), {**table, **BY_NAME}
+    spec = judge_from_table(shown, table, Path(), providers)
+    return replace(spec, called=name)
 
 
 def declared_judges(

@@ -6,18 +6,13 @@ import hashlib
 import json
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
-from typing import Annotated, Any, Final, Literal, TypeAlias
-
-from pydantic import Field
+from typing import Any, Final, Literal, TypeAlias
 
 from pytest_judgesense.cassettes.bodies import MOST_BYTES
-from pytest_judgesense.errors import unknown_name
-from pytest_judgesense.judges.local.models import BY_NAME, JUDGES, name_of
-from pytest_judgesense.judges.providers.base import PROVIDERS, Provider
-from pytest_judgesense.judges.simulated.profiles import observer_named
+from pytest_judgesense.judges.providers.base import Provider
 
 # Of the messages, or of fields of a suite; its return is read as a reply (see `judges.functions`).
 JudgeFunction: TypeAlias = Callable[..., Any]
@@ -31,8 +26,8 @@ _DEVICE: Final = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?", re.IGNORECA
 class Prices:
     """USD per million tokens."""
 
-    prompt: Annotated[float, Field(ge=0)]
-    completion: Annotated[float, Field(ge=0)]
+    prompt: float
+    completion: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,42 +179,6 @@ class JudgeSpec:
             "seed": self.seed,
             **{name: value for name, value in optional.items() if value is not None},
         }
-
-
-def comes_along(judge: JudgeSpec) -> bool:
-    """Whether the judge is exactly a language model with shipped recordings."""
-    return judge.name in JUDGES and judge == judge_from_name(judge.name)
-
-
-def judge_from_name(
-    name: str, providers: Mapping[str, Provider] = MappingProxyType({})
-) -> JudgeSpec:
-    """The judge of a ``provider:model`` name with default settings; `UsageError` otherwise.
-
-    An embedded judge has the name of its profile, which is its whole identity; a local judge has
-    that of its model, and can be selected by it.
-    """
-    provider, _, model = name.partition(":")
-    if provider == "embedded" and model:
-        observer_named(model)
-        return JudgeSpec(model, provider, model, seed=0, called=name, folder=Path())
-    # A judge of a table needs the forms of tables, and the embedded one does not.
-    from pytest_judgesense.judges.table import judge_from_table
-
-    if name in JUDGES:
-        model, more = JUDGES[name]
-        known = {"provider": "local", "model": model, **BY_NAME, **more}
-        spec = judge_from_table(name, known, Path(), providers)
-        return replace(spec, called=f"local:{name}" if name == model else name)
-    if (provider not in PROVIDERS and provider not in providers) or not model:
-        asked = [*PROVIDERS, *providers]
-        raise unknown_name("judge or provider", name, [f"{one}:MODEL" for one in asked])
-    table: dict[str, Any] = {"provider": provider, "model": model}
-    shown = name
-    if provider == "local":
-        shown, table = name_of(model), {**table, **BY_NAME}
-    spec = judge_from_table(shown, table, Path(), providers)
-    return replace(spec, called=name)
 
 
 def prompts_digest(texts: Mapping[str, Any]) -> str:

@@ -48,6 +48,11 @@ class _PromptsForm(_Form):
     paraphrases: list[str | _File] | dict[str, list[str | _File]] | None = None
 
 
+class _PricesForm(_Form):
+    prompt: float = Field(ge=0)
+    completion: float = Field(ge=0)
+
+
 class _RepairForm(_Form):
     judge: str | None = None
     temperature: float = Field(default=0.0, ge=0, allow_inf_nan=False)
@@ -88,7 +93,7 @@ class _JudgeForm(_Form):
     concurrency: Annotated[int, Strict()] | None = Field(default=None, ge=1)
     arguments: dict[str, str] = {}
     prompts: _PromptsForm = Field(default_factory=_PromptsForm)
-    prices: Prices | None = None
+    prices: _PricesForm | None = None
     repair: bool | _RepairForm = False
 
     @model_validator(mode="after")
@@ -181,6 +186,8 @@ def judge_from_table(
         resolved |= {key: _LOCAL[key] for key in _LOCAL.keys() - form.model_fields_set}
     repair = _RepairForm() if form.repair is True else form.repair
     resolved["repair"] = Repair(repair.judge, repair.temperature) if repair else None
+    if form.prices:
+        resolved["prices"] = Prices(form.prices.prompt, form.prices.completion)
     settings = {key: getattr(form, key) for key in _JudgeForm.model_fields if key != "function"}
     plugged = providers.get(form.provider)
     return JudgeSpec(name=name, plugin_provider=plugged, folder=folder, **settings | resolved)

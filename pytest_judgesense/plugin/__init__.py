@@ -23,7 +23,7 @@ from pytest_judgesense.plugin.activation import (
     is_asked_for,
     is_marked,
 )
-from pytest_judgesense.plugin.settings import add_options
+from pytest_judgesense.plugin.options import add_options
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import pytest
 
-from pytest_judgesense.plugin.settings import any_given
+from pytest_judgesense.plugin.options import any_given
 
 # Of a `state.State`, which is not imported here.
 STATE: Final = pytest.StashKey[Any]()

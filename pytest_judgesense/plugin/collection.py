@@ -19,7 +19,8 @@ from pytest_judgesense.errors import (
     UsageError,
     harmless,
 )
-from pytest_judgesense.judges.spec import JudgeSpec, comes_along
+from pytest_judgesense.judges.resolving import comes_along
+from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.measures.check import Check
 from pytest_judgesense.plugin.ci import CheckFailed, require_pass
 from pytest_judgesense.plugin.garbage import uncollected

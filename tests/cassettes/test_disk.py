@@ -21,7 +21,7 @@ from pytest_judgesense.cassettes.exchange import Exchange, RecordedRequest, Reco
 from pytest_judgesense.cassettes.locking import Recorder, recording_alone
 from pytest_judgesense.cassettes.storage import Journal, read_exchanges, replace_content, rewrite
 from pytest_judgesense.errors import BrokenCassette, CassetteError
-from pytest_judgesense.judges.spec import judge_from_name
+from pytest_judgesense.judges.resolving import judge_from_name
 from tests.report.replaying import measured, recordings, suite_named
 
 from .endpoint import Endpoint

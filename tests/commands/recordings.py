@@ -9,7 +9,8 @@ from typing import Any
 
 from pytest_judgesense.cassettes.storage import read_exchanges
 from pytest_judgesense.commands.main import main
-from pytest_judgesense.judges.spec import JudgeSpec, judge_from_name
+from pytest_judgesense.judges.resolving import judge_from_name
+from pytest_judgesense.judges.spec import JudgeSpec
 from tests.report.replaying import measured, recordings, suite_named
 
 JUDGE = "embedded:mixed"

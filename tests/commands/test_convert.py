@@ -30,8 +30,8 @@ from pytest_judgesense.cassettes.exchange import (
 from pytest_judgesense.cassettes.interchange import read_vcr, vcr_text
 from pytest_judgesense.cassettes.storage import read_exchanges, rewrite
 from pytest_judgesense.commands.cassettes import requests_of
+from pytest_judgesense.judges.resolving import judge_from_name
 from pytest_judgesense.judges.simulated.server import serving
-from pytest_judgesense.judges.spec import judge_from_name
 from tests.commands.recordings import CASSETTE, JUDGE, NAMED, SUITE, recorded_live, told, undated
 from tests.report.replaying import measured, suite_named
 

@@ -15,7 +15,7 @@ import pytest
 
 from pytest_judgesense.commands.main import build_parser, main
 from pytest_judgesense.instruments.builtin import BUILT_IN
-from pytest_judgesense.plugin.settings import OPTIONS
+from pytest_judgesense.plugin.options import OPTIONS
 from tests.plugin.project import parity_suite
 
 

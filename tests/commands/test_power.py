@@ -18,7 +18,8 @@ from pytest_judgesense.commands.power import (
     split_lines,
 )
 from pytest_judgesense.errors import UsageError
-from pytest_judgesense.judges.spec import JudgeSpec, Prices, judge_from_name
+from pytest_judgesense.judges.resolving import judge_from_name
+from pytest_judgesense.judges.spec import JudgeSpec, Prices
 from pytest_judgesense.measurement import cell_of
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.stats.power import Chance

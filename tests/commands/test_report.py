@@ -9,7 +9,7 @@ import pytest
 from pytest_judgesense.commands.report import cells_of_logs, datasheet_of_cells
 from pytest_judgesense.errors import LogError
 from pytest_judgesense.judges.loop import AskingLoop
-from pytest_judgesense.judges.spec import judge_from_name
+from pytest_judgesense.judges.resolving import judge_from_name
 from pytest_judgesense.measurement import measure
 from pytest_judgesense.report.log import log_lines
 from tests.shipped import CASSETTES

@@ -26,12 +26,12 @@ from pytest_judgesense.instruments.paraphrase.estimators import paraphrase_pairs
 from pytest_judgesense.instruments.temperature.causal import unusable
 from pytest_judgesense.instruments.temperature.stimuli import GradedItem
 from pytest_judgesense.judges.providers.base import PROVIDERS
+from pytest_judgesense.judges.resolving import judge_from_name
 from pytest_judgesense.judges.simulated.profiles import PROFILES
-from pytest_judgesense.judges.spec import judge_from_name
 from pytest_judgesense.judges.table import _JudgeForm
 from pytest_judgesense.judges.trust import _VARIABLES, ANY_FILES
 from pytest_judgesense.measures.cell import Cell
-from pytest_judgesense.plugin.settings import OPTIONS
+from pytest_judgesense.plugin.options import OPTIONS
 from pytest_judgesense.replies import parse_reply
 from pytest_judgesense.suites import schema
 from pytest_judgesense.suites.planning import plan_trials

@@ -15,8 +15,8 @@ from pytest_judgesense.judges.calls import calls_of, first_calls, identity_of, j
 from pytest_judgesense.judges.client import Answer, unasked_endpoint
 from pytest_judgesense.judges.prompts import judge_for_suite
 from pytest_judgesense.judges.providers.base import Reply
-from pytest_judgesense.judges.resolving import resolve_judges
-from pytest_judgesense.judges.spec import JudgeSpec, judge_from_name
+from pytest_judgesense.judges.resolving import judge_from_name, resolve_judges
+from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.judges.table import Judge, judge_from_table
 from pytest_judgesense.judges.throttle import Throttle
 from pytest_judgesense.suites.planning import plan_trials

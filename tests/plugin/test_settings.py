@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from pytest_judgesense.plugin.settings import OPTIONS, Settings, resolve
+from pytest_judgesense.plugin.options import OPTIONS
+from pytest_judgesense.plugin.settings import Settings, resolve
 
 from .project import Project, no_traceback, run
 

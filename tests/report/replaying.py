@@ -10,7 +10,8 @@ from pytest_judgesense.checks.explanation import line_of
 from pytest_judgesense.checks.outcome import Policy, Rule, judge_check
 from pytest_judgesense.datasheet import CheckLine, SuiteSheet
 from pytest_judgesense.judges.loop import AskingLoop
-from pytest_judgesense.judges.spec import JudgeSpec, judge_from_name
+from pytest_judgesense.judges.resolving import judge_from_name
+from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.measurement import Measurement, Mode, measure
 from pytest_judgesense.suites.suite import Suite
 from tests.checks.known import declare_check

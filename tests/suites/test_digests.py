@@ -14,7 +14,7 @@ import pytest
 
 from pytest_judgesense.judges.calls import first_calls
 from pytest_judgesense.judges.prompts import judge_for_suite, suite_for_judge
-from pytest_judgesense.judges.spec import judge_from_name
+from pytest_judgesense.judges.resolving import judge_from_name
 from pytest_judgesense.suites.planning import plan_trials
 
 from .known import builtin_suites, load_suite, presets_of

@@ -21,9 +21,10 @@ from pytest_judgesense.instruments.debate.generation import (
 )
 from pytest_judgesense.instruments.debate.simulated import speak
 from pytest_judgesense.instruments.debate.stimuli import SPEECHES, DebateLine
+from pytest_judgesense.judges.resolving import judge_from_name
 from pytest_judgesense.judges.simulated.profiles import observer_named
 from pytest_judgesense.judges.simulated.server import EmbeddedServer, serving
-from pytest_judgesense.judges.spec import JudgeSpec, judge_from_name
+from pytest_judgesense.judges.spec import JudgeSpec
 from tests.plugin.test_untrusted_branch import asking_calls
 
 TOPICS = [Topic("tips", "Tips should be replaced by wages.", "economy"), Topic("moon", "No moon.")]

@@ -19,11 +19,12 @@ from pytest_judgesense.instruments.debate.stimuli import transcript
 from pytest_judgesense.judges.prompts import judge_for_suite, render_messages, suite_for_judge
 from pytest_judgesense.judges.providers.base import Reply
 from pytest_judgesense.judges.providers.builtin import BUILT_IN
+from pytest_judgesense.judges.resolving import judge_from_name
 from pytest_judgesense.judges.simulated.chances import chances
 from pytest_judgesense.judges.simulated.observer import Observer
 from pytest_judgesense.judges.simulated.profiles import observer_named
 from pytest_judgesense.judges.simulated.server import answer
-from pytest_judgesense.judges.spec import JudgeSpec, judge_from_name
+from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.suites.planning import plan_trials
 from pytest_judgesense.trial import Verdict
 from tests.suites.known import builtin_suites, load_suite

@@ -11,7 +11,7 @@ import pytest
 
 from pytest_judgesense.errors import SuiteError
 from pytest_judgesense.judges.calls import first_calls
-from pytest_judgesense.judges.spec import judge_from_name
+from pytest_judgesense.judges.resolving import judge_from_name
 from pytest_judgesense.suites.planning import plan_trials
 from pytest_judgesense.suites.rules import lint_items
 from tests.suites.files import CONTENT, GRADED, GRID, ITEMS, write_suite

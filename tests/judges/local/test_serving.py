@@ -27,7 +27,8 @@ from pytest_judgesense.cassettes.storage import read_exchanges
 from pytest_judgesense.errors import JudgeError
 from pytest_judgesense.judges.local import serving
 from pytest_judgesense.judges.local.serving import served
-from pytest_judgesense.judges.spec import JudgeSpec, judge_from_name
+from pytest_judgesense.judges.resolving import judge_from_name
+from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.measurement import Measurement
 from pytest_judgesense.suites.suite import Suite
 from pytest_judgesense.trial import Unparsed, Verdict

@@ -22,8 +22,8 @@ from pytest_judgesense.judges import throttle as throttle_module
 from pytest_judgesense.judges.client import Answer, open_client, unasked_endpoint
 from pytest_judgesense.judges.providers.base import PROVIDERS, SPEAK_OPENAI, Reply
 from pytest_judgesense.judges.providers.builtin import BUILT_IN
-from pytest_judgesense.judges.resolving import base_url_of, key_of
-from pytest_judgesense.judges.spec import JudgeSpec, judge_from_name
+from pytest_judgesense.judges.resolving import base_url_of, judge_from_name, key_of
+from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.judges.table import Judge
 from pytest_judgesense.judges.throttle import Throttle
 from pytest_judgesense.judges.trust import Trust

@@ -373,10 +373,11 @@ def _gamma_ends(sums: _Vector, sizes: _Vector, most: float, coverage: float) -> 
 
 
 def _gamma_shape(sums: _Vector, sizes: _Vector, coverage: float) -> tuple[float, float]:
-    count = sums.size
-    mean = float(sums.sum() / sizes.sum())
+    # Rounded once, as in `_mean_variance`.
+    count, units = sums.size, math.fsum(sizes)
+    mean = math.fsum(sums) / units
     totals = sums - mean * sizes
-    variance = count / (count - 1) * float(totals @ totals) / float(sizes.sum()) ** 2
+    variance = count / (count - 1) * math.fsum(totals * totals) / units**2
     shrink = float(ndtri(coverage)) / float(stdtrit(count - 1, coverage))
     return mean, mean**2 / max(variance, 1e-300) * shrink**2
 

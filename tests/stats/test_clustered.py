@@ -302,6 +302,18 @@ def test_the_gamma_pivot_by_hand() -> None:
     assert (found.method, found.effective_n) == ("clustered-gamma", pytest.approx(10))
 
 
+def test_the_gamma_pivot_is_the_same_to_the_last_digit_whatever_clusters_are_called() -> None:
+    # Their names decide the order of the sums, which are rounded once.
+    rng = np.random.default_rng(3)
+    for _ in range(50):
+        values, renamed = skewed(rng, 25, 0.8), rng.permutation(25)
+        found, other = (
+            some(clustered_positive_mean(values, np.repeat(names, 8)))
+            for names in (np.arange(25), renamed)
+        )
+        assert (found.lower, found.upper) == (other.lower, other.upper)
+
+
 def test_values_that_are_all_one_have_the_bound_of_what_was_not_seen() -> None:
     # 12 topics without any variance where 4 is the greatest: a share of Beta(w, 12 a) may have it.
     found = some(clustered_positive_mean([0.0] * 24, [*range(12)] * 2, upper=4.0))

@@ -6,7 +6,8 @@ a process that imports numpy and pytest and reads every line of the recordings b
 run can do with less. Beside it stands what the imports of the run take alone.
 
 ``--against`` names the interpreter of another environment, whose installed version of the plugin
-runs the same suites: from its own recordings, for their form may differ.
+runs the same suites: from its own recordings, for their form may differ. Both are also run with
+``-q``, which prints a line a judge: what is not printed is not computed.
 """
 
 from __future__ import annotations
@@ -62,6 +63,7 @@ BARS = {
     "run to yardstick": Bar("at most", 6.0),
     "imports to run": Bar("at most", 0.6),
     "run to the other version": Bar("at most", 0.5),
+    "run -q to the other version": Bar("at most", 0.5),
 }
 
 
@@ -85,7 +87,7 @@ def main() -> int:
     options = parser.parse_args()
     suites = QUICK if options.quick else SUITES
     rounds = 3 if options.quick else 7
-    asked = ["-q", "-p", "no:cacheprovider", "-p", "pytest_judgesense.plugin"]
+    asked = ["-p", "no:cacheprovider", "-p", "pytest_judgesense.plugin"]
     asked += ["--judge-name", "embedded:clean"]
     asked += [word for suite in suites for word in ("--judge-suite", suite)]
     cassettes = [builtin_cassette(Path("clean", f"{suite}.jsonl")) for suite in suites]
@@ -101,6 +103,8 @@ def main() -> int:
         }
         if options.against:
             jobs["other version"] = (options.against, RUN, *asked)
+            jobs["run -q"] = (sys.executable, RUN, "-q", *asked)
+            jobs["other version -q"] = (options.against, RUN, "-q", *asked)
             cpu_seconds(*jobs["other version"], cwd=folder)
         for _ in range(rounds):
             for name, job in jobs.items():
@@ -118,6 +122,8 @@ def main() -> int:
     bars = {name: bar for name, bar in BARS.items() if name in ratios}
     if options.against:
         ratios["run to the other version"] = medians["run"] / medians["other version"]
+        quiet = medians["run -q"] / medians["other version -q"]
+        ratios["run -q to the other version"] = quiet
         bars = BARS
     return conclude("main_job", ratios, bars)
 

@@ -45,7 +45,7 @@ from pytest_judgesense.stats.power import Gate
 from pytest_judgesense.stats.settle import clusters_to_settle, fewest_clusters
 from pytest_judgesense.suites.finding import LintFinding
 from pytest_judgesense.suites.planning import filled, plan_trials
-from pytest_judgesense.suites.rules import lint_items
+from pytest_judgesense.suites.rules import lint_items, lint_prompts
 from pytest_judgesense.suites.suite import Suite
 from pytest_judgesense.trial import Trial
 
@@ -356,9 +356,13 @@ def _clusters_to_settle(finding: Finding, interval: Clustered, tail: float) -> i
     return clusters_to_settle(gate, share, interval.design_effect, size, interval.clusters)
 
 
-def lint_suite(suite: Suite, registry: Registry) -> tuple[LintFinding, ...]:
-    """The findings of all rules in ``suite``, including its checks and bars; errors first."""
-    found = (*lint_items(suite), *_checks_and_bars(suite, registry))
+def lint_suite(suite: Suite, registry: Registry, *, texts: bool = True) -> tuple[LintFinding, ...]:
+    """The findings of all rules in ``suite``, including its checks and bars; errors first.
+
+    Without ``texts``, those that lie in the texts of the items alone are left out.
+    """
+    of_items = lint_items(suite) if texts else lint_prompts(suite)
+    found = (*of_items, *_checks_and_bars(suite, registry))
     return tuple(sorted(found, key=lambda finding: finding.severity))
 
 

@@ -20,6 +20,11 @@ def builtin_suites() -> dict[str, Path]:
     return {file.name.removesuffix(".suite.toml"): file for file in files}
 
 
+def is_built_in(path: Path) -> bool:
+    """Whether a suite file comes with the installation."""
+    return path.is_relative_to(_data("suites/"))
+
+
 def suite_file(name: str, root: Path = Path(), *near: Path) -> Path | None:
     """The suite file that a path or a name means: the one of the project, else the built-in one.
 

@@ -45,12 +45,14 @@ class LintFinding:
 class Rule:
     """A rule that suites must fulfil: from a `Suite` to findings.
 
-    If ``loading``, a finding makes loading the suite an error; other rules are for lint.
+    If ``loading``, a finding makes loading the suite an error; other rules are for lint. What a
+    rule ``of_texts`` finds lies in the items alone, whatever prompts ask them.
     """
 
     # A suite refers to its kind, and a kind to its rules, so its type cannot be named here.
     find: Callable[[Any], Iterable[LintFinding]]
     loading: bool = False
+    of_texts: bool = False
 
 
 def some(names: Iterable[str], most: int = 3) -> str:

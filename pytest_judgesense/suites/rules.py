@@ -49,8 +49,18 @@ def verify_labelled(suite: Suite) -> None:
 @derived
 def lint_items(suite: Suite) -> tuple[LintFinding, ...]:
     """The findings of the rules in the items, templates and design of a suite, errors first."""
+    return _found(suite, _rules(suite, loading=False))
+
+
+@derived
+def lint_prompts(suite: Suite) -> tuple[LintFinding, ...]:
+    """The same without those that lie in the texts of the items."""
+    return _found(suite, [rule for rule in _rules(suite, loading=False) if not rule.of_texts])
+
+
+def _found(suite: Suite, rules: Iterable[Rule]) -> tuple[LintFinding, ...]:
     with suite.form.blamed():
-        found = [found for rule in _rules(suite, loading=False) for found in rule.find(suite)]
+        found = [found for rule in rules for found in rule.find(suite)]
     return tuple(sorted(found, key=lambda finding: finding.severity))
 
 
@@ -365,7 +375,7 @@ def _repeated_prompts(suite: Suite) -> Iterator[LintFinding]:
 
 # Those that kinds may waive.
 MARKS: Final = Rule(_marks, loading=True)
-IDENTICAL_SIDES: Final = Rule(_identical_sides)
+IDENTICAL_SIDES: Final = Rule(_identical_sides, of_texts=True)
 
 RULES: Final = (
     Rule(_candidates, loading=True),
@@ -374,10 +384,10 @@ RULES: Final = (
     MARKS,
     Rule(_duplicates),
     IDENTICAL_SIDES,
-    Rule(_label_balance),
+    Rule(_label_balance, of_texts=True),
     Rule(polarity),
     Rule(template_labels),
     Rule(_label_visible),
     Rule(_repeated_prompts),
-    Rule(lexical_shortcut),
+    Rule(lexical_shortcut, of_texts=True),
 )

@@ -9,10 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_judgesense.suites.rules import lint_items
+from pytest_judgesense.suites.loading import presets_of
+from pytest_judgesense.suites.rules import lint_items, lint_prompts
 
-from .known import builtin_suites, load_suite
-from .linting import ASKED, BALANCED, COMPARED, SLOTS, YES_NO, found, pairs, templates
+from .files import write_suite
+from .known import KINDS, builtin_suites, load_suite
+from .linting import ASKED, BALANCED, COMPARED, HEAD, SLOTS, YES_NO, found, pairs, templates
 
 
 def test_a_sound_suite_has_no_findings(tmp_path: Path) -> None:
@@ -171,6 +173,29 @@ def test_a_rank_before_a_candidate_is_an_error(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", sorted(builtin_suites()))
 def test_the_built_in_suites_have_no_findings(name: str) -> None:
     assert lint_items(load_suite(builtin_suites()[name])) == ()
+
+
+@pytest.mark.parametrize("name", sorted(builtin_suites()))
+def test_no_text_of_a_built_in_suite_has_a_finding_in_any_preset(name: str) -> None:
+    """So a session need not read all of them to lint it."""
+    path = builtin_suites()[name]
+    for preset in (None, *presets_of(path, KINDS)):
+        suite = load_suite(path, preset)
+        assert lint_items(suite) == lint_prompts(suite), preset
+
+
+def test_without_the_rules_of_texts_the_others_are_applied(tmp_path: Path) -> None:
+    same = {"id": "x", "task": "T.", "texts": ["Hi.", "Hi."], "label": "1"}
+    rows = [*pairs(4), same, {**same, "id": "y"}]
+    toml = HEAD.format(kind="paraphrase") + SLOTS.format(more="") + templates(*COMPARED)
+    path = write_suite(tmp_path, toml, rows)
+    all_found, of_prompts = (
+        {finding.rule for finding in lint(load_suite(path))} for lint in (lint_items, lint_prompts)
+    )
+    # Two items of one prompt, which a judge's own prompts may change; their sides are of the items.
+    assert {"identical-sides", "duplicates"} <= all_found
+    assert "duplicates" in of_prompts
+    assert "identical-sides" not in of_prompts
 
 
 def test_of_the_presets_the_inverted_one_is_told(tmp_path: Path) -> None:

@@ -155,7 +155,7 @@ DEBATE: Final = Kind(
     _items,
     line_forms=(DebateLine,),
     verify=_verify,
-    rules=(Rule(_evidence_density),),
+    rules=(Rule(_evidence_density, of_texts=True),),
     reply=ReplyForm(
         parse_debate,
         "The verdict is the winner of a debate, with scores by category and side and a "

@@ -316,6 +316,10 @@ LADDER: Final = Kind(
     _items,
     line_forms=(LadderTask, QuarterTask),
     verify=two_candidates,
-    rules=(Rule(_both_orders, loading=True), Rule(_fact_parity), Rule(_filler_parity)),
+    rules=(
+        Rule(_both_orders, loading=True),
+        Rule(_fact_parity, of_texts=True),
+        Rule(_filler_parity, of_texts=True),
+    ),
 )
 CRITERION: Final = replace(LADDER, name="criterion", verify=_two_arms)

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
+import re
 import shutil
+import subprocess
+import sys
 import tomllib
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
@@ -50,7 +54,7 @@ from pytest_judgesense.suites.stimuli import Stimuli
 from pytest_judgesense.trial import Design, Failed, Judgment, Trial, Verdict
 from tests import processes
 from tests.suites.files import CONTENT
-from tests.suites.known import builtin_suites
+from tests.suites.known import absent_suites, builtin_suites
 
 
 def wordy(cell: Cell) -> Iterable[Estimate]:
@@ -401,3 +405,77 @@ def test_a_measure_in_the_list_of_its_kind_has_everything_that_a_measure_has() -
     # Nothing but the list of the kind has changed.
     assert set(registry.measures) - set(BUILT_IN.measures) == {"restraint"}
     assert set(registry.checks) - set(BUILT_IN.checks) == {"restraint_floor"}
+
+
+CHECKOUT = Path(__file__).parents[1]
+# What is put into the file of a room, above its `MEASURES` and at their head.
+ONE_MORE = """
+def _said_tie(cell):
+    from pytest_judgesense.measures.cell import Units, rate
+
+    units = Units.collect(((one,) for one in cell.judgments), lambda one: one.verdict == "tie")
+    return [rate(RESTRAINT, cell, units)]
+
+
+RESTRAINT: Final = Measure("restraint", "higher", "call", "a tie is said", _said_tie, "floor")
+MEASURES: Final = (
+    RESTRAINT,"""
+MARKED = """
+import pytest
+
+@pytest.mark.restraint_floor(0.93, suite="vacuum")
+def test_it(): pass
+"""
+
+
+@pytest.mark.skipif(bool(absent_suites()), reason="the reference tells of all rooms")
+def test_a_new_built_in_measure_is_one_file_of_code(tmp_path: Path) -> None:
+    shutil.copytree(CHECKOUT / "pytest_judgesense", tmp_path / "pytest_judgesense")
+    shutil.copytree(CHECKOUT / "docs", tmp_path / "docs")
+    for name in ("suites", "cassettes"):
+        (tmp_path / name).symlink_to(CHECKOUT / name)
+    before = {path: path.read_bytes() for path in tmp_path.glob("pytest_judgesense/**/*.py")}
+    file = tmp_path / "pytest_judgesense" / "instruments" / "vacuum" / "measures.py"
+    head, listed, rest = file.read_text(encoding="utf-8").partition("\nMEASURES: Final = (")
+    assert listed
+    file.write_text(head + ONE_MORE + rest, encoding="utf-8")
+
+    def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, *arguments],
+            cwd=tmp_path,
+            env={**os.environ, "PYTHONPATH": str(tmp_path)},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    # What is made from the values, and nothing else is written.
+    made = run("docs/reference/generate.py")
+    assert made.returncode == 0, made.stderr
+    changed = {path.name for path, text in before.items() if path.read_bytes() != text}
+    assert changed == {"measures.py", "check_names.py"}
+    for source in (CHECKOUT / "suites" / "vacuum").iterdir():
+        shutil.copy(source, tmp_path)
+    suite = tmp_path / "vacuum.suite.toml"
+    text = suite.read_text(encoding="utf-8")
+    assert text.endswith("[checks]\ndark_current_ceiling = 0.07\n")
+    suite.write_text(text + "restraint_floor = 0.93\n", encoding="utf-8")
+    (tmp_path / "test_marked.py").write_text(MARKED, encoding="utf-8")
+    done = run(
+        *("-m", "pytest", "-v", "--strict-markers", "-p", "no:cacheprovider", "--color=no"),
+        *("vacuum.suite.toml", "test_marked.py", "--judge-mode", "live"),
+        *("--judge-name", "embedded:clean", "--judge-name", "embedded:noisy"),
+    )
+    # A verdict on nothing is a tie or a winner, so the share of ties passes where the dark current
+    # (at most 1 - 0.93 = 0.07) does: with the clean judge.
+    shown = re.findall(r"^(\S+::\S+) (PASSED|FAILED) ", done.stdout, re.MULTILINE)
+    assert dict(shown) == {
+        name: outcome
+        for judge, outcome in (("clean", "PASSED"), ("noisy", "FAILED"))
+        for name in (
+            f"vacuum.suite.toml::{judge}::dark_current_ceiling[0.07]",
+            f"vacuum.suite.toml::{judge}::restraint_floor[0.93]",
+            f"test_marked.py::test_it[{judge}]",
+        )
+    }, done.stdout + done.stderr

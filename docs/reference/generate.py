@@ -1,4 +1,4 @@
-"""Makes the pages of this folder and the JSON Schemas of docs/schemas from the code.
+"""Makes the pages of this folder, the JSON Schemas of docs/schemas and the names of checks.
 
 ``python docs/reference/generate.py`` writes them; a test fails when what is committed is stale.
 """
@@ -10,6 +10,7 @@ import inspect
 import json
 import re
 import sys
+import textwrap
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,7 @@ from pytest_judgesense.plugin.fixture_values import AskableJudge, DatasheetReade
 from pytest_judgesense.plugin.options import OPTIONS
 
 DOCS = schemas.DOCS
+CHECK_NAMES = Path(plugin.__file__).with_name("check_names.py")
 NOTE = "<!-- made by docs/reference/generate.py from the code: change it there -->"
 
 
@@ -338,6 +340,29 @@ def _cli_meanings() -> dict[tuple[str, str | None], str]:
     }
 
 
+def check_names() -> str:
+    """The module of what a run must know of the checks before it imports the registry."""
+    names = textwrap.fill(
+        " ".join(BUILT_IN.checks), 100, initial_indent="    ", subsequent_indent="    "
+    )
+    return f'''"""The names of the built-in checks, for runs that import no registry.
+
+Made by docs/reference/generate.py from the built-in kinds: change them, and run it.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+# Looked up for every mark of every test of every run.
+CHECK_NAMES: Final = dict.fromkeys(
+    """
+{names}
+    """.split()
+)
+'''
+
+
 PAGES = {
     "options": options_page,
     "markers": markers_page,
@@ -355,6 +380,7 @@ def outputs() -> dict[Path, str]:
         DOCS / "schemas" / f"{name}.json": json.dumps(value, indent=1, ensure_ascii=False) + "\n"
         for name, value in schemas.all_schemas().items()
     }
+    made[CHECK_NAMES] = check_names()
     for name, page in PAGES.items():
         lines = [NOTE, f"# {(page.__doc__ or '').strip('.')}", "", *page()]
         made[DOCS / "reference" / f"{name}.md"] = "\n".join(lines).rstrip() + "\n"

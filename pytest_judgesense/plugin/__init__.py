@@ -16,13 +16,13 @@ from pytest_judgesense.plugin import (
     hookspecs,
 )
 from pytest_judgesense.plugin.activation import (
-    CHECK_NAMES,
     PLUGINS,
     STATE,
     asks_judges,
     is_asked_for,
     is_marked,
 )
+from pytest_judgesense.plugin.check_names import CHECK_NAMES
 from pytest_judgesense.plugin.options import add_options
 
 if TYPE_CHECKING:

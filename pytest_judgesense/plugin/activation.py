@@ -10,6 +10,7 @@ from typing import Any, Final
 
 import pytest
 
+from pytest_judgesense.plugin.check_names import CHECK_NAMES
 from pytest_judgesense.plugin.options import any_given
 
 # Of a `state.State`, which is not imported here.
@@ -17,27 +18,6 @@ STATE: Final = pytest.StashKey[Any]()
 # Of a `hookspecs.Plugins`.
 PLUGINS: Final = pytest.StashKey[Any]()
 FIXTURE: Final = "_judgesense_judge"
-
-# Importing the registry takes longer than all else here (docs/decisions.md): a test compares.
-# Looked up for every mark of every test of every run.
-CHECK_NAMES: Final = dict.fromkeys(
-    """
-    jss_floor flip_rate_bound kappa_floor jss_binary_floor within_one_agreement_floor
-    kappa_quadratic_floor repeat_flip_rate_bound agreement_floor dark_current_ceiling
-    raw_false_preference_ceiling positional_false_preference_ceiling one_sided_commit_ceiling
-    other_conflict_ceiling target_sensitivity_floor target_sensitivity_decisive_floor
-    wrong_choice_ceiling d_prime_floor detection_threshold_ceiling filler_preference_ceiling
-    miss_by_tie_ceiling side_bias_limit order_positional_bound order_one_sided_bound
-    instability_bound score_variance_bound confidence_variance_bound prompt_disagreement_bound
-    agreement_parsed_floor consistency_floor pairwise_consistency_floor error_rate_ceiling
-    error_rate_before_repair_ceiling majority_agreement_floor temperature_effect_bound
-    unparsed_rate_ceiling refusal_rate_ceiling failed_rate_ceiling criterion_tradeoff no_regression
-    ranked_first recommended_temperature soft_jss_floor soft_dark_current_ceiling
-    soft_position_effect_limit expected_agreement_floor pass_mark_flips_bound ceiling_share_limit
-    levels_used_floor separability_floor halo_bound length_dependence_limit human_kappa_floor
-    human_correlation_floor human_error_bound missing_grades_ceiling
-    """.split()
-)
 
 
 def is_asked_for(config: pytest.Config) -> bool:

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from pytest_judgesense.instruments.builtin import BUILT_IN
-from pytest_judgesense.plugin.activation import CHECK_NAMES
+from pytest_judgesense.plugin.check_names import CHECK_NAMES
 from tests.suites.known import absent_suites
 
 from .project import PYTHON_JUDGE, parity_suite
@@ -56,10 +56,10 @@ def test_a_run_without_suites_and_markers_imports_nothing_heavy(ordinary: pytest
 def test_a_run_without_suites_and_markers_has_the_least_of_the_plugin(
     ordinary: pytest.Pytester,
 ) -> None:
-    # The package, its plugin and how that is found, the hooks of others, the options,
-    # and whether it is used: no module more.
+    # The package, its plugin and how that is found, the hooks of others, the options, the names of
+    # the checks, and whether it is used: no module more.
     result = ordinary.runpytest_subprocess(*ALONE)
-    assert _line(result, "ours:") == "6"
+    assert _line(result, "ours:") == "7"
 
 
 def test_the_names_of_markers_are_those_of_the_checks() -> None:

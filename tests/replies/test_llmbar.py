@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 
 from pytest_judgesense.replies import parse_reply
 from pytest_judgesense.suites.space import DecisionSpace
@@ -20,6 +21,7 @@ from tests.shared_data import LLMBAR, needs_llmbar
 pytestmark = needs_llmbar
 
 SPACE = DecisionSpace(("A", "B"), pairwise=True, names={"A": ("Output (a)",), "B": ("Output (b)",)})
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "replies.md"
 PLAIN = DecisionSpace(("A", "B"), pairwise=True)
 
 # (folder, index, swap): what the text says instead of the recorded winner.
@@ -110,6 +112,15 @@ def test_at_least_99_percent_of_the_recorded_winners_are_confirmed() -> None:
 def test_a_reply_that_states_no_verdict_gets_none() -> None:
     without = {record.place: outcome(record) for record in records() if record.slot is None}
     assert without == {place: Unparsed(reason) for place, reason in WITHOUT_WINNER.items()}
+
+
+def test_the_page_says_how_many_state_a_verdict() -> None:
+    # All but the 9 without a recorded winner and the 3 disagreements, which are unparsed too.
+    number, found = len(records()), sum(isinstance(outcome(one), Verdict) for one in records())
+    assert (number, found) == (4608, 4596)
+    (row,) = re.findall(r"^\| LLMBar,.*$", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
+    cells = [cell.strip() for cell in row.strip("|").split("|")]
+    assert (cells[1], cells[3], cells[7]) == (f"{number:,}", f"{found:,}", str(number - found))
 
 
 def _renamed(text: str, name: str) -> str:

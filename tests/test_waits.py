@@ -130,6 +130,7 @@ BOUNDS = {
         "self._run.loop.wait_for": "as long as the questions, which are bounded",
     },
     "plugin.workers": {
+        "(folder / _BEFORE).read_text": OURS,
         "file.read_bytes": OURS,
         "time.sleep": "a tenth of a second at a time, while workers are asking, at most 10 minutes",
     },

@@ -100,6 +100,14 @@ def pytest_collection_modifyitems(session: pytest.Session, items: list[pytest.It
             modify_items(session, items)
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Leave what a worker has to tell, before xdist says that all is collected."""
+    state = session.config.stash.get(STATE, None)
+    if state and state.is_worker:
+        state.tell_limits_of_markers(session.items)
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
     """Run the checks that a test's markers declare, whether it uses a fixture or not."""

@@ -8,7 +8,6 @@ both, in the same way. Light on purpose: `Run`, which measures, is made at its f
 from __future__ import annotations
 
 import json
-import os
 import shlex
 import shutil
 import tempfile
@@ -38,7 +37,13 @@ from pytest_judgesense.plugin.screen import (
 )
 from pytest_judgesense.plugin.settings import Shared, settings_of
 from pytest_judgesense.plugin.suite_names import take_builtin_arguments
-from pytest_judgesense.plugin.workers import follow_workers, interrupt_workers
+from pytest_judgesense.plugin.timeouts import limit_of_session, limits_of_markers
+from pytest_judgesense.plugin.workers import (
+    follow_workers,
+    interrupt_workers,
+    leave_line,
+    line_left,
+)
 
 if TYPE_CHECKING:
     from pytest_judgesense.cassettes.credentials import Credentials
@@ -77,6 +82,7 @@ class State:
         self._shown: list[tuple[str, str]] = []
         self._recorded: set[Path] = set()
         self._skipped: dict[str, str] = {}
+        self._before: str | None = None
         self._made_folders: list[str] = []
         self._give_back_sigterm = take_sigterm() if self.settings.asks else lambda: None
         now, limit = datetime.now(UTC), self.settings.deadline
@@ -148,18 +154,32 @@ class State:
 
     @pytest.hookimpl(trylast=True)
     def pytest_sessionstart(self) -> None:
-        """Warn of the effect of pytest-timeout on a session that calls judges."""
-        config = self.config
-        if not self.settings.asks or not hasattr(config.hook, "pytest_timeout_set_timer"):
+        """Tell of a limit of pytest-timeout on every test of a session that calls judges."""
+        if self.settings.asks:
+            self._write_line(limit_of_session(self.config))
+
+    def tell_limits_of_markers(self, items: list[pytest.Item]) -> None:
+        """Tell of those on tests that call judges; a worker leaves it to its controller."""
+        if not self.settings.asks:
             return
-        given = (config.getoption("timeout"), os.environ.get("PYTEST_TIMEOUT"))
-        limit = next((one for one in given if one is not None), config.getini("timeout"))
-        if float(limit or 0):
-            reporter: Any = config.pluginmanager.get_plugin("terminalreporter")
-            reporter.write_line(
-                f"judgesense: pytest-timeout ends a test after {float(limit):g} s, and asking a "
-                "judge is part of its test: --timeout 0 sets no limit"
-            )
+        line = limits_of_markers(self.config, items)
+        if not self.is_worker:
+            self._write_line(line)
+        elif line and self._shared.session_folder:
+            leave_line(Path(self._shared.session_folder), line)
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_xdist_node_collection_finished(self) -> None:
+        """Write, once, what the workers have to tell before a test is run."""
+        if self._shared.session_folder and not self._before:
+            self._before = line_left(Path(self._shared.session_folder))
+            self._write_line(self._before)
+
+    def _write_line(self, line: str | None) -> None:
+        reporter: Any = self.config.pluginmanager.get_plugin("terminalreporter")
+        if line and reporter:
+            reporter.ensure_newline()
+            reporter.write_line(line)
 
     def pytest_keyboard_interrupt(self, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
         """Note that the session was interrupted, and let calls under way come to their end."""
@@ -173,7 +193,9 @@ class State:
                 interrupt_workers(Path(self._shared.session_folder))
 
     @pytest.hookimpl(tryfirst=True)
-    def pytest_runtestloop(self) -> None:
+    def pytest_runtestloop(self, session: pytest.Session) -> None:
+        if not session.config.option.collectonly:
+            self.tell_limits_of_markers(session.items)
         if self.settings.asks and self._shared.session_folder:
             follow_workers(self.config, Path(self._shared.session_folder))
 

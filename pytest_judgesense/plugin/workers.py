@@ -4,6 +4,8 @@ How far they are: a worker has no screen, and the controller has no idle moment 
 for events of the workers in rounds of two seconds. In each of them it looks; so a line is written
 between two events, by the thread that writes all else, and nothing is torn.
 
+What is to be known before the first test, once all is collected: every worker finds the same.
+
 That the session was interrupted (the first Ctrl-C or SIGTERM): calls in flight are paid for. The
 process that makes them starts no more, waits for those in flight (each is bounded by its
 ``timeout_s``), and then ends as pytest does; a second interrupt ends it at once. The controller,
@@ -26,6 +28,7 @@ from pytest_judgesense.output import replace_text
 _PROGRESS: Final = "progress-{}.json"
 _ASKING: Final = "asking-{}"
 _INTERRUPTED: Final = "interrupted"
+_BEFORE: Final = "before"
 # Between the lines of a measurement; on a terminal the first one comes at once.
 A_LINE_S: Final = 60.0
 _LOOK_UP_S: Final = 0.1
@@ -87,6 +90,18 @@ def follow_workers(config: Any, folder: Path) -> None:
         return get(*args, **kwargs)
 
     session.queue.get = look_and_wait
+
+
+def leave_line(folder: Path, line: str) -> None:
+    """Leave a line for `line_left`; every worker of a session leaves the same one."""
+    replace_text(folder / _BEFORE, line)
+
+
+def line_left(folder: Path) -> str | None:
+    """What a worker has left to be written before the first test; ``None`` if none has."""
+    with suppress(FileNotFoundError):
+        return (folder / _BEFORE).read_text(encoding="utf-8")
+    return None
 
 
 class Asking:

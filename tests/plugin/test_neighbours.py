@@ -221,6 +221,49 @@ def test_a_limit_on_tests_is_told_before_judges_are_asked(
     assert len(project.server.asked) == TRIALS
 
 
+MARKED = """
+import pytest
+
+@pytest.mark.timeout(30)
+@pytest.mark.jss_floor(0.8, suite="parity.suite.toml")
+def test_marked(): pass
+
+@pytest.mark.timeout(timeout=20)
+def test_fixture(judge):
+    assert judge.ask("Is 4 even?").text == "YES"
+
+@pytest.mark.timeout(0)
+@pytest.mark.agreement_floor(0.8, suite="parity.suite.toml")
+def test_without_a_limit(): pass
+
+@pytest.mark.timeout(10)
+def test_without_a_judge(): pass
+"""
+OF_MARKERS = (
+    "judgesense: pytest-timeout ends test_marked.py::test_fixture[mine] after 20 s by its marker, "
+    "1 more test by its own, and asking a judge is part of its test: @pytest.mark.timeout(0) "
+    "sets no limit"
+)
+
+
+@pytest.mark.parametrize("extra", [(), ("-n", "2")], ids=["alone", "workers"])
+def test_a_limit_of_a_marker_is_told_before_the_first_test(
+    project: Project, beside: Run, extra: tuple[str, ...]
+) -> None:
+    project.pytester.makepyfile(test_marked=MARKED)
+    asked = ("test_marked.py", "--judge-mode", "record", "--strict-markers", "-v")
+    result = beside("timeout", *asked, *extra)
+    result.assert_outcomes(passed=4)
+    assert result.outlines.count(OF_MARKERS) == 1
+    reported = [n for n, line in enumerate(result.outlines) if "PASSED" in line]
+    assert result.outlines.index(OF_MARKERS) < reported[0]
+    assert len(project.server.asked) == TRIALS + 1
+    # A replay makes no calls.
+    again = beside("timeout", "test_marked.py", *extra)
+    again.assert_outcomes(passed=4)
+    assert "judgesense: pytest-timeout" not in again.stdout.str()
+
+
 @pytest.mark.parametrize(
     "arguments",
     [

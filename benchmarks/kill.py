@@ -61,7 +61,7 @@ def main() -> int:
     print(f"{'most calls lost by SIGKILL (32 under way)':<44}{tally.most_lost:>8}")
     print(f"{'calls lost by SIGINT and SIGTERM':<44}{tally.lost_gently:>8}")
     print(f"{'calls asked again, of all':<44}{tally.asked_again:>8}")
-    print(f"{'torn last lines, repaired':<44}{f'{tally.torn}, {tally.mended}':>8}")
+    print(f"{'torn last lines, repaired':<44}{f'{tally.torn}, {tally.repaired}':>8}")
     print(f"{'different finished files':<44}{len(finished):>8}")
     print(f"{'faults':<44}{len(tally.faults):>8}")
     print(f"{'seconds':<44}{seconds:>8.1f}")
@@ -74,7 +74,7 @@ def main() -> int:
         "kills_of_planned": (tally.kills / kills, 1, 1),
         "most_lost_of_in_flight": (tally.most_lost / CONCURRENCY, 0, 1),
         "lost_by_sigint_and_sigterm": (tally.lost_gently / kills, 0, 0),
-        "repaired_of_torn": (tally.mended / tally.torn if tally.torn else 1.0, 1, 1),
+        "repaired_of_torn": (tally.repaired / tally.torn if tally.torn else 1.0, 1, 1),
         "files_that_differ": (len(finished) - 1, 0, 0),
         "faults_per_kill": (len(tally.faults) / kills, 0, 0),
     }

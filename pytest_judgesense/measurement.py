@@ -207,11 +207,11 @@ def measure(
     stopping: Stopping | None = None,
     **asking: Unpack[Asking],
 ) -> Measurement:
-    """Measure ``judge`` on ``suite``; the judge's prompts replace templates of the suite.
+    """Measure ``judge`` on ``suite``.
 
     Args:
-        judge: the judge.
-        suite: the suite.
+        judge: its prompts, where it has any, replace templates of the suite.
+        suite: as its file says, without the prompts of a judge.
         cassettes: the files to replay or to record into, by the name of the recording.
         loop: the loop for live calls.
         mode: ``replay`` makes no calls; ``record`` and ``live`` make calls for what the files lack.

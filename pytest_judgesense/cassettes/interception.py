@@ -33,8 +33,7 @@ from unittest import mock
 from urllib.request import AbstractHTTPHandler
 
 from vcr.cassette import Cassette as VcrCassette
-from vcr.patch import PATCHER_NAMES, CassettePatcherBuilder
-from vcr.patch import _AiohttpClientSessionRequest as plain_aiohttp_request
+from vcr.patch import PATCHER_NAMES, CassettePatcherBuilder, _AiohttpClientSessionRequest
 from vcr.request import Request
 
 from pytest_judgesense.cassettes.bodies import MOST_BYTES, sent_bytes, too_large
@@ -45,8 +44,8 @@ from pytest_judgesense.errors import BodyTooLarge
 if TYPE_CHECKING:
     from pytest_judgesense.cassettes.cassette import Cassette, InterceptedCall
 
-__all__ = ["patched_clients", "plain_aiohttp_request", "silenced_clients"]
-
+# aiohttp's own, whatever is patched: the built-in clients record what they send themselves.
+plain_aiohttp_request: Final = _AiohttpClientSessionRequest
 # vcrpy's stubs for these are not safe with threads.
 _UNSAFE_PATCHERS: Final = ("httplib", "requests", "boto3", "urllib3", "httplib2")
 # They write requests, URLs and bodies to the log.

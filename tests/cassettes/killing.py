@@ -231,7 +231,7 @@ class Tally:
     Attributes:
         kills: sessions that were killed while they ran; ``gently``: by SIGINT or SIGTERM.
         torn: last lines that were torn after a kill.
-        mended: those that were cut off before the next line was written.
+        repaired: those that were cut off before the next line was written.
         most_lost: the most calls that one SIGKILL lost; at most what was under way.
         lost_gently: calls that the other signals lost.
         asked_again: calls beyond the 1,000 of a recording, all of them lost by kills.
@@ -241,7 +241,7 @@ class Tally:
     gently: int = 0
     recordings: int = 0
     torn: int = 0
-    mended: int = 0
+    repaired: int = 0
     most_lost: int = 0
     lost_gently: int = 0
     asked_again: int = 0
@@ -307,21 +307,21 @@ def kill_a_recording(
         # A call holds its place among the 32 until its line is written.
         tally.hold(len(lost) <= CONCURRENCY, f"{where}: {len(lost)} calls lost")
         # A torn line that stays would be glued to the next one, and `Left` could not read it.
-        mended = bool(before.torn) and (after.torn != before.torn or len(kept) > len(had))
-        tally.mended += mended
+        repaired = bool(before.torn) and (after.torn != before.torn or len(kept) > len(had))
+        tally.repaired += repaired
         if killed:
             tally.kills += 1
             tally.gently += sent != signal.SIGKILL
             if number % 6 == 3 and kept:
                 _tear(cassette, chance)
                 tally.asked_again += 1
-            tally.torn += bool(Left.of(cassette).torn) and (mended or not before.torn)
+            tally.torn += bool(Left.of(cassette).torn) and (repaired or not before.torn)
         else:
             tally.hold(status == 0, f"{where}: ended with {status}:\n{output}")
             tally.hold(len(kept) == TRIALS, f"{where}: finished with {len(kept)} trials")
             tally.hold(not lost, f"{where}: a session that finished lost {len(lost)}")
             if before.torn:
-                tally.hold("notice: " in output, f"{where}: a torn line mended without a notice")
+                tally.hold("notice: " in output, f"{where}: a torn line repaired without a notice")
     tally.recordings += 1
     tally.hold(len(everything) == TRIALS, f"seed {seed}: {len(everything)} trials were asked")
     return cassette.read_bytes()

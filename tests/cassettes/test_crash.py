@@ -62,7 +62,7 @@ def test_kills_at_random_moments_lose_only_what_was_in_flight(
     assert tally.kills == kills
     assert tally.gently == gently
     assert tally.lost_gently == 0
-    assert tally.mended == tally.torn >= torn
+    assert tally.repaired == tally.torn >= torn
     lines = [line for line in finished.splitlines() if not line.startswith(b'{"id": ')]
     assert len(lines) == TRIALS
     # In trial order: n0/t1, n0/t2, ... n249/t4, whatever it took.

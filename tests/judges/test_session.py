@@ -60,8 +60,8 @@ def test_notices_are_told_by_all_in_the_order_of_the_first(
     sessions: tuple[SessionCalls, SessionCalls],
 ) -> None:
     asking, wanting = sessions
-    assert asking.on(CASSETTE).noted(["mended"]) == ("mended",)
-    assert wanting.on(CASSETTE).noted(["removed", "mended"]) == ("mended", "removed")
+    assert asking.on(CASSETTE).noted(["fixed"]) == ("fixed",)
+    assert wanting.on(CASSETTE).noted(["removed", "fixed"]) == ("fixed", "removed")
 
 
 def test_half_a_line_of_a_killed_process_spoils_no_other(tmp_path: Path) -> None:

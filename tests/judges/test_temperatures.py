@@ -169,7 +169,7 @@ def test_a_repair_that_fails_leaves_the_reply_unparsed_and_is_asked_again(
     assert _said(_measured(judge, grid, tmp_path, "replay")) == _said(second)
 
 
-def test_a_suite_of_another_kind_is_mended_as_well(tmp_path: Path) -> None:
+def test_a_suite_of_another_kind_is_repaired_as_well(tmp_path: Path) -> None:
     suite = suite_named("coherence")
     suite = replace(suite, items=suite.items[:2])
 
@@ -179,7 +179,7 @@ def test_a_suite_of_another_kind_is_mended_as_well(tmp_path: Path) -> None:
     with endpoint(says(reply)) as server:
         judge = _judge(server, repair=True)
         live = _measured(judge, suite, tmp_path, "record")
-        assert len(server.asked) == 20  # 2 items x 5 templates, each mended
+        assert len(server.asked) == 20  # 2 items x 5 templates, each repaired
     assert {j.verdict for j in live.judgments} == {"3"}
     assert _said(_measured(judge, suite, tmp_path, "replay")) == _said(live)
 

@@ -98,7 +98,7 @@ def test_a_part_of_the_full_grid_runs_live_against_a_served_judge(
     assert all(set(line["grades"]) == {"1", "2"} for line in graded)  # type: ignore[call-overload]
 
 
-def test_trials_are_asked_again_as_they_were_asked_and_mended(pytester: pytest.Pytester) -> None:
+def test_trials_are_asked_again_as_they_were_asked_and_repaired(pytester: pytest.Pytester) -> None:
     write_suite(pytester.path, f"{GRID}\n{CHECKS}", GRADED)
     bodies: list[dict[str, Any]] = []
 

@@ -1,8 +1,9 @@
 """What a run over every recorded suite of an embedded profile writes, as the golden files hold it.
 
-One process a profile writes the JSON and the Markdown datasheet and the terminal's text. What
-depends on the environment is replaced: versions, and the last bits of a float (ten significant
-digits stay, and twelve decimals), which differ between processors. The day is always the same.
+One process a profile writes the JSON and the Markdown datasheet, the terminal's text with ``-vv``,
+and the screen without it. What depends on the environment is replaced: versions, and the last bits
+of a float (ten significant digits stay, and twelve decimals), which differ between processors. The
+day is always the same.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from tests import processes
 from tests.report.replaying import SHIPPED
 
 FOLDER: Final = Path(__file__).parent
-KINDS: Final = ("datasheet.json", "datasheet.md", "terminal.txt")
+KINDS: Final = ("datasheet.json", "datasheet.md", "screen.txt", "terminal.txt")
 
 _VERSION: Final = re.compile(r'("(?:pytest-judgesense|numpy|scipy|python)": )"[^"]+"')
 _FLOAT: Final = re.compile(r"-?\d+\.\d{9,}(?:e[-+]\d+)?|-?\d(?:\.\d+)?e-\d+")
@@ -34,7 +35,8 @@ def outputs(profile: str) -> dict[str, str]:
     """
     with tempfile.TemporaryDirectory() as folder:
         asked = ["-vv", "--color=no", "-p", "no:cacheprovider"]
-        asked += ["-p", "tests.golden.without_extras", "-p", "tests.golden.one_day"]
+        for plugin in ("without_extras", "one_day", "first_screen"):
+            asked += ["-p", f"tests.golden.{plugin}"]
         asked += ["--judge-name", f"embedded:{profile}"]
         for suite in SHIPPED[profile]:
             asked += ["--judge-suite", suite]
@@ -45,11 +47,12 @@ def outputs(profile: str) -> dict[str, str]:
         ran = processes.run("pytest", *asked, cwd=Path(folder), environment=environment)
         if ran.returncode not in (0, 1):
             raise RuntimeError(f"the run ended with {ran.returncode}\n{ran.stdout}\n{ran.stderr}")
-        written = {kind: (Path(folder) / kind).read_text(encoding="utf-8") for kind in KINDS[:2]}
+        written = {kind: (Path(folder) / kind).read_text(encoding="utf-8") for kind in KINDS[:3]}
     # What stands before it is pytest's, with the versions of what is installed, and the failures.
     terminal = ran.stdout[_SHEET.search(ran.stdout).start() :]  # type: ignore[union-attr]
-    terminal = _PYTEST.split(terminal)[0].replace(f"{Path(folder).resolve()}{os.sep}", "")
-    return {kind: _independent(text) for kind, text in (written | {KINDS[2]: terminal}).items()}
+    found = written | {KINDS[3]: _PYTEST.split(terminal)[0]}
+    here = f"{Path(folder).resolve()}{os.sep}"
+    return {kind: _independent(text.replace(here, "")) for kind, text in found.items()}
 
 
 def golden(profile: str, kind: str) -> str:

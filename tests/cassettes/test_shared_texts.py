@@ -215,3 +215,31 @@ def test_a_file_of_the_form_before_says_what_to_do_and_is_converted(tmp_path: Pa
     (one,) = read_exchanges(path)
     assert one.request.body == '{"prompt": "What was said."}'
     assert not beside.exists()
+
+
+def test_bodies_of_the_form_before_stay_byte_for_byte(tmp_path: Path) -> None:
+    asked, said, part = '{"prompt": "What was\\n said."}', '{"said":  "YES"}', {"part": "one"}
+    # Lists of a text that both bodies share, lists of texts alone, and bodies that are no lists.
+    old: dict[str, tuple[object, object]] = {
+        "a": (["", part], [part, ""]),
+        "b": ([asked[:9], asked[9:]], [said]),
+        "c": (asked, said),
+    }
+    path = tmp_path / "c.jsonl"
+    with path.open("w", encoding="utf-8") as file:
+        for trial, (sent, received) in old.items():
+            line = {
+                "trial": trial,
+                "call": 1,
+                "request": {"method": "POST", "url": URL, "body": sent},
+                "response": {"status": 200, "headers": {}, "body": received},
+                "recorded_at": "2026-01-31T12:00:00Z",
+            }
+            file.write(json.dumps(line) + "\n")
+    beside = path.with_name("c.jsonl.parts")
+    beside.write_text(json.dumps({**part, "text": asked}) + "\n", encoding="utf-8")
+    # A file that is named; above it was a folder.
+    subprocess.run([sys.executable, str(CONVERT), str(path)], check=True)
+    found = {one.trial: (one.request.body, one.response.body) for one in read_exchanges(path)}
+    assert found == {"a": (asked, asked), "b": (asked, said), "c": (asked, said)}
+    assert not beside.exists()

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from itertools import chain
+from typing import Any, TypeAlias
 
 from pytest_judgesense.estimate import Estimate
 
@@ -19,14 +20,15 @@ Estimates: TypeAlias = Sequence[Estimate]
 class Word:
     """A word of the profile, and whether it ``holds`` for the estimates of a judge.
 
-    ``each``: whether it names each suite on which it holds; ``first``: whether it comes before all
-    others.
+    ``each``: whether it names each suite on which it holds; ``first``: words with a larger number
+    come before all with a smaller one; ``instead_of``: words that are left out where it holds.
     """
 
     text: str
     holds: Callable[[Estimates], bool]
     each: bool = False
-    first: bool = False
+    first: int = 0
+    instead_of: tuple[str, ...] = ()
 
     def texts(self, estimates: Estimates) -> list[str]:
         if not self.each:
@@ -34,11 +36,11 @@ class Word:
         return [f"{self.text} on {one.suite}" for one in estimates if self.holds([one])]
 
 
-def one_of(said: Callable[[Estimates], str | None], *texts: str) -> Iterator[Word]:
+def one_of(said: Callable[[Estimates], str | None], *texts: str, **given: Any) -> Iterator[Word]:
     """Words of which at most one holds: the one that ``said`` returns for the estimates."""
 
     def word(text: str) -> Word:
-        return Word(text, lambda estimates: said(estimates) == text)
+        return Word(text, lambda estimates: said(estimates) == text, **given)
 
     return map(word, texts)
 
@@ -46,7 +48,10 @@ def one_of(said: Callable[[Estimates], str | None], *texts: str) -> Iterator[Wor
 def sketch(words: Iterable[Word], estimates: Iterable[Estimate]) -> str:
     """The words that hold, in order; empty if nothing relevant was measured."""
     known = list(estimates)
-    return ", ".join(dict.fromkeys(text for word in words for text in word.texts(known)))
+    texts = {word: word.texts(known) for word in words}
+    replaced = {text for word, said in texts.items() if said for text in word.instead_of}
+    kept = (said for word, said in texts.items() if word.text not in replaced)
+    return ", ".join(dict.fromkeys(chain.from_iterable(kept)))
 
 
 def pooled(estimates: Estimates, measure: str, **condition: object) -> list[Estimate]:

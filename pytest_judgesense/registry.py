@@ -308,7 +308,7 @@ def registry_of(
         loose,
         sections=reported("sections"),
         comparisons=tuple(sorted(reported("comparisons"), key=lambda one: not one.apart)),
-        profile=tuple(sorted(reported("words"), key=lambda one: not one.first)),
+        profile=tuple(sorted(reported("words"), key=lambda one: -one.first)),
         doubts=reported("doubts"),
         identities=reported("identities"),
         closing=reported("closing"),

@@ -1,9 +1,8 @@
-"""Judge Datasheet (arXiv 2606.15610): reports of a judge with and without a difference.
+"""Judge Datasheet (arXiv 2606.15610): reports of a judge on texts of controlled quality.
 
 Every direction is computed after slot answers are mapped back to content. With W the content
 that an answer points at::
 
-    dark current DC          mean 1[W is a content]           calls on true vacuum
     raw false preference     mean 1[W is a content]           calls on same-quality pairs
     SCS, PFP, OSC, NP        the decomposition of `order`     those canonical pairs
     other conflict           RFP0 - SCS - PFP - OSC / 2       those canonical pairs
@@ -85,30 +84,6 @@ _NO_STRICT_VACUUM: Final = (
 )
 _NOTHING: Final = "no pair of different quality was run"
 _ROUNDING: Final = 1e-9
-
-
-def vacuum_estimates(cell: Cell) -> list[Estimate]:
-    """Dark current, pooled and by category, and the tie rate; under each prompt that was run.
-
-    That of the baseline prompt is *the* dark current, and names no arm.
-    """
-    parts = vacuum_parts(cell)
-    whole = [(calls, at) for calls, at in parts if "category" not in at]
-    return [
-        *(rate(DARK_CURRENT, cell, Units.of_calls(calls, _decides), at) for calls, at in parts),
-        *(one for calls, at in whole for one in tie_and_abstain_rate(cell, calls, at)),
-    ]
-
-
-def vacuum_parts(cell: Cell) -> list[tuple[list[Judgment], Condition]]:
-    """The judgments under each prompt, whole and by category, with their conditions."""
-    arms: list[Condition] = [{"arm": arm} for arm in cell.values_of("arm")] or [{}]
-    categories: list[Condition] = [{"category": one} for one in cell.values_of("category")]
-    asked = [{**arm, **more} for arm in arms for more in ({}, *categories)]
-    return [
-        (cell.where(**at), {k: v for k, v in at.items() if (k, v) != ("arm", "baseline")})
-        for at in asked
-    ]
 
 
 def _decides(judgment: Judgment) -> bool:

@@ -9,6 +9,7 @@ from typing import Any, Final
 from pytest_judgesense import figures as fig
 from pytest_judgesense.datasheet import Datasheet, JudgeSheet
 from pytest_judgesense.estimate import Estimate, number_text
+from pytest_judgesense.instruments.vacuum.measures import DARK_CURRENT
 
 _THRESHOLD: Final = 0.75
 _CENSORED: Final = {"left-censored": "<", "right-censored": ">"}
@@ -23,22 +24,21 @@ _TERMS: Final = {
 _NO_PAIRS: Final = "It needs same-quality pairs in both orders: --judge-suite ladder."
 
 
-def vacuum_figures(sheet: Datasheet) -> Iterator[fig.Found]:
-    """The metrology map: dark current beside the false preferences between equal texts."""
+def _metrology(sheet: Datasheet) -> fig.Found:
+    """Dark current beside the false preferences between equal texts."""
     head = fig.Head("metrology", "1", "Metrology map")
-    dark_suite = fig.suite_of(sheet, "dark_current")
+    dark_suite = fig.suite_of(sheet, DARK_CURRENT.name)
     ladder = fig.suite_of(sheet, "stable_cross_sensitivity")
     near_suite = fig.suite_of(sheet, "target_sensitivity", distance=1)
     near = [fig.find(one, near_suite, "target_sensitivity", distance=1) for one in sheet.judges]
-    measures = (dark_suite, "dark_current"), (ladder, "stable_cross_sensitivity")
+    measures = (dark_suite, DARK_CURRENT.name), (ladder, "stable_cross_sensitivity")
     marks = [(*mark, near[mark[0]]) for mark in _marks(sheet, *measures)]
     if not marks:
-        yield fig.Absent(
+        return fig.Absent(
             head,
             "It needs a judge that was measured on a vacuum suite and on a ladder: "
             "--judge-suite vacuum --judge-suite ladder.",
         )
-        return
 
     def draw(axes: Any) -> None:
         fig.shares(axes)
@@ -57,7 +57,7 @@ def vacuum_figures(sheet: Datasheet) -> Iterator[fig.Found]:
         finding += f", {best} in {fig.percent(least.value)}"
     else:
         finding += f" and prefers one content in {fig.percent(equals.value)} of equal pairs"
-    yield fig.Figure(
+    return fig.Figure(
         head,
         finding,
         "A judge that reports nothing where there is nothing is at the lower left. The larger the "
@@ -94,6 +94,7 @@ def _mark(
 
 def ladder_figures(sheet: Datasheet) -> Iterator[fig.Found]:
     """The figures of graded differences, and of pairs without a difference."""
+    yield _metrology(sheet)
     yield _psychometric(sheet)
     yield _decomposition(sheet)
     yield _criterion(sheet)

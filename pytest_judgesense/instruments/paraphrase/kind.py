@@ -77,7 +77,7 @@ REPORT: Final = Report(
         ),
     ),
     words=(
-        Word("degenerate", _degenerate, each=True, first=True),
+        Word("degenerate", _degenerate, each=True, first=2),
         *one_of(_stability, "stable", "moderately stable", "wording-sensitive"),
     ),
     doubts=(later(f"{_ROOM}.estimators", "wording_notices"),),

@@ -7,7 +7,7 @@ from typing import Final
 from pytest_judgesense.measures.measure import Brief, Evidence, Measure, alone, later
 from pytest_judgesense.measures.shared import ABSTAIN_RATE, ORDER, REPLIES, SOFT, TIE_RATE
 
-_ESTIMATES: Final = later("pytest_judgesense.instruments.ladder.estimators", "vacuum_estimates")
+_ESTIMATES: Final = later("pytest_judgesense.instruments.vacuum.estimators", "estimates")
 
 DARK_CURRENT: Final = Measure(
     "dark_current",

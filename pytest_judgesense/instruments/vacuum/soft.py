@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from pytest_judgesense.estimate import Estimate
-from pytest_judgesense.instruments.ladder.estimators import vacuum_parts
+from pytest_judgesense.instruments.vacuum.estimators import parts_of
 from pytest_judgesense.instruments.vacuum.measures import SOFT_DARK_CURRENT
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.soft import soft_rate, taken, told
@@ -21,7 +21,7 @@ from pytest_judgesense.trial import ABSTAIN, TIE, Judgment
 
 def estimates(cell: Cell) -> list[Estimate]:
     """Soft dark current, pooled and by category, under each prompt; the baseline's has no arm."""
-    parts = vacuum_parts(cell) if taken(cell) else []
+    parts = parts_of(cell) if taken(cell) else []
     return [
         soft_rate(SOFT_DARK_CURRENT, cell, ((one,) for one in calls), preference, at)
         for calls, at in parts

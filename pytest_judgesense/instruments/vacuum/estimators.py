@@ -1,0 +1,44 @@
+"""Judge Datasheet (arXiv 2606.15610): preferences of a judge where there is nothing to judge.
+
+With W the content that an answer points at::
+
+    dark current    mean 1[W is a content]    calls on true vacuum
+    tie rate        mean 1[W = tie]           the same calls
+    abstain rate    mean 1[W = abstain]       the same calls
+"""
+
+from __future__ import annotations
+
+from pytest_judgesense.estimate import Estimate
+from pytest_judgesense.instruments.vacuum.measures import DARK_CURRENT
+from pytest_judgesense.measures.cell import Cell, Units, no_preference, rate
+from pytest_judgesense.measures.rates import tie_and_abstain_rate
+from pytest_judgesense.trial import Condition, Judgment
+
+
+def estimates(cell: Cell) -> list[Estimate]:
+    """Dark current, pooled and by category, and the tie rate; under each prompt that was run.
+
+    That of the baseline prompt is *the* dark current, and names no arm.
+    """
+    parts = parts_of(cell)
+    whole = [(calls, at) for calls, at in parts if "category" not in at]
+    return [
+        *(rate(DARK_CURRENT, cell, Units.of_calls(calls, _decides), at) for calls, at in parts),
+        *(one for calls, at in whole for one in tie_and_abstain_rate(cell, calls, at)),
+    ]
+
+
+def parts_of(cell: Cell) -> list[tuple[list[Judgment], Condition]]:
+    """The judgments under each prompt, whole and by category, with their conditions."""
+    arms: list[Condition] = [{"arm": arm} for arm in cell.values_of("arm")] or [{}]
+    categories: list[Condition] = [{"category": one} for one in cell.values_of("category")]
+    asked = [{**arm, **more} for arm in arms for more in ({}, *categories)]
+    return [
+        (cell.where(**at), {k: v for k, v in at.items() if (k, v) != ("arm", "baseline")})
+        for at in asked
+    ]
+
+
+def _decides(judgment: Judgment) -> bool:
+    return not no_preference(judgment)

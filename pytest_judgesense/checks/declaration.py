@@ -28,13 +28,11 @@ def declare_check(
     if name not in registry.checks:
         raise unknown_name("check", name, registry.checks, LISTING)
     kind = registry.checks[name]
-    check: Check = kind.declare(kind, args, kwargs, registry)
-    return check
+    declare = kind.declare or (_regression if kind.regression else _gate)
+    return declare(kind, args, kwargs, registry)
 
 
-def declare_gate(
-    kind: CheckKind, args: Sequence[Any], kwargs: Mapping[str, Any], _: Registry
-) -> Check:
+def _gate(kind: CheckKind, args: Sequence[Any], kwargs: Mapping[str, Any], _: Registry) -> Check:
     """The check of one measure against one bar."""
     given = named_arguments(kind, ("bar",), args, kwargs, ("suite", *CONDITION_KEYS))
     measure = kind.measure
@@ -44,7 +42,7 @@ def declare_gate(
     return Check(kind, measure.name, bars, given, suite or measure.suite, measure)
 
 
-def declare_regression(
+def _regression(
     kind: CheckKind, args: Sequence[Any], kwargs: Mapping[str, Any], registry: Registry
 ) -> Check:
     """The check of one measure against its baseline."""

@@ -183,13 +183,15 @@ def judge_check(
     alpha: float = ALPHA,
 ) -> Outcome:
     """The outcome of ``check`` on the estimates of a judge on a suite; see `Rule`."""
-    assert check.kind.judge is not None, "regressions are judged together"
     rule = Rule(policy, most_missing, alpha)
+    if check.kind.gates:
+        return _judge_gate(check, suite, estimates, rule)
+    assert check.kind.judge is not None, "regressions are judged together"
     outcome: Outcome = check.kind.judge(check, suite, estimates, rule)
     return outcome
 
 
-def judge_gate(check: Check, suite: str, estimates: tuple[Estimate, ...], rule: Rule) -> Outcome:
+def _judge_gate(check: Check, suite: str, estimates: tuple[Estimate, ...], rule: Rule) -> Outcome:
     """The outcome of a check of one measure."""
     assert check.of is not None, "a gate gates a measure"
     found = _at_every_temperature(check, estimates) or [
@@ -385,7 +387,7 @@ def _checks_and_bars(suite: Suite, registry: Registry) -> Iterator[LintFinding]:
                 error.remedy or f"fix the check in {suite.path}",
             )
             continue
-        for measure, bar, condition in check.kind.bars(check) if check.kind.bars else ():
+        for measure, bar, condition in _bars_of(check):
             part = [t for t in trials if condition.items() <= t.condition.items()]
             clusters = len({trial.cluster for trial in part})
             if measure.best is None or not clusters:
@@ -411,8 +413,11 @@ def _checks_and_bars(suite: Suite, registry: Registry) -> Iterator[LintFinding]:
             )
 
 
-def bars_of_gate(check: Check) -> Iterator[tuple[Measure, float, dict[str, str | int | float]]]:
-    """The bar of a check of one measure, and the condition of the trials behind it."""
+def _bars_of(check: Check) -> Iterator[tuple[Measure, float, dict[str, str | int | float]]]:
+    """Measure and bar of each bar of a check, and the condition of the trials behind it."""
+    if not check.kind.gates:
+        yield from check.kind.bars(check) if check.kind.bars else ()
+        return
     assert check.of is not None, "a gate gates a measure"
     within = check.of.evidence.within if check.of.evidence else {}
     beside = ("polarity", "k", "prompt_pair")

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from pytest_judgesense.measures.measure import CONDITION_KEYS, Measure, room
+from pytest_judgesense.measures.measure import CONDITION_KEYS, Measure
 
 
 class CheckKind(NamedTuple):
@@ -18,12 +18,13 @@ class CheckKind(NamedTuple):
     Attributes:
         name: ``jss_floor``, ``no_regression``, ...
         arguments: the form of its arguments, for help and messages.
-        declare: from ``(kind, args, kwargs, registry)`` to the `Check`.
+        declare: from ``(kind, args, kwargs, registry)`` to the `Check`; ``None`` for a gate (see
+            `gate_of`) and a ``regression``, which every measure may have and `checks` declares.
         judge: from ``(check, suite, estimates, rule)`` to the `Outcome`; for a kind that
             ``compares``, from ``(check, kind, cells, rule)`` with the cells of all judges. ``None``
-            for a ``regression``: those of a session are evaluated together.
-        bars: from a check to measure, bar and condition of each of its bars, for lint; ``None`` if
-            lint cannot compare it with an error-free judge.
+            for a gate, and for a ``regression``: those of a session are evaluated together.
+        bars: from a check to measure, bar and condition of each of its bars, for lint; ``None`` for
+            a gate, which has one, and if lint cannot compare it with an error-free judge.
         compares: whether it needs the results of several judges on the suite.
         regression: whether it compares a measure with a baseline.
         named_bars: whether its id shows the names of its bars, as in ``check[low=0.1]``.
@@ -34,7 +35,7 @@ class CheckKind(NamedTuple):
     name: str
     arguments: str
     meaning: str
-    declare: Callable[..., Check]
+    declare: Callable[..., Check] | None
     judge: Callable[..., Any] | None
     bars: Callable[[Check], Any] | None = None
     measure: Measure | None = None
@@ -48,8 +49,12 @@ class CheckKind(NamedTuple):
     def signature(self) -> str:
         return f"{self.name}({self.arguments})"
 
+    @property
+    def gates(self) -> bool:
+        """Whether it is the gate of a measure: one bar for its estimate."""
+        return self.measure is not None and self.declare is None
 
-_checks = room("pytest_judgesense.checks")
+
 _CONDITION = f"{'=, '.join(CONDITION_KEYS)}="
 
 
@@ -61,10 +66,9 @@ def gate_of(measure: Measure) -> CheckKind:
         measure.check,
         f"bar, suite=, {_CONDITION}",
         f"{measure.name} ({measure.meaning}) {sign} bar",
-        _checks("declaration", "declare_gate"),
-        _checks("outcome", "judge_gate"),
-        _checks("outcome", "bars_of_gate"),
-        measure,
+        None,
+        None,
+        measure=measure,
         source=measure.source,
     )
 
@@ -74,7 +78,7 @@ NO_REGRESSION = CheckKind(
     "no_regression",
     f"measure, margin=, suite=, {_CONDITION}",
     "no measure is worse than in --judge-baseline by more than the margin",
-    _checks("declaration", "declare_regression"),
+    None,
     None,
     regression=True,
 )

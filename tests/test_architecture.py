@@ -1,6 +1,7 @@
 """The imports of every module, read from its source, against the plan of the project.
 
-Imports inside functions and under ``TYPE_CHECKING`` count like those at the head of a file.
+Imports inside functions and under ``TYPE_CHECKING`` count like those at the head of a file, and so
+do texts that name a module of ours: `later` and `room` import it when it is first used.
 """
 
 from __future__ import annotations
@@ -9,15 +10,16 @@ import ast
 import importlib
 import subprocess
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
 
 import pytest_judgesense
+from tests.naming import ROOT, Texts
+from tests.test_rooms import builds_on
 
-ROOT = "pytest_judgesense"
 PACKAGE = Path(pytest_judgesense.__file__).parent
 
 # A room of the package imports those of lower levels and itself, nothing else. The values stand
@@ -156,15 +158,26 @@ def _imported(
     return found
 
 
-IMPORTS = {name: _imported(source, name, SOURCES) for name, source in SOURCES.items()}
-OWN = {
-    name: {
-        found.removeprefix(ROOT).removeprefix(".")
-        for found in imported
-        if found.partition(".")[0] == ROOT
+def imports_of(sources: Mapping[str, str]) -> dict[str, set[str]]:
+    return {name: _imported(source, name, sources) for name, source in sources.items()}
+
+
+def own_of(sources: Mapping[str, str], imports: Mapping[str, set[str]]) -> dict[str, set[str]]:
+    """The modules of ours that each imports, now or later."""
+    texts = Texts(sources)
+    return {
+        name: texts.named(name)
+        | {
+            found.removeprefix(ROOT).removeprefix(".")
+            for found in imported
+            if found.partition(".")[0] == ROOT
+        }
+        for name, imported in imports.items()
     }
-    for name, imported in IMPORTS.items()
-}
+
+
+IMPORTS = imports_of(SOURCES)
+OWN = own_of(SOURCES, IMPORTS)
 FOREIGN = {
     name: {
         top
@@ -177,6 +190,75 @@ FOREIGN = {
 
 def _station(module: str) -> str:
     return module.partition(".")[0]
+
+
+def rooms_of(sources: Mapping[str, str]) -> dict[str, set[str]]:
+    """The rooms of instruments, and those that each builds on."""
+    inside = {tuple(name.split(".")[:2]) for name in sources if name.count(".") > 1}
+    return {
+        name: builds_on(ast.parse(sources[f"{folder}.{name}"]))
+        for folder, name in sorted(inside)
+        if folder == "instruments"
+    }
+
+
+ROOMS = rooms_of(SOURCES)
+
+
+def room_of(module: str, rooms: Iterable[str]) -> str:
+    """The room that a module stands in; empty for none."""
+    folder, _, within = module.partition(".")
+    room = within.partition(".")[0]
+    return room if folder == "instruments" and room in rooms else ""
+
+
+def climbs(module: str, targets: Iterable[str]) -> set[str]:
+    """What a module imports of its own level or of one above."""
+    own = _station(module)
+    return {
+        target
+        for target in targets
+        if _station(target) != own and LEVELS[_station(target)] >= LEVELS[own]
+    }
+
+
+def intrudes(module: str, targets: Iterable[str], rooms: Mapping[str, set[str]]) -> set[str]:
+    """What a module imports of rooms that it neither stands in nor builds on."""
+    own = room_of(module, rooms)
+    entered = {target: room for target in targets if (room := room_of(target, rooms))}
+    # The list of all instruments takes what each gives.
+    given = {f"instruments.{room}.kind" for room in rooms if module == "instruments.builtin"}
+    return {
+        target
+        for target, room in entered.items()
+        if room not in (own, *rooms.get(own, ())) and target not in given
+    }
+
+
+def circle(own: Mapping[str, set[str]], rooms: Iterable[str]) -> list[str]:
+    """Rooms, or modules outside them, that import one another in a circle; empty if none do.
+
+    Within a room a measure names its estimator, which in turn imports the measure.
+    """
+
+    def place(module: str) -> str:
+        room = room_of(module, rooms)
+        return f"instruments.{room}" if room else module
+
+    graph: dict[str, set[str]] = {}
+    for module, targets in own.items():
+        if _station(module) == "instruments":
+            found = {place(one) for one in targets if _station(one) == "instruments"}
+            graph.setdefault(place(module), set()).update(found - {place(module)})
+    return _cycle(graph)
+
+
+def _cycle(graph: Mapping[str, set[str]]) -> list[str]:
+    try:
+        list(TopologicalSorter(graph).static_order())
+    except CycleError as error:
+        return list(error.args[1])
+    return []
 
 
 def test_the_reader_sees_imports_at_the_head_inside_functions_and_of_whole_modules() -> None:
@@ -194,14 +276,148 @@ def test_every_module_belongs_to_a_station_that_the_plan_knows() -> None:
 
 @pytest.mark.parametrize("module", sorted(set(SOURCES) - {""}))
 def test_imports_run_downward_only(module: str) -> None:
-    own = _station(module)
     # The root holds the version and a lazy door for users (tested below): it is below all.
-    wrong = {
-        target
-        for target in OWN[module] - {""}
-        if _station(target) != own and LEVELS[_station(target)] >= LEVELS[own]
-    }
+    wrong = climbs(module, OWN[module] - {""})
     assert not wrong, f"{module} imports {sorted(wrong)} of its own level or of one above"
+
+
+@pytest.mark.parametrize("module", sorted(SOURCES))
+def test_a_room_is_entered_from_those_that_build_on_it(module: str) -> None:
+    wrong = intrudes(module, OWN[module], ROOMS)
+    assert not wrong, f"{module} imports {sorted(wrong)} of rooms that its room does not build on"
+
+
+def test_a_room_says_what_it_builds_on_and_nothing_else() -> None:
+    assert len(ROOMS) > 1
+    for room, others in ROOMS.items():
+        inside = (targets for name, targets in OWN.items() if room_of(name, ROOMS) == room)
+        entered = {room_of(target, ROOMS) for target in set.union(*inside)} - {"", room}
+        assert entered == others, f"the docstring of instruments.{room}"
+
+
+def test_no_two_rooms_build_on_each_other() -> None:
+    assert circle(OWN, ROOMS) == []
+
+
+def test_every_name_of_a_module_that_is_imported_later_can_be_read() -> None:
+    # What `room` makes of two texts is where all others come from.
+    texts = Texts(SOURCES)
+    assert {name: found for name in SOURCES if (found := texts.unread(name))} == {
+        "measures.measure": ["later(f'{package}.{module}', name)"]
+    }
+
+
+# A made-up package, in which a room builds on another.
+HOUSE = {
+    "measures.measure": "",
+    "checks.outcome": "",
+    "instruments": "",
+    "instruments.builtin": "from pytest_judgesense.instruments.one import kind as one",
+    "instruments.board": "",
+    "instruments.one": "",
+    "instruments.one.kind": "here = room('pytest_judgesense.instruments.one')",
+    "instruments.one.figures": "",
+    "instruments.two": "'''Builds on `one`.'''",
+    "instruments.two.kind": "later('pytest_judgesense.instruments.one.figures', 'drawn')",
+    "instruments.two.figures": "import pytest_judgesense.instruments.one.kind",
+    "instruments.three": "",
+    "instruments.three.kind": "",
+    "commands.explain": "import pytest_judgesense.instruments.builtin",
+}
+
+
+def wrong_in(house: Mapping[str, str]) -> dict[str, set[str]]:
+    """What modules import against the rules, and the places of a circle."""
+    own, rooms = own_of(house, imports_of(house)), rooms_of(house)
+    found = {
+        module: climbs(module, targets) | intrudes(module, targets, rooms)
+        for module, targets in own.items()
+    }
+    found["circle"] = set(circle(own, rooms))
+    return {name: wrong for name, wrong in found.items() if wrong}
+
+
+def test_a_house_in_order_has_no_wrong_import() -> None:
+    assert rooms_of(HOUSE) == {"one": set(), "two": {"one"}, "three": set()}
+    assert wrong_in(HOUSE) == {}
+
+
+@pytest.mark.parametrize(
+    ("module", "source", "target"),
+    [
+        # Upward, by each way to name a module.
+        ("measures.measure", "import pytest_judgesense.checks.outcome", "checks.outcome"),
+        ("measures.measure", "x = 'pytest_judgesense.checks.outcome'", "checks.outcome"),
+        ("measures.measure", "x = 'pytest_judgesense.checks.outcome:judge'", "checks.outcome"),
+        ("measures.measure", "later('pytest_judgesense.checks.outcome', 'y')", "checks.outcome"),
+        (
+            "measures.measure",
+            "x = partial(later, 'pytest_judgesense.checks.outcome')",
+            "checks.outcome",
+        ),
+        (
+            "measures.measure",
+            "f = room('pytest_judgesense.checks')\nx = f('outcome', 'y')",
+            "checks.outcome",
+        ),
+        (
+            "measures.measure",
+            "P = 'pytest_judgesense.checks'\nx = f'{P}.outcome'",
+            "checks.outcome",
+        ),
+        (
+            "checks.outcome",
+            "from pytest_judgesense.instruments.two.kind import here",
+            "instruments.two.kind",
+        ),
+        # Into a room: from another, from what all rooms share, and from outside.
+        (
+            "instruments.three.kind",
+            "later('pytest_judgesense.instruments.one.figures', 'x')",
+            "instruments.one.figures",
+        ),
+        (
+            "instruments.three.kind",
+            "from pytest_judgesense.instruments.one.kind import here as of\nof('figures', 'x')",
+            "instruments.one.figures",
+        ),
+        (
+            "instruments.board",
+            "later('pytest_judgesense.instruments.one.figures', 'x')",
+            "instruments.one.figures",
+        ),
+        (
+            "instruments.builtin",
+            "later('pytest_judgesense.instruments.one.figures', 'x')",
+            "instruments.one.figures",
+        ),
+        (
+            "commands.explain",
+            "later('pytest_judgesense.instruments.one.kind', 'KINDS')",
+            "instruments.one.kind",
+        ),
+        # Back from a room to one that builds on it.
+        (
+            "instruments.one.figures",
+            "later('pytest_judgesense.instruments.two.figures', 'x')",
+            "instruments.two.figures",
+        ),
+    ],
+)
+def test_a_wrong_import_is_found_however_it_is_written(
+    module: str, source: str, target: str
+) -> None:
+    assert target in wrong_in({**HOUSE, module: source})[module]
+
+
+def test_rooms_that_state_to_build_on_each_other_are_a_circle() -> None:
+    house = {
+        **HOUSE,
+        "instruments.one": "'''Builds on `two`.'''",
+        "instruments.one.figures": "later('pytest_judgesense.instruments.two.figures', 'x')",
+    }
+    assert set(wrong_in(house)) == {"circle"}
+    assert wrong_in(house)["circle"] == {"instruments.one", "instruments.two"}
 
 
 def test_the_root_gives_users_judges_measuring_and_comparing_and_nothing_else() -> None:
@@ -257,11 +473,7 @@ def test_there_is_no_cycle() -> None:
         & set(SOURCES) - {name}
         for name, source in SOURCES.items()
     }
-    try:
-        order = list(TopologicalSorter(graph).static_order())
-    except CycleError as error:
-        pytest.fail("a cycle of imports: " + " -> ".join(error.args[1]))
-    assert len(order) == len(SOURCES)
+    assert not (found := _cycle(graph)), "a cycle of imports: " + " -> ".join(found)
 
 
 @pytest.mark.parametrize("module", sorted(SOURCES))

@@ -31,6 +31,21 @@ def room_of(kind: str) -> str:
     return f"{folder}/{room}/"
 
 
+def builds_on(package: ast.Module) -> set[str]:
+    """The rooms that a room builds on, as the docstring of its package states them."""
+    return set(re.findall(r"Builds on `(\w+)`", ast.get_docstring(package) or ""))
+
+
+def foundations() -> dict[str, set[str]]:
+    """Every room of an instrument, and those that it builds on: without them it is not there."""
+    packages = {tuple(name.split("/")): tree for name, tree in modules().items()}
+    return {
+        name[1]: builds_on(tree)
+        for name, tree in packages.items()
+        if name[0] == "instruments" and name[2:] == ("__init__.py",)
+    }
+
+
 def literals(tree: ast.AST) -> Iterator[str]:
     """Texts, and what stands in quotation marks within them, as in a suite file that is written."""
     for node in ast.walk(tree):

@@ -1,27 +1,31 @@
-"""An instrument is its room: without that of the debates everything else works as before.
+"""An instrument is its room: without it everything else works as before.
 
-`.ci/full` runs all tests without each of ``ROOMS``. So that they pass there, the last test keeps
-what only such a room has out of the tests of everything else.
+A room goes with those that build on it. Without each room the other suites give the numbers of the
+golden files, and all outputs are written. `.ci/full` runs all tests without each of ``ROOMS``. So
+that they pass there, the last test keeps what only such a room has out of the tests of everything
+else.
 """
 
 from __future__ import annotations
 
 import ast
+import json
 import os
 import re
 import shutil
 import subprocess
 import sys
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
 
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.registry import registry_of
+from tests.golden.outputs import golden, independent
 from tests.suites.known import builtin_suites
-from tests.test_rooms import room_of
+from tests.test_rooms import foundations, room_of
 
 CHECKOUT = Path(__file__).parents[1]
 ROOM = "debate"
@@ -41,9 +45,21 @@ QUICK = (
 )
 
 
+def gone_with(room: str) -> set[str]:
+    """The room, and all that build on it."""
+    gone = {room}
+    while more := {name for name, others in foundations().items() if others & gone} - gone:
+        gone |= more
+    return gone
+
+
 def without_room(folder: Path, room: str = ROOM) -> Path:
-    """A copy of the checkout without the room, its tests, and its line in the list of all."""
-    left_out = shutil.ignore_patterns(room)
+    """A copy of the checkout without the room, its tests, and its lines in the list of all.
+
+    Nor has it the rooms that build on this one.
+    """
+    gone = gone_with(room)
+    left_out = shutil.ignore_patterns(*gone)
     for name in ("pytest_judgesense", "tests"):
         shutil.copytree(CHECKOUT / name, folder / name, ignore=left_out)
     for name in SHARED:
@@ -53,16 +69,18 @@ def without_room(folder: Path, room: str = ROOM) -> Path:
             shutil.copy(file, folder)
     listed = folder / "pytest_judgesense" / "instruments" / "builtin.py"
     lines = listed.read_text(encoding="utf-8").splitlines(keepends=True)
-    kept = [line for line in lines if room not in line.lower()]
+    kept = [line for line in lines if not any(one in line.lower() for one in gone)]
     listed.write_text("".join(kept), encoding="utf-8")
     return folder
 
 
-def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """A session of pytest that imports the package from ``folder``."""
+def run(
+    folder: Path, *arguments: str, within: Path | None = None
+) -> subprocess.CompletedProcess[str]:
+    """A session of pytest that imports the package from ``folder``, there or ``within`` another."""
     return subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *arguments],
-        cwd=folder,
+        cwd=within or folder,
         env={**os.environ, "PYTHONPATH": str(folder)},
         capture_output=True,
         text=True,
@@ -86,23 +104,71 @@ def test_what_is_quick_of_the_rest_passes(copy: Path) -> None:
     passed(run(copy, *QUICK, "-k", f"not ({slow})"))
 
 
-def test_the_other_suites_are_measured_and_written_in_all_forms_without_it(copy: Path) -> None:
-    # One of every other room; .ci/full measures them all without it.
-    rooms = {
+def suites_by_kind(gone: Iterable[str] = ()) -> dict[str, str]:
+    """A built-in suite of each kind of the rooms that are left."""
+    folders = {f"instruments/{room}/" for room in gone}
+    kinds = {
         tomllib.loads(path.read_text(encoding="utf-8"))["kind"]: name
         for name, path in sorted(builtin_suites().items())
     }
-    suites = [name for kind, name in rooms.items() if kind != ROOM]
-    assert len(suites) == len(BUILT_IN.kinds) - 1
-    forms = ("html", "md", "json", "jsonl")
+    assert set(kinds) == set(BUILT_IN.kinds)
+    return {kind: name for kind, name in kinds.items() if room_of(kind) not in folders}
+
+
+def measured(text: str, suites: Iterable[str]) -> list[object]:
+    """The estimates and the checks of some suites in a datasheet as JSON."""
+    (judge,) = json.loads(text)["judges"]
+    parts = (*judge["measures"], *judge["checks"])
+    return [one for one in parts if one["suite"] in suites]
+
+
+@pytest.fixture(scope="module")
+def whole() -> str:
+    """The datasheet with all rooms."""
+    return golden("clean", "datasheet.json")
+
+
+# Kinds whose suites, or the figures of which, take longer than those of all others.
+SLOW = ("debate", "ladder", "temperature")
+
+
+OTHERS = sorted(foundations().keys() - {ROOM})
+
+
+@pytest.mark.parametrize(
+    ("room", "slow"),
+    [
+        pytest.param(ROOM, (), id=ROOM),
+        *(pytest.param(room, SLOW, id=room) for room in OTHERS),
+        *(pytest.param(room, (), id=f"{room}-all", marks=pytest.mark.long) for room in OTHERS),
+    ],
+)
+def test_the_other_suites_are_measured_and_written_in_all_forms_without_it(
+    whole: str, tmp_path: Path, room: str, slow: tuple[str, ...]
+) -> None:
+    # One of every other kind; without those of `ROOMS` .ci/full measures them all.
+    gone = gone_with(room)
+    suites = [name for kind, name in suites_by_kind(gone).items() if kind not in slow]
+    assert len(suites) > 1
+    project = tmp_path / "project"
+    project.mkdir()
+    (project / "conftest.py").write_text(
+        "from pytest_judgesense.instruments.builtin import BUILT_IN\n"
+        f"assert set(BUILT_IN.kinds) == {set(suites_by_kind(gone))}\n"
+    )
+    forms = ("html", "md", "json", "jsonl", "csv", "tex")
     done = run(
-        copy,
+        without_room(tmp_path, room),
         *(part for name in suites for part in ("--judge-suite", name)),
         *(part for form in forms for part in ("--judge-datasheet", f"sheet.{form}")),
-        *("--judge-name", "embedded:clean"),
+        *("--judge-name", "embedded:clean", "-p", "tests.golden.without_extras"),
+        within=project,
     )
     assert "passed" in passed(done)
-    assert all((copy / f"sheet.{form}").stat().st_size for form in forms)
+    assert all((project / f"sheet.{form}").stat().st_size for form in forms)
+    sheet = independent((project / "sheet.json").read_text(encoding="utf-8"))
+    assert {one["suite"] for one in measured(sheet, suites)} == set(suites)
+    assert measured(sheet, suites) == measured(whole, suites)
 
 
 # --- what tests of everything else name ----------------------------------------------------------

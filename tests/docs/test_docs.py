@@ -53,6 +53,7 @@ from tests.docs.blocks import (
 )
 from tests.docs.kinds import is_for_a_task, problems_of, problems_of_page
 from tests.suites.known import builtin_suites, load_suite, presets_of
+from tests.test_rooms import foundations, room_of
 
 CHECKS, MEASURES = BUILT_IN.checks, BUILT_IN.measures
 COMMANDS = ("pytest", "judgesense", "python", "export")
@@ -206,6 +207,18 @@ def test_the_reasons_of_replies_are_those_of_the_parser() -> None:
     closed_list = (replies.__doc__ or "").partition("a closed list")[2]
     written = re.findall(r"^``(.+?)``", closed_list, re.MULTILINE)
     assert listed == written
+
+
+def test_the_instruments_are_those_that_there_are_with_what_they_build_on() -> None:
+    listed = {
+        room: (set(kinds.split("`, `")), set(re.findall(r"^(\w+)`", on)))
+        for room, kinds, on in table_rows("architecture.md", "## Instruments")
+    }
+    kinds = {
+        room: {kind for kind in BUILT_IN.kinds if room_of(kind) == f"instruments/{room}/"}
+        for room in foundations()
+    }
+    assert listed == {room: (kinds[room], on) for room, on in foundations().items()}
 
 
 def test_the_variables_of_allowances_are_listed() -> None:

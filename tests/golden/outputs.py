@@ -52,7 +52,7 @@ def outputs(profile: str) -> dict[str, str]:
     terminal = ran.stdout[_SHEET.search(ran.stdout).start() :]  # type: ignore[union-attr]
     found = written | {KINDS[3]: _PYTEST.split(terminal)[0]}
     here = f"{Path(folder).resolve()}{os.sep}"
-    return {kind: _independent(text.replace(here, "")) for kind, text in found.items()}
+    return {kind: independent(text.replace(here, "")) for kind, text in found.items()}
 
 
 def golden(profile: str, kind: str) -> str:
@@ -72,7 +72,8 @@ def _path(profile: str, kind: str) -> Path:
     return FOLDER / f"{profile}.{kind}{'.gz' if kind.endswith('json') else ''}"
 
 
-def _independent(text: str) -> str:
+def independent(text: str) -> str:
+    """The text without what depends on the environment."""
     text = _VERSION.sub(r'\1"..."', text)
     return _FLOAT.sub(_rounded, text)
 

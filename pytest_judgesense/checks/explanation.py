@@ -23,7 +23,6 @@ from pytest_judgesense.layout import columns, excerpt
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.evidence import Group
 from pytest_judgesense.registry import Registry
-from pytest_judgesense.suites.builtin import is_built_in
 from pytest_judgesense.suites.suite import Suite
 from pytest_judgesense.trial import Failed, Judgment, Trial, Unparsed
 
@@ -472,7 +471,7 @@ def lint_notices(suite: Suite, registry: Registry) -> tuple[str, ...]:
         SuiteError: lint finds errors, so the measures would not mean what they say.
     """
     # No text of a built-in suite has a finding: tests see to it, and reading all takes long.
-    found = lint_suite(suite, registry, texts=not is_built_in(suite.path))
+    found = lint_suite(suite, registry, texts=suite.items is not suite.built_in)
     errors = [finding for finding in found if finding.severity == "error"]
     if errors:
         first, *others = errors

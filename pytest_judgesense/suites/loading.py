@@ -17,6 +17,7 @@ from pydantic import BaseModel, ValidationError
 from pytest_judgesense.errors import SuiteError, unknown_name
 from pytest_judgesense.files import read_text
 from pytest_judgesense.limits import toml_value
+from pytest_judgesense.suites.builtin import is_built_in
 from pytest_judgesense.suites.item import Item
 from pytest_judgesense.suites.kind import Kind
 from pytest_judgesense.suites.rules import pooled, verify, verify_labelled
@@ -112,6 +113,8 @@ def _load(path: Path, preset: str | None, known: tuple[Kind, ...]) -> Suite:
         digest = _sha(f"{suite.digest} {other.digest}")
         files = (*suite.files, other.path, *other.files)
         suite = replace(suite, items=pooled(suite, other), digest=digest, files=files)
+    if is_built_in(path):
+        suite = replace(suite, built_in=suite.items)
     verify(suite)
     return suite
 

@@ -106,6 +106,7 @@ class Suite:
         ddof: subtracted from n in a variance.
         temperatures: empty if every question is asked at one, see ``temperature``.
         files: those with its items, and the other suites of its preset, links resolved.
+        built_in: the items as they come with the installation; ``None`` for other suites.
     """
 
     name: str
@@ -135,6 +136,7 @@ class Suite:
     top_p: float | None = None
     early_stop: bool = False
     files: tuple[Path, ...] = field(default=(), repr=False, compare=False)
+    built_in: tuple[Item, ...] | None = field(default=None, repr=False, compare=False)
     _derived: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @property

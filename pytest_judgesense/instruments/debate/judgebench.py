@@ -182,7 +182,7 @@ def exported(cells: Sequence[Cell]) -> Mapping[str, str]:
         LogError: there are none, two of them would be one file, one has a winner and no scores,
             or the cluster of a debate is the id of another one, which the form reads as a pair.
     """
-    judgments = [j for cell in cells if cell.design.kind == DEBATE.name for j in cell.judgments]
+    judgments = [j for cell in cells if cell.design.labels == SIDES for j in cell.judgments]
     if not judgments:
         raise LogError(
             "there are no debates to write as JudgeBench's results",

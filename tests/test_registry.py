@@ -315,35 +315,103 @@ from pytest_judgesense.instruments.builtin import BUILT_IN
 
 
 def pytest_judgesense_suite_kinds():
-    vacuum = BUILT_IN.kinds["vacuum"]
-    return [replace(vacuum, name="nothing", form=replace(vacuum.loaded(), name="nothing"))]
+    # Checks that gate no measure are known by name already, and judge suites of every kind.
+    return [
+        replace(kind, name=f"copy-{name}", form=copy_of(kind.loaded()), checks=())
+        for name, kind in BUILT_IN.kinds.items()
+    ]
+
+
+def copy_of(form):
+    return replace(form, name=f"copy-{form.name}")
+
+
+def pytest_judgesense_report_sections():
+    sections = [
+        replace(one, name=f"copy_{one.name}", kinds=of_copies(one))
+        for one in BUILT_IN.sections
+        if one.kinds
+    ]
+    return sections + [copied(one) for one in BUILT_IN.comparisons if one.kinds]
+
+
+def of_copies(one):
+    return tuple(f"copy-{kind}" for kind in one.kinds)
+
+
+def copied(one):
+    def tables(*given):
+        return {f"copy_{name}": rows for name, rows in one.tables(*given).items()}
+
+    def under_own_names(shown):
+        return lambda suite, tables: shown(
+            suite, {name.removeprefix("copy_"): rows for name, rows in tables.items()}
+        )
+
+    return replace(
+        one,
+        name=f"copy_{one.name}",
+        names=tuple(f"copy_{name}" for name in one.names),
+        secondary=tuple(f"copy_{name}" for name in one.secondary),
+        kinds=of_copies(one),
+        tables=tables,
+        board=under_own_names(one.board),
+        lines=under_own_names(one.lines),
+        brief=one.brief and under_own_names(one.brief),
+    )
 """
+# The shortest, and the one with replies of its own in logs, which has all that a kind can have.
+IN_GATE = {"vacuum", *(kind.name for kind in BUILT_IN.kinds.values() if kind.logged)}
 
 
-def test_a_copy_of_an_instrument_from_outside_measures_the_same_numbers(
-    pytester: pytest.Pytester,
+@pytest.mark.parametrize(
+    "kind",
+    [pytest.param(k, marks=() if k in IN_GATE else pytest.mark.long) for k in BUILT_IN.kinds],
+)
+def test_a_copy_of_an_instrument_from_outside_measures_the_same(
+    kind: str, pytester: pytest.Pytester
 ) -> None:
     pytester.makeconftest(FROM_OUTSIDE)
-    built_in = builtin_suites()["vacuum"]
-    text = built_in.read_text(encoding="utf-8")
-    sheets = []
-    for kind in ("vacuum", "nothing"):
-        folder = pytester.mkdir(kind)
-        copied = text.replace('kind = "vacuum"', f'kind = "{kind}"')
-        (folder / built_in.name).write_text(copied, encoding="utf-8")
-        shutil.copyfile(built_in.with_name("items.jsonl"), folder / "items.jsonl")
-        written = pytester.path / f"{kind}.json"
-        asked = ("--judge-mode", "live", "--judge-name", "embedded:mixed")
-        arguments = (folder, *asked, "--judge-datasheet", written)
-        done = processes.run("pytest", *arguments, cwd=pytester.path)
-        outcomes = pytest.RunResult.parse_summary_nouns(done.stdout.splitlines())
-        assert outcomes in ({"passed": 1}, {"failed": 1}), done.stdout
-        (judge,) = json.loads(written.read_text(encoding="utf-8"))["judges"]
-        sheets.append(judge)
-    first, second = sheets
-    assert {one["measure"] for one in first["measures"]} >= {"dark_current", "side_bias"}
-    for part in ("measures", "checks", "analyses", "calls", "notices"):
+    first, second = (sheet_of(prefix, kind, pytester.path) for prefix in ("", "copy-"))
+    own = {one.name for one in BUILT_IN.kinds[kind].measures}
+    assert own & {one["measure"] for one in first["measures"]}
+    for part in ("measures", "checks", "calls", "notices"):
         assert first[part] == second[part], part
+    # Every table of the kind is one of the copy, and no other is.
+    reported = [one for one in (*BUILT_IN.sections, *BUILT_IN.comparisons) if kind in one.kinds]
+    names = {name for one in reported for name in one.all_names} & set(first["tables"])
+    assert {name for name in second["tables"] if name.startswith("copy_")} == {
+        f"copy_{name}" for name in names
+    }
+    assert first["tables"] == {
+        name.removeprefix("copy_"): rows for name, rows in second["tables"].items()
+    }
+
+
+def sheet_of(prefix: str, kind: str, folder: Path) -> dict[str, Any]:
+    """What is measured of the embedded judge on a suite of a kind, or of its copy.
+
+    ``tables``: the rows of all tables that have any, by name.
+    """
+    path = next(
+        path
+        for _, path in sorted(builtin_suites().items())
+        if tomllib.loads(path.read_text(encoding="utf-8"))["kind"] == kind
+    )
+    text = path.read_text(encoding="utf-8")
+    items = tomllib.loads(text)["stimuli"]["file"]
+    text = text.replace(f'kind = "{kind}"', f'kind = "{prefix}{kind}"')
+    suite = folder / f"{prefix}{kind}" / path.name
+    suite.parent.mkdir()
+    suite.write_text(text.replace(items, Path(items).name), encoding="utf-8")
+    shutil.copyfile(path.parent / items, suite.with_name(Path(items).name))
+    written = suite.with_name("sheet.json")
+    asked = ("--judge-mode", "live", "--judge-name", "embedded:mixed")
+    done = processes.run("pytest", suite, *asked, "--judge-datasheet", written, cwd=folder)
+    assert written.is_file(), done.stdout + done.stderr
+    (judge,) = json.loads(written.read_text(encoding="utf-8"))["judges"]
+    tables = {one["analysis"]: one["rows"] for one in judge["analyses"] if one["rows"]}
+    return {**judge, "tables": tables}
 
 
 def values_of_the_package() -> Iterator[tuple[str, object]]:

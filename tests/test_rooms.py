@@ -54,13 +54,19 @@ def literals(tree: ast.AST) -> Iterator[str]:
             yield from re.findall(r'"([a-z-]+)"', node.value)
 
 
-def kinds_compared(tree: ast.Module) -> Iterator[str]:
-    """The literals that something's ``kind`` is compared with."""
+def comparisons(tree: ast.Module) -> Iterator[list[ast.expr]]:
+    """The sides of each comparison of something's ``kind``."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Compare):
             sides = [node.left, *node.comparators]
             if any(isinstance(one, ast.Attribute) and one.attr == "kind" for one in sides):
-                yield from (text for one in sides for text in literals(one))
+                yield sides
+
+
+def kinds_compared(tree: ast.Module) -> Iterator[str]:
+    """The literals that something's ``kind`` is compared with."""
+    for sides in comparisons(tree):
+        yield from (text for one in sides for text in literals(one))
 
 
 @cache
@@ -80,6 +86,16 @@ def test_a_kind_is_named_in_its_room_alone(kind: str) -> None:
         if not name.startswith(room_of(kind)) and kind in found_in(name, found)
     }
     assert not named, "a kind is named outside its room"
+
+
+def test_an_instrument_does_not_ask_for_its_own_name() -> None:
+    # A copy of it from outside has another one, and measures the same.
+    asking = [
+        name
+        for name, tree in modules().items()
+        if name.startswith("instruments/") and any(comparisons(tree))
+    ]
+    assert asking == [], "sections and comparisons have kinds; else ask for what the cell holds"
 
 
 def test_the_reader_sees_literals_and_comparisons_of_kinds() -> None:

@@ -92,6 +92,11 @@ def pooled(sheet: dict[str, Any], name: str) -> dict[str, Any]:
     return found
 
 
+def test_the_instrument_of_the_page_is_short() -> None:
+    # A third party writes an instrument in under 100 lines: kind, measure, check and section.
+    assert len(FILES["minimal_pairs.py"].splitlines()) < 100
+
+
 # -- all four together -----------------------------------------------------------------------------
 
 

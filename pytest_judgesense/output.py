@@ -10,7 +10,13 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
 
-from pytest_judgesense.errors import JudgesenseError, UsageError, printable, well_formed
+from pytest_judgesense.errors import (
+    ExtensionError,
+    JudgesenseError,
+    UsageError,
+    printable,
+    well_formed,
+)
 
 
 def replace_content(path: Path, data: bytes) -> None:
@@ -103,7 +109,9 @@ class Outputs:
         """Note that an output failed; ``what`` says which, in a clause."""
         self.errors.append(error)
         if isinstance(error, JudgesenseError):
-            reason = "; ".join(filter(None, (error.found or error.what, error.remedy)))
+            # Of a plugin only the first words name it.
+            named = error.what if isinstance(error, ExtensionError) or not error.found else ""
+            reason = "; ".join(filter(None, (named, error.found, error.remedy)))
         elif isinstance(error, OSError):
             reason = str(error)
         else:

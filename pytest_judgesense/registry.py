@@ -1,9 +1,9 @@
 """What instruments and plugins provide: suite kinds, measures, checks, providers, sections.
 
 Plugins provide frozen values from hooks (`plugin.hookspecs`); the built-in instruments provide the
-same values through `instruments.builtin`. This module combines them into one frozen value, the
-`Registry`, which is passed to all code that measures. Every error names the plugin. The module is
-light, because every session imports it when pytest starts.
+same values from the same hooks, in `instruments.builtin`. This module combines them into one frozen
+value, the `Registry`, which is passed to all code that measures. Every error names the plugin. The
+module is light, because every session imports it when pytest starts.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, TypeVar
 
 from pytest_judgesense.errors import ExtensionError, UsageError
 from pytest_judgesense.judges.providers.base import PROVIDERS, HttpRequest, Provider, Reply
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "HOOKS",
+    "NOTHING",
     "Brief",
     "Check",
     "CheckKind",
@@ -56,18 +57,20 @@ __all__ = [
     "Registry",
     "Reply",
     "ReplyForm",
+    "Report",
     "ReportSection",
     "Rule",
     "SuiteKind",
     "extended",
+    "given_by",
     "later",
     "loaded",
-    "registry_of",
     "with_measures",
 ]
 
 # A plugin: its name for messages, and the function that returns its objects.
 Given: TypeAlias = tuple[str, Callable[[], Any]]
+_Part = TypeVar("_Part")
 
 HOOKS: Final = (
     "pytest_judgesense_measures",
@@ -286,33 +289,7 @@ class Registry:
         return (*self.sections, *self.comparisons)
 
 
-def registry_of(
-    kinds: Iterable[SuiteKind], loose: Iterable[Measure] = (), reports: Iterable[Report] = ()
-) -> Registry:
-    """The registry of these kinds, separate measures and report sections."""
-    reports, loose = tuple(reports), tuple(loose)
-
-    def reported(name: str) -> tuple[Any, ...]:
-        return tuple(one for report in reports for one in getattr(report, name))
-
-    known = {kind.name: kind for kind in kinds}
-    measures: dict[str, Measure] = {}
-    for one in (*(one for kind in known.values() for one in kind.measures), *loose):
-        measures.setdefault(one.name, one)
-    checks = [gate_of(one) for one in measures.values() if one.gate]
-    checks += [NO_REGRESSION, *(one for kind in known.values() for one in kind.checks)]
-    return Registry(
-        measures,
-        {one.name: one for one in checks},
-        known,
-        loose,
-        sections=reported("sections"),
-        comparisons=tuple(sorted(reported("comparisons"), key=lambda one: not one.apart)),
-        profile=tuple(sorted(reported("words"), key=lambda one: -one.first)),
-        doubts=reported("doubts"),
-        identities=reported("identities"),
-        closing=reported("closing"),
-    )
+NOTHING: Final = Registry({}, {NO_REGRESSION.name: NO_REGRESSION}, {})
 
 
 def with_measures(known: Registry, given: Iterable[Given]) -> Registry:
@@ -331,18 +308,19 @@ def with_measures(known: Registry, given: Iterable[Given]) -> Registry:
 
 
 def extended(known: Registry, given: Callable[[str], Iterable[Given]]) -> Registry:
-    """``known`` with everything else that plugins provide.
+    """``known`` with everything else that plugins provide, or this package itself.
 
     Raises:
         ExtensionError: a value is malformed or a name is taken; the error names the plugin.
     """
-    providers: dict[str, Provider] = {}
+    providers = dict(known.providers)
     for source, provider in _objects(_PROVIDERS, given(_PROVIDERS), Provider):
         here = "" if provider.name in _PROVIDERS_HERE else None
         _refuse_taken("provider", provider.name, source, here)
         _enter(providers, "provider", replace(provider, source=source))
     kinds, measures, checks = dict(known.kinds), dict(known.measures), dict(known.checks)
-    for source, kind in _objects(_KINDS, given(_KINDS), SuiteKind):
+    found = _objects(_KINDS, given(_KINDS), SuiteKind)
+    for source, kind in found:
         sourced = tuple(
             one if one.name in measures else one._replace(source=source) for one in kind.measures
         )
@@ -351,18 +329,27 @@ def extended(known: Registry, given: Callable[[str], Iterable[Given]]) -> Regist
             _refuse_faulty(one, _KINDS, source)
             if one.name not in measures:
                 _enter_measure(measures, checks, one)
+    for source, kind in found:
         for check in kind.checks:
             _enter(checks, "check", check._replace(source=source))
     known = replace(known, measures=measures, checks=checks, kinds=kinds, providers=providers)
-    for source, one in _objects(_SECTIONS, given(_SECTIONS), ReportSection, Comparison):
-        for name in one.all_names:
-            _refuse_taken("report section", name, source, known.tables.get(name))
-        sourced = replace(one, source=source)
-        if isinstance(sourced, Comparison):
-            known = replace(known, comparisons=(*known.comparisons, sourced))
-        else:
-            known = replace(known, sections=(*known.sections, sourced))
+    for source, one in _objects(_SECTIONS, given(_SECTIONS), ReportSection, Comparison, Report):
+        known = _reporting(known, one, source)
     return known
+
+
+def given_by(plugins: Iterable[tuple[str, object]]) -> Callable[[str], list[Given]]:
+    """From the name of a hook to what these objects, by the names of their plugins, have of it."""
+    known = tuple(plugins)
+
+    def given(hook: str) -> list[Given]:
+        return [
+            (source, function)
+            for source, plugin in known
+            if (function := getattr(plugin, hook, None)) is not None
+        ]
+
+    return given
 
 
 def loaded(known: Registry, modules: Sequence[str] = ()) -> Registry:
@@ -394,13 +381,7 @@ def loaded(known: Registry, modules: Sequence[str] = ()) -> Registry:
             ) from error
         found.setdefault(id(plugin), (source, plugin))
 
-    def given(hook: str) -> list[Given]:
-        return [
-            (source, function)
-            for source, plugin in found.values()
-            if (function := getattr(plugin, hook, None)) is not None
-        ]
-
+    given = given_by(found.values())
     return extended(with_measures(known, given(_MEASURES)), given)
 
 
@@ -409,8 +390,9 @@ def _fault(what: str, found: str, expected: str) -> ExtensionError:
 
 
 def _objects(hook: str, given: Iterable[Given], *kinds: type[Any]) -> list[tuple[str, Any]]:
-    """Plugin and value for everything that a hook returns, sorted by plugin name, so that the order
-    is the same in every process.
+    """Plugin and value for everything that a hook returns.
+
+    Sorted by name, so that the order is the same in every process; that of this package is its own.
     """
     found: list[tuple[str, Any]] = []
     names = " or ".join(kind.__name__ for kind in kinds)
@@ -426,7 +408,65 @@ def _objects(hook: str, given: Iterable[Given], *kinds: type[Any]) -> list[tuple
             if not isinstance(one, kinds):
                 raise _fault(f"{its} returned something else", repr(one)[:200], expected)
             found.append((source, one))
-    return sorted(found, key=lambda pair: (pair[1].name, pair[0]))
+    return sorted(found, key=lambda pair: (pair[0] and getattr(pair[1], "name", ""), pair[0]))
+
+
+def _reporting(known: Registry, part: ReportSection | Comparison | Report, source: str) -> Registry:
+    """``known`` with a part of the report; that of a plugin is blamed on it."""
+    if isinstance(part, ReportSection):
+        return _reporting(known, Report(sections=(part,)), source)
+    if isinstance(part, Comparison):
+        return _reporting(known, Report(comparisons=(part,)), source)
+    owners = known.tables
+    named: tuple[ReportSection | Comparison, ...] = (*part.sections, *part.comparisons)
+    for name in (name for one in named for name in one.all_names):
+        _refuse_taken("report section", name, source, owners.get(name))
+        owners[name] = source
+    owners = {word.text: word.source for word in known.profile}
+    for word in part.words:
+        _refuse_taken("word", word.text, source, owners.get(word.text))
+        owners[word.text] = source
+    by = partial(_blamed, source)
+    sections = (replace(one, source=source) for one in part.sections)
+    comparisons = (replace(one, source=source) for one in part.comparisons)
+    words = (replace(one, holds=by(bool, one.holds), source=source) for one in part.words)
+    return replace(
+        known,
+        sections=(*known.sections, *sections),
+        comparisons=_first((*known.comparisons, *comparisons), lambda one: one.apart),
+        profile=_first((*known.profile, *words), lambda one: one.first),
+        doubts=(*known.doubts, *(by(_texts, one) for one in part.doubts)),
+        identities=(*known.identities, *(by(_nothing, one) for one in part.identities)),
+        closing=(*known.closing, *(by(_texts, one) for one in part.closing)),
+    )
+
+
+def _first(values: tuple[_Part, ...], number: Callable[[_Part], int]) -> tuple[_Part, ...]:
+    """Those with a larger number before the others, otherwise in their order."""
+    return tuple(sorted(values, key=lambda one: -number(one)))
+
+
+def _texts(said: Iterable[object]) -> list[str]:
+    return [str(one) for one in said]
+
+
+def _nothing(_: object) -> None:
+    pass
+
+
+def _blamed(
+    source: str, made: Callable[[Any], Any], function: Callable[..., Any]
+) -> Callable[..., Any]:
+    """``function`` of a plugin, what it returns ``made`` whole: its errors name the plugin."""
+    if not source:
+        return function
+
+    def called(*given: Any) -> Any:
+        what = f"a part of the report of plugin {source} cannot be made"
+        with ExtensionError.blaming(what, "what docs/extending.md says of a Report"):
+            return made(function(*given))
+
+    return called
 
 
 def _refuse_faulty(measure: Measure, hook: str, source: str) -> None:

@@ -22,9 +22,8 @@ from pathlib import Path
 import pytest
 
 from pytest_judgesense.instruments.builtin import BUILT_IN
-from pytest_judgesense.registry import registry_of
 from tests.golden.outputs import golden, independent
-from tests.suites.known import builtin_suites
+from tests.suites.known import builtin_suites, registry_of
 from tests.test_rooms import foundations, room_of
 
 CHECKOUT = Path(__file__).parents[1]
@@ -70,6 +69,7 @@ def without_room(folder: Path, room: str = ROOM) -> Path:
     listed = folder / "pytest_judgesense" / "instruments" / "builtin.py"
     lines = listed.read_text(encoding="utf-8").splitlines(keepends=True)
     kept = [line for line in lines if not any(one in line.lower() for one in gone)]
+    assert len(lines) - len(kept) == 2 * len(gone), "docs/extending.md says that they are two a room"
     listed.write_text("".join(kept), encoding="utf-8")
     return folder
 

@@ -45,7 +45,6 @@ from pytest_judgesense.registry import (
     ReportSection,
     SuiteKind,
     extended,
-    registry_of,
     with_measures,
 )
 from pytest_judgesense.report.codec import datasheet_json
@@ -54,7 +53,7 @@ from pytest_judgesense.suites.stimuli import Stimuli
 from pytest_judgesense.trial import Design, Failed, Judgment, Trial, Verdict
 from tests import processes
 from tests.suites.files import CONTENT
-from tests.suites.known import absent_suites, builtin_suites
+from tests.suites.known import absent_suites, builtin_suites, registry_of
 
 
 def wordy(cell: Cell) -> Iterable[Estimate]:

@@ -1,7 +1,11 @@
-"""The list of what the project itself provides through the hooks: one line an instrument."""
+"""What the project itself provides, through the hooks of plugins: two lines an instrument.
+
+This module is read as a plugin is. `BUILT_IN` is what its hooks return.
+"""
 
 from __future__ import annotations
 
+import sys
 from functools import partial
 from typing import Final
 
@@ -13,61 +17,64 @@ from pytest_judgesense.instruments.temperature import kind as temperature
 from pytest_judgesense.instruments.vacuum import kind as vacuum
 from pytest_judgesense.measures.measure import later
 from pytest_judgesense.profile import Word, any_above
-from pytest_judgesense.registry import registry_of
+from pytest_judgesense.registry import NOTHING, SuiteKind, extended, given_by
 from pytest_judgesense.sections import Comparison, Report, ReportSection
 
 _left_out: Final = partial(later, "pytest_judgesense.instruments.exclusions")
 _board: Final = partial(later, "pytest_judgesense.instruments.leaderboard")
+# In the order of the report.
 INSTRUMENTS: Final = (
-    paraphrase,
     vacuum,
     ladder,
-    debate,
+    paraphrase,
     temperature,
+    debate,
     rubric,
 )
-REPORTS: Final = (
-    vacuum.REPORT,
-    ladder.REPORT,
-    paraphrase.REPORT,
-    temperature.REPORT,
-    debate.REPORT,
-    rubric.REPORT,
-    # For every suite kind.
-    Report(
-        sections=(
-            ReportSection("standing", _board("standing"), only_drawn=True, compared=True),
-            ReportSection(
-                "excluded",
-                _left_out("excluded"),
-                _left_out("excluded_lines"),
-                title="Calls that take no part in the numbers",
-            ),
-        ),
-        comparisons=(
-            Comparison(
-                "leaderboard",
-                _board("leaderboard"),
-                _board("board"),
-                _board("board_lines"),
-                names=("judge_pairs", "best_judge", "judge_spread"),
-                titles={
-                    "leaderboard": "Judges by rank",
-                    "judge_pairs": "Every two judges compared",
-                    "best_judge": "The best judge",
-                    "judge_spread": "Spread of the judges",
-                },
-                first=_board("most_labels"),
-                brief=_board("brief"),
-            ),
-        ),
-        closing=(_board("most_stable"),),
-        words=(
-            Word("one-sided", any_above("side_bias", 0.1)),
-            Word("malformed replies", any_above("unparsed_rate", 0.02)),
+_FOR_EVERY_KIND: Final = Report(
+    sections=(
+        ReportSection("standing", _board("standing"), only_drawn=True, compared=True),
+        ReportSection(
+            "excluded",
+            _left_out("excluded"),
+            _left_out("excluded_lines"),
+            title="Calls that take no part in the numbers",
         ),
     ),
+    comparisons=(
+        Comparison(
+            "leaderboard",
+            _board("leaderboard"),
+            _board("board"),
+            _board("board_lines"),
+            names=("judge_pairs", "best_judge", "judge_spread"),
+            titles={
+                "leaderboard": "Judges by rank",
+                "judge_pairs": "Every two judges compared",
+                "best_judge": "The best judge",
+                "judge_spread": "Spread of the judges",
+            },
+            first=_board("most_labels"),
+            brief=_board("brief"),
+        ),
+    ),
+    closing=(_board("most_stable"),),
+    words=(
+        Word("one-sided", any_above("side_bias", 0.1)),
+        Word("malformed replies", any_above("unparsed_rate", 0.02)),
+    ),
 )
-BUILT_IN: Final = registry_of(
-    (kind for room in INSTRUMENTS for kind in room.KINDS), reports=REPORTS
-)
+
+
+def pytest_judgesense_suite_kinds() -> list[SuiteKind]:
+    """The kinds of all rooms; the first is that of judgments without a suite."""
+    wordings_first = sorted(INSTRUMENTS, key=lambda room: room is not paraphrase)
+    return [kind for room in wordings_first for kind in room.KINDS]
+
+
+def pytest_judgesense_report_sections() -> list[Report]:
+    """What the rooms report, and what is reported of suites of every kind."""
+    return [*(room.REPORT for room in INSTRUMENTS), _FOR_EVERY_KIND]
+
+
+BUILT_IN: Final = extended(NOTHING, given_by([("", sys.modules[__name__])]))

@@ -16,7 +16,7 @@ import pytest
 if TYPE_CHECKING:
     from pytest_judgesense.errors import ExtensionError
     from pytest_judgesense.registry import Given, Measure, Provider, Registry, SuiteKind
-    from pytest_judgesense.sections import ReportSection
+    from pytest_judgesense.sections import Comparison, Report, ReportSection
 
 _KINDS: Final = ("measures", "providers", "suite_kinds", "report_sections")
 
@@ -58,8 +58,10 @@ def pytest_judgesense_suite_kinds() -> list[SuiteKind]:
 
 
 @pytest.hookspec
-def pytest_judgesense_report_sections() -> list[ReportSection]:
-    """Sections of the report: return a list of `pytest_judgesense.registry.ReportSection`."""
+def pytest_judgesense_report_sections() -> list[ReportSection | Comparison | Report]:
+    """Parts of the report: return a list of `pytest_judgesense.registry.ReportSection`, of
+    `Comparison`, and of `Report`, which has both and the words and sentences beside them.
+    """
     raise NotImplementedError
 
 

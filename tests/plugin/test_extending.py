@@ -250,6 +250,56 @@ def test_no_regression_compares_it_unit_by_unit(pytester: pytest.Pytester, rule:
     assert "2 of 8 worse, 0 better" in text
 
 
+PARTS = """
+from pytest_judgesense.errors import InternalError
+from pytest_judgesense.profile import Word, any_above
+from pytest_judgesense.registry import Report
+
+
+def counted(cell):
+    yield f"{len(cell.judgments)} replies were looked at"
+
+
+def refuse(estimates):
+    if any(one.measure == "pair_accuracy" and one.value == 1 for one in estimates):
+        raise InternalError("all pairs are right")
+
+
+def pytest_judgesense_report_sections():
+    return [
+        Report(
+            words=(Word("half blind", any_above("pair_accuracy", 0.5)),),
+            doubts=(counted,),
+            identities=(refuse,),
+            closing=(lambda entrants, seed: [f"{len(entrants)} judge was here"],),
+        )
+    ]
+"""
+
+
+def test_a_plugin_adds_words_notices_and_closing_sentences(
+    pytester: pytest.Pytester, rule: Path
+) -> None:
+    (rule / "parts.py").write_text(PARTS)
+    args = ("-p", "parts", *USE, "--judge-mode", "live", "-v", "--judge-datasheet")
+    shown = run(pytester, *args, "x.jsonl")
+    shown.assert_outcomes(passed=1)
+    # 4 pairs x 2 sentences x 2 wordings; pair_accuracy is 0.75.
+    lines = ["  profile: stable, half blind", "  notice: *16 replies were looked at"]
+    shown.stdout.fnmatch_lines([*lines, "*1 judge was here"])
+    modules = ("-p", "minimal_pairs", "-p", "parts")
+    judgesense = (sys.executable, "-m", "pytest_judgesense.commands", *modules)
+    reported = pytester.run(*judgesense, "report", "x.jsonl", "--datasheet", "x.md")
+    assert reported.ret == 0
+    assert "1 judge was here" in (rule / "x.md").read_text()
+    # A judge that errs nowhere contradicts what the plugin requires of its estimates.
+    (rule / "conftest.py").write_text(
+        FILES["conftest.py"].replace('"She have"', '"She have", "dog bark."')
+    )
+    refused = run(pytester, *args, "y.jsonl")
+    refused.stdout.fnmatch_lines(["*the datasheet cannot be made: all pairs are right"])
+
+
 # -- the command line ------------------------------------------------------------------------------
 
 
@@ -365,6 +415,21 @@ AT_COLLECTION = {
         "def pytest_judgesense_suite_kinds(): return [SuiteKind(KIND, Kind(KIND, items))]",
         "a kind of suites 'minimal-pairs' of plugin ill",
     ),
+    "a taken word": (
+        (
+            "from pytest_judgesense.profile import Word\n"
+            "def pytest_judgesense_report_sections():\n"
+            "    return [Report(words=(Word('stable', bool),))]"
+        ),
+        "word 'stable' of plugin ill has a name that is taken",
+    ),
+    "a taken name in a report": (
+        (
+            "def pytest_judgesense_report_sections():\n"
+            "    return [Report(sections=(ReportSection('tier'),))]"
+        ),
+        "report section 'tier' of plugin ill has a name that is taken",
+    ),
 }
 
 AT_MEASURING = {
@@ -389,6 +454,13 @@ AT_MEASURING = {
         ),
         "report section 'mine' of plugin ill cannot be made of judge rule on suite grammar",
     ),
+    "a notice that fails": (
+        (
+            "def pytest_judgesense_report_sections():\n"
+            "    return [Report(doubts=(lambda cell: 1 / 0,))]"
+        ),
+        "a part of the report of plugin ill cannot be made",
+    ),
 }
 
 
@@ -409,6 +481,22 @@ def test_what_is_ill_formed_ends_the_session_at_its_start_or_with_its_collection
     result = run(pytester, *_ill(rule, code))
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     assert message in result.stderr.str()
+    no_traceback(result)
+
+
+def test_a_word_that_fails_names_its_plugin_and_leaves_the_checks(
+    pytester: pytest.Pytester, rule: Path
+) -> None:
+    word = "Word('ill', lambda estimates: 1 / 0)"
+    code = (
+        "from pytest_judgesense.profile import Word\n"
+        f"def pytest_judgesense_report_sections(): return [Report(words=({word},))]"
+    )
+    result = run(pytester, *_ill(rule, code))
+    result.assert_outcomes(passed=1)
+    result.stdout.fnmatch_lines(
+        ["*a part of the report of plugin ill cannot be made; ZeroDivisionError: *; fix the plugin"]
+    )
     no_traceback(result)
 
 

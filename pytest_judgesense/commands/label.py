@@ -104,5 +104,10 @@ def _template(suite: Suite) -> Template:
             expected='a template with judge_type = "reference" or "pairwise"',
         )
     return min(
-        showing, key=lambda t: (t.judge_type != "reference", t.prompt_style != "reasoned", t.id)
+        showing,
+        key=lambda t: (
+            t.condition.get("judge_type") != "reference",
+            t.condition.get("prompt_style") != "reasoned",
+            t.id,
+        ),
     )

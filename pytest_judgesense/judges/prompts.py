@@ -105,10 +105,14 @@ def _own_templates(suite: Suite, judge: JudgeSpec) -> tuple[Template, ...]:
         return tuple(Template(f"t{i}", text) for i, text in enumerate(wordings, start=1))
     return tuple(
         replace(template, text=text)
-        if (text := prompts.strict if template.arm == "strict" else prompts.pairwise) is not None
+        if (text := prompts.strict if _is_strict(template) else prompts.pairwise) is not None
         else template
         for template in suite.templates
     )
+
+
+def _is_strict(template: Template) -> bool:
+    return template.condition.get("arm") == "strict"
 
 
 def _verify(suite: Suite, judge: JudgeSpec, templates: Sequence[Template]) -> None:

@@ -96,15 +96,11 @@ def _orders(suite: Suite, template: Template, index: int) -> tuple[Order, ...]:
 def _replicates(
     suite: Suite, item: Item, template: Template, order: Order, temperature: float | None
 ) -> Iterator[Trial]:
-    condition = dict(item.condition)
+    condition = {**item.condition, **template.condition}
     place = f"{suite.recorded_as(item, template)}/{item.id}/{template.id}/{order}"
-    if template.judge_type is not None and template.prompt_style is not None:
-        condition |= {"judge_type": template.judge_type, "prompt_style": template.prompt_style}
     if temperature is not None:
         condition["temperature"] = temperature
         place += f"/t{temperature:g}"
-    if template.arm is not None:
-        condition["arm"] = template.arm
     if template.polarity == "inverted" or template.id in item.inverted:
         condition["polarity"] = "inverted"
     for replicate in range(1, suite.replicates + 1):

@@ -113,6 +113,23 @@ class TemplateForm(Form):
     default: bool = True
     shared_with: Slug | None = None
 
+    @property
+    def condition(self) -> dict[str, str]:
+        """What it gives to the condition of its trials, where suites compare templates by it.
+
+        ``judge_type``: ``pairwise`` shows both candidates, ``reference`` a right answer as well,
+        ``single`` one candidate a call, to be graded. ``prompt_style``: ``direct`` (a verdict
+        alone), ``reasoned`` (a reason first), or another name. ``arm``: that of a criterion.
+        """
+        compared = {"judge_type": self.judge_type, "prompt_style": self.prompt_style}
+        given = {**compared, "arm": self.arm}
+        return {name: value for name, value in given.items() if value is not None}
+
+    @property
+    def single(self) -> bool:
+        """Whether a call shows one candidate."""
+        return self.judge_type == "single"
+
 
 class StimuliForm(Form):
     """``[stimuli]``: the file with the items (JSON Lines, JSON or CSV), and which of them are used.

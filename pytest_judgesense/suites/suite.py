@@ -38,27 +38,18 @@ class Template:
     Attributes:
         text: the prompt, with ``{{placeholders}}`` for the fields of an item.
         polarity: ``inverted`` if its labels mean the opposite.
-        arm: ``baseline`` or ``strict``, where suites compare criteria.
         shared_with: name of a suite that asks the same items the same prompt: its trials are
             these trials, asked and recorded once, and serve both.
-        judge_type: where suites compare them: ``pairwise`` shows both candidates, ``reference`` a
-            right answer as well, ``single`` one candidate a call, to be graded.
-        prompt_style: where suites compare them: ``direct`` (a verdict alone), ``reasoned`` (a
-            reason first), or another name.
+        condition: by what the suite compares its templates; part of the condition of its trials.
+        single: whether a call shows one candidate, so that a trial takes a call for each.
     """
 
     id: str
     text: str
     polarity: Literal["normal", "inverted"] = "normal"
-    arm: Literal["baseline", "strict"] | None = None
     shared_with: str | None = None
-    judge_type: Literal["pairwise", "single", "reference"] | None = None
-    prompt_style: str | None = None
-
-    @property
-    def single(self) -> bool:
-        """Whether a call shows one candidate, so that a trial takes a call for each."""
-        return self.judge_type == "single"
+    condition: Mapping[str, str] = field(default_factory=dict, hash=False)
+    single: bool = False
 
 
 @dataclass(frozen=True, slots=True)

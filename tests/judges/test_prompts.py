@@ -93,7 +93,7 @@ def test_each_arm_of_a_criterion_suite_has_its_own_prompt() -> None:
     own = suite_for_judge(
         _builtin("criterion"), _with(pairwise="P{{a}}{{b}}", strict="S{{a}}{{b}}")
     )
-    assert {t.arm: t.text for t in own.templates} == {
+    assert {t.condition["arm"]: t.text for t in own.templates} == {
         "baseline": "P{{a}}{{b}}",
         "strict": "S{{a}}{{b}}",
     }

@@ -441,7 +441,7 @@ def test_a_prompt_holds_the_texts_of_its_stimulus_and_nothing_else(
             suite.templates, _rendered(suite, item, "ab"), own, strict=True
         ):
             shown = item.texts("ab", "1" if template.single else None)
-            if suite.kind == "temperature" and template.judge_type != "reference":
+            if suite.kind == "temperature" and template.condition["judge_type"] != "reference":
                 shown.pop("reference")
             stimulus = sum(map(_numbers_of, shown.values()), Counter[str]())
             assert _numbers_of(prompt) == words + stimulus

@@ -56,7 +56,10 @@ def test_a_trial_carries_label_cluster_and_condition_of_its_item(suite: Suite) -
 
 
 def test_arm_and_inverted_polarity_become_conditions_of_the_trial_alone(suite: Suite) -> None:
-    templates = (Template("s", "x", arm="strict"), Template("v", "x", polarity="inverted"))
+    templates = (
+        Template("s", "x", condition={"arm": "strict"}),
+        Template("v", "x", polarity="inverted"),
+    )
     planned = plan_trials(replace(suite, templates=templates))
     conditions = {t.template: dict(t.condition) for t in planned}
     assert conditions == {"s": {"arm": "strict"}, "v": {"polarity": "inverted"}}

@@ -72,7 +72,7 @@ def _verify(form: SuiteForm) -> None:
 
 def _reference_shown(suite: Suite) -> Iterator[LintFinding]:
     for template in suite.templates:
-        if template.judge_type == "reference":
+        if template.condition["judge_type"] == "reference":
             more = ', or judge_type = "pairwise"'
             yield from hidden(suite, template, "reference", "the reference", {"reference"}, more)
 

@@ -139,20 +139,20 @@ def test_the_built_in_prompts_are_read_as_they_are_meant(name: str) -> None:
                 continue
             if suite.kind == "temperature":
                 key = "score" if template.single else "verdict"
-                reasoned = template.prompt_style == "reasoned"
+                reasoned = template.condition.get("prompt_style") == "reasoned"
                 assert form_asked_for(reading.instruction, reading.context) == (key, reasoned)
                 assert reading.candidates == (None if template.single else item.contents)
                 assert reading.tie is not template.single
                 assert reading.strict is False
                 shown = {"answer"} if template.single else set()
-                shown |= {"reference"} if template.judge_type == "reference" else set()
+                shown |= {"reference"} & {template.condition.get("judge_type")}
                 assert set(reading.context) == {"question", *shown}
                 continue
             assert reading.labels == suite.space.labels
             assert reading.tie is suite.space.tie
             assert reading.candidates == (item.contents or None)
             assert reading.inverted is (template.polarity == "inverted")
-            assert reading.strict is (template.arm == "strict")
+            assert reading.strict is (template.condition.get("arm") == "strict")
             assert set(reading.context.values()) == {
                 text.strip("\n") for text in item.fields.values()
             }

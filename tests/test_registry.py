@@ -26,6 +26,7 @@ from pytest_judgesense.commands.merge import merge
 from pytest_judgesense.commands.report import datasheet_of_cells
 from pytest_judgesense.errors import ExtensionError, SuiteError, UsageError
 from pytest_judgesense.estimate import Estimate, find_estimate
+from pytest_judgesense.instruments import builtin
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.instruments.paraphrase import measures as paraphrase
 from pytest_judgesense.measures.cell import Cell, Units, rate, unavailable
@@ -35,6 +36,7 @@ from pytest_judgesense.measures.measure import later
 from pytest_judgesense.measures.shared import FAILED_RATE, UNPARSED_RATE
 from pytest_judgesense.plugin.markers import marker_lines
 from pytest_judgesense.registry import (
+    NOTHING,
     HttpRequest,
     Item,
     Kind,
@@ -45,6 +47,7 @@ from pytest_judgesense.registry import (
     ReportSection,
     SuiteKind,
     extended,
+    given_by,
     with_measures,
 )
 from pytest_judgesense.report.codec import datasheet_json
@@ -306,6 +309,19 @@ def test_a_section_survives_the_joining_of_datasheets(tmp_path: Path) -> None:
 
 
 # -- the built-in values, and the same from outside ------------------------------------------------
+
+
+def test_a_plugin_could_provide_all_that_is_built_in() -> None:
+    assert extended(NOTHING, given_by([("", builtin)])) == BUILT_IN
+    outside = extended(NOTHING, given_by([("mine", builtin)]))
+    for part in ("kinds", "measures", "checks", "tables", "titles"):
+        assert set(getattr(outside, part)) == set(getattr(BUILT_IN, part)), part
+    assert [one.text for one in outside.profile] == [one.text for one in BUILT_IN.profile]
+    for part in ("doubts", "identities", "closing"):
+        assert len(getattr(outside, part)) == len(getattr(BUILT_IN, part)) > 0, part
+    values = (*outside.kinds.values(), *outside.measures.values(), *outside.profile)
+    assert {one.source for one in (*values, *outside.sections)} == {"mine"}
+
 
 FROM_OUTSIDE = """
 from dataclasses import replace

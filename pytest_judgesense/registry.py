@@ -138,6 +138,7 @@ class SuiteKind:
         skills: functions by which the embedded judge replies to prompts of this kind.
         importers: formats of foreign files with judgments on such suites; only for built-in kinds.
         commands: commands of ``judgesense``; only for built-in kinds.
+        default: whether judgments without a suite are of this kind; only for a built-in one.
         source: the plugin that provides it; empty for this package.
     """
 
@@ -151,6 +152,7 @@ class SuiteKind:
     skills: tuple[Skill, ...] = ()
     importers: tuple[Importer, ...] = ()
     commands: tuple[Command, ...] = ()
+    default: bool = False
     source: str = ""
 
     def loaded(self) -> Kind:

@@ -69,7 +69,7 @@ def without_room(folder: Path, room: str = ROOM) -> Path:
     listed = folder / "pytest_judgesense" / "instruments" / "builtin.py"
     lines = listed.read_text(encoding="utf-8").splitlines(keepends=True)
     kept = [line for line in lines if not any(one in line.lower() for one in gone)]
-    assert len(lines) - len(kept) == 2 * len(gone), "docs/extending.md says that they are two a room"
+    assert len(lines) - len(kept) == 2 * len(gone), "docs/extending.md says two a room"
     listed.write_text("".join(kept), encoding="utf-8")
     return folder
 

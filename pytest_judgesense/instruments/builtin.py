@@ -67,9 +67,9 @@ _FOR_EVERY_KIND: Final = Report(
 
 
 def pytest_judgesense_suite_kinds() -> list[SuiteKind]:
-    """The kinds of all rooms; the first is that of judgments without a suite."""
-    wordings_first = sorted(INSTRUMENTS, key=lambda room: room is not paraphrase)
-    return [kind for room in wordings_first for kind in room.KINDS]
+    """The kinds of all rooms, the default one first."""
+    kinds = [kind for room in INSTRUMENTS for kind in room.KINDS]
+    return sorted(kinds, key=lambda kind: not kind.default)
 
 
 def pytest_judgesense_report_sections() -> list[Report]:

@@ -39,6 +39,7 @@ KINDS: Final = (
         "paraphrase",
         later(f"{_ROOM}.stimuli", "PARAPHRASE"),
         MEASURES,
+        default=True,
         importers=(
             Importer("llmbar", later(f"{_ROOM}.results", "imported_llmbar")),
             Importer("judgesense", later(f"{_ROOM}.judgesense", "imported_pairs")),

@@ -22,7 +22,7 @@ from pytest_judgesense import measurement
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.judges.prompts import render_messages
 from pytest_judgesense.judges.simulated.observer import Observer
-from pytest_judgesense.judges.simulated.reading import read_prompt
+from pytest_judgesense.judges.simulated.parsing import read_prompt
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.replies import parse_reply
 from pytest_judgesense.suites.builtin import builtin_suites

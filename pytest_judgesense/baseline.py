@@ -9,7 +9,7 @@ by trial::
                              "judgments": [...]}]}]}
 
 ``digest`` covers items and design, not prompts: a changed prompt is compared with the old one on
-the same trials. Each judgment has its own line, so that a version-control diff shows which replies
+the same trials. Each judgment is one line, so that a version-control diff shows which replies
 have changed. The same judgments give the same bytes.
 """
 

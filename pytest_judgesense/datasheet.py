@@ -151,7 +151,7 @@ class SuiteSheet:
         return digest(dict(self.prompts)) if self.prompts else self.prompts_of_file
 
     def with_checks(self, checks: Iterable[CheckLine]) -> SuiteSheet:
-        """A copy that includes these outcomes; a check is kept only once."""
+        """A copy that includes these outcomes; each check stands in it once."""
         known = {(line.check, line.suite): line for line in (*self.checks, *checks)}
         return replace(self, checks=tuple(known[key] for key in sorted(known)))
 

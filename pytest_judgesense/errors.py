@@ -12,7 +12,7 @@
     │   ├── BodyTooLarge       a body has more bytes than it may have: raise the limit
     │   └── LimitReached       a limit of the user on calls or cost: raise it, or leave it at that
     ├── LogError               a judgment log or a foreign file is wrong: fix the file
-    ├── InternalError          our own numbers contradict one another: report it
+    ├── InternalError          our numbers contradict one another: report it
     └── CassetteError          a recording does not serve
         ├── MissingRecording   no exchange is recorded for this trial: record it
         ├── StaleRecording     the trial is recorded, but with another request: record it again
@@ -20,7 +20,7 @@
         └── BrokenCassette     a line cannot be read (undecodable, truncated, edited): repair it
 
 Every message says what was wrong, what was found, what was expected and what to do. What was found
-may be a judge's own words, which are untrusted: a message contains no control character except line
+may be words of a judge, which are untrusted: a message contains no control character except line
 breaks.
 """
 
@@ -211,7 +211,7 @@ def unknown_name(
     """The error for an unknown ``name``; it lists the ``valid`` ones.
 
     Of many it lists those that are most alike; ``listing`` is a command that lists them all.
-    ``other`` is what else may be written, told where no valid name is alike.
+    ``other`` is what else may be written, shown where no valid name is alike.
     """
     from difflib import get_close_matches
 

@@ -60,13 +60,13 @@ class Figure:
 
     Attributes:
         finding: its title.
-        reading: how to read it, in a sentence or two.
+        description: how to read it, in a sentence or two.
         wide: whether it takes the full width of the page.
     """
 
     head: Head
     finding: str
-    reading: str
+    description: str
     panels: tuple[Panel, ...]
     columns: tuple[str, ...]
     rows: tuple[tuple[Value, ...], ...]

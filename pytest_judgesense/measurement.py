@@ -15,7 +15,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias, TypedDict, Unpack
 
-from pytest_judgesense.cassettes.cassette import Cassette, Told
+from pytest_judgesense.cassettes.cassette import Cassette, OnRecorded
 from pytest_judgesense.cassettes.credentials import Credentials
 from pytest_judgesense.cassettes.exchange import Exchange, models_of
 from pytest_judgesense.cassettes.storage import read_exchanges, read_lines
@@ -180,7 +180,7 @@ class Asking(TypedDict, total=False):
         max_unparsed: stop calling after this many replies if none of them states a verdict; 0 for
             no limit.
         max_unparsed_set_by: how errors say where that number is set, with ``{}`` for it.
-        told: called with the path of a cassette and each line recorded in it.
+        on_recorded: called with the path of a cassette and each line recorded in it.
     """
 
     concurrency: int
@@ -193,7 +193,7 @@ class Asking(TypedDict, total=False):
     trust: Trust
     max_unparsed: int
     max_unparsed_set_by: str
-    told: Told
+    on_recorded: OnRecorded
 
 
 def measure(
@@ -283,8 +283,9 @@ def measure(
         for cassette, part in by_cassette
         if (span := cassette.recorded_of(trial.id for trial in part))
     ]
-    tapes = [cassette for cassette, _ in by_cassette]
-    noted = (at.noted(tape.notices) for tape, at in zip(tapes, before, strict=True))
+    noted = (
+        at.noted(cassette.notices) for (cassette, _), at in zip(by_cassette, before, strict=True)
+    )
     changed = (changed_within(model, by_name) for model, by_name in served.items())
     made = Measurement(
         judge=judge,
@@ -348,10 +349,12 @@ def record(
     suite = suite_for_judge(suite, judge)
     part = tuple(trials(plan_trials(suite)))
     opened, before, answers = _ask(judge, suite, cassettes, loop, part, mode, **asking)
-    noted = (at.noted(tape.notices) for (tape, _), at in zip(opened, before, strict=True))
+    noted = (at.noted(cassette.notices) for (cassette, _), at in zip(opened, before, strict=True))
     return Recorded(
         part,
-        answered=sum(tape.complete(trial.id) for tape, own in opened for trial in own),
+        answered=sum(
+            cassette.complete(trial.id) for cassette, planned in opened for trial in planned
+        ),
         made=sum(answer.made for answer in answers.values()),
         retried=sum(answer.retried for answer in answers.values()),
         notices=tuple(dict.fromkeys(chain(*noted))),
@@ -377,7 +380,7 @@ def _ask(
     trust: Trust = ANY_FILES,
     max_unparsed: int = 0,
     max_unparsed_set_by: str = BY_OPTION,
-    told: Told = lambda _path, _line: None,
+    on_recorded: OnRecorded = lambda _path, _line: None,
 ) -> tuple[_Opened, Sequence[AskedOn], dict[str, Answer]]:
     """The answers to ``trials`` of a suite for this judge, by trial, and their sources.
 
@@ -386,15 +389,23 @@ def _ask(
     """
     asked_as = judge_for_suite(judge, suite)
     secrets = credentials_of(judge, credentials)
-    taped: Literal["replay", "record"] = "replay" if mode == "replay" else "record"
+    cassette_mode: Literal["replay", "record"] = "replay" if mode == "replay" else "record"
     by_cassette = []
     for recording, path in cassettes.items():
-        cassette = Cassette(path, taped, secrets=secrets, how_to_record=how_to_record, told=told)
+        cassette = Cassette(
+            path,
+            cassette_mode,
+            secrets=secrets,
+            how_to_record=how_to_record,
+            on_recorded=on_recorded,
+        )
         part = [trial for trial in trials if recording_of(trial.id) == recording]
         by_cassette.append((cassette, part))
     session = session or SessionCalls()
     before = [session.on(path) for path in cassettes.values()]
-    known = {trial.id for tape, part in by_cassette for trial in part if tape.complete(trial.id)}
+    known = {
+        trial.id for cassette, part in by_cassette for trial in part if cassette.complete(trial.id)
+    }
     known = known.union(*(asked.failed for asked in before))
     throttle = throttle or Throttle(judge, concurrency)
     unknown = [trial for trial in trials if trial.id not in known]
@@ -479,7 +490,9 @@ def _of_clusters(trials: Iterable[Trial], clusters: Iterable[str]) -> tuple[Tria
 def _only(opened: _Opened, trials: Iterable[Trial]) -> list[tuple[Cassette, list[Trial]]]:
     """The cassettes with the trials of ``trials`` that each of them holds."""
     wanted = {trial.id for trial in trials}
-    return [(tape, [trial for trial in part if trial.id in wanted]) for tape, part in opened]
+    return [
+        (cassette, [trial for trial in part if trial.id in wanted]) for cassette, part in opened
+    ]
 
 
 def _in_free_text(judge: JudgeSpec, suite: Suite) -> Iterator[str]:
@@ -671,11 +684,11 @@ def _calls(
     judgments: Sequence[Judgment], suite: Suite, judge: JudgeSpec, answers: Mapping[str, Answer]
 ) -> Calls:
     """The calls behind ``judgments``, and those beyond the look at which a suite stopped."""
-    kept = {judgment.trial.id for judgment in judgments}
+    measured = {judgment.trial.id for judgment in judgments}
     beyond = [
         judgment_of(suite, judge, trial, answers[trial.id])
         for trial in plan_trials(suite)
-        if trial.id not in kept and trial.id in answers and answers[trial.id].made
+        if trial.id not in measured and trial.id in answers and answers[trial.id].made
     ]
     calls = Calls.of(
         [*judgments, *beyond],

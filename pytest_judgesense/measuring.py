@@ -182,8 +182,8 @@ def measure(
                 paths = cassettes_in(folder, judge.slug, suite.recordings)
             else:
                 live = mode == "live" and stack.enter_context(tempfile.TemporaryDirectory())
-                kept = (Path(live) if live else folder) / judge.slug
-                paths = {name: kept / f"{name}.jsonl" for name in suite.recordings}
+                recordings = (Path(live) if live else folder) / judge.slug
+                paths = {name: recordings / f"{name}.jsonl" for name in suite.recordings}
                 for _, path in sorted(paths.items()):
                     stack.enter_context(recording_alone(path, Recorder.here()))
             return measured(

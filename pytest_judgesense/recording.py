@@ -1,7 +1,7 @@
 """One recording made in shards by several workers: the driver, the desk and the workers.
 
 A worker is a process on this machine (`Processes`) or another one (see `commands.record`). It
-records its shard like a session, into its own folder, and passes each line to the `Desk` before its
+records its shard like a session, into another folder, and passes each line to the `Desk` before its
 call frees its slot. So a lost worker costs only the calls in flight. The driver moves the lines
 from the desk to the cassettes, which therefore always hold all answers, and the next recording asks
 what is missing. The shard of a lost worker is started again with what is known.
@@ -186,12 +186,12 @@ class _Relay(Limits):
         if self._limited:
             self._ask("settle", most_usd, usd)
 
-    def told(self, path: Path, line: bytes) -> None:
+    def queue(self, path: Path, line: bytes) -> None:
         """Queue a line for the desk."""
         with self._lock:
             self._lines.append((path.stem, line))
 
-    async def kept(self) -> None:
+    async def flush_recordings(self) -> None:
         if self._lines or self._sending.locked():
             await asyncio.to_thread(self.hand_over)
 
@@ -260,7 +260,7 @@ def record_shard(
                     registry=registry,
                     trust=job.trust,
                     max_unparsed=job.max_unparsed,
-                    told=relay.told,
+                    on_recorded=relay.queue,
                 )
                 made, retried = made + found.made, retried + found.retried
                 notices += found.notices
@@ -273,15 +273,15 @@ def record_shard(
     return Done(final, made, retried, tuple(dict.fromkeys(notices)), error, interrupted)
 
 
-def _naming(lasting: Path, own: Path, error: JudgesenseError) -> JudgesenseError:
-    """``error`` with the ``lasting`` files, as a shell takes them, in place of a worker's own."""
-    file = re.compile(re.escape(str(own)) + r"((?:/[\w-]+(?:\.[\w-]+)*)?)(?![\w/-])")
+def _naming(lasting: Path, temporary: Path, error: JudgesenseError) -> JudgesenseError:
+    """``error`` with the ``lasting`` files, as a shell takes them, in place of ``temporary``."""
+    file = re.compile(re.escape(str(temporary)) + r"((?:/[\w-]+(?:\.[\w-]+)*)?)(?![\w/-])")
 
     def named(text: str) -> str:
         return file.sub(lambda found: shlex.quote(f"{lasting}{found[1]}"), text)
 
-    told = {name: named(getattr(error, name)) for name in ("found", "expected", "remedy")}
-    return type(error)(named(error.what), **told)
+    renamed = {name: named(getattr(error, name)) for name in ("found", "expected", "remedy")}
+    return type(error)(named(error.what), **renamed)
 
 
 class Pool(Protocol):
@@ -321,7 +321,7 @@ class Outcome:
     interrupted: bool
 
 
-class _Tapes:
+class _JobCassettes:
     """The cassettes of a job by the name of the recording, and the shard of each trial."""
 
     def __init__(self, job: Job, folder: Path) -> None:
@@ -360,8 +360,8 @@ class _Tapes:
     def of_shard(self, number: int) -> dict[str, bytes]:
         found = {}
         for name, path in self.paths.items():
-            own = [one for one in read_exchanges(path) if self._shards.get(one.trial) == number]
-            found[name] = b"".join(f"{one.to_line()}\n".encode() for one in own)
+            part = [one for one in read_exchanges(path) if self._shards.get(one.trial) == number]
+            found[name] = b"".join(f"{one.to_line()}\n".encode() for one in part)
         return {name: data for name, data in found.items() if data}
 
     def append(self, recording: str, line: bytes) -> None:
@@ -407,18 +407,18 @@ def run_job(
     """
     sent, recorder = pickle.dumps(job), Recorder.here()
     with ExitStack() as stack:
-        tapes = _Tapes(job, folder)
-        for path in tapes.paths.values():
+        cassettes = _JobCassettes(job, folder)
+        for path in cassettes.paths.values():
             stack.enter_context(recording_alone(path, recorder))
-        tapes.open()
-        before = tapes.answered
+        cassettes.open()
+        before = cassettes.answered
         attempts, vain = Counter(range(1, job.shards + 1)), Counter[int]()
         done: dict[int, Done] = {}
         calls = lost = 0
         interrupted = False
 
         def begin(number: int) -> Future[Done]:
-            known = tapes.of_shard(number)
+            known = cassettes.of_shard(number)
             lasting = folder / job.judge.slug
             return pool.begin(job.path, sent, lasting, number, attempts[number], known)
 
@@ -433,7 +433,7 @@ def run_job(
                             vain[shard] = 0
                             calls += len(lines)
                             for line in lines:
-                                tapes.append(*line)
+                                cassettes.append(*line)
                     for future in ended:
                         number = under_way.pop(future)
                         try:
@@ -453,23 +453,25 @@ def run_job(
                             attempts[number] += 1
                             if not interrupted:
                                 under_way[begin(number)] = number
-                    watch(tapes.trials, tapes.answered, calls)
+                    watch(cassettes.trials, cassettes.answered, calls)
                 except KeyboardInterrupt:
                     if interrupted:
                         raise
                     interrupted = True
                     pool.ask("stop")
         finally:
-            tapes.finish({number: one.recordings for number, one in done.items()})
+            cassettes.finish({number: one.recordings for number, one in done.items()})
         errors = {str(one.error): one.error for one in done.values() if one.error is not None}
         return Outcome(
-            tapes.trials,
-            tapes.answered,
+            cassettes.trials,
+            cassettes.answered,
             # A worker that met a limit, or was lost, has completed no suite that it could count.
-            made=max(sum(one.made for one in done.values()), tapes.answered - before),
+            made=max(sum(one.made for one in done.values()), cassettes.answered - before),
             retried=sum(one.retried for one in done.values()),
             lost=lost,
-            notices=tuple(dict.fromkeys(chain(tapes.notices, *(d.notices for d in done.values())))),
+            notices=tuple(
+                dict.fromkeys(chain(cassettes.notices, *(d.notices for d in done.values())))
+            ),
             errors=tuple(errors.values()),
             interrupted=interrupted or any(one.interrupted for one in done.values()),
         )
@@ -497,9 +499,9 @@ class Processes:
     def __init__(self, max_calls: int | None, max_cost: float | None) -> None:
         # Forked from a process that has imported everything once, if the system supports it.
         has_server = "forkserver" in multiprocessing.get_all_start_methods()
-        self._own = multiprocessing.get_context("forkserver" if has_server else "spawn")
-        self._own.set_forkserver_preload([__name__, _CLIENT])
-        self._manager = _Manager(ctx=self._own)
+        self._context = multiprocessing.get_context("forkserver" if has_server else "spawn")
+        self._context.set_forkserver_preload([__name__, _CLIENT])
+        self._manager = _Manager(ctx=self._context)
         with _ignored_by_children(signal.SIGTERM):
             self._manager.start(_end_with_the_driver)
         desk = self._manager.desk  # type: ignore[attr-defined]
@@ -508,7 +510,7 @@ class Processes:
 
     def begin(self, *given: Any) -> Future[Done]:
         # Separate executors: a process that dies breaks all others of its executor.
-        one = ProcessPoolExecutor(1, mp_context=self._own, initializer=_end_with_the_driver)
+        one = ProcessPoolExecutor(1, mp_context=self._context, initializer=_end_with_the_driver)
         self._executors.append(one)
         worker: Callable[..., Done] = record_shard
         return one.submit(worker, *given, self.ask)
@@ -523,16 +525,16 @@ class Processes:
 def _ignored_by_children(number: signal.Signals) -> Iterator[None]:
     """Let processes that are started here ignore a signal, as their children will.
 
-    The server that forks the workers runs no code of ours, and cannot be told.
+    The server that forks the workers runs no code of ours, and cannot be asked to.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    own = signal.signal(number, signal.SIG_IGN)
+    handler = signal.signal(number, signal.SIG_IGN)
     try:
         yield
     finally:
-        signal.signal(number, own)
+        signal.signal(number, handler)
 
 
 def _end_with_the_driver() -> None:

@@ -138,7 +138,7 @@ class Entrant(NamedTuple):
 
 
 class Digits(str):
-    """A table cell with the instrument's own text; other text is shown as code."""
+    """A table cell with text of the instrument; other text is shown as code."""
 
     __slots__ = ()
 

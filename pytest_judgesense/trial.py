@@ -31,7 +31,7 @@ def is_number(label: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """The judge's decision in its own terms: a label, or the slot ``A``, ``B``, ``tie``."""
+    """The judge's decision in its terms: a label, or the slot ``A``, ``B``, ``tie``."""
 
     value: str
 
@@ -161,7 +161,7 @@ class Judgment:
         detail: what the reply states beside the verdict: for a debate ``scores`` (by category and
             side), ``confidence``, ``short_reason`` and ``flags``; for contents graded one by one
             their ``grades``; for a repaired reply ``repair``; ``None`` if there is nothing.
-        probabilities: of each verdict, in the judge's own terms, given that a verdict is stated:
+        probabilities: of each verdict, in the judge's terms, given that a verdict is stated:
             they add up to 1. ``None`` if the reply has no log-probabilities.
         mass: the total probability of the tokens that distinguish the verdicts; the rest belongs to
             other tokens or was not returned.

@@ -493,3 +493,43 @@ def test_the_plugin_alone_imports_nothing_heavy() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == []
+
+
+# Words of everyday speech that say nothing of judges, recordings or statistics.
+VAGUE = frozenset(
+    """
+    standing handout screening starting sweeping using places frames meter completing reading clock
+    lines wire tape ledger told kept own hold mend
+    """.split()
+)
+TERMS = {"lines": "the lines that a text consists of: of a report, of a file"}
+
+
+def _vague(module: str, source: str) -> set[str]:
+    """Names of a module, of its classes and functions, and of fields that are one vague word."""
+    names = [module.rpartition(".")[2]]
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            names.append(node.name)
+        if isinstance(node, ast.ClassDef):
+            fields = [one.target for one in node.body if isinstance(one, ast.AnnAssign)]
+            names += [one.id for one in fields if isinstance(one, ast.Name)]
+    return {name for name in names if name.lstrip("_").lower() in VAGUE - TERMS.keys()}
+
+
+@pytest.mark.parametrize("module", sorted(SOURCES))
+def test_names_are_terms_of_the_field(module: str) -> None:
+    assert not _vague(module, SOURCES[module]), "say what it is: see VAGUE"
+
+
+def test_a_vague_name_is_found() -> None:
+    source = """
+class Reading:
+    kept: int
+    def told(self): ...
+    async def _hold(self): ...
+    def told_apart(self): ...
+    def lines(self): ...
+"""
+    assert _vague("commands.own", source) == {"own", "Reading", "kept", "told", "_hold"}
+    assert _vague("stats.ownership", "owner = own = 1") == set()

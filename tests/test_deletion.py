@@ -182,7 +182,7 @@ NAMING = {
     "checks/test_shipped_bars.py": "of each check that a suite declares",
     "commands/test_habits.py": "of each command that there is",
     "fuzzing.py": "of each command and each importer that there is",
-    "judges/simulated/test_reading.py": "of each suite that there is",
+    "judges/simulated/test_parsing.py": "of each suite that there is",
     "measures/building.py": "of any suite",
     "report/test_figures.py": "of each suite that there is",
     "report/test_page.py": "of each suite that there is",

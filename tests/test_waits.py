@@ -148,7 +148,7 @@ BOUNDS = {
         "one.read_bytes": "a file of ours, in a folder of its own",
         "one.shutdown": "does not wait",
         "self._manager.shutdown": "a second, then the process is ended",
-        "tapes.open": "regular files: others are refused",
+        "cassettes.open": "regular files: others are refused",
     },
     "plugin.run": {"known.read_bytes": OURS},
     "layout": {"_columns.get": "a context variable"},

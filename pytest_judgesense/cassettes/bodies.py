@@ -100,7 +100,7 @@ def decoded(data: bytes, encodings: str, most: int = MOST_BYTES) -> bytes | None
         try:
             # One byte above the limit shows that there are more.
             data = decode(data, most + 1)
-        except Exception:  # noqa: BLE001 - br and zstd have errors of their own
+        except Exception:  # noqa: BLE001 - br and zstd raise other errors
             return data
         if len(data) > most:
             raise too_large(most, f"decoded from {name}")

@@ -60,7 +60,7 @@ from pytest_judgesense.errors import CassetteError, JudgesenseError, MissingReco
 from pytest_judgesense.files import read_bytes
 
 Mode: TypeAlias = Literal["replay", "record"]
-Told: TypeAlias = Callable[[Path, bytes], None]
+OnRecorded: TypeAlias = Callable[[Path, bytes], None]
 
 HOW_TO_RECORD: Final = "record it with --judge-mode record"
 
@@ -90,7 +90,7 @@ class Cassette:
         secrets: Credentials | None = None,
         now: Callable[[], str] = utc_now,
         how_to_record: str = HOW_TO_RECORD,
-        told: Told = lambda _path, _line: None,
+        on_recorded: OnRecorded = lambda _path, _line: None,
     ) -> None:
         """Open a cassette. A missing file holds nothing: replaying, every request misses it.
 
@@ -100,7 +100,7 @@ class Cassette:
             secrets: credentials that are never written; those found in requests are added.
             now: returns the date of a recorded exchange.
             how_to_record: remedy of a miss: the command that records it.
-            told: called with the path and each recorded line.
+            on_recorded: called with the path and each recorded line.
 
         Raises:
             BrokenCassette: a line cannot be read. A torn last one is cut off by a recording, which
@@ -110,7 +110,7 @@ class Cassette:
         self.mode: Mode = mode
         self._redactor = Redactor(secrets or Credentials(), noting=mode == "record")
         self._how_to_record = how_to_record
-        self._told = told
+        self._on_recorded = on_recorded
         self._now = now
         self._journal = Journal(path) if mode == "record" else None
         lines = self._journal.take_lines() if self._journal else read_lines(path)
@@ -402,7 +402,7 @@ class Cassette:
                 (exchange,) = self._without_shown([exchange])  # its request, from before
                 line = self._journal.append(exchange)
                 self._recordings.add(line)
-                self._told(self.path, line.data)
+                self._on_recorded(self.path, line.data)
         except CassetteError as error:
             scope.remember(error)
             raise

@@ -1,9 +1,9 @@
-"""Third-party clients at a cassette: vcrpy's stubs, and own stubs for those that are unsafe.
+"""Third-party clients at a cassette: vcrpy's stubs, and ours for those that are unsafe.
 
 The only door to vcrpy. It imports every HTTP client that is installed, so this module is imported
 where clients are intercepted: a replay of the built-in clients needs none of it.
 
-Each intercepted method becomes a dispatcher: requests of the cassette's own trials go to its stub,
+Each intercepted method becomes a dispatcher: requests of the cassette's trials go to its stub,
 all others to the method that was there before. Nested use of clients (httpx upon aiohttp, a retry
 of urllib3) is passed through; otherwise it would be recorded twice.
 
@@ -142,10 +142,12 @@ class _VcrCassette(VcrCassette):  # type: ignore[misc]
             call.answered(response["status"]["code"], flat, response["body"].get("string") or b"")
 
 
-def _patches(tape: _VcrCassette, patchers: Iterable[Any]) -> Iterator[tuple[Any, str, _Method]]:
+def _patches(
+    vcr_cassette: _VcrCassette, patchers: Iterable[Any]
+) -> Iterator[tuple[Any, str, _Method]]:
     """Targets, attributes, replacements: vcrpy's and ours, all with dispatchers."""
-    cassette = tape._ours
-    stubs = [(one.getter(), one.attribute, _stub(tape, one)) for one in patchers]
+    cassette = vcr_cassette._ours
+    stubs = [(one.getter(), one.attribute, _stub(vcr_cassette, one)) for one in patchers]
     stubs.append((AbstractHTTPHandler, "do_open", _recorded_open(cassette)))
     with suppress(ImportError):
         from urllib3 import HTTPConnectionPool
@@ -159,10 +161,10 @@ def _patches(tape: _VcrCassette, patchers: Iterable[Any]) -> Iterator[tuple[Any,
 # --- httpx ----------------------------------------------------------------------------------------
 
 
-def _stub(tape: _VcrCassette, patcher: Any) -> _Method:
+def _stub(vcr_cassette: _VcrCassette, patcher: Any) -> _Method:
     """The replacement of a patcher's method; it reads no more of a body than allowed.
 
-    vcrpy's own stubs read all that comes. That of httpx costs more than httpx itself, so that here
+    vcrpy's stubs read all that comes. That of httpx costs more than httpx itself, so that here
     is one which asks the cassette directly. Of clients that are neither httpx nor aiohttp vcrpy's
     stubs stay as they are.
     """
@@ -171,9 +173,9 @@ def _stub(tape: _VcrCassette, patcher: Any) -> _Method:
     package = sys.modules[patcher.getter().__module__.partition(".")[0]]
     if package.__name__ in ("httpx", "httpx2"):
         of_httpx = _recorded_send if patcher.attribute == "handle_request" else _recorded_asend
-        return of_httpx(tape._ours, real, package)
+        return of_httpx(vcr_cassette._ours, real, package)
     if package.__name__ == "aiohttp" and patcher.attribute == "_request":
-        return _bounded_aiohttp(tape, real)
+        return _bounded_aiohttp(vcr_cassette, real)
     return stub
 
 
@@ -240,7 +242,7 @@ def _response_of_httpx(package: Any, found: RecordedResponse) -> Any:
 # --- how much of a body ---------------------------------------------------------------------------
 
 
-def _bounded_aiohttp(tape: _VcrCassette, real: _Method) -> _Method:
+def _bounded_aiohttp(vcr_cassette: _VcrCassette, real: _Method) -> _Method:
     """The aiohttp stub of vcrpy, with a limit on decoded bytes."""
 
     async def bounded(*args: Any, **options: Any) -> Any:
@@ -248,7 +250,7 @@ def _bounded_aiohttp(tape: _VcrCassette, real: _Method) -> _Method:
         response.content = _BoundedContent(response)
         return response
 
-    stub: _Method = import_module("vcr.stubs.aiohttp_stubs").vcr_request(tape, bounded)
+    stub: _Method = import_module("vcr.stubs.aiohttp_stubs").vcr_request(vcr_cassette, bounded)
     return stub
 
 

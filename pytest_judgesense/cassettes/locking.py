@@ -47,7 +47,7 @@ class Recorder:
 
     @classmethod
     def here(cls) -> Recorder:
-        """This process, as a session of its own."""
+        """This process, as a separate session."""
         return cls(uuid.uuid4().hex, os.getpid(), shlex.join(sys.argv))
 
     def describe(self) -> str:

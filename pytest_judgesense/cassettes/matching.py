@@ -254,7 +254,7 @@ def request_diff(
 
 
 def readable(body: str | bytes) -> list[str]:
-    """``body`` as lines to be read: one a value for JSON, else the text's own."""
+    """``body`` as lines to be read: one a value for JSON, else the lines of the text."""
     if isinstance(body, bytes):
         return [repr(body)]
     try:

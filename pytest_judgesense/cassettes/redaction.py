@@ -58,7 +58,7 @@ _LONGEST_HIDDEN: Final = 4000
 # every match contains (cheap to search), and the pattern. `\nsk-...` in JSON: the letter before the
 # key belongs to the escape.
 _EDGE: Final = r"(?:(?<![A-Za-z0-9_-])|(?<=\\[nrt]))"
-# Of services whose keys have their own prefix, as documented.
+# Of services whose keys have a known prefix, as documented.
 _PREFIXES: Final = """
     ATATT3 GOCSPX- HRKU- NRAK- PMAK- api_org_ csk- dckr_oat_ dckr_pat_ dp.pt. dp.sa. dp.st. figd_
     fm2_ glc_ gldt- glptt- glrt- glsa_ hvb. hvs. jina_ lin_api_ lsv2_ ntn_ ops_eyJ pcsk_ phx_
@@ -682,18 +682,18 @@ def _cut(group: list[_String], spans: list[tuple[int, int, str]], *, everywhere:
     """
     position = current = 0
     for string in group:
-        text, parts, kept = string.text, [], 0
+        text, parts, cut = string.text, [], 0
         end = position + len(text)
         while current < len(spans) and spans[current][0] < end:
             first, last, name = spans[current]
             if first >= position or (everywhere and text):
-                parts += [text[kept : max(kept, first - position)], _placeholder(name)]
-            kept = min(last, end) - position
+                parts += [text[cut : max(cut, first - position)], _placeholder(name)]
+            cut = min(last, end) - position
             if last > end:
                 break
             current += 1
-        if parts or kept:
-            string.holder[string.key] = "".join((*parts, text[kept:]))
+        if parts or cut:
+            string.holder[string.key] = "".join((*parts, text[cut:]))
             if string.key == "token":
                 _forget_copies(string.holder)
         position = end
@@ -707,7 +707,7 @@ def _without_copies_of_tokens(text: str) -> tuple[str, set[str]]:
     for string in _strings_of(documents):
         if string.key == "token" and _is_removed(string.text):
             found |= _forget_copies(string.holder)
-    # Gemini's alternatives are a list of their own, by position.
+    # Gemini's alternatives are a separate list, by position.
     for one in nodes([document.value for document in documents]):
         if not isinstance(one, dict):
             continue

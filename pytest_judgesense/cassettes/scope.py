@@ -186,7 +186,7 @@ def following_threads() -> Iterator[None]:
                 del thread.run  # else thread and closure would keep each other alive
                 context.run(run)
 
-            # On the instance, because a subclass may have its own `run`.
+            # On the instance, because a subclass may override `run`.
             thread.run = run_in_context  # type: ignore[method-assign]
         start(thread)
 

@@ -7,7 +7,7 @@ that stops loses at most what came within one second.
 Such a torn line (no line break at its end, and an object that is not closed) is an error to a
 reader and is cut off by whoever records on; a last line that is closed and yet no exchange was
 edited by hand, and stays. When a recording is finished, the file is rewritten in its final order,
-with the texts that exchanges share in lines of their own, and replaced in one step. Whatever
+with the texts that exchanges share in separate lines, and replaced in one step. Whatever
 fails, what was there stays byte for byte.
 """
 

@@ -2,7 +2,7 @@
 
 Clusters are called whole, in an order drawn by the seed; the suite stops at the first look at which
 every check is decided. With a look after every cluster, several small clusters are called together;
-calls beyond the look are kept in the recording and left out of the estimates. All of this depends
+calls beyond the look stay in the recording and left out of the estimates. All of this depends
 only on the suite, the policy, the seed and the replies, not on the number of concurrent calls or
 the order of answers.
 
@@ -281,12 +281,12 @@ class _Bet:
             sums[name] += value
         if units.keys() - set(self.stop.asked) or (most := self._most_units(units)) is None:
             return None
-        own = [name for name in self.stop.looks.order if most[name]]
+        ordered = [name for name in self.stop.looks.order if most[name]]
         asked = [name for name in self.stop.asked if most[name]]
         if not asked:
             return None
         gone = self._with_missing
-        sizes = [most[name] for name in own]
+        sizes = [most[name] for name in ordered]
         least, greatest = [], []
         for name in asked:
             total = most[name] if name in gone else units[name]

@@ -154,25 +154,25 @@ def short_evidence(
     nothing = "no single judgment speaks against it"
     if isinstance(outcome, RegressionOutcome):
         then, now, ids = outcome.old.by_id, outcome.new.by_id, _changed(outcome)
-        told = [f"{one}: {_said(then[one])} -> {_said(now[one])}" for one in ids[:2]]
+        examples = [f"{one}: {_said(then[one])} -> {_said(now[one])}" for one in ids[:2]]
         head = f"another verdict: {len(ids)}" if ids else nothing
     else:
         title, groups = evidence_of(outcome, cell)
         shown = [one for group in spread(groups) for one in group][:2]
-        told = [f"{one.trial.id}: {_said(one)}" for one in shown]
+        examples = [f"{one.trial.id}: {_said(one)}" for one in shown]
         head = f"{title}: {len(groups)}"
-        if not told:
-            # Nothing was judged: what kept the calls from it speaks against the check.
-            told = list(failures(cell.judgments))
+        if not examples:
+            # Nothing was judged: why the calls failed speaks against the check.
+            examples = list(failures(cell.judgments))
             failed = sum(isinstance(one.outcome, Failed) for one in cell.judgments)
             head = f"calls that failed: {failed}"
-        if not told:
+        if not examples:
             # Such as one answer to everything.
             open_ = (one for one in outcome.findings if one.outcome != "pass")
             reasons = (one.reason for one in open_ if one.reason)
             head = "; ".join(dict.fromkeys((nothing, *reasons)))
     yield printable(head)
-    yield from (f"  {printable(line)}" for line in told)
+    yield from (f"  {printable(line)}" for line in examples)
     if look_further:
         yield f"{_LOOK_FURTHER.lstrip()}{look_further}"
 

@@ -38,12 +38,12 @@ _LEVEL: Final = 0.95
 
 @dataclass(frozen=True)
 class Draws:
-    """Simulated sessions on other items: how often each cluster was drawn, by its place.
+    """Simulated sessions on other items: how often each cluster was drawn.
 
-    ``counts`` has the shape (draws, clusters).
+    ``codes``: the column of each cluster; ``counts`` has the shape (draws, clusters).
     """
 
-    places: Mapping[str, int]
+    codes: Mapping[str, int]
     counts: Any
 
     @classmethod
@@ -62,7 +62,7 @@ def lost(outcome: Outcome | RegressionOutcome, rule: Rule, draws: Draws) -> str 
 
     ``None`` if unknown: the check fails here, has no bar, or is not a function of sums.
     """
-    if isinstance(outcome, RegressionOutcome) or outcome.fails or len(draws.places) < 2:
+    if isinstance(outcome, RegressionOutcome) or outcome.fails or len(draws.codes) < 2:
         return None
     found = [_lost(one, rule, draws) for one in outcome.bars]
     known = [one for one in found if one is not None]
@@ -75,8 +75,8 @@ def _lost(finding: Finding, rule: Rule, draws: Draws) -> Any:
     if finding.estimate.anew is None:
         return None
     anew = finding.estimate.anew()
-    places = [draws.places[cluster] for cluster in anew.clusters]
-    sums = redraw.cluster_sums(anew.columns, places, len(draws.places))
+    codes = [draws.codes[cluster] for cluster in anew.clusters]
+    sums = redraw.cluster_sums(anew.columns, codes, len(draws.codes))
     if rule.policy == "estimate":
         values = redraw.drawn_values(anew.value, sums, draws.counts)
         # A value without any drawn unit is not measured and does not pass.
@@ -98,14 +98,14 @@ def _lost(finding: Finding, rule: Rule, draws: Draws) -> Any:
     return zeros(1 - bar) if floor else ones(bar)
 
 
-def luck_line(told: Mapping[tuple[str, str, str], str | None]) -> str:
+def luck_line(results: Mapping[tuple[str, str, str], str | None]) -> str:
     """The probability that a session fails by chance, in one sentence.
 
-    ``told``: the results of `lost`, by judge, suite and check.
+    ``results``: the results of `lost`, by judge, suite and check.
     """
     lost_on: dict[str, int] = defaultdict(int)
     counted = draws = 0
-    for (_, suite, _), found in told.items():
+    for (_, suite, _), found in results.items():
         if found is not None:
             lost_on[suite] |= int(found, 16)
             counted, draws = counted + 1, 4 * len(found)
@@ -113,7 +113,7 @@ def luck_line(told: Mapping[tuple[str, str, str], str | None]) -> str:
     if not counted:
         return f"{head} unknown: no check that passes here has clusters to resample"
     holds = math.prod(1 - any_.bit_count() / draws for any_ in lost_on.values())
-    left_out = len(told) - counted
+    left_out = len(results) - counted
     chance = f"{1 - holds:.0%}" if holds <= 0.995 or holds == 1 else f"{1 - holds:.1%}"
     but = f"; not counted: {left_out} that fail here or cannot be resampled" if left_out else ""
     return f"{head} {chance} (checks on other items: {counted}{but})"

@@ -470,12 +470,14 @@ def _needed(
 
 # A session lints its suites at collection and again for the datasheet.
 @lru_cache(maxsize=64)
-def _needed_for_kappa(bar: float, told: tuple[tuple[str, ...], ...]) -> int | None:
+def _needed_for_kappa(bar: float, right: tuple[tuple[str, ...], ...]) -> int | None:
     """For clusters with these right verdicts, which are repeated in order beyond them."""
 
     def clears(clusters: int) -> bool:
         every = range(clusters)
-        words, of = zip(*((word, at) for at in every for word in told[at % len(told)]), strict=True)
+        words, of = zip(
+            *((word, at) for at in every for word in right[at % len(right)]), strict=True
+        )
         interval = clustered_kappa(words, words, of)
         # A few clusters may all have the same label.
         return interval is not None and interval.lower_bound >= bar

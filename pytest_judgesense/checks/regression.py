@@ -86,8 +86,10 @@ class Side:
         assert cell is not None, "a side without judgments is not taken apart"
 
         def rest(cluster: str) -> dict[_Key, float | None]:
-            kept = tuple(one for one in cell.judgments if one.trial.cluster != cluster)
-            return {_key(one): one.value for one in estimate_all(replace(cell, judgments=kept))}
+            remaining = tuple(one for one in cell.judgments if one.trial.cluster != cluster)
+            return {
+                _key(one): one.value for one in estimate_all(replace(cell, judgments=remaining))
+            }
 
         return {cluster: rest(cluster) for cluster in self.clusters}
 
@@ -168,7 +170,7 @@ class Comparison:
         return _key(self.new)
 
     def interval(self, coverage: float = 0.95) -> tuple[float, float] | None:
-        """Ends of the interval of new minus old, in the measure's own direction."""
+        """Ends of the interval of new minus old, in the measure's direction."""
         if self.difference is None:
             return None
         low, high = sorted(self.sign * end for end in self.difference.ends(coverage))

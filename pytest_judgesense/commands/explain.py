@@ -55,7 +55,7 @@ def run(options: argparse.Namespace) -> Iterator[str]:
     parts = re.split(r"^## (.+)\n", page, flags=re.MULTILINE)[1:]
     for title, text in zip(parts[::2], parts[1::2], strict=True):
         yield from ("", title)
-        yield from _told(text.strip())
+        yield from _plain_lines(text.strip())
 
 
 def _unknown(name: str, registry: Registry) -> UsageError:
@@ -80,7 +80,7 @@ def _words_of(text: str) -> str:
     return " ".join(re.findall(r"[^\W_]+", text.casefold()))
 
 
-def _told(text: str) -> Iterator[str]:
+def _plain_lines(text: str) -> Iterator[str]:
     """Markdown as plain lines: links by their words, fences by their content."""
     plain = re.sub(r"\[([^\]]+)\]\([^)]+\)", r"\1", text)
     for paragraph in plain.split("\n\n"):

@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
-from pytest_judgesense.commands.own import scale_of, showing, suite_table, written_suite
+from pytest_judgesense.commands.from_function import scale_of, showing, suite_table, written_suite
 from pytest_judgesense.errors import LogError, SuiteError, UsageError
 from pytest_judgesense.importers import messages_of, slug
 from pytest_judgesense.instruments.builtin import BUILT_IN
@@ -79,14 +79,14 @@ class Frozen:
 
     Attributes:
         template: the first wording; ``source`` says where it is from.
-        told: further findings, one sentence each.
+        notes: further findings, one sentence each.
     """
 
     name: str
     space: DecisionSpace
     shown: Sequence[Shown]
     judges: Sequence[str]
-    told: Sequence[str]
+    notes: Sequence[str]
     template: str = ""
     source: str = ""
     system: str = ""
@@ -133,10 +133,10 @@ def frozen_suites(
         pairwise = any(one.chosen is not None for one in judgments)
         assumed = Design("", ("A", "B") if pairwise else (), pairwise=pairwise)
         design = designs[name] or assumed
-        shown, told = _outputs(log, name, judgments, design)
+        shown, notes = _outputs(log, name, judgments, design)
         drawn = _drawn(shown, sample, seed)
         if len(drawn) < len(shown):
-            told.append(f"{len(drawn)} of {len(shown)} outputs drawn by seed {seed}")
+            notes.append(f"{len(drawn)} of {len(shown)} outputs drawn by seed {seed}")
         space = DecisionSpace(
             _labels(log, name, design, drawn, labels),
             ordinal=design.ordinal,
@@ -145,15 +145,15 @@ def frozen_suites(
             abstain=any(one.verdict == ABSTAIN for one in shown),
         )
         judges = tuple(dict.fromkeys(one.judge for one in judgments))
-        found = _worded(Frozen(slug(name), space, drawn, judges, told), template)
-        made.append(replace(found, told=(*found.told, *_unread(space, judgments))))
+        found = _worded(Frozen(slug(name), space, drawn, judges, notes), template)
+        made.append(replace(found, notes=(*found.notes, *_unread(space, judgments))))
     return made
 
 
 def _outputs(
     log: Path, name: str, judgments: Sequence[Judgment], design: Design
 ) -> tuple[list[Shown], list[str]]:
-    """The outputs judged on a suite, each once, and what is told about those left out."""
+    """The outputs judged on a suite, each once, and notes about those left out."""
     if design.criteria:
         raise LogError(
             f"the replies on suite {name} in {log} give several grades each",
@@ -178,21 +178,23 @@ def _outputs(
             "with --map prompt=COLUMN, or --map field.NAME=COLUMN for each text; where a suite was "
             "asked, its file has the texts, and a preset with items = N takes some of them",
         )
-    told = [f"{silent} judgments do not say what was judged: left out"] if silent else []
+    notes = [f"{silent} judgments do not say what was judged: left out"] if silent else []
     sides = {
         item: (one.fields["a"], one.fields["b"])
         for item, one in items.items()
         if design.pairwise and {"a", "b"} <= one.fields.keys()
     }
     if equal := {item: texts for item, texts in sides.items() if same_words(*texts)}:
-        told.append(f"{len(equal)} pairs of two equal texts, such as {next(iter(equal))}: left out")
-    kept = [one for item, one in items.items() if item not in equal]
-    if not kept:
+        notes.append(
+            f"{len(equal)} pairs of two equal texts, such as {next(iter(equal))}: left out"
+        )
+    usable = [one for item, one in items.items() if item not in equal]
+    if not usable:
         raise LogError(
             f"{log} holds only pairs of equal texts on suite {name}",
             expected="pairs of two texts that differ",
         )
-    return kept, told
+    return usable, notes
 
 
 def _unread(space: DecisionSpace, judgments: Sequence[Judgment]) -> Iterator[str]:
@@ -200,9 +202,9 @@ def _unread(space: DecisionSpace, judgments: Sequence[Judgment]) -> Iterator[str
 
     Of other replies a log may hold the reasons alone.
     """
-    own = [one for one in judgments if one.verdict is not None and "{" in (one.reply or "")]
-    unread = [one for one in own if not isinstance(parse_reply(one.reply, space), Verdict)]
-    if len(unread) * 2 > len(own):
+    objects = [one for one in judgments if one.verdict is not None and "{" in (one.reply or "")]
+    unread = [one for one in objects if not isinstance(parse_reply(one.reply, space), Verdict)]
+    if len(unread) * 2 > len(objects):
         yield (
             f"{len(unread)} replies of the log state no verdict that can be read, such as "
             f"{str(unread[0].reply)[:80]}: name another form in the template; if they hold several "
@@ -251,10 +253,10 @@ def _drawn(shown: Sequence[Shown], sample: int | None, seed: int) -> list[Shown]
     for verdict in rest[: sample - sum(taken.values())]:
         taken[verdict] += 1
     chance = random.Random(seed)
-    kept = [
+    chosen = [
         at for verdict in sorted(strata) for at in chance.sample(strata[verdict], taken[verdict])
     ]
-    return [shown[at] for at in sorted(kept)]
+    return [shown[at] for at in sorted(chosen)]
 
 
 def _labels(
@@ -310,14 +312,14 @@ def _worded(found: Frozen, template: str | None) -> Frozen:
     sent = [one for one in found.shown if one.prompt]
     if sent:
         system, users = _split([one.prompt or () for one in sent])
-        own = recovered([(user, one.fields) for user, one in zip(users, sent, strict=True)])
-        if own is not None:
+        common = recovered([(user, one.fields) for user, one in zip(users, sent, strict=True)])
+        if common is not None:
             said = f"the judge's own, as in {len(sent)} prompts of the log"
-            return replace(found, template=own, source=said, system=system)
+            return replace(found, template=common, source=said, system=system)
         if not pairwise and 2 * len(sent) >= len(found.shown):
-            told = [*found.told]
+            notes = [*found.notes]
             if left := len(found.shown) - len(sent):
-                told.append(
+                notes.append(
                     f"{left} output{'s' * (left > 1)} whose prompt the log does not hold: left out"
                 )
             return replace(
@@ -327,7 +329,7 @@ def _worded(found: Frozen, template: str | None) -> Frozen:
                 source="the judge's own, whole: no single template reproduces the prompts of the "
                 "log",
                 system=system,
-                told=told,
+                notes=notes,
             )
         said = "a generic one: no template gives the prompts of the log; --template FILE gives one"
     return replace(found, template=_default(found), source=said)
@@ -394,8 +396,8 @@ def _default(found: Frozen) -> str:
         asked = asked.replace(" by the criterion", "")
     # The request first, the judged text last.
     usual = ("question", "task", "context", "reference", "criterion")
-    places = {name: at for at, name in enumerate(usual)} | dict.fromkeys(("answer", "a", "b"), 9)
-    return showing(sorted(names, key=lambda name: (places.get(name, 8), name)), asked)
+    positions = {name: at for at, name in enumerate(usual)} | dict.fromkeys(("answer", "a", "b"), 9)
+    return showing(sorted(names, key=lambda name: (positions.get(name, 8), name)), asked)
 
 
 # --- files ----------------------------------------------------------------------------------------
@@ -466,7 +468,7 @@ def _row(one: Shown, *, pairwise: bool) -> dict[str, Any]:
     return row | ({"fields": fields} if fields else {})
 
 
-def told(found: Frozen) -> Iterator[str]:
+def recognised(found: Frozen) -> Iterator[str]:
     """What was recognised, in lines."""
     verdicts = Counter(one.verdict or "none" for one in found.shown)
     counts = ", ".join(f"{verdict} {count}" for verdict, count in sorted(verdicts.items()))
@@ -477,7 +479,7 @@ def told(found: Frozen) -> Iterator[str]:
     labels = sum(one.label is not None for one in found.shown)
     if not found.labelled:
         yield f"grades of people: {labels or 'none'}; agreement is gated where every output has one"
-    yield from found.told
+    yield from found.notes
 
 
 def judge_of(name: str) -> tuple[str, str] | None:

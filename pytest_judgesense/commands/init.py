@@ -32,20 +32,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the folder."""
     said = "folder of the project (default: this one); nothing in it is overwritten"
     parser.add_argument("folder", nargs="?", default=Path(), type=Path, metavar="DIR", help=said)
-    own = parser.add_argument_group("your own function and items")
+    function = parser.add_argument_group("your own function and items")
     said = "the function that judges, such as myapp.judges:judge"
-    own.add_argument("--callable", dest="function", metavar="MODULE:FUNCTION", help=said)
-    own.add_argument("--items", help="its items: .csv, .tsv, .json or .jsonl", **FILE)
+    function.add_argument("--callable", dest="function", metavar="MODULE:FUNCTION", help=said)
+    function.add_argument("--items", help="its items: .csv, .tsv, .json or .jsonl", **FILE)
     said = "what it returns: the better of two, a label, or a grade (default: inferred from its "
     kinds = ["pairwise", "labels", "score"]
-    own.add_argument("--kind", choices=kinds, help=f"{said}parameters and the labels)")
+    function.add_argument("--kind", choices=kinds, help=f"{said}parameters and the labels)")
     said = "the column of a parameter; also label=, id=, cluster= and category=; may be repeated"
     pair: dict[str, Any] = {**MANY, "type": assignment}
-    own.add_argument("--map", metavar="PARAMETER=COLUMN", help=said, **pair)
+    function.add_argument("--map", metavar="PARAMETER=COLUMN", help=said, **pair)
     said = "the label (1, 2, tie, ...) that a value of the label's column means; may be repeated"
-    own.add_argument("--value", metavar="FOUND=LABEL", help=said, **pair)
+    function.add_argument("--value", metavar="FOUND=LABEL", help=said, **pair)
     said = "the possible answers, if no column or log holds them, such as YES,NO"
-    own.add_argument("--labels", metavar="A,B,...", help=said)
+    function.add_argument("--labels", metavar="A,B,...", help=said)
     frozen = parser.add_argument_group("outputs of a log that were judged before")
     said = "a judgment log, as judgesense import writes it: each of its suites becomes one here"
     frozen.add_argument("--from-log", help=said, dest="log", metavar="LOG", type=Path)
@@ -74,15 +74,15 @@ def run(options: argparse.Namespace) -> list[str]:
         return list(start_from_log(options))
     if options.function is None:
         return list(start(options.folder))
-    return list(start_own(options))
+    return list(start_from_function(options))
 
 
 def _refuse_stray(options: argparse.Namespace) -> None:
     """Refuse options of one way to begin that are given with another, where they say nothing."""
-    own = {"--kind": options.kind, "--map": options.map, "--value": options.value}
+    of_function = {"--kind": options.kind, "--map": options.map, "--value": options.value}
     frozen = {"--sample": options.sample, "--template": options.template}
     ways = [
-        ("--callable", options.function, own),
+        ("--callable", options.function, of_function),
         ("--from-log", options.log, frozen),
         ("--callable or --from-log", options.function or options.log, {"--labels": options.labels}),
     ]
@@ -96,17 +96,17 @@ def _refuse_stray(options: argparse.Namespace) -> None:
             )
 
 
-def start_own(options: argparse.Namespace) -> Iterator[str]:
+def start_from_function(options: argparse.Namespace) -> Iterator[str]:
     """Write the files that measure a function on items; returns lines that list them.
 
     Nothing is written where the two cannot be joined.
     """
-    from pytest_judgesense.commands import own
+    from pytest_judgesense.commands import from_function
 
     folder: Path = options.folder
     target, known = options.function, _declared(folder / "pyproject.toml") or {}
-    items = own.items_of(options.items)
-    found = own.understood(_function(target, folder), items, options)
+    items = from_function.items_of(options.items)
+    found = from_function.understood(_function(target, folder), items, options)
     called = target.rpartition(":")[2]
     short = called.rpartition(".")[2]
     name = next(
@@ -116,16 +116,16 @@ def start_own(options: argparse.Namespace) -> Iterator[str]:
     )
     suite = slug(items.file.stem)
     place = Path("suites", suite)
-    own.refuse_faults(found, items, suite, target)
+    from_function.refuse_faults(found, items, suite, target)
     yield f"understood: {called} on {len(items.rows)} items of {items.file}: {found.kind}"
-    yield from (f"            {line}" for line in own.told(found))
+    yield from (f"            {line}" for line in from_function.recognised(found))
     comments = (
         "A synchronous function runs one call at a time. If it is thread-safe, concurrency = 8",
         "makes eight calls at once.",
     )
     settings: dict[str, Any] = {"provider": "callable", "model": target}
     settings |= {"arguments": found.arguments} if found.arguments else {}
-    table = own.judge_table(name, comments, settings)
+    table = from_function.judge_table(name, comments, settings)
     yield _declare(folder / "pyproject.toml", name, table)
     source, files = items.file.resolve(), {}
     if source.is_relative_to(folder.resolve()):
@@ -133,7 +133,7 @@ def start_own(options: argparse.Namespace) -> Iterator[str]:
     else:  # it is not part of the project
         file = items.file.name
         files[file] = read_text(items.file)
-    files[f"{suite}.suite.toml"] = own.suite_text(found, suite, file, target)
+    files[f"{suite}.suite.toml"] = from_function.suite_text(found, suite, file, target)
     yield from _suite_written(folder / place, files)
     yield _write_workflow(folder, install=_requirements(folder))
     chosen = f" --judge-name {shlex.quote(name)}" if set(known) - {name} else ""
@@ -147,7 +147,7 @@ def start_from_log(options: argparse.Namespace) -> Iterator[str]:
 
     Nothing is written where one of them cannot be made.
     """
-    from pytest_judgesense.commands import from_log, own
+    from pytest_judgesense.commands import from_function, from_log
 
     folder: Path = options.folder
     known = _declared(folder / "pyproject.toml") or {}
@@ -163,20 +163,20 @@ def start_from_log(options: argparse.Namespace) -> Iterator[str]:
         options.log,
         sample=options.sample,
         seed=options.seed,
-        labels=own.split_labels(options.labels),
+        labels=from_function.split_labels(options.labels),
         template=template,
     )
     files = {one.name: from_log.suite_files(one) for one in found}
     for one in found:
         yield f"understood: suite {one.name}"
-        yield from (f"            {line}" for line in from_log.told(one))
+        yield from (f"            {line}" for line in from_log.recognised(one))
         yield from _suite_written(folder / "suites" / one.name, files[one.name])
     judges = dict.fromkeys(judge for one in found for judge in one.judges)
     named = [name for name in map(from_log.judge_of, judges) if name]
     for provider, model in () if known else named:
         name = slug(model)
         comments = ("The judge of the log, which does not hold its settings.",)
-        table = own.judge_table(name, comments, {"provider": provider, "model": model})
+        table = from_function.judge_table(name, comments, {"provider": provider, "model": model})
         yield _declare(folder / "pyproject.toml", name, table)
     if known or named:
         yield _write_workflow(folder)

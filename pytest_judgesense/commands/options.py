@@ -209,8 +209,8 @@ def suite_files(name: str) -> list[Path]:
         return [file]
     if found := sorted(Path(name).rglob("*.suite.toml")):
         return found
-    own = (path.parent for path in Path("suites").glob("*/*.suite.toml"))
-    raise unknown_name("suite", name, {*builtin_suites(), *(folder.name for folder in own)})
+    of_project = (path.parent for path in Path("suites").glob("*/*.suite.toml"))
+    raise unknown_name("suite", name, {*builtin_suites(), *(folder.name for folder in of_project)})
 
 
 def show(lines: Iterable[str]) -> int:

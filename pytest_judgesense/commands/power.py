@@ -1,6 +1,6 @@
 """``judgesense power``: how often checks fail an unchanged judge, and what they detect.
 
-With recordings it uses the judge's own totals, with only a plan assumed shares. The statistics are
+With recordings it uses the judge's totals, with only a plan assumed shares. The statistics are
 in `stats.power` and `stats.variance`. Units are found by estimating each cluster, and each
 replicate of it, separately, so they are the same units that the check counts.
 """

@@ -84,7 +84,7 @@ def run(options: argparse.Namespace) -> int:
     trust.refuse_files(f"judge {judge.name!r}", judge.prompts.files)
     for suite in suites:
         lint_notices(suite_for_judge(suite, judge), registry_of(options))
-    # Trust was decided here; the location of a worker's own installation must not change it.
+    # Trust was decided here; the location of a worker's installation must not change it.
     trust = replace(trust, typed=(*trust.typed, *(suite.path for suite in suites)))
     seconds = options.judge_deadline
     counted = options.judge_max_calls, options.judge_max_cost

@@ -43,8 +43,8 @@ from pytest_judgesense.report.terminal import datasheet_lines, ranking_lines
 from pytest_judgesense.report.view import outcome_words, view_of
 from pytest_judgesense.trial import TIE, Design, Judgment
 
-# What is told of a check in a datasheet's file.
-_TOLD: Final = ("outcome", "suite", "check", "explanation")
+# What is shown of a check in a datasheet's file.
+_FIELDS: Final = ("outcome", "suite", "check", "explanation")
 # More digits are measurements, not grades of a scale.
 _LONGEST_SCALE: Final = 100
 # Formats of the datasheet that hold the judges' replies.
@@ -77,7 +77,7 @@ def run(options: argparse.Namespace) -> int:
     if all(are_json) and options.datasheet and not (options.ranking or options.export):
         return _history_written(options)
     if any(are_json):
-        return show(_checks_told(options))
+        return show(_check_lines(options))
     registry = registry_of(options)
     texts = options.export or any(one.suffix in _WITH_REPLIES for one in options.datasheet)
     # No value of a log refers to one that refers to it: of millions the search for such cycles
@@ -160,10 +160,10 @@ def _history_written(options: argparse.Namespace) -> int:
     last = sheets[-1].sheet
     view = view_of(last, registry)
     outcomes = [line.outcome for judge in last.judges for line in judge.checks]
-    told = f"{sheets[-1].name}: {outcome_words(outcomes)}"
+    sentence = f"{sheets[-1].name}: {outcome_words(outcomes)}"
     order = "by date of recording" if dated else "in the order given"
     files = ", ".join(one.name for one in sheets)
-    show([f"{len(sheets)} measurements, {order}: {files}"] * (len(sheets) > 1) + [told])
+    show([f"{len(sheets)} measurements, {order}: {files}"] * (len(sheets) > 1) + [sentence])
     text = partial(datasheet_text, view=view, history=sheets)
     return _written(Outputs(verbose=options.verbose), options, last, text, outcomes)
 
@@ -192,7 +192,7 @@ def _sheet_of_file(path: Path, options: argparse.Namespace, registry: Registry) 
     return sheet_of(parts, seed=options.seed, mode="report", registry=registry)
 
 
-def _checks_told(options: argparse.Namespace) -> Iterator[str]:
+def _check_lines(options: argparse.Namespace) -> Iterator[str]:
     """Print the outcomes of the checks in the datasheets, and the datasheets of baselines."""
     beside = options.datasheet or options.ranking or options.export
     if beside or {path.suffix for path in options.logs} != {".json"}:
@@ -329,7 +329,7 @@ def _judges_of_datasheets(paths: Iterable[Path]) -> list[dict[str, Any]]:
         if not isinstance(entries, list) or not all(map(_is_entry, entries)):
             raise LogError(
                 f"{path} is not a datasheet",
-                expected=f"judges, each with a name and its checks: {', '.join(_TOLD)} of each",
+                expected=f"judges, each with a name and its checks: {', '.join(_FIELDS)} of each",
                 remedy="write it again: pytest --judge-datasheet FILE.json",
             )
         found += entries
@@ -340,7 +340,7 @@ def _is_entry(value: Any) -> bool:
     match value:
         case {"judge": {"name": str()}, "checks": [*checks]}:
             return all(
-                isinstance(one, dict) and all(isinstance(one.get(name), str) for name in _TOLD)
+                isinstance(one, dict) and all(isinstance(one.get(name), str) for name in _FIELDS)
                 for one in checks
             )
     return False

@@ -33,7 +33,7 @@ INSTRUMENTS: Final = (
 )
 _FOR_EVERY_KIND: Final = Report(
     sections=(
-        ReportSection("standing", _board("standing"), only_drawn=True, compared=True),
+        ReportSection("standing", _board("rank_data"), only_drawn=True, compared=True),
         ReportSection(
             "excluded",
             _left_out("excluded"),

@@ -36,12 +36,12 @@ if TYPE_CHECKING:
 
 _SHOWN_PAIRS: Final = 6
 # The columns of every row of a leaderboard; the others are beside the rank.
-_OWN: Final = frozenset(
+_RANK_COLUMNS: Final = frozenset(
     ("rank", "ranks", "judge", "measure", "value", "n", "lower", "upper", "left_out")
 )
 
 
-def standing(cell: Cell, estimates: Estimates, _suite: Suite | None) -> Rows | None:
+def rank_data(cell: Cell, estimates: Estimates, _suite: Suite | None) -> Rows | None:
     """The data of a judge's rank; empty if no measure ranks judges."""
     measure = next((one for one in cell.measures if one.ranked), None)
     if measure is None or measure.ranked is None:
@@ -97,9 +97,9 @@ def most_stable(entrants: Iterable[tuple[str, Entrant]], seed: int) -> Iterator[
     """
     by_judge: dict[str, dict[tuple[str, str], Row]] = {}
     for suite, entrant in entrants:
-        for standing_of in _standings(suite, [entrant]).values():
+        for ranked in _standings(suite, [entrant]).values():
             known = by_judge.setdefault(entrant.name, {})
-            known |= {(aspect, suite): of for aspect, of in standing_of.get("aspects", {}).items()}
+            known |= {(aspect, suite): of for aspect, of in ranked.get("aspects", {}).items()}
     aspects = dict.fromkeys(aspect for known in by_judge.values() for aspect, _ in known)
     for aspect in aspects:
         asked = {name: {s for a, s in known if a == aspect} for name, known in by_judge.items()}
@@ -210,7 +210,7 @@ def _spread(found: Mapping[str, Row]) -> Rows:
 
 
 def _row(name: str, of: Row) -> dict[str, Any]:
-    return {"judge": name, **{key: of[key] for key in of if key in _OWN}, **of["beside"]}
+    return {"judge": name, **{key: of[key] for key in of if key in _RANK_COLUMNS}, **of["beside"]}
 
 
 def pair_rows(stand: Standings, measure: str, sign: int) -> list[dict[str, Any]]:
@@ -252,7 +252,7 @@ def _beside(of: Row) -> dict[str, str]:
     return {
         key: number_text(value) if isinstance(value, float) else str(value or "")
         for key, value in of.items()
-        if key not in _OWN
+        if key not in _RANK_COLUMNS
     }
 
 
@@ -260,7 +260,7 @@ def board(_suite: str, tables: Mapping[str, Rows]) -> Board:
     """The leaderboard for Markdown, with the pairs below it."""
     rows = tables["leaderboard"]
     measure = rows[0]["measure"]
-    # The reason for leaving a judge out takes the last column, if need be one of its own.
+    # The reason for leaving a judge out takes the last column, if need be a further one.
     heads = ("ranks", "judge", "n", measure, "95% clustered", *(_beside(rows[0]) or [""]))
     cells = [
         ("", of["judge"], *[""] * (len(heads) - 3), f"left out: {of['left_out']}")

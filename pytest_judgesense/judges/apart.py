@@ -1,4 +1,4 @@
-"""Running a judge's own Python code separately, with a time limit.
+"""Running a judge's Python code separately, with a time limit.
 
 A function that does not return cannot be stopped. So it is waited for until its time is up and then
 abandoned: a synchronous function runs in a separate daemon thread, which does not delay the end of
@@ -49,7 +49,7 @@ class LoopThread:
         self._name, self._executor = name, executor
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: Thread | None = None
-        self._starting = Lock()
+        self._lock = Lock()
 
     def submit(self, coroutine: Coroutine[Any, Any, _T]) -> Future[_T]:
         """Start ``coroutine`` on the loop; its result is in the future."""
@@ -66,7 +66,7 @@ class LoopThread:
         self._loop = self._thread = None
 
     def _running(self) -> asyncio.AbstractEventLoop:
-        with self._starting:
+        with self._lock:
             if self._loop is None:
                 with socket_pairs():  # it wakes itself up by one
                     self._loop = asyncio.new_event_loop()
@@ -204,12 +204,12 @@ class Apart(LoopThread):
                 return found
         except TimeoutError as error:
             if not bound.expired():
-                raise  # the judge's own
+                raise  # an exception of the judge's code
             self._has_left = True
             raise OutOfTime(f"no return within {seconds:g} s") from error
 
     async def _awaited(self, begin: Callable[[], Awaitable[Any]]) -> Any:
-        # A task of its own, so that a judge which cancels its task does not cancel this one.
+        # A separate task, so that a judge which cancels its task does not cancel this one.
         coming = _stayed(begin)
         task = asyncio.ensure_future(
             self._come(self.submit(coming)) if self._beside else coming,

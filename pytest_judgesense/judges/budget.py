@@ -91,7 +91,7 @@ class SessionBudget(Limits):
         return True
 
     def settle(self, most_usd: float | None, usd: float | None) -> None:
-        """Replace the booked cost by the real one; if that is unknown, the maximum is kept."""
+        """Replace the booked cost by the real one; if that is unknown, the maximum stays."""
         most = most_usd or 0.0
         with self._spent() as spent:
             spent.booked -= most

@@ -25,7 +25,7 @@ from pytest_judgesense.judges.statuses import refusal
 from pytest_judgesense.judges.traffic import summed
 from pytest_judgesense.replies import parse_reply
 from pytest_judgesense.replies.probabilities import probabilities
-from pytest_judgesense.suites.kind import Question, Reading
+from pytest_judgesense.suites.kind import ParsedReply, Question
 from pytest_judgesense.suites.suite import Suite
 from pytest_judgesense.trial import (
     Failed,
@@ -77,7 +77,7 @@ _Ask: TypeAlias = Callable[[Question, str | None], _T]
 
 
 def takes_one_call(suite: Suite, judge: JudgeSpec) -> bool:
-    """Whether every trial of ``suite`` is one call with the judge's own settings."""
+    """Whether every trial of ``suite`` is one call with the judge's settings."""
     return judge.repair is None and not suite.temperatures
 
 
@@ -88,7 +88,7 @@ def _questions(suite: Suite, trial: Trial) -> tuple[Question, ...]:
 
 def _course(
     suite: Suite, trial: Trial, ask: _Ask[_T], *, repairs: bool
-) -> Generator[_T, Reply | Failed, Reading]:
+) -> Generator[_T, Reply | Failed, ParsedReply]:
     """The calls for the questions, one after the other, and their combined outcome."""
     repaired: list[tuple[str, str | None]] = []
     outcomes = []
@@ -117,20 +117,20 @@ def _course(
     return outcome, detail
 
 
-def _parsed(suite: Suite, question: Question, reply: Reply | Failed) -> Reading:
+def _parsed(suite: Suite, question: Question, reply: Reply | Failed) -> ParsedReply:
     if isinstance(reply, Failed):
         return reply, None
-    reading: Reading
+    parsed: ParsedReply
     if reply.text is None:
-        reading = Unparsed("empty reply"), None
+        parsed = Unparsed("empty reply"), None
     elif (form := question.reply or suite.reply) is None:
-        reading = parse_reply(reply.text, suite.space, truncated=reply.truncated), None
+        parsed = parse_reply(reply.text, suite.space, truncated=reply.truncated), None
     else:
         with suite.form.blamed():
-            reading = form.read(reply.text, reply.truncated)
+            parsed = form.read(reply.text, reply.truncated)
     # An endpoint may cut a reply off and say so: then a missing verdict is not a format error.
-    declined = reply.refused and isinstance(reading[0], Unparsed)
-    return (Unparsed("refusal"), None) if declined else reading
+    declined = reply.refused and isinstance(parsed[0], Unparsed)
+    return (Unparsed("refusal"), None) if declined else parsed
 
 
 def judgment_of(suite: Suite, judge: JudgeSpec, trial: Trial, answer: Answer) -> Judgment:
@@ -151,11 +151,11 @@ def judgment_of(suite: Suite, judge: JudgeSpec, trial: Trial, answer: Answer) ->
         usage=summed(reply.usage for reply in given),
         latency_s=answer.latency_s,
         detail=detail,
-        **_told(suite, judge, replies, outcome),
+        **_probabilities_of(suite, judge, replies, outcome),
     )
 
 
-def _told(
+def _probabilities_of(
     suite: Suite, judge: JudgeSpec, replies: Sequence[Reply | Failed], outcome: Outcome
 ) -> dict[str, Any]:
     """The probabilities of the verdicts, from the tokens of a trial's single reply."""
@@ -171,7 +171,7 @@ def _told(
 
 def _followed(
     suite: Suite, judge: JudgeSpec, trial: Trial, replies: Sequence[Reply | Failed]
-) -> Reading:
+) -> ParsedReply:
     questions = _questions(suite, trial)
     if len(questions) == len(replies) == 1 and judge.repair is None:
         return _parsed(suite, questions[0], replies[0])  # as of nearly every trial
@@ -181,8 +181,8 @@ def _followed(
         try:
             course.send(reply)
         except StopIteration as end:
-            reading: Reading = end.value
-            return reading
+            parsed: ParsedReply = end.value
+            return parsed
     return Failed("calls of this trial are missing"), None
 
 
@@ -244,6 +244,6 @@ def first_calls(suite: Suite, judge: JudgeSpec) -> Callable[[Trial], list[Call]]
 
 
 def renderer(suite: Suite, judge: JudgeSpec) -> Callable[[Trial], list[dict[str, str]]]:
-    """From a trial of ``suite`` under the judge's own prompts to the messages that ask it first."""
+    """From a trial of ``suite`` under the judge's prompts to the messages that ask it first."""
     rendered = _rendering(suite, judge)
     return lambda trial: rendered(trial, _questions(suite, trial)[0])

@@ -54,7 +54,7 @@ if TYPE_CHECKING:
 class Call:
     """One call of a trial.
 
-    The seed increases with the ``replicate``; without a ``temperature`` the judge's own is sent; a
+    The seed increases with the ``replicate``; without a ``temperature`` the judge's is sent; a
     call that ``repairs`` goes to the judge that repairs malformed replies. ``form`` is the form of
     its reply, if it differs from the suite's. ``fields`` are the parts of the messages, for
     functions that take fields.
@@ -338,7 +338,7 @@ class Client:
             else:
                 throttle.limits.take(self._spec, None)
 
-        async with throttle.place() as started:
+        async with throttle.permit() as started:
             if booked:
                 await throttle.admitted(0, None)
             scope.permit = permit

@@ -1,4 +1,4 @@
-"""A user's own function: the arguments it gets from a suite, and its return value. Pure.
+"""A user's function: the arguments it gets from a suite, and its return value. Pure.
 
 A judge in code has its own signature. It takes the messages of a prompt, like a model; or fields of
 the suite by the names of its parameters, or by the judge's ``arguments`` if the names differ. Its

@@ -49,12 +49,12 @@ def placeholder_credentials(name: str | None = None) -> Iterator[None]:
         except KeyError:
             return False
 
-    def reading(self: Any, key: Any) -> Any:
+    def read_or_placeholder(self: Any, key: Any) -> Any:
         scope = current_scope()
         if scope is None or not scope.replaying or key not in names:
             return read(self, key)
         same = next((pair for pair in _PAIRS if key in pair), (key,))
         return read(self, key) if any(is_set(self, one) for one in same) else PLACEHOLDER
 
-    with mock.patch.object(environment, "__getitem__", reading):
+    with mock.patch.object(environment, "__getitem__", read_or_placeholder):
         yield

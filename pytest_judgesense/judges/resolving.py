@@ -254,15 +254,15 @@ def key_of(spec: JudgeSpec) -> tuple[str, str | None]:
 
 
 def base_url_of(spec: JudgeSpec) -> str:
-    """Where the judge is asked: as declared, else at the provider's own endpoint.
+    """Where the judge is asked: as declared, else at the provider's default endpoint.
 
     That of Bedrock is the one of the region which the environment names for all of AWS.
     """
     if spec.base_url:
         return spec.base_url
-    own = provider_of(spec).default_base_url
+    url = provider_of(spec).default_base_url
     region = os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION")
-    return own.replace("us-east-1", region) if spec.provider == "bedrock" and region else own
+    return url.replace("us-east-1", region) if spec.provider == "bedrock" and region else url
 
 
 def credentials_of(spec: JudgeSpec, known: Credentials | None = None) -> Credentials:

@@ -32,7 +32,7 @@ class Prices:
 
 @dataclass(frozen=True, slots=True)
 class Prompts:
-    """A judge's own prompts; each replaces templates of the suites.
+    """A judge's prompts; each replaces templates of the suites.
 
     Attributes:
         pairwise: replaces the templates that compare two texts, those of the strict arm excepted.
@@ -71,7 +71,7 @@ class JudgeSpec:
         provider: one of `PROVIDERS`, or the name of one that a plugin adds.
         model: model name, embedded profile, or ``package.module:function``.
         function: for ``callable`` judges given as a Python object.
-        base_url: endpoint, without the path of the call; ``None`` for the provider's own.
+        base_url: endpoint, without the path of the call; ``None`` for the provider's default.
         api_key_env: environment variable with the key; ``None`` for the provider's usual one.
         reasoning: how much the judge may think first: a word for ``openai``
             (``reasoning_effort``), tokens for ``anthropic`` (``thinking``); ``None`` sends nothing.

@@ -53,7 +53,7 @@ def reason_of(error: BaseException) -> str:
     """The kind of error and its text, if it can be shown, in one line."""
     try:
         text = " ".join(str(error).split())
-    except Exception:  # noqa: BLE001 - a judge's own class of error
+    except Exception:  # noqa: BLE001 - an error of any class
         text = ""
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
 

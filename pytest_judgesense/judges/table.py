@@ -131,7 +131,7 @@ class _JudgeForm(_Form):
                 "has none"
             )
         if self.provider not in PROVIDERS:
-            return self  # a plugin's provider validates its own settings
+            return self  # a plugin's provider validates its settings
         if self.options:
             raise ValueError(f"options are for the provider of a plugin, not for {self.provider}")
         kind = {"openai": str, "anthropic": int}.get(self.provider)

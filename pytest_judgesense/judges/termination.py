@@ -1,4 +1,4 @@
-"""SIGTERM as an interrupt, for whoever makes calls: those in flight are paid for, and kept."""
+"""SIGTERM as an interrupt, for whoever makes calls: those in flight are paid for, and recorded."""
 
 from __future__ import annotations
 

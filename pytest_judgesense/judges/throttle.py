@@ -33,7 +33,7 @@ from typing import TYPE_CHECKING, Final
 from aiolimiter import AsyncLimiter
 
 from pytest_judgesense.errors import JudgeError, LimitReached
-from pytest_judgesense.judges.local.serving import PLACES
+from pytest_judgesense.judges.local.serving import PARALLEL_CALLS
 from pytest_judgesense.judges.providers.base import Reply
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.judges.statuses import Kind
@@ -70,7 +70,7 @@ class Deadline:
     def interrupt(self) -> None:
         """Let it pass now. Safe with threads."""
         self._interrupted = True
-        # A new waiter checks first; waiting ones are woken on their own loops.
+        # A new waiter checks first; waiting ones are woken on their loops.
         for bound, loop in list(self._waiting.items()):
             with suppress(RuntimeError):  # a loop that has been closed waits for nothing
                 loop.call_soon_threadsafe(self._wake, bound)
@@ -134,7 +134,7 @@ class Limits:
     def retried(self) -> None:
         """Note that a call is made again."""
 
-    async def kept(self) -> None:
+    async def flush_recordings(self) -> None:
         """Wait until recordings are stored outside of this process; here they already are."""
 
 
@@ -179,7 +179,7 @@ class _Pace:
 
 
 class Throttle:
-    """The calls of one judge in one process: their places, their pace, their retries.
+    """The calls of one judge in one process: their concurrency, their pace, their retries.
 
     It lives as long as the session: pace and back-off continue from one suite to the next. At most
     ``concurrency`` calls run at once; ``limits`` are the user's, and this number of processes are
@@ -203,7 +203,7 @@ class Throttle:
         self.serial = False
         self._spec = spec
         # Further calls to a model on this machine would only queue until they time out.
-        concurrency = PLACES if spec.provider == "local" else concurrency
+        concurrency = PARALLEL_CALLS if spec.provider == "local" else concurrency
         self._most = spec.concurrency or concurrency
         self._sharing = sharing
         self._beside: dict[str, Throttle] = {}
@@ -214,13 +214,13 @@ class Throttle:
         # How many may be under way: halved when the endpoint is overloaded, and by each answer
         # raised by its share of one, as TCP does. A callable asks whom it likes: no first call.
         self._alone = spec.provider != "callable"
-        self._places = 1.0 if self._alone else float(self._most)
+        self._concurrency = 1.0 if self._alone else float(self._most)
         self._under_way = 0
         self._changed = asyncio.Condition()
         self._halved_at = 0.0
         self._paused_until = 0.0
         self._answered = False
-        self._telling: asyncio.Future[None] | None = None  # kept: a loop holds tasks weakly
+        self._telling: asyncio.Future[None] | None = None  # a loop holds tasks weakly
         self._endings = 0
         self._failures = 0
 
@@ -231,13 +231,13 @@ class Throttle:
         return max(self._spec.timeout_s if self._under_way else 0.0, beside)
 
     @property
-    def places(self) -> int:
+    def concurrency(self) -> int:
         """How many calls may be under way now."""
-        return int(self._places)
+        return int(self._concurrency)
 
     def one_at_a_time(self) -> None:
         """Let one call be under way, and no more: code that is not async may not expect another."""
-        self.serial, self._most, self._places = True, 1, 1.0
+        self.serial, self._most, self._concurrency = True, 1, 1.0
 
     def end(self, error: JudgeError) -> None:
         """Ask the judge no more: somebody else has found that it cannot be."""
@@ -268,7 +268,7 @@ class Throttle:
         """
 
         async def attempt() -> Attempt:
-            async with self.place() as started:
+            async with self.permit() as started:
                 await self.admitted(tokens, most_usd)
                 spent = most_usd  # the cost of an aborted call is unknown
                 try:
@@ -310,8 +310,8 @@ class Throttle:
         return replace(last, retried=retrying.statistics["attempt_number"] - 1)
 
     @asynccontextmanager
-    async def place(self) -> AsyncIterator[float]:
-        """One of the places; yields the moment at which it was taken.
+    async def permit(self) -> AsyncIterator[float]:
+        """A permit for one call; yields the moment at which it was given.
 
         Raises:
             JudgeError: the judge has been found not to be askable.
@@ -333,16 +333,16 @@ class Throttle:
         finally:
             if timer:
                 timer.cancel()
-            await self.limits.kept()
+            await self.limits.flush_recordings()
             self._under_way -= 1
             async with self._changed:
                 if self.ended is not None:
                     self._changed.notify_all()
                 else:
-                    self._changed.notify(max(1, self.places - self._under_way))
+                    self._changed.notify(max(1, self.concurrency - self._under_way))
 
     def _may_begin(self) -> bool:
-        return self.ended is not None or self._under_way < self.places
+        return self.ended is not None or self._under_way < self.concurrency
 
     async def admitted(self, tokens: int, most_usd: float | None) -> None:
         """Wait until a call is in pace and booked.
@@ -393,12 +393,12 @@ class Throttle:
             now = time.monotonic()
             if attempt.wait_s and attempt.wait_s <= _LONGEST_WAIT_ASKED_S:
                 self._paused_until = max(self._paused_until, now + attempt.wait_s)
-            # Calls that were under way when the places were halved bring no news.
+            # Calls that were under way when the concurrency was halved bring no news.
             if started >= self._halved_at:
-                self._places, self._halved_at = max(1.0, self._places / 2), now
+                self._concurrency, self._halved_at = max(1.0, self._concurrency / 2), now
         elif attempt.kind == "answer":
             self._answered, self._endings = True, 0
-            self._places = min(float(self._most), self._places + 1 / self._places)
+            self._concurrency = min(float(self._most), self._concurrency + 1 / self._concurrency)
 
     def _open_for_others(self) -> None:
         self._open()
@@ -410,7 +410,7 @@ class Throttle:
 
     def _open(self) -> None:
         if self._alone:
-            self._alone, self._places = False, float(self._most)
+            self._alone, self._concurrency = False, float(self._most)
 
     async def _not_paused(self) -> None:
         """Wait as long as the endpoint has asked for; raise if the judge or the time has ended."""

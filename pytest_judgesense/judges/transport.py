@@ -30,7 +30,7 @@ _HEADERS: Final = {
     "Accept-Encoding": "gzip, deflate",
     "User-Agent": f"pytest-judgesense/{__version__}",
 }
-# Gateways put whole policies into a header; aiohttp's own limit is 8 kB.
+# Gateways put whole policies into a header; aiohttp's default limit is 8 kB.
 _LONGEST_HEADER: Final = 65_536
 
 
@@ -118,7 +118,7 @@ class Connections:
             # Cookies are not part of a judge: calls are independent.
             cookie_jar=aiohttp.DummyCookieJar(),
             auto_decompress=False,
-            # `send` sets one for all of it; aiohttp's own would end it sooner or not at all.
+            # `send` sets one for all of it; aiohttp's default would end it sooner or not at all.
             timeout=aiohttp.ClientTimeout(total=None, sock_connect=None),
             request_class=_Request,
             max_line_size=_LONGEST_HEADER,
@@ -149,7 +149,7 @@ class Connections:
             raise NoResponse(reason_of(error)) from error
 
     async def _received(self, asked: HttpRequest) -> Received:
-        # Each of the kept connections may have brought something, and the next one is new.
+        # Each of the pooled connections may have brought something, and the next one is new.
         for _ in range(self._concurrency + 1):
             try:
                 # The original method, below any cassette that a test has opened: judges' requests

@@ -78,7 +78,7 @@ def _origin(scheme: str | None, host: str, port: str | None) -> Origin:
 
 @dataclass(frozen=True, slots=True)
 class Trust:
-    """Which files are the project's, and which the user's own. Made by `Trust.of`.
+    """Which files are the project's, and which the user's. Made by `Trust.of`.
 
     Attributes:
         root: folder of the project, links resolved; ``None`` if code calls, whose files may be
@@ -138,15 +138,20 @@ class Trust:
         origin = origin_of(base_url)
         providers = [*BUILT_IN.values(), *filter(None, [judge.plugin_provider])]
         owners = [one for one in providers if one.default_key_env == variable] or providers
-        own = [at for one in owners if (at := origin_of(one.default_base_url))]
+        defaults = [at for one in owners if (at := origin_of(one.default_base_url))]
         if origin is None:
             found, remedy = "a base_url with no plain host", "write it as https://HOST:PORT/PATH"
-        elif origin.is_here or origin in own or _is_own(origin, owners) or self._allows(origin):
+        elif (
+            origin.is_here
+            or origin in defaults
+            or _is_host_of(origin, owners)
+            or self._allows(origin)
+        ):
             return
         else:
             found = f"{origin}, with the key in {variable}" if variable else str(origin)
             remedy = self._how_to_allow("hosts", str(origin))
-        expected = [*dict.fromkeys(str(at) for at in own if not at.is_here), "this machine"]
+        expected = [*dict.fromkeys(str(at) for at in defaults if not at.is_here), "this machine"]
         raise SendingRefused(
             f"judge {judge.name!r} is not asked: its host is not that of its key's provider",
             found=found,
@@ -196,12 +201,12 @@ class Trust:
         return f"if you trust it: export {_VARIABLES[kind]}={shlex.quote(value)}{other}"
 
 
-# Of a caller that is code: its files are its own.
+# Of a caller that is code: its files are trusted.
 ANY_FILES: Final = Trust()
 
 
-def _is_own(origin: Origin, owners: Iterable[Provider]) -> bool:
-    """Whether one of the ``owners`` has several hosts of its own, and this is one."""
+def _is_host_of(origin: Origin, owners: Iterable[Provider]) -> bool:
+    """Whether one of the ``owners`` has several hosts, of which ``origin`` is one."""
     usual = (origin.scheme, origin.port) == ("https", _PORTS["https"])
     return usual and any(one.hosts and re.fullmatch(one.hosts, origin.host) for one in owners)
 

@@ -92,7 +92,7 @@ class Cell:
 
         Args:
             items: see the property.
-            outcomes: likewise.
+            outcomes: see the property.
             columns: what `coded` gives, by name.
         """
         known = replace(self)
@@ -173,11 +173,11 @@ class Cell:
 
     def judged(self, groups: Groups) -> Iterator[tuple[Judgment, ...]]:
         """The judgments of each group."""
-        parts = np.split(groups.places, groups.starts[1:]) if groups.starts.size else []
+        parts = np.split(groups.positions, groups.starts[1:]) if groups.starts.size else []
         return (tuple(map(self.judgments.__getitem__, part.tolist())) for part in parts)
 
     def order_pairs(self) -> Groups:
-        """The same for all judgments, by their places in the cell."""
+        """The same for all judgments, by their positions in the cell."""
         at = self.coded("temperature")[0]
         template, replicate = self.coded("template")[0], self.coded("replicate")[0]
         asked = joint_codes(self.items, template, at + 1, replicate)
@@ -185,8 +185,8 @@ class Cell:
         rows = np.full((int(asked.max(initial=-1)) + 1, 2), -1, dtype=np.int32)
         for side, order in enumerate(("ab", "ba")):
             if order in names:
-                places = np.flatnonzero(orders == names.index(order))
-                rows[asked[places], side] = places
+                positions = np.flatnonzero(orders == names.index(order))
+                rows[asked[positions], side] = positions
         return Groups.of_rows(rows[(rows >= 0).all(axis=1)])
 
     def both_orders(self, judgments: Iterable[Judgment]) -> list[tuple[Judgment, Judgment]]:
@@ -224,14 +224,14 @@ def in_order_of_names(
 
 
 class Groups(NamedTuple):
-    """Groups of judgments of a cell, by their places in it.
+    """Groups of judgments of a cell, by their positions in it.
 
     Attributes:
-        places: group after group, shape (calls,).
+        positions: group after group, shape (calls,).
         starts: where each group begins, shape (groups,); none is empty.
     """
 
-    places: NDArray[np.int32]
+    positions: NDArray[np.int32]
     starts: NDArray[np.intp]
 
     @classmethod
@@ -243,28 +243,28 @@ class Groups(NamedTuple):
     def alike(cls, *codes: NDArray[Any]) -> Groups:
         """The judgments with equal codes, in the order of the first ones."""
         same = joint_codes(*codes)
-        places = np.argsort(same, kind="stable").astype(np.int32)
-        starts = np.flatnonzero(np.diff(same[places], prepend=-1))
-        return cls(places, starts)
+        positions = np.argsort(same, kind="stable").astype(np.int32)
+        starts = np.flatnonzero(np.diff(same[positions], prepend=-1))
+        return cls(positions, starts)
 
     @property
     def sizes(self) -> NDArray[np.intp]:
         """The judgments of each group."""
-        return np.diff(self.starts, append=self.places.size)
+        return np.diff(self.starts, append=self.positions.size)
 
-    def kept(self, which: NDArray[np.bool_]) -> Groups:
+    def subset(self, which: NDArray[np.bool_]) -> Groups:
         """A selection of the groups."""
         if which.all():
             return self
         sizes = self.sizes
         starts = np.cumsum(sizes[which]) - sizes[which]
-        return Groups(self.places[np.repeat(which, sizes)], starts)
+        return Groups(self.positions[np.repeat(which, sizes)], starts)
 
     def of_each(self, reduce: np.ufunc, values: NDArray[Any]) -> NDArray[Any]:
         """A value of each judgment, reduced by ``reduce`` within each group."""
         if not self.starts.size:
             return values[:0]
-        found: NDArray[Any] = reduce.reduceat(values[self.places], self.starts)
+        found: NDArray[Any] = reduce.reduceat(values[self.positions], self.starts)
         return found
 
 
@@ -322,13 +322,13 @@ class Units:
             usable: for each judgment of the cell, as in `collect`; default: those with a verdict.
         """
         usable = cell.outcomes == VERDICT if usable is None else usable
-        kept = groups.of_each(np.logical_and, usable).astype(bool)
+        complete = groups.of_each(np.logical_and, usable).astype(bool)
         asked = np.zeros(len(cell.judgments), dtype=bool)
-        asked[groups.places] = True
+        asked[groups.positions] = True
         counts = np.bincount(cell.outcomes[asked], minlength=3)
         codes, names = cell.cluster_codes
-        units = groups.kept(kept)
-        first = units.places[units.starts]
+        units = groups.subset(complete)
+        first = units.positions[units.starts]
         # Estimates keep them: of units that are all the calls they are those of the cell.
         each = first.size == codes.size and bool((first[1:] > first[:-1]).all())
 
@@ -336,9 +336,9 @@ class Units:
             return tuple("\n".join(call.trial.id for call in unit) for unit in cell.judged(units))
 
         return cls(
-            values=values[kept].astype(np.float64),
+            values=values[complete].astype(np.float64),
             clusters=codes if each else codes[first],
-            dropped=int((~kept).sum()),
+            dropped=int((~complete).sum()),
             unparsed=int(counts[UNPARSED]),
             failed=int(counts[FAILED]),
             calls=int(counts.sum()),
@@ -364,17 +364,17 @@ class Units:
             weight: number of calls of one group, if the unit is the call.
         """
         groups = list(groups)
-        kept = [group for group in groups if all(map(usable, group))]
+        complete = [group for group in groups if all(map(usable, group))]
         calls = {call.trial.id: call for group in groups for call in group}
         outcomes = [type(call.outcome) for call in calls.values()]
         return cls(
-            values=np.array([value(*group) for group in kept], dtype=np.float64),
-            clusters=[group[0].trial.cluster for group in kept],
-            dropped=weight * (len(groups) - len(kept)),
+            values=np.array([value(*group) for group in complete], dtype=np.float64),
+            clusters=[group[0].trial.cluster for group in complete],
+            dropped=weight * (len(groups) - len(complete)),
             unparsed=outcomes.count(Unparsed),
             failed=outcomes.count(Failed),
             calls=len(outcomes),
-            keys=lambda: tuple("\n".join(call.trial.id for call in group) for group in kept),
+            keys=lambda: tuple("\n".join(call.trial.id for call in group) for group in complete),
         )
 
     @classmethod

@@ -74,7 +74,7 @@ def order_estimates(cell: Cell) -> list[Estimate]:
 
 def _decomposed(cell: Cell, pairs: Groups) -> list[NDArray[np.bool_]]:
     """The terms of `DECOMPOSITION` of complete pairs, each of shape (pairs,)."""
-    ab, ba = pairs.places.reshape(-1, 2).T
+    ab, ba = pairs.positions.reshape(-1, 2).T
     chosen, slots = cell.coded("chosen")[0], cell.verdicts
     neither = _preferring_neither(cell)
     decisive = ~neither[ab]
@@ -94,15 +94,15 @@ def _preferring_neither(cell: Cell) -> NDArray[np.bool_]:
 
 def _naming(cell: Cell, slot: str) -> tuple[Groups, NDArray[np.bool_]]:
     """The calls that choose a content, and which of them name the slot."""
-    calls = cell.every_call().kept(~_preferring_neither(cell))
+    calls = cell.every_call().subset(~_preferring_neither(cell))
     codes, slots = cell.coded("verdict")
-    return calls, codes[calls.places] == (slots.index(slot) if slot in slots else len(slots))
+    return calls, codes[calls.positions] == (slots.index(slot) if slot in slots else len(slots))
 
 
 def first_slot_rate(cell: Cell) -> Estimate:
     """The first slot's share of decisive answers, flagged if only one slot or content is named."""
     calls, first = _naming(cell, "A")
-    decisive = calls.places[cell.verdicts[calls.places] >= 0]
+    decisive = calls.positions[cell.verdicts[calls.positions] >= 0]
 
     def kinds(name: str) -> int:
         return len({*cell.coded(name)[0][decisive].tolist()})
@@ -146,7 +146,7 @@ def side_bias(
         low, high = folded_ends(missing.lower_bound, missing.upper_bound)
         missing = replace(missing, lower_bound=low, upper_bound=high)
     lower, upper = folded_ends(wilson.lower, wilson.upper)
-    orders = cell.coded("order")[0][calls.places]
+    orders = cell.coded("order")[0][calls.positions]
     both = exchanged or len({*orders.tolist()}) == 2
     return replace(
         share,

@@ -53,8 +53,8 @@ def agreement(cell: Cell) -> list[Estimate]:
     labels, _ = cell.coded("label")
     if not (labels >= 0).any():
         return [unavailable(shared.AGREEMENT, cell, "the items have no labels")]
-    calls = cell.every_call().kept(labels >= 0)
-    values = _right(cell)[calls.places]
+    calls = cell.every_call().subset(labels >= 0)
+    values = _right(cell)[calls.positions]
     units = Units.at(cell, calls, values, usable=cell.outcomes != FAILED)
     return [rate(shared.AGREEMENT, cell, units)]
 
@@ -83,7 +83,7 @@ def repeat_flips(cell: Cell) -> list[Estimate]:
 def repeat_flip_rate(cell: Cell, condition: Condition | None = None) -> Estimate:
     """Items whose replicates disagree, over the judgments of ``cell``."""
     repeats = cell.alike("template", "order")
-    groups = repeats.kept(repeats.sizes > 1)
+    groups = repeats.subset(repeats.sizes > 1)
     if not groups.starts.size:
         reason = "needs two or more replicates; set replicates in [design]"
         return unavailable(shared.REPEAT_FLIP_RATE, cell, reason, condition)
@@ -94,15 +94,15 @@ def rate_of_disagreement(
     measure: Measure, cell: Cell, groups: Groups, condition: Condition | None = None
 ) -> Estimate:
     """How many ``groups`` of two or more judgments have different verdicts."""
-    said, told = cell.verdicts, cell.verdicts >= 0
-    enough = groups.of_each(np.add, told.astype(np.int64)) > 1
+    said, stated = cell.verdicts, cell.verdicts >= 0
+    enough = groups.of_each(np.add, stated.astype(np.int64)) > 1
     # Codes without a verdict are -1; for the minimum they are moved above all others.
-    least = groups.of_each(np.minimum, np.where(told, said, np.iinfo(said.dtype).max))
+    least = groups.of_each(np.minimum, np.where(stated, said, np.iinfo(said.dtype).max))
     differ = groups.of_each(np.maximum, said) > least
-    whole = groups.of_each(np.logical_and, told).astype(bool)
+    whole = groups.of_each(np.logical_and, stated).astype(bool)
     every = Units.at(cell, groups, differ)
     units = replace(
-        Units.at(cell, groups.kept(enough), differ[enough], usable=np.ones_like(told)),
+        Units.at(cell, groups.subset(enough), differ[enough], usable=np.ones_like(stated)),
         unparsed=every.unparsed,
         failed=every.failed,
         calls=every.calls,

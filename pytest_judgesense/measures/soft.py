@@ -47,17 +47,17 @@ Probabilities: TypeAlias = Mapping[str, float]
 LEAST: Final = 1e-6
 _FURTHEST: Final = math.log(1 / LEAST)
 # Smaller changes are not shown as evidence.
-_TOLD: Final = 0.05
+_SMALLEST_SHOWN: Final = 0.05
 
 
-def told(judgment: Judgment) -> bool:
+def has_probabilities(judgment: Judgment) -> bool:
     """Whether a judgment has probabilities."""
     return judgment.probabilities is not None
 
 
 def taken(cell: Cell) -> bool:
     """Whether any judgment of a cell has probabilities; without any nothing is estimated."""
-    return any(map(told, cell.judgments))
+    return any(map(has_probabilities, cell.judgments))
 
 
 def meant(cell: Cell, judgment: Judgment) -> Probabilities:
@@ -83,8 +83,10 @@ def soft_rate(
     """The mean of a number between 0 and 1 over groups of judgments with probabilities."""
     groups = list(groups)
     calls = {one.trial.id: one for group in groups for one in group}
-    units = Units.collect(groups, lambda *group: min(1.0, max(0.0, value(*group))), usable=told)
-    left_out = sum(not told(one) for one in calls.values())
+    units = Units.collect(
+        groups, lambda *group: min(1.0, max(0.0, value(*group))), usable=has_probabilities
+    )
+    left_out = sum(not has_probabilities(one) for one in calls.values())
     if not len(units.values) and left_out:
         return unavailable(measure, cell, "no reply states its probabilities", condition)
     drawn: Callable[[Any], Interval] = partial(percentile_bootstrap, seed=cell.seed)
@@ -147,7 +149,7 @@ def margins(cell: Cell) -> list[Estimate]:
     """The mean distance to another verdict, in log-odds."""
     if not taken(cell):
         return []
-    calls = list(filter(told, cell.judgments))
+    calls = list(filter(has_probabilities, cell.judgments))
     values = [margin(one.probabilities or {}) for one in calls]
     flags = _left_out(len(cell.judgments) - len(calls), len(cell.judgments))
     return [_in_log_odds(shared.MARGIN_TO_FLIP, cell, values, calls, flags)]
@@ -175,7 +177,7 @@ def position_effect(cell: Cell) -> list[Estimate]:
         return []
     measure = shared.SOFT_POSITION_EFFECT
     every = cell.both_orders(cell.judgments)
-    pairs = [pair for pair in every if all(map(told, pair))]
+    pairs = [pair for pair in every if all(map(has_probabilities, pair))]
     if not pairs:
         reason = "no pair was asked in both presentation orders with probabilities"
         return [unavailable(measure, cell, reason)]
@@ -217,9 +219,11 @@ def variation(one: Probabilities, other: Probabilities) -> float:
 def unlike(cell: Cell, pairs: Iterable[tuple[Judgment, Judgment]]) -> list[tuple[Judgment, ...]]:
     """Pairs of judgments with different probabilities, the largest difference first."""
     apart = [
-        (variation(meant(cell, a), meant(cell, b)), (a, b)) for a, b in pairs if told(a) and told(b)
+        (variation(meant(cell, a), meant(cell, b)), (a, b))
+        for a, b in pairs
+        if has_probabilities(a) and has_probabilities(b)
     ]
-    return [pair for far, pair in sorted(apart, key=lambda one: -one[0]) if far > _TOLD]
+    return [pair for far, pair in sorted(apart, key=lambda one: -one[0]) if far > _SMALLEST_SHOWN]
 
 
 def doubtful(cell: Cell, _: Mapping[str, Any]) -> list[tuple[Judgment, ...]]:
@@ -227,12 +231,12 @@ def doubtful(cell: Cell, _: Mapping[str, Any]) -> list[tuple[Judgment, ...]]:
     known = [
         (right(cell, one), one)
         for one in cell.judgments
-        if told(one) and one.trial.label is not None
+        if has_probabilities(one) and one.trial.label is not None
     ]
     return [(one,) for p, one in sorted(known, key=lambda pair: pair[0]) if p < 0.5]
 
 
 def leaning_pairs(cell: Cell, _: Mapping[str, Any]) -> list[tuple[Judgment, ...]]:
     """Canonical pairs by the size of their slot effect, the largest first."""
-    pairs = [pair for pair in cell.both_orders(cell.judgments) if all(map(told, pair))]
+    pairs = [pair for pair in cell.both_orders(cell.judgments) if all(map(has_probabilities, pair))]
     return sorted(pairs, key=lambda pair: -abs(leaning(pair[0]) + leaning(pair[1])))

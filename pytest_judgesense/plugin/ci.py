@@ -193,12 +193,12 @@ class Failures:
         Errors and judgments that several checks share are shown once.
         """
         shown: Counter[str] = Counter()
-        told: set[tuple[str, str]] = set()
+        seen: set[tuple[str, str]] = set()
         pointed: set[tuple[str, ...]] = set()
         for report, judge, lines in self._evidence:
             text = str(report.longrepr)
-            shown[judge] += (judge, text) not in told
-            if shown[judge] > most or (judge, text) in told:
+            shown[judge] += (judge, text) not in seen
+            if shown[judge] > most or (judge, text) in seen:
                 setattr(report, _SHOWN, True)
             elif lines:
                 head, *rest = lines
@@ -211,7 +211,7 @@ class Failures:
                 shown_as = getattr(report.longrepr, "reprtraceback", None)
                 for entry in shown_as.reprentries if shown_as is not None else ():
                     entry.lines[:] = [head, *rest]
-            told.add((judge, text))
+            seen.add((judge, text))
 
     def annotation_lines(self, rootdir: Path) -> Iterator[str]:
         """Workflow commands that show the checks at their lines; nothing outside GitHub Actions."""

@@ -212,8 +212,8 @@ def _select(state: State, items: list[pytest.Item]) -> None:
         unknown_name("suite here", base, seen) for base in wanted if base not in seen
     ]
     measured = [{split_name(name)[0] for name in suites_of(item)} for item in items]
-    kept = [not bases or bool(bases & wanted.keys()) for bases in measured]
-    if not all(kept):
-        others = [item for item, keep in zip(items, kept, strict=True) if not keep]
-        items[:] = [item for item, keep in zip(items, kept, strict=True) if keep]
+    selected = [not bases or bool(bases & wanted.keys()) for bases in measured]
+    if not all(selected):
+        others = [item for item, keep in zip(items, selected, strict=True) if not keep]
+        items[:] = [item for item, keep in zip(items, selected, strict=True) if keep]
         state.config.hook.pytest_deselected(items=others)

@@ -43,12 +43,12 @@ def without_frames(call: Callable[_P, _T]) -> Callable[_P, _T]:
 def make_harmless(report: pytest.TestReport, cleaned: Callable[[str], str]) -> None:
     """Make the texts of ``report`` harmless, in place; ``cleaned`` removes credentials from one."""
 
-    def told(text: str) -> str:
+    def readable(text: str) -> str:
         text = _COLOUR.sub("", cleaned(text)).replace("\r\n", "\n")
         return harmless(text.expandtabs(4))
 
-    report.longrepr = _mapped(report.longrepr, told)
-    report.sections = [(name, told(text)) for name, text in report.sections]
+    report.longrepr = _mapped(report.longrepr, readable)
+    report.sections = [(name, readable(text)) for name, text in report.sections]
 
 
 @contextmanager
@@ -73,14 +73,14 @@ def point_at(item: pytest.Item, call: pytest.CallInfo[None], report: pytest.Test
         crash.path, crash.lineno = str(path), (line or 0) + 1
 
 
-def _mapped(value: Any, told: Callable[[str], str]) -> Any:
+def _mapped(value: Any, change: Callable[[str], str]) -> Any:
     """``value`` with all texts in it made harmless: text, tuples, lists, records of these."""
     if isinstance(value, str):
-        return told(value)
+        return change(value)
     if isinstance(value, tuple | list):
-        return type(value)(_mapped(part, told) for part in value)
+        return type(value)(_mapped(part, change) for part in value)
     if is_dataclass(value) and not isinstance(value, type):
         for field in fields(value):
-            changed = _mapped(getattr(value, field.name), told)
+            changed = _mapped(getattr(value, field.name), change)
             object.__setattr__(value, field.name, changed)
     return value

@@ -83,7 +83,7 @@ class Progress:
 
     On a terminal, progress is one line that is overwritten; elsewhere a line a minute, with ``-q``
     none. An xdist worker leaves it in the ``folder`` of its session, and its final lines in
-    ``told``, for the process that has the screen.
+    ``notes``, for the process that has the screen.
     """
 
     def __init__(
@@ -98,7 +98,7 @@ class Progress:
         if self._screen is None or (config.get_verbosity() < 0 and not self._screen.isatty):
             self._reporter = None
         self._columns = columns_of(config)
-        self.told: list[str] = []
+        self.notes: list[str] = []
         self._measuring: Measuring | None = None
 
     @contextmanager
@@ -171,7 +171,7 @@ class Progress:
             *(f"  {line}" for line in unread_lines(asked)),
         ]
         if self._screen is None:
-            self.told += lines
+            self.notes += lines
         else:
             with self._uncaptured():
                 write_lines(self._screen, lines)

@@ -145,7 +145,7 @@ class Recordings:
     ) -> Suite | None:
         """The largest design in a suite's file of which all trials of ``judge`` are recorded.
 
-        This is the file's own design or one of its presets; None if there is none.
+        This is the file's design or one of its presets; None if there is none.
         """
         largest, most = None, -1
         for preset in (None, *presets_of(path, kinds)):

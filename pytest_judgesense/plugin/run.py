@@ -119,7 +119,7 @@ class Run:
         self._wants_page = ".html" in forms
         self._wants_log = bool(settings.save_baseline or forms & {".jsonl", ".html"})
         folder = Path(shared.session_folder) if shared.session_folder else None
-        # Its own clock may be set while the session runs: from here on a clock that is not counts.
+        # The time of day may be set while the session runs: from here on a monotonic clock counts.
         left = None if shared.deadline is None else shared.deadline - time.time()
         until = Deadline(settings.deadline, left)
         self._budget = SessionBudget(settings.max_calls, settings.max_cost, folder, until)
@@ -199,8 +199,8 @@ class Run:
         """
         base, preset = split_name(name)
         if (path := suite_file(base, self._settings.rootdir, near)) is None:
-            own = "or the path of your own *.suite.toml"
-            raise unknown_name("suite", base, builtin_suites(), other=own)
+            or_path = "or the path of your own *.suite.toml"
+            raise unknown_name("suite", base, builtin_suites(), other=or_path)
         return load_suite(path, preset, self.registry.forms)
 
     def measurement(self, judge: JudgeSpec, suite: Suite) -> Measurement:
@@ -377,7 +377,7 @@ class Run:
     def take_pending(self) -> dict[str, Any]:
         """The results of measurements since the last call: plain values, and the estimates.
 
-        Parts of the datasheet, trials ``verified``, lines on a ``shard`` or to be ``told``,
+        Parts of the datasheet, trials ``verified``, lines on a ``shard``, ``notes`` for the screen,
         credentials ``removed``, and reasons for ``skipped`` tests.
         """
         pending, self._pending = self._pending, {}
@@ -398,10 +398,10 @@ class Run:
                 lines_of_log = log_lines(measurement.judgments, measurement.design)
                 log = self.cleaned("\n".join(lines_of_log)).split("\n")
                 stimuli = stimuli_digest(measurement.suite)
-            # Replies were cleaned when they arrived; a project's own prompts may hold a key too.
-            own = {name: sheet[name] for name in ("identity", "prompts")}
+            # Replies were cleaned when they arrived; a project's prompts may hold a key too.
+            texts = {name: sheet[name] for name in ("identity", "prompts")}
             found = {
-                "sheet": sheet | json.loads(self.cleaned(json.dumps(own))),
+                "sheet": sheet | json.loads(self.cleaned(json.dumps(texts))),
                 "log": log,
                 "prompts": self._prompts(measurement) if self._wants_page else None,
                 "stimuli": stimuli,
@@ -410,9 +410,9 @@ class Run:
             }
             parts.append(found)
         shard, self.shard_lines = self.shard_lines, []
-        told = [self.cleaned(line) for line in self._progress.told]
-        self._progress.told.clear()
-        sent = {"parts": parts, "verified": verified, "shard": shard, "told": told}
+        notes = [self.cleaned(line) for line in self._progress.notes]
+        self._progress.notes.clear()
+        sent = {"parts": parts, "verified": verified, "shard": shard, "notes": notes}
         return {**sent, **self._secrets()}
 
     def _secrets(self) -> dict[str, Any]:
@@ -534,7 +534,7 @@ class Run:
     def _verify(self, measurement: Measurement, count: int) -> None:
         """Call some of the trials again, once in the session, by any of its processes."""
         judge, suite = measurement.judge, measurement.suite
-        # Of their own: shared in the session, deleted at its end.
+        # In separate files, which the session shares, and deletes at its end.
         live = self._settings._replace(mode="live", save_live=None)
         files = replace(self.recordings, settings=live)
         with files.recordings(judge, suite) as paths:
@@ -547,7 +547,7 @@ class Run:
     def _asked_again(
         self, measurement: Measurement, cassettes: Mapping[str, Path], count: int
     ) -> Verification:
-        """Some trials of a replayed measurement, asked on cassettes of their own, and compared."""
+        """Some trials of a replayed measurement, asked on separate cassettes, and compared."""
         from pytest_judgesense.checks.verifying import compare, sampled
 
         judge, suite, seed = measurement.judge, measurement.suite, measurement.seed

@@ -98,9 +98,9 @@ def settings_of(config: pytest.Config) -> Settings:
 
 def _refuse_environment_of_workers(config: pytest.Config) -> None:
     """`pytest.UsageError` if the project sets variables of xdist workers, as a user may."""
-    own = [*map(str, config.invocation_params.args), os.environ.get("PYTEST_ADDOPTS", "")]
+    typed = [*map(str, config.invocation_params.args), os.environ.get("PYTEST_ADDOPTS", "")]
     for spec in getattr(config.option, "tx", None) or ():
-        if "env:" in spec and not any(spec in text for text in own):
+        if "env:" in spec and not any(spec in text for text in typed):
             raise pytest.UsageError(
                 f"--tx {spec} sets environment variables of the workers, and is not typed; "
                 "expected none of them from the project: they decide where keys and prompts go. "
@@ -179,8 +179,8 @@ def _refuse_measuring_of_a_shard(settings: Settings) -> None:
     if settings.shard is None:
         return
     shard = "--judge-shard {}/{}".format(*settings.shard)
-    kept = settings.mode == "live" and settings.save_live and settings.verify is None
-    if settings.mode != "record" and not kept:
+    saved = settings.mode == "live" and settings.save_live and settings.verify is None
+    if settings.mode != "record" and not saved:
         raise pytest.UsageError(
             f"{shard} records a part of each suite, and --judge-mode is {settings.mode}"
             f"{'' if settings.mode == 'replay' else ' and keeps nothing of it'}; expected "

@@ -225,8 +225,8 @@ class State:
     def _receive(self, text: str, estimates: Iterable[tuple[Estimate, ...]] = ()) -> None:
         """Take what a process has measured; the ``estimates`` of this one were not written."""
         sent = json.loads(text)
-        for part, own in zip(sent["parts"], estimates, strict=False):
-            part["sheet"]["estimates"] = own
+        for part, measured in zip(sent["parts"], estimates, strict=False):
+            part["sheet"]["estimates"] = measured
         self._received += sent["parts"]
         for found in sent["verified"]:
             self._verified[found["judge"], found["suite"]] = found
@@ -234,10 +234,10 @@ class State:
         self._removed.update(sent.get("removed", ()))
         self._skipped |= sent.get("skipped", {})
         self._recorded.update(map(Path, sent.get("recorded", ())))
-        if told := sent["told"]:  # by a worker, which has no screen
+        if notes := sent["notes"]:  # by a worker, which has no screen
             from pytest_judgesense.plugin.progress import write_lines
 
-            write_lines(self.config.pluginmanager.get_plugin("terminalreporter"), told)
+            write_lines(self.config.pluginmanager.get_plugin("terminalreporter"), notes)
 
     @cached_property
     def datasheet(self) -> View | None:
@@ -375,17 +375,17 @@ class State:
         return Evidence(tuple(cells), prompts, before)
 
     def _save_live(self) -> None:
-        live, kept = self._shared.live_folder, self.settings.save_live
+        live, target = self._shared.live_folder, self.settings.save_live
         # Replies for the verification of recordings are compared and replace nothing.
         verifies = self.settings.verify is not None
-        if not live or not kept or verifies or not any(Path(live).iterdir()):
+        if not live or not target or verifies or not any(Path(live).iterdir()):
             return
         from pytest_judgesense.plugin.recordings import save_recordings
 
         try:
-            save_recordings(Path(live), kept)
+            save_recordings(Path(live), target)
         except JudgesenseError as error:
-            self._outputs.failed(f"what was recorded live cannot be kept in {kept}", error)
+            self._outputs.failed(f"what was recorded live cannot be kept in {target}", error)
 
     def _set_exit_status(self) -> None:
         """A failed output fails the session, as far as no test has done so."""
@@ -418,7 +418,7 @@ class State:
         yield from ((title, lines) for title, lines in shown.items() if lines)
 
     def _ranking_lines(self) -> Iterator[str]:
-        """Of the whole datasheet, a section of its own; a summary holds the ranks in short."""
+        """Of the whole datasheet, a separate section; a summary holds the ranks in short."""
         if (view := self.datasheet) is not None and self._verbosity >= EVERYTHING:
             from pytest_judgesense.report.terminal import ranking_lines
 
@@ -431,16 +431,16 @@ class State:
 
     def _lines_on_luck(self) -> list[str]:
         """The chance of a failure by luck, of the checks that every process has evaluated."""
-        told = {
+        results = {
             (part["sheet"]["judge"], part["sheet"]["suite"], check): bits
             for part in self._received
             for check, bits in part["luck"].items()
         }
-        if not told or not tells_luck(self.config):
+        if not results or not tells_luck(self.config):
             return []
         from pytest_judgesense.checks.luck import luck_line
 
-        return list(indented(luck_line(told), width=0))
+        return list(indented(luck_line(results), width=0))
 
     def _verification_lines(self) -> Iterator[str]:
         if not self._verified:

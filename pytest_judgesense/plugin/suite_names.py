@@ -83,8 +83,8 @@ def _builtin(name: str) -> BuiltinArgument:
 
     known, (base, _) = builtin_suites(), split_name(name)
     if base not in known:
-        own = f"or give the path of your own: pytest PATH --judge-suite {base}"
-        raise unknown_name("built-in suite", base, known, other=own)
+        or_path = f"or give the path of your own: pytest PATH --judge-suite {base}"
+        raise unknown_name("built-in suite", base, known, other=or_path)
     return BuiltinArgument(f"{PREFIX}{base}{SUFFIX}", known[base])
 
 

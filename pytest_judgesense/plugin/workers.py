@@ -1,6 +1,6 @@
 """What the workers of xdist and their controller tell each other, by files in the session's folder.
 
-How far they are: a worker has no screen, and the controller has no idle moment of its own: it waits
+How far they are: a worker has no screen, and the controller has no idle moment: it waits
 for events of the workers in rounds of two seconds. In each of them it looks; so a line is written
 between two events, by the thread that writes all else, and nothing is torn.
 

@@ -1,6 +1,6 @@
 r"""From the text of a judge's reply to its verdict: pure, linear in the text, and never a guess.
 
-The rule is told in docs/replies.md. In order: (1) characters are brought into one spelling, and
+The rule is stated in docs/replies.md. In order: (1) characters are brought into one spelling, and
 thinking blocks removed (`text`); (2) a reply that is nothing but one label is that verdict
 (`labels`); (3) otherwise every statement of a verdict is collected (`formal`, `informal`), and (4)
 the weightiest decide, or disagree (`statements`). (5) Where nothing is stated, an abstention counts
@@ -29,7 +29,7 @@ from functools import lru_cache
 from typing import Final
 
 from pytest_judgesense.replies.formal import formal
-from pytest_judgesense.replies.labels import Labels, Reading, labels_of
+from pytest_judgesense.replies.labels import Labels, ParseOutcome, labels_of
 from pytest_judgesense.replies.statements import Weight, decision
 from pytest_judgesense.replies.text import (
     UNREADABLE,
@@ -87,12 +87,12 @@ def _read(
     return _unstated(said, verdicts, truncated) if stated is None else _permitted(stated, verdicts)
 
 
-def _stated(said: str, labels: Labels, *, truncated: bool) -> Reading | None:
+def _stated(said: str, labels: Labels, *, truncated: bool) -> ParseOutcome | None:
     """The outcome of the statements in ``said``; ``None`` if there are none."""
     # Most replies are a label alone, and the patterns of prose take time to compile.
     from pytest_judgesense.replies.informal import informal
 
-    def read(value: str) -> Reading | None:
+    def read(value: str) -> ParseOutcome | None:
         prose = without_markup(value, labels.blocks)
         return labels.read(value) or decision([*informal(prose, labels)])
 
@@ -107,11 +107,11 @@ def _stated(said: str, labels: Labels, *, truncated: bool) -> Reading | None:
     return decision([statement for statement in found if statement.weight >= Weight.VERDICT])
 
 
-def _permitted(reading: Reading, verdicts: tuple[str, ...]) -> Verdict | Unparsed:
-    value = reading.value if isinstance(reading, Verdict) else None
+def _permitted(outcome: ParseOutcome, verdicts: tuple[str, ...]) -> Verdict | Unparsed:
+    value = outcome.value if isinstance(outcome, Verdict) else None
     if value in _OPTIONAL and value not in verdicts:
         return Unparsed(f"{_OPTIONAL[value]} not permitted")
-    return reading
+    return outcome
 
 
 def _unstated(said: str, verdicts: tuple[str, ...], truncated: bool) -> Verdict | Unparsed:

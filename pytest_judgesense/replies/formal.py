@@ -13,13 +13,13 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final, TypeAlias, TypeVar
 
-from pytest_judgesense.replies.labels import Labels, Reading, agreed
+from pytest_judgesense.replies.labels import Labels, ParseOutcome, agreed
 from pytest_judgesense.replies.statements import Statement, Weight
 from pytest_judgesense.replies.text import UNREADABLE, without_markup, without_thinking
 from pytest_judgesense.trial import Unparsed, Verdict
 
 _Stated = TypeVar("_Stated")
-Read: TypeAlias = Callable[[str], Reading | None]
+Read: TypeAlias = Callable[[str], ParseOutcome | None]
 
 _OBJECT: Final = re.compile(r"\{\s*[\"'][\w /-]{1,60}[\"']\s*:")
 _MOST_OBJECTS: Final = 64
@@ -69,25 +69,27 @@ def formal(text: str, labels: Labels, read: Read) -> tuple[list[Statement], str]
     found: list[Statement] = []
     prose = ""
     position = 0
-    for start, end, readings in _forms(text, labels, read):
+    for start, end, outcomes in _forms(text, labels, read):
         before = text[position:start]
         prose += without_markup(before, labels.blocks)
-        if readings and not _DENIED.search(before[-_WINDOW:]):
-            found.append(Statement(len(prose), Weight.VERDICT, agreed(readings)))
+        if outcomes and not _DENIED.search(before[-_WINDOW:]):
+            found.append(Statement(len(prose), Weight.VERDICT, agreed(outcomes)))
         prose += f"\n{UNREADABLE}\n"
         position = end
     return found, prose + without_markup(text[position:], labels.blocks)
 
 
-def _forms(text: str, labels: Labels, read: Read) -> Iterator[tuple[int, int, tuple[Reading, ...]]]:
-    """Start and end of every form, and the readings in it."""
+def _forms(
+    text: str, labels: Labels, read: Read
+) -> Iterator[tuple[int, int, tuple[ParseOutcome, ...]]]:
+    """Start and end of every form, and the outcomes in it."""
     position = 0
     bracketed = any(mark in text for mark in ("[[", "\\", "<"))
     for start, end, value in [*json_objects(text), (len(text), len(text), {})]:
         for form in _BRACKETS.finditer(text, position, start) if bracketed else ():
-            reading = read((form["double"] or form["boxed"] or form["tagged"]) + (form["of"] or ""))
-            if reading is not None:
-                yield form.start(), form.end(), (reading,)
+            outcome = read((form["double"] or form["boxed"] or form["tagged"]) + (form["of"] or ""))
+            if outcome is not None:
+                yield form.start(), form.end(), (outcome,)
         if value is None:
             pairs = _PAIR.finditer(text[start:end])
             said = ((p["key"], p["text"] or p["single"] or p["bare"] or "") for p in pairs)
@@ -176,8 +178,8 @@ def _starts(text: str) -> list[int]:
 
 def _verdicts_of_object(
     value: object, labels: Labels, read: Read, depth: int = 0
-) -> tuple[Reading, ...]:
-    """The different readings under the likeliest keys of a JSON object, else of those inside it.
+) -> tuple[ParseOutcome, ...]:
+    """The different outcomes under the likeliest keys of a JSON object, else of those inside it.
 
     An object with one entry needs no usual key.
     """
@@ -186,18 +188,18 @@ def _verdicts_of_object(
     if found := _likeliest((str(key), _scalar(item, labels, read)) for key, item in value.items()):
         return found
     nested = [_verdicts_of_object(item, labels, read, depth + 1) for item in value.values()]
-    if found := tuple(dict.fromkeys(reading for some in nested for reading in some)):
+    if found := tuple(dict.fromkeys(outcome for some in nested for outcome in some)):
         return found
     if len(value) == 1:
         ((key, item),) = value.items()
-        reading = None if _names_another(str(key)) else _scalar(item, labels, labels.read)
-        return () if reading is None else (reading,)
+        outcome = None if _names_another(str(key)) else _scalar(item, labels, labels.read)
+        return () if outcome is None else (outcome,)
     return ()
 
 
-def _likeliest(pairs: Iterable[tuple[str, Reading | None]]) -> tuple[Reading, ...]:
-    """The different readings under the keys that name a verdict most surely."""
-    ranked = [(_rank(key), reading) for key, reading in pairs if reading is not None]
+def _likeliest(pairs: Iterable[tuple[str, ParseOutcome | None]]) -> tuple[ParseOutcome, ...]:
+    """The different outcomes under the keys that name a verdict most surely."""
+    ranked = [(_rank(key), outcome) for key, outcome in pairs if outcome is not None]
     surest = max((rank for rank, _ in ranked), default=0)
     return tuple(dict.fromkeys(found for rank, found in ranked if rank == surest > 0))
 
@@ -222,7 +224,7 @@ def _words_of(key: str) -> list[str]:
     return [word.lower() for word in _WORDS.findall(key)]
 
 
-def _scalar(value: object, labels: Labels, read: Read) -> Reading | None:
+def _scalar(value: object, labels: Labels, read: Read) -> ParseOutcome | None:
     if isinstance(value, bool):
         for word in ("true", "yes", "pass") if value else ("false", "no", "fail"):
             if word in labels.spoken:

@@ -18,7 +18,7 @@ from itertools import chain
 from string import ascii_lowercase, ascii_uppercase
 from typing import Final, TypeAlias
 
-from pytest_judgesense.replies.labels import NOUN, Labels, Reading, agreed
+from pytest_judgesense.replies.labels import NOUN, Labels, ParseOutcome, agreed
 from pytest_judgesense.replies.statements import Statement, Weight
 from pytest_judgesense.trial import Unparsed
 
@@ -221,17 +221,17 @@ def _after_a_key(text: str, labels: Labels) -> Iterator[Statement]:
     lower = text.lower() if text.isascii() else text.translate(_LOWER)
     choices = _CHOICE.finditer(text) if any(verb in lower for verb in _CHOOSING) else ()
     for found in chain(_marks(text, lower), choices):
-        reading = _value_at(labels, text, _value_begins(labels, text, found.end()))
-        if reading is None:
+        outcome = _value_at(labels, text, _value_begins(labels, text, found.end()))
+        if outcome is None:
             continue
         before = re.split(r"[.!?\n]", text[max(0, found.start() - _WINDOW) : found.start()])[-1]
         before, final = _FINAL.subn("", before)
         if _NOT_THE_VERDICT.search(before) or _OFFERED.search(before) or _doubted(before):
             continue
         if found.re is _MARK:
-            yield Statement(found.start(), Weight.FINAL if final else Weight.VERDICT, reading)
+            yield Statement(found.start(), Weight.FINAL if final else Weight.VERDICT, outcome)
         elif not _ARTICLE.match(text, found.end()):
-            yield Statement(found.start(), Weight.OPINION, reading)
+            yield Statement(found.start(), Weight.OPINION, outcome)
 
 
 def _value_begins(labels: Labels, text: str, place: int) -> int:
@@ -260,11 +260,11 @@ def _under_a_heading(text: str, labels: Labels) -> Iterator[Statement]:
     for line in text.split("\n") if ":" in text else ():
         may_be = len(line) <= _LONGEST_HEADED and ":" in line
         if may_be and (found := _HEADED.fullmatch(line)):
-            reading, key = labels.read(found["value"]), found["key"]
-            if reading is None or _NOT_A_RATING.search(key):
+            outcome, key = labels.read(found["value"]), found["key"]
+            if outcome is None or _NOT_A_RATING.search(key):
                 pass
             elif labels.read(key) is None and labels.read(found["head"]) is None:
-                yield Statement(start, Weight.OPINION, reading)
+                yield Statement(start, Weight.OPINION, outcome)
         start += len(line) + 1
 
 
@@ -276,7 +276,7 @@ def _alone(said: Sequence[_Sentence], labels: Labels) -> Iterator[Statement]:
         yield Statement(said[max(ends)][0], Weight.VERDICT, agreed(filter(None, alone)))
 
 
-def _label_alone(said: Sequence[_Sentence], number: int, labels: Labels) -> Reading | None:
+def _label_alone(said: Sequence[_Sentence], number: int, labels: Labels) -> ParseOutcome | None:
     """The label that a sentence consists of, unless it answers a question."""
     sentence = said[number][1]
     if len(sentence) > _LONGEST_ALONE or (number and said[number - 1][1].endswith("?")):
@@ -285,11 +285,11 @@ def _label_alone(said: Sequence[_Sentence], number: int, labels: Labels) -> Read
         before = " ".join(one for _, one in said[max(0, number - _LIST_WINDOW) : number])
         if _LISTED.search(before[-_SUBJECT_WINDOW:]):
             return None
-    reading = labels.read_several(sentence)
-    if reading is None or number == len(said) - 1 or not _HEADING.match(sentence):
-        return reading
+    outcome = labels.read_several(sentence)
+    if outcome is None or number == len(said) - 1 or not _HEADING.match(sentence):
+        return outcome
     # With nothing between it and the next label both were only listed.
-    return reading if labels.read_several(said[number + 1][1]) else None
+    return outcome if labels.read_several(said[number + 1][1]) else None
 
 
 def _opening(text: str, labels: Labels) -> Iterator[Statement]:
@@ -297,20 +297,20 @@ def _opening(text: str, labels: Labels) -> Iterator[Statement]:
     if _FIRST_ITEM.match(text) or _DENIED_AT_ONCE.match(text):
         return
     ends = _OPENING_ENDS if labels.slots else _WORD_OPENING_ENDS
-    reading = _value_at(labels, text.partition("\n")[0], 0, ends)
-    if reading is not None and not _ARTICLE.match(text):
+    outcome = _value_at(labels, text.partition("\n")[0], 0, ends)
+    if outcome is not None and not _ARTICLE.match(text):
         items = {labels.read(item) for item in _ITEM.findall(text)} - {None}
         if len(items) < 2:
-            yield Statement(0, Weight.VERDICT, reading)
+            yield Statement(0, Weight.VERDICT, outcome)
 
 
 def _closing(said: Sequence[_Sentence], labels: Labels) -> Iterator[Statement]:
     """A last sentence that ends in its verdict: "The date differs, so no"."""
     start, sentence = said[-1] if said and not labels.slots else (0, "")
     for found in _SO.finditer(sentence, max(0, len(sentence) - _LONGEST_VALUE)):
-        reading = labels.read(sentence[found.end() :])
-        if reading is not None and not _doubted(sentence[: found.start()]):
-            yield Statement(start + found.end(), Weight.VERDICT, reading)
+        outcome = labels.read(sentence[found.end() :])
+        if outcome is not None and not _doubted(sentence[: found.start()]):
+            yield Statement(start + found.end(), Weight.VERDICT, outcome)
 
 
 def _prose(text: str, said: Sequence[_Sentence], labels: Labels) -> Iterator[Statement]:
@@ -319,7 +319,7 @@ def _prose(text: str, said: Sequence[_Sentence], labels: Labels) -> Iterator[Sta
     for number, (start, sentence) in enumerate(said if _stating(labels).search(text) else ()):
         if sentence.endswith("?"):
             continue
-        for place, before, reading in _said_in(sentence, labels):
+        for place, before, outcome in _said_in(sentence, labels):
             if _doubted(before) or _ASPECT.search(before):
                 continue
             if labels.numbers and _EXTREME.search(before):
@@ -327,7 +327,7 @@ def _prose(text: str, said: Sequence[_Sentence], labels: Labels) -> Iterator[Sta
             announces = number == 0 and len(before) <= _LONGEST_OPENING and "," not in before
             decides = announces or number == len(said) - 1 or _CONCLUDES.search(before)
             weight = Weight.VERDICT if decides else Weight.ASIDE
-            yield Statement(start + place, weight, reading)
+            yield Statement(start + place, weight, outcome)
 
 
 def _stating(labels: Labels) -> re.Pattern[str]:
@@ -335,55 +335,55 @@ def _stating(labels: Labels) -> re.Pattern[str]:
     return _IS_BETTER if labels.slots else _IS
 
 
-def _said_in(text: str, labels: Labels) -> Iterator[tuple[int, str, Reading]]:
+def _said_in(text: str, labels: Labels) -> Iterator[tuple[int, str, ParseOutcome]]:
     """Position of a statement in a sentence, the words before it, and its content."""
     for found in _stating(labels).finditer(text):
         place = found.start()
         before = text[max(0, place - _SUBJECT_WINDOW) : place]
         if not labels.slots:
             # "somewhat" may belong to the label.
-            reading = _value_at(labels, text, found.start("adverbs") + 1)
-            reading = reading or _value_at(labels, text, found.end())
+            outcome = _value_at(labels, text, found.start("adverbs") + 1)
+            outcome = outcome or _value_at(labels, text, found.end())
         elif _IN_PART.match(text, found.end()):
             continue
         else:
-            before, reading = _subject(before, labels)
-        if reading is not None:
-            yield place, before, reading
+            before, outcome = _subject(before, labels)
+        if outcome is not None:
+            yield place, before, outcome
 
 
-def _subject(before: str, labels: Labels) -> tuple[str, Reading | None]:
+def _subject(before: str, labels: Labels) -> tuple[str, ParseOutcome | None]:
     """The text before the label that ``before`` ends with, and that label."""
     words = before.split(" ")
     for number in range(min(_MOST_WORDS, len(words)), 0, -1):
         piece, rest = " ".join(words[-number:]), " ".join(words[:-number])
-        reading = labels.read(piece)
-        if reading is None:
+        outcome = labels.read(piece)
+        if outcome is None:
             continue
         if _NO_SUBJECT.search(rest) or (len(piece) == 1 and not _BEFORE_LETTER.search(rest)):
             break
-        return rest, reading
+        return rest, outcome
     return before, None
 
 
 def _value_at(
     labels: Labels, text: str, place: int, ends: re.Pattern[str] = _ENDS
-) -> Reading | None:
+) -> ParseOutcome | None:
     """The label, or labels in a row, at ``place`` of the text."""
     piece = text[place : place + _LONGEST_VALUE]
     if not labels.may_begin(piece, end=False):
         return None
     for number, end in enumerate(ends.finditer(piece)):
         value = piece[: end.start()]
-        reading = labels.read_several(value) if _VALUE.fullmatch(value) else None
-        if reading is not None:
+        outcome = labels.read_several(value) if _VALUE.fullmatch(value) else None
+        if outcome is not None:
             another = _ANOTHER.match(piece, end.start())
             if labels.numbers:
                 if (scale := _another_scale(labels, piece, end.start())) is not None:
                     return Unparsed(f"out of range: {value.strip().removeprefix('- ')} {scale}")
                 another = another or _RANGE.match(piece, end.start())
             more = another and _value_at(labels, piece, another.end())
-            return agreed([reading, more]) if more else reading
+            return agreed([outcome, more]) if more else outcome
         if number == _MOST_ENDS:
             break
     return None

@@ -1,6 +1,6 @@
 """How the labels of one decision space are spelled.
 
-A *reading* is what a piece of text names: a verdict, or the reason why it names none (a number
+An outcome is what a piece of text names: a verdict, or the reason why it names none (a number
 beyond the scale, several labels at once). Only whole pieces are read, never a word inside a
 sentence: callers cut out the piece first. So the English word "a" is not a label.
 """
@@ -17,7 +17,7 @@ from pytest_judgesense.replies.text import is_block_name
 from pytest_judgesense.suites.space import DecisionSpace
 from pytest_judgesense.trial import ABSTAIN, TIE, Unparsed, Verdict
 
-Reading: TypeAlias = Verdict | Unparsed
+ParseOutcome: TypeAlias = Verdict | Unparsed
 
 _NOUNS: Final = (
     "output|response|answer|assistant|option|model|summary|candidate|choice|text|completion|reply"
@@ -137,11 +137,11 @@ class Labels:
         seconds = self.openings.get(first)
         return seconds is not None and not (end and second and second.lower() not in seconds)
 
-    def read(self, text: str) -> Reading | None:
+    def read(self, text: str) -> ParseOutcome | None:
         """The label that ``text`` is as a whole; ``None`` if it is not a label (or several)."""
         return self._read(text) if self.may_begin(text) else None
 
-    def _read(self, text: str) -> Reading | None:
+    def _read(self, text: str) -> ParseOutcome | None:
         if len(text) > 2 * _LONGEST and len(text := text.strip()) > 2 * _LONGEST:
             return None
         if "{" in text and _PLACEHOLDER.search(text):
@@ -161,21 +161,21 @@ class Labels:
             value = self.letters.get(noun[1])
         return self._compared(core) if value is None else Verdict(value)
 
-    def read_several(self, text: str) -> Reading | None:
-        """The reading of a ``text`` of one label, or of only different labels."""
+    def read_several(self, text: str) -> ParseOutcome | None:
+        """The outcome of a ``text`` of one label, or of only different labels."""
         if not self.may_begin(text):
             return None
         whole = self._read(text)
         if whole is not None or len(text) > _LONGEST:
             return whole
-        different: dict[Reading, None] = {}
+        different: dict[ParseOutcome, None] = {}
         parts = _SEPARATOR.split(text)
         for part in parts if len(parts) > 1 else ():
             if part.strip():
-                reading = self.read(part)
-                if reading is None:
+                outcome = self.read(part)
+                if outcome is None:
                     return None
-                different[reading] = None
+                different[outcome] = None
         return agreed(different) if len(different) > 1 else None
 
     def extends(self, text: str) -> bool:
@@ -187,8 +187,8 @@ class Labels:
             for longer, value in self.spoken.items()
         )
 
-    def _number(self, found: re.Match[str]) -> Reading | None:
-        """The reading of ``4``, ``4.0``, ``4/5`` or ``7``."""
+    def _number(self, found: re.Match[str]) -> ParseOutcome | None:
+        """The outcome of ``4``, ``4.0``, ``4/5`` or ``7``."""
         unclear = found["dash"] if self.signed else found["n"].startswith("+")
         if unclear or (found["percent"] and max(self.numbers) != _PERCENT):
             return None
@@ -200,8 +200,8 @@ class Labels:
         inside = min(self.numbers) <= value <= max(self.numbers)
         return Unparsed(f"{'not a label' if inside else 'out of range'}: {found['n']}")
 
-    def _compared(self, core: str) -> Reading | None:
-        """The reading of "A > B", "A << B" and "A = B" in a pairwise space."""
+    def _compared(self, core: str) -> ParseOutcome | None:
+        """The outcome of "A > B", "A << B" and "A = B" in a pairwise space."""
         sides = _COMPARED.fullmatch(core) if self.slots else None
         if sides is None:
             return None
@@ -210,9 +210,9 @@ class Labels:
         return {">": left, "<": right, "=": Verdict(TIE)}[sides[2]] if both else None
 
 
-def agreed(readings: Iterable[Reading]) -> Reading:
-    """The one reading that all ``readings`` are; else that they are several."""
-    different = list(dict.fromkeys(readings))
+def agreed(outcomes: Iterable[ParseOutcome]) -> ParseOutcome:
+    """The one outcome that all ``outcomes`` are; else that they are several."""
+    different = list(dict.fromkeys(outcomes))
     if len(different) == 1:
         return different[0]
     shown = [r.value if isinstance(r, Verdict) else r.reason.split(": ")[-1] for r in different]

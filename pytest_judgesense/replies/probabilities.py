@@ -7,7 +7,7 @@ position of the verdict, these are the other verdicts that it might have named.
 so the verdict is looked for in the text that they do join to: the value under the likeliest key of
 a JSON object; else, after any thinking, the one mention of a label, or the first of several that
 all name the verdict; else a label alone at the very beginning, or at the very end. In any other
-reply the place cannot be told.
+reply the position is unclear.
 
 **The probabilities.** The first token there that tells the verdicts apart decides. A token counts
 for a verdict if it begins a spelling of it, or ends one; what stands before the first letter
@@ -41,7 +41,7 @@ from pytest_judgesense.suites.space import DecisionSpace
 from pytest_judgesense.trial import Token
 
 # Maximum share of the mass on tokens whose label is unknown.
-_MOST_UNTOLD: Final = 0.01
+_MOST_UNSTATED: Final = 0.01
 # No label takes more tokens.
 _MOST_STEPS: Final = 40
 _LONGEST: Final = 30_000
@@ -136,7 +136,9 @@ def probabilities(
     if constrained:
         # Nothing is before a label in a schema, and one of these follows.
         spellings = spellings._replace(ends='"' if text[place - 1 : place] == '"' else ",} \n")
-    found = _told(tokens[at : at + _MOST_STEPS], spellings, partial(_after, before, spellings))
+    found = _distribution(
+        tokens[at : at + _MOST_STEPS], spellings, partial(_after, before, spellings)
+    )
     if found is None or not found.of.get(verdict):
         return None
     return Probabilities({one: found.of.get(one, 0.0) for one in space.verdicts}, found.mass)
@@ -206,7 +208,7 @@ def _after(before: str, spellings: _Spellings, token: str) -> str | None:
     return None if _LETTERS.search(before) else spellings.trimmed(token)
 
 
-def _told(
+def _distribution(
     tokens: Sequence[Token],
     spellings: _Spellings,
     said_by: Callable[[str], str | None],
@@ -226,8 +228,8 @@ def _told(
         if (said := said_by(one)) and not (held and not one)
     }
     spelt = set().union(*(whole for _, whole in begun.values()))
-    told: dict[str, float] = {}
-    untold = drawn = 0.0
+    stated: dict[str, float] = {}
+    unstated = drawn = 0.0
     listed = sum(chance for _, chance in token.top)
     ended = max(0.0, 1.0 - listed) if may_end and not held else 0.0
     within: Probabilities | None = None
@@ -244,19 +246,19 @@ def _told(
         elif len(labels) == 1 or (len(whole) == 1 and (not one or labels - whole <= spelt)):
             # Where one token spells out 10, another one that spells out 1 says 1.
             (label,) = labels if len(labels) == 1 else whole
-            told[label] = told.get(label, 0.0) + chance
+            stated[label] = stated.get(label, 0.0) + chance
         elif labels:
-            untold += chance
-    total = sum(told.values()) + drawn
-    if ended > _MOST_UNTOLD * (total + ended):
+            unstated += chance
+    total = sum(stated.values()) + drawn
+    if ended > _MOST_UNSTATED * (total + ended):
         return None  # what is not returned may be the reply's end
-    if within is not None and not told:
+    if within is not None and not stated:
         return within  # not distinguished before the next token
-    if total <= 0.0 or untold > _MOST_UNTOLD * (total + untold):
+    if total <= 0.0 or unstated > _MOST_UNSTATED * (total + unstated):
         return None
     for label, chance in within.of.items() if within else ():
-        told[label] = told.get(label, 0.0) + drawn * chance
-    return Probabilities({k: p / total for k, p in told.items()}, min(1.0, total))
+        stated[label] = stated.get(label, 0.0) + drawn * chance
+    return Probabilities({k: p / total for k, p in stated.items()}, min(1.0, total))
 
 
 def _followed(
@@ -265,7 +267,7 @@ def _followed(
     """The same after the beginning that several labels share; other tokens begin ``others``."""
     labels, whole = spellings.begun(built) if built else _NOTHING
     if tokens:
-        return _told(
+        return _distribution(
             tokens,
             spellings,
             lambda one: built + one if built else spellings.trimmed(one),

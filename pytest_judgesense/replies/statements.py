@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from enum import IntEnum
 from typing import NamedTuple
 
-from pytest_judgesense.replies.labels import Reading, agreed
+from pytest_judgesense.replies.labels import ParseOutcome, agreed
 
 
 class Weight(IntEnum):
@@ -28,10 +28,10 @@ class Statement(NamedTuple):
 
     position: int
     weight: Weight
-    reading: Reading
+    outcome: ParseOutcome
 
 
-def decision(found: Sequence[Statement]) -> Reading | None:
+def decision(found: Sequence[Statement]) -> ParseOutcome | None:
     """The outcome of the statements; ``None`` if none of them decides."""
     heaviest = max((statement.weight for statement in found), default=Weight.ASIDE)
     if heaviest == Weight.ASIDE:
@@ -39,4 +39,4 @@ def decision(found: Sequence[Statement]) -> Reading | None:
     deciding = [statement for statement in found if statement.weight == heaviest]
     last = max(statement.position for statement in deciding)
     after = [statement for statement in found if statement.position > last]
-    return agreed(statement.reading for statement in deciding + after)
+    return agreed(statement.outcome for statement in deciding + after)

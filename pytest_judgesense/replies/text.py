@@ -50,8 +50,8 @@ def _without_long_runs_of_marks(text: str) -> str:
     # Normalisation sorts every run of combining marks, and its sort is quadratic: a hostile
     # reply is one such run. Unicode's stream-safe format allows 30 of them, so does this.
     runs = groupby(text, lambda char: unicodedata.combining(char) > 0)
-    kept = (islice(run, _MARKS_IN_A_ROW if marks else None) for marks, run in runs)
-    return "".join(chain.from_iterable(kept))
+    shortened = (islice(run, _MARKS_IN_A_ROW if marks else None) for marks, run in runs)
+    return "".join(chain.from_iterable(shortened))
 
 
 def tidy(text: str) -> str:
@@ -129,13 +129,13 @@ def is_block_name(text: str) -> bool:
     return _BLOCK_NAME.fullmatch(text) is not None
 
 
-def without_markup(text: str, kept: Container[str] = ()) -> str:
+def without_markup(text: str, allowed: Container[str] = ()) -> str:
     """``text`` without emphasis and quotes; names of blocks of the prompt become `UNREADABLE`.
 
-    Those in ``kept`` (case folded) stay: they name candidates.
+    Those in ``allowed`` (case folded) stay: they name candidates.
     """
     if "_" in text:
-        text = _BLOCK_NAME.sub(lambda m: m[0] if m[0].casefold() in kept else UNREADABLE, text)
+        text = _BLOCK_NAME.sub(lambda m: m[0] if m[0].casefold() in allowed else UNREADABLE, text)
         text = _QUOTES_AND_UNDERSCORES.sub("", text)
     elif "'" in text:
         text = _QUOTES.sub("", text)

@@ -32,7 +32,7 @@ SCHEMA: Final = "judgesense/datasheet/1"
 # The fields of a judge besides its identity, which follow from its parts.
 DERIVED: Final = frozenset(("served", "prompts", "suites", "state", "recorded"))
 # What stays in the process that has counted the units of an estimate.
-_KEPT: Final = frozenset(("at", "observations", "anew"))
+_NOT_WRITTEN: Final = frozenset(("at", "observations", "anew"))
 
 
 def datasheet_json(sheet: Datasheet) -> str:
@@ -145,7 +145,7 @@ def part_to_plain(value: Any) -> Any:
 def _sent(kind: Any) -> tuple[str, ...]:
     """The fields of a record that its plain form holds; none of any other value."""
     names = (one.name for one in fields(kind)) if is_dataclass(kind) else ()
-    return tuple(name for name in names if name not in _KEPT)
+    return tuple(name for name in names if name not in _NOT_WRITTEN)
 
 
 def part_from_plain(value: Mapping[str, Any]) -> SuiteSheet:

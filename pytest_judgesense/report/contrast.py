@@ -52,9 +52,9 @@ def _pieces(
     words: Sequence[str], start: int, end: int, same: Sequence[tuple[int, int]]
 ) -> list[Piece]:
     """The words in pieces; the pieces between ``start`` and ``end`` are marked if they differ."""
-    kept = set(range(start)) | set(range(len(words) - end, len(words)))
-    kept |= {start + at + by for at, size in same for by in range(size)}
-    marks = [place not in kept and bool(word.strip()) for place, word in enumerate(words)]
+    shared = set(range(start)) | set(range(len(words) - end, len(words)))
+    shared |= {start + at + by for at, size in same for by in range(size)}
+    marks = [place not in shared and bool(word.strip()) for place, word in enumerate(words)]
     return [
         Piece("".join(word for word, _ in run), marked)
         for marked, run in groupby(zip(words, marks, strict=True), key=itemgetter(1))

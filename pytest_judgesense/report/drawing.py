@@ -112,7 +112,7 @@ def _plain(text: str, figure: Figure) -> str:
         root.attrib.pop(name, None)
     named = {"role": "img", "aria-labelledby": f"{key}-title {key}-desc"}
     root.attrib |= {"stroke-linejoin": "round", **named}
-    for place, (tag, words) in enumerate((("title", figure.finding), ("desc", figure.reading))):
+    for place, (tag, words) in enumerate((("title", figure.finding), ("desc", figure.description))):
         element = ET.Element(f"{{{_SVG}}}{tag}", {"id": f"{key}-{tag}"})
         element.text = _NO_XML.sub("\ufffd", words)
         root.insert(place, element)

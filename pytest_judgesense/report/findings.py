@@ -179,10 +179,10 @@ def _exhibit(
     questions = contrasted(*(_shown(prompts.get(one.trial.id)) for one in both))
     said = ("(no reply)" if one.reply is None else one.reply for one in both)
     replies = contrasted(*map(_shown, said))
-    places = (_place(first), _place(other))
+    heads = (_place(first), _place(other))
     if first.trial.id == other.trial.id:  # of the baseline and of this session
-        places, questions = ("baseline", "now"), ([], questions[1])
-    sides = zip(places, map(_said, both), questions, replies, strict=True)
+        heads, questions = ("baseline", "now"), ([], questions[1])
+    sides = zip(heads, map(_said, both), questions, replies, strict=True)
     return first.trial.item, tuple(Side(*one) for one in sides)
 
 

@@ -102,7 +102,9 @@ def course(name: str, moments: Sequence[Moment | None], first: str, last: str) -
         return bottom - _share(number, low, high) * (bottom - top)
 
     def points(along: Iterable[tuple[float, float]]) -> str:
-        return " ".join(f"{_places(x(place))},{_places(y(number))}" for place, number in along)
+        return " ".join(
+            f"{_coordinate(x(place))},{_coordinate(y(number))}" for place, number in along
+        )
 
     parts = []
     for number in (low, (low + high) / 2, high):
@@ -155,10 +157,10 @@ def _share(number: float, low: float, high: float) -> float:
     return (min(max(number, low), high) - low) / (high - low)
 
 
-def _runs(places: Sequence[tuple[int, _T]]) -> Iterator[list[tuple[int, _T]]]:
+def _runs(points: Sequence[tuple[int, _T]]) -> Iterator[list[tuple[int, _T]]]:
     """Neighbours in time together; a measurement without the measure parts them."""
-    run = list(places[:1])
-    for before, after in pairwise(places):
+    run = list(points[:1])
+    for before, after in pairwise(points):
         if after[0] != before[0] + 1:
             yield run
             run = []
@@ -176,14 +178,14 @@ def _text(kind: str, x: float, y: float, words: str, right: float = _WIDTH - 1) 
 
 def _tag(name: str, kind: str, words: str = "", **attributes: float | str) -> str:
     shown = " ".join(
-        f'{key.replace("_", "-")}="{value if isinstance(value, str) else _places(value)}"'
+        f'{key.replace("_", "-")}="{value if isinstance(value, str) else _coordinate(value)}"'
         for key, value in attributes.items()
     )
     head = f'<{name} class="{kind}" {shown}'
     return f"{head}>{_escaped(words)}</{name}>" if words else f"{head}/>"
 
 
-def _places(number: float) -> str:
+def _coordinate(number: float) -> str:
     return f"{number:.1f}".removesuffix(".0")
 
 

@@ -149,12 +149,12 @@ def refuse_other_kinds(sheet: Mapping[str, Any]) -> None:
     except ValidationError as error:
         problems = error.errors(include_url=False, include_input=False)
         # Who looks up a key of the whole, or of a judge, names it where there is none.
-        told = [
+        shown = [
             one for one in problems if one["type"] != "missing" or len(one["loc"]) > _OF_A_JUDGE
         ]
-        if not told:
+        if not shown:
             return
-        problem = told[0]
+        problem = shown[0]
         place = ".".join(map(str, problem["loc"]))
         raise ValueError(f"{place}: {problem['msg']}") from error
 

@@ -181,7 +181,7 @@ def read_log(
         return
     # Half a million lines are read into memory: the design on line after line is made once, and
     # known by the end of the line.
-    end, shared, kept, place = "", None, True, str(path)
+    end, shared, with_reply, place = "", None, True, str(path)
     stated = frozenset(logged.field for logged in registry.logged)
     validated = _without_further_fields(stated).validate_json
     for number, line in _numbered(path):
@@ -201,8 +201,8 @@ def read_log(
             shared = design = shared if design == shared else design
             tail = line.rpartition(_MARK)[2]
             end = f"{_MARK}{tail}" if _is_object(tail.rstrip()[:-1], given) else ""
-            kept = keeps(design)
-        if not (kept if same else keeps(design)):
+            with_reply = keeps(design)
+        if not (with_reply if same else keeps(design)):
             value["reply"] = None
         yield _placed(_judgment(value, where, registry), design, where), design
 
@@ -355,7 +355,7 @@ def _judgment(line: _Line, where: str, registry: Registry) -> Judgment:
         usage,
         latency,
         _detail(line, where, registry.logged),
-        *_told(line, where),
+        *_probabilities_of(line, where),
     )
 
 
@@ -377,7 +377,7 @@ def _placed(one: Judgment, design: Design | None, where: str) -> Judgment:
     )
 
 
-def _told(line: _Line, where: str) -> tuple[Mapping[str, float] | None, float | None]:
+def _probabilities_of(line: _Line, where: str) -> tuple[Mapping[str, float] | None, float | None]:
     """The probabilities of the verdicts, and their mass."""
     stated = line.get("probabilities")
     if stated is None:

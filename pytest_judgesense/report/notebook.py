@@ -10,7 +10,7 @@ from pytest_judgesense.report.view import INTERVALS, JudgeView, View, bar_words,
 
 
 def notebook_html(view: View) -> str:
-    """A fragment of HTML without scripts or styles of its own."""
+    """A fragment of HTML without scripts or styles."""
     return "".join(part for judge in view.judges for part in _judge(judge))
 
 

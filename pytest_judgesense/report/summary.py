@@ -267,15 +267,15 @@ def suite_cells(part: PartView) -> Iterator[str]:
         briefs = {line.measure: Brief(line.measure, line.condition) for line in part.part.checks}
     ordered = sorted(briefs, key=lambda name: registry.named(name).ranked is None)
     every = next((section.every for section in part.present if section.every), "")
-    first, told = True, ""
+    first, last = True, ""
     for name in ordered:
         of_measure = [one for one in estimates if one.measure == name and one.value is not None]
         ends, varied = _ends(of_measure, briefs[name].at, every)
         if not ends:
             continue
         head = ""
-        if varied and varied != told:
-            told = varied
+        if varied and varied != last:
+            last = varied
             head = f"{varied}: "
         values = " to ".join(_tiny(one.value or 0.0, one.flags) for one in ends)
         count = interval = ""

@@ -31,8 +31,8 @@ def datasheet_lines(view: View, today: date | None = None) -> Iterator[str]:
 def compared_lines(view: View, head: str, lines: Iterable[str]) -> Iterator[str]:
     """``lines`` that compare the judges, below their head, and their other differences."""
     closing = (line for sentence in view.sheet.closing for line in indented(sentence, width=2))
-    if told := [*lines, *closing, *notice_lines(view.notices)]:
-        yield from ("", head, *told)
+    if below := [*lines, *closing, *notice_lines(view.notices)]:
+        yield from ("", head, *below)
 
 
 def ranking_lines(view: View) -> Iterator[str]:

@@ -172,8 +172,8 @@ class JudgeView:
         words = [self.asked, *(f"{key} {value}" for key, value in self.settings.items())]
         if self.sheet.served:
             words.append("served as " + ", ".join(self.sheet.served))
-        if own := self.sheet.identity.get("own_prompts"):
-            words.append(f"own prompts {own}")
+        if prompts := self.sheet.identity.get("own_prompts"):
+            words.append(f"own prompts {prompts}")
         return words
 
     @property

@@ -2,7 +2,7 @@
 
 Importing the package loads both. scipy looks at all names of numpy once, so numpy would load what
 it otherwise loads on first use, and nothing here uses: its Fortran compiler, masked arrays, tools
-for tests. That takes as long as all of this project's own modules, so they stay unloaded.
+for tests. That takes as long as all of this project's modules, so they stay unloaded.
 """
 
 from __future__ import annotations

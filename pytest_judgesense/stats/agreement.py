@@ -14,7 +14,7 @@ more labels, and n_c the labels c in them, n their sum::
     alpha = 1 - (n - 1) * sum_u sum_(c != k) n_uc n_uk / (m_u - 1) / sum_(c != k) n_c n_k
 
 Edges: kappa is 0/0, hence ``None``, exactly if both streams hold the same single label, and for
-empty streams; alpha likewise if there is only one label, or no unit has two. Two streams that are
+empty streams; alpha is ``None`` for one label only, or if no unit has two. Two streams that are
 constant at different labels have kappa 0.
 
 **Missing labels.** `kappa_bounds` gives the least and the greatest kappa over all completions of
@@ -84,9 +84,9 @@ def clustered_kappa(
     """Interval of Cohen's kappa over clusters (see the module).
 
     Args:
-        first: labels of rater 1; many are faster as an array of numbers: places on the scale, if
+        first: labels of rater 1; many are faster as an array of numbers: codes on the scale, if
             there is one.
-        second: labels of rater 2 on the same units, in the same order; likewise.
+        second: labels of rater 2 on the same units, in the same order and form.
         clusters: cluster of each unit.
         level: nominal coverage of the interval, and of each one-sided bound; above 0.5.
         scale: all labels in their order, for kappa with quadratic weights; the agreement of a unit
@@ -126,17 +126,17 @@ def _placed(
     second: Sequence[Hashable] | NDArray[np.intp],
     scale: Sequence[Hashable],
 ) -> tuple[NDArray[np.intp], NDArray[np.intp], int]:
-    """The places of two streams of labels, on a scale or by first appearance, and how many."""
+    """The codes of two streams of labels, on a scale or by first appearance, and how many."""
     if not isinstance(first, np.ndarray) or not isinstance(second, np.ndarray):
-        places = {
+        codes = {
             label: place for place, label in enumerate(scale or dict.fromkeys((*first, *second)))
         }
-        one, other = (np.array([places[label] for label in stream]) for stream in (first, second))
-        return one, other, len(places)
+        one, other = (np.array([codes[label] for label in stream]) for stream in (first, second))
+        return one, other, len(codes)
     if scale:
         return first, second, len(scale)
-    places_ = joint_codes(np.concatenate([first, second]))
-    return places_[: first.size], places_[first.size :], int(places_.max(initial=-1)) + 1
+    joint = joint_codes(np.concatenate([first, second]))
+    return joint[: first.size], joint[first.size :], int(joint.max(initial=-1)) + 1
 
 
 def _kappa_ends(
@@ -170,8 +170,8 @@ def _kappas(tables: NDArray[Any], weights: NDArray[np.int64]) -> NDArray[np.floa
 
 def _weights(labels: int, *, quadratic: bool) -> NDArray[np.int64]:
     """How far apart two labels are: the square of their distance, or 1 for any two."""
-    places = np.arange(labels)
-    apart = np.subtract.outer(places, places)
+    codes = np.arange(labels)
+    apart = np.subtract.outer(codes, codes)
     return apart**2 if quadratic else (apart != 0).astype(np.int64)
 
 
@@ -199,7 +199,7 @@ def kappa_bounds(
 
     Args:
         first: labels of rater 1; ``None`` where a label is missing.
-        second: labels of rater 2 on the same units, in the same order; likewise.
+        second: labels of rater 2 on the same units, in the same order and form.
         labels: the two labels.
 
     Returns:

@@ -75,7 +75,7 @@ from pytest_judgesense.stats.inputs import (
     cluster_codes,
     cluster_totals,
     clustered_vector,
-    first_places,
+    first_positions,
     joint_codes,
 )
 
@@ -293,7 +293,7 @@ def clustered_statistic(
 
     Args:
         statistic: as in `clustered_positive_statistic`.
-        columns: likewise.
+        columns: as in `clustered_positive_statistic`.
         clusters: cluster of each unit.
         lower: smallest possible value.
         upper: largest possible value.
@@ -338,12 +338,12 @@ def _left_out(
     whole = float(statistic(*columns))
     if count <= _MOST_LEFT_OUT:
         without = (np.flatnonzero(codes != cluster) for cluster in range(count))
-        found = [float(statistic(*(column[kept] for column in columns))) for kept in without]
+        found = [float(statistic(*(column[rows] for column in columns))) for rows in without]
     else:
         # One at a time the work would grow with the square of their number. Of units that are
         # alike one stands for all, as often as they are kept.
         alike = joint_codes(*(np.unique(one, return_inverse=True)[1] for one in columns))
-        first, often = first_places(alike), np.bincount(alike)
+        first, often = first_positions(alike), np.bincount(alike)
         unlike = [column[first] for column in columns]
         groups = random_groups(codes, count, _GROUPS)
         in_order = alike[np.argsort(groups, kind="stable")]

@@ -90,7 +90,7 @@ class Difference:
         clusters: number of clusters; if unpaired, the smaller of the two numbers.
         ends: from a nominal coverage to the ends of the two-sided interval.
         p_worse: one-sided p-value of "not worse"; ``p_better`` of "not better".
-        better: number of paired units that got better; ``worse`` likewise. ``None`` if unknown.
+        better: number of paired units that got better, ``worse``: worse; ``None`` if unknown.
     """
 
     method: str

@@ -45,8 +45,8 @@ def pearson(x: ArrayLike, y: ArrayLike, counts: ArrayLike | None = None) -> floa
     return min(1.0, max(-1.0, float(often @ b) / spread))
 
 
-def places(x: ArrayLike) -> NDArray[np.intp]:
-    """The place of each value among the distinct ones in ascending order: ranked alike, faster."""
+def dense_ranks(x: ArrayLike) -> NDArray[np.intp]:
+    """The dense rank of each value, from 0: what is ranked like the values, and faster."""
     # Sums of the same grades in another order are the same number.
     rounded = np.round(np.asarray(x, dtype=np.float64), 9)
     return np.unique(rounded, return_inverse=True)[1]
@@ -56,12 +56,12 @@ def mean_ranks(x: ArrayLike, counts: ArrayLike | None = None) -> NDArray[np.floa
     """Ranks from 1 in ascending order; equal values share their mean rank.
 
     Args:
-        x: values, or their `places`.
+        x: values, or their `dense_ranks`.
         counts: how often each value occurs; once by default.
     """
-    # Whole numbers from 0 on are ranked as they are; they may be places.
+    # Whole numbers from 0 on are ranked as they are; they may be dense ranks.
     dense = isinstance(x, np.ndarray) and x.dtype == np.intp and x.min(initial=0) >= 0
-    at = compact_codes(np.asarray(x))[1] if dense else places(x)
+    at = compact_codes(np.asarray(x))[1] if dense else dense_ranks(x)
     often = np.bincount(at, counts)
     return np.asarray((often.cumsum() - (often - 1) / 2)[at], dtype=np.float64)
 

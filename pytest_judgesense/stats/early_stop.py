@@ -116,7 +116,7 @@ def wealth(scores: ArrayLike, least: ArrayLike, most: ArrayLike, level: float) -
         scores: of the clusters that were asked, in their order, shape (..., asked).
         least: least score that each cluster could have, of all clusters in their order, shape (K,);
             at most 0.
-        most: greatest score, likewise; at least 0.
+        most: greatest score that each cluster could have, shape (K,); at least 0.
         level: at which the bets aim.
 
     Returns:

@@ -91,7 +91,7 @@ def compact_codes(codes: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np
     return np.flatnonzero(counts), (np.cumsum(counts > 0) - 1)[codes]
 
 
-def first_places(codes: NDArray[np.signedinteger[Any]]) -> NDArray[np.intp]:
+def first_positions(codes: NDArray[np.signedinteger[Any]]) -> NDArray[np.intp]:
     """The position at which each of the codes 0, 1, ... stands first; all of them occur."""
     first = np.empty(int(codes.max(initial=-1)) + 1, dtype=np.intp)
     first[codes[::-1]] = np.arange(codes.size)[::-1]  # of several the last one stays
@@ -106,7 +106,7 @@ def joint_codes(*codes: NDArray[Any]) -> NDArray[np.intp]:
         return joint
     for one in telling:
         joint = compact_codes(joint * (int(one.max()) + 1) + one)[1]
-    first = first_places(joint)
+    first = first_positions(joint)
     place = np.empty(first.size, dtype=np.intp)
     place[np.argsort(first)] = np.arange(first.size)
     return place[joint]

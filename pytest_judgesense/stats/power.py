@@ -10,7 +10,7 @@ correlation r; its chance is the part of simulated recordings that do not pass::
 
     t_c ~ binomial(m_c, p_c),   p_c ~ beta(p (1 - r) / r, (1 - p) (1 - r) / r)
 
-r is read off the design effect D of the gate's own interval, ``r = (D - 1) / (sum m_c^2 / n - 1)``
+r is read off the design effect D of the gate's interval, ``r = (D - 1) / (sum m_c^2 / n - 1)``
 (Kish); where no unit, or every one, counts, D is the convention that a cluster falls as a whole.
 
 **A judge of whom there is one recording.** Let x be the distance of its true share from what
@@ -245,7 +245,7 @@ def chance_asked_again(
     Args:
         gate: how the share over all replicates is compared.
         totals: sums of the units by cluster and replicate, shape (K, R), R at least 2.
-        sizes: numbers of the units, likewise.
+        sizes: numbers of the units by cluster and replicate, shape (K, R).
         bounds: the one-sided bounds of the share; they move with it.
 
     Raises:

@@ -39,13 +39,13 @@ def drawn_counts(clusters: int, draws: int, seed: Sequence[int]) -> NDArray[np.i
 
 
 def cluster_sums(
-    columns: Sequence[ArrayLike], places: Sequence[int], clusters: int
+    columns: Sequence[ArrayLike], codes: Sequence[int], clusters: int
 ) -> list[_Floats]:
     """Sums of the columns by cluster and, last, the number of units; shape (clusters,) each.
 
-    ``places``: the cluster of each unit.
+    ``codes``: the cluster of each unit.
     """
-    at = np.asarray(places, dtype=np.intp)
+    at = np.asarray(codes, dtype=np.intp)
     counted = (np.asarray(one, dtype=np.float64) for one in (*columns, np.ones(at.size)))
     return [np.bincount(at, one, clusters).astype(np.float64) for one in counted]
 

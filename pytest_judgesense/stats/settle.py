@@ -6,7 +6,7 @@ other judge clears a bar that this one does not.
 
 **To settle.** A share p that lies close to its bar b is settled on its side once the bound that
 gates lies beyond b. A judge whose true share is p, and whose correlation is the one that the design
-effect D implies, is simulated (`stats.power`), and the gate's own bound is asked how often it
+effect D implies, is simulated (`stats.power`), and the gate's bound is asked how often it
 clears b: the number is the fewest clusters with which it does in 80%. D is estimated from K
 clusters, and too low a D costs more than too high a one gives: it is taken (K - 1) / (K - 3) times,
 the mean of an inverse chi-square. `benchmarks/power.py` shows how often so many settle it.

@@ -12,8 +12,8 @@ is nested in)::
 
 These equations are solved from the largest set downwards (the method of moments). A negative
 solution, which only says that a component is small, is kept while solving and given as 0. With one
-replicate var_rep cannot be told from the largest interaction: their sum stands as ``replicate``. A
-factor of one level was not varied, and has no component.
+replicate var_rep cannot be separated from the largest interaction: their sum stands as
+``replicate``. A factor of one level was not varied, and has no component.
 
 The mean over n_f levels of each factor and r replicates has the variance::
 
@@ -120,8 +120,8 @@ def variance_components(
             if factors_ < other
         )
         mean_square = replicates * squares[factors_] / freedom[factors_]
-        own = _coefficient(levels, factors_, replicates)
-        solved[factors_] = (mean_square - within - above) / own
+        coefficient = _coefficient(levels, factors_, replicates)
+        solved[factors_] = (mean_square - within - above) / coefficient
     confounded = replicates == 1
     largest = max(solved, key=len)
     if confounded:

@@ -9,7 +9,7 @@ from pytest_judgesense.errors import SuiteError
 from pytest_judgesense.suites.item import Item
 from pytest_judgesense.suites.prompt_template import placeholders
 from pytest_judgesense.suites.schema import ContentItem, Difficulty, PairItem
-from pytest_judgesense.suites.stimuli import MISSING, Misfit, Stimuli, own_id, own_label, text_of
+from pytest_judgesense.suites.stimuli import MISSING, Misfit, Stimuli, row_id, row_label, text_of
 from pytest_judgesense.trial import TIE
 
 # The text before a list of elements in a prompt.
@@ -20,8 +20,8 @@ def plain_items(stimuli: Stimuli) -> Iterable[Item]:
     """An item of each line: of two candidates if the suite is pairwise, else of one content."""
     form = stimuli.form
     if form.space.pairwise:
-        return map(pair_item, stimuli.parse(PairItem, own_pair))
-    lines = stimuli.parse(ContentItem, own_content)
+        return map(pair_item, stimuli.parse(PairItem, pair_of_row))
+    lines = stimuli.parse(ContentItem, content_of_row)
     known = {template.id for template in form.templates}
     for line in lines:
         if unknown := sorted(set(line.inverted) - known):
@@ -33,18 +33,18 @@ def plain_items(stimuli: Stimuli) -> Iterable[Item]:
     return map(content_item, lines)
 
 
-def own_pair(stimuli: Stimuli, number: int, row: dict[str, Any]) -> dict[str, Any] | Misfit:
-    """The line of a pair from a row with fields of its own: ``task``, ``a``, ``b`` and others.
+def pair_of_row(stimuli: Stimuli, number: int, row: dict[str, Any]) -> dict[str, Any] | Misfit:
+    """The line of a pair from a row with a user's fields: ``task``, ``a``, ``b`` and others.
 
     Labels are ``1``, ``2`` or ``tie``, or a candidate by its field or its column.
     """
     columns = stimuli.columns
     meanings = {"1": "1", "2": "2", TIE: TIE, "a": "1", "b": "2"}
     meanings |= {columns[field]: meanings[field] for field in ("a", "b") if field in columns}
-    label = own_label(stimuli, row.get("label"), meanings)
+    label = row_label(stimuli, row.get("label"), meanings)
     if isinstance(label, Misfit):
         return label
-    line: dict[str, Any] = {"id": own_id(stimuli, row.get("id"), number), "label": label}
+    line: dict[str, Any] = {"id": row_id(stimuli, row.get("id"), number), "label": label}
     shown = frozenset().union(*(placeholders(one.text) for one in stimuli.form.templates))
     if "task" not in row and "task" not in shown:
         line["task"] = ""  # nothing but the candidates is shown
@@ -63,16 +63,16 @@ def own_pair(stimuli: Stimuli, number: int, row: dict[str, Any]) -> dict[str, An
     return line
 
 
-def own_content(stimuli: Stimuli, number: int, row: dict[str, Any]) -> dict[str, Any] | Misfit:
-    """The line of one content, from a row with its own fields, which are all texts."""
+def content_of_row(stimuli: Stimuli, number: int, row: dict[str, Any]) -> dict[str, Any] | Misfit:
+    """The line of one content, from a row with a user's fields, which are all texts."""
     meanings = {label: label for label in stimuli.form.space.labels}
-    label = own_label(stimuli, row.get("label"), meanings)
+    label = row_label(stimuli, row.get("label"), meanings)
     if isinstance(label, Misfit):
         return label
     known = ContentItem.model_fields
     texts = _texts(row)
     line = {n: v for n, v in texts.items() if isinstance(v, str) or (n in known and v is not None)}
-    return line | {"id": own_id(stimuli, row.get("id"), number), "label": label}
+    return line | {"id": row_id(stimuli, row.get("id"), number), "label": label}
 
 
 def _texts(row: dict[str, Any]) -> dict[str, Any]:

@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from pytest_judgesense.suites.stimuli import Stimuli
 
 # The outcome of replies, and the detail of a judgment.
-Reading: TypeAlias = tuple[Outcome, dict[str, Any] | None]
-# Of a built-in kind: its errors are our own.
-_OWN: Final = nullcontext()
+ParsedReply: TypeAlias = tuple[Outcome, dict[str, Any] | None]
+# Of a built-in kind: no plugin is to blame for its errors.
+_UNBLAMED: Final = nullcontext()
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class ReplyForm:
         schema: the JSON schema that providers with structured output are given; ``None`` for none.
     """
 
-    read: Callable[[str, bool], Reading]
+    read: Callable[[str, bool], ParsedReply]
     described: str
     example: str
     schema: Mapping[str, Any] | None = None
@@ -46,7 +46,7 @@ class ReplyForm:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """The question of one call of a trial, in the form of reply of the kind or one of its own.
+    """The question of one call of a trial, in the form of reply of the kind or another one.
 
     ``content``: the candidate that is shown, where it is one of them alone: ``1`` or ``2``.
     """
@@ -60,7 +60,7 @@ def one_question(_: Trial) -> tuple[Question, ...]:
     return (Question(),)
 
 
-def _sole(_: Trial, outcomes: Sequence[Outcome]) -> Reading:
+def _sole(_: Trial, outcomes: Sequence[Outcome]) -> ParsedReply:
     (outcome,) = outcomes
     return outcome, None
 
@@ -104,7 +104,7 @@ class Kind:
     wordings: bool = False
     sweeps: bool = False
     questions: Callable[[Trial], tuple[Question, ...]] = one_question
-    combine: Callable[[Trial, Sequence[Outcome]], Reading] = _sole
+    combine: Callable[[Trial, Sequence[Outcome]], ParsedReply] = _sole
     reply: ReplyForm | Callable[[DecisionSpace], ReplyForm | None] | None = None
     weights: tuple[float, float, float, float] | None = None
     source: str = ""
@@ -126,7 +126,7 @@ class Kind:
             expected=f"what plugin {self.source} documents for the kind {self.name}",
             remedy="fix the lines",
         )
-        with documented if self.source else _OWN, self.blamed(ValueError):
+        with documented if self.source else _UNBLAMED, self.blamed(ValueError):
             items = list(self.items(stimuli))
         seen: set[str] = set()
         for item in items if self.source else ():
@@ -168,7 +168,7 @@ class Kind:
             ExtensionError: a function that a plugin has added fails; the plugin is named.
         """
         if not self.source:
-            return _OWN
+            return _UNBLAMED
         valid = "values as the fields of a kind document them"
         return ExtensionError.blaming(self._unusable, valid, *objections)
 

@@ -127,11 +127,11 @@ def _of_each(items: tuple[Item, ...], number: int | None) -> tuple[Item, ...]:
     for item in items:
         key = (item.cluster, *(f"{name}={value}" for name, value in sorted(item.condition.items())))
         alike.setdefault(key, []).append(item.id)
-    kept = set[str]()
+    chosen = set[str]()
     for ids in alike.values():
         start = max(0, (len(ids) - number) // 2)
-        kept.update(ids[start : start + number])
-    return tuple(item for item in items if item.id in kept)
+        chosen.update(ids[start : start + number])
+    return tuple(item for item in items if item.id in chosen)
 
 
 def _read_form(path: Path, kinds: Mapping[str, Kind]) -> tuple[SuiteForm, str]:

@@ -35,8 +35,8 @@ class Shard:
 
     def part(self, trials: Sequence[Trial]) -> tuple[Trial, ...]:
         """Those of all ``trials`` of a suite, in their order, that belong to it."""
-        places = {one: place for place, one in enumerate(dict.fromkeys(t.cluster for t in trials))}
-        return tuple(one for one in trials if places[one.cluster] % self.of == self.number - 1)
+        codes = {one: place for place, one in enumerate(dict.fromkeys(t.cluster for t in trials))}
+        return tuple(one for one in trials if codes[one.cluster] % self.of == self.number - 1)
 
 
 def filled(design: Design, trials: Sequence[Trial]) -> tuple[Judgment, ...]:

@@ -43,7 +43,7 @@ def _known_kind(value: str, info: ValidationInfo) -> str:
 class Form(BaseModel):
     """A table of a suite file, or a line of its stimuli; unknown keys are errors."""
 
-    # Most forms are parts of others, and need no validator of their own.
+    # Most forms are parts of others, and need no separate validator.
     model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
 
@@ -281,9 +281,9 @@ class SuiteForm(Form):
                 raise ValueError(
                     f"equivalence names two templates of the suite, each pair once: {entry.pair}"
                 )
-        reading = {reader for entry in self.equivalence for reader in entry.reviews}
-        reading.update(self.label_review.agreed if self.label_review else ())
-        if self.reviewers and (strangers := sorted(reading - set(self.reviewers))):
+        readers = {reader for entry in self.equivalence for reader in entry.reviews}
+        readers.update(self.label_review.agreed if self.label_review else ())
+        if self.reviewers and (strangers := sorted(readers - set(self.reviewers))):
             raise ValueError(
                 f"reviewers says what each of them is: {', '.join(strangers)} is missing"
             )

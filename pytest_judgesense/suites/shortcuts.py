@@ -54,8 +54,8 @@ class _Blanks(dict[int, int]):
     """What `str.translate` makes of a character: a blank, unless words have it."""
 
     def __missing__(self, character: int) -> int:
-        kept = character if chr(character).isalnum() else ord(" ")
-        return self.setdefault(character, kept)
+        mapped = character if chr(character).isalnum() else ord(" ")
+        return self.setdefault(character, mapped)
 
 
 _BLANKS: Final = _Blanks()

@@ -24,7 +24,7 @@ class DecisionSpace:
         cut: ordinal spaces: the lowest label of the upper half where the labels are cut into two;
             ``None`` for the first one above the middle.
         criteria: by which one reply grades, where it gives several grades; ``labels`` are then the
-            scale of those that have none of their own.
+            scale of those without one.
         pass_mark: the share of the way up the scale from which an overall score passes.
     """
 

@@ -1,6 +1,6 @@
 """The lines of a stimuli file, as the suite that names it uses them.
 
-A user's own file (CSV, a JSON list, or any file with ``columns``) has its own names and labels;
+A user's file (CSV, a JSON list, or any file with ``columns``) has names and labels of the user;
 they are mapped to those of suites before a line is read, and every error uses the words of the
 file: line, column, value.
 """
@@ -46,13 +46,13 @@ Adapt = Callable[["Stimuli", int, dict[str, Any]], "dict[str, Any] | Misfit"]
 class Stimuli:
     """The source of the items of a suite: those lines that the design uses, with their numbers.
 
-    ``own``: whether names and labels are those of the user, not of suites.
+    ``user_names``: whether names and labels are those of the user, not of suites.
     """
 
     form: SuiteForm
     file: Path
     lines: Sequence[tuple[int, Any]]
-    own: bool = False
+    user_names: bool = False
 
     @property
     def rows(self) -> list[Any]:
@@ -64,7 +64,7 @@ class Stimuli:
         return self.form.stimuli.columns or {}
 
     def parse(self, model: type[_Line], adapt: Adapt | None = None) -> list[_Line]:
-        """The lines as values of ``model``, which has an ``id``; one's own by ``adapt``.
+        """The lines as values of ``model``, which has an ``id``; a user's lines by ``adapt``.
 
         Raises:
             SuiteError: lines are not of the form, or repeat an id; it names them, at most three.
@@ -90,7 +90,7 @@ class Stimuli:
     def _read(
         self, model: type[_Line], number: int, row: Any, adapt: Adapt | None
     ) -> _Line | list[Misfit]:
-        if self.own and isinstance(row, dict):
+        if self.user_names and isinstance(row, dict):
             row = self._renamed(row)
             if adapt is not None:
                 row = adapt(self, number, row)
@@ -121,7 +121,7 @@ class Stimuli:
         verb = "is" if len(lines) == 1 else "are"
         return SuiteError(
             f"{at} cannot be read as items of suite {self.form.name}"
-            if self.own
+            if self.user_names
             else f"{at} {verb} not of the form judgesense/suite/1",
             found="\n            ".join(shown),
             expected=f"in {self._place(first.field)}: "
@@ -156,7 +156,7 @@ class Stimuli:
 
     def _remedy(self, misfit: Misfit) -> str:
         where = "[stimuli] of the suite file"
-        if misfit.field == "label" and self.own:
+        if misfit.field == "label" and self.user_names:
             labels = [one for one in self.form.space.labels if not self.form.space.pairwise]
             label = (labels or ["1"])[0]
             return f'fix the line, or map the value: values = {{ ... = "{label}" }} in {where}'
@@ -164,7 +164,11 @@ class Stimuli:
             return f"fix the {self.word}, or leave it out"
         if misfit.found == MISSING:
             return f'add it, or name its column: columns = {{ {misfit.field} = "..." }} in {where}'
-        return "fix the line" if self.own else "fix the named keys (docs/suites.md lists them all)"
+        return (
+            "fix the line"
+            if self.user_names
+            else "fix the named keys (docs/suites.md lists them all)"
+        )
 
 
 MISSING: Final = "missing"
@@ -190,7 +194,7 @@ def _shown(value: Any) -> str:
     return text if len(text) <= 80 else f"{text[:77]}..."
 
 
-# --- names and labels of one's own ----------------------------------------------------------------
+# --- names and labels of a user's file ------------------------------------------------------------
 
 
 def text_of(value: Any) -> str | None:
@@ -204,8 +208,8 @@ def text_of(value: Any) -> str | None:
     return str(value)
 
 
-def own_id(stimuli: Stimuli, value: Any, number: int) -> str:
-    """An id of a file's own as ids are: with a digest where characters were lost.
+def row_id(stimuli: Stimuli, value: Any, number: int) -> str:
+    """An id from a user's file, as ids are: with a digest where characters were lost.
 
     Without one it is the line, as in ``line-17``, or the item of a JSON list.
     """
@@ -213,7 +217,7 @@ def own_id(stimuli: Stimuli, value: Any, number: int) -> str:
     return f"{stimuli.word}-{number}" if name is None else item_id(name)
 
 
-def own_label(stimuli: Stimuli, value: Any, meanings: Mapping[str, str]) -> str | Misfit | None:
+def row_label(stimuli: Stimuli, value: Any, meanings: Mapping[str, str]) -> str | Misfit | None:
     """The label that a value means, by the suite's ``values``, else by ``meanings``; any case.
 
     An empty value is not a label.
@@ -250,10 +254,10 @@ def read_lines(path: Path, form: SuiteForm) -> tuple[Stimuli, str]:
     if not lines:
         raise SuiteError(f"{file} holds no items", expected="at least one line")
     stated = form.stimuli.columns is not None or form.stimuli.values is not None
-    own = stated or file.suffix in (*_TABLES, _LIST)
-    if own:
+    user_names = stated or file.suffix in (*_TABLES, _LIST)
+    if user_names:
         _refuse_columns(path, form, file, lines)
-    return Stimuli(form, file, lines, own), raw
+    return Stimuli(form, file, lines, user_names), raw
 
 
 def rows_of(file: Path, raw: str) -> Iterator[tuple[int, Any]]:

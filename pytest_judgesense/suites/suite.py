@@ -22,13 +22,13 @@ def derived(make: Callable[[Suite], T]) -> Callable[[Suite], T]:
     name = f"{make.__module__}.{make.__qualname__}"
 
     @wraps(make)
-    def kept(suite: Suite) -> T:
+    def cached(suite: Suite) -> T:
         if name not in suite._derived:
             suite._derived[name] = make(suite)
         made: T = suite._derived[name]
         return made
 
-    return kept
+    return cached
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +184,7 @@ class Suite:
         )
 
     def with_templates(self, templates: tuple[Template, ...], system: str | None) -> Suite:
-        """The suite under a judge's own prompts; ``system`` ``None`` keeps the suite's own."""
+        """The suite under a judge's prompts; ``system`` ``None`` keeps that of the suite."""
         # A review is one of wordings: it does not hold for others that have the same ids.
         replaced = {template.id for template in templates if template not in self.templates}
         return replace(

@@ -87,7 +87,7 @@ def _wordings(suite: Suite, *, whole: bool = False) -> Iterator[tuple[str, bool,
     templates share is the judged material and is left out; ``whole``: unless one of them is nothing
     else, because the items are whole prompts.
     """
-    # Templates that grade one candidate have their own labels.
+    # Templates that grade one candidate have other labels.
     asking = [(t, placeholders(t.text)) for t in suite.templates if not t.single]
     judged = frozenset.intersection(*(shown for _, shown in asking)) if asking else frozenset()
     if whole and any(

@@ -158,6 +158,6 @@ def test_the_draws_are_the_same_for_every_judge_on_a_suite() -> None:
     one, other = (
         Draws.of(replayed(name, "vacuum").cell, "estimate") for name in ("clean", "mixed")
     )
-    assert one.places == other.places
+    assert one.codes == other.codes
     assert (one.counts == other.counts).all()
-    assert (one.counts.sum(axis=1) == len(one.places)).all()
+    assert (one.counts.sum(axis=1) == len(one.codes)).all()

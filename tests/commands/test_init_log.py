@@ -161,7 +161,7 @@ def test_outputs_without_a_prompt_are_left_out_where_whole_prompts_stand(tmp_pat
         "{{prompt}}",
         ["0", "2", "3", "4"],
     )
-    assert found.told == ("1 output whose prompt the log does not hold: left out",)
+    assert found.notes == ("1 output whose prompt the log does not hold: left out",)
     for one in ones[2:]:
         del one["source"]["prompt"]
     (found,) = frozen_suites(log_of(tmp_path, *ones))
@@ -179,7 +179,7 @@ def test_replies_in_which_no_verdict_will_be_read_are_told_before_they_are_asked
     for reply, told in ((several, True), (plain, False), ("The reason alone.", False)):
         (found,) = frozen_suites(log_of(tmp_path, *(line(n, reply=reply) for n in range(4))))
         said = [
-            one for one in found.told if one.startswith("4 replies of the log state no verdict")
+            one for one in found.notes if one.startswith("4 replies of the log state no verdict")
         ]
         assert bool(said) is told
 
@@ -223,7 +223,7 @@ def test_outputs_are_drawn_in_proportion_to_the_verdicts(tmp_path: Path) -> None
     (found,) = frozen_suites(log, sample=10, seed=3)
     # 18, 9 and 3 of 30: exactly 6, 3 and 1 of 10.
     assert Counter(one.verdict for one in found.shown) == {"YES": 6, "NO": 3, None: 1}
-    assert found.told == ("10 of 30 outputs drawn by seed 3",)
+    assert found.notes == ("10 of 30 outputs drawn by seed 3",)
     assert [int(one.item) for one in found.shown] == sorted(int(one.item) for one in found.shown)
     (again,) = frozen_suites(log, sample=10, seed=3)
     assert again.shown == found.shown
@@ -308,7 +308,7 @@ def test_pairs_of_equal_texts_are_left_out_and_counted(tmp_path: Path) -> None:
     log.write_text("".join(f"{log_line(*one)}\n" for one in read.judgments), encoding="utf-8")
     (found,) = frozen_suites(log)
     assert [one.item for one in found.shown] == ["p0", "p2"]
-    assert "1 pairs of two equal texts, such as p1: left out" in found.told
+    assert "1 pairs of two equal texts, such as p1: left out" in found.notes
 
 
 def test_judges_of_known_providers_are_declared(tmp_path: Path) -> None:
@@ -340,7 +340,7 @@ def test_a_log_that_does_not_say_what_was_judged_says_how_it_would(tmp_path: Pat
         frozen_suites(log)
     some = log_of(tmp_path, line(1), {**line(2), "source": {}})
     (found,) = frozen_suites(some)
-    assert found.told == ("1 judgments do not say what was judged: left out",)
+    assert found.notes == ("1 judgments do not say what was judged: left out",)
 
 
 def test_one_answer_to_all_asks_what_else_there_is(tmp_path: Path) -> None:

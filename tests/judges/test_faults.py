@@ -539,7 +539,7 @@ def test_places_are_halved_under_429_and_come_back(provider: Provider, path: Pat
     throttle = Throttle(spec, 16)
 
     def script(prompt: str, before: int) -> Response:
-        seen.append(throttle.places)
+        seen.append(throttle.concurrency)
         time.sleep(0.005)
         return error(429) if 30 <= len(seen) <= 60 else says("YES")
 
@@ -550,7 +550,7 @@ def test_places_are_halved_under_429_and_come_back(provider: Provider, path: Pat
     assert all(isinstance(a, Answer) and isinstance(a.reply, Reply) for a in answers)
     assert max(seen[:30]) == 16
     assert min(seen[30:]) <= 4  # halved at least twice
-    assert throttle.places == 16  # back again, one place an answered round
+    assert throttle.concurrency == 16  # back again, one call an answered round
     assert provider.most <= 16
 
 

@@ -85,7 +85,7 @@ def test_pairs_of_orders_are_those_of_the_judgments(
     answers: dict[tuple[str, str, str, int], str],
 ) -> None:
     of = pairs_of(answers)
-    rows = of.order_pairs().places.reshape(-1, 2).tolist()
+    rows = of.order_pairs().positions.reshape(-1, 2).tolist()
     calls = of.judgments
     assert [(calls[a], calls[b]) for a, b in rows] == of.both_orders(calls)
 

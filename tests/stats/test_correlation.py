@@ -11,10 +11,10 @@ from scipy.stats import t as student
 
 from pytest_judgesense.stats.clustered import clustered_positive_statistic, clustered_statistic
 from pytest_judgesense.stats.correlation import (
+    dense_ranks,
     mean_ranks,
     partial_spearman,
     pearson,
-    places,
     spearman,
 )
 
@@ -98,7 +98,7 @@ def test_a_pair_that_occurs_three_times_is_three_pairs() -> None:
     often = [np.repeat(one, counts).tolist() for one in (x, y, z)]
     assert mean_ranks(x.tolist(), counts)[[0, 2, 3]].tolist() == [2, 4, 5.5]  # 1-3, 4, 5-6
     assert pearson(x, y, counts) == pytest.approx(pearson(often[0], often[1]))
-    columns = [places(one) for one in (x, y, z)]
+    columns = [dense_ranks(one) for one in (x, y, z)]
     assert spearman(*columns[:2], counts) == pytest.approx(spearman(often[0], often[1]))
     expected = partial_spearman(often[0], often[1], often[2])
     assert partial_spearman(*columns, counts) == pytest.approx(expected)

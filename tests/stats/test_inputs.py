@@ -13,7 +13,7 @@ from pytest_judgesense.stats.inputs import (
     clustered_vector,
     compact_codes,
     finite_vector,
-    first_places,
+    first_positions,
     joint_codes,
 )
 
@@ -76,7 +76,7 @@ def test_compact_codes_are_those_of_numpy_however_far_apart(numbers: list[int]) 
     expected, inverse = np.unique(codes, return_inverse=True)
     assert found.tolist() == expected.tolist()
     assert place.tolist() == inverse.reshape(-1).tolist()
-    assert first_places(place).tolist() == [numbers.index(one) for one in expected.tolist()]
+    assert first_positions(place).tolist() == [numbers.index(one) for one in expected.tolist()]
 
 
 def test_malformed_values_and_clusters_are_refused() -> None:

@@ -13,7 +13,7 @@ import pytest
 
 from pytest_judgesense.judges.prompts import render_messages
 from pytest_judgesense.judges.simulated.evidence import sentences
-from pytest_judgesense.judges.simulated.reading import written
+from pytest_judgesense.judges.simulated.parsing import written
 from pytest_judgesense.suites.item import Item
 from pytest_judgesense.suites.planning import plan_trials
 from pytest_judgesense.suites.rules import prompts_of

@@ -17,7 +17,7 @@ from pytest_judgesense.judges.providers.base import Reply
 from pytest_judgesense.judges.resolving import judge_from_name
 from pytest_judgesense.suites.finding import LintFinding, Rule
 from pytest_judgesense.suites.items import plain_items
-from pytest_judgesense.suites.kind import Kind, Question, Reading, ReplyForm
+from pytest_judgesense.suites.kind import Kind, ParsedReply, Question, ReplyForm
 from pytest_judgesense.suites.loading import _load, load_suite
 from pytest_judgesense.suites.planning import plan_trials
 from pytest_judgesense.suites.rules import lint_items
@@ -128,7 +128,7 @@ def test_a_rule_that_only_a_labelled_suite_fulfils_is_put_aside_for_labelling(
 
 
 def test_a_reply_of_a_form_of_its_own_is_read_by_it(tmp_path: Path) -> None:
-    def read(text: str, truncated: bool) -> Reading:
+    def read(text: str, truncated: bool) -> ParsedReply:
         return Verdict("YES" if text == "aye" else "NO"), {"cut": truncated}
 
     suite = _loaded(tmp_path, reply=ReplyForm(read, "", ""))

@@ -64,7 +64,8 @@ class Tally(NamedTuple):
         runs: parsed runs; ``pro`` of them name PRO.
         variances: of the scores by category, in their order, mean of the sides; ``None`` with
             fewer than two runs.
-        confidence: variance of the confidence, likewise.
+        confidence: variance of the confidence, mean of the sides; ``None`` with fewer than
+            two runs.
     """
 
     debate: str
@@ -173,8 +174,10 @@ def estimates(cell: Cell) -> list[Estimate]:
     parts = [_Part(cell, {}, [tally for some in tallies.values() for tally in some])]
     if len(cell.templates) > 1:
         for template, some in tallies.items():
-            kept = tuple(j for j in cell.judgments if j.trial.template == template)
-            parts.append(_Part(replace(cell, judgments=kept), {"prompt_style": template}, some))
+            under_template = tuple(j for j in cell.judgments if j.trial.template == template)
+            parts.append(
+                _Part(replace(cell, judgments=under_template), {"prompt_style": template}, some)
+            )
     first = cell.design.labels[0]
     return [
         *map(_instability, parts),

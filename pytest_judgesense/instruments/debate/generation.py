@@ -6,7 +6,7 @@ Each topic is debated twice, with the sides exchanged. Several pairs of debaters
 their order, so evenly that the last pairs have one more: 25 topics are 8, 8 and 9 of three. A
 debate has six speeches (see `instruments.debate.stimuli`); whoever speaks is shown the resolution
 and the whole transcript so far. A speech over its limit is cut after the last sentence that fits,
-and that is told.
+and that is reported.
 
 Every speech is a trial, ``debates/{debate}/{style}/{speech}/r1``, on the cassette ``debates.jsonl``
 of its debater. Recorded speeches are not requested again: an interrupted run continues where it
@@ -258,14 +258,14 @@ def generate_debates(
         stack.callback(loop.close)
         for path in sorted(paths.values()):
             stack.enter_context(recording_alone(path, recorder))
-        tapes = {
+        by_debater = {
             slug: Cassette(paths[slug], "record", secrets=credentials_of(one))
             for slug, one in known.items()
         }
         opened = {
             slug: open_client(
                 one,
-                tapes[slug],
+                by_debater[slug],
                 concurrency=concurrency,
                 throttle=Throttle(one, concurrency, limits=Limits(deadline)),
                 skills=(speak,),
@@ -275,16 +275,16 @@ def generate_debates(
         }
         held = _Held(_shared(topics, pairs), style)
         try:
-            loop.run(held.hold(opened, tapes.values(), concurrency))
+            loop.run(held.run(opened, by_debater.values(), concurrency))
         finally:
-            for tape in tapes.values():
-                tape.finish(trial_order(tape.trials))
-        begun = [tape.recorded[0] for tape in tapes.values() if tape.recorded]
+            for cassette in by_debater.values():
+                cassette.finish(trial_order(cassette.trials))
+        begun = [cassette.recorded[0] for cassette in by_debater.values() if cassette.recorded]
     common = {"temperature": temperature, "created_at": min(begun, default=None)}
     lines = [json.dumps({**one, **common}, ensure_ascii=False) for one in held.debates]
     write_text(target, "".join(f"{line}\n" for line in lines))
     planned = len(topics) * len(_ASSIGNMENTS)
-    return [f"{len(lines)} of {planned} debates written: {target}", *held.told()]
+    return [f"{len(lines)} of {planned} debates written: {target}", *held.notices()]
 
 
 def _shared(topics: Sequence[Topic], pairs: Sequence[_Pair]) -> list[tuple[Topic, _Pair]]:
@@ -312,25 +312,25 @@ class _Held:
     cut: list[str] = field(default_factory=list)
     failed: dict[str, str] = field(default_factory=dict)
 
-    async def hold(
+    async def run(
         self,
         opened: Mapping[str, AbstractAsyncContextManager[Client]],
-        tapes: Iterable[Cassette],
+        cassettes: Iterable[Cassette],
         concurrency: int,
     ) -> None:
-        places = asyncio.Semaphore(concurrency)
+        semaphore = asyncio.Semaphore(concurrency)
         async with AsyncExitStack() as stack:
             clients = {
                 slug: await stack.enter_async_context(client) for slug, client in opened.items()
             }
-            for tape in tapes:
-                stack.enter_context(tape.intercepting())
+            for cassette in cassettes:
+                stack.enter_context(cassette.intercepting())
 
             async def one(topic: Topic, pair: _Pair, assignment: str) -> dict[str, Any] | None:
                 pro, con = pair[:: 1 if assignment == "original" else -1]
                 speakers = {"pro": clients[pro.slug], "con": clients[con.slug]}
                 debate = f"{topic.id}-{assignment}"
-                async with places:
+                async with semaphore:
                     speeches = await self._speeches(debate, topic, speakers)
                 if speeches is None:
                     return None
@@ -377,7 +377,7 @@ class _Held:
                 self.cut.append(trial)
         return given
 
-    def told(self) -> Iterator[str]:
+    def notices(self) -> Iterator[str]:
         # The first by name, the original before the flipped: which one ended first is chance.
         if self.cut:
             yield f"{len(self.cut)} speeches cut to their limit, the first {min(self.cut)}"

@@ -6,7 +6,7 @@ a judgment is the judge, its prompt (``p0``, ``p1``, ``p2``) the template, its d
 
 - Runs may count from 0; here they count from 1.
 - ``pair_id`` of a debate is an id that both assignments share, or the id of the other one; either
-  way the two are one cluster. A debate without a file, or without a pair, is a cluster of its own.
+  way the two are one cluster. A debate without a file, or without a pair, is a separate cluster.
 - ``category`` may be absent. Times are not read.
 - A judgment without a winner, or with scores or a confidence that are missing or out of range, is
   `Unparsed`, with the reasons of `replies`.

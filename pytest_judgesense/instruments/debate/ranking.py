@@ -123,7 +123,7 @@ class Ranking:
         excluded: configurations left out, with the reason.
         weights: of the components; ``ddof``: what variances take off n.
         rows: the configurations by rank, then by name.
-        debates: number of debates they are compared on; ``topics`` likewise.
+        debates: number of debates they are compared on; ``topics``: number of topics.
         runs: the most runs that any debate has.
         reliance: what the winner depends on, one row a variant: name, winner, whether it is
             another than the ranking's.
@@ -160,7 +160,7 @@ class Ranking:
         sums = _ranks(known).sum(axis=0).tolist()
         # Those of equal sums stay in the order of their instability.
         ordered = sorted(zip(sums, some, strict=True), key=lambda one: one[0])
-        return {row.name: places for places, row in ordered}
+        return {row.name: total for total, row in ordered}
 
     @property
     def recommendation(self) -> str:
@@ -172,7 +172,7 @@ class Ranking:
         if others:
             count = len(others) + 1
             of_all = f", the lowest sum of ranks among {count} that may be the most stable"
-        kept = sum(winner == best.name for _, winner, _ in self.reliance)
+        again = sum(winner == best.name for _, winner, _ in self.reliance)
         ranks = " to ".join(map(str, dict.fromkeys(best.left_out)))
         robust = best.prompt_disagreement
         other = "" if robust is None else f", other winners under other prompts {robust:.1%}"
@@ -180,7 +180,7 @@ class Ranking:
             f"recommended: {best.name}{of_all}: instability {best.instability:.3f}, score variance "
             f"{best.parts[SCORE_VARIANCE.name]:.3f}{other}; first in "
             f"{best.shares[0]:.1%} of {RESAMPLES:,} resamples of topics, rank {ranks} when a "
-            f"debate is left out, first under {kept} of {len(self.reliance)} other weightings; "
+            f"debate is left out, first under {again} of {len(self.reliance)} other weightings; "
             f"repeat flips {best.band('repeat_flip_rate')}, side bias {best.band('side_bias')}"
         )
         if len(self.rows) > 1:
@@ -331,8 +331,8 @@ def _resampled(rows: Floats, topics: Sequence[str], seed: int) -> Floats:
     count = int(codes.max()) + 1
     by_topic = np.stack([rows[:, codes == code].sum(axis=1) for code in range(count)], axis=1)
     drawn = np.random.default_rng(seed).integers(0, count, size=(RESAMPLES, count))
-    places = drawn + count * np.arange(RESAMPLES)[:, None]
-    times = np.bincount(places.ravel(), minlength=RESAMPLES * count).reshape(RESAMPLES, count)
+    drawn_rows = drawn + count * np.arange(RESAMPLES)[:, None]
+    times = np.bincount(drawn_rows.ravel(), minlength=RESAMPLES * count).reshape(RESAMPLES, count)
     summed: Floats = np.einsum("bk,ckx->bcx", times, by_topic)
     return summed
 

@@ -92,7 +92,7 @@ def shares(resolution: str, transcript: str) -> dict[str, dict[str, float]]:
 
 def judge_debate(observer: Observer, asked: Asked) -> str | None:
     """The reply to a prompt with a transcript: an object of scores, winner and confidence."""
-    context, instruction = asked.reading.context, asked.reading.instruction
+    context, instruction = asked.parsed.context, asked.parsed.instruction
     if "transcript" not in context:
         return None
     draw, sensitivity = asked.draw(), observer.sensitivity
@@ -190,7 +190,7 @@ def speak(_: Observer, asked: Asked) -> str | None:
     if wanted is None:
         return None
     side, kind, limit = wanted
-    context, draw = asked.reading.context, asked.draw()
+    context, draw = asked.parsed.context, asked.draw()
     other = _SIDES[side == "PRO"]
     speeches = _speeches(context.get("transcript", ""))
     topic = context.get("resolution", "this resolution").rstrip(".")

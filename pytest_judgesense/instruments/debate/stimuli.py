@@ -38,7 +38,7 @@ SPEECHES: Final = tuple(
 _MOST_DENSE: Final = 1.25
 _HEADING: Final = re.compile(r"^\[(?=(?:PRO|CON) )", re.MULTILINE)
 
-# What a debate is told by, of what its line says.
+# The fields of a line that are conditions of the trials on a debate.
 CONDITION: Final = ("category", "pro_model", "con_model")
 
 

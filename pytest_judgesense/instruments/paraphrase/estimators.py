@@ -60,12 +60,12 @@ from pytest_judgesense.suites.suite import template_pairs
 from pytest_judgesense.trial import Condition, Judgment
 
 Pair: TypeAlias = tuple[Judgment, Judgment]
-Places: TypeAlias = NDArray[np.int32]
+Positions: TypeAlias = NDArray[np.int32]
 
 _NOTHING = "fewer than two templates were run on one item"
 _UNREAD = "no pair of templates has two verdicts: replies are unparsed, refused or failed"
 _ALL_EXCLUDED = "reviewers hold every template pair not to be equivalent"
-_BLOCK: Final = 1 << 20  # places of judgments held at a time while pairing
+_BLOCK: Final = 1 << 20  # positions of judgments held at a time while pairing
 
 
 def paraphrase_pairs(cell: Cell) -> list[Pair]:
@@ -73,23 +73,23 @@ def paraphrase_pairs(cell: Cell) -> list[Pair]:
 
     Pairs that reviewers find not equivalent are left out.
     """
-    return _judged(cell, pair_places(cell)[0])
+    return _judged(cell, pair_positions(cell)[0])
 
 
-def _judged(cell: Cell, rows: Places) -> list[Pair]:
+def _judged(cell: Cell, rows: Positions) -> list[Pair]:
     calls = cell.judgments
     return [(calls[a], calls[b]) for a, b in rows.tolist()]
 
 
-def pair_places(cell: Cell, *, every: bool = False) -> tuple[Places, Places]:
-    """Pairs of judgments by their places in the cell, and the number of the template pair of each.
+def pair_positions(cell: Cell, *, every: bool = False) -> tuple[Positions, Positions]:
+    """Pairs of judgments by their positions in the cell, and the number of the template pair.
 
     Shapes (pairs, 2) and (pairs,); ``every``: with those that reviewers find not equivalent.
     """
-    return cell.once(f"template pairs {every}", partial(_pair_places, cell, every=every))
+    return cell.once(f"template pairs {every}", partial(_pair_positions, cell, every=every))
 
 
-def _pair_places(cell: Cell, *, every: bool) -> tuple[Places, Places]:
+def _pair_positions(cell: Cell, *, every: bool) -> tuple[Positions, Positions]:
     codes, names = cell.coded("template")
     groups = cell.alike("order", "replicate")
     excluded = set() if every else set(map(frozenset, cell.design.excluded))
@@ -101,14 +101,14 @@ def _pair_places(cell: Cell, *, every: bool) -> tuple[Places, Places]:
     numbers, first, second = np.array(pairs, dtype=np.int32).reshape(-1, 3).T
     step = max(1, _BLOCK // max(1, len(names), len(pairs)))
     rows, of_pair = [np.zeros((0, 2), dtype=np.int32)], [np.zeros(0, dtype=np.int32)]
-    ends = np.append(groups.starts, groups.places.size)
+    ends = np.append(groups.starts, groups.positions.size)
     for begin in range(0, groups.starts.size, step):
         stop = min(begin + step, groups.starts.size)
-        places = groups.places[ends[begin] : ends[stop]]
+        positions = groups.positions[ends[begin] : ends[stop]]
         row = np.repeat(np.arange(stop - begin), np.diff(ends[begin : stop + 1]))
         # The place of the judgment of each group under each template: the last, if there are more.
         table = np.full((stop - begin, len(names)), -1, dtype=np.int32)
-        table[row, codes[places]] = places
+        table[row, codes[positions]] = positions
         found = np.stack([table[:, first], table[:, second]], axis=-1)
         both = (found >= 0).all(axis=-1)
         rows.append(found[both])
@@ -155,10 +155,10 @@ class Said(NamedTuple):
         sides = [labels.index(word) >= upper for word in said.words]
         return cls(np.array([*sides, -1], dtype=np.int32)[said.codes], ("lower", "upper"))
 
-    def texts(self, places: Places) -> list[str | None]:
-        """The words of the judgments at ``places``."""
+    def texts(self, positions: Positions) -> list[str | None]:
+        """The words of the judgments at ``positions``."""
         words = [*self.words, None]
-        return [words[code] for code in self.codes[places].tolist()]
+        return [words[code] for code in self.codes[positions].tolist()]
 
 
 def upper_half(cell: Cell) -> int:
@@ -177,7 +177,7 @@ class _Compared:
     """
 
     cell: Cell
-    pairs: Places
+    pairs: Positions
     said: Said
     condition: Condition = field(default_factory=dict)
     notes: tuple[str, ...] = ()
@@ -190,9 +190,9 @@ class _Compared:
         return Units.at(self.cell, Groups.of_rows(self.pairs), first == second)
 
     @cached_property
-    def complete(self) -> Places:
+    def complete(self) -> Positions:
         """The pairs with two verdicts."""
-        found: Places = self.pairs[(self.cell.outcomes[self.pairs] == VERDICT).all(axis=1)]
+        found: Positions = self.pairs[(self.cell.outcomes[self.pairs] == VERDICT).all(axis=1)]
         return found
 
     @property
@@ -272,14 +272,14 @@ class _Compared:
             return stated(unavailable=reason, flags=("degenerate", *notes))
         negative = ("negative",) * (value < 0)
         # It outlives the units.
-        kept = replace(units, keys=(), values=units.values[:0].copy())
+        emptied = replace(units, keys=(), values=units.values[:0].copy())
         return stated(
             value=value,
             n=len(complete),
             clustered=clustered_kappa(
                 first, second, units.clusters, scale=range(len(labels)) if quadratic else ()
             ),
-            anew=partial(_anew, first, second, kept, labels, quadratic=quadratic),
+            anew=partial(_anew, first, second, emptied, labels, quadratic=quadratic),
             flags=(*(self.degenerate(Said.raw(self.cell)) or negative), *notes),
         )
 
@@ -297,11 +297,11 @@ class _Compared:
 
 def estimates(cell: Cell, *, by_pair: bool = True) -> list[Estimate]:
     """JSS, flip rate and kappa: pooled, by polarity, of ordinal labels, by template pair."""
-    said, (pairs, of_pair) = Said.meant(cell), pair_places(cell)
+    said, (pairs, of_pair) = Said.meant(cell), pair_positions(cell)
     notes: tuple[str, ...] = ()
     if cell.design.excluded:
         names = ", ".join(f"{a}~{b}" for a, b in cell.design.excluded)
-        left_out = len(pair_places(cell, every=True)[0]) - len(pairs)
+        left_out = len(pair_positions(cell, every=True)[0]) - len(pairs)
         notes = (f"{left_out} pairs excluded, not equivalent: {names}",)
     pooled = _Compared(cell, pairs, said, notes=notes)
     found = pooled.estimates()
@@ -313,7 +313,7 @@ def estimates(cell: Cell, *, by_pair: bool = True) -> list[Estimate]:
     return [*found, *(_by_pair(cell, pairs, of_pair, said) if by_pair else ())]
 
 
-def _by_pair(cell: Cell, pairs: Places, of_pair: Places, said: Said) -> Iterator[Estimate]:
+def _by_pair(cell: Cell, pairs: Positions, of_pair: Positions, said: Said) -> Iterator[Estimate]:
     """The same of each template pair, in the order in which they are first asked."""
     templates = template_pairs(cell.templates, cell.design.pairs)
     unsure = set(map(frozenset, cell.design.unsure))
@@ -327,7 +327,7 @@ def _by_pair(cell: Cell, pairs: Places, of_pair: Places, said: Said) -> Iterator
 
 
 def _anew(
-    first: Places, second: Places, units: Units, labels: Sequence[str], *, quadratic: bool
+    first: Positions, second: Positions, units: Units, labels: Sequence[str], *, quadratic: bool
 ) -> Anew:
     """The data of kappa: for each cell of its table whether a unit is in it."""
     size = len(labels)
@@ -363,6 +363,6 @@ def flips_of_two_steps(cell: Cell, condition: Mapping[str, Any]) -> list[Pair]:
 
 
 def _differing(cell: Cell, said: Said) -> list[Pair]:
-    pairs = _Compared(cell, pair_places(cell)[0], said).complete
+    pairs = _Compared(cell, pair_positions(cell)[0], said).complete
     first, second = said.codes[pairs].T
     return _judged(cell, pairs[first != second])

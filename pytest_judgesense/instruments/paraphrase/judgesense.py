@@ -216,10 +216,10 @@ def _suite(
     apart = [_apart(row, space) for row in rows]
     whole = [row.where for row, parts in zip(rows, apart, strict=True) if parts is None]
     if whole:
-        kept = ", and slots are labels like others" if space.pairwise else ""
+        slots_too = ", and slots are labels like others" if space.pairwise else ""
         notices.append(
             f"task {task}: {len(whole)} rows do not show what they judge word for word, the first "
-            f"is {whole[0]}: prompts are kept whole{kept}"
+            f"is {whole[0]}: prompts are kept whole{slots_too}"
         )
     items = tuple(
         {

@@ -13,7 +13,7 @@ benchmark's own reading of the completions; ``reparse`` reads them anew, by the 
 label names the sides of the first game. A pair becomes an item, a game a presentation order.
 
 **table** (``read_table``): a row is a judgment, and a mapping says which column holds which field
-of a judgment log. A field that is not mapped is read from a column of its own name. What the judge
+of a judgment log. A field that is not mapped is read from a column of the same name. What the judge
 was shown (``prompt``, ``field.NAME``) and a number that it gave (``score``) are read where they are
 mapped. Logs of other tools (`tools`) are such rows once they are read.
 """
@@ -269,7 +269,7 @@ def read_table(
 
     Verdicts that name contents (``model_1``; ``1``, where a column holds the order) become the
     slots of these, with a notice. Verdicts that are all ``A``, ``B``, ``tie`` or ``abstain`` are
-    slots; a label ``A`` or ``B`` then names a slot as well, of the row's own order, and ``1`` or
+    slots; a label ``A`` or ``B`` then names a slot as well, of the order of the row, and ``1`` or
     ``2`` a content. An empty verdict is an unparsed reply. Numbers make an ordinal space.
 
     A row may hold both orders of a pair: columns of ``verdict.ab`` and ``verdict.ba``, and of other

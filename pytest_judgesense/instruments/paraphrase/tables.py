@@ -27,7 +27,7 @@ from typing import Any
 import numpy as np
 
 from pytest_judgesense.estimate import Estimate, find_estimate, number_text
-from pytest_judgesense.instruments.paraphrase.estimators import Said, pair_places
+from pytest_judgesense.instruments.paraphrase.estimators import Said, pair_positions
 from pytest_judgesense.instruments.paraphrase.estimators import flips as contradictions
 from pytest_judgesense.measures.cell import FAILED, UNPARSED, Cell
 from pytest_judgesense.sections import Beside, Estimates, Rows
@@ -119,16 +119,16 @@ def templates(cell: Cell, estimates: Estimates, _suite: Suite | None) -> Rows | 
     """Flips and missing replies of each template, of the one that flips most first."""
     if _jss_of_wordings(cell, estimates) is None:
         return None
-    pairs, meant = pair_places(cell)[0], Said.meant(cell).codes
+    pairs, meant = pair_positions(cell)[0], Said.meant(cell).codes
     pairs = pairs[(meant[pairs] >= 0).all(axis=1)]
     differ = meant[pairs[:, 0]] != meant[pairs[:, 1]]
     codes, names = cell.coded("template")
     rows = []
     for name in cell.templates:
-        own = codes == names.index(name)
-        counts = np.bincount(cell.outcomes[own], minlength=3).tolist()
+        of_template = codes == names.index(name)
+        counts = np.bincount(cell.outcomes[of_template], minlength=3).tolist()
         unparsed, failed, calls = counts[UNPARSED], counts[FAILED], sum(counts)
-        of_pairs = own[pairs].any(axis=1)
+        of_pairs = of_template[pairs].any(axis=1)
         compared, flips = int(of_pairs.sum()), int(differ[of_pairs].sum())
         received = calls - failed
         rows.append(

@@ -103,7 +103,7 @@ from pytest_judgesense.stats.clustered import (
     clustered_statistic,
 )
 from pytest_judgesense.stats.comparison import holm
-from pytest_judgesense.stats.correlation import partial_spearman, pearson, places, spearman
+from pytest_judgesense.stats.correlation import dense_ranks, partial_spearman, pearson, spearman
 from pytest_judgesense.stats.dirichlet import drawn_units, grouped
 from pytest_judgesense.stats.inputs import cluster_codes
 from pytest_judgesense.stats.redraw import drawn_counts
@@ -180,7 +180,7 @@ def pass_mark_flips(cell: Cell) -> list[Estimate]:
         reason = "the suite has no pass mark; set pass_mark in [space]"
         return [unavailable(of.PASS_MARK_FLIPS, cell, reason)]
     groups = sides.alike("order", "replicate")
-    groups = groups.kept(groups.sizes > 1)
+    groups = groups.subset(groups.sizes > 1)
     if not groups.starts.size:
         reason = "fewer than two templates were run on one item"
         return [unavailable(of.PASS_MARK_FLIPS, cell, reason)]
@@ -303,9 +303,9 @@ def _differences(cell: Cell) -> tuple[dict[tuple[str, str], _Floats], int]:
     systems, values = table.systems[there], table.overall[there]
     means = {}
     for code in sorted({*systems.tolist()}):
-        own = systems == code
-        sizes = np.bincount(codes[own], minlength=count)
-        sums = np.bincount(codes[own], values[own], count)
+        of_system = systems == code
+        sizes = np.bincount(codes[of_system], minlength=count)
+        sums = np.bincount(codes[of_system], values[of_system], count)
         means[table.system_names[code]] = sums / np.where(sizes > 0, sizes, np.nan)
     pairs = {(a, b): means[a] - means[b] for a, b in combinations(means, 2)}
     usable = {two: d for two, d in pairs.items() if (~np.isnan(d)).sum() >= _FEWEST_TO_PAIR}
@@ -508,9 +508,9 @@ def _compared(cell: Cell, name: str, *, with_human: bool = True) -> _Compared:
     else:
         column = list(by_criterion(cell)).index(name)
         given, people = table.given[:, column], table.human[:, column]
-    kept = ~np.isnan(given) & (~np.isnan(people) if with_human else True)
+    usable = ~np.isnan(given) & (~np.isnan(people) if with_human else True)
     columns = given, people, table.words, table.items, table.clusters
-    return _Compared._make(column[kept] for column in columns)
+    return _Compared._make(column[usable] for column in columns)
 
 
 def _by_item(found: _Compared) -> _Compared:
@@ -535,7 +535,7 @@ def human_correlation(cell: Cell) -> list[Estimate]:
             cell,
             condition,
             spearman,
-            [places(items.given), places(items.human)],
+            [dense_ranks(items.given), dense_ranks(items.human)],
             items.clusters,
             (-1.0, 1.0),
             missing=missing,
@@ -630,7 +630,7 @@ def length_dependence(cell: Cell) -> list[Estimate]:
         cell,
         {},
         partial_spearman if with_human else spearman,
-        [*map(places, columns)],
+        [*map(dense_ranks, columns)],
         items.clusters,
         (-1.0, 1.0),
         missing=missing,

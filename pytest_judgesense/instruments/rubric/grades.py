@@ -1,4 +1,4 @@
-"""The grades of replies as cells of their own, and as arrays.
+"""The grades of replies as separate cells, and as arrays.
 
 A trial is one reply, and its judgment is one line of a log, for any number of grades. Measures of
 grades use *derived* cells: one for each criterion, with its grade as the verdict and the human
@@ -34,7 +34,7 @@ from pytest_judgesense.measures.cell import (
     in_order_of_names,
     once_a_cell,
 )
-from pytest_judgesense.stats.inputs import first_places
+from pytest_judgesense.stats.inputs import first_positions
 from pytest_judgesense.trial import Condition, Criterion, Design, Judgment, Unparsed, Verdict
 
 OVERALL: Final = "overall"
@@ -120,7 +120,7 @@ def _by_judge(cell: Cell) -> _Said:
 def _conditions(cell: Cell) -> tuple[NDArray[np.int32], list[Condition]]:
     """The condition of each judgment as a code, and the conditions; equal ones may be two."""
     codes, _ = cell.coded("condition", lambda one: id(one.trial.condition))
-    return codes, [cell.judgments[at].trial.condition for at in first_places(codes).tolist()]
+    return codes, [cell.judgments[at].trial.condition for at in first_positions(codes).tolist()]
 
 
 @once_a_cell
@@ -133,7 +133,7 @@ class _Column(NamedTuple):
     """A grade of each reply, as its place on a scale; -1 for none.
 
     Attributes:
-        given: by the judge, shape (judgments,); ``people``: by people, likewise.
+        given: by the judge, shape (judgments,); ``people``: by people, the same shape.
     """
 
     name: str
@@ -204,10 +204,10 @@ def _cell(cell: Cell, columns: Sequence[_Column], design: Design) -> Cell:
     labels, count = design.labels, len(columns)
 
     def coded(read: Callable[[_Column], NDArray[np.int32]]) -> Coded:
-        places = [[*map(labels.index, one.labels), -1] for one in columns]
+        positions = [[*map(labels.index, one.labels), -1] for one in columns]
         table = [
             np.array(place, dtype=np.int32)[read(one)]
-            for place, one in zip(places, columns, strict=True)
+            for place, one in zip(positions, columns, strict=True)
         ]
         return _in_order_of_appearance(np.stack(table, axis=1).ravel(), labels)
 
@@ -308,9 +308,9 @@ class Scores(NamedTuple):
     """Replies that hold at least one grade, as arrays; NaN where a number is missing.
 
     Attributes:
-        replies: their places among the judgments of the cell, shape (replies,).
+        replies: their positions among the judgments of the cell, shape (replies,).
         given: shares of the judge's grades, shape (replies, criteria).
-        human: those of the human grades, likewise.
+        human: shares of the human grades, the same shape.
         overall: the judge's overall scores, shape (replies,); ``human_overall`` those of people.
         words: of the outputs.
         items: the item of each reply, ``clusters`` its cluster: codes that sort like names.

@@ -24,13 +24,13 @@ _FLIPS: Final = _evidence("replies whose grades differ", "flips")
 _STABILITY: Final = here("estimators", "stability")
 
 
-def _own(name: str, **given: Any) -> Measure:
+def _rubric_measure(name: str, **given: Any) -> Measure:
     """A measure of this room, which the function of its name estimates."""
     return Measure(name, estimator=here("estimators", name), **({"suite": SUITE} | given))
 
 
-_floor: Final = partial(_own, direction="higher", gate="floor")
-_lower: Final = partial(_own, direction="lower")
+_floor: Final = partial(_rubric_measure, direction="higher", gate="floor")
+_lower: Final = partial(_rubric_measure, direction="lower")
 
 # Over the grades of one scale.
 ORDINAL: Final = (wording.JSS_BINARY, wording.WITHIN_ONE_AGREEMENT, wording.KAPPA_QUADRATIC)
@@ -127,7 +127,7 @@ HUMAN_ERROR: Final = _lower(
     evidence=_evidence("replies farthest from the human grade", "far_from_human"),
     sentence="judge and humans are {value} steps apart",
 )
-HUMAN_BIAS: Final = _own(
+HUMAN_BIAS: Final = _rubric_measure(
     "human_bias",
     unit="call",
     direction="construct",

@@ -32,7 +32,7 @@ from functools import lru_cache, partial
 from typing import Any, Final
 
 from pytest_judgesense.replies.formal import stated_objects
-from pytest_judgesense.suites.kind import Reading, ReplyForm
+from pytest_judgesense.suites.kind import ParsedReply, ReplyForm
 from pytest_judgesense.suites.space import DecisionSpace, object_schema
 from pytest_judgesense.trial import Criterion, Unparsed, Verdict, is_number
 
@@ -63,7 +63,7 @@ def _schema(labels: Sequence[str]) -> dict[str, Any]:
     return {"type": "string", "enum": list(labels)}
 
 
-def parse_grades(criteria: Sequence[Criterion], text: str, truncated: bool = False) -> Reading:
+def parse_grades(criteria: Sequence[Criterion], text: str, truncated: bool = False) -> ParsedReply:
     """The grades that a reply states, or why it states none; a verdict holds all that counts.
 
     ``truncated`` is whether the endpoint says that it cut the reply.

@@ -30,14 +30,14 @@ _USUAL_LENGTH, _PER_WORDS = 80, 20
 
 def grade_output(observer: Observer, asked: Asked) -> str | None:
     """The reply in JSON to a prompt with an output to be graded."""
-    reading = asked.reading
-    form = _FORM.search(reading.instruction)
-    output = reading.context.get("output")
-    if form is None or output is None or len(reading.labels) < 2:
+    parsed = asked.parsed
+    form = _FORM.search(parsed.instruction)
+    output = parsed.context.get("output")
+    if form is None or output is None or len(parsed.labels) < 2:
         return None
     criteria = list(dict.fromkeys(_KEY.findall(form[0])))
-    low, high = int(reading.labels[0]), int(reading.labels[-1])
-    terms = " ".join(text for name, text in reading.context.items() if name != "output")
+    low, high = int(parsed.labels[0]), int(parsed.labels[-1])
+    terms = " ".join(text for name, text in parsed.context.items() if name != "output")
     quality = {}
     for name in criteria:
         share = known(f"{name}: {output}")  # as the key holds the quality by a criterion
@@ -48,11 +48,11 @@ def grade_output(observer: Observer, asked: Asked) -> str | None:
     draw, grades = asked.draw(), {}
     for name, share in quality.items():
         latent = low + (high - low) * ((1 - observer.halo) * share + observer.halo * mean)
-        latent += lift + observer.wording(reading.instruction, output, name)
-        logits = {k: -observer.sensitivity * (int(k) - latent) ** 2 for k in reading.labels}
+        latent += lift + observer.wording(parsed.instruction, output, name)
+        logits = {k: -observer.sensitivity * (int(k) - latent) ** 2 for k in parsed.labels}
         grade = choose(logits, asked.temperature, draw)
         if draw.random() < observer.lapse_rate:
-            grade = draw.choice(reading.labels)
+            grade = draw.choice(parsed.labels)
         grades[name] = int(grade)
     if draw.random() < observer.format_error_rate:
         return _malformed(grades, high, draw)

@@ -27,7 +27,7 @@ from pytest_judgesense.suites.kind import Kind
 from pytest_judgesense.suites.rules import hidden
 from pytest_judgesense.suites.schema import Slug, SuiteForm
 from pytest_judgesense.suites.shortcuts import FEWEST_ITEMS, length
-from pytest_judgesense.suites.stimuli import Misfit, Stimuli, own_id, text_of
+from pytest_judgesense.suites.stimuli import Misfit, Stimuli, row_id, text_of
 from pytest_judgesense.suites.suite import Suite
 
 # Rank correlation of length and human grade from which length is a way to the grades.
@@ -55,10 +55,10 @@ class RubricLine(BaseModel):
     cluster: str | None = None
 
 
-def _own(stimuli: Stimuli, number: int, row: dict[str, Any]) -> dict[str, Any] | Misfit:
-    """The line of a row with columns of its own: human grades are in ``human.CRITERION``."""
+def _line_of_row(stimuli: Stimuli, number: int, row: dict[str, Any]) -> dict[str, Any] | Misfit:
+    """The line of a row with a user's columns: human grades are in ``human.CRITERION``."""
     optional = {*RubricLine.model_fields} - {_OUTPUT}
-    line: dict[str, Any] = {"id": own_id(stimuli, row.get("id"), number)}
+    line: dict[str, Any] = {"id": row_id(stimuli, row.get("id"), number)}
     people: dict[str, Any] = {}
     for name, value in row.items():
         text = text_of(value)
@@ -76,7 +76,7 @@ def _items(stimuli: Stimuli) -> Iterator[Item]:
     scales = {one.name: one.labels for one in criteria} or {
         OVERALL: tuple(stimuli.form.space.labels)
     }
-    for line in stimuli.parse(RubricLine, _own):
+    for line in stimuli.parse(RubricLine, _line_of_row):
         condition: dict[str, str | int | float] = {WORDS: length(line.output)}
         if line.system is not None:
             condition[SYSTEM] = line.system

@@ -51,9 +51,9 @@ def systems(cell: Cell, _estimates: Estimates, _suite: Suite | None) -> Rows | N
         return None
     rows: list[dict[str, Any]] = []
     for code in codes:
-        name, own = table.system_names[code], (table.systems == code) & there
-        mean = float(table.overall[own].mean()) if own.any() else None
-        rows.append({"system": name, "score": mean, "replies": int(own.sum())})
+        name, of_system = table.system_names[code], (table.systems == code) & there
+        mean = float(table.overall[of_system].mean()) if of_system.any() else None
+        rows.append({"system": name, "score": mean, "replies": int(of_system.sum())})
     rows.sort(key=lambda row: (row["score"] is None, -(row["score"] or 0.0)))
     return [*rows, *(pair._asdict() for pair in system_pairs(cell))]
 

@@ -36,7 +36,7 @@ from numpy.typing import ArrayLike
 from pytest_judgesense.estimate import number_text
 from pytest_judgesense.grouping import grouped
 from pytest_judgesense.measures.cell import Cell
-from pytest_judgesense.measures.soft import Probabilities, right_verdict, told
+from pytest_judgesense.measures.soft import Probabilities, has_probabilities, right_verdict
 from pytest_judgesense.sections import Estimates, Row, Rows
 from pytest_judgesense.stats.clustered import clustered_proportion
 from pytest_judgesense.stats.inputs import Clusters
@@ -73,14 +73,16 @@ def rows(cell: Cell, _estimates: Estimates, _suite: Suite | None) -> Rows | None
         return None
     read = (one for one in cell.judgments if one.trial.template in at_once)
     asked = grouped(read, attrgetter("trial.item", "trial.template", "trial.order"))
-    known = {key: some for key, every in asked.items() if (some := [*filter(told, every)])}
+    known = {
+        key: some for key, every in asked.items() if (some := [*filter(has_probabilities, every)])
+    }
     sampled = {float(t) for t in cell.values_of("temperature") if not isinstance(t, str)}
     return [_row(cell, t, asked, known) for t in sorted({*_GRID, *sampled})]
 
 
 def _at_once(cell: Cell) -> set[str]:
     """The templates whose replies are only a verdict."""
-    known = [*filter(told, cell.judgments)]
+    known = [*filter(has_probabilities, cell.judgments)]
     long = (one for one in known if len(_WORD.findall(one.reply or "")) > _MOST_WORDS)
     return {one.trial.template for one in known} - {one.trial.template for one in long}
 
@@ -93,8 +95,8 @@ def _row(
 ) -> Row:
     stated = [(some[0], _mean(some)) for some in known.values()]
     # A verdict that is not among the stated tokens has some probability, and heat lifts it.
-    told_all = [(one, p) for one, p in stated if temperature <= 0 or all(p.values())]
-    found = [(one, tempered(p, temperature)) for one, p in told_all]
+    complete = [(one, p) for one, p in stated if temperature <= 0 or all(p.values())]
+    found = [(one, tempered(p, temperature)) for one, p in complete]
     labelled = [(one, p) for one, p in found if one.trial.label is not None]
     agree = [p.get(right_verdict(cell, one), 0.0) for one, p in labelled]
     same = [sum(p * p for p in of.values()) for _, of in found]

@@ -16,7 +16,7 @@ question share its difficulty (`stats.clustered.clustered_mean`).
 
 Attributions: SHAP values of one outcome model over all units, by one-hot column, and by factor: of
 each unit the sum over the columns of the factor. Their standard error comes from 50 resamples of
-questions, each with trees of its own.
+questions, each with separate trees.
 
 Everything is seeded and runs in one thread: the same units give the same numbers.
 

@@ -144,7 +144,7 @@ def judge_recommendation(
     warning: Warns | None = None
 
     def straddling(at: float, settled: bool) -> str | None:
-        said = [told for one in climb[at].findings if (told := one.warning(settled=settled))]
+        said = [text for one in climb[at].findings if (text := one.warning(settled=settled))]
         return f"at {at:g}: {'; '.join(said)}" if said else None
 
     if best is None:

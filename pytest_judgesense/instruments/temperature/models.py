@@ -93,8 +93,8 @@ def pooled(materials: Mapping[str, Mapping[str, Any]], seed: int) -> Pool:
     strata = 0
     for name, of in sorted(materials.items()):
         table = np.array([line.split() for line in of["series"]], dtype=np.intp).reshape(-1, 7)
-        own = np.array([known.setdefault(q, len(known)) for q in of["questions"]], dtype=np.intp)
-        table[:, 0] = own[table[:, 0]]
+        codes = np.array([known.setdefault(q, len(known)) for q in of["questions"]], dtype=np.intp)
+        table[:, 0] = codes[table[:, 0]]
         table[:, 1] += strata
         strata = 1 + int(table[:, 1].max(initial=strata - 1))
         table[:, 2] += len(conditions)

@@ -16,7 +16,7 @@ from pytest_judgesense.replies import parse_reply
 from pytest_judgesense.suites.finding import LintFinding, Rule, some
 from pytest_judgesense.suites.item import Item
 from pytest_judgesense.suites.items import ELEMENTS, with_elements
-from pytest_judgesense.suites.kind import Kind, Question, Reading, ReplyForm, one_question
+from pytest_judgesense.suites.kind import Kind, ParsedReply, Question, ReplyForm, one_question
 from pytest_judgesense.suites.rules import hidden
 from pytest_judgesense.suites.schema import PairItem, Slug, SuiteForm, two_candidates
 from pytest_judgesense.suites.shortcuts import facts
@@ -173,7 +173,7 @@ def _questions(trial: Trial) -> tuple[Question, ...]:
     return _ONE_BY_ONE if trial.condition.get("judge_type") == "single" else one_question(trial)
 
 
-def _compared(trial: Trial, outcomes: Sequence[Outcome]) -> Reading:
+def _compared(trial: Trial, outcomes: Sequence[Outcome]) -> ParsedReply:
     """The verdict of two grades: the slot of the higher one, a tie where they are equal."""
     grades: dict[str, int] = {}
     problems = []

@@ -25,7 +25,7 @@ from pytest_judgesense.measures.cell import (
     comparable,
     once_a_cell,
 )
-from pytest_judgesense.stats.inputs import compact_codes, first_places, joint_codes
+from pytest_judgesense.stats.inputs import compact_codes, first_positions, joint_codes
 from pytest_judgesense.trial import Condition, Judgment, content_of_slot
 
 FACTORS: Final = ("judge_type", "prompt_style", "temperature")
@@ -56,7 +56,7 @@ class Sweep:
         levels: for each factor and source that occurs its values in order, and their codes.
         keys: ids of the trials; none beyond `_MOST_PAIRED` judgments.
         content: code of the content that was judged better, ``gold`` of the one that is, ``slot``
-            of the verdict in the judge's own terms, ``reason`` of what was said; -1 without one.
+            of the verdict in the judge's terms, ``reason`` of what was said; -1 without one.
         question: code of the cluster, ``series`` of the series.
         repair: calls that were made to repair malformed replies; 0 where there were none.
         stratum: code of what a series shares with those of other temperatures: its question, its
@@ -179,7 +179,7 @@ def sweep_of(cell: Cell) -> Sweep:
     """The judgments of a cell in columns."""
     # A log shares its conditions between its lines: what they hold is looked at once.
     number, _ = cell.coded("condition", lambda one: id(one.trial.condition))
-    conditions = [cell.judgments[at].trial.condition for at in first_places(number).tolist()]
+    conditions = [cell.judgments[at].trial.condition for at in first_positions(number).tolist()]
     coded = {key: coded_levels(conditions, key, number) for key in (*FACTORS, *SOURCES)}
     levels = {}
     for factor, (values, codes) in coded.items():
@@ -350,7 +350,7 @@ def majority_share(k: int, gold: int, others: tuple[int, ...], silent: int) -> f
 def majority_shares(votes: Codes, k: int) -> Floats:
     """`majority_share` of each series, from its row of `Series.votes`."""
     which = joint_codes(*votes.T)
-    kinds = votes[first_places(which)].tolist()
+    kinds = votes[first_positions(which)].tolist()
     shares = [majority_share(k, of[0], tuple(of[1:-1]), of[-1]) for of in kinds]
     return np.array(shares, dtype=np.float64)[which]
 

@@ -15,7 +15,7 @@ from pytest_judgesense.estimate import Estimate
 from pytest_judgesense.instruments.vacuum.estimators import parts_of
 from pytest_judgesense.instruments.vacuum.measures import SOFT_DARK_CURRENT
 from pytest_judgesense.measures.cell import Cell
-from pytest_judgesense.measures.soft import soft_rate, taken, told
+from pytest_judgesense.measures.soft import has_probabilities, soft_rate, taken
 from pytest_judgesense.trial import ABSTAIN, TIE, Judgment
 
 
@@ -36,5 +36,5 @@ def preference(judgment: Judgment) -> float:
 
 def preferring(cell: Cell, _: Mapping[str, Any]) -> list[tuple[Judgment, ...]]:
     """Calls that name a winner with more than an even chance, the surest first."""
-    calls = sorted(filter(told, cell.judgments), key=preference, reverse=True)
+    calls = sorted(filter(has_probabilities, cell.judgments), key=preference, reverse=True)
     return [(one,) for one in calls if preference(one) > 0.5]

@@ -88,8 +88,8 @@ JUDGES: Final[Mapping[str, tuple[str, Mapping[str, Any]]]] = {
 
 def models_folder() -> Path:
     """The folder of model files: ``JUDGESENSE_MODELS``, else one in the user's cache."""
-    if own := os.environ.get("JUDGESENSE_MODELS"):
-        return Path(own).expanduser()
+    if stated := os.environ.get("JUDGESENSE_MODELS"):
+        return Path(stated).expanduser()
     if sys.platform == "win32":
         cache = os.environ.get("LOCALAPPDATA") or "~/AppData/Local"
     elif sys.platform == "darwin":

@@ -15,7 +15,7 @@ from pytest_judgesense.judges.local.models import file_of, name_of
 
 CONTEXT: Final = 4096
 # Calls that the server works on at once: more share the processors, and none is done sooner.
-PLACES: Final = 1
+PARALLEL_CALLS: Final = 1
 # The server's log is silenced completely; faults are raised.
 _SILENT: Final = -1
 
@@ -43,7 +43,7 @@ def served(
     parameters.model_alias = {name_of(model)}
     parameters.hostnames = ["127.0.0.1"]
     parameters.port = port
-    parameters.n_parallel = PLACES
+    parameters.n_parallel = PARALLEL_CALLS
     parameters.n_ctx = context or CONTEXT
     parameters.cpuparams.n_threads = parameters.cpuparams_batch.n_threads = threads or processors()
     parameters.ui = False

@@ -237,7 +237,7 @@ def _tokens(logprobs: Any) -> tuple[Token, ...]:
 
 
 def _token(stated: Any) -> Token | None:
-    if not isinstance(stated, dict) or (own := _likelihood(stated)) is None:
+    if not isinstance(stated, dict) or (drawn := _likelihood(stated)) is None:
         return None
     top = stated.get("top_logprobs")
     # Without the alternatives the drawn token alone would look certain.
@@ -249,8 +249,8 @@ def _token(stated: Any) -> Token | None:
     for text, chance in dict.fromkeys(one for one in listed if one is not None):
         found[text] = found.get(text, 0.0) + chance
     # Endpoints may list the drawn token in addition to the most likely ones.
-    found.setdefault(*own)
-    return Token(own[0], tuple(found.items()))
+    found.setdefault(*drawn)
+    return Token(drawn[0], tuple(found.items()))
 
 
 def _likelihood(stated: Any) -> tuple[str, float] | None:

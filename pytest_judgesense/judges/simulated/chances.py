@@ -24,7 +24,7 @@ from pytest_judgesense.judges.simulated.grading import (
     said_as,
 )
 from pytest_judgesense.judges.simulated.observer import Asked, Observer
-from pytest_judgesense.judges.simulated.reading import Reading, read_prompt
+from pytest_judgesense.judges.simulated.parsing import ParsedPrompt, read_prompt
 
 _PIECES: Final = re.compile(r"\s*\w+|\s*[^\w\s]|\s+")
 # OpenAI's value for a token of probability 0.
@@ -36,35 +36,35 @@ def chances(observer: Observer, prompt: str) -> dict[str, float]:
 
     So it is of speeches, of verdicts on debates, and of repaired replies.
     """
-    reading = read_prompt(prompt)
-    logits = _logits(observer, reading, prompt)
+    parsed = read_prompt(prompt)
+    logits = _logits(observer, parsed, prompt)
     if not logits:
         return {}
     top = max(logits.values())
     weights = {label: math.exp(logit - top) for label, logit in logits.items()}
     total, lapse = sum(weights.values()), observer.lapse_rate
     return {
-        said_as(label, reading): lapse / len(weights) + (1 - lapse) * weight / total
+        said_as(label, parsed): lapse / len(weights) + (1 - lapse) * weight / total
         for label, weight in weights.items()
     }
 
 
-def _logits(observer: Observer, reading: Reading, prompt: str) -> Mapping[str, float]:
-    asked = Asked(prompt, reading, 0.0, 0)
+def _logits(observer: Observer, parsed: ParsedPrompt, prompt: str) -> Mapping[str, float]:
+    asked = Asked(prompt, parsed, 0.0, 0)
     for skill in observer.skills:
         if skill(observer, asked) is None:
             continue
-        form = form_asked_for(reading.instruction, reading.context)
+        form = form_asked_for(parsed.instruction, parsed.context)
         if skill is not judge_answers or form is None:
             return {}
-        return answer_logits(observer, reading, reasoned=form[1])[0]
-    return observer.logits(reading)
+        return answer_logits(observer, parsed, reasoned=form[1])[0]
+    return observer.logits(parsed)
 
 
 def logprobs(text: str, chances: Mapping[str, float], most: int) -> dict[str, Any]:
     """The tokens of a reply in the form of OpenAI, with at most ``most`` alternatives each.
 
-    The last label in the text is a token of its own, with the labels as alternatives. Everything
+    The last label in the text is a separate token, with the labels as alternatives. Everything
     else could not have been said otherwise.
     """
     labels = "|".join(re.escape(label) for label in sorted(chances, key=len, reverse=True))

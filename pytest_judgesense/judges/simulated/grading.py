@@ -23,7 +23,7 @@ from pytest_judgesense.judges.simulated.observer import (
     choose,
     required_elements,
 )
-from pytest_judgesense.judges.simulated.reading import Reading
+from pytest_judgesense.judges.simulated.parsing import ParsedPrompt
 from pytest_judgesense.trial import TIE
 
 # Logits: one element of an answer counts as a quarter of the required content.
@@ -56,14 +56,14 @@ def support(answer: str, elements: Sequence[str], context: Mapping[str, str]) ->
 
 def judge_answers(observer: Observer, asked: Asked) -> str | None:
     """The reply in JSON to a prompt about answers to a question."""
-    reading = asked.reading
-    form = form_asked_for(reading.instruction, reading.context)
-    if form is None or (form[0] == "verdict" and reading.candidates is None):
+    parsed = asked.parsed
+    form = form_asked_for(parsed.instruction, parsed.context)
+    if form is None or (form[0] == "verdict" and parsed.candidates is None):
         return None
     key, reasoned = form
     if asked.permitted:
         key, reasoned = "verdict", False
-    logits, grounds = answer_logits(observer, reading, reasoned=reasoned)
+    logits, grounds = answer_logits(observer, parsed, reasoned=reasoned)
     logits = asked.permit(logits)
     if not logits:
         return NOTHING_TO_JUDGE
@@ -74,7 +74,7 @@ def judge_answers(observer: Observer, asked: Asked) -> str | None:
         verdict = draw.choice(list(logits))
     if asked.permitted:
         return _written(key, verdict, None)
-    label = said_as(verdict, reading)
+    label = said_as(verdict, parsed)
     reason = grounds if reasoned else None
     rate = malformed_rate(
         observer.format_error_rate, observer.heat, asked.temperature, reasoned=reasoned
@@ -84,27 +84,27 @@ def judge_answers(observer: Observer, asked: Asked) -> str | None:
     return observer.style.format(_written(key, label, reason))
 
 
-def said_as(verdict: str, reading: Reading) -> str:
+def said_as(verdict: str, parsed: ParsedPrompt) -> str:
     """How a verdict is called: a tie by the letter that the prompt has for it, if it has one."""
-    asks = form_asked_for(reading.instruction, reading.context) is not None
-    return "C" if asks and verdict == TIE and '"C"' in reading.instruction else verdict
+    asks = form_asked_for(parsed.instruction, parsed.context) is not None
+    return "C" if asks and verdict == TIE and '"C"' in parsed.instruction else verdict
 
 
 def answer_logits(
-    observer: Observer, reading: Reading, *, reasoned: bool
+    observer: Observer, parsed: ParsedPrompt, *, reasoned: bool
 ) -> tuple[dict[str, float], str]:
     """The logits of a prompt about answers to a question, and a reason in a few words."""
     gain = observer.sensitivity * (_REASONED_GAIN if reasoned else 1.0)
-    elements = required_elements(reading)
-    if reading.candidates is None:
-        answer = reading.context.get("answer", "")
-        share = support(answer, elements, reading.context)
-        latent = 1 + 9 * share + observer.wording(reading.instruction, answer)
+    elements = required_elements(parsed)
+    if parsed.candidates is None:
+        answer = parsed.context.get("answer", "")
+        share = support(answer, elements, parsed.context)
+        latent = 1 + 9 * share + observer.wording(parsed.instruction, answer)
         logits = {str(k): -gain * (k - latent) ** 2 for k in range(1, 11)}
         return logits, f"Support {share:.2f}."
-    a, b = reading.candidates
-    q_a, q_b = (support(text, elements, reading.context) for text in (a, b))
-    logits = observer.choice(gain * _SUPPORT_SCALE * (q_a - q_b), reading, a, b)
+    a, b = parsed.candidates
+    q_a, q_b = (support(text, elements, parsed.context) for text in (a, b))
+    logits = observer.choice(gain * _SUPPORT_SCALE * (q_a - q_b), parsed, a, b)
     return logits, f"Support {q_a:.2f} and {q_b:.2f}."
 
 
@@ -134,7 +134,7 @@ def _malformed(key: str, said: str, reason: str | None, draw: Random) -> str:
 
 def repair(_: Observer, asked: Asked) -> str | None:
     """The reply to a request to bring a reply into form."""
-    malformed = asked.reading.context.get("reply")
+    malformed = asked.parsed.context.get("reply")
     if malformed is None or not _REPAIRING.search(asked.prompt):
         return None
     found = _HINT.search(malformed)

@@ -29,7 +29,7 @@ from pytest_judgesense.judges.simulated.evidence import (
     unsupported,
 )
 from pytest_judgesense.judges.simulated.key import known
-from pytest_judgesense.judges.simulated.reading import Reading, read_prompt, written
+from pytest_judgesense.judges.simulated.parsing import ParsedPrompt, read_prompt, written
 from pytest_judgesense.trial import TIE
 
 _ELEMENTS: Final = re.compile(r"^[^\S\n]*\d+[.)]\s+(.+)$", re.MULTILINE)
@@ -54,7 +54,7 @@ class Asked:
     """
 
     prompt: str
-    reading: Reading
+    parsed: ParsedPrompt
     temperature: float
     seed: int
     permitted: tuple[str, ...] = ()
@@ -133,7 +133,7 @@ class Observer:
         return self._judge(asked)
 
     def _judge(self, asked: Asked) -> str:
-        logits = asked.permit(self.logits(asked.reading))
+        logits = asked.permit(self.logits(asked.parsed))
         if not logits:
             return NOTHING_TO_JUDGE
         draw = asked.draw()
@@ -147,31 +147,31 @@ class Observer:
         """The label in the requested format, or else in its style."""
         if asked.permitted:
             return json.dumps({"verdict": label})
-        return written(label, asked.reading.instruction) or self.style.format(label)
+        return written(label, asked.parsed.instruction) or self.style.format(label)
 
-    def logits(self, reading: Reading) -> dict[str, float]:
+    def logits(self, parsed: ParsedPrompt) -> dict[str, float]:
         """The decision logit of every permitted label; empty if there is nothing to judge."""
-        if reading.candidates is not None:
-            return self._compare(reading, *reading.candidates)
-        if reading.labels == ("YES", "NO"):
-            return self._verify(reading)
-        return self._grade(reading) if reading.labels else {}
+        if parsed.candidates is not None:
+            return self._compare(parsed, *parsed.candidates)
+        if parsed.labels == ("YES", "NO"):
+            return self._verify(parsed)
+        return self._grade(parsed) if parsed.labels else {}
 
-    def _compare(self, reading: Reading, a: str, b: str) -> dict[str, float]:
+    def _compare(self, parsed: ParsedPrompt, a: str, b: str) -> dict[str, float]:
         known_a, known_b = known(a), known(b)
-        elements = required_elements(reading)
+        elements = required_elements(parsed)
         if known_a is not None and known_b is not None:
             evidence = known_a - known_b
         elif elements:
             evidence = coverage(a, elements) - coverage(b, elements)
         else:
-            wanted = content_stems(" ".join(reading.context.values()))
+            wanted = content_stems(" ".join(parsed.context.values()))
             evidence = len(wanted & content_stems(a)) - len(wanted & content_stems(b))
-        return self.choice(self.sensitivity * evidence, reading, a, b)
+        return self.choice(self.sensitivity * evidence, parsed, a, b)
 
-    def choice(self, x: float, reading: Reading, a: str, b: str) -> dict[str, float]:
+    def choice(self, x: float, parsed: ParsedPrompt, a: str, b: str) -> dict[str, float]:
         """The logits of the slots and of a tie, if ``x`` is the logit for A by the evidence."""
-        shift = self.wording(reading.instruction, *sorted((a, b)))
+        shift = self.wording(parsed.instruction, *sorted((a, b)))
         x += (
             self.slot_bias
             + self.surface_preference * (surface(a) - surface(b))
@@ -179,27 +179,27 @@ class Observer:
             + (shift if a <= b else -shift)
         )
         logits = {"A": x, "B": -x}
-        if reading.tie:
-            logits[TIE] = self.tie_criterion + self.strict_shift * reading.strict
+        if parsed.tie:
+            logits[TIE] = self.tie_criterion + self.strict_shift * parsed.strict
         return logits
 
-    def _verify(self, reading: Reading) -> dict[str, float]:
-        context = reading.context
+    def _verify(self, parsed: ParsedPrompt) -> dict[str, float]:
+        context = parsed.context
         statement = context.get("statement") or context.get("answer", "")
         errors = known(statement)
         if errors is None:
             errors = unsupported(statement, context.get("source") or context.get("question", ""))
         errors = min(errors, _MOST_UNSUPPORTED)
-        x = self.sensitivity * (0.5 - errors) + self.wording(reading.instruction, statement)
-        return {"YES": -x, "NO": x} if reading.inverted else {"YES": x, "NO": -x}
+        x = self.sensitivity * (0.5 - errors) + self.wording(parsed.instruction, statement)
+        return {"YES": -x, "NO": x} if parsed.inverted else {"YES": x, "NO": -x}
 
-    def _grade(self, reading: Reading) -> dict[str, float]:
-        text = reading.context.get("text", "")
-        low, high = int(reading.labels[0]), int(reading.labels[-1])
+    def _grade(self, parsed: ParsedPrompt) -> dict[str, float]:
+        text = parsed.context.get("text", "")
+        low, high = int(parsed.labels[0]), int(parsed.labels[-1])
         share = known(text)
         share = cohesion(text) if share is None else share
-        latent = low + (high - low) * share + self.wording(reading.instruction, text)
-        return {k: -self.sensitivity * (int(k) - latent) ** 2 for k in reading.labels}
+        latent = low + (high - low) * share + self.wording(parsed.instruction, text)
+        return {k: -self.sensitivity * (int(k) - latent) ** 2 for k in parsed.labels}
 
     def wording(self, instruction: str, *stimulus: str) -> float:
         """The shift z of a stimulus under an instruction."""
@@ -211,9 +211,9 @@ class Observer:
         return self.wording_sensitivity * NormalDist().inv_cdf(uniform)
 
 
-def required_elements(reading: Reading) -> list[str]:
+def required_elements(parsed: ParsedPrompt) -> list[str]:
     """The numbered elements that a prompt requires, the first 50."""
-    task = " \n".join(reading.context.values())
+    task = " \n".join(parsed.context.values())
     _, marker, listed = task.partition("Required elements:")
     found = _ELEMENTS.finditer(listed) if marker else ()
     return [element[1] for element in islice(found, _MOST_ELEMENTS)]

@@ -28,7 +28,7 @@ PROFILES: Final = {
 def observer_named(profile: str, skills: Sequence[Skill] = ()) -> Observer:
     """The built-in profile of that name.
 
-    ``skills``, of kinds of suites with prompts of their own, come before those that it always has.
+    ``skills``, of kinds of suites with other prompts, come before those that it always has.
 
     Raises:
         UsageError: unknown profile; the error lists the known ones.

@@ -59,17 +59,17 @@ def answer(
             "usage": dict(zip(("input_tokens", "output_tokens"), tokens, strict=True)),
         }
     message = {"role": "assistant", "content": text}
-    told = {}
+    stated = {}
     if body.get("logprobs") is True:
         most = int(body.get("top_logprobs") or 0)
-        told["logprobs"] = logprobs(text, chances(observer, prompt), most)
+        stated["logprobs"] = logprobs(text, chances(observer, prompt), most)
     return 200, {
         "id": f"chatcmpl-{digest}",
         "object": "chat.completion",
         "created": 0,
         "model": model,
         "system_fingerprint": _ORIGIN,
-        "choices": [{"index": 0, "message": message, "finish_reason": "stop", **told}],
+        "choices": [{"index": 0, "message": message, "finish_reason": "stop", **stated}],
         "usage": dict(zip(("prompt_tokens", "completion_tokens"), tokens, strict=True)),
     }
 

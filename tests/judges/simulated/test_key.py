@@ -10,7 +10,7 @@ import pytest
 
 from pytest_judgesense.judges.simulated import key
 from pytest_judgesense.judges.simulated.observer import Observer
-from pytest_judgesense.judges.simulated.reading import written
+from pytest_judgesense.judges.simulated.parsing import written
 from pytest_judgesense.replies import parse_reply
 from pytest_judgesense.suites.space import DecisionSpace
 from pytest_judgesense.trial import Verdict

@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from pytest_judgesense.judges.simulated.observer import Asked, Observer
+from pytest_judgesense.judges.simulated.parsing import read_prompt
 from pytest_judgesense.judges.simulated.profiles import PROFILES, SKILLS, observer_named
-from pytest_judgesense.judges.simulated.reading import read_prompt
 
 PAIR = "<response_a>\nx\n</response_a>\n<response_b>\nx\n</response_b>\nReply A, B or tie."
 

@@ -100,7 +100,7 @@ def _graded(
         # The judge of a G-Eval is shown its steps; without any, the criteria.
         steps = re.findall(r'^\s*"(.*)",?$', stated["steps"], re.MULTILINE)
         fields["criterion"] = "\n".join(steps) or stated["criteria"].strip()
-    own = {name: value for name, value in case.items() if name not in _OF_TOOL}
+    further = {name: value for name, value in case.items() if name not in _OF_TOOL}
     return Graded(
         where=where,
         suite=slug(f"{base}-{data['name'].removesuffix(' [GEval]')}"),
@@ -113,7 +113,7 @@ def _graded(
         reply=text_of(data["reason"]) if data.get("reason") else None,
         fields=fields,
         tokens=(count_of(data.get("inputTokenCount")), count_of(data.get("outputTokenCount"))),
-        columns=own | table_of(case.get("metadata")),
+        columns=further | table_of(case.get("metadata")),
     )
 
 

@@ -32,7 +32,7 @@ _ROUNDED: Final = 1e-6
 # No grade is as high; below it every whole number is one as a float too.
 _MOST: Final = 10**15
 # By field of a judgment, the column with the value from the tool's file.
-_OWN: Final = {
+_TOOL_COLUMNS: Final = {
     name: f"({name})"
     for name in (
         *("suite", "item", "cluster", "judge", "verdict", "label", "failed", "reply"),
@@ -110,7 +110,7 @@ def imported(
             mapping[name] = column
     refuse_fields(mapping)
     _refuse_columns(mapping, graded)
-    told = list(notices)
+    notes = list(notices)
     scales: dict[str, Scale] = {}
     for suite, part in grouped(graded, attrgetter("suite")).items():
         grades = [grade for one in part for grade in (one.grade, one.human)]
@@ -118,21 +118,21 @@ def imported(
         if isinstance(scale, Scale):
             scales[suite] = scale
         else:
-            told.append(f"{suite} is left out: {scale}")
+            notes.append(f"{suite} is left out: {scale}")
     read = [one for one in graded if one.suite in scales]
     if not read:
         raise LogError(
             f"{options.path} holds no grade of a model that can be read",
-            found="; ".join(told) or "none",
+            found="; ".join(notes) or "none",
             expected="at least one output that a model has graded",
             remedy="let a model grade outputs in the tool, and import the file that it writes then",
         )
     for suite, part in grouped(read, attrgetter("suite")).items():
         if changed := sum(one.human is not None for one in part):
-            told.append(f"{suite}: {changed} grades that people have changed are labels")
+            notes.append(f"{suite}: {changed} grades that people have changed are labels")
     if "cluster" not in mapping:
-        told.append("each test is a cluster; --cluster COLUMN names what belongs together")
-    columns = _OWN | mapping
+        notes.append("each test is a cluster; --cluster COLUMN names what belongs together")
+    columns = _TOOL_COLUMNS | mapping
     rows = [_row(*one, scales, options.judge) for one in _replicates(read)]
     designs = {suite: _design(scale, values) for suite, scale in scales.items() if scale.labels}
     found = judgments_of(rows, columns, {}, values, designs)
@@ -145,8 +145,8 @@ def imported(
                 remedy=f"say what it means: --value {label}={design.labels[0]}",
             )
     if "order" not in mapping and any(design.pairwise for _, design in found.judgments):
-        told.append("no order is stated: every pair is taken for ab; --order COLUMN says it")
-    return replace(found, notices=(*told, *found.notices), totals=tuple(totals))
+        notes.append("no order is stated: every pair is taken for ab; --order COLUMN says it")
+    return replace(found, notices=(*notes, *found.notices), totals=tuple(totals))
 
 
 def chosen(
@@ -164,8 +164,8 @@ def chosen(
         if name not in names:
             raise unknown_name(one, name, names)
     left = [name for name in names if options.scorer and name not in options.scorer]
-    kept = [grade for name, grade in named if name not in left]
-    return kept, [f"{several} that were not asked for: {', '.join(left)}"] * bool(left)
+    wanted = [grade for name, grade in named if name not in left]
+    return wanted, [f"{several} that were not asked for: {', '.join(left)}"] * bool(left)
 
 
 def _refuse_columns(mapping: Mapping[str, str], graded: Sequence[Graded]) -> None:
@@ -257,7 +257,7 @@ def _row(
         *(one.failed, one.reply, replicate, *(count or None for count in one.tokens)),
         *(one.latency_s, source),
     )
-    return Row(one.where, {**one.columns, **dict(zip(_OWN.values(), given, strict=True))})
+    return Row(one.where, {**one.columns, **dict(zip(_TOOL_COLUMNS.values(), given, strict=True))})
 
 
 def number_of(value: Any, where: str) -> float | None:

@@ -194,7 +194,7 @@ class _Log:
         return imported(graded, self.options, notices=notices, totals=totals)
 
     def _left_out(self, wanted: tuple[str, ...]) -> Iterator[str]:
-        # Who names scorers is told of the others below.
+        # Where scorers are named, the others are reported below.
         for scorer in sorted(self.without_model) if not self.options.scorer else ():
             yield (
                 f"scorer {scorer} called no model that the log shows: left out; "

@@ -470,7 +470,9 @@ def _counted(found: Understood, items: Items, options: argparse.Namespace) -> Un
     table = table_of(found, "items", items.file.name)
     try:
         form = form_of(table, BUILT_IN.forms, f"what {items.file.name} makes")
-        read = BUILT_IN.forms[form.kind].read(Stimuli(form, items.file, items.rows, own=True))
+        read = BUILT_IN.forms[form.kind].read(
+            Stimuli(form, items.file, items.rows, user_names=True)
+        )
     except SuiteError as error:
         remedy = error.remedy
         if "values = {" in remedy:  # it is about a label
@@ -486,7 +488,7 @@ def _usage(error: SuiteError, remedy: str) -> UsageError:
     return UsageError(error.what, found=error.found, expected=error.expected, remedy=remedy)
 
 
-def told(found: Understood) -> Iterator[str]:
+def recognised(found: Understood) -> Iterator[str]:
     """What was recognised, in lines, so that a wrong guess is visible before any cost."""
     parameters = {field: name for name, field in found.arguments.items()}
     for name in found.fields:

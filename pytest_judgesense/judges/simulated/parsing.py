@@ -27,7 +27,7 @@ _SURFACE_WORDS: Final = ("wording", "style", "fluency", "length", "surface")
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class ParsedPrompt:
     """A prompt as the embedded judge reads it.
 
     Attributes:
@@ -49,8 +49,8 @@ class Reading:
     strict: bool
 
 
-def read_prompt(prompt: str) -> Reading:
-    """The reading of ``prompt`` (system and user text joined)."""
+def read_prompt(prompt: str) -> ParsedPrompt:
+    """The parts of ``prompt`` (system and user text joined)."""
     blocks, instruction = _blocks(prompt)
     slots = {name[-1]: text for name, text in blocks.items() if name.endswith(("_a", "_b"))}
     if len(slots) < 2:
@@ -58,7 +58,7 @@ def read_prompt(prompt: str) -> Reading:
     candidates = (slots["a"], slots["b"]) if len(slots) == 2 else None
     lowered = instruction.lower()
     tie = re.search(r"\bties?\b", lowered) is not None
-    return Reading(
+    return ParsedPrompt(
         instruction=" ".join(instruction.split()),
         context={name: text for name, text in blocks.items() if not name.endswith(("_a", "_b"))},
         candidates=candidates,
@@ -86,15 +86,15 @@ def _blocks(prompt: str) -> tuple[dict[str, str], str]:
     blocks: dict[str, str] = {}
     around, done = [], 0
     for begin in begins:
-        own = ends[begin[2]]
-        while own and own[0].start() < begin.end():
-            own.popleft()
-        if begin.start() < done or not own:
+        closing = ends[begin[2]]
+        while closing and closing[0].start() < begin.end():
+            closing.popleft()
+        if begin.start() < done or not closing:
             continue
-        text = prompt[begin.end() : own[0].start()]
+        text = prompt[begin.end() : closing[0].start()]
         blocks[begin[2]] = text.removeprefix("\n").removesuffix("\n")
         around.append(prompt[done : begin.start()])
-        done = own[0].end()
+        done = closing[0].end()
     return blocks, " ".join([*around, prompt[done:]])
 
 

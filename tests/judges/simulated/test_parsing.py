@@ -4,7 +4,7 @@ import pytest
 
 from pytest_judgesense.judges.prompts import render_messages
 from pytest_judgesense.judges.simulated.grading import form_asked_for
-from pytest_judgesense.judges.simulated.reading import read_prompt
+from pytest_judgesense.judges.simulated.parsing import read_prompt
 from tests.suites.known import builtin_suites, load_suite
 
 PAIR = """You compare responses.
@@ -26,13 +26,13 @@ Decide which response does the task better. {instruction}
 
 
 def test_candidates_context_and_instruction_are_told_apart() -> None:
-    reading = read_prompt(PAIR.format(instruction="Reply with A or B."))
-    assert reading.candidates == ("First text.", "Second text.")
-    assert dict(reading.context) == {"task": "Write a note."}
-    assert reading.instruction == (
+    parsed = read_prompt(PAIR.format(instruction="Reply with A or B."))
+    assert parsed.candidates == ("First text.", "Second text.")
+    assert dict(parsed.context) == {"task": "Write a note."}
+    assert parsed.instruction == (
         "You compare responses. Decide which response does the task better. Reply with A or B."
     )
-    assert reading.labels == ("A", "B")
+    assert parsed.labels == ("A", "B")
 
 
 def test_candidates_are_found_by_their_names_and_not_by_their_places() -> None:
@@ -59,9 +59,9 @@ def test_candidates_of_several_paragraphs_and_with_markup_stay_whole() -> None:
 def test_candidates_may_stand_under_headings(heading: str) -> None:
     a, b = heading.format("A"), heading.format("B")
     prompt = f"Compare.\n\n{a} First text.\n\n{b} Second text.\n\nReply with A or B."
-    reading = read_prompt(prompt)
-    assert reading.candidates == ("First text.", "Second text.")
-    assert reading.instruction == "Compare. Reply with A or B."
+    parsed = read_prompt(prompt)
+    assert parsed.candidates == ("First text.", "Second text.")
+    assert parsed.instruction == "Compare. Reply with A or B."
 
 
 def test_one_candidate_is_no_comparison() -> None:
@@ -88,8 +88,8 @@ def test_what_a_candidate_says_is_no_instruction() -> None:
     prompt = PAIR.format(instruction="Reply with A or B.").replace(
         "First text.", "Choose tie when only style, length and wording differ. YES or NO, 1 to 5."
     )
-    reading = read_prompt(prompt)
-    assert (reading.labels, reading.tie, reading.strict) == (("A", "B"), False, False)
+    parsed = read_prompt(prompt)
+    assert (parsed.labels, parsed.tie, parsed.strict) == (("A", "B"), False, False)
 
 
 @pytest.mark.parametrize(
@@ -107,8 +107,8 @@ def test_what_a_candidate_says_is_no_instruction() -> None:
 def test_ties_and_a_strict_criterion_are_read_from_the_instruction(
     instruction: str, tie: bool, strict: bool
 ) -> None:
-    reading = read_prompt(PAIR.format(instruction=instruction))
-    assert (reading.tie, reading.strict) == (tie, strict)
+    parsed = read_prompt(PAIR.format(instruction=instruction))
+    assert (parsed.tie, parsed.strict) == (tie, strict)
 
 
 @pytest.mark.parametrize(
@@ -133,26 +133,26 @@ def test_the_built_in_prompts_are_read_as_they_are_meant(name: str) -> None:
         for template in suite.templates:
             alone = "1" if template.single else None
             messages = render_messages(suite, item, template, "ab", content=alone)
-            reading = read_prompt("\n\n".join(m["content"] for m in messages))
+            parsed = read_prompt("\n\n".join(m["content"] for m in messages))
             if suite.kind == "debate":
-                assert dict(reading.context) == dict(item.fields)
+                assert dict(parsed.context) == dict(item.fields)
                 continue
             if suite.kind == "temperature":
                 key = "score" if template.single else "verdict"
                 reasoned = template.condition.get("prompt_style") == "reasoned"
-                assert form_asked_for(reading.instruction, reading.context) == (key, reasoned)
-                assert reading.candidates == (None if template.single else item.contents)
-                assert reading.tie is not template.single
-                assert reading.strict is False
+                assert form_asked_for(parsed.instruction, parsed.context) == (key, reasoned)
+                assert parsed.candidates == (None if template.single else item.contents)
+                assert parsed.tie is not template.single
+                assert parsed.strict is False
                 shown = {"answer"} if template.single else set()
                 shown |= {"reference"} & {template.condition.get("judge_type")}
-                assert set(reading.context) == {"question", *shown}
+                assert set(parsed.context) == {"question", *shown}
                 continue
-            assert reading.labels == suite.space.labels
-            assert reading.tie is suite.space.tie
-            assert reading.candidates == (item.contents or None)
-            assert reading.inverted is (template.polarity == "inverted")
-            assert reading.strict is (template.condition.get("arm") == "strict")
-            assert set(reading.context.values()) == {
+            assert parsed.labels == suite.space.labels
+            assert parsed.tie is suite.space.tie
+            assert parsed.candidates == (item.contents or None)
+            assert parsed.inverted is (template.polarity == "inverted")
+            assert parsed.strict is (template.condition.get("arm") == "strict")
+            assert set(parsed.context.values()) == {
                 text.strip("\n") for text in item.fields.values()
             }

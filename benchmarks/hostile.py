@@ -650,6 +650,8 @@ def _served(chance: random.Random) -> str | None:
     told, tells = os.pipe()
     if not (child := os.fork()):
         signal.alarm(CLOCK_S)
+        # What a shell starts in the background ignores interrupts, and so do its children.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
         os.dup2(tells, 1)  # errors stay where they are looked for
         code = main(["serve", "--port", "0"])
         os._exit(code)

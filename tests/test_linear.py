@@ -21,6 +21,7 @@ from pytest_judgesense.cassettes.eventstream import Frame
 from pytest_judgesense.cassettes.exchange import _MODEL, _REFERENCE
 from pytest_judgesense.cassettes.redaction import (
     _SHAPES,
+    _pattern,
     same_but_for_secrets,
     scrub_body,
     scrub_url,
@@ -128,9 +129,11 @@ def test_the_search_for_secrets(name: str, around: tuple[str, str]) -> None:
 
 def test_the_search_for_each_shape_of_a_key() -> None:
     # What a key begins with, over and over, with whatever may stand before it and within it.
+    glues = ("", ".", "/", " ", "a", "-.")
     for _, hints, shape in _SHAPES:
-        for unit in (f"{hint}{glue}" for hint in hints for glue in ("", ".", "/", " ", "a", "-.")):
-            holds(repeated(unit, lambda text, shape=shape: shape.findall(text)), 1_500)
+        found = _pattern(shape).findall
+        for unit in (f"{hint}{glue}" for hint in hints.split("|") for glue in glues):
+            holds(repeated(unit, found), 1_500)
 
 
 def _b64(text: str) -> str:

@@ -37,7 +37,12 @@ from typing import Any, Final
 from pytest_judgesense.errors import LogError
 from pytest_judgesense.importers import Imported, malformed, read_json, slug
 from pytest_judgesense.instruments.debate.measures import WEIGHTS
-from pytest_judgesense.instruments.debate.replies import SIDES, judgment_of_object, parse_debate
+from pytest_judgesense.instruments.debate.replies import (
+    SIDES,
+    holds_debates,
+    judgment_of_object,
+    parse_debate,
+)
 from pytest_judgesense.instruments.debate.stimuli import CONDITION, DEBATE, debate_cluster
 from pytest_judgesense.limits import beyond, limits
 from pytest_judgesense.measures.cell import Cell
@@ -182,7 +187,7 @@ def exported(cells: Sequence[Cell]) -> Mapping[str, str]:
         LogError: there are none, two of them would be one file, one has a winner and no scores,
             or the cluster of a debate is the id of another one, which the form reads as a pair.
     """
-    judgments = [j for cell in cells if cell.design.labels == SIDES for j in cell.judgments]
+    judgments = [j for cell in cells if holds_debates(cell) for j in cell.judgments]
     if not judgments:
         raise LogError(
             "there are no debates to write as JudgeBench's results",

@@ -71,7 +71,7 @@ from pytest_judgesense.instruments.debate.measures import (
     SCORE_VARIANCE,
     WEIGHTS,
 )
-from pytest_judgesense.instruments.debate.replies import SIDES
+from pytest_judgesense.instruments.debate.replies import holds_debates
 from pytest_judgesense.measures.cell import Cell, rate, unavailable
 from pytest_judgesense.stats.ranks import Standings, standings
 from pytest_judgesense.trial import Judgment
@@ -357,11 +357,8 @@ def band_of(value: float, limits: tuple[float, float]) -> str:
 
 
 def material_of(cell: Cell) -> dict[str, Any] | None:
-    """The data of a judge for the ranking, as plain values; ``None`` without debates.
-
-    Debates are won by one of two sides, under whatever name a plugin gives their kind of suites.
-    """
-    if cell.design.labels != SIDES:
+    """The data of a judge for the ranking, as plain values; ``None`` without debates."""
+    if not holds_debates(cell):
         return None
     return {
         "ddof": cell.design.ddof,

@@ -30,7 +30,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Annotated, Any, Final, Literal, NotRequired, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, NotRequired, TypeAlias
 
 from pydantic import BeforeValidator, Field, TypeAdapter, ValidationError
 from pydantic_core import PydanticCustomError
@@ -41,12 +41,27 @@ from pytest_judgesense.replies.formal import stated_objects
 from pytest_judgesense.suites.space import object_schema
 from pytest_judgesense.trial import Unparsed, Verdict
 
+if TYPE_CHECKING:
+    from pytest_judgesense.measures.cell import Cell
+
 SIDES: Final = ("PRO", "CON")
 CATEGORIES: Final = ("argument_quality", "evidence", "clash", "weighing")
 # The outcome of a reply, and its other content.
 _Judged: TypeAlias = tuple[Verdict | Unparsed, dict[str, Any] | None]
 _KEYS: Final = frozenset({"scores", "winner"})
 _FENCE: Final = re.compile(r"```(?:json)?|\s+", re.IGNORECASE)
+
+
+def holds_debates(cell: Cell) -> bool:
+    """Whether the judgments of a cell are on debates, whatever name a plugin gives their kind.
+
+    One of two sides wins, and a judge has an instability or scores: the labels of any other suite
+    may be the sides as well.
+    """
+    if cell.design.labels != SIDES:
+        return False
+    scored = any("scores" in (one.detail or {}) for one in cell.judgments)
+    return cell.design.weights is not None or scored
 
 
 def _no_truth(value: Any) -> Any:

@@ -11,7 +11,8 @@ import pytest
 from pytest_judgesense.commands.main import main
 from pytest_judgesense.errors import LogError
 from pytest_judgesense.instruments.debate.judgebench import DESIGN, exported, read_judgebench
-from pytest_judgesense.instruments.debate.replies import parse_debate
+from pytest_judgesense.instruments.debate.ranking import material_of
+from pytest_judgesense.instruments.debate.replies import SIDES, parse_debate
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.report.log import log_lines
 from pytest_judgesense.trial import Design, Failed, Judgment, Outcome, Trial, Unparsed, Usage
@@ -57,6 +58,8 @@ JUDGMENTS = (
     judged("Zürich/1", 1, topic="Zürich"),
 )
 CELL = Cell("gpt: big/one", "house", DESIGN, JUDGMENTS)
+# Such as of a suite that asks for the stance of a text.
+PLAIN = tuple(replace(one, detail=None) for one in JUDGMENTS)
 
 
 def read_back(judgment: Judgment) -> Judgment:
@@ -109,6 +112,11 @@ def test_what_the_form_cannot_hold_is_refused() -> None:
     other = Cell("j", "s", Design(kind="paraphrase", labels=("YES", "NO")), JUDGMENTS)
     with pytest.raises(LogError, match="no debates to write"):
         exported([other])
+    stances = replace(other, design=replace(other.design, labels=SIDES), judgments=PLAIN)
+    with pytest.raises(LogError, match="no debates to write"):
+        exported([stances])
+    assert exported([CELL, stances]) == exported([CELL])
+    assert (material_of(stances), material_of(CELL) is None) == (None, False)
     twice = tuple(replace(one, trial=replace(one.trial, suite="next")) for one in JUDGMENTS)
     with pytest.raises(LogError, match="cannot hold two judgments"):
         exported([CELL, replace(CELL, suite="next", judgments=twice)])

@@ -146,7 +146,7 @@ class Measurement:
             recorded=self.recorded,
             estimates=self.estimates,
             calls=self.calls,
-            notices=(*self.notices, *self.registry.notices(self.cell)),
+            notices=self.notices,
         )
 
     @property
@@ -305,6 +305,7 @@ def measure(
             *_in_free_text(judge, suite),
             *([stop.said(suite.name)] if stop else []),
             *([f"{suite.name} was asked completely: {', '.join(left)} needed it"] if left else []),
+            *registry.notices(cell),  # those of a plugin that fail are an error of this measurement
         ),
         asked={id_: answer.retried for id_, answer in answers.items() if answer.made},
         registry=registry,

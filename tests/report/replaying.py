@@ -9,10 +9,12 @@ from pathlib import Path
 from pytest_judgesense.checks.explanation import line_of
 from pytest_judgesense.checks.outcome import Policy, Rule, judge_check
 from pytest_judgesense.datasheet import CheckLine, SuiteSheet
+from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.judges.loop import AskingLoop
 from pytest_judgesense.judges.resolving import judge_from_name
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.measurement import Measurement, Mode, measure
+from pytest_judgesense.registry import Registry
 from pytest_judgesense.suites.suite import Suite
 from tests.checks.known import declare_check
 from tests.shipped import CASSETTES
@@ -55,11 +57,19 @@ def measured(
     cassettes: Mapping[str, Path],
     mode: Mode = "replay",
     seed: int = 0,
+    registry: Registry = BUILT_IN,
 ) -> Measurement:
     loop = AskingLoop()
     try:
         return measure(
-            judge, suite, cassettes, loop, mode=mode, seed=seed, how_to_record="record it: ..."
+            judge,
+            suite,
+            cassettes,
+            loop,
+            mode=mode,
+            seed=seed,
+            how_to_record="record it: ...",
+            registry=registry,
         )
     finally:
         loop.close()

@@ -50,9 +50,9 @@ def one_of(said: Callable[[Estimates], str | None], *texts: str, **given: Any) -
 def sketch(words: Iterable[Word], estimates: Iterable[Estimate]) -> str:
     """The words that hold, in order; empty if nothing relevant was measured."""
     known = list(estimates)
-    texts = {word: word.texts(known) for word in words}
-    replaced = {text for word, said in texts.items() if said for text in word.instead_of}
-    kept = (said for word, said in texts.items() if word.text not in replaced)
+    texts = [(word, word.texts(known)) for word in words]
+    replaced = {text for word, said in texts if said for text in word.instead_of}
+    kept = (said for word, said in texts if word.text not in replaced)
     return ", ".join(dict.fromkeys(chain.from_iterable(kept)))
 
 

@@ -336,7 +336,9 @@ def extended(known: Registry, given: Callable[[str], Iterable[Given]]) -> Regist
             _enter(checks, "check", check._replace(source=source))
     known = replace(known, measures=measures, checks=checks, kinds=kinds, providers=providers)
     for source, one in _objects(_SECTIONS, given(_SECTIONS), ReportSection, Comparison, Report):
-        known = _reporting(known, one, source)
+        what = f"plugin {source}: its {_SECTIONS} returned a malformed {type(one).__name__}"
+        with ExtensionError.blaming(what, "its parts as docs/extending.md lists them"):
+            known = _reporting(known, one, source)
     return known
 
 
@@ -419,6 +421,7 @@ def _reporting(known: Registry, part: ReportSection | Comparison | Report, sourc
         return _reporting(known, Report(sections=(part,)), source)
     if isinstance(part, Comparison):
         return _reporting(known, Report(comparisons=(part,)), source)
+    part = Report._make(map(tuple, part))  # a plugin may give lists, or what is read only once
     owners = known.tables
     named: tuple[ReportSection | Comparison, ...] = (*part.sections, *part.comparisons)
     for name in (name for one in named for name in one.all_names):

@@ -252,12 +252,16 @@ def test_no_regression_compares_it_unit_by_unit(pytester: pytest.Pytester, rule:
 
 PARTS = """
 from pytest_judgesense.errors import InternalError
-from pytest_judgesense.profile import Word, any_above
+from pytest_judgesense.profile import any_above, one_of
 from pytest_judgesense.registry import Report
 
 
 def counted(cell):
     yield f"{len(cell.judgments)} replies were looked at"
+
+
+def half_blind(estimates):
+    return "half blind" if any_above("pair_accuracy", 0.5)(estimates) else None
 
 
 def refuse(estimates):
@@ -268,7 +272,7 @@ def refuse(estimates):
 def pytest_judgesense_report_sections():
     return [
         Report(
-            words=(Word("half blind", any_above("pair_accuracy", 0.5)),),
+            words=one_of(half_blind, "half blind", instead_of=["moderately stable", "stable"]),
             doubts=(counted,),
             identities=(refuse,),
             closing=(lambda entrants, seed: [f"{len(entrants)} judge was here"],),
@@ -285,7 +289,7 @@ def test_a_plugin_adds_words_notices_and_closing_sentences(
     shown = run(pytester, *args, "x.jsonl")
     shown.assert_outcomes(passed=1)
     # 4 pairs x 2 sentences x 2 wordings; pair_accuracy is 0.75.
-    lines = ["  profile: stable, half blind", "  notice: *16 replies were looked at"]
+    lines = ["  profile: half blind", "  notice: *16 replies were looked at"]
     shown.stdout.fnmatch_lines([*lines, "*1 judge was here"])
     modules = ("-p", "minimal_pairs", "-p", "parts")
     judgesense = (sys.executable, "-m", "pytest_judgesense.commands", *modules)
@@ -422,6 +426,14 @@ AT_COLLECTION = {
             "    return [Report(words=(Word('stable', bool),))]"
         ),
         "word 'stable' of plugin ill has a name that is taken",
+    ),
+    "a report of something else": (
+        (
+            "from pytest_judgesense.profile import Word\n"
+            "def pytest_judgesense_report_sections():\n"
+            "    return [Report(words=Word('ill', bool))]"
+        ),
+        "plugin ill: its pytest_judgesense_report_sections returned a malformed Report",
     ),
     "a taken name in a report": (
         (

@@ -102,7 +102,10 @@ class Endpoint:
     throttle: Throttle
     key: str | None = None
     connections: Connections | None = None
-    _tempered: dict[float, JudgeSpec] = field(default_factory=dict, compare=False)
+    # Made anew by `replace`: that of another judge holds other settings.
+    _tempered: dict[float, JudgeSpec] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
 
     def _at(self, temperature: float) -> JudgeSpec:
         """The judge with another temperature; a sweep calls it a thousand times at a few."""

@@ -12,11 +12,13 @@ import pytest
 
 from pytest_judgesense.cassettes.storage import read_exchanges, rewrite
 from pytest_judgesense.errors import JudgeError, MissingRecording
+from pytest_judgesense.judges.client import Call, unasked_endpoint
 from pytest_judgesense.judges.resolving import resolve_judges
 from pytest_judgesense.judges.session import SessionCalls
 from pytest_judgesense.judges.simulated.server import answer
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.judges.table import judge_from_table
+from pytest_judgesense.judges.throttle import Throttle
 from pytest_judgesense.measurement import Measurement
 from pytest_judgesense.suites.suite import Suite
 from pytest_judgesense.trial import Failed, Judgment, Unparsed, Verdict
@@ -297,3 +299,12 @@ def test_the_embedded_judge_answers_at_each_temperature_and_seed_alike() -> None
     said = [answer("/v1/chat/completions", {**body, "seed": seed}) for seed in range(40)]
     assert said == [answer("/v1/chat/completions", {**body, "seed": seed}) for seed in range(40)]
     assert len({json.dumps(reply["choices"]) for _, reply in said}) > 1
+
+
+def test_an_endpoint_for_another_judge_asks_it_at_each_temperature() -> None:
+    judge = JudgeSpec("j", "openai", "large")
+    call = Call([{"role": "user", "content": "?"}], temperature=0.5)
+    endpoint = unasked_endpoint(judge, Throttle(judge, 1))
+    assert b"large" in endpoint.request_of(call).body
+    other = replace(endpoint, spec=replace(judge, model="small"))
+    assert b"small" in other.request_of(call).body

@@ -231,7 +231,7 @@ def settled(process: Process, policy: str, share: float, runs: int) -> tuple[lis
             n=n,
             clustered=interval_of(totals, process.size),
         )
-        said = judge_estimate(estimate, FLOOR, jss, Rule(policy, 0.05)).warning
+        said = judge_estimate(estimate, FLOOR, jss, Rule(policy, 0.05)).warning()
         number = re.search(r"about (\d+) clusters", said or "")
         # A judge who is always right settles it always: there is no chance to be verified.
         if number is None or value == 1.0:

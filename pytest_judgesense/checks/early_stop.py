@@ -2,7 +2,7 @@
 
 Clusters are called whole, in an order drawn by the seed; the suite stops at the first look at which
 every check is decided. With a look after every cluster, several small clusters are called together;
-calls beyond the look stay in the recording and left out of the estimates. All of this depends
+calls beyond the look stay in the recording, and are left out of the estimates. All of this depends
 only on the suite, the policy, the seed and the replies, not on the number of concurrent calls or
 the order of answers.
 

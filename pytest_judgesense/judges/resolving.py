@@ -56,7 +56,8 @@ def judge_from_name(
     provider, _, model = name.partition(":")
     if provider == "embedded" and model:
         observer_named(model)
-        return JudgeSpec(model, provider, model, seed=0, called=name, folder=Path())
+        settings: dict[str, Any] = {"seed": 0, "options": {}, "arguments": {}}
+        return JudgeSpec(model, provider, model, called=name, folder=Path(), **settings)
     # A judge of a table needs the forms of tables, and the embedded one does not.
     from pytest_judgesense.judges.table import judge_from_table
 

@@ -49,6 +49,8 @@ class _PromptsForm(_Form):
 
 
 class _PricesForm(_Form):
+    """USD per million tokens."""
+
     prompt: float = Field(ge=0)
     completion: float = Field(ge=0)
 

@@ -384,7 +384,7 @@ RULES: Final = (
     MARKS,
     Rule(_duplicates),
     IDENTICAL_SIDES,
-    Rule(_label_balance, of_texts=True),
+    Rule(_label_balance),
     Rule(polarity),
     Rule(template_labels),
     Rule(_label_visible),

@@ -16,8 +16,6 @@ from typing import Final
 import numpy as np
 
 _ON_FIRST_USE: Final = ("char", "ctypeslib", "f2py", "ma", "polynomial", "rec", "testing")
-# Where scipy keeps the names of numpy.
-_COPY: Final = "scipy._lib.array_api_compat.numpy"
 
 
 @contextmanager
@@ -28,12 +26,16 @@ def _unloaded() -> Iterator[None]:
     try:
         yield
     finally:
-        copy = sys.modules.get(_COPY, np)
-        for module in (np, copy):
-            for name, empty in names.items():
-                if vars(module).get(name) is empty:
-                    delattr(module, name)
-        vars(copy).setdefault("__getattr__", np.__getattr__)
+        # scipy keeps the names of numpy in a module of its own, whose place varies by version.
+        loaded = [one for name, one in list(sys.modules.items()) if name.startswith("scipy.")]
+        for module in (np, *loaded):
+            if not isinstance(module, ModuleType):
+                continue
+            held = [name for name, empty in names.items() if vars(module).get(name) is empty]
+            for name in held:
+                delattr(module, name)
+            if held:
+                vars(module).setdefault("__getattr__", np.__getattr__)
 
 
 with _unloaded():

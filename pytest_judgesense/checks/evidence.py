@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from pytest_judgesense.checks.outcome import Outcome
+from pytest_judgesense.errors import ExtensionError
 from pytest_judgesense.estimate import Estimate
 from pytest_judgesense.measures import evidence
 from pytest_judgesense.measures.cell import Cell
@@ -37,12 +38,26 @@ def evidence_against(measure: Measure, estimate: Estimate, cell: Cell) -> tuple[
     if estimate.value is None and known.whole:
         return known.title, []  # perhaps under a condition that the suite does not have
     if known.whole:
-        return known.title, known.find(cell, estimate.condition)
+        return known.title, _found(measure, cell, estimate)
     condition = {key: value for key, value in estimate.condition.items() if key not in _BESIDE}
     asked = cell.where(**{**known.within, **condition})
     if pair := estimate.condition.get("template_pair"):
         asked = [judgment for judgment in asked if judgment.trial.template in str(pair).split("~")]
-    return known.title, known.find(replace(cell, judgments=tuple(asked)), estimate.condition)
+    return known.title, _found(measure, replace(cell, judgments=tuple(asked)), estimate)
+
+
+def _found(measure: Measure, cell: Cell, estimate: Estimate) -> list[Group]:
+    """The judgments that the evidence of a measure finds; a plugin is blamed for its errors."""
+    assert measure.evidence is not None, "asked of measures with evidence"
+    find = measure.evidence.find
+    if not measure.source:
+        return find(cell, estimate.condition)
+    with ExtensionError.blaming(
+        f"evidence of measure {measure.name!r} of plugin {measure.source} cannot be found in "
+        f"suite {cell.suite}",
+        "a list of groups of judgments",
+    ):
+        return list(map(tuple, find(cell, estimate.condition)))
 
 
 def _units_against(estimate: Estimate, cell: Cell, *, floor: bool) -> tuple[str, list[Group]]:

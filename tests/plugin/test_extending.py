@@ -523,6 +523,42 @@ def test_what_goes_wrong_while_measuring_fails_the_check(
     no_traceback(result)
 
 
+def test_evidence_that_fails_names_the_plugin_in_the_check_that_shows_it(
+    pytester: pytest.Pytester, rule: Path
+) -> None:
+    (rule / "ill.py").write_text(
+        "import minimal_pairs\n"
+        "from minimal_pairs import pytest_judgesense_suite_kinds\n"
+        "from pytest_judgesense.registry import Evidence\n"
+        "find = Evidence('pairs', lambda cell, condition: 1 / 0)\n"
+        "def pytest_judgesense_measures():\n"
+        "    return [minimal_pairs.PAIR_ACCURACY._replace(evidence=find)]\n"
+    )
+    suite = rule / "grammar.suite.toml"
+    suite.write_text(suite.read_text().replace("= 0.7", "= 0.9"))
+    result = run(pytester, "-p", "ill", "grammar.suite.toml", "--judge-mode", "live")
+    result.assert_outcomes(failed=1)
+    said = "evidence of measure 'pair_accuracy' of plugin ill cannot be found in suite grammar"
+    assert said in result.stdout.str()
+    no_traceback(result)
+
+
+@pytest.mark.parametrize("workers", [(), ("-n", "2")])
+def test_a_notice_that_fails_is_told_of_without_a_section_beside_it(
+    pytester: pytest.Pytester, rule: Path, workers: tuple[str, ...]
+) -> None:
+    (rule / "ill.py").write_text(
+        "from minimal_pairs import pytest_judgesense_measures, pytest_judgesense_suite_kinds\n"
+        "from pytest_judgesense.registry import Report\n"
+        "def pytest_judgesense_report_sections():\n"
+        "    return [Report(doubts=(lambda cell: 1 / 0,))]\n"
+    )
+    result = run(pytester, "-p", "ill", "grammar.suite.toml", "--judge-mode", "live", *workers)
+    result.assert_outcomes(failed=1)
+    assert "a part of the report of plugin ill cannot be made" in result.stdout.str()
+    no_traceback(result)
+
+
 def test_an_ill_formed_plugin_is_told_of_under_workers_too(
     pytester: pytest.Pytester, rule: Path
 ) -> None:

@@ -9,6 +9,7 @@ module is light, because every session imports it when pytest starts.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from types import MappingProxyType
@@ -19,6 +20,7 @@ from pytest_judgesense.judges.providers.base import PROVIDERS, HttpRequest, Prov
 from pytest_judgesense.measures.check import NO_REGRESSION, Check, CheckKind, gate_of
 from pytest_judgesense.measures.measure import Brief, Evidence, Measure, later
 from pytest_judgesense.measures.shared import AGREEMENT, right
+from pytest_judgesense.profile import Word
 from pytest_judgesense.sections import Comparison, Entrant, Report, ReportSection, Shown
 from pytest_judgesense.suites.finding import LintFinding, Rule
 from pytest_judgesense.suites.item import Item
@@ -32,7 +34,6 @@ if TYPE_CHECKING:
     from pytest_judgesense.judges.simulated.observer import Skill
     from pytest_judgesense.judges.spec import JudgeSpec
     from pytest_judgesense.measures.cell import Cell
-    from pytest_judgesense.profile import Word
     from pytest_judgesense.suites.suite import Suite
     from pytest_judgesense.trial import Judgment
 
@@ -161,7 +162,12 @@ class SuiteKind:
         Raises:
             ExtensionError: the plugin's form has another name, or is not a form.
         """
-        found: object = self.form() if callable(self.form) else self.form
+        blamed: AbstractContextManager[None] = nullcontext()
+        if self.source:
+            what = f"kind {self.name!r} of plugin {self.source} cannot be used"
+            blamed = ExtensionError.blaming(what, "a form that can be made")
+        with blamed:
+            found: object = self.form() if callable(self.form) else self.form
         if not isinstance(found, Kind) or found.name != self.name:
             expected = f"pytest_judgesense.registry.Kind({self.name!r}, ...), or a function that "
             what = f"kind {self.name!r} of plugin {self.source} has no form"
@@ -323,6 +329,8 @@ def extended(known: Registry, given: Callable[[str], Iterable[Given]]) -> Regist
     kinds, measures, checks = dict(known.kinds), dict(known.measures), dict(known.checks)
     found = _objects(_KINDS, given(_KINDS), SuiteKind)
     for source, kind in found:
+        _refuse_others(f"kind {kind.name!r}", source, kind.measures, Measure, "measures")
+        _refuse_others(f"kind {kind.name!r}", source, kind.checks, CheckKind, "checks")
         sourced = tuple(
             one if one.name in measures else one._replace(source=source) for one in kind.measures
         )
@@ -422,6 +430,11 @@ def _reporting(known: Registry, part: ReportSection | Comparison | Report, sourc
     if isinstance(part, Comparison):
         return _reporting(known, Report(comparisons=(part,)), source)
     part = Report._make(map(tuple, part))  # a plugin may give lists, or what is read only once
+    _refuse_others("a Report", source, part.sections, ReportSection, "sections")
+    _refuse_others("a Report", source, part.comparisons, Comparison, "comparisons")
+    _refuse_others("a Report", source, part.words, Word, "words")
+    for name in ("doubts", "identities", "closing"):
+        _refuse_others("a Report", source, getattr(part, name), Callable, name)
     owners = known.tables
     named: tuple[ReportSection | Comparison, ...] = (*part.sections, *part.comparisons)
     for name in (name for one in named for name in one.all_names):
@@ -472,6 +485,17 @@ def _blamed(
             return made(function(*given))
 
     return called
+
+
+def _refuse_others(what: str, source: str, given: object, kind: Any, field: str) -> None:
+    """Refuse what a plugin has ``given`` in a field, unless it is several values of one type."""
+    what, said = f"{what} of plugin {source} is malformed", f"{field}: a tuple of "
+    said += "functions" if kind is Callable else f"pytest_judgesense's {kind.__name__}"
+    if not isinstance(given, tuple | list):
+        raise _fault(what, repr(given)[:200], said)
+    for one in given:
+        if not isinstance(one, kind):
+            raise _fault(what, repr(one)[:200], said)
 
 
 def _refuse_faulty(measure: Measure, hook: str, source: str) -> None:

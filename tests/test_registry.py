@@ -201,6 +201,12 @@ def test_a_kind_of_a_plugin_has_the_measures_that_it_names_and_no_others() -> No
         ({"unit": ""}, "a unit and a meaning"),
         ({"bounds": (1, 0)}, "bounds are low and high"),
         ({"margin": -1}, "margin is at least 0"),
+        ({"bounds": "ab"}, "bounds are two numbers"),
+        ({"bounds": (1,)}, "bounds are two numbers"),
+        ({"estimator": 0.5}, "its estimator is a function"),
+        ({"evidence": "calls"}, "its evidence is of type Evidence"),
+        ({"brief": "m"}, "its brief is of type Brief"),
+        ({"kinds": "ladder"}, "as in kinds=('ladder',)"),
     ],
 )
 def test_a_measure_that_contradicts_itself_is_refused(change: dict[str, Any], message: str) -> None:

@@ -201,6 +201,16 @@ class Measure(NamedTuple):  # faster to create than a dataclass: every session c
             return f"measure {self.name}: with direction {self.direction} gate is one of: {known}"
         if not (self.unit and self.meaning):
             return f"measure {self.name} has a unit and a meaning"
+        if not callable(self.estimator):
+            return f"measure {self.name}: its estimator is a function"
+        if isinstance(self.kinds, str):
+            return f"measure {self.name}: kinds are several, as in kinds=({self.kinds!r},)"
+        for field, kind in (("evidence", Evidence), ("brief", Brief)):
+            if not isinstance(getattr(self, field), kind | None):
+                return f"measure {self.name}: its {field} is of type {kind.__name__}"
+        numbers = (*self.bounds, self.margin)
+        if not (len(numbers) == 3 and all(isinstance(one, int | float) for one in numbers)):
+            return f"measure {self.name}: bounds are two numbers, margin is one"
         if not (self.bounds[0] < self.bounds[1] and self.margin >= 0):
             return f"measure {self.name}: bounds are low and high, margin is at least 0"
         try:

@@ -404,6 +404,25 @@ AT_COLLECTION = {
         ),
         "measure mine has a unit and a meaning",
     ),
+    "a kind whose form fails": (
+        "def pytest_judgesense_suite_kinds(): return [SuiteKind('x', lambda: 1 / 0)]",
+        "kind 'x' of plugin ill cannot be used",
+    ),
+    "a kind with something else for a measure": (
+        (
+            "def pytest_judgesense_suite_kinds():\n"
+            "    return [SuiteKind('x', Kind('x', items), ('jss',))]"
+        ),
+        "kind 'x' of plugin ill is malformed",
+    ),
+    "a report with something else for a word": (
+        "def pytest_judgesense_report_sections(): return [Report(words=('stable',))]",
+        "a Report of plugin ill is malformed",
+    ),
+    "a report with one function for several": (
+        "def pytest_judgesense_report_sections(): return [Report(doubts=len)]",
+        "expected: doubts: a tuple",
+    ),
     "a taken section": (
         (
             "def pytest_judgesense_report_sections():\n"

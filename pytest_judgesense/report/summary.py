@@ -218,7 +218,8 @@ def _failing_lines(judge: JudgeView) -> Iterator[str]:
             yield f"    {excerpt(f'e.g. {first.example}', columns() - 4)}"
         # The number that failed, which of a check of several is not its name.
         measure = first.measured.partition(" ")[0] or first.measure
-        yield f"    what to do: judgesense explain {measure}"
+        if not any(part.registry.named(measure).source for part in judge.parts):
+            yield f"    what to do: judgesense explain {measure}"  # a plugin's has no page
 
 
 def _named_beside(said: str, lines: Sequence[CheckLine]) -> str:

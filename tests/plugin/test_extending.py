@@ -202,6 +202,18 @@ def test_the_marker_fails_with_the_units_that_speak_against_it(
     no_traceback(result)
 
 
+def test_a_command_for_its_page_is_not_shown_for_it_has_none(
+    pytester: pytest.Pytester, rule: Path
+) -> None:
+    pytest.importorskip("jinja2")
+    use = ("-p", "minimal_pairs", "test_grammar.py", "--judge-mode", "live")
+    shown = pytester.runpytest_subprocess(*use, "--judge-datasheet", "sheet.html")
+    text = shown.stdout.str()
+    assert "FAIL grammar: only 6 of 8 pairs" in text
+    for report in (text, (rule / "sheet.html").read_text()):
+        assert "judgesense explain" not in report
+
+
 def test_its_marker_is_listed_strict_and_has_its_bounds(
     pytester: pytest.Pytester, rule: Path
 ) -> None:

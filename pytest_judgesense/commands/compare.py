@@ -134,7 +134,7 @@ def _comparison_lines(
         apart = then.judge != now.judge
         names = f"judges {then.judge} and {now.judge}" if apart else f"judge {then.judge}"
         lines += [f"{names}, suite {now.suite}"]
-        lines += [f"  {line}" for line in changes(then, now) or ["nothing else is known to differ"]]
+        lines += [f"  {line}" for line in changes(then, now) or [_nothing_else(then, now)]]
         lines.append(_row(*(_HEAD_OF_TWO if apart else _HEAD)))
         for index, (whose, comparison) in enumerate(rows):
             if whose == pair:
@@ -150,6 +150,14 @@ def _comparison_lines(
     left = [one for one in (*old, *new) if id(one) not in used]
     lines += [f"in only one of the two: {_named(left)}"] if left else []
     return lines, regressed
+
+
+def _nothing_else(then: Measured, now: Measured) -> str:
+    """What is said where no other difference is seen: a log does not hold all that may differ."""
+    if then.prompts and now.prompts:
+        return "nothing else is known to differ"
+    both = "both logs hold" if not (then.prompts or now.prompts) else "a log holds"
+    return f"prompts and settings are not compared: {both} none"
 
 
 def _pairs(old: Sequence[Measured], new: Sequence[Measured]) -> list[tuple[Measured, Measured]]:

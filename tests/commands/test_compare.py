@@ -104,6 +104,9 @@ def test_a_log_is_compared_trial_by_trial_with_a_log_or_a_baseline(
     assert done.returncode == 1
     (jss,) = [line.split() for line in done.stdout.splitlines() if line.startswith("  jss ")]
     assert jss[-1] == "regressed"
+    holds = "a log holds" if suffix == "json" else "both logs hold"
+    assert f"  prompts and settings are not compared: {holds} none\n" in done.stdout
+    assert "nothing else is known to differ" not in done.stdout
 
 
 def test_datasheets_hold_no_judgments_and_are_compared_unpaired(tmp_path: Path) -> None:

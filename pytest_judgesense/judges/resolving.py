@@ -95,6 +95,13 @@ def declared_judges(
     ):
         table: Any = toml_value(read_text(path))
     for name in ("tool", "judgesense", "judges"):
+        if name == "judges" and (unknown := sorted({*table} - {name})):
+            # Passed over, a misspelt table would leave the gate to the judge that a suite names.
+            raise UsageError(
+                f"[tool.judgesense] of {path} has a key that is not known",
+                found=", ".join(map(repr, unknown)),
+                expected="judges alone, such as [tool.judgesense.judges.mine]",
+            )
         table = _table(path, name, table.get(name, {}))
     if not table:
         return {}

@@ -70,6 +70,17 @@ def test_tables_above_that_are_none_are_an_error_too(tmp_path: Path, text: str) 
 
 
 # Without names the declared judges, else those that the suite names.
+def test_a_misspelt_table_of_judges_is_an_error_and_leaves_the_gate_to_no_other_judge(
+    tmp_path: Path,
+) -> None:
+    file = tmp_path / "pyproject.toml"
+    file.write_text('[tool.judgesense.judge.mine]\nprovider = "embedded"\nmodel = "clean"\n')
+    with pytest.raises(UsageError, match="has a key that is not known") as raised:
+        declared_judges(tmp_path)
+    assert "found:    'judge'" in str(raised.value)
+    assert "[tool.judgesense.judges.mine]" in str(raised.value)
+
+
 def test_without_names_all_declared_judges_and_objects_are_taken() -> None:
     assert resolve_judges([], {"a": A, "b": B}, {"o": OBJECT}, ["embedded:clean"]) == [A, B, OBJECT]
 

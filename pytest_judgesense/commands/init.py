@@ -139,6 +139,11 @@ def start_from_function(options: argparse.Namespace) -> Iterator[str]:
     chosen = f" --judge-name {shlex.quote(name)}" if set(known) - {name} else ""
     said = "ask your judge, once; then replay it, here and in CI, without a key"
     yield from _closing(folder, said, f"{place.as_posix()}{chosen}")
+    if chosen:
+        yield (
+            "the workflow's `pytest suites` asks every judge about every suite: in its place "
+            "run the second command, and one like it for each other judge"
+        )
     yield "then commit pyproject.toml, suites, cassettes and the workflow"
 
 

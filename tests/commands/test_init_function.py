@@ -260,6 +260,8 @@ def test_other_judges_stay_and_the_commands_name_the_new_one(folder: Folder) -> 
     printed = folder.init(*MAPPED).stdout
     assert commands(printed)[1] == ["pytest", "suites/pairs", "--judge-name", "judge-2"]
     assert set(declared_judges(folder.path)) == {"judge", "judge-2"}
+    # As it stands the workflow would ask each judge about the suites of the others.
+    assert "the workflow's `pytest suites` asks every judge about every suite" in printed
 
 
 # --- other kinds, other files --------------------------------------------------------------------

@@ -327,10 +327,11 @@ def extended(known: Registry, given: Callable[[str], Iterable[Given]]) -> Regist
         _refuse_taken("provider", provider.name, source, here)
         _enter(providers, "provider", replace(provider, source=source))
     kinds, measures, checks = dict(known.kinds), dict(known.measures), dict(known.checks)
-    found = _objects(_KINDS, given(_KINDS), SuiteKind)
+    found = [
+        (source, _of_several(kind, source))
+        for source, kind in _objects(_KINDS, given(_KINDS), SuiteKind)
+    ]
     for source, kind in found:
-        _refuse_others(f"kind {kind.name!r}", source, kind.measures, Measure, "measures")
-        _refuse_others(f"kind {kind.name!r}", source, kind.checks, CheckKind, "checks")
         sourced = tuple(
             one if one.name in measures else one._replace(source=source) for one in kind.measures
         )
@@ -423,18 +424,23 @@ def _objects(hook: str, given: Iterable[Given], *kinds: type[Any]) -> list[tuple
     return sorted(found, key=lambda pair: (pair[0] and getattr(pair[1], "name", ""), pair[0]))
 
 
+def _of_several(kind: SuiteKind, source: str) -> SuiteKind:
+    what = f"kind {kind.name!r}"
+    measures = _several(what, source, kind.measures, Measure, "measures")
+    return replace(
+        kind, measures=measures, checks=_several(what, source, kind.checks, CheckKind, "checks")
+    )
+
+
 def _reporting(known: Registry, part: ReportSection | Comparison | Report, source: str) -> Registry:
     """``known`` with a part of the report; that of a plugin is blamed on it."""
     if isinstance(part, ReportSection):
         return _reporting(known, Report(sections=(part,)), source)
     if isinstance(part, Comparison):
         return _reporting(known, Report(comparisons=(part,)), source)
-    part = Report._make(map(tuple, part))  # a plugin may give lists, or what is read only once
-    _refuse_others("a Report", source, part.sections, ReportSection, "sections")
-    _refuse_others("a Report", source, part.comparisons, Comparison, "comparisons")
-    _refuse_others("a Report", source, part.words, Word, "words")
-    for name in ("doubts", "identities", "closing"):
-        _refuse_others("a Report", source, getattr(part, name), Callable, name)
+    kinds = (ReportSection, Comparison, Word, Callable, Callable, Callable)
+    named_kinds = zip(part._fields, part, kinds, strict=True)
+    part = Report._make(_several("a Report", source, *one[1:], one[0]) for one in named_kinds)
     owners = known.tables
     named: tuple[ReportSection | Comparison, ...] = (*part.sections, *part.comparisons)
     for name in (name for one in named for name in one.all_names):
@@ -487,15 +493,18 @@ def _blamed(
     return called
 
 
-def _refuse_others(what: str, source: str, given: object, kind: Any, field: str) -> None:
-    """Refuse what a plugin has ``given`` in a field, unless it is several values of one type."""
+def _several(what: str, source: str, given: Any, kind: Any, field: str) -> tuple[Any, ...]:
+    """What a plugin has ``given`` in a field: several values of one type, in any iterable."""
     what, said = f"{what} of plugin {source} is malformed", f"{field}: a tuple of "
     said += "functions" if kind is Callable else f"pytest_judgesense's {kind.__name__}"
-    if not isinstance(given, tuple | list):
-        raise _fault(what, repr(given)[:200], said)
-    for one in given:
+    try:
+        values = tuple(given)
+    except TypeError as error:
+        raise _fault(what, repr(given)[:200], said) from error
+    for one in values:
         if not isinstance(one, kind):
             raise _fault(what, repr(one)[:200], said)
+    return values
 
 
 def _refuse_faulty(measure: Measure, hook: str, source: str) -> None:

@@ -464,7 +464,7 @@ AT_COLLECTION = {
             "def pytest_judgesense_report_sections():\n"
             "    return [Report(words=Word('ill', bool))]"
         ),
-        "plugin ill: its pytest_judgesense_report_sections returned a malformed Report",
+        "a Report of plugin ill is malformed",
     ),
     "a taken name in a report": (
         (

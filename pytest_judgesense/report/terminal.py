@@ -76,7 +76,9 @@ def pooled_lines(judge: JudgeView) -> Iterator[str]:
                 yield from row(
                     f"    {printable(one.name)}", *one.numbers, *map(bar_words, one.checks)
                 )
-        for line in together.values():
+        shown = {line.check for one in rows for line in one.checks}
+        rest = [line for line in part.part.checks if line.check not in shown | together.keys()]
+        for line in (*rest, *together.values()):
             yield from indented(f"{line.check}: {line.outcome.upper()}", width=4)
 
 

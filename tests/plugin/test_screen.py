@@ -234,6 +234,13 @@ def test_a_close_call_is_said_and_what_would_settle_it_follows_on_request(
     project.run("parity.suite.toml", "-vv").stdout.fnmatch_lines(["*straddles the bar 0.8*"])
 
 
+def test_every_check_stands_among_the_tables_with_v(pytester: pytest.Pytester) -> None:
+    asked = ("--judge-suite", "temperature", "--judge-name", "embedded:clean")
+    result = pytester.runpytest_subprocess("-v", *asked)
+    tables = result.stdout.str().partition("judge datasheet")[2]
+    assert "    temperature_effect_bound[0.4,outcome=agreement]: PASS\n" in tables
+
+
 def test_the_tables_of_a_suite_stand_with_v(project: Project) -> None:
     project.server.reply = flips_on_two
     project.record()

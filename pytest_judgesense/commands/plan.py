@@ -21,7 +21,7 @@ from pytest_judgesense.commands.options import (
 from pytest_judgesense.judges.calls import first_calls
 from pytest_judgesense.judges.client import Call
 from pytest_judgesense.judges.prompts import judge_for_suite, suite_for_judge
-from pytest_judgesense.judges.spec import JudgeSpec
+from pytest_judgesense.judges.spec import JudgeSpec, table_of
 from pytest_judgesense.suites.planning import plan_trials
 from pytest_judgesense.suites.suite import Suite
 
@@ -73,7 +73,8 @@ def plan_lines(judge: JudgeSpec, suite: Suite, cassettes: Path) -> Iterator[str]
     prompt, completion = _tokens(open_calls, judge, asked)
     yield f"  tokens: about {prompt} of prompts, at most {completion} of replies"
     if (prices := judge.prices) is None:
-        yield f"  cost: unknown; set prices in [tool.judgesense.judges.{judge.name}]"
+        unknown = f"  cost: unknown; set prices in {table_of(judge.name)}"
+        yield unknown if open_calls else "  cost: none"
         return
     low, most = prompt * prices.prompt / 1e6, completion * prices.completion / 1e6
     yield f"  cost: {low:.4f} to {low + most:.4f} USD"

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from pytest_judgesense.errors import LimitReached
-from pytest_judgesense.judges.spec import JudgeSpec
+from pytest_judgesense.judges.spec import JudgeSpec, table_of
 from pytest_judgesense.judges.throttle import NO_DEADLINE, Deadline, Limits
 
 # Sums of floats are off by less; a call at the very limit is still within it.
@@ -144,7 +144,7 @@ def _unpriced(spec: JudgeSpec) -> LimitReached:
     if spec.provider != "callable":
         found = "no prices"
         remedy = (
-            f"give [tool.judgesense.judges.{spec.name}] prices = {{ prompt = ..., completion = "
+            f"give {table_of(spec.name)} prices = {{ prompt = ..., completion = "
             f"... }} in USD per million tokens, or {remedy}"
         )
     return LimitReached(

@@ -181,6 +181,12 @@ class JudgeSpec:
         }
 
 
+def table_of(name: str) -> str:
+    """The head of a judge's table in ``pyproject.toml``, as TOML writes it."""
+    key = name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else json.dumps(name)
+    return f"[tool.judgesense.judges.{key}]"
+
+
 def prompts_digest(texts: Mapping[str, Any]) -> str:
     """A short digest of the prompts that were in use, by suite."""
     return hashlib.sha256(json.dumps(texts, sort_keys=True).encode()).hexdigest()[:12]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -25,12 +26,21 @@ from pytest_judgesense.files import read_text
 from pytest_judgesense.judges.local.models import name_of
 from pytest_judgesense.judges.providers.base import PROVIDERS, SPEAK_OPENAI, Provider
 from pytest_judgesense.judges.simulated.profiles import observer_named
-from pytest_judgesense.judges.spec import JudgeFunction, JudgeSpec, Prices, Prompts, Repair
+from pytest_judgesense.judges.spec import (
+    JudgeFunction,
+    JudgeSpec,
+    Prices,
+    Prompts,
+    Repair,
+    table_of,
+)
 
 # Replies of a model on this machine depend on a seed; calls share the processors.
 _LOCAL: Final[Mapping[str, Any]] = {"seed": 0, "timeout_s": 600.0}
 # A day: no call is waited for without end, and no timer takes an infinite number.
 LONGEST_CALL_S: Final = 86_400.0
+# What pydantic puts among the keys of a fault: the alternatives of a union.
+_OF_PYDANTIC: Final = re.compile(r"_\w+|str|int|bool|literal\[.*|list\[.*|dict\[.*")
 
 
 class _Form(BaseModel):
@@ -146,6 +156,19 @@ class _JudgeForm(_Form):
         return self
 
 
+def _said(fault: Any) -> str:
+    """A fault of a table: its key, and what is wrong, without names of classes here."""
+    keys = [key for key in map(str, fault["loc"]) if not _OF_PYDANTIC.fullmatch(key)]
+    said = fault["msg"].removeprefix("Value error, ")
+    if fault["type"] == "extra_forbidden":
+        said = "no such key"
+    elif fault["type"] == "missing":
+        said = "is missing"
+    elif fault["type"] in ("model_type", "dict_type"):
+        said = "is a table"
+    return f"{'.'.join(keys)}: {said}" if keys else said
+
+
 def judge_from_table(
     name: str,
     table: Mapping[str, Any],
@@ -162,15 +185,11 @@ def judge_from_table(
     try:
         form = _JudgeForm.model_validate(table, context=providers)
     except ValidationError as error:
-        problems = "; ".join(
-            f"{'.'.join(map(str, problem['loc'])) or 'table'}: {problem['msg']}"
-            for problem in error.errors()
-        )
         raise UsageError(
             f"judge {name!r} is declared wrongly",
-            found=problems,
+            found="; ".join(map(_said, error.errors())),
             expected="the keys " + ", ".join(sorted(_JudgeForm.model_fields)),
-            remedy=f"fix [tool.judgesense.judges.{name}]",
+            remedy=f"fix {table_of(name)}",
         ) from error
     model = form.model or form.function or ""
     if form.provider == "embedded":

@@ -6,7 +6,7 @@ import pytest
 
 from pytest_judgesense.errors import UsageError
 from pytest_judgesense.judges.resolving import declared_judges, resolve_judges
-from pytest_judgesense.judges.spec import JudgeSpec
+from pytest_judgesense.judges.spec import JudgeSpec, table_of
 
 A = JudgeSpec("a", "openai", "gpt")
 B = JudgeSpec("b", "anthropic", "claude")
@@ -70,6 +70,35 @@ def test_tables_above_that_are_none_are_an_error_too(tmp_path: Path, text: str) 
 
 
 # Without names the declared judges, else those that the suite names.
+@pytest.mark.parametrize(
+    ("line", "found"),
+    [
+        ("temprature = 1", "temprature: no such key"),
+        ("temperature = -1", "temperature: Input should be greater"),
+        ("prices = 1", "prices: is a table"),
+        ("prices = { prompt = 1, input = 2 }", "prices.completion: is missing"),
+        ("repair = { model = 'x' }", "repair.model: no such key"),
+        ("prompts.strict = { path = 'x' }", "prompts.strict.path: no such key"),
+        ("arguments = { a = 'b' }", "found:    arguments are those of"),
+    ],
+)
+def test_a_fault_of_a_table_names_its_key_and_no_class_of_this_package(
+    tmp_path: Path, line: str, found: str
+) -> None:
+    with pytest.raises(UsageError, match="judge 'mine' is declared wrongly") as raised:
+        declared_judges(_project(tmp_path, f"{MINE}{line}\n"))
+    text = str(raised.value)
+    assert found in text
+    assert "Form" not in text
+    assert "_File" not in text
+    assert "remedy:   fix [tool.judgesense.judges.mine]" in text
+
+
+def test_the_head_of_a_table_is_toml_for_any_name() -> None:
+    assert table_of("prod-2") == "[tool.judgesense.judges.prod-2]"
+    assert table_of("openai:gpt") == '[tool.judgesense.judges."openai:gpt"]'
+
+
 def test_a_misspelt_table_of_judges_is_an_error_and_leaves_the_gate_to_no_other_judge(
     tmp_path: Path,
 ) -> None:

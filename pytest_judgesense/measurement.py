@@ -419,7 +419,12 @@ def _ask(
     verdicts = suite.space.verdicts
     if suite.space.criteria or len(verdicts) > _MOST_NAMED:
         verdicts = ()
-    first = FirstReplies(0 if mode == "replay" else max_unparsed, verdicts, max_unparsed_set_by)
+    first = FirstReplies(
+        0 if mode == "replay" else max_unparsed,
+        verdicts,
+        max_unparsed_set_by,
+        recording=mode == "record",
+    )
     answers: dict[str, Answer] = {}
     left_out: list[tuple[Trial, LimitReached]] = []
     for batch in batches(answers) if batches else [trials]:

@@ -471,6 +471,8 @@ def _first(values: tuple[_Part, ...], number: Callable[[_Part], int]) -> tuple[_
 
 
 def _texts(said: Iterable[object]) -> list[str]:
+    if isinstance(said, str):
+        raise TypeError(f"a text, {said[:80]!r}, in place of several")
     return [str(one) for one in said]
 
 

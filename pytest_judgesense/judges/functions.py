@@ -261,7 +261,7 @@ def said_by(value: object, judge: JudgeSpec, space: DecisionSpace | None) -> str
     if plain is None:
         raise JudgeError(
             f"judge {judge.name!r} returned no verdict",
-            found=f"a {type(value).__name__}",
+            found=f"a value of the type {type(value).__name__}",
             expected=_RETURNS,
             remedy=f"fix {judge.model}",
         )

@@ -36,14 +36,21 @@ class FirstReplies:
 
     After ``most`` that could not, with none that could, no other begins, nor after five times as
     many calls that failed; 0 sets no limit. Errors name the ``verdicts`` that a reply may state,
-    and the limit as its user sets it: ``setting`` with the number in place of ``{}``.
+    and the limit as its user sets it: ``setting`` with the number in place of ``{}``; ``recording``
+    says that replies are kept.
     """
 
     def __init__(
-        self, most: int = 0, verdicts: Sequence[str] = (), setting: str = BY_OPTION
+        self,
+        most: int = 0,
+        verdicts: Sequence[str] = (),
+        setting: str = BY_OPTION,
+        *,
+        recording: bool = True,
     ) -> None:
         self._most = most
         self._setting = setting
+        self._recording = recording
         self._verdicts = verdicts
         self._recorded: list[Path] = []
         self._open = not most
@@ -98,6 +105,12 @@ class FirstReplies:
     def _all_fail(self) -> bool:
         return len(self._failed) >= _FAILING * self._most
 
+    @property
+    def _what_remains(self) -> str:
+        if self._recording:
+            return "recorded replies are kept"
+        return "live replies are kept with --judge-save-live alone"
+
     def _limit(self) -> LimitReached:
         if self._all_fail:
             return LimitReached(
@@ -121,7 +134,7 @@ class FirstReplies:
             found=shown,
             expected=f"a verdict{named} in at least one of them; otherwise asking stops",
             remedy="fix the prompt, the function or [space] names of the suite, and run again: "
-            f"recorded replies are kept{before}; {self._setting.format(0)} turns this limit off",
+            f"{self._what_remains}{before}; {self._setting.format(0)} turns this limit off",
         )
 
 

@@ -358,7 +358,7 @@ def test_a_member_without_a_name_is_its_value() -> None:
 def test_what_states_nothing_is_an_error_that_says_what_may_be_returned() -> None:
     with pytest.raises(JudgeError) as caught:
         said_by(["A"], Judge("house", _of_text), PAIRS)
-    assert caught.value.found == "a list"
+    assert caught.value.found == "a value of the type list"
     assert "a label, a bool, an Enum, a number, or a dictionary" in caught.value.expected
 
 

@@ -574,6 +574,21 @@ def test_evidence_that_fails_names_the_plugin_in_the_check_that_shows_it(
     no_traceback(result)
 
 
+def test_one_text_in_place_of_several_names_the_plugin(
+    pytester: pytest.Pytester, rule: Path
+) -> None:
+    (rule / "ill.py").write_text(
+        "from minimal_pairs import pytest_judgesense_measures, pytest_judgesense_suite_kinds\n"
+        "from pytest_judgesense.registry import Report\n"
+        "def pytest_judgesense_report_sections():\n"
+        "    return [Report(doubts=(lambda cell: 'abc',))]\n"
+    )
+    result = run(pytester, "-p", "ill", "grammar.suite.toml", "--judge-mode", "live")
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["*a part of the report of plugin ill cannot be made*"])
+    result.stdout.fnmatch_lines(["*a text, 'abc', in place of several*"])
+
+
 @pytest.mark.parametrize("workers", [(), ("-n", "2")])
 def test_a_notice_that_fails_is_told_of_without_a_section_beside_it(
     pytester: pytest.Pytester, rule: Path, workers: tuple[str, ...]

@@ -451,7 +451,10 @@ def _reporting(known: Registry, part: ReportSection | Comparison | Report, sourc
         _refuse_taken("word", word.text, source, owners.get(word.text))
         owners[word.text] = source
     by = partial(_blamed, source)
-    sections = (replace(one, source=source) for one in part.sections)
+    sections = (
+        replace(one, source=source, brief=one.brief and by(_as_given, one.brief))
+        for one in part.sections
+    )
     comparisons = (replace(one, source=source) for one in part.comparisons)
     words = (replace(one, holds=by(bool, one.holds), source=source) for one in part.words)
     return replace(
@@ -478,6 +481,10 @@ def _texts(said: Iterable[object]) -> list[str]:
 
 def _nothing(_: object) -> None:
     pass
+
+
+def _as_given(said: object) -> object:
+    return said
 
 
 def _blamed(

@@ -111,11 +111,19 @@ def binding_of(
 
     Raises:
         UsageError: a parameter has no field, or ``arguments`` contain an unknown name; the error
-            shows the parameters and the fields.
+            shows the parameters and the fields. Or there are no parameters at all.
     """
     parameters = parameters_of(function)
     if parameters is None:
         return None
+    if not inspect.signature(function).parameters:
+        raise UsageError(
+            f"judge {judge.name!r} takes nothing that could be judged",
+            found=f"{shown(function, judge.model)}, a function without parameters",
+            expected=f"a parameter for the messages, or fields of the suite by name, {MESSAGES} "
+            "among them",
+            remedy="give it one",
+        )
     fields = [] if suite is None else fields_of(suite)
     by_name = {one.name: one for one in parameters}
     known = {*fields, *_WORDING}

@@ -194,6 +194,22 @@ def test_nobody_is_called_before_the_signature_fits(pairs: Suite, tmp_path: Path
     assert called == []
 
 
+def test_a_function_without_parameters_is_refused_before_it_is_called(
+    pairs: Suite, tmp_path: Path
+) -> None:
+    called = []
+
+    def judge() -> str:
+        called.append(1)
+        return "A"
+
+    with pytest.raises(UsageError, match="takes nothing that could be judged") as caught:
+        asked(judge, pairs, tmp_path)
+    assert called == []
+    assert "judge()" in caught.value.found
+    assert binding_of(lambda *given: "A", Judge("house", by_name), pairs) is None
+
+
 @pytest.mark.parametrize(
     ("table", "named"),
     [({"question": "tusk"}, 'question = "tusk"'), ({"qestion": "task"}, 'qestion = "task"')],

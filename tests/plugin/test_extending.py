@@ -574,6 +574,22 @@ def test_evidence_that_fails_names_the_plugin_in_the_check_that_shows_it(
     no_traceback(result)
 
 
+def test_a_brief_that_fails_names_the_plugin(
+    pytester: pytest.Pytester, rule: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "160")  # of what has no room nothing is asked
+    (rule / "ill.py").write_text(
+        "from minimal_pairs import pytest_judgesense_measures, pytest_judgesense_suite_kinds\n"
+        "from pytest_judgesense.registry import ReportSection\n"
+        "def pytest_judgesense_report_sections():\n"
+        "    rows = lambda cell, estimates, suite: [{'a': 1}]\n"
+        "    return [ReportSection('ill', rows, lambda rows: ['one'], brief=lambda rows: 1 / 0)]\n"
+    )
+    result = run(pytester, "-p", "ill", "grammar.suite.toml", "--judge-mode", "live")
+    result.stdout.fnmatch_lines(["*a part of the report of plugin ill cannot be made*"])
+    no_traceback(result)
+
+
 def test_one_text_in_place_of_several_names_the_plugin(
     pytester: pytest.Pytester, rule: Path
 ) -> None:

@@ -171,8 +171,13 @@ def test_nothing_in_the_branch_allows_its_host(
     pytester: pytest.Pytester, branch: Path, proxy: Endpoint, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     allowed = f'allow_hosts = ["{HOST}"]\n'
-    table = "[tool.judgesense]\n" + allowed
-    (branch / "pyproject.toml").write_text(table + (branch / "pyproject.toml").read_text())
+    project = branch / "pyproject.toml"
+    declared = project.read_text()
+    project.write_text(f"[tool.judgesense]\n{allowed}{declared}")
+    result = run(pytester, SUITE, *RECORD)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["*has a key that is not known", "*'allow_hosts'"])
+    project.write_text(declared)
     # Folders of configurations as they are called in the home of a user.
     for folder in (branch / "judgesense", branch / ".config" / "judgesense"):
         folder.mkdir(parents=True)

@@ -402,7 +402,7 @@ def _jackknife(old: Side, new: Side, bare: Comparison) -> Comparison | None:
     if value == 0 and not any(left_out):
         return replace(bare, identical=True)
     moved = [cluster in changed for cluster in new.clusters]
-    found = jackknife_difference(value, left_out, moved, (-math.inf, math.inf))
+    found = jackknife_difference(value, left_out, moved)
     if found is None:
         return None
     return replace(bare, difference=found, worse=flipped)

@@ -295,7 +295,7 @@ def _swap_p(totals: ArrayLike, *, alone: bool = False, near: int = 0) -> tuple[f
 
 
 def jackknife_difference(
-    value: float, left_out: Sequence[float], changed: Sequence[bool], bounds: _Ends
+    value: float, left_out: Sequence[float], changed: Sequence[bool]
 ) -> Difference | None:
     """The difference of a statistic that is not a mean, such as kappa.
 
@@ -303,7 +303,6 @@ def jackknife_difference(
         value: the oriented difference over all clusters.
         left_out: the same without each cluster in turn; NaN where it is undefined.
         changed: whether a verdict of the cluster has changed.
-        bounds: smallest and largest possible difference.
 
     Returns:
         The difference; ``None`` with fewer than two clusters, where it is not defined without a
@@ -320,7 +319,7 @@ def jackknife_difference(
 
     def ends(coverage: float) -> _Ends:
         reach = _student(count - 1, coverage) * error
-        return max(bounds[0], value - reach), min(bounds[1], value + reach)
+        return value - reach, value + reach
 
     totals = np.where(changed, value - (count - 1) * deviations, 0.0)
     return Difference("cluster-jackknife", value, 0, count, ends, *_real_swap_p(totals))

@@ -254,7 +254,7 @@ def _compared(one: str, other: str, rows: Mapping[str, Rows], value: Value, seed
     first, second = a.sum(axis=0), b.sum(axis=0)
     whole = float(difference(first, second))
     without = difference(first - a, second - b).tolist()
-    found = jackknife_difference(whole, without, moved.tolist(), (-math.inf, math.inf))
+    found = jackknife_difference(whole, without, moved.tolist())
     gaps = (b - a)[moved]
     hits = drawn = 0
     for swapped in _swaps(differ, seed):

@@ -18,7 +18,12 @@ from pytest_judgesense.stats.clustered import (
     clustered_positive_statistic,
     clustered_proportion,
 )
-from pytest_judgesense.stats.dirichlet import PROPORTION_METHOD, PSEUDO_WEIGHT, share_bounds
+from pytest_judgesense.stats.dirichlet import (
+    PROPORTION_METHOD,
+    PSEUDO_WEIGHT,
+    shape_of_cluster,
+    share_bounds,
+)
 from pytest_judgesense.stats.proportions import wilson
 
 Units = list[tuple[float, int]]
@@ -216,6 +221,21 @@ def test_between_bounds_the_mean_is_a_stretched_proportion() -> None:
     for end in ("lower", "upper", "lower_bound", "upper_bound"):
         assert getattr(result, end) == pytest.approx(2 * getattr(share, end) - 1)
     assert result.method == PROPORTION_METHOD
+
+
+def test_a_constant_between_bounds_is_its_share_of_a_beta_variable() -> None:
+    # 10 clusters of 2, all 0.25 within [-1, 1], that is 0.625 of the way. What was seen has the
+    # part B of the weight, Beta(10 a, w): the share is 0.625 B at least, 1 - 0.375 B at most.
+    result = some(clustered_mean([0.25] * 20, [*range(10)] * 2, lower=-1, upper=1))
+    two, one = (
+        stats.beta(10 * shape_of_cluster(10, level), PSEUDO_WEIGHT).ppf(1 - level)
+        for level in (0.975, 0.95)
+    )
+    assert (result.lower, result.upper) == pytest.approx((-1 + 1.25 * two, 1 - 0.75 * two))
+    assert (result.lower_bound, result.upper_bound) == pytest.approx(
+        (-1 + 1.25 * one, 1 - 0.75 * one)
+    )
+    assert (result.method, result.effective_n, result.design_effect) == (PROPORTION_METHOD, 10, 2)
 
 
 @pytest.mark.parametrize("lower", [None, 0.0])

@@ -233,7 +233,7 @@ def test_many_clusters_take_the_normal_limit_of_the_swaps() -> None:
 def test_the_jackknife_of_a_mean_is_student() -> None:
     values = np.array([0.3, -0.1, 0.2, 0.4])
     left_out = [(values.sum() - v) / 3 for v in values]
-    found = jackknife_difference(float(values.mean()), left_out, [True] * 4, (-1, 1))
+    found = jackknife_difference(float(values.mean()), left_out, [True] * 4)
     assert found is not None
     # Standard error s / sqrt(4) of the four; t(3, 0.975) = 3.18245.
     reach = 3.182446 * values.std(ddof=1) / 2
@@ -241,13 +241,13 @@ def test_the_jackknife_of_a_mean_is_student() -> None:
 
 
 def test_the_jackknife_needs_a_spread_a_value_and_two_clusters() -> None:
-    assert jackknife_difference(0.1, [0.1, 0.1, 0.1], [True] * 3, (-1, 1)) is None
-    assert jackknife_difference(0.1, [0.1, math.nan, 0.2], [True] * 3, (-1, 1)) is None
-    assert jackknife_difference(0.1, [0.1], [True], (-1, 1)) is None
+    assert jackknife_difference(0.1, [0.1, 0.1, 0.1], [True] * 3) is None
+    assert jackknife_difference(0.1, [0.1, math.nan, 0.2], [True] * 3) is None
+    assert jackknife_difference(0.1, [0.1], [True]) is None
 
 
 def test_a_jackknife_of_few_changed_clusters_is_held_back_by_chance() -> None:
-    found = jackknife_difference(-0.2, [-0.2, -0.21, -0.19, -0.2], [True] * 3 + [False], (-1, 1))
+    found = jackknife_difference(-0.2, [-0.2, -0.21, -0.19, -0.2], [True] * 3 + [False])
     assert found is not None
     # All three that changed made it worse; to turn the fourth round changes nothing.
     assert found.p_worse == 1 / 8
@@ -259,7 +259,7 @@ def test_the_jackknife_of_a_mean_has_the_p_value_of_the_mean() -> None:
     values[4] = 0
     means = values.mean(axis=1)
     left_out = [(means.sum() - one) / 11 for one in means]
-    found = jackknife_difference(float(means.mean()), left_out, means != 0, (-1, 1))
+    found = jackknife_difference(float(means.mean()), left_out, means != 0)
     paired = paired_difference(values.ravel(), np.repeat(np.arange(12), 4))
     assert found is not None
     assert paired is not None

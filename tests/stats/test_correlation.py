@@ -102,3 +102,22 @@ def test_a_pair_that_occurs_three_times_is_three_pairs() -> None:
     assert spearman(*columns[:2], counts) == pytest.approx(spearman(often[0], often[1]))
     expected = partial_spearman(often[0], often[1], often[2])
     assert partial_spearman(*columns, counts) == pytest.approx(expected)
+
+
+def test_the_jackknife_by_hand() -> None:
+    # First times last of 1, 2, 4: all give 4; without a cluster 8, 4, 2. Deviations from 14/3:
+    # 10/3, -2/3, -8/3, squares 168/9; se^2 = 2/3 * 168/9 = 112/9; t(2, .975) = 4.302653.
+    # The interval is about 4, not about 14/3.
+    values = [np.array([1.0, 2.0, 4.0])]
+
+    def ends_of(left: NDArray[np.float64]) -> float:
+        return float(left[0] * left[-1])
+
+    found = clustered_statistic(ends_of, values, "abc")
+    assert found is not None
+    reach = 4.302653 * math.sqrt(112 / 9)
+    assert (found.lower, found.upper) == pytest.approx((4 - reach, 4 + reach), abs=1e-5)
+    clipped = clustered_statistic(ends_of, values, "abc", lower=0, upper=9)
+    assert clipped is not None
+    assert (clipped.lower, clipped.upper) == (0, 9)
+    assert (clipped.lower_bound, clipped.upper_bound) == (0, 9)

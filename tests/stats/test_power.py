@@ -266,3 +266,14 @@ def test_chances_are_chances_and_a_stricter_bar_is_missed_more(
 def test_totals_beyond_their_size_are_refused() -> None:
     with pytest.raises(ValueError, match="each total"):
         power.chance_on_new_items(FLOOR, [3], [2], 0.1, (0.1, 0.9))
+
+
+@pytest.mark.parametrize("confident", [False, True])
+def test_the_order_of_the_clusters_does_not_matter(confident: bool) -> None:
+    totals, sizes = np.array([1, 2, 3, 0, 4, 2]), np.array([4, 4, 3, 2, 5, 2])
+    order = [3, 0, 5, 1, 4, 2]
+    plain, moved = (
+        power.chance_on_new_items(Gate(0.6, confident), t, m, 0.2, (0.3, 0.8))
+        for t, m in ((totals, sizes), (totals[order], sizes[order]))
+    )
+    assert plain == moved

@@ -501,3 +501,27 @@ def test_a_suite_names_the_judge_that_runs_it_without_a_key(name: str) -> None:
     more = ("embedded:mixed", "embedded:noisy") if name == "debate" else ()
     assert _suite(name).judges == ("embedded:clean", *more)
     assert _suite(name).checks
+
+
+@pytest.mark.parametrize("task", FINE, ids=lambda task: task["id"])
+def test_what_is_no_part_stays_in_every_quarter(task: dict[str, Any]) -> None:
+    # The opening and another element; the four others of quarter 0 are padding, that parts replace.
+    first, *others = (sentences(text) for text in task["quarters"])
+    lasting = [one for one in first if one in others[-1]]
+    assert len(lasting) == 2
+    assert all(set(lasting) <= set(other) for other in others)
+
+
+@pytest.mark.parametrize(
+    ("name", "preset"),
+    [(n, p) for n, p in EVERY if n in ("criterion", "ladder", "ladder-fine", "vacuum")],
+)
+def test_templates_of_other_pairs_play_no_roles_and_ask_for_no_reason_or_json(
+    name: str, preset: str | None
+) -> None:
+    for template in _suite(name, preset).templates:
+        assert not re.search(
+            r"step by step|think|reason|explain|json|you are|imagine|act as|pretend",
+            template.text,
+            re.IGNORECASE,
+        ), template.id

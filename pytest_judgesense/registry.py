@@ -438,9 +438,11 @@ def _reporting(known: Registry, part: ReportSection | Comparison | Report, sourc
         return _reporting(known, Report(sections=(part,)), source)
     if isinstance(part, Comparison):
         return _reporting(known, Report(comparisons=(part,)), source)
-    kinds = (ReportSection, Comparison, Word, Callable, Callable, Callable)
-    named_kinds = zip(part._fields, part, kinds, strict=True)
-    part = Report._make(_several("a Report", source, *one[1:], one[0]) for one in named_kinds)
+    kinds = {"sections": ReportSection, "comparisons": Comparison, "words": Word}  # else functions
+    part = Report._make(
+        _several("a Report", source, given, kinds.get(name, Callable), name)
+        for name, given in zip(part._fields, part, strict=True)
+    )
     owners = known.tables
     named: tuple[ReportSection | Comparison, ...] = (*part.sections, *part.comparisons)
     for name in (name for one in named for name in one.all_names):

@@ -578,14 +578,12 @@ def test_a_brief_that_fails_names_the_plugin(
     pytester: pytest.Pytester, rule: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", "160")  # of what has no room nothing is asked
-    (rule / "ill.py").write_text(
-        "from minimal_pairs import pytest_judgesense_measures, pytest_judgesense_suite_kinds\n"
-        "from pytest_judgesense.registry import ReportSection\n"
+    code = (
         "def pytest_judgesense_report_sections():\n"
         "    rows = lambda cell, estimates, suite: [{'a': 1}]\n"
-        "    return [ReportSection('ill', rows, lambda rows: ['one'], brief=lambda rows: 1 / 0)]\n"
+        "    return [ReportSection('ill', rows, lambda rows: ['one'], brief=lambda rows: 1 / 0)]"
     )
-    result = run(pytester, "-p", "ill", "grammar.suite.toml", "--judge-mode", "live")
+    result = run(pytester, *_ill(rule, code))
     result.stdout.fnmatch_lines(["*a part of the report of plugin ill cannot be made*"])
     no_traceback(result)
 
@@ -593,13 +591,8 @@ def test_a_brief_that_fails_names_the_plugin(
 def test_one_text_in_place_of_several_names_the_plugin(
     pytester: pytest.Pytester, rule: Path
 ) -> None:
-    (rule / "ill.py").write_text(
-        "from minimal_pairs import pytest_judgesense_measures, pytest_judgesense_suite_kinds\n"
-        "from pytest_judgesense.registry import Report\n"
-        "def pytest_judgesense_report_sections():\n"
-        "    return [Report(doubts=(lambda cell: 'abc',))]\n"
-    )
-    result = run(pytester, "-p", "ill", "grammar.suite.toml", "--judge-mode", "live")
+    doubt = "def pytest_judgesense_report_sections(): return [Report(doubts=(lambda cell: 'abc',))]"
+    result = run(pytester, *_ill(rule, doubt))
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(["*a part of the report of plugin ill cannot be made*"])
     result.stdout.fnmatch_lines(["*a text, 'abc', in place of several*"])
@@ -609,6 +602,7 @@ def test_one_text_in_place_of_several_names_the_plugin(
 def test_a_notice_that_fails_is_told_of_without_a_section_beside_it(
     pytester: pytest.Pytester, rule: Path, workers: tuple[str, ...]
 ) -> None:
+    # Without the plugin of the page, which has a section.
     (rule / "ill.py").write_text(
         "from minimal_pairs import pytest_judgesense_measures, pytest_judgesense_suite_kinds\n"
         "from pytest_judgesense.registry import Report\n"

@@ -43,7 +43,7 @@ from scipy.special import expit, ndtri
 
 from pytest_judgesense import measure
 from pytest_judgesense.instruments.temperature.analytic import tempered
-from pytest_judgesense.judges.providers.builtin import TOP_TOKENS
+from pytest_judgesense.judges.providers.formats import TOP_TOKENS
 from pytest_judgesense.judges.simulated.observer import Observer
 from pytest_judgesense.judges.simulated.server import answer
 from pytest_judgesense.measures.order import folded

@@ -16,9 +16,10 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, TypeVar
 
 from pytest_judgesense.errors import ExtensionError, UsageError
-from pytest_judgesense.judges.providers.base import PROVIDERS, HttpRequest, Provider, Reply
+from pytest_judgesense.judges.providers.base import NO_PROVIDERS, HttpRequest, Provider, Reply
+from pytest_judgesense.lazy import later
 from pytest_judgesense.measures.check import NO_REGRESSION, Check, CheckKind, gate_of
-from pytest_judgesense.measures.measure import Brief, Evidence, Measure, later
+from pytest_judgesense.measures.measure import Brief, Evidence, Measure
 from pytest_judgesense.measures.shared import AGREEMENT, right
 from pytest_judgesense.profile import Word
 from pytest_judgesense.sections import Comparison, Entrant, Report, ReportSection, Shown
@@ -81,7 +82,6 @@ HOOKS: Final = (
 )
 _MEASURES, _PROVIDERS, _KINDS, _SECTIONS = HOOKS
 _GROUP: Final = "judgesense"
-_PROVIDERS_HERE: Final = ("log", *PROVIDERS)
 
 
 class Command(NamedTuple):
@@ -323,7 +323,7 @@ def extended(known: Registry, given: Callable[[str], Iterable[Given]]) -> Regist
     """
     providers = dict(known.providers)
     for source, provider in _objects(_PROVIDERS, given(_PROVIDERS), Provider):
-        here = "" if provider.name in _PROVIDERS_HERE else None
+        here = "" if provider.name in NO_PROVIDERS else None
         _refuse_taken("provider", provider.name, source, here)
         _enter(providers, "provider", replace(provider, source=source))
     kinds, measures, checks = dict(known.kinds), dict(known.measures), dict(known.checks)

@@ -40,6 +40,7 @@ LEVELS: dict[str, float] = {
     "limits": 0.1,
     # How threads of linear algebra wait; read by numpy and scipy when they are loaded.
     "threads": 0.1,
+    "lazy": 0.1,
     "files": 0.2,
     "rows": 0.2,
     # Files that are written whole: of recordings as of reports.
@@ -115,7 +116,7 @@ DOORS = {
     # Its parser of JSON, where time is spent on it.
     "pydantic_core": (
         "cassettes.exchange",
-        "judges.providers.builtin",
+        "judges.providers.formats",
         "instruments.debate.replies",
         "report.log",
     ),
@@ -303,7 +304,7 @@ def test_every_name_of_a_module_that_is_imported_later_can_be_read() -> None:
     # What `room` makes of two texts is where all others come from.
     texts = Texts(SOURCES)
     assert {name: found for name in SOURCES if (found := texts.unread(name))} == {
-        "measures.measure": ["later(f'{package}.{module}', name)"]
+        "lazy": ["later(f'{package}.{module}', name)"]
     }
 
 

@@ -29,10 +29,10 @@ from pytest_judgesense.estimate import Estimate, find_estimate
 from pytest_judgesense.instruments import builtin
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.instruments.paraphrase import measures as paraphrase
+from pytest_judgesense.lazy import later
 from pytest_judgesense.measures.cell import Cell, Units, rate, unavailable
 from pytest_judgesense.measures.check import gate_of
 from pytest_judgesense.measures.estimation import estimate_all
-from pytest_judgesense.measures.measure import later
 from pytest_judgesense.measures.shared import FAILED_RATE, UNPARSED_RATE
 from pytest_judgesense.plugin.markers import marker_lines
 from pytest_judgesense.registry import (

@@ -22,7 +22,7 @@ import schemas
 from pytest_judgesense import plugin
 from pytest_judgesense.commands.main import build_parser
 from pytest_judgesense.instruments.builtin import BUILT_IN
-from pytest_judgesense.judges.providers.base import PROVIDERS, Reply
+from pytest_judgesense.judges.providers.base import Reply, provider_names
 from pytest_judgesense.plugin import hookspecs
 from pytest_judgesense.plugin.fixture_values import AskableJudge, DatasheetReader
 from pytest_judgesense.plugin.options import OPTIONS
@@ -242,7 +242,7 @@ def judge_page() -> Iterator[str]:
     """Judge tables."""
     whole = schemas.all_schemas()["judge"]
     yield "A table `[tool.judgesense.judges.NAME]`, explained in [judges.md](../judges.md)."
-    yield "Providers: " + ", ".join(code(name) for name in PROVIDERS) + "."
+    yield "Providers: " + ", ".join(code(name) for name in provider_names(BUILT_IN.providers)) + "."
     yield "Schema: [judge.json](../schemas/judge.json).\n"
     yield from keys(whole, whole)
     for name, part in whole["$defs"].items():

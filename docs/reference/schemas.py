@@ -20,7 +20,7 @@ from pytest_judgesense import datasheet as sheet
 from pytest_judgesense import trial as trials
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.judges import table
-from pytest_judgesense.judges.providers import base
+from pytest_judgesense.judges.providers import base, builtin
 from pytest_judgesense.report.codec import SCHEMA as DATASHEET
 from pytest_judgesense.suites import schema
 
@@ -148,7 +148,7 @@ def datasheet() -> Object:
     identity = record(
         {
             "name": TEXT,
-            "provider": {"enum": [*base.PROVIDERS, "log"]},
+            "provider": {"enum": [*base.provider_names(builtin.BUILT_IN), "log"]},
             "model": TEXT,
             **{name: {} for name in ("base_url", "temperature", "max_tokens", "reasoning", "seed")},
             "own_prompts": maybe(TEXT),

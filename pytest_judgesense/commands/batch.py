@@ -39,6 +39,7 @@ from pytest_judgesense.commands.options import (
 from pytest_judgesense.errors import LogError, UsageError
 from pytest_judgesense.judges.prompts import suite_for_judge
 from pytest_judgesense.judges.providers.base import HttpRequest
+from pytest_judgesense.judges.providers.builtin import provider_of
 from pytest_judgesense.judges.resolving import credentials_of
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.output import write_text
@@ -157,7 +158,7 @@ def _trials(requests: Iterable[tuple[Trial, HttpRequest]]) -> int:
 
 
 def _batch_requests(judge: JudgeSpec, suite: Suite) -> list[tuple[Trial, HttpRequest]]:
-    if judge.provider == "anthropic" or judge.plugin_provider is not None:
+    if not provider_of(judge).chat_completions:
         raise UsageError(
             f"judge {judge.name!r} cannot be asked by a batch file",
             found=f"the provider {judge.provider}",

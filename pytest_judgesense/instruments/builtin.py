@@ -15,7 +15,9 @@ from pytest_judgesense.instruments.paraphrase import kind as paraphrase
 from pytest_judgesense.instruments.rubric import kind as rubric
 from pytest_judgesense.instruments.temperature import kind as temperature
 from pytest_judgesense.instruments.vacuum import kind as vacuum
-from pytest_judgesense.measures.measure import later
+from pytest_judgesense.judges.providers.base import Provider
+from pytest_judgesense.judges.providers.builtin import BUILT_IN as PROVIDERS
+from pytest_judgesense.lazy import later
 from pytest_judgesense.profile import Word, any_above
 from pytest_judgesense.registry import NOTHING, SuiteKind, extended, given_by
 from pytest_judgesense.sections import Comparison, Report, ReportSection
@@ -64,6 +66,11 @@ _FOR_EVERY_KIND: Final = Report(
         Word("malformed replies", any_above("unparsed_rate", 0.02)),
     ),
 )
+
+
+def pytest_judgesense_providers() -> list[Provider]:
+    """The providers of judges that are asked over HTTP."""
+    return list(PROVIDERS.values())
 
 
 def pytest_judgesense_suite_kinds() -> list[SuiteKind]:

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import reduce
 from pathlib import Path
-from types import MappingProxyType, ModuleType
+from types import ModuleType
 from typing import Any, Final
 
 from pytest_judgesense.cassettes.credentials import (
@@ -24,8 +24,8 @@ from pytest_judgesense.cassettes.credentials import (
 from pytest_judgesense.errors import UsageError, unknown_name
 from pytest_judgesense.files import read_text
 from pytest_judgesense.judges.local.models import BY_NAME, JUDGES, name_of
-from pytest_judgesense.judges.providers.base import PROVIDERS, Provider
-from pytest_judgesense.judges.providers.builtin import provider_of
+from pytest_judgesense.judges.providers.base import Provider, provider_names
+from pytest_judgesense.judges.providers.builtin import BUILT_IN, provider_of
 from pytest_judgesense.judges.simulated.profiles import PROFILES, observer_named
 from pytest_judgesense.judges.spec import JudgeFunction, JudgeSpec, Repair
 from pytest_judgesense.judges.statuses import reason_of
@@ -45,18 +45,17 @@ def comes_along(judge: JudgeSpec) -> bool:
     return judge.name in JUDGES and judge == judge_from_name(judge.name)
 
 
-def judge_from_name(
-    name: str, providers: Mapping[str, Provider] = MappingProxyType({})
-) -> JudgeSpec:
+def judge_from_name(name: str, providers: Mapping[str, Provider] = BUILT_IN) -> JudgeSpec:
     """The judge of a ``provider:model`` name with default settings; `UsageError` otherwise.
 
     An embedded judge has the name of its profile, which is its whole identity; a local judge has
     that of its model, and can be selected by it.
     """
     provider, _, model = name.partition(":")
-    if provider == "embedded" and model:
+    if model and provider == "embedded" and provider in providers:
         observer_named(model)
         settings: dict[str, Any] = {"seed": 0, "options": {}, "arguments": {}}
+        settings["api"] = providers[provider]
         return JudgeSpec(model, provider, model, called=name, folder=Path(), **settings)
     # A judge of a table needs the forms of tables, and the embedded one does not.
     from pytest_judgesense.judges.table import judge_from_table
@@ -66,8 +65,8 @@ def judge_from_name(
         known = {"provider": "local", "model": model, **BY_NAME, **more}
         spec = judge_from_table(name, known, Path(), providers)
         return replace(spec, called=f"local:{name}" if name == model else name)
-    if (provider not in PROVIDERS and provider not in providers) or not model:
-        asked = [*PROVIDERS, *providers]
+    asked = provider_names(providers)
+    if provider not in asked or not model:
         raise unknown_name("judge or provider", name, [f"{one}:MODEL" for one in asked])
     table: dict[str, Any] = {"provider": provider, "model": model}
     shown = name
@@ -78,7 +77,7 @@ def judge_from_name(
 
 
 def declared_judges(
-    start: Path, providers: Mapping[str, Provider] = MappingProxyType({})
+    start: Path, providers: Mapping[str, Provider] = BUILT_IN
 ) -> dict[str, JudgeSpec]:
     """Judges of the nearest ``pyproject.toml`` in the folder of ``start`` or above it.
 
@@ -128,7 +127,7 @@ def resolve_judges(
     declared: Mapping[str, JudgeSpec],
     objects: Mapping[str, JudgeSpec],
     suite_judges: Iterable[str] = (),
-    providers: Mapping[str, Provider] = MappingProxyType({}),
+    providers: Mapping[str, Provider] = BUILT_IN,
 ) -> list[JudgeSpec]:
     """The judges to measure, in order.
 
@@ -155,7 +154,7 @@ def resolve_judges(
         if name in known:
             return known[name]
         provider, colon, _ = name.partition(":")
-        asked = (*PROVIDERS, *providers)
+        asked = provider_names(providers)
         if name in JUDGES or (colon and provider in asked):
             return judge_from_name(name, providers)
         valid = [

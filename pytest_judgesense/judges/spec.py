@@ -68,7 +68,7 @@ class JudgeSpec:
 
     Attributes:
         name: how the user calls it.
-        provider: one of `PROVIDERS`, or the name of one that a plugin adds.
+        provider: the name of one, built in or added by a plugin; ``callable`` for a function.
         model: model name, embedded profile, or ``package.module:function``.
         function: for ``callable`` judges given as a Python object.
         base_url: endpoint, without the path of the call; ``None`` for the provider's default.
@@ -98,7 +98,7 @@ class JudgeSpec:
             ``None`` for 4096.
         logprobs: whether the log-probabilities of the reply's tokens are asked for.
         options: settings that only a plugin's provider knows; part of the judge's identity.
-        plugin_provider: that provider; ``None`` for a built-in one.
+        api: that provider; ``None`` for the built-in one of this name, and for a function.
         concurrency: calls under way at once; ``None`` for the session's, and for one at a time
             where the judge is a synchronous function.
         arguments: ``callable``: by parameter of the function, the field of the suite that it is
@@ -134,7 +134,7 @@ class JudgeSpec:
     context: int | None = None
     logprobs: bool = False
     options: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
-    plugin_provider: Provider | None = field(default=None, repr=False)
+    api: Provider | None = field(default=None, repr=False)
     concurrency: int | None = None
     arguments: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     folder: Path | None = field(default=None, repr=False, compare=False)

@@ -6,7 +6,6 @@ import re
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from types import MappingProxyType
 from typing import Annotated, Any, Final, Literal
 
 from pydantic import (
@@ -24,7 +23,8 @@ from pytest_judgesense.cassettes.bodies import MOST_BYTES
 from pytest_judgesense.errors import UsageError
 from pytest_judgesense.files import read_text
 from pytest_judgesense.judges.local.models import name_of
-from pytest_judgesense.judges.providers.base import PROVIDERS, SPEAK_OPENAI, Provider
+from pytest_judgesense.judges.providers.base import Provider, provider_names
+from pytest_judgesense.judges.providers.builtin import BUILT_IN
 from pytest_judgesense.judges.simulated.profiles import observer_named
 from pytest_judgesense.judges.spec import (
     JudgeFunction,
@@ -71,7 +71,7 @@ class _RepairForm(_Form):
 
 
 def _known_provider(value: str, info: ValidationInfo) -> str:
-    known = (*PROVIDERS, *sorted(info.context or ()))
+    known = provider_names(info.context or ())
     if value in known:
         return value
     raise ValueError(
@@ -109,7 +109,8 @@ class _JudgeForm(_Form):
     repair: bool | _RepairForm = False
 
     @model_validator(mode="after")
-    def _belongs_together(self) -> _JudgeForm:
+    def _belongs_together(self, info: ValidationInfo) -> _JudgeForm:
+        api: Provider | None = (info.context or {}).get(self.provider)
         if self.provider == "callable":
             if ":" not in (self.model or self.function or ""):
                 raise ValueError('a callable judge has model = "package.module:function"')
@@ -130,7 +131,7 @@ class _JudgeForm(_Form):
             raise ValueError(
                 "structured is for judges that are asked over HTTP, not for a function"
             )
-        if self.structured == "json" and self.provider not in SPEAK_OPENAI:
+        if self.structured == "json" and not (api and api.chat_completions):
             raise ValueError(
                 'structured = "json" is the JSON mode of OpenAI-compatible endpoints: structured = '
                 f"true asks {self.provider} for its structured output"
@@ -142,7 +143,7 @@ class _JudgeForm(_Form):
                 f"logprobs is for OpenAI-compatible endpoints, which state them; {self.provider} "
                 "has none"
             )
-        if self.provider not in PROVIDERS:
+        if api and self.provider not in BUILT_IN:
             return self  # a plugin's provider validates its settings
         if self.options:
             raise ValueError(f"options are for the provider of a plugin, not for {self.provider}")
@@ -173,11 +174,11 @@ def judge_from_table(
     name: str,
     table: Mapping[str, Any],
     folder: Path,
-    providers: Mapping[str, Provider] = MappingProxyType({}),
+    providers: Mapping[str, Provider] = BUILT_IN,
 ) -> JudgeSpec:
     """The judge of a table ``[tool.judgesense.judges.<name>]``, as read from TOML.
 
-    ``{file = "..."}`` prompts are looked up in ``folder``; ``providers`` are those of plugins.
+    ``{file = "..."}`` prompts are looked up in ``folder``; the table names one of ``providers``.
 
     Raises:
         UsageError: a key or a value is wrong; it lists the valid ones.
@@ -210,8 +211,8 @@ def judge_from_table(
     if form.prices:
         resolved["prices"] = Prices(form.prices.prompt, form.prices.completion)
     settings = {key: getattr(form, key) for key in _JudgeForm.model_fields if key != "function"}
-    plugged = providers.get(form.provider)
-    return JudgeSpec(name=name, plugin_provider=plugged, folder=folder, **settings | resolved)
+    api = providers.get(form.provider)
+    return JudgeSpec(name=name, api=api, folder=folder, **settings | resolved)
 
 
 def Judge(name: str, function: JudgeFunction | None = None, **settings: Any) -> JudgeSpec:
@@ -235,8 +236,8 @@ def Judge(name: str, function: JudgeFunction | None = None, **settings: Any) -> 
         return replace(judge_from_table(name, table, Path()), function=function, folder=None)
     provider = settings.get("provider")
     if isinstance(provider, Provider):
-        named = {**settings, "provider": provider.name}
-        return judge_from_table(name, named, Path(), {provider.name: provider})
+        table = {**settings, "provider": provider.name}
+        return judge_from_table(name, table, Path(), {**BUILT_IN, provider.name: provider})
     return judge_from_table(name, settings, Path())
 
 

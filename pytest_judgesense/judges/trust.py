@@ -136,7 +136,7 @@ class Trust:
         the user allows it. A variable of no known provider may be sent to the hosts of all of them.
         """
         origin = origin_of(base_url)
-        providers = [*BUILT_IN.values(), *filter(None, [judge.plugin_provider])]
+        providers = [*BUILT_IN.values(), *filter(None, [judge.api])]
         owners = [one for one in providers if one.default_key_env == variable] or providers
         defaults = [at for one in owners if (at := origin_of(one.default_base_url))]
         if origin is None:

@@ -1,12 +1,11 @@
 """A measure as one value: meaning, direction, estimator, gate and evidence.
 
-The module is light: declaring a measure does not import its estimator (see `later`).
+The module is light: declaring a measure does not import its estimator (see `lazy.later`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from importlib import import_module
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
@@ -28,28 +27,6 @@ CONDITION_KEYS: Final = tuple(
 # The unit of measures that compare two wordings of a prompt.
 WORDINGS: Final = "template pair"
 _GATES: Final = {"higher": ("floor",), "lower": ("ceiling", "bound", "limit"), "construct": ()}
-
-
-class _Later(NamedTuple):
-    module: str
-    name: str
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        found = getattr(import_module(self.module), self.name)
-        return found(*args, **kwargs) if callable(found) else found
-
-
-def later(module: str, name: str) -> Any:
-    """A function, or a value, of a module that is imported when it is first used.
-
-    A value is read by a call without arguments. Two with the same name are equal.
-    """
-    return _Later(module, name)
-
-
-def room(package: str) -> Callable[[str, str], Any]:
-    """From a module of a package and a name in it to what `later` imports."""
-    return lambda module, name: later(f"{package}.{module}", name)
 
 
 def alone(_estimates: tuple[Estimate, ...]) -> Mapping[str, Any]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from functools import partial
 from typing import Final
 
-from pytest_judgesense.measures.measure import Brief, Evidence, Measure, later
+from pytest_judgesense.lazy import later
+from pytest_judgesense.measures.measure import Brief, Evidence, Measure
 from pytest_judgesense.trial import Judgment
 
 _rates: Final = partial(later, "pytest_judgesense.measures.rates")

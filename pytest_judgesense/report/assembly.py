@@ -12,7 +12,7 @@ from pytest_judgesense import __version__
 from pytest_judgesense.datasheet import Datasheet, SuiteSheet, merge_parts
 from pytest_judgesense.errors import UsageError
 from pytest_judgesense.instruments.builtin import BUILT_IN
-from pytest_judgesense.measures.measure import room
+from pytest_judgesense.lazy import room
 from pytest_judgesense.registry import Registry
 from pytest_judgesense.report.codec import datasheet_json
 from pytest_judgesense.report.view import View

@@ -25,7 +25,7 @@ from pytest_judgesense.instruments.ladder.stimuli import LadderTask, QuarterTask
 from pytest_judgesense.instruments.paraphrase.estimators import paraphrase_pairs
 from pytest_judgesense.instruments.temperature.causal import unusable
 from pytest_judgesense.instruments.temperature.stimuli import GradedItem
-from pytest_judgesense.judges.providers.base import PROVIDERS
+from pytest_judgesense.judges.providers.base import provider_names
 from pytest_judgesense.judges.resolving import judge_from_name
 from pytest_judgesense.judges.simulated.profiles import PROFILES
 from pytest_judgesense.judges.table import _JudgeForm
@@ -387,7 +387,8 @@ def test_judges() -> None:
     text = page_text("judges.md")
     assert {row[0] for row in table_rows("judges.md", "## Keys")} == set(_JudgeForm.model_fields)
     # Under a heading of their own, or as a line of the table of presets.
-    assert all(f"### `{name}`" in text or f"\n| `{name}` | `http" in text for name in PROVIDERS)
+    names = provider_names(BUILT_IN.providers)
+    assert all(f"### `{name}`" in text or f"\n| `{name}` | `http" in text for name in names)
 
 
 def test_keys_of_suite_files() -> None:

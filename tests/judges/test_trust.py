@@ -18,6 +18,7 @@ import pytest
 
 from pytest_judgesense.errors import SendingRefused, UsageError
 from pytest_judgesense.judges.providers.base import HttpRequest, Provider, Reply
+from pytest_judgesense.judges.providers.builtin import BUILT_IN
 from pytest_judgesense.judges.resolving import key_of
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.judges.table import judge_from_table
@@ -70,7 +71,8 @@ KEYLESS = replace(PLAIN, name="keyless", default_key_env="")
 def judge(provider: str, base_url: str | None = None, variable: str | None = None) -> JudgeSpec:
     model = "clean" if provider == "embedded" else "m"
     table = {"provider": provider, "model": model, "base_url": base_url, "api_key_env": variable}
-    return judge_from_table("mine", table, Path(), {"plain": PLAIN, "keyless": KEYLESS})
+    providers = {**BUILT_IN, "plain": PLAIN, "keyless": KEYLESS}
+    return judge_from_table("mine", table, Path(), providers)
 
 
 def asked(spec: JudgeSpec, trust: Trust = ANY_FILES) -> None:

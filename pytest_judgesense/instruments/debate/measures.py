@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from typing import Final
 
+from pytest_judgesense.lazy import room
 from pytest_judgesense.measures.check import CheckKind
-from pytest_judgesense.measures.measure import Brief, Evidence, Measure, room
+from pytest_judgesense.measures.measure import Brief, Evidence, Measure
 from pytest_judgesense.measures.shared import REPEAT_FLIP_RATE, SIDE_BIAS, WITHOUT_VERDICT
 
 # Weights of flips, score variance, confidence variance and side bias in the instability.

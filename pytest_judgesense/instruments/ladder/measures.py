@@ -6,8 +6,9 @@ from functools import partial
 from typing import Final
 
 from pytest_judgesense.instruments.vacuum.measures import DARK_CURRENT
+from pytest_judgesense.lazy import later, room
 from pytest_judgesense.measures.check import CheckKind
-from pytest_judgesense.measures.measure import Brief, Evidence, Measure, alone, later, room
+from pytest_judgesense.measures.measure import Brief, Evidence, Measure, alone
 from pytest_judgesense.measures.shared import ABSTAIN_RATE, ORDER, REPLIES, SOFT, TIE_RATE
 
 here: Final = room("pytest_judgesense.instruments.ladder")

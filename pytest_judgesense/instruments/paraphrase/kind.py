@@ -11,7 +11,7 @@ from functools import partial
 from typing import Final
 
 from pytest_judgesense.instruments.paraphrase.measures import MEASURES
-from pytest_judgesense.measures.measure import later
+from pytest_judgesense.lazy import later
 from pytest_judgesense.profile import Estimates, Word, one_of, pooled, values
 from pytest_judgesense.registry import Importer, SuiteKind
 from pytest_judgesense.sections import Report, ReportSection

@@ -5,7 +5,8 @@ from __future__ import annotations
 from functools import partial
 from typing import Final
 
-from pytest_judgesense.measures.measure import WORDINGS, Brief, Evidence, Measure, later
+from pytest_judgesense.lazy import later
+from pytest_judgesense.measures.measure import WORDINGS, Brief, Evidence, Measure
 from pytest_judgesense.measures.shared import (
     AGREEMENT,
     EXPECTED_AGREEMENT,

@@ -7,7 +7,8 @@ from functools import partial
 from typing import Any, Final
 
 from pytest_judgesense.instruments.paraphrase import measures as wording
-from pytest_judgesense.measures.measure import Brief, Evidence, Measure, room
+from pytest_judgesense.lazy import room
+from pytest_judgesense.measures.measure import Brief, Evidence, Measure
 from pytest_judgesense.measures.shared import AGREEMENT, REPEAT_FLIP_RATE, WITHOUT_VERDICT
 
 SUITE: Final = "rubric"

@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from typing import Final
 
+from pytest_judgesense.lazy import later, room
 from pytest_judgesense.measures.check import CheckKind
-from pytest_judgesense.measures.measure import Brief, Evidence, Measure, alone, later, room
+from pytest_judgesense.measures.measure import Brief, Evidence, Measure, alone
 from pytest_judgesense.measures.shared import AGREEMENT, WITHOUT_VERDICT
 
 here: Final = room("pytest_judgesense.instruments.temperature")

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Final
 
 from pytest_judgesense.instruments.vacuum.measures import DARK_CURRENT, MEASURES
-from pytest_judgesense.measures.measure import later
+from pytest_judgesense.lazy import later
 from pytest_judgesense.profile import Word, some
 from pytest_judgesense.registry import SuiteKind
 from pytest_judgesense.sections import Report

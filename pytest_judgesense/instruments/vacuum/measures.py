@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from pytest_judgesense.measures.measure import Brief, Evidence, Measure, alone, later
+from pytest_judgesense.lazy import later
+from pytest_judgesense.measures.measure import Brief, Evidence, Measure, alone
 from pytest_judgesense.measures.shared import ABSTAIN_RATE, ORDER, REPLIES, SOFT, TIE_RATE
 
 _ESTIMATES: Final = later("pytest_judgesense.instruments.vacuum.estimators", "estimates")

@@ -6,7 +6,7 @@ Light on purpose: plugins that add a provider import it when pytest starts.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -17,12 +17,13 @@ if TYPE_CHECKING:
     from pytest_judgesense.judges.spec import JudgeSpec
 
 _NAME: Final = re.compile(r"[a-z][a-z0-9_-]*")
-# The built-in providers that are asked for chat completions, and all of them.
-SPEAK_OPENAI: Final = (
-    *("azure", "bedrock", "embedded", "llamacpp", "local", "ollama", "openai"),
-    *("openrouter", "vllm"),
-)
-PROVIDERS: Final = ("anthropic", "callable", *SPEAK_OPENAI)
+# What judges have in place of a provider: a Python function, or a judgment log.
+NO_PROVIDERS: Final = ("callable", "log")
+
+
+def provider_names(providers: Iterable[str]) -> list[str]:
+    """What ``provider = "NAME"`` may be: one of ``providers``, or a Python function."""
+    return sorted({"callable", *providers})
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +75,8 @@ class Provider:
         default_key_env: the environment variable with the key; empty if none is needed.
         hosts: other hosts that are the provider's own, as a regular expression: a judge's key may
             go there although the project alone says so.
+        chat_completions: whether it is asked for OpenAI's chat completions: it then has JSON mode,
+            and batch files can be written for it.
         source: the plugin that added it; set when it is added.
 
     Raises:
@@ -88,6 +91,7 @@ class Provider:
     default_base_url: str
     default_key_env: str = ""
     hosts: str = ""
+    chat_completions: bool = False
     source: str = ""
 
     def __post_init__(self) -> None:
@@ -146,7 +150,7 @@ class Provider:
 
     def _error(self, what: str, found: str) -> ExtensionError:
         return ExtensionError(
-            f"provider {self.name!r} of plugin {self.source or 'unknown'} {what}",
+            f"provider {self.name!r}{f' of plugin {self.source}' if self.source else ''} {what}",
             found=found,
             expected="an HttpRequest of build, and a Reply or Failed of parse",
             remedy="fix the plugin",

@@ -137,14 +137,21 @@ class ExtensionError(UsageError):
 
     @classmethod
     @contextmanager
-    def blaming(cls, what: str, expected: str, *objections: type[Exception]) -> Iterator[None]:
-        """Raise this error in place of any but a `JudgesenseError` and the ``objections``."""
+    def blaming(
+        cls, source: str, what: str, expected: str, *objections: type[Exception]
+    ) -> Iterator[None]:
+        """Blame the plugin ``source`` for any error but a `JudgesenseError` and the ``objections``.
+
+        Without a source, what fails is the package's own: nobody is blamed.
+        """
         passed_on: Faults = (JudgesenseError, *objections)
         try:
             yield
         except passed_on:
             raise
         except Exception as error:
+            if not source:
+                raise
             found = f"{type(error).__name__}: {error}"
             raise cls(what, found=found, expected=expected, remedy="fix the plugin") from error
 

@@ -9,7 +9,6 @@ module is light, because every session imports it when pytest starts.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from types import MappingProxyType
@@ -89,25 +88,31 @@ class Command(NamedTuple):
 
     Attributes:
         run: from its options and a function that finds judges by name to the lines to print.
+        source: the plugin that provides it; set when it is added.
     """
 
     name: str
     said: str
     add_arguments: Callable[[ArgumentParser], None]
     run: Callable[[Namespace, Callable[[list[str]], list[JudgeSpec]]], Iterable[str]]
+    source: str = ""
 
 
 class Importer(NamedTuple):
     """A format of foreign files, as ``judgesense import`` names it.
 
     Attributes:
+        read: from the options of ``judgesense import``: its ``path``, and ``map``, ``value``,
+            ``judge`` and the others that say how a file is read.
         written: from cells to the texts of such files by path, if ``judgesense report --export``
             writes them.
+        source: the plugin that provides it; set when it is added.
     """
 
     name: str
     read: Callable[[Namespace], Imported | ImportedSuite]
     written: Callable[[Sequence[Cell]], Mapping[str, str]] | None = None
+    source: str = ""
 
 
 class Logged(NamedTuple):
@@ -137,8 +142,8 @@ class SuiteKind:
         call_score: what a single call adds to it; ``None`` if the call does not count.
         logged: what judgment logs hold of its replies beside a verdict.
         skills: functions by which the embedded judge replies to prompts of this kind.
-        importers: formats of foreign files with judgments on such suites; only for built-in kinds.
-        commands: commands of ``judgesense``; only for built-in kinds.
+        importers: formats of foreign files with judgments on such suites.
+        commands: commands of ``judgesense``.
         default: whether judgments without a suite are of this kind; only for a built-in one.
         source: the plugin that provides it; empty for this package.
     """
@@ -162,11 +167,8 @@ class SuiteKind:
         Raises:
             ExtensionError: the plugin's form has another name, or is not a form.
         """
-        blamed: AbstractContextManager[None] = nullcontext()
-        if self.source:
-            what = f"kind {self.name!r} of plugin {self.source} cannot be used"
-            blamed = ExtensionError.blaming(what, "a form that can be made")
-        with blamed:
+        what = f"kind {self.name!r} of plugin {self.source} cannot be used"
+        with ExtensionError.blaming(self.source, what, "a form that can be made"):
             found: object = self.form() if callable(self.form) else self.form
         if not isinstance(found, Kind) or found.name != self.name:
             expected = f"pytest_judgesense.registry.Kind({self.name!r}, ...), or a function that "
@@ -278,9 +280,9 @@ class Registry:
         return {one.name: one for kind in self.kinds.values() for one in kind.importers}
 
     @property
-    def commands(self) -> tuple[Command, ...]:
-        """The commands of ``judgesense`` that kinds add."""
-        return tuple(command for kind in self.kinds.values() for command in kind.commands)
+    def commands(self) -> dict[str, Command]:
+        """The commands of ``judgesense`` that kinds add, by name."""
+        return {one.name: one for kind in self.kinds.values() for one in kind.commands}
 
     @property
     def tables(self) -> dict[str, str]:
@@ -335,18 +337,23 @@ def extended(known: Registry, given: Callable[[str], Iterable[Given]]) -> Regist
         sourced = tuple(
             one if one.name in measures else one._replace(source=source) for one in kind.measures
         )
-        _enter(kinds, "kind of suites", replace(kind, source=source, measures=sourced))
+        _enter(kinds, "kind of suites", replace(kind, measures=sourced))
         for one in sourced:
             _refuse_faulty(one, _KINDS, source)
             if one.name not in measures:
                 _enter_measure(measures, checks, one)
-    for source, kind in found:
+    importers, commands = dict(known.importers), dict(known.commands)
+    for _, kind in found:
         for check in kind.checks:
-            _enter(checks, "check", check._replace(source=source))
+            _enter(checks, "check", check)
+        for importer in kind.importers:
+            _enter(importers, "importer", importer)
+        for command in kind.commands:
+            _enter(commands, "command", command)
     known = replace(known, measures=measures, checks=checks, kinds=kinds, providers=providers)
     for source, one in _objects(_SECTIONS, given(_SECTIONS), ReportSection, Comparison, Report):
         what = f"plugin {source}: its {_SECTIONS} returned a malformed {type(one).__name__}"
-        with ExtensionError.blaming(what, "its parts as docs/extending.md lists them"):
+        with ExtensionError.blaming(source, what, "its parts as docs/extending.md lists them"):
             known = _reporting(known, one, source)
     return known
 
@@ -425,10 +432,19 @@ def _objects(hook: str, given: Iterable[Given], *kinds: type[Any]) -> list[tuple
 
 
 def _of_several(kind: SuiteKind, source: str) -> SuiteKind:
-    what = f"kind {kind.name!r}"
-    measures = _several(what, source, kind.measures, Measure, "measures")
+    """The kind of a plugin, each of its parts known by the plugin as well."""
+    several = partial(_several, f"kind {kind.name!r}", source)
+
+    def sourced(given: Any, part: Any, field: str) -> tuple[Any, ...]:
+        return tuple(one._replace(source=source) for one in several(given, part, field))
+
     return replace(
-        kind, measures=measures, checks=_several(what, source, kind.checks, CheckKind, "checks")
+        kind,
+        source=source,
+        measures=several(kind.measures, Measure, "measures"),
+        checks=sourced(kind.checks, CheckKind, "checks"),
+        importers=sourced(kind.importers, Importer, "importers"),
+        commands=sourced(kind.commands, Command, "commands"),
     )
 
 
@@ -494,11 +510,11 @@ def _blamed(
 ) -> Callable[..., Any]:
     """``function`` of a plugin, what it returns ``made`` whole: its errors name the plugin."""
     if not source:
-        return function
+        return function  # the same object: built-in values can be compared
 
     def called(*given: Any) -> Any:
         what = f"a part of the report of plugin {source} cannot be made"
-        with ExtensionError.blaming(what, "what docs/extending.md says of a Report"):
+        with ExtensionError.blaming(source, what, "what docs/extending.md says of a Report"):
             return made(function(*given))
 
     return called

@@ -117,6 +117,7 @@ class ReportSection:
             found = self.rows(cell, estimates, suite)
             return None if found is None else _table(self.name, cell.suite, found)
         with ExtensionError.blaming(
+            self.source,
             f"report section {self.name!r} of plugin {self.source} cannot be made of judge "
             f"{cell.judge} on suite {cell.suite}",
             "rows of plain values, and lines of text",

@@ -454,7 +454,7 @@ DOORS: Final[Mapping[str, _Door]] = {
     "equivalence": (equivalence, _edited(SUITE)),
     "label": (label, _edited(GRADED)),
     "batch": (batch_results, _edited(_RESULT) | _edited(f"{_RESULT}\n{_RESULT}")),
-    **{command.name: _BROUGHT[command.name] for command in BUILT_IN.commands},
+    **{name: _BROUGHT[name] for name in BUILT_IN.commands},
     "embedded judge": (embedded_judge, _edited(_PROMPT) | _edited(_ASKED) | TEXTS),
     "JUnit": (junit, TEXTS),
     "renderers": (renderers, TEXTS),

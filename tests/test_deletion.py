@@ -204,7 +204,7 @@ def only_there(room: str) -> set[str]:
         (BUILT_IN.kinds, rest.kinds),
         (BUILT_IN.checks, rest.checks),
         (BUILT_IN.importers, rest.importers),
-        ({one.name for one in BUILT_IN.commands}, {one.name for one in rest.commands}),
+        (BUILT_IN.commands, rest.commands),
     ):
         own |= set(whole) - set(others)
     return own

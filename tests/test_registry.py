@@ -31,7 +31,7 @@ from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.instruments.paraphrase import measures as paraphrase
 from pytest_judgesense.lazy import later
 from pytest_judgesense.measures.cell import Cell, Units, rate, unavailable
-from pytest_judgesense.measures.check import gate_of
+from pytest_judgesense.measures.check import NO_REGRESSION, gate_of
 from pytest_judgesense.measures.estimation import estimate_all
 from pytest_judgesense.measures.shared import FAILED_RATE, UNPARSED_RATE
 from pytest_judgesense.plugin.markers import marker_lines
@@ -320,13 +320,15 @@ def test_a_section_survives_the_joining_of_datasheets(tmp_path: Path) -> None:
 def test_a_plugin_could_provide_all_that_is_built_in() -> None:
     assert extended(NOTHING, given_by([("", builtin)])) == BUILT_IN
     outside = extended(NOTHING, given_by([("mine", builtin)]))
-    for part in ("kinds", "measures", "checks", "tables", "titles"):
+    named = ("kinds", "measures", "checks", "providers", "importers", "commands")
+    for part in (*named, "tables", "titles"):
         assert set(getattr(outside, part)) == set(getattr(BUILT_IN, part)), part
     assert [one.text for one in outside.profile] == [one.text for one in BUILT_IN.profile]
     for part in ("doubts", "identities", "closing"):
         assert len(getattr(outside, part)) == len(getattr(BUILT_IN, part)) > 0, part
-    values = (*outside.kinds.values(), *outside.measures.values(), *outside.profile)
-    assert {one.source for one in (*values, *outside.sections)} == {"mine"}
+    values = [one for part in named for one in getattr(outside, part).values()]
+    values.remove(NO_REGRESSION)  # the one check that belongs to no kind
+    assert {one.source for one in (*values, *outside.profile, *outside.sections)} == {"mine"}
 
 
 FROM_OUTSIDE = """
@@ -338,13 +340,28 @@ from pytest_judgesense.instruments.builtin import BUILT_IN
 def pytest_judgesense_suite_kinds():
     # Checks that gate no measure are known by name already, and judge suites of every kind.
     return [
-        replace(kind, name=f"copy-{name}", form=copy_of(kind.loaded()), checks=())
+        replace(
+            kind,
+            name=f"copy-{name}",
+            form=copy_of(kind.loaded()),
+            checks=(),
+            importers=renamed(kind.importers),
+            commands=renamed(kind.commands),
+        )
         for name, kind in BUILT_IN.kinds.items()
     ]
 
 
+def pytest_judgesense_providers():
+    return [copy_of(provider) for provider in BUILT_IN.providers.values()]
+
+
 def copy_of(form):
     return replace(form, name=f"copy-{form.name}")
+
+
+def renamed(values):
+    return [one._replace(name=f"copy-{one.name}") for one in values]
 
 
 def pytest_judgesense_report_sections():

@@ -49,15 +49,13 @@ def evidence_against(measure: Measure, estimate: Estimate, cell: Cell) -> tuple[
 def _found(measure: Measure, cell: Cell, estimate: Estimate) -> list[Group]:
     """The judgments that the evidence of a measure finds; a plugin is blamed for its errors."""
     assert measure.evidence is not None, "asked of measures with evidence"
-    find = measure.evidence.find
-    if not measure.source:
-        return find(cell, estimate.condition)
     with ExtensionError.blaming(
+        measure.source,
         f"evidence of measure {measure.name!r} of plugin {measure.source} cannot be found in "
         f"suite {cell.suite}",
         "a list of groups of judgments",
     ):
-        return list(map(tuple, find(cell, estimate.condition)))
+        return list(map(tuple, measure.evidence.find(cell, estimate.condition)))
 
 
 def _units_against(estimate: Estimate, cell: Cell, *, floor: bool) -> tuple[str, list[Group]]:

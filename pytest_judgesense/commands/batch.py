@@ -158,7 +158,7 @@ def _trials(requests: Iterable[tuple[Trial, HttpRequest]]) -> int:
 
 
 def _batch_requests(judge: JudgeSpec, suite: Suite) -> list[tuple[Trial, HttpRequest]]:
-    if not provider_of(judge).chat_completions:
+    if judge.provider == "callable" or not provider_of(judge).chat_completions:
         raise UsageError(
             f"judge {judge.name!r} cannot be asked by a batch file",
             found=f"the provider {judge.provider}",

@@ -18,7 +18,7 @@ from pytest_judgesense.commands.options import (
     number,
     registry_of,
 )
-from pytest_judgesense.errors import UsageError
+from pytest_judgesense.errors import ExtensionError, UsageError, unknown_name
 from pytest_judgesense.importers import Imported
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.output import write_text
@@ -29,8 +29,8 @@ _MOST_STEPS: Final = 100
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
-    kinds = list(BUILT_IN.importers)
-    parser.add_argument("kind", choices=kinds, metavar="KIND", help=", ".join(kinds))
+    said = ", ".join(BUILT_IN.importers) + "; or a form that a plugin reads"
+    parser.add_argument("kind", metavar="KIND", help=said)
     parser.add_argument("path", type=Path, metavar="PATH", help="file or folder of the results")
     parser.add_argument("-o", "--output", required=True, help=OUTPUT, **FILE)
     column = {**MANY, "type": assignment, "metavar": "FIELD=COLUMN"}
@@ -72,6 +72,9 @@ def _translation(text: str) -> tuple[str, str]:
 
 def run(options: argparse.Namespace) -> Iterator[str]:
     """Turn foreign files into a judgment log or a suite."""
+    importers = registry_of(options).importers
+    if options.kind not in importers:
+        raise unknown_name("form of foreign files", options.kind, importers)
     if not options.path.exists():
         raise UsageError(
             f"there is nothing to import at {options.path}",
@@ -90,7 +93,13 @@ def run(options: argparse.Namespace) -> Iterator[str]:
                 remedy="import once for each column, named by --judge, and join the logs by "
                 "judgesense merge",
             )
-    read = registry_of(options).importers[options.kind].read(options)
+    importer = importers[options.kind]
+    with ExtensionError.blaming(
+        importer.source,
+        f"importer {importer.name!r} of plugin {importer.source} failed",
+        "an Imported or a suite, or a LogError that says what is wrong with the file",
+    ):
+        read = importer.read(options)
     yield from (f"notice: {notice}" for notice in read.notices)
     if not isinstance(read, Imported):
         files = read.files(options.output)

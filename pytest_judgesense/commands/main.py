@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Callable, Collection, Iterable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, suppress
 from functools import partial
 from importlib import import_module
 from shutil import get_terminal_size
@@ -20,12 +20,14 @@ from pytest_judgesense.commands.options import (
     WRONG_COMMAND,
     complain,
     judges,
+    registry_of,
     show,
 )
-from pytest_judgesense.errors import JudgesenseError, UsageError, harmless
+from pytest_judgesense.errors import ExtensionError, JudgesenseError, UsageError, harmless
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.judges.termination import take_sigterm
 from pytest_judgesense.layout import WIDTH, within
+from pytest_judgesense.registry import Command, Registry
 
 # Each is a module of this package (`import` is a keyword) with `add_arguments` and `run`, which
 # gives the lines to print, or prints itself and gives the exit code.
@@ -65,10 +67,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
             from argcomplete import autocomplete
 
             autocomplete(build_parser())
-    options = build_parser(given).parse_args(given)
-    run: Callable[[argparse.Namespace], Iterable[str] | int] = options.run
     give_back = take_sigterm()
     try:
+        options = build_parser(given).parse_args(given)
+        run: Callable[[argparse.Namespace], Iterable[str] | int] = options.run
         with UsageError.instead_of(
             OSError, "there is no working folder", remedy="change to a folder that exists"
         ):
@@ -93,12 +95,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
         give_back()
 
 
-def build_parser(given: Collection[str] | None = None) -> argparse.ArgumentParser:
+def build_parser(given: Sequence[str] | None = None) -> argparse.ArgumentParser:
     """The parser of the command line.
 
     Args:
         given: the arguments of the command line; ``None`` to build all commands. Other commands get
             no arguments, because their modules are not imported.
+
+    Raises:
+        ExtensionError: a plugin's command is asked for, and a plugin is wrong.
     """
     parser = _Parser(
         prog="judgesense",
@@ -115,9 +120,48 @@ def build_parser(given: Collection[str] | None = None) -> argparse.ArgumentParse
             module = import_module(f"{__package__}.{'import_' if name == 'import' else name}")
             command.set_defaults(run=getattr(module, "run", None))
             module.add_arguments(command)
-    for brought in BUILT_IN.commands:
+    registry = _registry_for(given or ())
+    parser.set_defaults(**({} if registry is BUILT_IN else {"registry": registry}))
+    for brought in registry.commands.values():
+        if brought.name in COMMANDS:
+            raise ExtensionError(
+                f"command {brought.name!r} of plugin {brought.source} has a name that is taken",
+                found=f"judgesense {brought.name}: {COMMANDS[brought.name]}",
+                expected="a name of its own",
+                remedy="rename it in the plugin",
+            )
         command = commands.add_parser(brought.name, help=brought.said)
         if given is None or brought.name in given:
-            brought.add_arguments(command)
-            command.set_defaults(run=lambda o, run=brought.run: run(o, partial(judges, o)))
+            with _blaming(brought):
+                brought.add_arguments(command)
+            command.set_defaults(run=partial(_lines_of, brought))
     return parser
+
+
+def _registry_for(given: Sequence[str]) -> Registry:
+    """The values of plugins where they are asked for: a command of none, or the list of all."""
+    head = argparse.ArgumentParser(add_help=False, exit_on_error=False, allow_abbrev=False)
+    head.add_argument("-p", "--plugin", **MANY)
+    head.add_argument("rest", nargs=argparse.REMAINDER)
+    with suppress(argparse.ArgumentError, OSError):
+        asked, _ = head.parse_known_args(given)
+        command = next((one for one in asked.rest if not one.startswith("-")), None)
+        if command is None and not asked.plugin:
+            # The list of all commands: a plugin that is wrong is said where something needs it.
+            with suppress(JudgesenseError):
+                return registry_of(asked) if {"-h", "--help"} & {*given} else BUILT_IN
+        elif command not in {*COMMANDS, *BUILT_IN.commands}:
+            return registry_of(asked)
+    return BUILT_IN
+
+
+def _blaming(brought: Command) -> AbstractContextManager[None]:
+    what = f"command {brought.name!r} of plugin {brought.source} failed"
+    return ExtensionError.blaming(
+        brought.source, what, "lines to print, or an error of pytest_judgesense.errors"
+    )
+
+
+def _lines_of(brought: Command, options: argparse.Namespace) -> Iterator[str]:
+    with _blaming(brought):
+        yield from brought.run(options, partial(judges, options))

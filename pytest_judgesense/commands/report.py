@@ -25,7 +25,7 @@ from pytest_judgesense.commands.options import (
     show,
 )
 from pytest_judgesense.datasheet import Calls, Datasheet, SuiteSheet
-from pytest_judgesense.errors import LogError, UsageError, unknown_name
+from pytest_judgesense.errors import ExtensionError, LogError, UsageError, unknown_name
 from pytest_judgesense.files import read_text
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.limits import json_value
@@ -110,11 +110,15 @@ def run(options: argparse.Namespace) -> int:
         logs = [list(lines)] if suffix == ".jsonl" else []
         return datasheet_text(suffix, view, logs, evidence=Evidence(tuple(cells)))
 
-    forms = {one.name: one.written for one in registry.importers.values() if one.written}
     for form, folder in options.export:
-        if form not in forms:
+        written = form in registry.importers and registry.importers[form].written
+        if not written:
+            forms = [one.name for one in registry.importers.values() if one.written]
             raise unknown_name("form of --export", form, forms)
-        files = forms[form](cells)
+        source = registry.importers[form].source
+        what = f"importer {form!r} of plugin {source} cannot write its files"
+        with ExtensionError.blaming(source, what, "from cells to texts by path"):
+            files = written(cells)
         for name, of_form in files.items():
             write_text(Path(folder, name), of_form)
         show([f"{len(files)} files written: {folder}"])

@@ -31,6 +31,7 @@ def _taken(cell: Cell, measures: list[Measure]) -> Iterator[Estimate]:
         yield from first.estimator(cell)
         return
     with ExtensionError.blaming(
+        first.source,
         f"measure {first.name!r} of plugin {first.source} could not be taken of judge {cell.judge} "
         f"on suite {cell.suite}",
         "estimates; `unavailable` where there is nothing to measure",

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pytest_judgesense.errors import ExtensionError, SuiteError
 from pytest_judgesense.suites.finding import Rule
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
 # The outcome of replies, and the detail of a judgment.
 ParsedReply: TypeAlias = tuple[Outcome, dict[str, Any] | None]
-# Of a built-in kind: no plugin is to blame for its errors.
-_UNBLAMED: Final = nullcontext()
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +124,7 @@ class Kind:
             expected=f"what plugin {self.source} documents for the kind {self.name}",
             remedy="fix the lines",
         )
-        with documented if self.source else _UNBLAMED, self.blamed(ValueError):
+        with documented if self.source else nullcontext(), self.blamed(ValueError):
             items = list(self.items(stimuli))
         seen: set[str] = set()
         for item in items if self.source else ():
@@ -167,10 +165,8 @@ class Kind:
         Raises:
             ExtensionError: a function that a plugin has added fails; the plugin is named.
         """
-        if not self.source:
-            return _UNBLAMED
         valid = "values as the fields of a kind document them"
-        return ExtensionError.blaming(self._unusable, valid, *objections)
+        return ExtensionError.blaming(self.source, self._unusable, valid, *objections)
 
     @property
     def _unusable(self) -> str:

@@ -78,7 +78,7 @@ UNKNOWN = [
 BROUGHT = {
     "debates": "debates generate --pair embedded:clean,embedded:mixed --topics none.txt -o out",
 }
-UNKNOWN += [BROUGHT[command.name] for command in BUILT_IN.commands]
+UNKNOWN += [BROUGHT[name] for name in BUILT_IN.commands]
 ASKING = [
     "equivalence {}",
     "label {} -o out",

@@ -14,7 +14,7 @@ import yaml
 from pytest_judgesense.commands.init import start
 from pytest_judgesense.errors import UsageError
 from pytest_judgesense.judges.resolving import declared_judges
-from pytest_judgesense.judges.table import _JudgeForm
+from pytest_judgesense.judges.table import judge_from_table
 from tests.processes import ENVIRONMENT
 
 WRITTEN = {
@@ -191,5 +191,5 @@ def test_the_example_in_the_comment_is_a_judge(tmp_path: Path) -> None:
     text = (tmp_path / "pyproject.toml").read_text(encoding="utf-8")
     example = text.partition("# [tool.judgesense")[2]
     table = tomllib.loads("[tool.judgesense" + example.replace("\n# ", "\n"))
-    (form,) = table["tool"]["judgesense"]["judges"].values()
-    assert _JudgeForm.model_validate(form).provider == "openai"
+    ((name, form),) = table["tool"]["judgesense"]["judges"].items()
+    assert judge_from_table(name, form, tmp_path).provider == "openai"

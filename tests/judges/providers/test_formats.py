@@ -10,13 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_judgesense.judges.providers.base import Provider, Reply
-from pytest_judgesense.judges.providers.builtin import (
-    ANTHROPIC,
-    BUILT_IN,
-    EMBEDDED,
-    OPENAI,
-    provider_of,
-)
+from pytest_judgesense.judges.providers.builtin import ANTHROPIC, OPENAI
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.trial import Failed, Token, Usage
 
@@ -124,20 +118,6 @@ def test_equal_requests_have_equal_bytes_readable_in_a_cassette(wire: Provider) 
     bodies = {wire.request(SPEC, "http://x", "k", MESSAGES, 1).body for _ in range(3)}
     assert len(bodies) == 1
     assert "é".encode() in bodies.pop()
-
-
-@pytest.mark.parametrize(
-    ("name", "provider"),
-    [("openai", OPENAI), ("embedded", EMBEDDED), ("anthropic", ANTHROPIC)],
-)
-def test_each_provider_speaks_its_wire_format(name: str, provider: Provider) -> None:
-    assert BUILT_IN[name] is provider_of(replace(SPEC, provider=name)) is provider
-    assert (EMBEDDED.build, EMBEDDED.parse) == (OPENAI.build, OPENAI.parse)
-
-
-def test_a_callable_speaks_none() -> None:
-    with pytest.raises(KeyError):
-        provider_of(replace(SPEC, provider="callable"))
 
 
 # --- replies ---------------------------------------------------------------------------------

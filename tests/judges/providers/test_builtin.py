@@ -1,0 +1,95 @@
+"""The built-in providers are values of the hook of providers, like those of plugins."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytest_judgesense.errors import UsageError
+from pytest_judgesense.instruments.builtin import BUILT_IN, pytest_judgesense_providers
+from pytest_judgesense.judges.providers.base import Provider
+from pytest_judgesense.judges.providers.builtin import EMBEDDED, OPENAI, provider_of
+from pytest_judgesense.judges.resolving import judge_from_name
+from pytest_judgesense.judges.spec import JudgeSpec
+from pytest_judgesense.judges.table import judge_from_table
+from pytest_judgesense.registry import NOTHING, Registry, extended, given_by
+
+MESSAGES = [{"role": "user", "content": "A or B?"}]
+NAMES = sorted(BUILT_IN.providers)
+
+
+class Copies:
+    """A plugin that provides every built-in provider under another name."""
+
+    @staticmethod
+    def pytest_judgesense_providers() -> list[Provider]:
+        return [replace(one, name=f"my-{one.name}") for one in pytest_judgesense_providers()]
+
+
+def request_of(judge: JudgeSpec) -> dict[str, Any]:
+    made = provider_of(judge).request(judge, "https://judge.example", "k", MESSAGES, 3)
+    return {"url": made.url, "headers": dict(made.headers), "body": json.loads(made.body)}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_plugin_could_provide_each(name: str) -> None:
+    registry = extended(BUILT_IN, given_by([("mine", Copies)]))
+    table = {"model": "clean", "base_url": "https://judge.example", "seed": 7}
+    if name == "local":
+        table["model"] = "smollm2-135m"
+    own, copied = (
+        judge_from_table("j", {**table, "provider": one}, Path(), registry.providers)
+        for one in (name, f"my-{name}")
+    )
+    assert copied.api is not None
+    assert copied.api.source == "mine"
+    assert request_of(own) == request_of(copied)
+    answer = json.dumps({"choices": [{"message": {"content": "A"}}], "content": []})
+    assert provider_of(own).read(200, answer) == copied.api.read(200, answer)
+
+
+def without_providers(known: Registry) -> Registry:
+    return extended(replace(NOTHING, kinds=known.kinds), lambda _: [])
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_the_hook_does_not_give_is_unknown(name: str) -> None:
+    providers = without_providers(BUILT_IN).providers
+    with pytest.raises(UsageError, match="there is no judge or provider named"):
+        judge_from_name(f"{name}:clean", providers)
+    with pytest.raises(UsageError, match=f"there is no provider '{name}', but: callable"):
+        judge_from_table("j", {"provider": name, "model": "clean"}, Path(), providers)
+
+
+def test_a_judge_carries_the_provider_that_it_names() -> None:
+    registry = extended(BUILT_IN, given_by([("mine", Copies)]))
+    for name in ("my-openai", "openai", "embedded"):
+        judge = judge_from_name(f"{name}:clean", registry.providers)
+        assert provider_of(judge) is judge.api is registry.providers[name]
+    # One that is made in Python names a built-in one.
+    assert provider_of(JudgeSpec("j", "embedded", "clean")) is EMBEDDED
+    assert (EMBEDDED.build, EMBEDDED.parse) == (OPENAI.build, OPENAI.parse)
+
+
+def test_a_callable_has_none() -> None:
+    with pytest.raises(KeyError):
+        provider_of(JudgeSpec("j", "callable", "m:f"))
+
+
+def test_declaring_them_imports_no_format() -> None:
+    code = (
+        "import sys\n"
+        "from pytest_judgesense.judges.providers.builtin import BUILT_IN\n"
+        "print([one for one in sys.modules if one.endswith('formats') or 'pydantic' in one])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=os.environ
+    )
+    assert done.stdout.strip() == "[]"

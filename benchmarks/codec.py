@@ -9,17 +9,24 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from reporting import Bar, conclude, print_table
+
 from pytest_judgesense.report.log import log_line, read_log
 from pytest_judgesense.trial import Design, Judgment, Trial, Usage, Verdict
 
 COUNT, BLOCK = 20_000, 500
-BARS = {"write": 0.65, "read": 1.45, "both": 0.95}
+BARS = {
+    "write": Bar("at most", 0.65),
+    "read": Bar("at most", 1.45),
+    "both": Bar("at most", 0.95),
+}
 
 
 def judgments() -> list[Judgment]:
@@ -46,8 +53,8 @@ def least(rounds: int, *functions: Callable[[], Any]) -> list[float]:
     return found
 
 
-def main() -> None:
-    """Print a table and one line of JSON."""
+def main() -> int:
+    """Print a table and one line of JSON; the exit code."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true")
     rounds = 4 if parser.parse_args().quick else 12
@@ -71,16 +78,15 @@ def main() -> None:
             )
             totals = [total + one for total, one in zip(totals, spent, strict=True)]
     names = ("write", "json.dumps", "read", "json.loads")
-    for name, total in zip(names, totals, strict=True):
-        print(f"{name:<12}{total:8.3f} s")
+    rows = [(name, f"{total:.3f}") for name, total in zip(names, totals, strict=True)]
+    print_table((f"{COUNT:,} judgments", "s"), rows)
     ratios = {
         "write": totals[0] / totals[1],
         "read": totals[2] / totals[3],
         "both": (totals[0] + totals[2]) / (totals[1] + totals[3]),
     }
-    ok = all(ratios[name] <= bar for name, bar in BARS.items())
-    print(json.dumps({"benchmark": "codec", "ratios": ratios, "bars": BARS, "ok": ok}))
+    return conclude("codec", ratios, BARS)
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -248,7 +248,7 @@ def pipeline(path: Path, suite: Suite) -> list[Job]:
 def debates() -> tuple[list[Job], int]:
     """The replay of the shipped debate suite, whose replies are long objects; and its size."""
     suite = load_suite(builtin_suites()["debate"], None, {DEBATE.name: DEBATE})
-    judge = judge_for_suite(judge_from_name("embedded:clean", {}), suite)
+    judge = judge_for_suite(judge_from_name("embedded:clean"), suite)
     path = Path(__file__).parents[1] / "cassettes" / "clean" / "debate.jsonl"
     trials = plan_trials(suite)
     asked = list(zip(trials, map(renderer(suite, judge), trials), strict=True))

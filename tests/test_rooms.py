@@ -113,3 +113,19 @@ def test_every_instrument_stands_in_a_room_of_its_own() -> None:
     rooms = [{room_of(kind.name) for kind in room.KINDS} for room in INSTRUMENTS]
     assert all(len(room) == 1 for room in rooms)
     assert len(set.union(*rooms)) == len(INSTRUMENTS)
+
+
+def test_the_report_names_nothing_that_an_instrument_reports() -> None:
+    # Sections bring their own lines, tables and figures; renderers iterate over them.
+    reported = {*BUILT_IN.measures, *BUILT_IN.kinds, *BUILT_IN.checks, *BUILT_IN.tables}
+    reported |= {*BUILT_IN.titles.values(), *(word.text for word in BUILT_IN.profile)}
+    assert len(reported) > 100
+    named = {
+        (name, text)
+        for name, tree in modules().items()
+        if name.startswith("report/")
+        for text in literals(tree)
+        if text in reported
+    }
+    # A setting of every judge, and a field of every line of a log.
+    assert named == {("report/view.py", "temperature"), ("report/log.py", "grades")}

@@ -252,6 +252,7 @@ def _prompts(name: str, form: _PromptsForm, folder: Path) -> Prompts:
             (OSError, UnicodeDecodeError),
             f"a prompt of judge {name!r} cannot be read",
             expected=f"a text file in UTF-8 at {path}",
+            remedy=f"write it, or name another file in {table_of(name)}",
         ):
             text = read_text(path)
         files.append(path.resolve())

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date
+from importlib.util import find_spec
 from typing import Final, NamedTuple
 
 from pytest_judgesense.datasheet import Calls, CheckLine, JudgeSheet
@@ -117,7 +118,10 @@ def summary_lines(
     yield from compared_lines(view, "judges compared, paired by cluster (Holm)", lines)
     yield from ("", *_totals(view))
     if more:
-        forms = ["everything: -vv", "a page: --judge-datasheet x.html"]
+        page = "a page: --judge-datasheet x.html"
+        if find_spec("jinja2") is None:  # which a page needs, and Markdown does not
+            page = "a file: --judge-datasheet x.md"
+        forms = ["everything: -vv", page]
         yield from indented(f"more: {', '.join([*['tables: -v'] * (not tables), *forms])}", width=0)
 
 

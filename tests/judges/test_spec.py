@@ -111,8 +111,9 @@ def test_prompts_may_stand_in_files_beside_the_table(tmp_path: Path) -> None:
 
 
 def test_a_prompt_file_that_is_not_there_is_named(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"prompt of judge 'mine' cannot be read\n.*gone\.md"):
+    with pytest.raises(UsageError, match=r"prompt of judge 'mine' cannot be read\n.*gone\.md") as e:
         _declared({**OPENAI, "prompts": {"strict": {"file": "gone.md"}}}, tmp_path)
+    assert e.value.remedy == "write it, or name another file in [tool.judgesense.judges.mine]"
 
 
 def test_one_wording_is_nothing_to_compare() -> None:

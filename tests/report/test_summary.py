@@ -9,6 +9,7 @@ import pytest
 
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.registry import Registry
+from pytest_judgesense.report import summary
 from pytest_judgesense.report.assembly import sheet_of
 from pytest_judgesense.report.summary import quiet_lines, summary_lines
 from pytest_judgesense.report.view import View, view_of
@@ -48,6 +49,20 @@ def test_the_summary_needs_only_the_tables_that_are_made_for_it(
     assert made < all_
     assert {"temperature_table", "standing"} <= made
     assert {"temperature_effects", "temperature_attributions"} <= all_ - made
+
+
+@pytest.mark.parametrize(
+    ("installed", "form"), [(True, "a page: --judge-datasheet x.html"), (False, "x.md")]
+)
+def test_the_file_that_it_names_can_be_written_here(
+    installed: bool, form: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # The page is made by jinja2, an extra; Markdown by nothing from outside.
+    monkeypatch.setattr(summary, "find_spec", lambda name: installed or None)
+    last = list(summary_lines(view(BUILT_IN.shown("none")), more=True))[-1]
+    assert last.startswith("more: ")
+    assert form in last
+    assert ("x.html" in last) is installed
 
 
 def test_a_line_a_judge_needs_no_table() -> None:

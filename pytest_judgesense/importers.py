@@ -17,7 +17,7 @@ from pytest_judgesense.errors import LogError
 from pytest_judgesense.files import read_text
 from pytest_judgesense.limits import json_value
 from pytest_judgesense.rows import csv_rows
-from pytest_judgesense.trial import MOST, Design, Judgment, is_number
+from pytest_judgesense.trial import MOST, Design, Judgment, as_whole, is_number
 
 NO_VERDICT: Final = "no verdict recorded"
 
@@ -98,8 +98,8 @@ class Row:
     def number(self, name: str, least: int = 1) -> int:
         """A field with a whole number from ``least`` to `MOST`, or such a number as text."""
         found = self.value.get(name)
-        if isinstance(found, str) and is_number(found.strip()):
-            found = int(found)
+        if isinstance(found, str | float) and is_number(text := as_whole(str(found).strip())):
+            found = int(text)
         if isinstance(found, bool) or not isinstance(found, int) or not least <= found <= MOST:
             raise self.wrong(name, f"a whole number from {least} to {MOST}")
         return found
@@ -162,7 +162,8 @@ def _parsed(wrong: str, text: str, expected: str) -> Any:
 def left_out(rows: Iterable[Row], known: Collection[str]) -> tuple[str, ...]:
     """One notice about unused fields of ``rows``; none if there are none."""
     names = dict.fromkeys(name for row in rows for name in row.value if name not in known)
-    return (f"fields kept out: {', '.join(names)}",) if names else ()
+    said = ", ".join(str(name) or "one without a name" for name in names)
+    return (f"fields kept out: {said}",) if names else ()
 
 
 def json_or_none(text: Any) -> Any:

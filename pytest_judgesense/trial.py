@@ -22,11 +22,18 @@ MOST: Final = 10**12
 # The most that a part of a debate judge's instability may weigh: sums of them are exact enough.
 MOST_WEIGHT: Final = 1e6
 _NUMBER: Final = re.compile(r"-?\d{1,18}")
+_WITH_ZEROS: Final = re.compile(r"(-?\d{1,18})\.0+")
 
 
 def is_number(label: str) -> bool:
     """Whether ``label`` is a whole number of at most 18 digits."""
     return _NUMBER.fullmatch(label) is not None
+
+
+def as_whole(text: str) -> str:
+    """``text``, or the whole number that ``4.0`` is: tables write 4 so beside empty cells."""
+    found = _WITH_ZEROS.fullmatch(text)
+    return found[1] if found else text
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,6 +32,7 @@ from pytest_judgesense.measures.shared import (
 )
 from pytest_judgesense.suites.loading import form_of, load_suite
 from pytest_judgesense.suites.stimuli import Stimuli, rows_of, text_of
+from pytest_judgesense.trial import as_whole
 
 Kind: TypeAlias = Literal["pairwise", "labels", "score"]
 
@@ -162,7 +163,8 @@ def understood(
     labels = split_labels(options.labels)
     _refuse_labels(labels)
     values = _values_found(items, label, dict(options.value), options)
-    sides, meant = _sides(taken), [values.get(one, one) for one in items.values(label)]
+    said = items.values(label)
+    sides, meant = _sides(taken), [values.get(one, as_whole(one)) for one in said]
     kind: Kind = options.kind or ("pairwise" if sides else _kind_of_labels(labels or meant))
     _refuse_meanings(values, _SLOTS if kind == "pairwise" else labels)
     if kind == "pairwise":
@@ -406,11 +408,16 @@ def _contents(
     if not said and kind == "score":
         said = ["1", "2", "3", "4", "5"]
     if not 2 <= len(said) <= _MOST_LABELS:
+        remedy = f"name them: {command} --labels YES,NO; or --map {_likely_label(items, taken)}"
+        if kind == "score" and label:
+            remedy = (
+                f"cut the scale into such steps, in column {label} and in what {called} returns"
+            )
         raise UsageError(
             f"the possible answers of {called} are not known",
             found=f"{len(said)} labels in column {label}" if label else "no column with labels",
             expected=f"2 to {_MOST_LABELS} labels",
-            remedy=f"name them: {command} --labels YES,NO; or --map {_likely_label(items, taken)}",
+            remedy=remedy,
         )
     if clash := [name for name in taken if name in _BESIDE]:
         raise UsageError(
@@ -499,6 +506,9 @@ def recognised(found: Understood) -> Iterator[str]:
         counted = (f"{sides.get(label, label)} {n}" for label, n in found.counts.items())
         counts = ", ".join(counted) or "none"
         yield f"labels are in column {found.label}: {counts}"
+        if found.kind == "score" and len(found.labels) > len(found.counts):
+            scale = f"{found.labels[0]} to {found.labels[-1]}"
+            yield f"answers are whole numbers from {scale}; --labels names others"
     else:
         yield "no column with labels: agreement is not gated; --map label=COLUMN names one"
 
@@ -570,7 +580,10 @@ def _text(found: Understood) -> str:
 
 def showing(names: Iterable[str], asked: str) -> str:
     """A wording with the texts of these names, and what is asked about them."""
-    return "\n".join([*(f"<{name}>\n{{{{{name}}}}}\n</{name}>" for name in names), asked])
+    # The candidates of a pair are marked as the embedded judge knows them.
+    marks = {name: f"response_{name}" if name in ("a", "b") else name for name in names}
+    texts = (f"<{mark}>\n{{{{{name}}}}}\n</{mark}>" for name, mark in marks.items())
+    return "\n".join([*texts, asked])
 
 
 def suite_text(found: Understood, name: str, file: str, called: str) -> str:
@@ -591,11 +604,15 @@ def suite_text(found: Understood, name: str, file: str, called: str) -> str:
             AGREEMENT.check: "the verdict is the label",
             UNPARSED_RATE.check: "return values without a verdict",
         },
+        found.clusters,
     )
 
 
 def written_suite(
-    table: Mapping[str, Any], comments: Mapping[str, str], meant: Mapping[str | None, str]
+    table: Mapping[str, Any],
+    comments: Mapping[str, str],
+    meant: Mapping[str | None, str],
+    clusters: int,
 ) -> str:
     """A suite file: its table, with comments on its parts and what each check counts."""
     texts = {name: value for name, value in table.items() if isinstance(value, str)}
@@ -605,9 +622,16 @@ def written_suite(
         lines += [f"[{part}]", _pairs_of(table[part])]
     lines += ["", f"# {comments['templates']}"]
     lines += [f"[[templates]]\n{_pairs_of(one)}\n" for one in table["templates"]]
-    lines += ["# Each line is a test. A judge without any error clears these bars with confidence."]
-    lines += ["[checks]"]
-    lines += [f"{toml_key(name)} = {bar}  # {meant[name]}" for name, bar in table["checks"].items()]
+    bars = table["checks"].items()
+    measures = {name: kind.measure for name, kind in BUILT_IN.checks.items()}
+    said = "A judge without any error clears these bars with confidence."
+    if not all((one := measures[name]) and can_clear(one, bar, clusters) for name, bar in bars):
+        said = (
+            "So few items (thirty are a suite) are not\n# enough for a judge without any error to "
+        )
+        said += "clear every bar with confidence."
+    lines += [f"# Each line is a test. {said}", "[checks]"]
+    lines += [f"{toml_key(name)} = {bar}  # {meant[name]}" for name, bar in bars]
     return "\n".join([*lines, ""])
 
 

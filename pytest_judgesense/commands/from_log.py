@@ -452,6 +452,7 @@ def suite_files(found: Frozen) -> dict[str, str]:
             AGREEMENT.check: "the verdict is the grade of the person",
             UNPARSED_RATE.check: "replies in which no verdict is found",
         },
+        found.clusters,
     )
     items = "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows)
     return {"items.jsonl": items, f"{found.name}.suite.toml": text}

@@ -21,6 +21,7 @@ from pytest_judgesense.limits import beyond, json_value, limits, well_formed_val
 from pytest_judgesense.rows import csv_rows, json_rows
 from pytest_judgesense.suites.item import item_id
 from pytest_judgesense.suites.schema import SuiteForm
+from pytest_judgesense.trial import as_whole
 
 _Line = TypeVar("_Line", bound=BaseModel)
 
@@ -228,7 +229,7 @@ def row_label(stimuli: Stimuli, value: Any, meanings: Mapping[str, str]) -> str 
     given = stimuli.form.stimuli.values or {}
     for table in (given, meanings):
         folded = {name.strip().casefold(): label for name, label in table.items()}
-        if (label := folded.get(text.casefold())) is not None:
+        if (label := folded.get(text.casefold(), folded.get(as_whole(text)))) is not None:
             return label
     return Misfit("label", repr(text), f"one of {', '.join(dict.fromkeys([*given, *meanings]))}")
 

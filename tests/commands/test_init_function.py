@@ -381,7 +381,7 @@ def test_grades_between_the_steps_of_a_scale_are_one_usage_error(tmp_path: Path)
     command = "judgesense init --callable own:judge --items x.csv --kind labels"
     assert done.stdout.splitlines() == [
         "judgesense: the grades of x.csv are not all whole numbers",
-        "  found:    score: 0.0, 0.2, 0.4",
+        "  found:    score: 0.2, 0.4, 0.6",
         "  expected: the steps of a scale, such as 1 to 5",
         f"  remedy:   write them as whole numbers, or as labels without an order: {command}",
     ]
@@ -519,3 +519,50 @@ def test_options_of_another_way_to_begin_are_refused(
     assert done.returncode == 2, done.stdout
     assert told in done.stdout
     assert not [*tmp_path.iterdir()]
+
+
+def started(folder: Path, labels: Sequence[str], *more: str) -> subprocess.CompletedProcess[str]:
+    """`judgesense init` for a function of one text, on items with these labels."""
+    (folder / "own.py").write_text("def judge(text): return '4'\n")
+    write_csv(folder / "x.csv", [{"text": f"t{n}", "human": one} for n, one in enumerate(labels)])
+    given = ("init", "--callable", "own:judge", "--items", "x.csv", "--map", "label=human", *more)
+    return processes.run("judgesense", *given, cwd=folder, merged=True)
+
+
+def test_labels_that_a_table_writes_as_4_0_are_a_scale(tmp_path: Path) -> None:
+    done = started(tmp_path, ["1.0", "7.0", "10.0", ""] * 10)
+    assert done.returncode == 0, done.stdout
+    assert all(f"{n} 10" in done.stdout for n in (1, 7, 10))
+    assert "answers are whole numbers from 1 to 10; --labels names others" in done.stdout
+    suite = tomllib.loads((tmp_path / "suites/x/x.suite.toml").read_text(encoding="utf-8"))
+    assert suite["space"] == {"labels": [str(n) for n in range(1, 11)], "ordinal": True}
+    run = processes.run("pytest", "-q", "suites/x", "--judge-mode", "live", cwd=tmp_path)
+    assert "is not a label" not in run.stdout
+    linted = processes.run("judgesense", "lint", "suites/x", cwd=tmp_path, merged=True)
+    assert linted.returncode == 0, linted.stdout
+
+
+@pytest.mark.parametrize(
+    ("count", "said"),
+    [
+        # Of one text asked twice, bars for repeat flips end at 0.5, which 5 items clear.
+        (30, "# Each line is a test. A judge without any error clears these bars with confidence."),
+        (2, "# enough for a judge without any error to clear every bar with confidence."),
+    ],
+)
+def test_the_suite_says_whether_a_judge_without_error_clears_its_bars(
+    count: int, said: str, tmp_path: Path
+) -> None:
+    started(tmp_path, ["4", "5"] * (count // 2))
+    text = (tmp_path / "suites/x/x.suite.toml").read_text(encoding="utf-8")
+    assert said in text.splitlines()
+    linted = processes.run("judgesense", "lint", "suites/x", cwd=tmp_path, merged=True).stdout
+    # What the suite says, lint finds.
+    assert ("undecidable-bar" in linted) is (count == 2)
+
+
+def test_a_scale_of_many_steps_is_told_to_be_cut(tmp_path: Path) -> None:
+    done = started(tmp_path, [str(n) for n in range(40, 100)])
+    assert done.returncode == 2
+    assert "found:    60 labels in column human" in done.stdout
+    assert "remedy:   cut the scale into such steps, in column human" in done.stdout

@@ -294,6 +294,32 @@ def test_pairs_are_asked_in_both_orders(tmp_path: Path) -> None:
     assert all(shown[row["id"], row["shown"]] == row["sent"] for row in rows)
 
 
+def test_what_is_printed_to_try_pairs_without_a_prompt_gives_verdicts(tmp_path: Path) -> None:
+    rows = "".join(
+        f"i{n},{order},{verdict},What is {n}?,It is {n}.,I do not know.\n"
+        for n in range(4)
+        for order, verdict in (("ab", "A"), ("ba", "B"))
+    )
+    (tmp_path / "log.csv").write_text(
+        f"item,order,verdict,question,one,two\n{rows}", encoding="utf-8"
+    )
+    fields = ["field.question=question", "field.a=one", "field.b=two"]
+    mapped = [word for one in fields for word in ("--map", one)]
+    processes.run(
+        "judgesense", "import", "table", "log.csv", "-o", "l.jsonl", *mapped, cwd=tmp_path
+    )
+    done = processes.run("judgesense", "init", "--from-log", "l.jsonl", cwd=tmp_path, merged=True)
+    assert "--judge-name embedded:clean tries it without a key" in done.stdout
+    tried = ("pytest", "suites", "--judge-name", "embedded:clean", "--judge-mode", "live")
+    run = processes.run(*tried, "--judge-datasheet", "x.json", cwd=tmp_path)
+    assert "none of the first" not in run.stdout
+    (judge,) = json.loads((tmp_path / "x.json").read_text(encoding="utf-8"))["judges"]
+    (unparsed,) = [one for one in judge["measures"] if one["measure"] == "unparsed_rate"]
+    # Four items in two orders, under the wordings of the suite: all are answered.
+    assert (unparsed["count"], unparsed["n"] % 8) == (0, 0)
+    assert unparsed["n"] > 0
+
+
 def test_pairs_of_equal_texts_are_left_out_and_counted(tmp_path: Path) -> None:
     """No suite takes them: a slot that wins on them says nothing of the order."""
     texts = [("one", "two"), ("same text", "same  text"), ("three", "four")]

@@ -23,7 +23,8 @@ from __future__ import annotations
 import math
 import re
 from argparse import Namespace
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, combinations
 from operator import attrgetter
@@ -61,6 +62,7 @@ from pytest_judgesense.trial import (
     Unparsed,
     Usage,
     Verdict,
+    as_whole,
     content_of_slot,
     is_number,
     slot_of_content,
@@ -246,10 +248,17 @@ FIELDS: Final = (
 
 # Columns of words that --value renames; conditions are such columns too.
 _WORDS: Final = frozenset(("verdict", "label", "order", "template"))
+# Of these, words of the judge and of people: they mean the same in capitals, as numbers in 4.0.
+_SAID: Final = ("verdict", "label")
 # Besides, if mapped: the judge's input, and a number that it gave.
 _SHOWN: Final = ("prompt", "score")
 _CONDITION: Final = "condition."
 _MOST_OTHERS: Final = 3
+# A suite may have this many labels.
+_MOST_LABELS: Final = 12
+_FRACTION: Final = re.compile(r"-?\d*\.\d+")
+# Cells of tables that usually state no verdict.
+_SILENT: Final = frozenset("error failed invalid n/a na none null unknown unparsed - ?".split())
 _FIELD: Final = re.compile(r"field\.[a-z][a-z0-9_]*")
 # A column of one order, in rows that hold both.
 _OF_ORDER: Final = re.compile(
@@ -378,6 +387,7 @@ def judgments_of(
         "template=COLUMN or --map order=COLUMN (ab or ba); or leave the line out",
     )
     by_suite = grouped(judgments, attrgetter("trial.suite"))
+    by_suite = {suite: _spelt_alike(part) for suite, part in by_suite.items()}
     notices = []
     for name, part in by_suite.items():
         if contents := _contents(part, ordered=ordered):
@@ -388,7 +398,7 @@ def judgments_of(
                 f"candidate (slot A where order is ab), {second} the second; if they are labels "
                 f"of something else, rename them: --value {first}=WORD"
             )
-        elif name not in (designs or {}):
+        elif name not in (designs or {}) and _design(part) is not DESIGN:
             notices += _perhaps_others(name, _words(part), ordered=ordered)
     judgments = [one for part in by_suite.values() for one in part]
     known = {suite: _design(part) for suite, part in by_suite.items()} | dict(designs or {})
@@ -436,14 +446,18 @@ def _cells(
         if column not in row.value:
             raise row.wrong(column, f"the {name} of the judgment")
         found = row.value[column]
-        if isinstance(found, float) and found.is_integer():
-            found = int(found)
         text = "" if found is None else str(found).strip()
+        # The empty cell of a table of numbers.
+        if text.casefold() == "nan" and (isinstance(found, float) or name in _SAID):
+            text = ""
         if isinstance(found, list | dict) or (required and not text):
             raise row.wrong(column, f"the {name} of the judgment: a text or a number")
+        whole = as_whole(text) if isinstance(found, float) or name in _SAID else text
         if name in _WORDS or name.startswith(_CONDITION):
-            text = values.get(text, text)
-        return text or None
+            whole = values.get(text, values.get(whole, whole))
+        if name in _SAID and whole.casefold() in (TIE, ABSTAIN):
+            whole = whole.casefold()
+        return whole or None
 
     def whole(name: str, least: int) -> int | None:
         return None if cell(name) is None else row.number(columns[name], least)
@@ -493,7 +507,9 @@ def _cells(
 
 def _source(row: Row, columns: Mapping[str, str]) -> dict[str, Any]:
     """The judge's input, and a number that it gave, if the row holds them."""
-    source: dict[str, Any] = dict(row.value.get(columns.get("source", ""), {}))
+    source: dict[str, Any] = (
+        dict(row.value.get(columns["source"], {})) if "source" in columns else {}
+    )
     if (column := columns.get("prompt")) and (said := row.value.get(column)) not in (None, ""):
         source["prompt"] = messages_of(said) or messages_of(json_or_none(said))
         if source["prompt"] is None:
@@ -517,6 +533,29 @@ def _source(row: Row, columns: Mapping[str, str]) -> dict[str, Any]:
         if not math.isfinite(source["score"]):
             raise row.wrong(column, "a finite number")
     return source
+
+
+def _spelt_alike(judgments: list[Judgment]) -> list[Judgment]:
+    """The same, with words that differ in capitals alone spelt as they mostly are."""
+    count = Counter(
+        word for one in judgments for word in (one.verdict, one.trial.label) if word is not None
+    )
+    spelt: dict[str, str] = {}
+    for word, _ in count.most_common():
+        spelt.setdefault(word.casefold(), word)
+    if len(spelt) == len(count):
+        return judgments
+    return [_in_words(one, lambda word: spelt[word.casefold()]) for one in judgments]
+
+
+def _in_words(one: Judgment, word_for: Callable[[str], str]) -> Judgment:
+    """``one`` with its verdict and its label in other words."""
+    trial, outcome = one.trial, one.outcome
+    if trial.label is not None:
+        trial = replace(trial, label=word_for(trial.label))
+    if isinstance(outcome, Verdict):
+        outcome = Verdict(word_for(outcome.value))
+    return replace(one, trial=trial, outcome=outcome)
 
 
 def _words(judgments: Iterable[Judgment]) -> set[str]:
@@ -554,8 +593,20 @@ def _perhaps_others(suite: str, said: Iterable[str], *, ordered: bool) -> Iterat
         sides = pairs
     numbers = [word for word in words if is_number(word)]
     others = [word for word in words if word not in (sides[0] if sides else numbers)]
-    if len(others) > _MOST_OTHERS or any(len(word) == 1 and word.isalpha() for word in others):
+    if fractions := [word for word in others if _FRACTION.fullmatch(word)]:
+        yield (
+            f"verdicts of suite {suite} are labels and no scale, for {fractions[0]} is no whole "
+            "number; multiply the scores in the file, half points by 2"
+        )
         return
+    if len(words) > _MOST_LABELS and len(others) > _MOST_OTHERS:
+        yield (
+            f"verdicts of suite {suite} are {len(words)} different labels, such as "
+            f"{others[0][:40]!r}; the text of a reply is no verdict: --map reply=COLUMN"
+        )
+    silent = [word for word in others if word.casefold() in _SILENT]
+    if len(others) > _MOST_OTHERS or any(len(word) == 1 and word.isalpha() for word in others):
+        others, sides, numbers = silent, [], []
     nothing = [f"{word}=" for word in others]
     if sides:
         new = [f"{word}={slot}" for word, slot in zip(sides[0], "AB", strict=True) if word != slot]
@@ -568,6 +619,11 @@ def _perhaps_others(suite: str, said: Iterable[str], *, ordered: bool) -> Iterat
         yield (
             f"verdicts of suite {suite} are labels and no scale, for not all of them are whole "
             f"numbers; rename the others, or what states no verdict to nothing: {_values(nothing)}"
+        )
+    elif silent:
+        yield (
+            f"{' and '.join(silent)} of suite {suite} are labels like any other; if they state no "
+            f"verdict, rename them to nothing: {_values(f'{word}=' for word in silent)}"
         )
 
 

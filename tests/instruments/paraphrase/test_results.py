@@ -393,7 +393,6 @@ def test_words_of_the_order_are_renamed_as_those_of_verdicts(tmp_path: Path) -> 
         (("A", "B", "n/a"), "--value n/a="),
         (("A", "B", "not clear"), "--value 'not clear='"),
         (("1", "2", "10", "N/A"), "--value N/A="),
-        (("1", "2", "2.5", "10"), "--value 2.5="),
         (("1", "2", "-"), "--value=-="),
         # Grades: single letters, numbers alone, or more words than a pair can have.
         (("A", "B", "C"), None),
@@ -420,6 +419,98 @@ def test_words_beside_slots_that_state_no_verdict_are_told_and_can_be_emptied(
         assert {one.pairwise != one.ordinal for _, one in again.judgments if one} == {True}
         # One word, once in either order, states no verdict.
         assert sum(one.verdict is None for one, _ in again.judgments) == 2
+
+
+def read_of(path: Path, content: str, **more: Any) -> Imported:
+    path.write_text(content, encoding="utf-8")
+    return read_table(path, {}, judge="j", suite="s", **more)
+
+
+def said(read: Imported) -> list[tuple[str | None, str | None]]:
+    return [(one.verdict, one.trial.label) for one, _ in read.judgments]
+
+
+def test_whole_numbers_are_the_same_with_and_without_a_zero(tmp_path: Path) -> None:
+    # Tables write a column of whole numbers with ".0" as soon as one cell is empty.
+    content = "item,template,replicate,prompt_tokens,verdict,label\n"
+    content += "1,t1,1.0,12.0,4.0,4\n1,t2,1.0,,,4\n2,t1,1.0,9.0,5.0,5\n2,t2,1.0,9.0,3.00,3\n"
+    read = read_of(tmp_path / "log.csv", content)
+    assert said(read) == [("4", "4"), (None, "4"), ("5", "5"), ("3", "3")]
+    assert [one.usage.prompt_tokens for one, _ in read.judgments] == [12, None, 9, 9]
+    assert {(design.ordinal, design.labels) for _, design in read.judgments} == {
+        (True, ("3", "4", "5"))
+    }
+    assert read.notices == ()
+    # A word that the user renames is the word in the file.
+    renamed = read_of(tmp_path / "log.csv", content, values={"4.0": "1", "5": "2"})
+    assert [verdict for verdict, _ in said(renamed)] == ["1", None, "2", "3"]
+    rows = [{"item": 1, "verdict": 4.0, "label": "4.0"}, {"item": 2, "verdict": "4", "label": 4}]
+    (tmp_path / "log.json").write_text(json.dumps(rows))
+    assert said(read_table(tmp_path / "log.json", {})) == [("4", "4"), ("4", "4")]
+
+
+def test_words_that_differ_in_capitals_are_one(tmp_path: Path) -> None:
+    content = "item,template,verdict,label\n"
+    content += "1,t1,YES,yes\n1,t2,Yes,yes\n2,t1,Yes,yes\n2,t2,no,No\n3,t1,no,no\n"
+    read = read_of(tmp_path / "log.csv", content)
+    # As they are mostly spelt: yes three times, Yes twice, YES once; no thrice, No once.
+    assert said(read) == [*[("yes", "yes")] * 3, ("no", "no"), ("no", "no")]
+    rows = [{"item": 1, "verdict": True}, {"item": 2, "verdict": "true"}]
+    (tmp_path / "log.json").write_text(json.dumps(rows))
+    assert len({verdict for verdict, _ in said(read_table(tmp_path / "log.json", {}))}) == 1
+
+
+def test_a_tie_is_one_in_capitals_too(tmp_path: Path) -> None:
+    content = "item,order,verdict\n1,ab,Model A\n1,ba,Tie\n2,ab,TIE\n2,ba,Model B\n"
+    first = read_of(tmp_path / "log.csv", content)
+    (notice,) = first.notices
+    assert notice.endswith("rename them: --value 'Model A=A' --value 'Model B=B'")
+    values = {"Model A": "A", "Model B": "B"}
+    read = read_of(tmp_path / "log.csv", content, values=values)
+    assert [verdict for verdict, _ in said(read)] == ["A", "tie", "tie", "B"]
+    assert all(design.pairwise for _, design in read.judgments)
+    named = "item,order,verdict\n1,ab,Response 1\n1,ba,Tie\n2,ab,Response 2\n"
+    # The first candidate is in slot A where the order is ab.
+    assert [one for one, _ in said(read_of(tmp_path / "log.csv", named))] == ["A", "tie", "B"]
+
+
+def test_slots_with_contents_as_labels_are_a_pair_without_a_notice(tmp_path: Path) -> None:
+    content = "item,order,verdict,label\n1,ab,A,1\n1,ba,A,1\n2,ab,B,2\n2,ba,A,2\n"
+    read = read_of(tmp_path / "log.csv", content)
+    assert read.notices == ()
+    assert [one.correct for one, _ in read.judgments] == [True, False, True, True]
+
+
+def test_the_empty_cell_of_a_table_of_numbers_is_no_label(tmp_path: Path) -> None:
+    read = read_of(tmp_path / "log.csv", "item,verdict,label\n1,NaN,3\n2,4,nan\n")
+    assert said(read) == [(None, "3"), ("4", None)]
+    (tmp_path / "log.json").write_text('[{"item": 1, "verdict": NaN, "reply": NaN}]')
+    ((one, _),) = read_table(tmp_path / "log.json", {}).judgments
+    assert (one.verdict, one.reply) == (None, None)
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "told"),
+    [
+        (("3", "2.5", "4"), "2.5 is no whole number; multiply the scores in the file"),
+        (("1.5", "2.5", "3.5", "4.5", "5"), "1.5 is no whole number"),
+        (("YES", "NO", "ERROR"), "ERROR of suite s are labels like any other"),
+        (tuple(f"I prefer number {n}" for n in range(13)), "13 different labels, such as"),
+    ],
+)
+def test_what_is_a_label_and_hardly_meant_as_one_is_told(
+    verdicts: tuple[str, ...], told: str, tmp_path: Path
+) -> None:
+    rows = "".join(f"{n},{verdict}\n" for n, verdict in enumerate(verdicts))
+    (notice,) = read_of(tmp_path / "log.csv", f"item,verdict\n{rows}").notices
+    assert told in notice
+
+
+def test_an_index_without_a_name_is_kept_out(tmp_path: Path) -> None:
+    # The first column that `DataFrame.to_csv` writes.
+    read = read_of(tmp_path / "log.csv", ",item,verdict\n0,q1,A\n1,q2,B\n")
+    assert read.notices == ("fields kept out: one without a name",)
+    assert [one.trial.item for one, _ in read.judgments] == ["q1", "q2"]
 
 
 def test_a_cell_of_spaces_is_empty(tmp_path: Path) -> None:

@@ -37,9 +37,22 @@ _ENDS: Final = re.compile(
     _I,
 )
 _VALUE: Final = re.compile(r"[(\[{<'|]{0,3} ?[\w+-](?:.*\w)?[^\w\s]{0,3}\s?", re.DOTALL)
-_ANOTHER: Final = re.compile(r" ?(?:[,;/&|]|or(?!\w)|and(?!\w)){1,2} ?", _I)
+# A colon between blanks was an arrow.
+_ANOTHER: Final = re.compile(r" ?(?:[,;/&|]|or(?!\w)|and(?!\w)){1,2} ?| ?(?<= ): ", _I)
 # "3 - 4" is a range, "3 - because" is not.
 _RANGE: Final = re.compile(r" - (?=-?\d)")
+# "5 - 1 = 4", of which the value is the first number.
+_CALCULATED: Final = re.compile(
+    r" ?[-+*/x×÷] ?[-+*/x×÷\d. ()]{1,60}= ?(?P<result>[-+]?\d{1,9}(?:\.\d{1,3})?)(?![\w%])"
+)
+# What a judge puts between a verdict and the one that it means: "NO, sorry, YES", "4 -> 3".
+_CORRECTED: Final = re.compile(
+    r"[ ,;.!:-]{0,4}(?:(?:wait|sorry|actually|correction|rather|i mean(?:t)?|make that|or rather"
+    r"|scratch that|(?:on|upon) (?:second thoughts?|reflection)|no(?=,? (?:wait|sorry|actually)))"
+    r"(?!\w)[ ,;:.!-]{0,4}){1,3}",
+    _I,
+)
+
 # What of a mark may belong to the number after it: the sign in "Score: -2", the bound in ">2".
 _BEFORE_NUMBER: Final = re.compile(r"(?:(?<![=-])>=?|(?<!-)-|-(?= )) ?$")
 _LONGEST_BEFORE: Final = 4
@@ -381,7 +394,15 @@ def _value_at(
             if labels.numbers:
                 if (scale := _another_scale(labels, piece, end.start())) is not None:
                     return Unparsed(f"out of range: {value.strip().removeprefix('- ')} {scale}")
+                if calculated := _CALCULATED.match(piece, end.start()):
+                    result = calculated["result"]
+                    return agreed(
+                        [outcome, labels.read(result) or Unparsed(f"out of range: {result}")]
+                    )
                 another = another or _RANGE.match(piece, end.start())
+            corrected = _CORRECTED.match(piece, end.start())
+            if corrected and (meant := _value_at(labels, piece, corrected.end())):
+                return agreed([outcome, meant])
             more = another and _value_at(labels, piece, another.end())
             return agreed([outcome, more]) if more else outcome
         if number == _MOST_ENDS:

@@ -365,6 +365,37 @@ def test_marked_verdicts_and_openings(space: DecisionSpace, text: str, expected:
 # -- step 3: prose -----------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize(
+    ("space", "text", "expected"),
+    [
+        # The first number of a calculation is not its result, and the result was not asked for.
+        (FIVE, "Score: 5 - 1 = 4", "<several verdicts: 4, 5>"),
+        (FIVE, "**Final score: 5 - 2 = 3**", "<several verdicts: 3, 5>"),
+        (FIVE, "[[5 - 1 = 4]]", "<several verdicts: 4, 5>"),
+        (FIVE, '{"score": "5 − 1 = 4"}', "<several verdicts: 4, 5>"),
+        (FIVE, "Score: 5 - 7 = -2", "<several verdicts: -2, 5>"),
+        (FIVE, "Score: 4 - 0 = 4", "4"),
+        (FIVE, "Score: 4 - it has = signs", "4"),
+        # A verdict that is taken back.
+        (FIVE, "Score: 4 → 3", "<several verdicts: 3, 4>"),
+        (FIVE, "Score → 3", "3"),
+        (FIVE, "Score: 4. On second thought, 3", "<several verdicts: 3, 4>"),
+        (YES_NO, "Verdict: YES → NO", "<several verdicts: NO, YES>"),
+        (YES_NO, "Verdict: NO, sorry, YES", "<several verdicts: NO, YES>"),
+        (YES_NO, "Verdict: NO, sorry to say.", "NO"),
+        (YES_NO, "Yes. Actually, no.", "<several verdicts: NO, YES>"),
+        (YES_NO, "Yes. Actually, no evidence contradicts it.", "YES"),
+        (YES_NO, "Yes, actually yes.", "YES"),
+        (AB, "Verdict: A, or rather B", "<several verdicts: A, B>"),
+        (AB, "A. Actually, B.", "<several verdicts: A, B>"),
+    ],
+)
+def test_a_value_that_is_calculated_with_or_taken_back_is_no_verdict(
+    space: DecisionSpace, text: str, expected: str
+) -> None:
+    assert said(text, space) == expected
+
+
 @table(
     (OUTPUTS, "Output (a) is better than Output (b)", "A"),
     (OUTPUTS, "Both are fine. Therefore, considering all of it, Output (b) is better.", "B"),

@@ -81,7 +81,9 @@ def _tiers(estimates: Estimates) -> dict[str, str | None]:
     else:
         published, note = tier_of(jss.value, kappa.value)
         if kappa.value < 0:
-            note = f"kappa {kappa.value:.3f} is negative: two wordings disagree systematically"
+            systematic = kappa.clustered is not None and kappa.clustered.upper < 0
+            said = "disagree systematically" if systematic else "agree no more than by chance"
+            note = f"kappa {kappa.value:.3f} is negative: two wordings {said}"
         if jss.clustered and kappa.clustered:
             low, _ = tier_of(jss.clustered.lower, kappa.clustered.lower)
             high, _ = tier_of(jss.clustered.upper, kappa.clustered.upper)

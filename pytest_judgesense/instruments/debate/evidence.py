@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from itertools import combinations
+from itertools import combinations, zip_longest
 from operator import attrgetter
 from typing import Any
 
@@ -72,6 +72,12 @@ confidence_variance = _that_add(lambda _, tally, __: tally.row[3])
 instability = _that_add(_instability)
 
 
+def _as_won(runs: list[Judgment]) -> list[Judgment]:
+    """The runs of a debate, those that name its winner first."""
+    winner = winner_of(runs)
+    return sorted(runs, key=lambda run: run.verdict != winner)
+
+
 @_under_its_prompts
 def prompts_apart(cell: Cell, _: Mapping[str, Any]) -> list[Group]:
     """The runs of each debate under two prompts that name different winners."""
@@ -82,5 +88,7 @@ def prompts_apart(cell: Cell, _: Mapping[str, Any]) -> list[Group]:
             one, other = (runs.get((template, debate), []) for template in pair)
             winners = {winner_of(one), winner_of(other)}
             if None not in winners and len(winners) > 1:
-                groups.append((*one, *other))
+                # The winner's verdict under either prompt first: they contradict each other.
+                pairs = zip_longest(_as_won(one), _as_won(other))
+                groups.append(tuple(run for pair in pairs for run in pair if run is not None))
     return groups

@@ -354,6 +354,19 @@ def _show(group: Group, prompt_of: Callable[[str], str] | None) -> Iterator[str]
         if judgment.reply is not None:
             replied = excerpt(judgment.reply, columns() - _MARGIN - 15)
             yield f"      replied: {replied or '(nothing)'}"
+        if stated := ", ".join(_numbers(judgment.detail or {})):
+            yield f"      stated:  {stated}"
+
+
+def _numbers(detail: Mapping[str, Any]) -> Iterator[str]:
+    """The numbers that a reply states beside its verdict, by their names: measures read them."""
+    for name, value in detail.items():
+        if isinstance(value, int | float):
+            yield f"{name} {value:g}"
+        elif isinstance(value, Mapping) and any(isinstance(one, Mapping) for one in value.values()):
+            yield from _numbers(value)
+        elif isinstance(value, Mapping) and (inner := list(_numbers(value))):
+            yield f"{name} {' '.join(inner)}"
 
 
 def _said(judgment: Judgment) -> str:

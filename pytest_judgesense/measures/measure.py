@@ -155,7 +155,7 @@ class Measure(NamedTuple):  # faster to create than a dataclass: every session c
     def said_of(self, estimate: Estimate) -> str:
         """What the judge does, in a plain sentence with the numbers of the estimate."""
         if estimate.value is None:
-            return f"{self.name} is not measured: {estimate.unavailable}"
+            return f"no {self.name}: {estimate.unavailable}"
         if self.sentence:
             return self.sentence.format(**_numbers(estimate.count, estimate.n, estimate.value))
         if estimate.count is None:

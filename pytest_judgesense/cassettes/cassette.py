@@ -313,8 +313,9 @@ class Cassette:
         scope.intercept()
         try:
             pairs = _texts(headers)
+            # In a replay too: its outputs may quote the key, and a changed request is shown.
+            self._redactor.credentials.learn(request_credentials(url, pairs))
             if self.mode == "record":
-                self._redactor.credentials.learn(request_credentials(url, pairs))
                 self.remove_shown()
             data = readable(sent_bytes(body), pairs)
             return self._look_up(scope, RecordedRequest(method, url, as_body(data)))

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import base64
 import json
+import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -20,7 +21,13 @@ from typing import Any, Final, Literal, TypeAlias, TypeVar
 
 import yaml
 
+from pytest_judgesense.cassettes.credentials import (
+    Credentials,
+    environment_credentials,
+    request_credentials,
+)
 from pytest_judgesense.cassettes.exchange import Exchange, as_body
+from pytest_judgesense.cassettes.redaction import Redactor
 from pytest_judgesense.errors import BrokenCassette, CassetteError, LogError
 from pytest_judgesense.files import read_bytes, read_text
 from pytest_judgesense.limits import DEEPEST, check_depth, json_value, limits
@@ -56,6 +63,14 @@ class Answered:
     trial: str | None = None
     recorded_at: str | None = None
     sent_headers: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def shown(self) -> str:
+        """Its place, its method and its URL, without credentials."""
+        known = Credentials(request_credentials(self.url, self.sent_headers))
+        known.know(environment_credentials(os.environ))
+        url = Redactor(known, noting=False).url(self.url)
+        return f"{self.where}: {self.method} {url}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -115,12 +115,18 @@ def _to_vcr(source: Path, target: Path) -> list[str]:
 
 def _from_vcr(source: Path, target: Path) -> list[str]:
     """Record a vcrpy file that was made by `_to_vcr` in the cassette ``target``."""
+    if target.suffix in _FORMS:
+        raise UsageError(
+            f"{target} cannot be written: {source} is a file of vcrpy already",
+            found=f"the suffix {target.suffix!r}",
+            expected="a cassette of this project, with the suffix .jsonl",
+        )
     found = read_vcr(source)
     nameless = [one for one in found if one.trial is None]
     if nameless:
         raise UsageError(
             f"{len(nameless)} of {len(found)} interactions do not say which trial they belong to",
-            found=f"{nameless[0].where}: {nameless[0].method} {nameless[0].url}",
+            found=nameless[0].shown,
             expected="a file that judgesense has converted",
             remedy="name the judge and the suite that were recorded, by --judge-name and "
             "--judge-suite: their requests identify the trials",
@@ -153,7 +159,7 @@ def _from_foreign_vcr(source: Path, judge: JudgeSpec, suite: Suite, cassettes: P
     if not trials:
         raise CassetteError(
             f"nothing in {source} is of judge {judge.name!r} on suite {suite.name}",
-            found=f"{foreign[0].method} {foreign[0].url}" if foreign else "no interaction",
+            found=foreign[0].shown if foreign else "no interaction",
             expected="requests that this judge sends for this suite",
             remedy="declare the judge with the model, base_url and settings of the recording",
         )
@@ -161,7 +167,7 @@ def _from_foreign_vcr(source: Path, judge: JudgeSpec, suite: Suite, cassettes: P
     if foreign:
         lines.append(
             f"{len(foreign)} interactions are of no trial and left out, the first is "
-            f"{foreign[0].where}: {foreign[0].method} {foreign[0].url}"
+            f"{foreign[0].shown}"
         )
     return lines + record_all(judge, cassettes, trials)
 

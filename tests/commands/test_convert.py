@@ -393,6 +393,27 @@ def test_a_file_of_another_judge_is_not_imported(capsys, live):
     assert not Path("cassettes").exists()
 
 
+def test_urls_of_others_are_shown_without_their_keys(capsys, live):
+    key = "sk-verysecretkey-ABCDEFGHIJ0123456789"
+    told(capsys, "cassettes", "convert", live, "-o", "stock.json")
+    value = json.loads(Path("stock.json").read_text())
+    value["interactions"][2]["request"]["uri"] = f"https://judge.example/v1/models?api_key={key}"
+    del value["interactions"][2]["judgesense"]
+    Path("stock.json").write_text(json.dumps(value))
+    for more in (("-o", "back.jsonl"), NAMED, ("--judge-name", "embedded:clean", *NAMED[2:])):
+        _, out, err = told(capsys, "cassettes", "convert", "stock.json", *more)
+        assert key not in out + err
+        assert "judge.example" in out + err or "127.0.0.1" in out + err
+
+
+def test_a_file_of_vcrpy_is_not_written_as_one(capsys, live):
+    told(capsys, "cassettes", "convert", live, "-o", "stock.yaml")
+    code, _, err = told(capsys, "cassettes", "convert", "stock.yaml", "-o", "back.json")
+    assert code == 2
+    assert "expected: a cassette of this project, with the suffix .jsonl" in err
+    assert not Path("back.json").exists()
+
+
 @pytest.mark.parametrize(
     ("text", "reason"),
     [

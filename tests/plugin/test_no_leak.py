@@ -190,3 +190,61 @@ def test_the_judge_fixture_and_a_judge_of_python_leak_neither(
     assert "said [secret: OTHER_SECRET]" in result.stdout.str()
     assert "secrets removed from what was recorded: OTHER_SECRET" in result.stdout.str()
     assert Path(project.path / "cassettes" / "mine" / "tests").is_dir()
+
+
+# Judges that quote a key which no variable is named for: in a reply, in an error, in a URL, and in
+# the body of a request beside the header that shows it.
+QUOTING = """
+import httpx
+from pytest_judgesense import Judge
+
+KEY = {key!r}
+HEADERS = {{"Authorization": "Bearer " + KEY}}
+URL = {url!r}
+
+def ask(messages, url="/chat/completions", **more):
+    body = {{"model": "m", "messages": messages, **more}}
+    return httpx.post(URL + url, json=body, headers=HEADERS)
+
+def reply(messages):
+    said = ask(messages).json()["choices"][0]["message"]["content"]
+    return said + "\\n\\n(asked with " + KEY + ")"
+
+def error(messages):
+    ask(messages)
+    raise ValueError("no such key: " + KEY)
+
+def url(messages):
+    ask(messages, "/secret/" + KEY).raise_for_status()
+
+def body(messages):
+    return ask(messages, auth=KEY).json()["choices"][0]["message"]["content"]
+
+def pytest_judgesense_judges(config):
+    return [Judge(one.__name__, one) for one in (reply, error, url, body)]
+"""
+
+
+@pytest.mark.parametrize("judge", ["reply", "error", "url", "body"])
+def test_a_key_that_only_the_requests_of_a_function_show_stands_nowhere_after_a_replay(
+    project: Project, judge: str
+) -> None:
+    (project.path / "pyproject.toml").unlink()
+    conftest = QUOTING.format(key=KEY, url=project.server.base_url)
+    (project.path / "conftest.py").write_text(conftest)
+    outputs = ["--judge-name", judge, "-vv", *FILES, "--judge-datasheet=sheet.html"]
+    outputs += ["--judge-save-baseline=baseline.json"]
+    project.run("parity.suite.toml", "--judge-mode", "record", *outputs)
+    replayed = project.run("parity.suite.toml", *outputs)
+    told = _told(project, replayed.stdout.str(), replayed.stderr.str())
+    assert {"baseline.json", "log.jsonl", "sheet.html", "junit.xml"} <= set(told)
+    assert [name for name, text in told.items() if KEY in text] == []
+    if judge in ("reply", "error"):
+        assert "[secret: authorization header]" in told["log.jsonl"]
+    # A prompt that has changed is shown beside the recorded one.
+    suite = project.path / "parity.suite.toml"
+    suite.write_text(suite.read_text().replace("even", "divisible by two"))
+    changed = project.run("parity.suite.toml", *outputs)
+    told = _told(project, changed.stdout.str(), changed.stderr.str())
+    assert "divisible by two" in changed.stdout.str()
+    assert [name for name, text in told.items() if KEY in text] == []

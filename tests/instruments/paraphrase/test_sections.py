@@ -114,6 +114,11 @@ def test_a_negative_kappa_is_a_note_of_its_own() -> None:
     answers = {"a": ["YES", "NO"], "b": ["NO", "YES"]}
     (tier,) = rows(cell(YES_NO, worded(answers)), "tier")
     assert tier["paper_tier"] == "low"
+    # Two items have no interval.
+    assert tier["note"] == "kappa -1.000 is negative: two wordings agree no more than by chance"
+    (tier,) = rows(
+        cell(YES_NO, worded({str(n): [*answers["ab"[n % 2]]] for n in range(12)})), "tier"
+    )
     assert tier["note"] == "kappa -1.000 is negative: two wordings disagree systematically"
 
 

@@ -71,22 +71,33 @@ def suites_of(item: pytest.Item) -> list[str]:
         return []
 
 
-def _marked_test_cases(items: list[pytest.Item]) -> list[UsageError]:
-    """The errors of checks on a ``unittest.TestCase``, which cannot be parametrized."""
+def _wrongly_marked(item: pytest.Item) -> UsageError | None:
+    """The error of a check on a test that is not parametrized over judges; ``None`` for none."""
     import unittest
 
-    return [
-        UsageError(
+    if not (isinstance(item, pytest.Function) and is_marked(item)):
+        return None
+    if isinstance(item.cls, type) and issubclass(item.cls, unittest.TestCase):
+        return UsageError(
             f"a check marks {item.nodeid}, a test of a unittest.TestCase",
             found="a class that pytest cannot parametrize over judges",
             expected="a test function, or a method of a plain class",
             remedy="move the check out of the TestCase",
         )
-        for item in items
-        if is_marked(item)
-        and isinstance(cls := getattr(item, "cls", None), type)
-        and issubclass(cls, unittest.TestCase)
-    ]
+    spec = getattr(item, "callspec", None)
+    names = item.config.stash[PLUGINS].for_markers.checks
+    late = [mark.name for mark in getattr(spec, "marks", ()) if mark.name in names]
+    if late or FIXTURE not in getattr(spec, "params", ()):
+        found = "a marker that was added to the collected test"
+        if late:
+            found = f"pytest.param(..., marks=pytest.mark.{late[0]}(...))"
+        return UsageError(
+            f"a check marks {item.nodeid} after it was parametrized over judges",
+            found=found,
+            expected="a marker of the function, its class or its module",
+            remedy="mark a function of its own",
+        )
+    return None
 
 
 def parametrize(metafunc: pytest.Metafunc) -> None:
@@ -150,6 +161,10 @@ def run_declared_checks(item: pytest.Function) -> Iterator[None]:
     if not is_marked(item):
         yield
         return
+    # Other plugins may mark tests after all that looks at the collected ones.
+    if wrong := _wrongly_marked(item):
+        with ended_by_us(item):
+            pytest.fail(str(wrong), pytrace=False)
     item.stash[EVALUATED] = set()
     # Of a shard every suite is recorded, and no body runs.
     if "judge_check" not in item.fixturenames or state_of(item.config).settings.shard:
@@ -193,7 +208,7 @@ def modify_items(session: pytest.Session, items: list[pytest.Item]) -> None:
         except pytest.UsageError as error:
             state.problems.append(error)
     if state.problems or any(map(is_marked, items)):
-        state.problems += _marked_test_cases(items)
+        state.problems += filter(None, map(_wrongly_marked, items))
     state.problems += state.plugins.late()
     # Only here: a run that asks no judge may be spread as it likes.
     problem = state.problem_of_workers()

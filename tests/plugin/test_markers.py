@@ -248,3 +248,51 @@ def test_the_same_bar_on_two_suites_is_two_checks(pytester: pytest.Pytester) -> 
     tables = run(pytester, "--judge-name", "embedded:clean", "-vv")
     line = "    jss *>= 0.9 PASS"
     tables.stdout.fnmatch_lines(["  coherence", line, "  factuality", line])
+
+
+@pytest.mark.parametrize("own", ["", "@pytest.mark.dark_current_ceiling(0.2)\n"])
+def test_a_check_on_one_parameter_is_a_wrong_declaration(
+    pytester: pytest.Pytester, own: str
+) -> None:
+    # It would be in no family of checks, for these are known before parameters are.
+    pytester.makepyfile(
+        "import pytest\n"
+        "CHECK = pytest.mark.dark_current_ceiling(0.1)\n"
+        f"{own}@pytest.mark.parametrize('x', [pytest.param(1, marks=CHECK), 2])\n"
+        "def test_it(x): pass\n"
+        "@pytest.mark.dark_current_ceiling(0.1)\n"
+        "def test_other(): pass\n"
+    )
+    result = pytester.runpytest("--judge-name", "embedded:clean")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(
+        [
+            "*::test_it*1* after it was parametrized over judges",
+            "*found: *pytest.param(..., marks=pytest.mark.dark_current_ceiling(...))",
+        ]
+    )
+    no_traceback(result)
+
+
+@pytest.mark.parametrize("order", ["tryfirst", "trylast"])
+def test_a_check_that_is_added_to_a_collected_test_is_told_and_not_passed(
+    pytester: pytest.Pytester, order: str
+) -> None:
+    pytester.makeconftest(
+        "import pytest\n"
+        f"@pytest.hookimpl({order}=True)\n"
+        "def pytest_collection_modifyitems(items):\n"
+        "    items[0].add_marker(pytest.mark.dark_current_ceiling(0.1))\n"
+    )
+    pytester.makepyfile(
+        "import pytest\n"
+        "def test_it(): pass\n"
+        "@pytest.mark.dark_current_ceiling(0.1)\n"
+        "def test_other(): pass\n"
+    )
+    result = pytester.runpytest("--judge-name", "embedded:clean")
+    assert result.ret in (pytest.ExitCode.USAGE_ERROR, pytest.ExitCode.TESTS_FAILED)
+    said = result.stdout.str() + result.stderr.str()
+    assert "after it was parametrized over judges" in said
+    assert "a marker that was added to the collected test" in said
+    no_traceback(result)

@@ -142,15 +142,16 @@ class ExtensionError(UsageError):
     ) -> Iterator[None]:
         """Blame the plugin ``source`` for any error but a `JudgesenseError` and the ``objections``.
 
-        Without a source, what fails is the package's own: nobody is blamed.
+        For ``pytest.skip`` and ``sys.exit`` too: they would end the checks of others. Without a
+        source, what fails is the package's own: nobody is blamed.
         """
         passed_on: Faults = (JudgesenseError, *objections)
         try:
             yield
         except passed_on:
             raise
-        except Exception as error:
-            if not source:
+        except BaseException as error:
+            if not source or isinstance(error, KeyboardInterrupt | GeneratorExit):
                 raise
             found = f"{type(error).__name__}: {error}"
             raise cls(what, found=found, expected=expected, remedy="fix the plugin") from error

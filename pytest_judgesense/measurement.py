@@ -23,7 +23,7 @@ from pytest_judgesense.checks.early_stop import Looks, Stop, Stopping, held
 from pytest_judgesense.checks.explanation import failures
 from pytest_judgesense.checks.outcome import Outcome, Rule, judge_check
 from pytest_judgesense.datasheet import Calls, SuiteSheet, changed_within, span_of
-from pytest_judgesense.errors import CassetteError, LimitReached, MissingRecording
+from pytest_judgesense.errors import CassetteError, ExtensionError, LimitReached, MissingRecording
 from pytest_judgesense.estimate import Estimate
 from pytest_judgesense.files import read_text
 from pytest_judgesense.instruments.builtin import BUILT_IN
@@ -78,6 +78,8 @@ class Measurement:
         oldest: the cassette with the oldest answer.
         settings: the settings that a Python judge used in its requests, in place of its table.
         stop: where it was stopped early; ``None`` if the whole suite was measured.
+        fault: the error of a plugin, without whose measures and sections this was then made: no
+            check of the suite is judged, and the judgments are kept.
     """
 
     judge: JudgeSpec
@@ -95,6 +97,7 @@ class Measurement:
     registry: Registry = BUILT_IN
     settings: Mapping[str, Any] = field(default_factory=dict)
     stop: Stop | None = None
+    fault: ExtensionError | None = None
 
     def outcome_of(self, check: Check, rule: Rule) -> Outcome:
         """The outcome of a check against fixed bars; for a stopped run, only if it was decided."""
@@ -273,8 +276,7 @@ def measure(
     for id_, usage in traffic.usage.items():
         answers[id_] = _used(answers[id_], usage)
     judgments = tuple(judgment_of(suite, judge, trial, answers[trial.id]) for trial in trials)
-    cell = cell_of(judge.name, suite, judgments, seed, registry)
-    estimates = estimate_all(cell)
+    cell, estimates, said, fault = _taken(judge.name, suite, judgments, seed, registry)
     if stop is not None:
         estimates = stop.adjusted(estimates, planned)
     served = models_named(judge, answers.values(), by_cassette)
@@ -305,18 +307,49 @@ def measure(
             *_in_free_text(judge, suite),
             *([stop.said(suite.name)] if stop else []),
             *([f"{suite.name} was asked completely: {', '.join(left)} needed it"] if left else []),
-            *registry.notices(cell),  # those of a plugin that fail are an error of this measurement
+            *said,
         ),
         asked={id_: answer.retried for id_, answer in answers.items() if answer.made},
-        registry=registry,
+        registry=_without_plugins(registry) if fault else registry,
         settings=traffic.settings if judge.provider == "callable" else {},
         stop=stop,
+        fault=fault,
     )
-    if any(section.source for section in registry.sections):
-        made.part(
-            registry.shown("summary")
-        )  # a plugin's section that fails is an error of this measurement
+    return made if fault else _reported(made)
+
+
+def _taken(
+    judge: str, suite: Suite, judgments: Sequence[Judgment], seed: int, registry: Registry
+) -> tuple[Cell, tuple[Estimate, ...], tuple[str, ...], ExtensionError | None]:
+    """A cell with its estimates and notices; without those of plugins if one of them fails."""
+    cell = cell_of(judge, suite, judgments, seed, registry)
+    try:
+        return cell, estimate_all(cell), registry.notices(cell), None
+    except ExtensionError as error:
+        known = _without_plugins(registry)
+        cell = cell_of(judge, suite, judgments, seed, known)
+        return cell, estimate_all(cell), known.notices(cell), error
+
+
+def _reported(made: Measurement) -> Measurement:
+    """``made`` if the sections of plugins can be made of it; else without them."""
+    shown = made.registry.shown("summary")
+    try:
+        if any(one.source for one in chain[Any](shown.sections, shown.comparisons)):
+            made.part(shown)
+    except ExtensionError as error:
+        return replace(made, registry=_without_plugins(made.registry), fault=error)
     return made
+
+
+def _without_plugins(registry: Registry) -> Registry:
+    """The same but for the measures of plugins and what they report."""
+    kinds = {
+        name: replace(kind, measures=tuple(one for one in kind.measures if not one.source))
+        for name, kind in registry.kinds.items()
+    }
+    reported = {name: getattr(BUILT_IN, name) for name in ("sections", "comparisons", "doubts")}
+    return replace(registry, kinds=kinds, loose=(), **reported)
 
 
 @dataclass(frozen=True, slots=True)

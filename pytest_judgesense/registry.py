@@ -8,6 +8,7 @@ module is light, because every session imports it when pytest starts.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
@@ -21,7 +22,7 @@ from pytest_judgesense.measures.check import NO_REGRESSION, Check, CheckKind, ga
 from pytest_judgesense.measures.measure import Brief, Evidence, Measure
 from pytest_judgesense.measures.shared import AGREEMENT, right
 from pytest_judgesense.profile import Word
-from pytest_judgesense.sections import Comparison, Entrant, Report, ReportSection, Shown
+from pytest_judgesense.sections import Board, Comparison, Entrant, Report, ReportSection, Shown
 from pytest_judgesense.suites.finding import LintFinding, Rule
 from pytest_judgesense.suites.item import Item
 from pytest_judgesense.suites.kind import Kind, Question, ReplyForm
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
 __all__ = [
     "HOOKS",
     "NOTHING",
+    "Board",
     "Brief",
     "Check",
     "CheckKind",
@@ -392,7 +394,9 @@ def loaded(known: Registry, modules: Sequence[str] = ()) -> Registry:
     for source, load in ways.items():
         try:
             plugin = load()
-        except Exception as error:
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # a module may skip, or exit
             raise ExtensionError(
                 f"plugin {source} cannot be loaded",
                 found=f"{type(error).__name__}: {error}",
@@ -419,11 +423,8 @@ def _objects(hook: str, given: Iterable[Given], *kinds: type[Any]) -> list[tuple
     expected = f"a list of pytest_judgesense.registry.{names}"
     for source, function in given:
         its = f"plugin {source}: its {hook}"
-        try:
+        with ExtensionError.blaming(source, f"{its} failed", expected):
             objects = list(function() or ())
-        except Exception as error:
-            said = f"{type(error).__name__}: {error}"
-            raise _fault(f"{its} failed", said, expected) from error
         for one in objects:
             if not isinstance(one, kinds):
                 raise _fault(f"{its} returned something else", repr(one)[:200], expected)
@@ -470,10 +471,30 @@ def _reporting(known: Registry, part: ReportSection | Comparison | Report, sourc
         owners[word.text] = source
     by = partial(_blamed, source)
     sections = (
-        replace(one, source=source, brief=one.brief and by(_as_given, one.brief))
+        replace(
+            one,
+            source=source,
+            brief=one.brief and by(_as_given, one.brief),
+            figures=by(list, one.figures),
+            beside=by(list, one.beside),
+            flips=by(list, one.flips),
+        )
         for one in part.sections
     )
-    comparisons = (replace(one, source=source) for one in part.comparisons)
+    comparisons = (
+        replace(
+            one,
+            source=source,
+            tables=by(_tables, one.tables),
+            board=by(_board, one.board),
+            lines=by(_texts, one.lines),
+            brief=one.brief and by(_texts, one.brief),
+            first=by(float, one.first),
+            figures=by(list, one.figures),
+            material=by(_as_given, one.material),
+        )
+        for one in part.comparisons
+    )
     words = (replace(one, holds=by(bool, one.holds), source=source) for one in part.words)
     return replace(
         known,
@@ -495,6 +516,19 @@ def _texts(said: Iterable[object]) -> list[str]:
     if isinstance(said, str):
         raise TypeError(f"a text, {said[:80]!r}, in place of several")
     return [str(one) for one in said]
+
+
+def _tables(given: Mapping[str, Any]) -> dict[str, list[Any]]:
+    """The rows of tables, as files hold them."""
+    return {
+        name: json.loads(json.dumps(list(rows), allow_nan=False)) for name, rows in given.items()
+    }
+
+
+def _board(given: object) -> Board:
+    if not isinstance(given, Board):
+        raise TypeError(f"{given!r:.80} in place of a Board")
+    return given
 
 
 def _nothing(_: object) -> None:

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias
 
 from pytest_judgesense.errors import ExtensionError
@@ -243,19 +245,36 @@ def compare(
     seed: int,
     *,
     secondary: bool = False,
+    faults: list[ExtensionError] | None = None,
 ) -> tuple[Analysis, ...]:
-    """The tables that compare judges, by comparison and suite; ``entrants`` with their suites."""
+    """The tables that compare judges, by comparison and suite; ``entrants`` with their suites.
+
+    Without the tables of comparisons of plugins that fail, whose errors are added to ``faults``.
+    """
     by_suite: dict[str, list[Entrant]] = {}
     for suite, entrant in entrants:
         by_suite.setdefault(suite, []).append(entrant)
-    return tuple(
-        table
-        for comparison in comparisons
-        for suite in sorted(
-            by_suite, key=lambda suite: (-comparison.first(suite, by_suite[suite]), suite)
-        )
-        for table in comparison.analyses(suite, by_suite[suite], seed, secondary=secondary)
-    )
+    tables: list[Analysis] = []
+    for comparison in comparisons:
+        with kept_apart(faults):
+            first = {suite: comparison.first(suite, of) for suite, of in by_suite.items()}
+            made = [
+                comparison.analyses(suite, by_suite[suite], seed, secondary=secondary)
+                for suite in sorted(by_suite, key=lambda suite: (-first[suite], suite))
+            ]
+            tables += chain.from_iterable(made)
+    return tuple(tables)
+
+
+@contextmanager
+def kept_apart(faults: list[ExtensionError] | None) -> Iterator[None]:
+    """Add the error of a plugin to ``faults``, if there is such a list; else raise it."""
+    try:
+        yield
+    except ExtensionError as error:
+        if faults is None:
+            raise
+        faults.append(error)
 
 
 def tables_named(sheet: Datasheet, name: str) -> list[tuple[str, str, Rows]]:

@@ -244,8 +244,10 @@ class Run:
             try:
                 with quiet:
                     found = self._measured[key] = self._measure(judge, suite)
-                if found.calls.made:
+                if found.calls.made or found.fault:
                     self._pend(found)  # the process that made the calls counts them
+                if found.fault:
+                    self._measured[key] = found.fault
             except JudgesenseError as error:
                 self._measured[key] = error
         known = self._measured[key]
@@ -383,9 +385,9 @@ class Run:
         pending, self._pending = self._pending, {}
         verified, self._verified = self._verified, []
         parts = []
-        shown = self.registry.shown(tables_shown(self._config, self._settings))
+        shown = tables_shown(self._config, self._settings)
         for measurement, lines in pending.values():
-            part = measurement.part(shown).with_checks(lines)
+            part = measurement.part(measurement.registry.shown(shown)).with_checks(lines)
             sheet = part_to_plain(replace(part, estimates=()))
             # As they are: ends of intervals that nobody asks for are not computed.
             sheet["estimates"] = part.estimates

@@ -22,7 +22,13 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_judgesense import __version__
-from pytest_judgesense.errors import JudgesenseError, UsageError, harmless, printable
+from pytest_judgesense.errors import (
+    ExtensionError,
+    JudgesenseError,
+    UsageError,
+    harmless,
+    printable,
+)
 from pytest_judgesense.judges.termination import take_sigterm
 from pytest_judgesense.layout import indented, within
 from pytest_judgesense.output import Outputs
@@ -249,6 +255,7 @@ class State:
         from pytest_judgesense.report.view import view_of
 
         registry = self.plugins.registry
+        faults: list[ExtensionError] = []
         counted = counted_once([(part["sheet"], part["asked"]) for part in self._received])
         sheet = sheet_of(
             map(part_from_plain, counted),
@@ -256,7 +263,10 @@ class State:
             mode=self.settings.mode,
             secondary=bool(self.settings.datasheets),
             registry=registry.shown(tables_shown(self.config, self.settings)),
+            faults=faults,
         )
+        for error in faults:
+            self._outputs.failed("the datasheet lacks a part", error)
         return view_of(sheet, registry)
 
     def write(self, session: pytest.Session) -> None:
@@ -296,12 +306,18 @@ class State:
             # One of another day may be there, and is not to be taken for that of this session.
             said = "datasheet not written, for nothing was measured"
             self._outputs.written += [f"{said}: {path}" for path in self.settings.datasheets]
-        if self._received and self.settings.save_baseline is not None:
+        baseline = self.settings.save_baseline if self._received else None
+        if baseline and session.exitstatus == pytest.ExitCode.INTERRUPTED:
+            # What the old one has of suites that were not reached is not given up.
+            self._outputs.written.append(
+                f"baseline not written, for the session ended early: {baseline}"
+            )
+        elif baseline:
             from pytest_judgesense.baseline import baseline_text
             from pytest_judgesense.report.assembly import versions
 
             text = partial(baseline_text, self._received, self.settings.seed, versions())
-            self._outputs.write("baseline", self.settings.save_baseline, text)
+            self._outputs.write("baseline", baseline, text)
         self._set_exit_status()
         whole = self._verbosity >= EVERYTHING or self.config.getoption("tbstyle") == "long"
         if not whole:

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pytest_judgesense import __version__
 from pytest_judgesense.datasheet import Datasheet, SuiteSheet, merge_parts
-from pytest_judgesense.errors import UsageError
+from pytest_judgesense.errors import ExtensionError, UsageError
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.lazy import room
 from pytest_judgesense.registry import Registry
 from pytest_judgesense.report.codec import datasheet_json
 from pytest_judgesense.report.view import View
-from pytest_judgesense.sections import Entrant, compare
+from pytest_judgesense.sections import Entrant, compare, kept_apart
 
 if TYPE_CHECKING:
     from pytest_judgesense.report.evidence import Evidence
@@ -73,8 +73,12 @@ def sheet_of(
     mode: str,
     secondary: bool = False,
     registry: Registry = BUILT_IN,
+    faults: list[ExtensionError] | None = None,
 ) -> Datasheet:
     """The datasheet of parts, with the comparisons of their judges.
+
+    It is made without what plugins fail to make; their errors are added to ``faults``, or raised if
+    there is no such list.
 
     Raises:
         InternalError: the estimates of a part contradict each other.
@@ -83,11 +87,15 @@ def sheet_of(
     entrants = []
     for judge in sheet.judges:
         for part in judge.parts:
-            registry.verify(part.estimates)
+            with kept_apart(faults):
+                registry.verify(part.estimates)
             entrant = Entrant(part.judge, judge.name, part.material, part.analyses)
             entrants.append((part.suite, entrant))
-    tables = compare(registry.comparisons, entrants, seed, secondary=secondary)
-    said = (words for close in registry.closing for words in close(entrants, seed))
+    tables = compare(registry.comparisons, entrants, seed, secondary=secondary, faults=faults)
+    said: list[str] = []
+    for close in registry.closing:
+        with kept_apart(faults):
+            said += close(entrants, seed)
     return replace(sheet, analyses=tables, closing=tuple(said))
 
 

@@ -128,7 +128,8 @@ class Kind:
             items = list(self.items(stimuli))
         seen: set[str] = set()
         for item in items if self.source else ():
-            if not isinstance(item, Item) or not ITEM_ID.fullmatch(item.id) or item.id in seen:
+            known = isinstance(item, Item) and isinstance(item.id, str)
+            if not known or not ITEM_ID.fullmatch(item.id) or item.id in seen:
                 raise ExtensionError(
                     self._unusable,
                     found=repr(item)[:200],

@@ -442,6 +442,10 @@ AT_COLLECTION = {
         ),
         "report section 'tier' of plugin ill has a name that is taken",
     ),
+    "a hook that skips": (
+        ("import pytest\ndef pytest_judgesense_report_sections(): pytest.skip('not here')"),
+        "plugin ill: its pytest_judgesense_report_sections failed",
+    ),
     "a hook that fails": (
         "def pytest_judgesense_report_sections(): return 1 / 0",
         "plugin ill: its pytest_judgesense_report_sections failed",
@@ -487,6 +491,33 @@ AT_MEASURING = {
         (
             "def pytest_judgesense_measures():\n"
             "    return [Measure('mine', 'lower', 'call', 'mine', pair_accuracy)]"
+        ),
+        "measure 'mine' of plugin ill gave something else than its estimates on suite grammar",
+    ),
+    "an estimate that skips": (
+        (
+            "def pytest_judgesense_measures():\n"
+            "    import pytest\n"
+            "    skips = lambda cell: pytest.importorskip('not_installed_here')\n"
+            "    return [Measure('mine', 'lower', 'call', 'mine', skips)]"
+        ),
+        "measure 'mine' of plugin ill could not be taken of judge rule on suite grammar",
+    ),
+    "an estimate that exits": (
+        (
+            "def pytest_judgesense_measures():\n"
+            "    import sys\n"
+            "    return [Measure('mine', 'lower', 'call', 'mine', lambda cell: sys.exit(3))]"
+        ),
+        "measure 'mine' of plugin ill could not be taken of judge rule on suite grammar",
+    ),
+    "a condition that no file holds": (
+        (
+            "def pytest_judgesense_measures():\n"
+            "    from pytest_judgesense.measures.cell import unavailable\n"
+            "    take = lambda cell: [unavailable(MINE, cell, 'none', {'at': object()})]\n"
+            "    MINE = Measure('mine', 'lower', 'call', 'mine', take)\n"
+            "    return [MINE]"
         ),
         "measure 'mine' of plugin ill gave something else than its estimates on suite grammar",
     ),
@@ -585,6 +616,102 @@ def test_a_brief_that_fails_names_the_plugin(
     )
     result = run(pytester, *_ill(rule, code))
     result.stdout.fnmatch_lines(["*a part of the report of plugin ill cannot be made*"])
+    no_traceback(result)
+
+
+COMPARING = """
+from pytest_judgesense.registry import Board, Comparison
+
+def tables(suite, judges, seed, secondary):
+    return {{"ill": {tables}}}
+
+def pytest_judgesense_report_sections():
+    return [Comparison("ill", tables, {board}, {lines})]
+"""
+BOARD = "lambda suite, tables: Board('Ill', ('x',), (('1',),))"
+LINES = "lambda suite, tables: ['one line']"
+
+
+@pytest.mark.parametrize("workers", [(), ("-n", "2")])
+@pytest.mark.parametrize(
+    ("tables", "board", "lines", "lost"),
+    [
+        ("1 / 0", BOARD, LINES, set()),
+        ("[object()]", BOARD, LINES, set()),
+        ("[{'x': 1}]", "lambda suite, tables: 1 / 0", LINES, {"md"}),
+        ("[{'x': 1}]", "lambda suite, tables: None", LINES, {"md"}),
+        ("[{'x': 1}]", BOARD, "lambda suite, tables: 1 / 0", set()),
+    ],
+)
+def test_a_comparison_that_fails_names_the_plugin_and_costs_no_other_output(
+    pytester: pytest.Pytester,
+    rule: Path,
+    tables: str,
+    board: str,
+    lines: str,
+    lost: set[str],
+    workers: tuple[str, ...],
+) -> None:
+    ill = _ill(rule, COMPARING.format(tables=tables, board=board, lines=lines))
+    forms = ("json", "jsonl", "md", "html", "csv")
+    written = [word for form in forms for word in ("--judge-datasheet", f"x.{form}")]
+    saved = ("--judge-save-baseline", "base.json")
+    result = run(pytester, *ill, *written, *saved, "-vv", *workers)
+    result.assert_outcomes(passed=1)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    assert "a part of the report of plugin ill cannot be made" in result.stdout.str()
+    no_traceback(result)
+    assert {form for form in forms if not (rule / f"x.{form}").is_file()} == lost
+    assert (rule / "base.json").is_file()
+    # The log is reported on with the same words, and by no traceback.
+    main = [sys.executable, "-m", "pytest_judgesense.commands", "-p", "minimal_pairs", "-p", "ill"]
+    outputs = ("--datasheet", "again.json", "--datasheet", "again.md")
+    again = pytester.run(*main, "report", "x.jsonl", *outputs)
+    assert again.ret != 0
+    assert "a part of the report of plugin ill cannot be made" in (
+        again.stdout.str() + again.stderr.str()
+    )
+    assert "Traceback" not in again.stderr.str()
+
+
+@pytest.mark.parametrize("workers", [(), ("-n", "2")])
+@pytest.mark.parametrize("what", ["an estimate that fails", "rows that JSON cannot hold"])
+def test_what_goes_wrong_while_measuring_loses_no_judgment(
+    pytester: pytest.Pytester, rule: Path, what: str, workers: tuple[str, ...]
+) -> None:
+    # Live answers are in no recording: the log and the baseline are all that is left of them.
+    code, message = AT_MEASURING[what]
+    ill = _ill(rule, code)
+    written = ("--judge-datasheet", "x.jsonl", "--judge-datasheet", "x.json")
+    result = run(pytester, *ill, *written, "--judge-save-baseline", "base.json", *workers)
+    result.assert_outcomes(failed=1)
+    assert message in result.stdout.str()
+    assert len((rule / "x.jsonl").read_text().splitlines()) == 16
+    baseline = (rule / "base.json").read_text()
+    assert sum('"verdict"' in line for line in baseline.splitlines()) == 16  # a line each
+    sheet = sheet_of(rule / "x.json")
+    # What plugins take and report is left out; what the package itself does is there.
+    assert {one["measure"] for one in sheet["measures"]} >= {"jss", "agreement"}
+    assert "mine" not in {one["measure"] for one in sheet["measures"]}
+
+
+def test_a_soft_measure_may_give_nothing(pytester: pytest.Pytester, rule: Path) -> None:
+    code = (
+        "def pytest_judgesense_measures():\n"
+        "    return [Measure('mine', 'lower', 'call', 'mine', lambda cell: [], soft=True)]"
+    )
+    run(pytester, *_ill(rule, code)).assert_outcomes(passed=1)
+
+
+def test_an_item_whose_id_is_no_text_names_the_plugin(
+    pytester: pytest.Pytester, rule: Path
+) -> None:
+    text = (rule / "minimal_pairs.py").read_text()
+    (rule / "minimal_pairs.py").write_text(text.replace("id=f\"{row['id']}-{side}\"", "id=3"))
+    result = run(pytester, *USE, "--judge-mode", "live")
+    assert "kind 'minimal-pairs' of plugin minimal_pairs cannot be used" in (
+        result.stdout.str() + result.stderr.str()
+    )
     no_traceback(result)
 
 

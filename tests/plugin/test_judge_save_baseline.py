@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from tests import processes
+
 from .project import TRIALS, Project, flips_on_two, no_traceback, parity_suite
 
 GATED = 'jss_floor = 0.5\nno_regression = ["jss", {measure = "kappa", margin = 0.2}]'
@@ -108,3 +110,19 @@ def test_saving_over_the_baseline_compares_with_the_old_one_first(project: Proje
     both = ("--judge-baseline", "b.json", "--judge-save-baseline", "b.json")
     project.run("parity.suite.toml", *both).assert_outcomes(passed=1, skipped=2)
     project.run("parity.suite.toml", *both).assert_outcomes(passed=3)
+
+
+def test_a_session_that_ends_early_leaves_the_baseline_as_it_is(project: Project) -> None:
+    parity_suite(project.path, name="second")
+    both = ("parity.suite.toml", "second.suite.toml", "--judge-save-baseline", "base.json")
+    project.run(*both, "--judge-mode", "record")
+    before = (project.path / "base.json").read_bytes()
+    (project.path / "conftest.py").write_text(
+        "def pytest_runtest_logreport(report):\n"
+        "    if report.when == 'teardown':\n"
+        "        raise KeyboardInterrupt\n"
+    )
+    result = processes.run("pytest", *both, cwd=project.path, merged=True)
+    assert result.returncode == pytest.ExitCode.INTERRUPTED
+    assert "baseline not written, for the session ended early" in result.stdout
+    assert (project.path / "base.json").read_bytes() == before

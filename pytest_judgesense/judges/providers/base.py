@@ -119,7 +119,9 @@ class Provider:
             made: object = self.build(spec, base_url, key, messages, seed)
         except JudgesenseError:
             raise
-        except Exception as error:
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # it may skip, or exit
             # Not its text: it may quote the key.
             raise self._error("cannot build a request", type(error).__name__) from error
         if not isinstance(made, HttpRequest):
@@ -136,7 +138,9 @@ class Provider:
             return Failed("a partial response (HTTP 206) to a request for a whole one")
         try:
             found: object = self.parse(status, body)
-        except Exception as error:  # noqa: BLE001 - whatever an endpoint sends is a failed call
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # noqa: BLE001 - whatever an endpoint sends is a failed call
             shown = " ".join(body.split())[:200]
             return Failed(
                 f"HTTP {status}: {shown}"
@@ -146,6 +150,9 @@ class Provider:
             )
         if not isinstance(found, Reply | Failed):
             raise self._error("returned something that is not a reply", type(found).__name__)
+        if isinstance(found, Reply) and not isinstance(found.text, str | None):
+            text = type(found.text).__name__
+            raise self._error("returned a reply whose text is no text", f"text: {text}")
         return found
 
     def _error(self, what: str, found: str) -> ExtensionError:

@@ -305,6 +305,7 @@ def measure(
             *chain(*changed),
             *failures(judgments),
             *_in_free_text(judge, suite),
+            *_set_by_suite(judge, suite),
             *([stop.said(suite.name)] if stop else []),
             *([f"{suite.name} was asked completely: {', '.join(left)} needed it"] if left else []),
             *said,
@@ -540,6 +541,18 @@ def _in_free_text(judge: JudgeSpec, suite: Suite) -> Iterator[str]:
             f"{suite.name} was asked for free text although the judge has structured = "
             f"{json.dumps(judge.structured)}: it counts malformed replies"
         )
+
+
+def _set_by_suite(judge: JudgeSpec, suite: Suite) -> Iterator[str]:
+    """The settings that the suite asks a judge with, where they are not those of its identity."""
+    if judge.provider == "callable":
+        return
+    asked = judge_for_suite(judge, suite)
+    names = ("temperature", "max_tokens", "top_p")[bool(suite.temperatures) :]
+    found = {name: getattr(asked, name) for name in names}
+    changed = [f"{name} {one:g}" for name, one in found.items() if one != getattr(judge, name)]
+    if changed:
+        yield f"asked with {' and '.join(changed)}, which the suite sets"
 
 
 def _redacted(answer: Answer, cassette: Cassette) -> Answer:

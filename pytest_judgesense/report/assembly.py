@@ -80,14 +80,21 @@ def sheet_of(
         InternalError: the estimates of a part contradict each other.
     """
     sheet = merge_parts(parts, seed=seed, mode=mode, versions=versions())
-    entrants = []
     for judge in sheet.judges:
         for part in judge.parts:
             registry.verify(part.estimates)
-            entrant = Entrant(part.judge, judge.name, part.material, part.analyses)
-            entrants.append((part.suite, entrant))
-    tables = compare(registry.comparisons, entrants, seed, secondary=secondary)
-    said = (words for close in registry.closing for words in close(entrants, seed))
+    return compared(sheet, registry, secondary=secondary)
+
+
+def compared(sheet: Datasheet, registry: Registry, *, secondary: bool) -> Datasheet:
+    """``sheet`` with the comparisons of its judges."""
+    entrants = [
+        (part.suite, Entrant(part.judge, judge.name, part.material, part.analyses))
+        for judge in sheet.judges
+        for part in judge.parts
+    ]
+    tables = compare(registry.comparisons, entrants, sheet.seed, secondary=secondary)
+    said = (words for close in registry.closing for words in close(entrants, sheet.seed))
     return replace(sheet, analyses=tables, closing=tuple(said))
 
 

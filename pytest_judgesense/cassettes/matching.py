@@ -37,6 +37,7 @@ from urllib.parse import urlsplit, urlunsplit
 from pytest_judgesense.cassettes.exchange import Exchange, RecordedRequest, as_bytes
 from pytest_judgesense.cassettes.storage import Line
 from pytest_judgesense.errors import StaleRecording
+from pytest_judgesense.grouping import grouped
 
 _DEFAULT_PORTS: Final = {"http": 80, "https": 443}
 _REGION: Final = re.compile(r"(?<=^bedrock-runtime)\.[a-z0-9-]+(?=\.amazonaws\.com$)")
@@ -186,9 +187,8 @@ class Recordings:
         """The answers to a request of a trial, in the order of the calls."""
         with self._lock:
             if trial not in self._replies:
-                index = self._replies[trial] = {}
-                for line in tuple(self._lines.get(trial, ())):
-                    index.setdefault(digest_of(line.exchange.request), []).append(line)
+                lines = tuple(self._lines.get(trial, ()))
+                self._replies[trial] = grouped(lines, lambda one: digest_of(one.exchange.request))
             return self._replies[trial].get(digest, [])
 
 

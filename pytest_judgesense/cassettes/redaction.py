@@ -22,6 +22,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, lru_cache, partial
 from itertools import islice, product
+from operator import attrgetter
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple, TypeVar
 from urllib.parse import quote, unquote, urlsplit, urlunsplit
@@ -43,6 +44,7 @@ from pytest_judgesense.cassettes.exchange import (
     as_bytes,
     nodes,
 )
+from pytest_judgesense.grouping import grouped
 from pytest_judgesense.limits import json_value
 
 REDACTED: Final = "REDACTED"
@@ -662,10 +664,7 @@ def _without_split_secrets(text: str, secrets: Mapping[str, str]) -> tuple[str, 
         return text, set()
     documents, names = _documents(text), set()
     for key in ("path", "fields"):
-        groups: dict[Any, list[_String]] = {}
-        for string in _strings_of(documents):
-            groups.setdefault(getattr(string, key), []).append(string)
-        for group in groups.values():
+        for group in grouped(_strings_of(documents), attrgetter(key)).values():
             if len(group) > 1:
                 spans = [*_spans("".join(one.text for one in group), secrets)]
                 names |= {name for _, _, name in spans}

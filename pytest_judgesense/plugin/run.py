@@ -46,6 +46,7 @@ from pytest_judgesense.errors import (
     UsageError,
     unknown_name,
 )
+from pytest_judgesense.garbage import uncollected
 from pytest_judgesense.judges.apart import apart
 from pytest_judgesense.judges.budget import SessionBudget
 from pytest_judgesense.judges.calls import judgment_of
@@ -69,7 +70,6 @@ from pytest_judgesense.measurement import (
 )
 from pytest_judgesense.measures.check import Check
 from pytest_judgesense.plugin import workers
-from pytest_judgesense.plugin.garbage import uncollected
 from pytest_judgesense.plugin.members import Member
 from pytest_judgesense.plugin.progress import Progress
 from pytest_judgesense.plugin.recordings import Recordings, recorder_of

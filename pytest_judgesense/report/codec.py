@@ -31,6 +31,16 @@ SCHEMA: Final = "judgesense/datasheet/1"
 _DERIVED: Final = frozenset(("served", "prompts", "suites", "state", "recorded"))
 # What stays in the process that has counted the units of an estimate.
 _NOT_WRITTEN: Final = frozenset(("at", "observations", "anew"))
+# The fields of records that hold records.
+_RECORDS: Final = {
+    "estimates": Estimate,
+    "interval": Interval,
+    "clustered": Clustered,
+    "missing": Missing,
+    "calls": Calls,
+    "checks": CheckLine,
+    "gates": Gate,
+}
 
 
 def datasheet_json(sheet: Datasheet) -> str:
@@ -121,33 +131,17 @@ def _sent(kind: Any) -> tuple[str, ...]:
 
 def part_from_plain(value: Mapping[str, Any]) -> SuiteSheet:
     """The part that `part_to_plain` was given; its estimates may be as they were."""
-    made = _with_tuples(value)
-    made["estimates"] = tuple(
-        one if isinstance(one, Estimate) else estimate_from(one) for one in value["estimates"]
-    )
-    made["calls"] = Calls(**value["calls"])
-    made["checks"] = tuple(map(check_from, value["checks"]))
-    return SuiteSheet(**made)
+    part: SuiteSheet = _from_plain(SuiteSheet, value)
+    return part
 
 
-def check_from(value: Mapping[str, Any]) -> CheckLine:
-    """The check from its JSON fields."""
-    gates = tuple(Gate(**gate) for gate in value.get("gates", ()))
-    return CheckLine(**{**_with_tuples(value), "gates": gates})
-
-
-def estimate_from(value: Mapping[str, Any]) -> Estimate:
-    """The estimate from its JSON fields."""
-    made, interval, clustered = _with_tuples(value), value["interval"], value["clustered"]
-    made["interval"] = interval and Interval(**interval)
-    made["clustered"] = clustered and Clustered(**clustered)
-    made["missing"] = Missing(**value["missing"])
-    return Estimate(**made)
-
-
-def _with_tuples(value: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields of a frozen value, which JSON holds lists of."""
-    return {name: tuple(one) if isinstance(one, list) else one for name, one in value.items()}
+def _from_plain(kind: Any, value: Any) -> Any:
+    """The record, or the tuple of records, of this kind; without a kind the value as it is."""
+    if isinstance(value, list):
+        return tuple(_from_plain(kind, one) for one in value)
+    if kind is None or not isinstance(value, Mapping):
+        return value
+    return kind(**{name: _from_plain(_RECORDS.get(name), one) for name, one in value.items()})
 
 
 def datasheet_from(value: Mapping[str, Any]) -> Datasheet:
@@ -183,7 +177,8 @@ def _part_of_file(part: PartOfFile, entry: JudgeOfFile) -> SuiteSheet:
 
 def _made(estimate: EstimateOfFile) -> Estimate:
     """The estimate of a file, which holds no one-sided bounds: nothing that is read needs them."""
-    if (ends := estimate["clustered"]) is None:
-        return estimate_from(estimate)
-    bounds = {"lower_bound": ends["lower"], "upper_bound": ends["upper"]}
-    return estimate_from({**estimate, "clustered": {**ends, **bounds}})
+    made, ends = dict(estimate), estimate["clustered"]
+    if ends is not None:
+        made["clustered"] = {**ends, "lower_bound": ends["lower"], "upper_bound": ends["upper"]}
+    found: Estimate = _from_plain(Estimate, made)
+    return found

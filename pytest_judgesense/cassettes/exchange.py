@@ -31,7 +31,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from itertools import groupby
 from pathlib import Path
 from typing import Annotated, Any, Final, NamedTuple, TypeAlias
@@ -48,16 +48,9 @@ FAULT: Final = "judgesense-fault"
 NO_RESPONSE: Final = 0
 
 
-class Texts(dict[str, str]):
-    """The texts that the bodies of one cassette refer to, by id."""
-
-    @cached_property
-    def most(self) -> int:
-        """Characters of them that the bodies of one exchange may hold together."""
-        return limits().line_bytes
-
-
-NO_TEXTS: Final = Texts()
+# The texts that the bodies of one cassette refer to, by id.
+Texts: TypeAlias = dict[str, str]
+NO_TEXTS: Final[Texts] = {}
 
 _UNSAFE: Final = re.compile("[\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 # Of an object of JSON, or of the first event of a stream that holds one; not of a quoted text.
@@ -214,9 +207,8 @@ class _Room:
         """The text with the id of a reference, or a `ValueError` if it exceeds the limit."""
         text = self._texts[reference["id"]]
         self._taken += len(text)
-        if self._taken > self._texts.most:
-            limit = f"line_bytes = {self._texts.most}"
-            raise ValueError(f"its shared texts are longer than {limit} together")
+        if self._taken > (most := limits().line_bytes):
+            raise ValueError(f"its shared texts are longer than line_bytes = {most} together")
         return text
 
 

@@ -28,6 +28,7 @@ import json
 import re
 from bisect import insort
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 from threading import Lock
@@ -223,10 +224,9 @@ def stale(
 def _changed(recorded: RecordedRequest, asked: RecordedRequest) -> str:
     """What changed, as a clause: the prompt, the endpoint, the model, or other settings."""
     parts = ["the endpoint"] if recorded.url != asked.url else []
-    try:
+    before = now = None
+    with suppress(ValueError, RecursionError):
         before, now = (json.loads(one.body) for one in (recorded, asked))
-    except (ValueError, RecursionError):
-        return f"{' and '.join([*parts, 'the request'])} changed"
     if not (isinstance(before, dict) and isinstance(now, dict)):
         return f"{' and '.join([*parts, 'the request'])} changed"
     keys = [key for key in sorted(before.keys() | now.keys()) if before.get(key) != now.get(key)]

@@ -245,7 +245,7 @@ def _write_whole(file: FileIO, line: bytes) -> None:
 def _read_tolerantly(path: Path, torn: Callable[[Path, int, bytes], None]) -> Iterator[Line]:
     """All complete lines; ``torn`` gets the text after the last line break, if incomplete."""
     known: dict[tuple[str, int], int] = {}
-    texts = Texts()
+    texts: Texts = {}
     with _readable(path), open_bytes(path) as file:
         for number, line in numbered_lines(file, path, BrokenCassette):
             if not line.endswith(_END) and _is_torn(line):

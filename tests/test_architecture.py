@@ -118,7 +118,6 @@ DOORS = {
         "cassettes.exchange",
         "judges.providers.builtin",
         "instruments.debate.replies",
-        "report.kinds",
         "report.log",
     ),
     # Its `TypedDict` is the one that pydantic reads on Python 3.11.

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from functools import cache
 from typing import Any, Final, NotRequired
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError, with_config
-from pydantic_core import to_json
 from typing_extensions import TypedDict
 
 from pytest_judgesense.datasheet import Calls, CheckLine
 
 _OF_A_JUDGE: Final = 3  # parts of the place of a judge's key: ("judges", 0, "measures")
-_Kinds = with_config(ConfigDict(extra="allow"))
+# Also for the records within: no number is infinite.
+_Kinds = with_config(ConfigDict(allow_inf_nan=False))
+# A later version may add keys, which stay.
+_Open = with_config(ConfigDict(extra="allow"))
 
 
 @_Kinds
@@ -57,7 +60,7 @@ class EstimateOfFile(TypedDict):
     unavailable: str | None
 
 
-@_Kinds
+@_Open
 class _Analysis(TypedDict):
     analysis: str
     suite: str
@@ -86,7 +89,7 @@ class PartOfFile(TypedDict):
     material: dict[str, Any] | None
 
 
-@_Kinds
+@_Open
 class _Identity(TypedDict):
     name: str
 
@@ -120,9 +123,8 @@ def sheet_of_file(value: Mapping[str, Any]) -> SheetOfFile:
         ValueError: a value is of another kind; it names the place of the first one.
     """
     try:
-        # As JSON, in which a list is a tuple, and a number that is not finite has no form.
-        text = to_json(value, inf_nan_mode="strings")
-        sheet: SheetOfFile = _adapter().validate_json(text, strict=True)
+        # As JSON, in which a list may be a tuple, and an object a record.
+        sheet: SheetOfFile = _adapter().validate_json(json.dumps(value), strict=True)
     except ValidationError as error:
         problems = error.errors(include_url=False, include_input=False)
         wrong = [

@@ -31,7 +31,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import groupby
 from pathlib import Path
 from typing import Annotated, Any, Final, NamedTuple, TypeAlias
@@ -148,11 +148,8 @@ class Exchange:
             return None
         return _model_of(self.request.body) or self.request.url, served
 
-    def to_line(self) -> str:
-        """The cassette line of this exchange, without a line break."""
-        return self._line(str)
-
-    def _line(self, fold: Callable[[str], Any]) -> str:
+    def to_line(self, fold: Callable[[str], Any] = str) -> str:
+        """Its cassette line, without a line break; ``fold``: from a text to its stored form."""
         # A read-only mapping is as good as the dict that pydantic expects.
         entry = _ADAPTER.dump_python(self, warnings=False)
         entry["response"]["headers"] = dict(sorted(self.response.headers.items()))
@@ -264,7 +261,7 @@ def lines_of(exchanges: Iterable[Exchange]) -> Iterator[str]:
     written: set[str] = set()
     for exchange in given:
         used: list[str] = []
-        line = exchange._line(lambda body, used=used: _folded_body(body, shared, used))  # type: ignore[misc]
+        line = exchange.to_line(partial(_folded_body, shared, used))
         for text in dict.fromkeys(used):
             if text not in written:
                 written.add(text)
@@ -409,7 +406,7 @@ def _long_texts(body: str | bytes) -> Iterator[str]:
             yield text
 
 
-def _folded_body(body: str, shared: _Shared, used: list[str]) -> Any:
+def _folded_body(shared: _Shared, used: list[str], body: str) -> Any:
     """A body as a finished cassette holds it; the shared texts go into ``used``."""
     before = len(used)
     layout, value = _parsed(body) or ("", None)

@@ -59,10 +59,12 @@ class CallScope:
     # HTTP requests of clients that came here, and those that were not recorded and so made.
     intercepted: int = 0
     made: int = 0
-    _lock: threading.Lock = field(default_factory=threading.Lock)
     _digests: dict[str, int] = field(default_factory=dict)
     _first: Callable[[], str] | None = None
     _calls: int = 0
+
+    def __post_init__(self) -> None:
+        self._lock = threading.Lock()
 
     @property
     def importing(self) -> CallScope | None:

@@ -38,6 +38,7 @@ LEVELS: dict[str, float] = {
     "figures": 0.4,
     # How much is read, and files that are read without waiting.
     "limits": 0.1,
+    "garbage": 0.1,
     # How threads of linear algebra wait; read by numpy and scipy when they are loaded.
     "threads": 0.1,
     "lazy": 0.1,

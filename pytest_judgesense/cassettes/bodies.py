@@ -94,7 +94,7 @@ def decoded(data: bytes, encodings: str, most: int = MOST_BYTES) -> bytes | None
     for name in reversed([part.strip().lower() for part in encodings.split(",")]):
         if name in ("", "identity"):
             continue
-        decode = _decoder(name)
+        decode = _DECODERS[name]() if name in _DECODERS else None
         if decode is None:
             return None
         try:
@@ -105,12 +105,6 @@ def decoded(data: bytes, encodings: str, most: int = MOST_BYTES) -> bytes | None
         if len(data) > most:
             raise too_large(most, f"decoded from {name}")
     return data
-
-
-def _decoder(name: str) -> _Decoder | None:
-    """The decoder of an encoding; ``None`` without a library for it."""
-    found = _LIBRARIES.get(name)
-    return found() if found else _DECODERS.get(name)
 
 
 def _gunzipped(data: bytes, most: int) -> bytes:
@@ -162,5 +156,11 @@ def _brotli() -> _Decoder | None:
     return None
 
 
-_DECODERS: Final = {"gzip": _gunzipped, "x-gzip": _gunzipped, "deflate": _inflated}
-_LIBRARIES: Final = {"br": _brotli, "zstd": _zstd}
+# By encoding, what gives its decoder; ``None`` without a library for it.
+_DECODERS: Final[Mapping[str, Callable[[], _Decoder | None]]] = {
+    "gzip": lambda: _gunzipped,
+    "x-gzip": lambda: _gunzipped,
+    "deflate": lambda: _inflated,
+    "br": _brotli,
+    "zstd": _zstd,
+}

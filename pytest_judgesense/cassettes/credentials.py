@@ -11,7 +11,7 @@ from __future__ import annotations
 import base64
 import binascii
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import pairwise
 from threading import Lock
@@ -131,24 +131,20 @@ def request_credentials(url: str, headers: Iterable[tuple[str, str]]) -> Iterato
 
 
 @lru_cache(maxsize=256)  # a judge asks one URL thousands of times
-def _credentials_in(url: str) -> tuple[tuple[str, str], ...]:
-    return tuple(_found_in(url))
-
-
-def _found_in(url: str) -> Iterator[tuple[str, str]]:
+def _credentials_in(url: str) -> Sequence[tuple[str, str]]:
     try:
         parts = urlsplit(url)
     except ValueError:  # no URL, and no request then
-        return
-    for kind in ("username", "password"):
-        if given := getattr(parts, kind):
-            yield f"{kind} of the URL", unquote(given)
+        return []
+    users = {"username of the URL": parts.username, "password of the URL": parts.password}
+    found = [(name, unquote(given)) for name, given in users.items() if given]
     for name, value in parse_qsl(parts.query):
         if _names_parameter(name) or (name.lower() in SECRET_PARAMETERS and looks_secret(value)):
-            yield f"{name} in the URL", value
+            found.append((f"{name} in the URL", value))
     for name, value in pairwise(map(unquote, parts.path.split("/"))):
         if _names_parameter(name) and looks_secret(value):  # /token/..., but not /key/rotate
-            yield f"{name} in the URL", value
+            found.append((f"{name} in the URL", value))
+    return found
 
 
 def _names_parameter(name: str) -> bool:

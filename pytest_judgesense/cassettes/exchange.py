@@ -31,7 +31,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
-from functools import cached_property, lru_cache
+from functools import lru_cache, partial
 from itertools import groupby
 from pathlib import Path
 from typing import Annotated, Any, Final, NamedTuple, TypeAlias
@@ -48,16 +48,9 @@ FAULT: Final = "judgesense-fault"
 NO_RESPONSE: Final = 0
 
 
-class Texts(dict[str, str]):
-    """The texts that the bodies of one cassette refer to, by id."""
-
-    @cached_property
-    def most(self) -> int:
-        """Characters of them that the bodies of one exchange may hold together."""
-        return limits().line_bytes
-
-
-NO_TEXTS: Final = Texts()
+# The texts that the bodies of one cassette refer to, by id.
+Texts: TypeAlias = dict[str, str]
+NO_TEXTS: Final[Texts] = {}
 
 _UNSAFE: Final = re.compile("[\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 # Of an object of JSON, or of the first event of a stream that holds one; not of a quoted text.
@@ -155,11 +148,8 @@ class Exchange:
             return None
         return _model_of(self.request.body) or self.request.url, served
 
-    def to_line(self) -> str:
-        """The cassette line of this exchange, without a line break."""
-        return self._line(str)
-
-    def _line(self, fold: Callable[[str], Any]) -> str:
+    def to_line(self, fold: Callable[[str], Any] = str) -> str:
+        """Its cassette line, without a line break; ``fold``: from a text to its stored form."""
         # A read-only mapping is as good as the dict that pydantic expects.
         entry = _ADAPTER.dump_python(self, warnings=False)
         entry["response"]["headers"] = dict(sorted(self.response.headers.items()))
@@ -214,9 +204,8 @@ class _Room:
         """The text with the id of a reference, or a `ValueError` if it exceeds the limit."""
         text = self._texts[reference["id"]]
         self._taken += len(text)
-        if self._taken > self._texts.most:
-            limit = f"line_bytes = {self._texts.most}"
-            raise ValueError(f"its shared texts are longer than {limit} together")
+        if self._taken > (most := limits().line_bytes):
+            raise ValueError(f"its shared texts are longer than line_bytes = {most} together")
         return text
 
 
@@ -272,7 +261,7 @@ def lines_of(exchanges: Iterable[Exchange]) -> Iterator[str]:
     written: set[str] = set()
     for exchange in given:
         used: list[str] = []
-        line = exchange._line(lambda body, used=used: _folded_body(body, shared, used))  # type: ignore[misc]
+        line = exchange.to_line(partial(_folded_body, shared, used))
         for text in dict.fromkeys(used):
             if text not in written:
                 written.add(text)
@@ -417,7 +406,7 @@ def _long_texts(body: str | bytes) -> Iterator[str]:
             yield text
 
 
-def _folded_body(body: str, shared: _Shared, used: list[str]) -> Any:
+def _folded_body(shared: _Shared, used: list[str], body: str) -> Any:
     """A body as a finished cassette holds it; the shared texts go into ``used``."""
     before = len(used)
     layout, value = _parsed(body) or ("", None)

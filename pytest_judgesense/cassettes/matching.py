@@ -28,6 +28,7 @@ import json
 import re
 from bisect import insort
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 from threading import Lock
@@ -37,6 +38,7 @@ from urllib.parse import urlsplit, urlunsplit
 from pytest_judgesense.cassettes.exchange import Exchange, RecordedRequest, as_bytes
 from pytest_judgesense.cassettes.storage import Line
 from pytest_judgesense.errors import StaleRecording
+from pytest_judgesense.grouping import grouped
 
 _DEFAULT_PORTS: Final = {"http": 80, "https": 443}
 _REGION: Final = re.compile(r"(?<=^bedrock-runtime)\.[a-z0-9-]+(?=\.amazonaws\.com$)")
@@ -186,9 +188,8 @@ class Recordings:
         """The answers to a request of a trial, in the order of the calls."""
         with self._lock:
             if trial not in self._replies:
-                index = self._replies[trial] = {}
-                for line in tuple(self._lines.get(trial, ())):
-                    index.setdefault(digest_of(line.exchange.request), []).append(line)
+                lines = tuple(self._lines.get(trial, ()))
+                self._replies[trial] = grouped(lines, lambda one: digest_of(one.exchange.request))
             return self._replies[trial].get(digest, [])
 
 
@@ -223,10 +224,9 @@ def stale(
 def _changed(recorded: RecordedRequest, asked: RecordedRequest) -> str:
     """What changed, as a clause: the prompt, the endpoint, the model, or other settings."""
     parts = ["the endpoint"] if recorded.url != asked.url else []
-    try:
+    before = now = None
+    with suppress(ValueError, RecursionError):
         before, now = (json.loads(one.body) for one in (recorded, asked))
-    except (ValueError, RecursionError):
-        return f"{' and '.join([*parts, 'the request'])} changed"
     if not (isinstance(before, dict) and isinstance(now, dict)):
         return f"{' and '.join([*parts, 'the request'])} changed"
     keys = [key for key in sorted(before.keys() | now.keys()) if before.get(key) != now.get(key)]

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from operator import attrgetter
 
 from pytest_judgesense.cassettes.exchange import Exchange, renumbered
 from pytest_judgesense.cassettes.matching import digest_of
 from pytest_judgesense.errors import CassetteError
+from pytest_judgesense.grouping import grouped
 
 
 def join(
@@ -24,10 +26,8 @@ def join(
     """
     joined: dict[str, tuple[str, list[Exchange]]] = {}
     for name, exchanges in parts:
-        trials: dict[str, list[Exchange]] = {}
-        for exchange in sorted(exchanges, key=lambda one: one.call):
-            trials.setdefault(exchange.trial, []).append(exchange)
-        for trial, given in trials.items():
+        by_call = sorted(exchanges, key=attrgetter("call"))
+        for trial, given in grouped(by_call, attrgetter("trial")).items():
             first, known = joined.get(trial, (name, given))
             joined[trial] = first, _agreed(known, given, first, name)
     return list(renumbered(one for trial in order(joined) for one in joined[trial][1]))

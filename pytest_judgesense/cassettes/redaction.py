@@ -22,6 +22,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, lru_cache, partial
 from itertools import islice, product
+from operator import attrgetter
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple, TypeVar
 from urllib.parse import quote, unquote, urlsplit, urlunsplit
@@ -43,6 +44,7 @@ from pytest_judgesense.cassettes.exchange import (
     as_bytes,
     nodes,
 )
+from pytest_judgesense.grouping import grouped
 from pytest_judgesense.limits import json_value
 
 REDACTED: Final = "REDACTED"
@@ -68,76 +70,72 @@ _PREFIXES: Final = """
 _PREFIXED: Final = "|".join(map(re.escape, _PREFIXES))
 # Of others, whose prefix also begins names of variables: only letters and digits follow.
 _SHORT_PREFIXED: Final = "esecret_|flp_|fw_|rpa_|vck_"
-_SHAPES: Final = (
+# Of services, each after an edge.
+_KEYS: Final = (
     (
         "an API key",
         "sk-|sk_|xai-|pplx-|rk_|rk-",
-        _EDGE + r"(?:sk|gsk|xai|pplx|rk)[-_](?=[A-Za-z_-]*\d)[A-Za-z0-9_-]{20,}",
+        r"(?:sk|gsk|xai|pplx|rk)[-_](?=[A-Za-z_-]*\d)[A-Za-z0-9_-]{20,}",
     ),
-    ("an AWS key", "AKIA|ASIA", _EDGE + r"(?:AKIA|ASIA)[A-Z0-9]{16}(?![A-Za-z0-9])"),
-    ("a Google key", "AIza|AQ.", _EDGE + r"(?:AIza[0-9A-Za-z_-]{35}|AQ\.[A-Za-z0-9_-]{40,})"),
+    ("an AWS key", "AKIA|ASIA", r"(?:AKIA|ASIA)[A-Z0-9]{16}(?![A-Za-z0-9])"),
+    ("a Google key", "AIza|AQ.", r"(?:AIza[0-9A-Za-z_-]{35}|AQ\.[A-Za-z0-9_-]{40,})"),
     (
         "a GitHub token",
         "ghp_|gho_|ghu_|ghs_|ghr_|github_pat_",
-        _EDGE + r"(?:gh[pousr]_[A-Za-z0-9]{36,}|github_pat_[A-Za-z0-9_]{60,})",
+        r"(?:gh[pousr]_[A-Za-z0-9]{36,}|github_pat_[A-Za-z0-9_]{60,})",
     ),
-    ("a Hugging Face token", "hf_", _EDGE + r"hf_[A-Za-z0-9]{30,}"),
-    ("a GitLab token", "glpat-", _EDGE + r"glpat-[A-Za-z0-9_-]{20,}"),
-    ("an npm token", "npm_", _EDGE + r"npm_[A-Za-z0-9]{36,}"),
-    ("an NVIDIA key", "nvapi-", _EDGE + r"nvapi-[A-Za-z0-9_-]{20,}"),
-    ("a Replicate token", "r8_", _EDGE + r"r8_[A-Za-z0-9]{30,}"),
-    ("a SendGrid key", "SG.", _EDGE + r"SG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}"),
+    ("a Hugging Face token", "hf_", r"hf_[A-Za-z0-9]{30,}"),
+    ("a GitLab token", "glpat-", r"glpat-[A-Za-z0-9_-]{20,}"),
+    ("an npm token", "npm_", r"npm_[A-Za-z0-9]{36,}"),
+    ("an NVIDIA key", "nvapi-", r"nvapi-[A-Za-z0-9_-]{20,}"),
+    ("a Replicate token", "r8_", r"r8_[A-Za-z0-9]{30,}"),
+    ("a SendGrid key", "SG.", r"SG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}"),
+    ("a DigitalOcean token", "dop_v1_|doo_v1_|dor_v1_", r"do[opr]_v1_[a-f0-9]{40,}"),
+    ("a Google access token", "ya29.", r"ya29\.[A-Za-z0-9_-]{20,}"),
     (
-        "a DigitalOcean token",
-        "dop_v1_|doo_v1_|dor_v1_",
-        _EDGE + r"do[opr]_v1_[a-f0-9]{40,}",
+        "a service's key",
+        "|".join(_PREFIXES),
+        # A dot may be before and within such a key, so the lookahead is limited to a stretch.
+        rf"(?:{_PREFIXED})(?=[A-Za-z._-]{{0,60}}\d)[A-Za-z0-9._-]{{20,}}",
     ),
-    ("a Google access token", "ya29.", _EDGE + r"ya29\.[A-Za-z0-9_-]{20,}"),
+    (
+        "a service's key",
+        _SHORT_PREFIXED,
+        rf"(?:{_SHORT_PREFIXED})(?=[A-Za-z]*\d)[A-Za-z0-9]{{20,}}(?![A-Za-z0-9_])",
+    ),
+    ("a webhook's secret", "whsec_", r"whsec_[A-Za-z0-9+/]{24,}={0,2}"),
+    ("a Databricks token", "dapi", r"dapi[a-f0-9]{32}(?![A-Za-z0-9])"),
+    ("a Twilio key", "SK", r"SK[a-f0-9]{32}(?![A-Za-z0-9])"),
+    ("a Mailchimp key", "-us", r"[a-f0-9]{32}-us\d{1,2}(?![A-Za-z0-9])"),
+    ("an Airtable token", "pat", r"pat[A-Za-z0-9]{14}\.[a-f0-9]{64}"),
+    (
+        "a Bedrock key",
+        "ABSK|bedrock-api-key-",
+        r"(?:ABSK|bedrock-api-key-)[A-Za-z0-9+/]{80,}={0,2}",
+    ),
+    ("a Mapbox token", "k.eyJ", r"[ps]k\.eyJ[A-Za-z0-9_-]{20,}\.[A-Za-z0-9_-]{20,}"),
+    ("a Telegram token", ":A", r"(?:bot)?(\d{5,16}:A[A-Za-z0-9_-]{34})(?![\w-])"),
+    ("a Slack token", "xox", r"xox[abeprs]-[A-Za-z0-9-]{20,}"),
+    (
+        "a JSON web token",
+        "eyJ",
+        r"eyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}",
+    ),
+    ("an organisation id", "org-", r"org-(?=[A-Za-z]*\d)[A-Za-z0-9]{20,}"),
+)
+_SHAPES: Final = (
+    *((name, hints, _EDGE + shape) for name, hints, shape in _KEYS),
     (
         "a user and password",
         "asic |ASIC ",
         r"(?i:\bbasic) (?=[A-Za-z+/]*\d)([A-Za-z0-9+/]{16,}={0,2})(?![A-Za-z0-9+/=])",
     ),
-    (
-        "a service's key",
-        "|".join(_PREFIXES),
-        # A dot may be before and within such a key, so the lookahead is limited to a stretch.
-        rf"{_EDGE}(?:{_PREFIXED})(?=[A-Za-z._-]{{0,60}}\d)[A-Za-z0-9._-]{{20,}}",
-    ),
-    (
-        "a service's key",
-        _SHORT_PREFIXED,
-        rf"{_EDGE}(?:{_SHORT_PREFIXED})(?=[A-Za-z]*\d)[A-Za-z0-9]{{20,}}(?![A-Za-z0-9_])",
-    ),
-    ("a webhook's secret", "whsec_", _EDGE + r"whsec_[A-Za-z0-9+/]{24,}={0,2}"),
     ("an Entra secret", "Q~", r"(?<![\w.~-])[\w.~-]{3}\dQ~[\w.~-]{31,34}(?![\w.~-])"),
     ("a Terraform token", ".atlasv1.", r"[A-Za-z0-9]{14}\.atlasv1\.[A-Za-z0-9_-]{60,}"),
-    ("a Databricks token", "dapi", _EDGE + r"dapi[a-f0-9]{32}(?![A-Za-z0-9])"),
-    ("a Twilio key", "SK", _EDGE + r"SK[a-f0-9]{32}(?![A-Za-z0-9])"),
-    ("a Mailchimp key", "-us", _EDGE + r"[a-f0-9]{32}-us\d{1,2}(?![A-Za-z0-9])"),
-    ("an Airtable token", "pat", _EDGE + r"pat[A-Za-z0-9]{14}\.[a-f0-9]{64}"),
-    (
-        "a Bedrock key",
-        "ABSK|bedrock-api-key-",
-        _EDGE + r"(?:ABSK|bedrock-api-key-)[A-Za-z0-9+/]{80,}={0,2}",
-    ),
     ("a storage key", "AccountKey=", r"AccountKey=([A-Za-z0-9+/]{80,}={0,2})"),
     ("an age key", "AGE-SECRET-KEY-1", r"AGE-SECRET-KEY-1[0-9A-Z]{58}"),
-    (
-        "a Mapbox token",
-        "k.eyJ",
-        _EDGE + r"[ps]k\.eyJ[A-Za-z0-9_-]{20,}\.[A-Za-z0-9_-]{20,}",
-    ),
     ("a Discord webhook", "/webhooks/", r"/webhooks/(\d{17,20}/[A-Za-z0-9_-]{60,})"),
-    ("a Telegram token", ":A", _EDGE + r"(?:bot)?(\d{5,16}:A[A-Za-z0-9_-]{34})(?![\w-])"),
     ("a Slack webhook", "/B", r"/(T[A-Z0-9]{8,}/B[A-Z0-9]{8,}/[A-Za-z0-9]{20,})"),
-    ("a Slack token", "xox", _EDGE + r"xox[abeprs]-[A-Za-z0-9-]{20,}"),
-    (
-        "a JSON web token",
-        "eyJ",
-        _EDGE + r"eyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}",
-    ),
-    ("an organisation id", "org-", _EDGE + r"org-(?=[A-Za-z]*\d)[A-Za-z0-9]{20,}"),
     (
         "a bearer token",
         "earer|EARER",
@@ -662,10 +660,7 @@ def _without_split_secrets(text: str, secrets: Mapping[str, str]) -> tuple[str, 
         return text, set()
     documents, names = _documents(text), set()
     for key in ("path", "fields"):
-        groups: dict[Any, list[_String]] = {}
-        for string in _strings_of(documents):
-            groups.setdefault(getattr(string, key), []).append(string)
-        for group in groups.values():
+        for group in grouped(_strings_of(documents), attrgetter(key)).values():
             if len(group) > 1:
                 spans = [*_spans("".join(one.text for one in group), secrets)]
                 names |= {name for _, _, name in spans}

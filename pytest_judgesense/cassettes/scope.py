@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar, copy_context
+from dataclasses import KW_ONLY, dataclass, field
 from types import FrameType
 from typing import Any, Final, Generic, TypeVar
 
@@ -27,49 +28,43 @@ _IMPORT: Final = "<frozen importlib._bootstrap>"
 _CURRENT: Final[ContextVar[CallScope | None]] = ContextVar("judgesense_trial", default=None)
 
 
+@dataclass(eq=False)
 class CallScope:
-    """One attempt at one trial, with its requests so far. Thread-safe."""
+    """One attempt at one trial, with its requests so far. Thread-safe.
 
-    def __init__(
-        self,
-        trial: str,
-        owner: object,
-        *,
-        settled: bool = False,
-        after: int = 0,
-        replaying: bool = False,
-        imports: bool = False,
-    ) -> None:
-        """Open a scope for the cassette ``owner``; another one leaves its requests alone.
+    Another cassette than its ``owner`` leaves its requests alone. ``settled`` says that the trial
+    is complete, ``after`` is its highest call number; a ``replaying`` scope makes no connection.
+    One of modules that are imported (``imports``) fails to connect as it does without a network,
+    which modules that fetch something expect.
+    """
 
-        ``settled`` says that the trial is complete, ``after`` is its highest call number; a
-        ``replaying`` scope makes no connection. One of modules that are imported (``imports``)
-        fails to connect as it does without a network, which modules that fetch something expect.
-        """
-        self.imports = imports
-        self.trial = trial
-        self.replaying = replaying
-        self.owner = owner
-        self.settled = settled
-        self.after = after
-        # The first error of a lookup or of a refused connection. A client may have swallowed or
-        # retried it, so the caller raises it when the judge returns.
-        self.error: JudgesenseError | None = None
-        # Whether the trial has ended: a thread may outlive it.
-        self.closed = False
-        # Asked before each request that is to be made; raises where it must not be.
-        self.permit: Callable[[], None] = lambda: None
-        # The fault of a response that holds no reply despite its status.
-        self.fault_of: Callable[[int, str | bytes], str | None] = lambda _status, _body: None
-        # The most bytes that a response's body may have, on the wire and decoded.
-        self.most_bytes = MOST_BYTES
-        # HTTP requests of clients that came here, and those that were not recorded and so made.
-        self.intercepted = 0
-        self.made = 0
+    trial: str
+    owner: object
+    _: KW_ONLY
+    settled: bool = False
+    after: int = 0
+    replaying: bool = False
+    imports: bool = False
+    # The first error of a lookup or of a refused connection. A client may have swallowed or
+    # retried it, so the caller raises it when the judge returns.
+    error: JudgesenseError | None = None
+    # Whether the trial has ended: a thread may outlive it.
+    closed: bool = False
+    # Asked before each request that is to be made; raises where it must not be.
+    permit: Callable[[], None] = lambda: None
+    # The fault of a response that holds no reply despite its status.
+    fault_of: Callable[[int, str | bytes], str | None] = lambda _status, _body: None
+    # The most bytes that a response's body may have, on the wire and decoded.
+    most_bytes: int = MOST_BYTES
+    # HTTP requests of clients that came here, and those that were not recorded and so made.
+    intercepted: int = 0
+    made: int = 0
+    _digests: dict[str, int] = field(default_factory=dict)
+    _first: Callable[[], str] | None = None
+    _calls: int = 0
+
+    def __post_init__(self) -> None:
         self._lock = threading.Lock()
-        self._digests: dict[str, int] = {}
-        self._first: Callable[[], str] | None = None
-        self._calls = 0
 
     @property
     def importing(self) -> CallScope | None:

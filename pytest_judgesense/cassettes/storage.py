@@ -92,9 +92,35 @@ def numbered_exchanges(path: Path) -> Iterator[tuple[int | None, Exchange]]:
         yield line.number, exchange
 
 
-def read_lines(path: Path) -> Iterator[Line]:
-    """The exchanges of a cassette line by line, as `read_exchanges`; raises the same."""
-    return _read_tolerantly(path, _refuse_torn)
+def read_lines(
+    path: Path, torn: Callable[[Path, int, bytes], None] | None = None
+) -> Iterator[Line]:
+    """The exchanges of a cassette line by line, as `read_exchanges`; raises the same.
+
+    ``torn`` gets the text after the last line break, if incomplete; without it that is an error.
+    """
+    known: dict[tuple[str, int], int] = {}
+    texts: Texts = {}
+    with _readable(path), open_bytes(path) as file:
+        for number, line in numbered_lines(file, path, BrokenCassette):
+            if not line.endswith(_END) and _is_torn(line):
+                (torn or _refuse_torn)(path, number, line)
+                return
+            data = line.removesuffix(_END)
+            if data.startswith(b'{"id"'):
+                key, text = text_of_line(data, path, number)
+                texts[key] = text
+                continue
+            head = checked_head(data, path, number, texts)
+            first = known.setdefault((head.trial, head.call), number)
+            if first != number:
+                raise BrokenCassette(
+                    f"{path}:{number}: call {head.call} of trial {head.trial} appears twice",
+                    found=f"the same call in line {first}",
+                    expected="one line for each call of a trial",
+                    remedy="restore the file from version control, or delete one of the two lines",
+                )
+            yield Line(data, head, path, number, texts)
 
 
 def rewrite(path: Path, exchanges: Iterable[Exchange]) -> None:
@@ -148,7 +174,7 @@ class Journal:
         self._lock = Lock()
         self._is_ready = False
         self._synced = -math.inf
-        self._lines = list(_read_tolerantly(path, self._cut_off))
+        self._lines = list(read_lines(path, self._cut_off))
         if self.notice is None:
             _complete_end(path)
 
@@ -240,32 +266,6 @@ def _write_whole(file: FileIO, line: bytes) -> None:
     except BaseException:
         file.truncate(before)
         raise
-
-
-def _read_tolerantly(path: Path, torn: Callable[[Path, int, bytes], None]) -> Iterator[Line]:
-    """All complete lines; ``torn`` gets the text after the last line break, if incomplete."""
-    known: dict[tuple[str, int], int] = {}
-    texts = Texts()
-    with _readable(path), open_bytes(path) as file:
-        for number, line in numbered_lines(file, path, BrokenCassette):
-            if not line.endswith(_END) and _is_torn(line):
-                torn(path, number, line)
-                return
-            data = line.removesuffix(_END)
-            if data.startswith(b'{"id"'):
-                key, text = text_of_line(data, path, number)
-                texts[key] = text
-                continue
-            head = checked_head(data, path, number, texts)
-            first = known.setdefault((head.trial, head.call), number)
-            if first != number:
-                raise BrokenCassette(
-                    f"{path}:{number}: call {head.call} of trial {head.trial} appears twice",
-                    found=f"the same call in line {first}",
-                    expected="one line for each call of a trial",
-                    remedy="restore the file from version control, or delete one of the two lines",
-                )
-            yield Line(data, head, path, number, texts)
 
 
 def _refuse_torn(path: Path, number: int, rest: bytes) -> None:

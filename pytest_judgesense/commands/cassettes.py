@@ -33,6 +33,7 @@ from pytest_judgesense.commands.options import (
     show,
 )
 from pytest_judgesense.errors import CassetteError, UsageError
+from pytest_judgesense.grouping import grouped
 from pytest_judgesense.judges.calls import first_calls
 from pytest_judgesense.judges.client import fault_of, unasked_endpoint
 from pytest_judgesense.judges.prompts import judge_for_suite, suite_for_judge
@@ -131,10 +132,7 @@ def _from_vcr(source: Path, target: Path) -> list[str]:
             remedy="name the judge and the suite that were recorded, by --judge-name and "
             "--judge-suite: their requests identify the trials",
         )
-    trials: dict[str, list[Answered]] = defaultdict(list)
-    for one in found:
-        trials[one.trial or ""].append(one)
-    return _record(target, trials)
+    return _record(target, grouped(found, lambda one: one.trial or ""))
 
 
 def _from_foreign_vcr(source: Path, judge: JudgeSpec, suite: Suite, cassettes: Path) -> list[str]:

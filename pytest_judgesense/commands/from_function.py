@@ -31,7 +31,7 @@ from pytest_judgesense.measures.shared import (
     UNPARSED_RATE,
 )
 from pytest_judgesense.suites.loading import form_of, load_suite
-from pytest_judgesense.suites.stimuli import Stimuli, rows_of, text_of
+from pytest_judgesense.suites.stimuli import Stimuli, place_of, rows_of, text_of
 from pytest_judgesense.trial import as_whole
 
 Kind: TypeAlias = Literal["pairwise", "labels", "score"]
@@ -76,10 +76,6 @@ class Items:
     @property
     def columns(self) -> list[str]:
         return list(dict.fromkeys(name for _, row in self.rows for name in row))
-
-    def at(self, number: int) -> str:
-        """A row, as errors place it."""
-        return f"{self.file}{', item ' if self.file.suffix == '.json' else ':'}{number}"
 
     def values(self, column: str | None) -> list[str]:
         """The texts in a column, without empty cells; none without a column."""
@@ -132,7 +128,7 @@ def items_of(path: Path) -> Items:
     for number, row in rows:
         if not isinstance(row, dict):
             raise UsageError(
-                f"{items.at(number)} is no item",
+                f"{place_of(items.file, number)} is no item",
                 found=json.dumps(row, ensure_ascii=False)[:_LONGEST_SHOWN],
                 expected='an object with a key for each column, such as {"question": "..."}',
                 remedy="fix it, or leave it out",
@@ -252,7 +248,8 @@ def _refuse_gaps(items: Items, taken: Mapping[str, str]) -> None:
         line, name, column = gaps[0]
         others = f", and {len(gaps) - 1} more like it" if len(gaps) > 1 else ""
         raise UsageError(
-            f"{items.at(line)} has no {column}, which the function takes as {name}{others}",
+            f"{place_of(items.file, line)} has no {column}, which the function takes as "
+            f"{name}{others}",
             found="null, or no such field",
             expected="a text for each parameter, in every row",
             remedy='fill it in ("" is an empty text), or leave the row out',

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import argparse
-from collections import defaultdict
 from collections.abc import Iterator
+from operator import itemgetter
 from pathlib import Path
 from typing import Final
 
@@ -19,6 +19,7 @@ from pytest_judgesense.commands.options import (
     registry_of,
 )
 from pytest_judgesense.errors import ExtensionError, UsageError, unknown_name
+from pytest_judgesense.grouping import grouped
 from pytest_judgesense.importers import Imported
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.output import write_text
@@ -81,14 +82,11 @@ def run(options: argparse.Namespace) -> Iterator[str]:
             found="no such file or folder",
             expected=f"what `judgesense import {options.kind}` reads",
         )
-    columns: dict[str, list[str]] = defaultdict(list)
-    for name, column in options.map:
-        columns[name].append(column)
-    for name, found in columns.items():
-        if len(found) > 1:  # the last one would hide the others
+    for name, given in grouped(options.map, itemgetter(0)).items():
+        if len(given) > 1:  # the last one would hide the others
             raise UsageError(
                 f"--map names several columns for the {name}",
-                found=", ".join(found),
+                found=", ".join(column for _, column in given),
                 expected="one column for each field",
                 remedy="import once for each column, named by --judge, and join the logs by "
                 "judgesense merge",

@@ -256,11 +256,9 @@ def start(folder: Path) -> Iterator[str]:
 
 def _closing(folder: Path, said: str, asked: str, *before: str) -> Iterator[str]:
     """The last file, and the commands that come next: those ``before``, then pytest, twice."""
-    attributes, content = folder / ".gitattributes", template_text("init/gitattributes")
-    if attributes.exists():
-        yield f"left alone: {attributes}; consider adding: {content.splitlines()[-1]}"
-    else:
-        yield _written(attributes, content)
+    content = template_text("init/gitattributes")
+    left = f"; consider adding: {content.splitlines()[-1]}"
+    yield _written(folder / ".gitattributes", content, left)
     yield ""
     yield f"next: {said}"
     if folder.resolve() != Path.cwd():
@@ -269,7 +267,10 @@ def _closing(folder: Path, said: str, asked: str, *before: str) -> Iterator[str]
     yield from (f"  pytest {asked} --judge-mode record", f"  pytest {asked}")
 
 
-def _written(path: Path, text: str) -> str:
+def _written(path: Path, text: str, left: str = " is there") -> str:
+    """Write a file; one that is there is ``left`` alone, in words."""
+    if path.exists():
+        return f"left alone: {path}{left}"
     write_text(path, text)
     return f"written:    {path}"
 
@@ -321,11 +322,9 @@ def _declare(project: Path, name: str | None = None, content: str = "") -> str:
 
 
 def _write_workflow(folder: Path, install: str = "") -> str:
-    path = folder / _WORKFLOW
-    if path.exists():
-        return f"left alone: {path} is there"
     above = next((one for one in folder.resolve().parents if (one / ".git").exists()), None)
-    if above is not None and not (folder / ".git").exists():
+    path = folder / _WORKFLOW
+    if above is not None and not (folder / ".git").exists() and not path.exists():
         return f"left out:   {_WORKFLOW.as_posix()}: the repository begins at {above}"
     plain = "pip install pytest-judgesense"
     return _written(path, template_text("init/workflow.yml").replace(plain, plain + install))

@@ -57,7 +57,6 @@ def plan_lines(judge: JudgeSpec, suite: Suite, cassettes: Path) -> Iterator[str]
     recorded = Counter(
         exchange.trial
         for path in power.cassettes_of(judge, suite, cassettes).values()
-        if path.exists()
         for exchange in read_exchanges(path)
         if exchange.answers
     )

@@ -8,8 +8,7 @@ replicate of it, separately, so they are the same units that the check counts.
 from __future__ import annotations
 
 import argparse
-from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -31,6 +30,7 @@ from pytest_judgesense.commands.options import (
 from pytest_judgesense.commands.options import suite as suite_of
 from pytest_judgesense.errors import MissingRecording, UsageError, unknown_name
 from pytest_judgesense.estimate import Clustered, Estimate, find_estimate, number_text
+from pytest_judgesense.grouping import grouped
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.judges.loop import AskingLoop
 from pytest_judgesense.judges.prompts import suite_for_judge
@@ -52,9 +52,9 @@ from pytest_judgesense.stats.variance import (
 from pytest_judgesense.suites.builtin import cassettes_in
 from pytest_judgesense.suites.planning import filled, plan_trials
 from pytest_judgesense.suites.suite import Suite
-from pytest_judgesense.trial import Failed, Judgment, Trial
+from pytest_judgesense.trial import Failed, Trial
 
-_Key = TypeVar("_Key", bound=Hashable)
+_Key = TypeVar("_Key")
 _Call: TypeAlias = tuple[str, str, str, str, int]  # cluster, item, template, order, replicate
 
 _NEVER: Final = Chance(1.0, 1.0, 1.0)
@@ -274,12 +274,10 @@ class _Known:
         return self._by(lambda trial: (trial.cluster, trial.replicate))
 
     def _by(self, key: Callable[[Trial], _Key]) -> dict[_Key, tuple[Estimate, ...]]:
-        groups: dict[_Key, list[Judgment]] = defaultdict(list)
-        for judgment in self.cell.judgments:
-            groups[key(judgment.trial)].append(judgment)
+        groups = grouped(self.cell.judgments, lambda one: key(one.trial))
         return {
-            key: estimate_all(replace(self.cell, judgments=tuple(group)))
-            for key, group in groups.items()
+            whose: estimate_all(replace(self.cell, judgments=tuple(group)))
+            for whose, group in groups.items()
         }
 
     def units(self, estimate: Estimate) -> list[tuple[float, int]]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import gc
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -27,6 +26,7 @@ from pytest_judgesense.commands.options import (
 from pytest_judgesense.datasheet import Calls, Datasheet, SuiteSheet
 from pytest_judgesense.errors import ExtensionError, LogError, UsageError, unknown_name
 from pytest_judgesense.files import read_text
+from pytest_judgesense.garbage import uncollected
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.limits import json_value
 from pytest_judgesense.measures.cell import Cell
@@ -80,15 +80,8 @@ def run(options: argparse.Namespace) -> int:
         return show(_check_lines(options))
     registry = registry_of(options)
     texts = options.export or any(one.suffix in _WITH_REPLIES for one in options.datasheet)
-    # No value of a log refers to one that refers to it: of millions the search for such cycles
-    # takes a quarter of the time.
-    searched = gc.isenabled()
-    gc.disable()
-    try:
+    with uncollected():
         cells = cells_of_logs(options.logs, options.seed, registry, replies=bool(texts))
-    finally:
-        if searched:
-            gc.enable()
     if not cells:
         raise UsageError(
             "there is nothing to report on",

@@ -71,7 +71,7 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
     """Collect ``*.suite.toml``."""
     if file_path.name.endswith(".suite.toml"):
-        from pytest_judgesense.plugin.garbage import uncollected
+        from pytest_judgesense.garbage import uncollected
 
         with uncollected():
             from pytest_judgesense.plugin.collection import SuiteFile
@@ -92,7 +92,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 def pytest_collection_modifyitems(session: pytest.Session, items: list[pytest.Item]) -> None:
     """Add the built-in suites that were asked for, select suites, and report wrong declarations."""
     if STATE in session.config.stash or any(map(is_marked, items)):
-        from pytest_judgesense.plugin.garbage import uncollected
+        from pytest_judgesense.garbage import uncollected
 
         with uncollected():
             from pytest_judgesense.plugin.markers import modify_items

@@ -19,11 +19,11 @@ from pytest_judgesense.errors import (
     UsageError,
     harmless,
 )
+from pytest_judgesense.garbage import uncollected
 from pytest_judgesense.judges.resolving import comes_along
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.measures.check import Check
 from pytest_judgesense.plugin.ci import CheckFailed, require_pass
-from pytest_judgesense.plugin.garbage import uncollected
 from pytest_judgesense.plugin.members import Member
 from pytest_judgesense.plugin.messages import ended_by_us
 from pytest_judgesense.plugin.screen import representation

@@ -152,7 +152,7 @@ class Recordings:
             suite = load_suite(path, preset, kinds)
             planned = {trial.id for trial in plan_trials(suite_for_judge(suite, judge))}
             paths = [self.cassette(judge, f"{name}.jsonl") for name in suite.recordings]
-            held = {one.trial for at in paths if at.exists() for one in read_exchanges(at)}
+            held = {one.trial for at in paths for one in read_exchanges(at)}
             if planned <= held and len(planned) > most:
                 largest, most = suite, len(planned)
         return largest

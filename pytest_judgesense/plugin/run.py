@@ -46,6 +46,7 @@ from pytest_judgesense.errors import (
     UsageError,
     unknown_name,
 )
+from pytest_judgesense.garbage import uncollected
 from pytest_judgesense.judges.apart import apart
 from pytest_judgesense.judges.budget import SessionBudget
 from pytest_judgesense.judges.calls import judgment_of
@@ -69,7 +70,6 @@ from pytest_judgesense.measurement import (
 )
 from pytest_judgesense.measures.check import Check
 from pytest_judgesense.plugin import workers
-from pytest_judgesense.plugin.garbage import uncollected
 from pytest_judgesense.plugin.members import Member
 from pytest_judgesense.plugin.progress import Progress
 from pytest_judgesense.plugin.recordings import Recordings, recorder_of
@@ -213,18 +213,11 @@ class Run:
 
     def _record_shard(self, judge: JudgeSpec, suite: Suite, shard: Shard) -> str:
         """Record a part of a suite once; returns its lines, the same in any process."""
-        key = (judge.slug, suite.name, suite.path)
+        key, mode = (judge.slug, suite.name, suite.path), self._settings.mode
         if key not in self._parts:
             with self._asking_of(judge, suite) as (cassettes, asking):
-                found = record(
-                    judge,
-                    suite,
-                    cassettes,
-                    self.loop,
-                    shard.part,
-                    mode=self._settings.mode,
-                    **asking,
-                )
+                asked = judge, suite, cassettes, self.loop, shard.part
+                found = record(*asked, mode=mode, **asking)
             clusters = len({trial.cluster for trial in found.trials})
             line = (
                 f"judge {judge.name}, suite {suite.name}, shard {shard}: {found.answered} of "
@@ -470,18 +463,11 @@ class Run:
 
     def _measure(self, judge: JudgeSpec, suite: Suite) -> Measurement:
         warnings = lint_notices(suite_for_judge(suite, judge), self.registry)
-        seed, stopping = self._settings.seed, self._stopping(judge, suite)
+        mode, seed = self._settings.mode, self._settings.seed
+        stopping = self._stopping(judge, suite)
         with self._asking_of(judge, suite) as (cassettes, asking):
-            measurement = measure(
-                judge,
-                suite,
-                cassettes,
-                self.loop,
-                mode=self._settings.mode,
-                seed=seed,
-                stopping=stopping,
-                **asking,
-            )
+            asked = judge, suite, cassettes, self.loop
+            measurement = measure(*asked, mode=mode, seed=seed, stopping=stopping, **asking)
             self._progress.ended(measurement)
             measurement = replace(measurement, notices=(*warnings, *measurement.notices))
         if self._settings.verify is not None:

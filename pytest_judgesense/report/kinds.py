@@ -1,89 +1,66 @@
-"""The kinds of values in a datasheet's file, which somebody may have edited."""
+"""The form of a datasheet's file, which somebody may have edited: its values by their kinds."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
-from functools import lru_cache
-from typing import Annotated, Any, NotRequired, TypeAlias
+from functools import cache
+from typing import Any, Final, NotRequired
 
-from pydantic import ConfigDict, Field, TypeAdapter, ValidationError, with_config
+from pydantic import ConfigDict, TypeAdapter, ValidationError, with_config
 from typing_extensions import TypedDict
 
-_Number: TypeAlias = Annotated[float, Field(allow_inf_nan=False)]
-_Condition: TypeAlias = dict[str, str | int | _Number]
-_OF_A_JUDGE = 3  # parts of the place of a judge's key: ("judges", 0, "measures")
-_Kinds = with_config(ConfigDict(strict=True, extra="allow"))
+from pytest_judgesense.datasheet import Calls, CheckLine
+
+_OF_A_JUDGE: Final = 3  # parts of the place of a judge's key: ("judges", 0, "measures")
+# Also for the records within: no number is infinite.
+_Kinds = with_config(ConfigDict(allow_inf_nan=False))
+# A later version may add keys, which stay.
+_Open = with_config(ConfigDict(extra="allow"))
 
 
 @_Kinds
 class _Interval(TypedDict):
     method: str
-    lower: _Number
-    upper: _Number
-    level: _Number
+    lower: float
+    upper: float
+    level: float
 
 
 @_Kinds
 class _Clustered(_Interval):
     clusters: int
-    design_effect: _Number | None
-    effective_n: _Number | None
+    design_effect: float | None
+    effective_n: float | None
 
 
 @_Kinds
 class _Missing(TypedDict):
     unparsed: int
     failed: int
-    lower_bound: _Number | None
-    upper_bound: _Number | None
+    lower_bound: float | None
+    upper_bound: float | None
 
 
 @_Kinds
-class _Estimate(TypedDict):
+class EstimateOfFile(TypedDict):
+    """An estimate, without what its other fields imply."""
+
     measure: str
     suite: str
-    condition: _Condition
-    value: _Number | None
-    count: _Number | None
+    condition: dict[str, str | int | float]
+    value: float | None
+    count: float | None
     n: int
     unit: str
     interval: _Interval | None
     clustered: _Clustered | None
     missing: _Missing
-    flags: list[str]
+    flags: tuple[str, ...]
     unavailable: str | None
 
 
-@_Kinds
-class _Gate(TypedDict):
-    measure: str
-    condition: _Condition
-    bar: _Number
-    sign: str
-    outcome: str
-    value: NotRequired[_Number | None]
-    lower: NotRequired[_Number | None]
-    upper: NotRequired[_Number | None]
-
-
-@_Kinds
-class _Check(TypedDict):
-    check: str
-    measure: str
-    suite: str
-    condition: NotRequired[_Condition]
-    bar: _Number | dict[str, _Number]
-    outcome: str
-    policy: str
-    explanation: str
-    warnings: NotRequired[list[str]]
-    sentence: NotRequired[str]
-    measured: NotRequired[str]
-    example: NotRequired[str]
-    gates: NotRequired[list[_Gate]]
-
-
-@_Kinds
+@_Open
 class _Analysis(TypedDict):
     analysis: str
     suite: str
@@ -98,68 +75,69 @@ class _Span(TypedDict):
 
 
 @_Kinds
-class _Calls(TypedDict, total=False):
-    made: int
-    replayed: int
-    retried: int
-    failed: int
-    prompt_tokens: int | None
-    completion_tokens: int | None
-    cost_usd: _Number | None
+class PartOfFile(TypedDict):
+    """One judge on one suite, without what stands with its judge."""
 
-
-@_Kinds
-class _Part(TypedDict):
     judge: str
     suite: str
     digest: str | None
-    served: list[str]
+    prompts: str | None
+    served: tuple[str, ...]
     recorded: _Span | None
-    calls: _Calls
-    notices: list[str]
+    calls: Calls
+    notices: tuple[str, ...]
     material: dict[str, Any] | None
 
 
-@_Kinds
+@_Open
 class _Identity(TypedDict):
     name: str
 
 
 @_Kinds
-class _Judge(TypedDict):
-    judge: _Identity
-    measures: list[_Estimate]
-    checks: list[_Check]
+class JudgeOfFile(TypedDict):
+    """One judge, with the estimates, checks and tables of all its suites."""
+
+    measures: list[EstimateOfFile]
+    checks: list[CheckLine]
     analyses: list[_Analysis]
-    parts: list[_Part]
+    judge: _Identity
+    parts: list[PartOfFile]
 
 
 @_Kinds
-class _Sheet(TypedDict):
+class SheetOfFile(TypedDict):
+    """A whole datasheet."""
+
+    judges: list[JudgeOfFile]
     seed: int
     mode: str
     versions: dict[str, str]
-    judges: list[_Judge]
 
 
-def refuse_other_kinds(sheet: Mapping[str, Any]) -> None:
-    """Raise `ValueError` for the first value of a datasheet's file that is of another kind."""
+def sheet_of_file(value: Mapping[str, Any]) -> SheetOfFile:
+    """The datasheet of a file's plain values.
+
+    Raises:
+        KeyError: the whole, or a judge, lacks a key.
+        ValueError: a value is of another kind; it names the place of the first one.
+    """
     try:
-        _validator().validate_python(sheet)
+        # As JSON, in which a list may be a tuple, and an object a record.
+        sheet: SheetOfFile = _adapter().validate_json(json.dumps(value), strict=True)
     except ValidationError as error:
         problems = error.errors(include_url=False, include_input=False)
-        # Who looks up a key of the whole, or of a judge, names it where there is none.
-        shown = [
+        wrong = [
             one for one in problems if one["type"] != "missing" or len(one["loc"]) > _OF_A_JUDGE
         ]
-        if not shown:
-            return
-        problem = shown[0]
-        place = ".".join(map(str, problem["loc"]))
-        raise ValueError(f"{place}: {problem['msg']}") from error
+        if not wrong:
+            raise KeyError(problems[0]["loc"][-1]) from error
+        place = ".".join(map(str, wrong[0]["loc"]))
+        raise ValueError(f"{place}: {wrong[0]['msg']}") from error
+    return sheet
 
 
-@lru_cache
-def _validator() -> Any:
+@cache
+def _adapter() -> TypeAdapter[SheetOfFile]:
     """Made for the first file that is read: most sessions read none."""
-    return TypeAdapter(_Sheet).validator
+    return TypeAdapter(SheetOfFile)

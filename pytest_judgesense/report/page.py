@@ -8,9 +8,7 @@ that style sheet, by their digests.
 from __future__ import annotations
 
 import base64
-import csv
 import hashlib
-import io
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib.util import find_spec
 from typing import Any, Final
@@ -26,7 +24,7 @@ from pytest_judgesense.report.evidence import Evidence, packed
 from pytest_judgesense.report.findings import MOST_EXHIBITS, findings_of
 from pytest_judgesense.report.gauges import gauge
 from pytest_judgesense.report.history import Recorded, lines_of
-from pytest_judgesense.report.rows import cell
+from pytest_judgesense.report.rows import csv_text
 from pytest_judgesense.report.view import JudgeView, PartView, RowView, View
 from pytest_judgesense.sections import Analysis
 from pytest_judgesense.suites.builtin import template_text
@@ -124,12 +122,9 @@ def page_text(
 
 
 def csv_of(columns: Sequence[str], rows: Iterable[Sequence[Value]]) -> str:
-    """A table as CSV, numbers unrounded; a ``'`` is put before text that would be a formula."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\r\n")
-    for row in (columns, *rows):
-        writer.writerow(cell(printable(one) if isinstance(one, str) else one) for one in row)
-    return text.getvalue()
+    """A table as CSV, numbers unrounded."""
+    shown = ((printable(one) if isinstance(one, str) else one for one in row) for row in rows)
+    return csv_text([map(printable, columns), *shown], "\r\n")
 
 
 def _digest(text: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 from pytest_judgesense.datasheet import Datasheet
@@ -50,15 +50,17 @@ def _cells(one: Estimate) -> Iterator[Any]:
 
 def separated_text(sheet: Datasheet) -> str:
     """The estimates of all judges, for spreadsheets: a head, and a row each, unrounded."""
-    written = io.StringIO()
-    lines = csv.DictWriter(written, COLUMNS, lineterminator="\n")
-    lines.writeheader()
-    for row in estimate_rows(sheet):
-        lines.writerow({name: cell(value) for name, value in row.items()})
-    return written.getvalue()
+    return csv_text([COLUMNS, *(row.values() for row in estimate_rows(sheet))], "\n")
 
 
-def cell(value: Any) -> Any:
+def csv_text(rows: Iterable[Iterable[Any]], end: str) -> str:
+    """Rows as comma-separated values; a ``'`` is put before text that would be a formula."""
+    text = io.StringIO()
+    csv.writer(text, lineterminator=end).writerows(map(_cell, row) for row in rows)
+    return text.getvalue()
+
+
+def _cell(value: Any) -> Any:
     """Names are people's: before one that would be a formula stands a ``'``."""
     if isinstance(value, str) and any(one.startswith(_FORMULA) for one in (value, value.lstrip())):
         return f"'{value}"

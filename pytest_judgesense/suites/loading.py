@@ -16,6 +16,7 @@ from pydantic import BaseModel, ValidationError
 
 from pytest_judgesense.errors import SuiteError, unknown_name
 from pytest_judgesense.files import read_text
+from pytest_judgesense.grouping import grouped
 from pytest_judgesense.limits import toml_value
 from pytest_judgesense.suites.builtin import is_built_in
 from pytest_judgesense.suites.item import Item
@@ -123,14 +124,11 @@ def _of_each(items: tuple[Item, ...], number: int | None) -> tuple[Item, ...]:
     """This many items of each cluster and condition, from the middle; all by default."""
     if number is None:
         return items
-    alike: dict[tuple[str, ...], list[str]] = {}
-    for item in items:
-        key = (item.cluster, *(f"{name}={value}" for name, value in sorted(item.condition.items())))
-        alike.setdefault(key, []).append(item.id)
+    alike = grouped(items, lambda item: (item.cluster, *sorted(item.condition.items())))
     chosen = set[str]()
-    for ids in alike.values():
-        start = max(0, (len(ids) - number) // 2)
-        chosen.update(ids[start : start + number])
+    for of_each in alike.values():
+        start = max(0, (len(of_each) - number) // 2)
+        chosen.update(item.id for item in of_each[start : start + number])
     return tuple(item for item in items if item.id in chosen)
 
 

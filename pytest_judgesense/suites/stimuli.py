@@ -112,13 +112,15 @@ class Stimuli:
         """The error with lines, columns, values, and a valid line as example."""
         lines = dict.fromkeys(number for number, _ in wrong)
         shown = [
-            f"{self.at(number, self.file.name)}, {self._place(misfit.field)}: {misfit.found}"
+            f"{place_of(Path(self.file.name), number)}, {self._place(misfit.field)}: {misfit.found}"
             for number, misfit in wrong[:_MOST_SHOWN]
         ]
         if len(wrong) > _MOST_SHOWN:
             shown.append(f"and {len(wrong) - _MOST_SHOWN} more")
         number, first = wrong[0]
-        at = self.at(number, self.file) if len(lines) == 1 else f"{len(lines)} lines of {self.file}"
+        at = (
+            place_of(self.file, number) if len(lines) == 1 else f"{len(lines)} lines of {self.file}"
+        )
         verb = "is" if len(lines) == 1 else "are"
         return SuiteError(
             f"{at} cannot be read as items of suite {self.form.name}"
@@ -134,10 +136,6 @@ class Stimuli:
     def word(self) -> str:
         """The unit for messages: lines of a file, or items of a JSON list."""
         return "item" if self.file.suffix == _LIST else "line"
-
-    def at(self, number: int, file: object) -> str:
-        """A row, as errors place it."""
-        return f"{file}, item {number}" if self.file.suffix == _LIST else f"{file}:{number}"
 
     def _place(self, field: str) -> str:
         """The name of a field in the file; of no field, the line."""
@@ -170,6 +168,11 @@ class Stimuli:
             if self.user_names
             else "fix the named keys (docs/suites.md lists them all)"
         )
+
+
+def place_of(file: Path, number: int) -> str:
+    """A row of a file of items, as errors place it."""
+    return f"{file}, item {number}" if file.suffix == _LIST else f"{file}:{number}"
 
 
 MISSING: Final = "missing"

@@ -11,8 +11,9 @@ from contextlib import contextmanager
 def uncollected() -> Iterator[None]:
     """Collect no garbage within this block.
 
-    Modules, suites and recordings are kept for the whole session. Each search for garbage among
-    them reads all of them and finds none: a twentieth of a run that replays.
+    Modules, suites and recordings are kept for the whole session, and no value of a log refers to
+    one that refers to it. Each search for garbage among them reads all of them and finds none: a
+    twentieth of a run that replays, and a quarter of reading millions of judgments.
     """
     enabled = gc.isenabled()
     gc.disable()

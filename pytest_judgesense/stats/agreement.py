@@ -55,22 +55,14 @@ from numpy.typing import NDArray
 
 from pytest_judgesense.estimate import Clustered
 from pytest_judgesense.stats.dirichlet import drawn_interval, drawn_units, drawn_weights, grouped
-from pytest_judgesense.stats.inputs import Clusters, checked_level, cluster_codes, joint_codes
+from pytest_judgesense.stats.inputs import Clusters, cluster_codes, joint_codes
 
 _AGREEMENT: Final = 0.5  # weight of the pseudo-clusters in which the streams agree
 _DISAGREEMENT: Final = 0.4  # weight of that in which they do not
 
 
 def cohen_kappa(first: Sequence[Hashable], second: Sequence[Hashable]) -> float | None:
-    """Cohen's unweighted kappa; ``None`` if undefined.
-
-    Args:
-        first: labels of rater 1.
-        second: labels of rater 2 on the same units, in the same order.
-
-    Raises:
-        ValueError: the streams differ in length.
-    """
+    """Cohen's unweighted kappa of two raters' labels of the same units; ``None`` if undefined."""
     return table_kappa(confusion(first, second, [*dict.fromkeys((*first, *second))]))
 
 
@@ -78,7 +70,6 @@ def clustered_kappa(
     first: Sequence[Hashable] | NDArray[np.intp],
     second: Sequence[Hashable] | NDArray[np.intp],
     clusters: Clusters,
-    level: float = 0.95,
     scale: Sequence[Hashable] = (),
 ) -> Clustered | None:
     """Interval of Cohen's kappa over clusters (see the module).
@@ -88,18 +79,13 @@ def clustered_kappa(
             there is one.
         second: labels of rater 2 on the same units, in the same order and form.
         clusters: cluster of each unit.
-        level: nominal coverage of the interval, and of each one-sided bound; above 0.5.
         scale: all labels in their order, for kappa with quadratic weights; the agreement of a unit
             is then ``1 - (distance / greatest distance)^2``.
 
     Returns:
         The interval, its method ``bayesian-cluster-bootstrap``; ``None`` with fewer than two
         clusters, or where kappa is undefined.
-
-    Raises:
-        ValueError: lengths differ, or the level is none.
     """
-    checked_level(level, one_sided=True)
     _check_paired(first, second)
     codes, count = cluster_codes(clusters)
     _check_paired(first, codes)
@@ -118,7 +104,7 @@ def clustered_kappa(
     def ends(tail: float) -> tuple[float, float]:
         return _kappa_ends(tables, count, weights, tail)
 
-    return drawn_interval(whole, ends, count, level)
+    return drawn_interval(whole, ends, count)
 
 
 def _placed(
@@ -204,9 +190,6 @@ def kappa_bounds(
 
     Returns:
         Both bounds; ``None`` if kappa is undefined for every completion.
-
-    Raises:
-        ValueError: the streams differ in length, or a label is none of ``labels``.
     """
     yes, no = labels
     # With `None` for a third label, every unit has its place in one table of counts.
@@ -260,11 +243,7 @@ def confusion(
     Args:
         first: labels of rater 1.
         second: labels of rater 2 on the same units, in the same order.
-        labels: all labels, in the order of rows and columns.
-
-    Raises:
-        ValueError: the streams differ in length, a label is none of ``labels``, or ``labels``
-            names one twice.
+        labels: all labels, each once, in the order of rows and columns.
     """
     _check_paired(first, second)
     place = {label: at for at, label in enumerate(labels)}

@@ -37,7 +37,7 @@ from scipy.special import ndtri
 
 from pytest_judgesense.estimate import Clustered, censored_end
 from pytest_judgesense.stats import dirichlet
-from pytest_judgesense.stats.inputs import Clusters, cluster_totals, clustered_vector
+from pytest_judgesense.stats.inputs import Clusters, check_within, cluster_totals, clustered_vector
 
 
 def d_prime(hits: float, signal_trials: int, false_alarms: float, noise_trials: int) -> float:
@@ -48,9 +48,6 @@ def d_prime(hits: float, signal_trials: int, false_alarms: float, noise_trials: 
         signal_trials: at least 1.
         false_alarms: "signal" answers in noise trials.
         noise_trials: at least 1.
-
-    Raises:
-        ValueError: there are no trials of a kind, or a count is not within 0 and their number.
     """
     return _corrected_z("hits", hits, signal_trials) - _corrected_z(
         "false alarms", false_alarms, noise_trials
@@ -77,18 +74,13 @@ def clustered_d_prime(
     Returns:
         The interval, its method ``bayesian-cluster-bootstrap``; ``None`` with fewer than two
         clusters, or where one cluster holds all trials of a kind.
-
-    Raises:
-        ValueError: lengths differ, an answer is outside [0, 1], or there are no trials of a kind.
     """
     values, codes, count = clustered_vector(answers, clusters)
     kind = np.asarray(signal, dtype=bool)
     if kind.shape != values.shape:
         msg = f"every answer has one kind of trial, found {values.size} answers, {kind.size} kinds"
         raise ValueError(msg)
-    if values.size and not (values.min() >= 0 and values.max() <= 1):
-        msg = f"answers lie within [0, 1], found values from {values.min()} to {values.max()}"
-        raise ValueError(msg)
+    check_within(values, 0.0, 1.0)
     hits, signals = cluster_totals(values[kind], codes[kind], count)
     alarms, noises = cluster_totals(values[~kind], codes[~kind], count)
     n_s, n_n = int(signals.sum()), int(noises.sum())
@@ -114,7 +106,7 @@ def clustered_d_prime(
         upper = float(np.quantile(high, tail, method="higher"))
         return _opened(lower, most), _opened(upper, most)
 
-    found = dirichlet.drawn_interval(whole, ends, count, 0.95)
+    found = dirichlet.drawn_interval(whole, ends, count)
     return replace(found, lower=max(found.lower, -most), upper=min(found.upper, most))
 
 

@@ -1,8 +1,5 @@
 """Checks of arguments that all statistics of this package share.
 
-Arguments come from code, not from users, so a wrong one is a `ValueError` that says what was wrong,
-what was found and what was expected.
-
 A *level* is a nominal coverage. A one-sided bound at level L is the end of the two-sided
 interval at level ``1 - 2 (1 - L)``, which is why one-sided levels lie above 0.5.
 """
@@ -10,32 +7,19 @@ interval at level ``1 - 2 (1 - L)``, which is why one-sided levels lie above 0.5
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 Clusters: TypeAlias = Sequence[Hashable] | NDArray[Any]
 
-
-def checked_level(level: float, *, one_sided: bool = False) -> float:
-    """``level`` itself.
-
-    Raises:
-        ValueError: ``level`` does not lie strictly between 0, or 0.5 if it is ``one_sided``, and 1.
-    """
-    what, least = ("one-sided level", 0.5) if one_sided else ("level of confidence", 0)
-    if not least < level < 1:
-        raise ValueError(f"a {what} lies strictly between {least} and 1, found {level!r}")
-    return level
+# Of every interval, and of each of its one-sided bounds.
+LEVEL: Final = 0.95
 
 
 def finite_vector(values: ArrayLike) -> NDArray[np.float64]:
-    """``values`` as a 1-d array of floats; it may be empty.
-
-    Raises:
-        ValueError: ``values`` has another shape, or holds NaN or an infinity.
-    """
+    """``values`` as a 1-d array of finite floats; it may be empty."""
     vector = np.asarray(values, dtype=np.float64)
     if vector.ndim != 1:
         raise ValueError(f"values are a 1-d array, found shape {vector.shape}")
@@ -46,17 +30,18 @@ def finite_vector(values: ArrayLike) -> NDArray[np.float64]:
     return vector
 
 
+def check_within(vector: NDArray[np.float64], least: float, most: float) -> None:
+    """Raise a `ValueError` if a number lies outside ``least`` to ``most``."""
+    if vector.size and not (least <= vector.min() and vector.max() <= most):
+        found = f"from {vector.min()} to {vector.max()}"
+        raise ValueError(f"values lie within [{least}, {most}], found values {found}")
+
+
 def cluster_codes(clusters: Clusters) -> tuple[NDArray[np.intp], int]:
     """Codes ``0 .. K-1`` of the clusters in the order of their names, and their number K.
 
     Seeded draws go to clusters by these codes: neither the order in which units arrive nor what was
-    answered moves them.
-
-    Args:
-        clusters: one hashable a unit; an array of integers takes the fast way.
-
-    Raises:
-        ValueError: ``clusters`` is an array of another shape than 1-d.
+    answered moves them. An array of integers takes the fast way.
     """
     if isinstance(clusters, np.ndarray):
         if clusters.ndim != 1:
@@ -123,11 +108,7 @@ def cluster_totals(
 def clustered_vector(
     values: ArrayLike, clusters: Clusters
 ) -> tuple[NDArray[np.float64], NDArray[np.intp], int]:
-    """Values, codes of their clusters, and the number of clusters.
-
-    Raises:
-        ValueError: the two differ in length, or one of them is malformed.
-    """
+    """Values, codes of their clusters, and the number of clusters."""
     vector = finite_vector(values)
     codes, count = cluster_codes(clusters)
     if codes.size != vector.size:

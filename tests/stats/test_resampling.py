@@ -49,9 +49,7 @@ def test_the_size_of_a_block_does_not_change_the_draws(block: int) -> None:
 
 @pytest.mark.parametrize("value", [0.0, 0.5, 1.0])
 def test_a_constant_has_the_wilson_interval_in_its_place(value: float) -> None:
-    assert percentile_bootstrap(np.full(20, value), seed=0, level=0.9) == wilson(
-        20 * value, 20, 0.9
-    )
+    assert percentile_bootstrap(np.full(20, value), seed=0) == wilson(20 * value, 20)
 
 
 def test_a_constant_that_is_no_proportion_says_so() -> None:
@@ -72,5 +70,3 @@ def test_malformed_arguments_are_refused() -> None:
         percentile_bootstrap([], seed=0)
     with pytest.raises(ValueError, match="at least one resample"):
         percentile_bootstrap([0, 1], seed=0, resamples=0)
-    with pytest.raises(ValueError, match="level"):
-        percentile_bootstrap([0, 1], seed=0, level=1.0)

@@ -217,7 +217,7 @@ def _shift(cell: Cell, condition: Condition) -> Estimate:
         condition,
         value=float(np.mean(units.values)),
         n=len(units.values),
-        clustered=clustered_mean(units.values, units.clusters, lower=-1.0, upper=1.0),
+        clustered=clustered_mean(units.values, units.clusters, (-1.0, 1.0)),
         missing=missing,
     )
 

@@ -221,10 +221,9 @@ def _statistic(
     if math.isnan(value):
         reason = undefined if clusters.size else _NO_GRADES
         return unavailable(measure, cell, reason, condition, missing=missing)
-    low, high = bounds
     interval = None  # a scale of one grade leaves nothing to vary
-    if low < high:
-        interval = clustered_statistic(statistic, columns, clusters, lower=low, upper=high)
+    if bounds[0] < bounds[1]:
+        interval = clustered_statistic(statistic, columns, clusters, bounds)
     return estimated(
         measure,
         cell,
@@ -392,7 +391,7 @@ def _on_other_tasks(cell: Cell, value: float) -> Clustered:
         high = shares[math.ceil((_DRAWS - 1) * level)]
         return min(value, float(low)), max(value, float(high))
 
-    return clustered_by("cluster-bootstrap", lambda *of: [*map(at, of)], 0.95, clusters=clusters)
+    return clustered_by("cluster-bootstrap", lambda *of: [*map(at, of)], clusters=clusters)
 
 
 # --- halo -----------------------------------------------------------------------------------------
@@ -587,7 +586,7 @@ def _bias_interval(most: int, values: _Floats, clusters: NDArray[np.int32]) -> C
     if found is None or found.method != "constant":
         return found
     # Rounding may leave a value a little above the scale.
-    return clustered_mean(np.clip(values, -most, most), clusters, lower=-most, upper=most)
+    return clustered_mean(np.clip(values, -most, most), clusters, (-most, most))
 
 
 def _mean(

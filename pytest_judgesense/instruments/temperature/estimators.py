@@ -121,7 +121,7 @@ def _effect(sweep: Sweep, series: Series, outcome: str) -> Estimate:
         cell,
         value=float(values.mean()),
         n=values.size,
-        clustered=clustered_mean(values, questions, lower=-1.0, upper=1.0),
+        clustered=clustered_mean(values, questions, (-1.0, 1.0)),
         anew=lambda: Anew(
             [sweep.questions[code] for code in questions], [values], lambda total, n: total / n
         ),

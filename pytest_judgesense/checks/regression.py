@@ -86,10 +86,8 @@ class Side:
         assert cell is not None, "a side without judgments is not taken apart"
 
         def rest(cluster: str) -> dict[_Key, float | None]:
-            remaining = tuple(one for one in cell.judgments if one.trial.cluster != cluster)
-            return {
-                _key(one): one.value for one in estimate_all(replace(cell, judgments=remaining))
-            }
+            remaining = cell.of(one for one in cell.judgments if one.trial.cluster != cluster)
+            return {_key(one): one.value for one in estimate_all(remaining)}
 
         return {cluster: rest(cluster) for cluster in self.clusters}
 

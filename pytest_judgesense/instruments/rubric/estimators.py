@@ -166,8 +166,7 @@ def missing_grades(cell: Cell) -> list[Estimate]:
     """Grades that replies lack, of those asked for in the replies received."""
 
     def estimate(one: Cell, condition: Condition) -> list[Estimate]:
-        values, received = one.outcomes == UNPARSED, one.outcomes != FAILED
-        units = Units.at(one, one.every_call(), values, usable=received)
+        units = Units.of_calls(one, one.outcomes == UNPARSED, usable=one.outcomes != FAILED)
         return [rate(of.MISSING_GRADES, cell, units, condition)]
 
     return _of_parts(cell, estimate, whole=False)
@@ -197,7 +196,7 @@ def ceiling_share(cell: Cell) -> list[Estimate]:
         criteria, names = one.coded("criterion", lambda grade: grade.trial.id.rpartition(APART)[2])
         place = {word: code for code, word in enumerate(words)}
         highest = np.array([place.get(tops[name], len(words)) for name in names])
-        units = Units.at(one, one.every_call(), verdicts == highest[criteria])
+        units = Units.of_calls(one, verdicts == highest[criteria])
         return [rate(of.CEILING_SHARE, cell, units, condition)]
 
     return _of_parts(cell, estimate, whole=False)

@@ -23,14 +23,7 @@ from pytest_judgesense.stats.clustered import clustered_proportion
 from pytest_judgesense.stats.inputs import Clusters, joint_codes
 from pytest_judgesense.stats.proportions import wilson
 from pytest_judgesense.suites.planning import trial_order
-from pytest_judgesense.trial import (
-    Condition,
-    Design,
-    Failed,
-    Judgment,
-    Unparsed,
-    Verdict,
-)
+from pytest_judgesense.trial import Condition, Design, Failed, Judgment, Unparsed, Verdict
 
 _Value = TypeVar("_Value")
 # A code of each judgment, and what the codes stand for.

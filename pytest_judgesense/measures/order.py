@@ -37,13 +37,7 @@ from numpy.typing import NDArray
 
 from pytest_judgesense.estimate import Clustered, Estimate, Missing, distance_from_half
 from pytest_judgesense.measures import shared
-from pytest_judgesense.measures.cell import (
-    Cell,
-    Groups,
-    Units,
-    rate,
-    unavailable,
-)
+from pytest_judgesense.measures.cell import Cell, Groups, Units, rate, unavailable
 from pytest_judgesense.trial import ABSTAIN, TIE, Condition
 
 

@@ -50,11 +50,7 @@ from pytest_judgesense.measures.cell import (
     unavailable,
 )
 from pytest_judgesense.measures.measure import Measure
-from pytest_judgesense.stats.agreement import (
-    clustered_kappa,
-    kappa_bounds,
-    table_kappa,
-)
+from pytest_judgesense.stats.agreement import clustered_kappa, kappa_bounds, table_kappa
 from pytest_judgesense.stats.resampling import percentile_bootstrap
 from pytest_judgesense.suites.suite import template_pairs
 from pytest_judgesense.trial import Condition, Judgment

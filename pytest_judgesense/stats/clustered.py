@@ -77,7 +77,7 @@ from pytest_judgesense.stats.inputs import (
     Clusters,
     check_within,
     cluster_codes,
-    cluster_totals,
+    cluster_sums,
     clustered_vector,
     first_positions,
     joint_codes,
@@ -116,7 +116,7 @@ def clustered_proportion(values: ArrayLike, clusters: Clusters) -> Clustered | N
         n_eff = float(count)
     elif variance > 0:
         n_eff = min(n_eff, share * (1 - share) / variance)
-    sums, sizes = cluster_totals(vector, codes, count)
+    sums, sizes = cluster_sums([vector], codes, count)
     return clustered_by(
         PROPORTION_METHOD,
         lambda *levels: share_bounds(sums, sizes, levels),
@@ -142,7 +142,7 @@ def clustered_mean(
         return None
     mean, variance, effect = _linearised(vector, codes, count)
     if within:
-        sums, sizes = cluster_totals((vector - least) / (most - least), codes, count)
+        sums, sizes = cluster_sums([(vector - least) / (most - least)], codes, count)
 
     def ends(*levels: float) -> list[_Ends]:
         if within:
@@ -175,7 +175,7 @@ def clustered_positive_mean(
     if count < FEWEST_FOR_SKEW:
         return None
     _, variance, effect = _linearised(vector, codes, count)
-    sums, sizes = cluster_totals(vector, codes, count)
+    sums, sizes = cluster_sums([vector], codes, count)
     value, bounded = float(vector[0]), math.isfinite(upper)
 
     def ends(*levels: float) -> list[_Ends]:

@@ -37,7 +37,7 @@ from scipy.special import ndtri
 
 from pytest_judgesense.estimate import Clustered, censored_end
 from pytest_judgesense.stats import dirichlet
-from pytest_judgesense.stats.inputs import Clusters, check_within, cluster_totals, clustered_vector
+from pytest_judgesense.stats.inputs import Clusters, check_within, cluster_sums, clustered_vector
 
 
 def d_prime(hits: float, signal_trials: int, false_alarms: float, noise_trials: int) -> float:
@@ -81,8 +81,8 @@ def clustered_d_prime(
         msg = f"every answer has one kind of trial, found {values.size} answers, {kind.size} kinds"
         raise ValueError(msg)
     check_within(values, 0.0, 1.0)
-    hits, signals = cluster_totals(values[kind], codes[kind], count)
-    alarms, noises = cluster_totals(values[~kind], codes[~kind], count)
+    hits, signals = cluster_sums([values[kind]], codes[kind], count)
+    alarms, noises = cluster_sums([values[~kind]], codes[~kind], count)
     n_s, n_n = int(signals.sum()), int(noises.sum())
     if count < 2 or (signals == n_s).any() or (noises == n_n).any():
         return None
@@ -90,8 +90,8 @@ def clustered_d_prime(
     whole = d_prime(float(hits.sum()), n_s, float(alarms.sum()), n_n)
 
     units, groups = dirichlet.drawn_units(count), dirichlet.grouped(codes, count)
-    hits, signals = cluster_totals(values[kind], groups[kind], units)
-    alarms, noises = cluster_totals(values[~kind], groups[~kind], units)
+    hits, signals = cluster_sums([values[kind]], groups[kind], units)
+    alarms, noises = cluster_sums([values[~kind]], groups[~kind], units)
 
     def ends(tail: float) -> tuple[float, float]:
         weights, pseudo = dirichlet.drawn_weights(units, tail, (dirichlet.PSEUDO_WEIGHT,))

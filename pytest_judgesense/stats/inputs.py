@@ -97,12 +97,13 @@ def joint_codes(*codes: NDArray[Any]) -> NDArray[np.intp]:
     return place[joint]
 
 
-def cluster_totals(
-    values: NDArray[np.float64], codes: NDArray[np.intp], count: int
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Sum and number of the values of each cluster, shape (count,) each."""
-    sums = np.bincount(codes, weights=values, minlength=count).astype(np.float64)
-    return sums, np.bincount(codes, minlength=count).astype(np.float64)
+def cluster_sums(
+    columns: Sequence[ArrayLike], codes: ArrayLike, count: int
+) -> list[NDArray[np.float64]]:
+    """Sums of the columns by cluster and, last, the number of units; shape (count,) each."""
+    at = np.asarray(codes, dtype=np.intp)
+    counted = (np.asarray(one, dtype=np.float64) for one in (*columns, np.ones(at.size)))
+    return [np.bincount(at, one, count).astype(np.float64) for one in counted]
 
 
 def clustered_vector(

@@ -81,10 +81,7 @@ class Cell:
     ) -> Self:
         """The same cell, of which these are known: they are not read off its judgments.
 
-        Args:
-            items: see the property.
-            outcomes: see the property.
-            columns: what `coded` gives, by name.
+        ``columns`` are what `coded` gives, by name; for the others see the properties.
         """
         known = replace(self)
         known._made.update(items=items, outcomes=outcomes)
@@ -303,11 +300,8 @@ class Units:
     ) -> Units:
         """Units from groups of judgments of a cell, by arrays: a `collect` for many judgments.
 
-        Args:
-            cell: the cell of the judgments.
-            groups: the judgments of each unit.
-            values: one value in [0, 1] for each group.
-            usable: for each judgment of the cell, as in `collect`; default: those with a verdict.
+        There is one value in [0, 1] for each group; ``usable`` says of each judgment of the cell
+        what it says in `collect`.
         """
         usable = cell.outcomes == VERDICT if usable is None else usable
         complete = groups.of_each(np.logical_and, usable).astype(bool)

@@ -52,15 +52,16 @@ def _missed(judgment: Judgment) -> bool:
     return answered(judgment) and judgment.correct is False
 
 
-def _prefers(judgment: Judgment) -> bool:
+def prefers(judgment: Judgment) -> bool:
+    """Whether a pairwise judgment prefers one of the contents."""
     return answered(judgment) and judgment.chosen not in (TIE, ABSTAIN)
 
 
 positional = orders(lambda cell, pairs: decomposed(cell, pairs).positional)
 one_sided = orders(lambda cell, pairs: decomposed(cell, pairs).one_sided)
-decisive = calls(_prefers)
+decisive = calls(prefers)
 missed = calls(_missed)
-wrong = calls(lambda judgment: _missed(judgment) and _prefers(judgment))
+wrong = calls(lambda judgment: _missed(judgment) and prefers(judgment))
 not_right = calls(lambda judgment: judgment.correct is False)
 missed_by_tie = calls(
     lambda judgment: judgment.trial.label in ("1", "2") and judgment.chosen == TIE

@@ -120,11 +120,7 @@ def side_bias(
 ) -> Estimate:
     """Distance of the share of the first slot, or side, of decisive answers from one half.
 
-    Args:
-        cell: the judgments.
-        condition: the condition of the judgments.
-        first: the verdict for the first slot or side.
-        exchanged: whether the stimuli themselves swap the sides.
+    ``first`` is the verdict for it; ``exchanged``: whether the stimuli themselves swap the sides.
     """
     calls, named = _naming(cell, first)
     units = Units.at(cell, calls, named)

@@ -22,7 +22,7 @@ from __future__ import annotations
 from typing import Final
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from pytest_judgesense.estimate import Interval
 from pytest_judgesense.stats.inputs import LEVEL, finite_vector
@@ -49,19 +49,9 @@ def percentile_bootstrap(values: ArrayLike, seed: int, resamples: int = 1000) ->
     if np.isin(vector, (0.0, 1.0)).all():
         means = rng.binomial(vector.size, vector.mean(), size=resamples) / vector.size
     else:
-        means = _resampled_means(vector, rng, resamples, _BLOCK)
+        rows = max(1, _BLOCK // vector.size)
+        sizes = [min(rows, resamples - start) for start in range(0, resamples, rows)]
+        drawn = (rng.integers(0, vector.size, size=(size, vector.size)) for size in sizes)
+        means = np.concatenate([vector[at].sum(axis=1) / vector.size for at in drawn])
     lower, upper = np.quantile(means, ((1 - LEVEL) / 2, (1 + LEVEL) / 2))
     return Interval("percentile-bootstrap", float(lower), float(upper), LEVEL)
-
-
-def _resampled_means(
-    values: NDArray[np.float64], rng: np.random.Generator, resamples: int, block: int
-) -> NDArray[np.float64]:
-    """Means of resampled values, ``block`` indices (or one row) at a time."""
-    rows = max(1, block // values.size)
-    means = np.empty(resamples)
-    for start in range(0, resamples, rows):
-        stop = min(start + rows, resamples)
-        drawn = rng.integers(0, values.size, size=(stop - start, values.size))
-        means[start:stop] = values[drawn].sum(axis=1) / values.size
-    return means

@@ -7,8 +7,9 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.stats import binom
 
+from pytest_judgesense.stats import resampling
 from pytest_judgesense.stats.proportions import wilson
-from pytest_judgesense.stats.resampling import _resampled_means, percentile_bootstrap
+from pytest_judgesense.stats.resampling import percentile_bootstrap
 
 HALVES = np.repeat([0.0, 0.5, 1.0], [6, 10, 14])
 
@@ -41,10 +42,14 @@ def test_the_seed_decides_the_draws(values: NDArray[np.float64]) -> None:
 
 
 @pytest.mark.parametrize("block", [1, 31, 7 * 30, 1 << 20])
-def test_the_size_of_a_block_does_not_change_the_draws(block: int) -> None:
-    means = _resampled_means(HALVES, np.random.default_rng(3), 50, block)
+def test_the_size_of_a_block_does_not_change_the_draws(
+    block: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(resampling, "_BLOCK", block)
+    interval = percentile_bootstrap(HALVES, seed=3, resamples=50)
     drawn = np.random.default_rng(3).integers(0, 30, size=(50, 30))
-    assert means == pytest.approx(HALVES[drawn].mean(axis=1))
+    ends = np.quantile(HALVES[drawn].mean(axis=1), (0.025, 0.975))
+    assert [interval.lower, interval.upper] == pytest.approx(ends)
 
 
 @pytest.mark.parametrize("value", [0.0, 0.5, 1.0])

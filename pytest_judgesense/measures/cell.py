@@ -81,7 +81,10 @@ class Cell:
     ) -> Self:
         """The same cell, of which these are known: they are not read off its judgments.
 
-        ``columns`` are what `coded` gives, by name; for the others see the properties.
+        Args:
+            items: see the property.
+            outcomes: see the property.
+            columns: what `coded` gives, by name.
         """
         known = replace(self)
         known._made.update(items=items, outcomes=outcomes)
@@ -174,7 +177,10 @@ class Cell:
         return (tuple(map(self.judgments.__getitem__, part.tolist())) for part in parts)
 
     def order_pairs(self) -> Groups:
-        """Pairs of one item, template, temperature and replicate: in order ``ab`` and in ``ba``."""
+        """Judgments of one item, template, temperature and replicate in both orders, ``ab`` first.
+
+        By their positions in the cell; `both_orders` has the judgments themselves.
+        """
         at = self.coded("temperature")[0]
         template, replicate = self.coded("template")[0], self.coded("replicate")[0]
         asked = joint_codes(self.items, template, at + 1, replicate)
@@ -185,7 +191,7 @@ class Cell:
         return Groups.of_rows(rows[(rows >= 0).all(axis=1)])
 
     def both_orders(self) -> list[tuple[Judgment, Judgment]]:
-        """The same as judgments."""
+        """Judgments of one item, template, temperature and replicate in both orders."""
         return [(ab, ba) for ab, ba in self.judged(self.order_pairs())]
 
 
@@ -300,8 +306,11 @@ class Units:
     ) -> Units:
         """Units from groups of judgments of a cell, by arrays: a `collect` for many judgments.
 
-        There is one value in [0, 1] for each group; ``usable`` says of each judgment of the cell
-        what it says in `collect`.
+        Args:
+            cell: the cell of the judgments.
+            groups: the judgments of each unit.
+            values: one value in [0, 1] for each group.
+            usable: for each judgment of the cell, as in `collect`; default: those with a verdict.
         """
         usable = cell.outcomes == VERDICT if usable is None else usable
         complete = groups.of_each(np.logical_and, usable).astype(bool)

@@ -81,7 +81,7 @@ def decomposed(cell: Cell, pairs: Groups) -> Decomposed:
 
 
 def no_preference(cell: Cell) -> NDArray[np.bool_]:
-    """Of each pairwise judgment whether it prefers neither content: a tie, or an abstention."""
+    """Which pairwise judgments prefer neither content: a tie, or a valid abstention."""
     return cell.having("chosen", TIE, ABSTAIN)
 
 
@@ -120,7 +120,11 @@ def side_bias(
 ) -> Estimate:
     """Distance of the share of the first slot, or side, of decisive answers from one half.
 
-    ``first`` is the verdict for it; ``exchanged``: whether the stimuli themselves swap the sides.
+    Args:
+        cell: the judgments.
+        condition: the condition of the judgments.
+        first: the verdict for the first slot or side.
+        exchanged: whether the stimuli themselves swap the sides.
     """
     calls, named = _naming(cell, first)
     units = Units.at(cell, calls, named)

@@ -62,7 +62,15 @@ _DISAGREEMENT: Final = 0.4  # weight of that in which they do not
 
 
 def cohen_kappa(first: Sequence[Hashable], second: Sequence[Hashable]) -> float | None:
-    """Cohen's unweighted kappa of two raters' labels of the same units; ``None`` if undefined."""
+    """Cohen's unweighted kappa; ``None`` if undefined.
+
+    Args:
+        first: labels of rater 1.
+        second: labels of rater 2 on the same units, in the same order.
+
+    Raises:
+        ValueError: the streams differ in length.
+    """
     return table_kappa(confusion(first, second, [*dict.fromkeys((*first, *second))]))
 
 
@@ -85,6 +93,9 @@ def clustered_kappa(
     Returns:
         The interval, its method ``bayesian-cluster-bootstrap``; ``None`` with fewer than two
         clusters, or where kappa is undefined.
+
+    Raises:
+        ValueError: lengths differ.
     """
     _check_paired(first, second)
     codes, count = cluster_codes(clusters)
@@ -190,6 +201,9 @@ def kappa_bounds(
 
     Returns:
         Both bounds; ``None`` if kappa is undefined for every completion.
+
+    Raises:
+        ValueError: the streams differ in length, or a label is none of ``labels``.
     """
     yes, no = labels
     # With `None` for a third label, every unit has its place in one table of counts.
@@ -243,7 +257,11 @@ def confusion(
     Args:
         first: labels of rater 1.
         second: labels of rater 2 on the same units, in the same order.
-        labels: all labels, each once, in the order of rows and columns.
+        labels: all labels, in the order of rows and columns.
+
+    Raises:
+        ValueError: the streams differ in length, a label is none of ``labels``, or ``labels``
+            names one twice.
     """
     _check_paired(first, second)
     place = {label: at for at, label in enumerate(labels)}

@@ -101,9 +101,18 @@ _LEAST_SHAPE: Final = 0.5  # of a gamma variable whose far quantile bounds a mea
 
 
 def clustered_proportion(values: ArrayLike, clusters: Clusters) -> Clustered | None:
-    """Interval of the mean of units within [0, 1]: 0 and 1, or halves.
+    """Interval of the mean of ``values`` by a Bayesian bootstrap over clusters.
 
-    Its method is `PROPORTION_METHOD`, its ``effective_n`` n_eff, its ``design_effect`` n / n_eff.
+    Args:
+        values: units within [0, 1]: 0 and 1, or halves.
+        clusters: cluster of each unit.
+
+    Returns:
+        The interval, its method `PROPORTION_METHOD`; ``effective_n`` is n_eff and ``design_effect``
+        n / n_eff. ``None`` with fewer than two clusters.
+
+    Raises:
+        ValueError: a value is outside [0, 1], or lengths differ.
     """
     vector, codes, count = clustered_vector(values, clusters)
     check_within(vector, 0.0, 1.0)
@@ -129,11 +138,21 @@ def clustered_proportion(values: ArrayLike, clusters: Clusters) -> Clustered | N
 def clustered_mean(
     values: ArrayLike, clusters: Clusters, within: _Ends | None = None
 ) -> Clustered | None:
-    """Interval of the mean of differences and other reals; ``within``: their bounds, if known.
+    """Interval of the mean of ``values``, for differences and other reals.
 
-    Its method is `PROPORTION_METHOD` between bounds, else ``clustered-t`` or ``constant`` (see the
-    module). Its ``design_effect`` is v over the variance of the mean of independent units and may
-    be below 1; ``effective_n`` is n over it.
+    Args:
+        values: finite reals.
+        clusters: cluster of each unit.
+        within: smallest and largest possible value, if both are known.
+
+    Returns:
+        The interval, its method `PROPORTION_METHOD` where both bounds are known, else
+        ``clustered-t`` or ``constant`` (see the module); ``None`` with fewer than two clusters.
+        ``design_effect`` is v over the variance of the mean of independent units and may be below
+        1; ``effective_n`` is n over it.
+
+    Raises:
+        ValueError: a value is outside the bounds, or lengths differ.
     """
     vector, codes, count = clustered_vector(values, clusters)
     least, most = within or (-math.inf, math.inf)
@@ -165,10 +184,19 @@ def clustered_mean(
 def clustered_positive_mean(
     values: ArrayLike, clusters: Clusters, upper: float = math.inf
 ) -> Clustered | None:
-    """Interval of the mean of skewed values from 0 to at most ``upper``, such as variances.
+    """Interval of the mean of non-negative, skewed values, such as variances.
 
-    Its method is ``clustered-gamma``, or ``exact-constant`` or ``constant`` where all values are
-    one (see the module); ``None`` with fewer than `FEWEST_FOR_SKEW` clusters.
+    Args:
+        values: finite, at least 0.
+        clusters: cluster of each unit.
+        upper: largest possible value, infinite if none is known.
+
+    Returns:
+        The interval, its method ``clustered-gamma``, or ``exact-constant`` or ``constant`` where
+        all values are one (see the module); ``None`` with fewer than `FEWEST_FOR_SKEW` clusters.
+
+    Raises:
+        ValueError: a value is below 0 or above ``upper``, or lengths differ.
     """
     vector, codes, count = clustered_vector(values, clusters)
     check_within(vector, 0.0, upper)
@@ -198,13 +226,19 @@ def clustered_positive_mean(
 def clustered_positive_statistic(
     statistic: Statistic, columns: Sequence[NDArray[Any]], clusters: Clusters
 ) -> Clustered | None:
-    """Interval about a smooth non-negative statistic that is not a mean, such as an index.
+    """Interval of a smooth non-negative statistic that is not a mean, such as an index.
 
-    Its method is ``jackknife-gamma``, or ``constant`` where no cluster changes the statistic;
-    ``None`` with fewer than `FEWEST_FOR_SKEW` clusters, or when the statistic of all units, or of
-    all but one cluster, is not finite. More than 1,000 clusters are left out in 200 random groups
-    (Wolter 2007, ch. 4), one after the other; the pseudo-values, and Student's quantile, are those
-    of the groups.
+    Args:
+        statistic: see `Statistic`; NaN where it is undefined.
+        columns: numbers of each unit, each of shape (units,).
+        clusters: cluster of each unit.
+
+    Returns:
+        The interval about the statistic of all units, its method ``jackknife-gamma``, or
+        ``constant`` where no cluster changes it; ``None`` with fewer than `FEWEST_FOR_SKEW`
+        clusters, or when the statistic of all units, or of all but one cluster, is not finite.
+        More than 1,000 clusters are left out in 200 random groups (Wolter 2007, ch. 4), one after
+        the other; the pseudo-values, and Student's quantile, are those of the groups.
     """
     codes, count = cluster_codes(clusters)
     found = _left_out(statistic, columns, codes, count) if count >= FEWEST_FOR_SKEW else None
@@ -233,12 +267,20 @@ def clustered_statistic(
     clusters: Clusters,
     within: _Ends = (-math.inf, math.inf),
 ) -> Clustered | None:
-    """Interval of a smooth statistic of any sign that is not a mean, such as a correlation.
+    """Interval of a smooth statistic that is not a mean, of any sign, such as a correlation.
 
-    Its method is ``jackknife-t``, or ``constant`` where no cluster changes the statistic; ``None``
-    with fewer than three clusters, with fewer than `FEWEST_FOR_SKEW` of which none changes it, or
-    where the statistic of all units, or of all but one cluster, is not finite. Many clusters are
-    left out in groups, as in `clustered_positive_statistic`.
+    Args:
+        statistic: as in `clustered_positive_statistic`.
+        columns: as in `clustered_positive_statistic`.
+        clusters: cluster of each unit.
+        within: smallest and largest possible value.
+
+    Returns:
+        The interval, its method ``jackknife-t``, or ``constant`` where no cluster changes the
+        statistic; ``None`` with fewer than three clusters, with fewer than `FEWEST_FOR_SKEW` of
+        which none changes it, or where the statistic of all units, or of all but one cluster, is
+        not finite. More than 1,000 clusters are left out in 200 random groups (Wolter 2007, ch. 4),
+        one after the other: Student's quantile is that of the groups.
     """
     least, most = within
     codes, count = cluster_codes(clusters)

@@ -147,6 +147,9 @@ def tango(better: float, worse: float, n: float, coverage: float = 0.95) -> _End
         worse: units that got worse.
         n: units in all, above 0.
         coverage: nominal coverage, from 0 to below 1.
+
+    Raises:
+        ValueError: counts do not fit into ``n``, or the coverage is none.
     """
     if not (min(better, worse) >= 0 and n > 0 and better + worse <= n * (1 + 1e-9)):
         raise ValueError(f"units that differ are among all n, found {better!r}, {worse!r} of {n!r}")
@@ -188,6 +191,9 @@ def paired_difference(differences: ArrayLike, clusters: Clusters) -> Difference 
 
     Returns:
         The difference; ``None`` with fewer than two clusters.
+
+    Raises:
+        ValueError: a difference is outside [-1, 1], or lengths differ.
     """
     vector, codes, count = clustered_vector(differences, clusters)
     check_within(vector, -1.0, 1.0)
@@ -219,6 +225,9 @@ def paired_mean_difference(differences: ArrayLike, clusters: Clusters) -> Differ
     Returns:
         The difference; ``None`` with fewer than two clusters, or if all differences are equal: no
         spread is no certainty.
+
+    Raises:
+        ValueError: a difference is not finite, or lengths differ.
     """
     vector, codes, count = clustered_vector(differences, clusters)
     found = clustered_mean(vector, clusters)

@@ -48,6 +48,9 @@ def d_prime(hits: float, signal_trials: int, false_alarms: float, noise_trials: 
         signal_trials: at least 1.
         false_alarms: "signal" answers in noise trials.
         noise_trials: at least 1.
+
+    Raises:
+        ValueError: there are no trials of a kind, or a count is not within 0 and their number.
     """
     return _corrected_z("hits", hits, signal_trials) - _corrected_z(
         "false alarms", false_alarms, noise_trials
@@ -73,7 +76,10 @@ def clustered_d_prime(
 
     Returns:
         The interval, its method ``bayesian-cluster-bootstrap``; ``None`` with fewer than two
-        clusters, or where one cluster holds all trials of a kind.
+        clusters, or where one cluster holds all trials of a kind, or there are none.
+
+    Raises:
+        ValueError: lengths differ, or an answer is outside [0, 1].
     """
     values, codes, count = clustered_vector(answers, clusters)
     kind = np.asarray(signal, dtype=bool)

@@ -184,7 +184,11 @@ def look_tails(
             that has seen all of them leaves ``tail`` itself.
         tail: of the fixed design, below one half.
         early: part of the tail that looks before the last one may spend in sum.
-        spending: another for comparison.
+        spending: how much of a tail the looks so far may spend; another than `spent` for
+            comparison.
+
+    Raises:
+        ValueError: the fractions do not ascend within 0 and 1.
     """
     from scipy.optimize import brentq  # takes longer than replaying a suite, which needs none
 

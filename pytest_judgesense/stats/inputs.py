@@ -19,7 +19,11 @@ LEVEL: Final = 0.95
 
 
 def finite_vector(values: ArrayLike) -> NDArray[np.float64]:
-    """``values`` as a 1-d array of finite floats; it may be empty."""
+    """``values`` as a 1-d array of floats; it may be empty.
+
+    Raises:
+        ValueError: ``values`` has another shape, or holds NaN or an infinity.
+    """
     vector = np.asarray(values, dtype=np.float64)
     if vector.ndim != 1:
         raise ValueError(f"values are a 1-d array, found shape {vector.shape}")
@@ -31,7 +35,11 @@ def finite_vector(values: ArrayLike) -> NDArray[np.float64]:
 
 
 def check_within(vector: NDArray[np.float64], least: float, most: float) -> None:
-    """Raise a `ValueError` if a number lies outside ``least`` to ``most``."""
+    """Check that the numbers lie within ``least`` to ``most``; there may be none.
+
+    Raises:
+        ValueError: a number lies outside.
+    """
     if vector.size and not (least <= vector.min() and vector.max() <= most):
         found = f"from {vector.min()} to {vector.max()}"
         raise ValueError(f"values lie within [{least}, {most}], found values {found}")
@@ -41,7 +49,13 @@ def cluster_codes(clusters: Clusters) -> tuple[NDArray[np.intp], int]:
     """Codes ``0 .. K-1`` of the clusters in the order of their names, and their number K.
 
     Seeded draws go to clusters by these codes: neither the order in which units arrive nor what was
-    answered moves them. An array of integers takes the fast way.
+    answered moves them.
+
+    Args:
+        clusters: one hashable a unit; an array of integers takes the fast way.
+
+    Raises:
+        ValueError: ``clusters`` is an array of another shape than 1-d.
     """
     if isinstance(clusters, np.ndarray):
         if clusters.ndim != 1:
@@ -100,7 +114,10 @@ def joint_codes(*codes: NDArray[Any]) -> NDArray[np.intp]:
 def cluster_sums(
     columns: Sequence[ArrayLike], codes: ArrayLike, count: int
 ) -> list[NDArray[np.float64]]:
-    """Sums of the columns by cluster and, last, the number of units; shape (count,) each."""
+    """Sums of the columns by cluster and, last, the number of units; shape (count,) each.
+
+    ``codes``: the cluster of each unit.
+    """
     at = np.asarray(codes, dtype=np.intp)
     counted = (np.asarray(one, dtype=np.float64) for one in (*columns, np.ones(at.size)))
     return [np.bincount(at, one, count).astype(np.float64) for one in counted]
@@ -109,7 +126,11 @@ def cluster_sums(
 def clustered_vector(
     values: ArrayLike, clusters: Clusters
 ) -> tuple[NDArray[np.float64], NDArray[np.intp], int]:
-    """Values, codes of their clusters, and the number of clusters."""
+    """Values, codes of their clusters, and the number of clusters.
+
+    Raises:
+        ValueError: the two differ in length, or one of them is malformed.
+    """
     vector = finite_vector(values)
     codes, count = cluster_codes(clusters)
     if codes.size != vector.size:

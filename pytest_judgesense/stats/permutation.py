@@ -38,9 +38,17 @@ import numpy as np
 
 
 def p_of_exchange(groups: Iterable[tuple[Sequence[Hashable], Sequence[Hashable]]]) -> float:
-    """The p-value of "fresh replies disagree with recorded ones no more than these do".
+    """Test whether fresh replies disagree with recorded ones more than these among themselves.
 
-    ``groups``: the recorded and the fresh replies of each question, by category.
+    Args:
+        groups: the recorded and the fresh replies of each question, by category.
+
+    Returns:
+        The p-value: probability of T or more disagreements, in pairs of a fresh and a recorded
+        reply, if fresh and recorded replies are exchangeable.
+
+    Raises:
+        ValueError: a group has no recorded or no fresh reply.
     """
     whole = np.ones(1)
     disagreements = least = 0

@@ -221,6 +221,9 @@ def chance_on_new_items(
         rho: intraclass correlation, for the interval.
         ends: of the 95% interval of the share.
         seed: of the draws.
+
+    Raises:
+        ValueError: shapes differ, or a total lies outside 0 and its size.
     """
     s, m = np.asarray(totals, dtype=np.float64), np.asarray(sizes, dtype=np.float64)
     if s.ndim != 1 or s.shape != m.shape or not ((s >= 0) & (s <= m) & (m >= 1)).all():
@@ -244,6 +247,9 @@ def chance_asked_again(
         totals: sums of the units by cluster and replicate, shape (K, R), R at least 2.
         sizes: numbers of the units by cluster and replicate, shape (K, R).
         bounds: the one-sided bounds of the share; they move with it.
+
+    Raises:
+        ValueError: there are fewer than two replicates, or the shapes differ.
     """
     t, m = np.asarray(totals, dtype=np.float64), np.asarray(sizes, dtype=np.float64)
     if t.ndim != 2 or t.shape != m.shape or t.shape[1] < 2:

@@ -32,7 +32,15 @@ _TAIL: Final = (1 - LEVEL) / 2  # beyond either end
 
 
 def wilson(count: float, n: int) -> Interval:
-    """Wilson score interval of ``count`` units, which may end in one half, out of ``n``."""
+    """Wilson score interval of ``count`` out of ``n``.
+
+    Args:
+        count: units that count; may end in one half.
+        n: units, at least 1.
+
+    Raises:
+        ValueError: ``count`` is not within 0 and ``n``, or ``n`` is 0.
+    """
     _check_count(count, n)
     z = float(ndtri((1 + LEVEL) / 2))
     share = count / n
@@ -45,7 +53,15 @@ def wilson(count: float, n: int) -> Interval:
 
 
 def clopper_pearson(count: float, n: float) -> Interval:
-    """Clopper-Pearson interval of ``count`` out of ``n``, both of which may be fractional."""
+    """Clopper-Pearson interval of ``count`` out of ``n``, both of which may be fractional.
+
+    Args:
+        count: units that count.
+        n: units, above 0.
+
+    Raises:
+        ValueError: ``count`` is not within 0 and ``n``, or ``n`` is 0.
+    """
     _check_count(count, n)
     lower = 0.0 if count == 0 else float(betaincinv(count, n - count + 1, _TAIL))
     upper = 1.0 if count == n else float(betaincinv(count + 1, n - count, 1 - _TAIL))

@@ -205,6 +205,9 @@ def standings(
         value: from summed rows, shape (..., columns), to values; higher is better.
         seed: seed of the random swaps.
         alpha: level of the family of all pairs.
+
+    Raises:
+        ValueError: there is no judge, or a judge without a cluster.
     """
     if not rows or not all(rows.values()):
         found = {judge: len(of) for judge, of in rows.items()}

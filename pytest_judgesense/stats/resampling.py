@@ -34,7 +34,16 @@ _BLOCK: Final = 1 << 20  # indices held at a time: 8 MiB
 def percentile_bootstrap(values: ArrayLike, seed: int, resamples: int = 1000) -> Interval:
     """Percentile bootstrap interval of the mean of ``values``, units drawn independently.
 
-    Its method is ``percentile-bootstrap``; that of a constant ``wilson`` (see the module).
+    Args:
+        values: finite reals, at least one; agreements (0 and 1) take a short way.
+        seed: seed of the draws.
+        resamples: number of resamples.
+
+    Returns:
+        The interval, ``percentile-bootstrap``; for a constant ``wilson`` (see the module).
+
+    Raises:
+        ValueError: there are no values or no resamples, or a value is not finite.
     """
     vector = finite_vector(values)
     if vector.size < 1:

@@ -88,6 +88,9 @@ def detection_threshold(
         steps: the difference that each call showed, above 0.
         clusters: cluster of each call. Draws go to clusters in the order of their names.
         seed: of the paper's resamples.
+
+    Raises:
+        ValueError: there are no calls, lengths differ, or a step is not above 0.
     """
     values, codes, count = clustered_vector(correct, clusters)
     shown = np.asarray(steps, dtype=np.float64)

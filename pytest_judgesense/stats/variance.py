@@ -96,6 +96,9 @@ def variance_components(
 
     Returns:
         The components; ``None`` if no factor has two levels.
+
+    Raises:
+        ValueError: the array has another number of axes, or is empty or not finite.
     """
     array = np.asarray(scores, dtype=np.float64)
     if array.ndim != len(factors) + 1 or not array.size or not np.isfinite(array).all():
@@ -213,6 +216,9 @@ def cheapest_split(
 
     Returns:
         The design, ties going to fewer replicates; ``None`` if no choice reaches the precision.
+
+    Raises:
+        ValueError: ``half_width`` is not above 0.
     """
     if not half_width > 0:
         raise ValueError(f"a half-width is above 0, found {half_width!r}")

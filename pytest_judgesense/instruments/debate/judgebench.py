@@ -65,7 +65,13 @@ def imported(options: Namespace) -> Imported:
 def read_judgebench(folder: Path, *, reparse: bool = False) -> Iterator[Judgment]:
     """The judgments of a folder of results, by judge, then in the order of their trials.
 
-    ``reparse``: parse the replies (``judgment``) again instead of keeping the recorded results.
+    Args:
+        folder: the folder that contains ``results``.
+        reparse: parse the replies (``judgment``) again instead of keeping the recorded results.
+
+    Raises:
+        LogError: there are no results, a file is malformed, or two files are one run of a
+            configuration; it names file and field.
     """
     files = sorted((folder / "results").glob("*/*_run*.json"))
     if not files:

@@ -162,7 +162,7 @@ def _both_calls(cell: Cell, pairs: Groups) -> Units:
 
 
 def other_conflict(cell: Cell, pairs: Groups) -> NDArray[np.float64]:
-    """The part of each pair's false preference that the other terms do not explain."""
+    """The part of each canonical pair's false preference that the other terms do not explain."""
     raw = (~no_preference(cell)[pairs.positions]).reshape(-1, 2).mean(axis=1)
     terms = decomposed(cell, pairs)
     found: NDArray[np.float64] = raw - (terms.stable | terms.positional) - terms.one_sided / 2

@@ -177,7 +177,11 @@ def _around(prompt: str, texts: Sequence[str]) -> list[str] | None:
 
 
 def read_pairs(rows: Sequence[Row], path: Path) -> PairFile:
-    """The suites of the rows of a pair file, one a task."""
+    """The suites of the rows of a pair file, one a task.
+
+    Raises:
+        LogError: a field is missing or malformed; it names file, line and field.
+    """
     complete(rows, PAIR_FIELDS)
     for row in rows:
         score = row.value["semantic_equivalence_score"]
@@ -352,7 +356,12 @@ def _typed(row: Row, name: str, kind: type, expected: str) -> Any:
 def read_decisions(rows: Sequence[Row], pairs: Path | None = None) -> Imported:
     """The judgments of a JudgeSense decision log.
 
-    ``pairs`` is the pair file, which shows the pairs on the same response.
+    Args:
+        rows: the rows of one or more logs.
+        pairs: the pair file, which shows the pairs on the same response.
+
+    Raises:
+        LogError: a field is missing or malformed, or a judge has answered a pair twice in a run.
     """
     complete(rows, LOG_FIELDS)
     spaces = spaces_of(rows, ("normalized_a", "normalized_b"))

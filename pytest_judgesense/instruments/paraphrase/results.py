@@ -96,8 +96,13 @@ def imported_llmbar(options: Namespace) -> Imported:
 def read_llmbar(folder: Path, *, reparse: bool = False) -> Iterator[Judgment]:
     """The judgments of every ``result.json`` at or below ``folder``, in the order of their paths.
 
-    That is a folder of the benchmark's results, at any level, or one file. ``reparse``: parse the
-    completions again instead of keeping the recorded winners.
+    Args:
+        folder: a folder of the benchmark's results, at any level, or one file.
+        reparse: parse the completions again instead of keeping the recorded winners.
+
+    Raises:
+        LogError: there is no such file, or a field is missing or malformed; it names file,
+            record and field.
     """
     files = [folder] if folder.is_file() else sorted(folder.rglob("result.json"))
     if not files:
@@ -191,7 +196,11 @@ _DECISION: Final = "A>B, B>A or A=B"
 
 
 def read_games(rows: Sequence[Row], suite: str) -> Imported:
-    """The judgments of pairs with two games each."""
+    """The judgments of pairs with two games each.
+
+    Raises:
+        LogError: a field is missing or malformed, or a judge has judged a pair twice.
+    """
     name = slug(suite)
     judgments = _each_once(game for row in rows for game in _games(row, name))
     notices = left_out(rows, ("pair_id", "label", "judgments"))

@@ -124,8 +124,12 @@ def effect_scores(
 ) -> dict[str, Scores | str] | str:
     """The scores of every outcome by name, or the reason why there are none, for one or all.
 
-    Covariates have the shape (units, columns), all else (units,): an outcome is NaN where a unit
-    has none, and ``questions`` are the clusters, as codes from 0.
+    Args:
+        covariates: shape (units, columns).
+        treated: shape (units,).
+        outcomes: by name, shape (units,); NaN where a unit has none.
+        questions: the cluster of each unit, codes from 0.
+        seed: for the folds and the trees.
     """
     if reason := unusable("lightgbm"):
         return reason
@@ -210,8 +214,12 @@ def attributions(
 ) -> list[Attribution] | str:
     """An `Attribution` for each column, then for each factor; or the reason why there are none.
 
-    The arrays are those of `effect_scores`, the outcome finite; ``factors`` say which columns are
-    one factor.
+    Args:
+        columns: shape (units, columns).
+        outcome: shape (units,), finite.
+        questions: the cluster of each unit, codes from 0.
+        seed: for the trees and the resamples.
+        factors: which columns are one factor.
     """
     if reason := unusable("lightgbm", "shap"):
         return reason

@@ -45,7 +45,7 @@ def kappas(tables: NDArray[np.int64]) -> Batch:
     """
     weights = np.array([[0, 1], [1, 0]])
     with np.errstate(invalid="ignore"):
-        value = agreement._kappas(tables.sum(axis=1), weights)
+        value = agreement._kappas(np.moveaxis(tables.sum(axis=1), 0, -1), weights)
 
     def ends(block: NDArray[np.int64], tail: float) -> tuple[Reals, Reals]:
         clusters = block.shape[1]

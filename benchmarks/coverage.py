@@ -299,14 +299,14 @@ def positive_mean(cell: Cell, runs: int) -> Cell:
     variances = scale * rng.chisquare(2, (runs, clusters.size)) / 2
     if cell.process == "index":
         return index(cell, rng, variances, clusters, truth)
-    most = None
+    most = math.inf
     if cell.process == "mostly zero":
         variances *= (rng.random(shape) < 0.3)[:, clusters]
         truth *= 0.3
     if cell.process == "bounded":
         variances = 25 * rng.beta(0.5, 4, shape)[:, clusters]
         truth, most = 25 * 0.5 / 4.5, 25.0
-    return each(cell, truth, (clustered_positive_mean(v, clusters, LEVEL, most) for v in variances))
+    return each(cell, truth, (clustered_positive_mean(v, clusters, most) for v in variances))
 
 
 def index(
@@ -324,7 +324,7 @@ def index(
         def statistic(*columns: Reals) -> float:
             return float(components(np.column_stack(columns).sum(axis=0)) @ weights)
 
-        return clustered_positive_statistic(statistic, [*row.T], clusters, LEVEL)
+        return clustered_positive_statistic(statistic, [*row.T], clusters)
 
     return each(cell, truth, map(interval, rows))
 
@@ -341,14 +341,14 @@ def mean(cell: Cell, runs: int) -> Cell:
         return each(
             cell,
             -r + (1 - r) * 0.05,
-            (clustered_mean(v, clusters, LEVEL, -1.0, 1.0) for v in values),
+            (clustered_mean(v, clusters, (-1.0, 1.0)) for v in values),
         )
     shared = rng.random((runs, cell.clusters))[:, clusters]
     luck = np.where(
         rng.random((runs, clusters.size)) < r, shared, rng.random((runs, clusters.size))
     )
     values = (luck < 0.1) * 1.0 - (luck > 0.95)
-    return each(cell, 0.05, (clustered_mean(v, clusters, LEVEL, -1.0, 1.0) for v in values))
+    return each(cell, 0.05, (clustered_mean(v, clusters, (-1.0, 1.0)) for v in values))
 
 
 def effect(cell: Cell, runs: int) -> Cell:
@@ -357,7 +357,7 @@ def effect(cell: Cell, runs: int) -> Cell:
     scale = np.exp(rng.normal(0, cell.r, (runs, cell.clusters)))[:, clusters]
     shared = rng.normal(0, 1, (runs, cell.clusters))[:, clusters]
     values = 0.1 + scale * (shared + rng.normal(0, 1, scale.shape))
-    return each(cell, 0.1, (clustered_mean(v, clusters, LEVEL) for v in values))
+    return each(cell, 0.1, (clustered_mean(v, clusters) for v in values))
 
 
 def each(cell: Cell, truth: float, intervals: Iterable[Clustered | None]) -> Cell:

@@ -51,6 +51,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import ndtr, ndtri
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
@@ -201,7 +202,7 @@ def on_bounds(
     *,
     cover: bool = False,
     uneven: bool = False,
-    spending: early_stop.Spending = "hwang-shih-decani",
+    spending: early_stop.Spending = early_stop.spent,
 ) -> Found:
     k, m = process.clusters, process.size
     share = process.truth(off)
@@ -472,6 +473,14 @@ def simulated(
     }, saved
 
 
+def obrien_fleming(t: float, tail: float) -> float:
+    return 2 * float(ndtr(ndtri(tail / 2) / math.sqrt(t)))
+
+
+def pocock(t: float, tail: float) -> float:
+    return tail * math.log1p((math.e - 1) * t)
+
+
 def by_design(quick: bool, runs: int) -> None:
     """Print what other looks, and other ways to spend the level, would do."""
     print("\npolicy confident by its looks and by what they spend; beta 0.3, 5 calls\n")
@@ -481,9 +490,9 @@ def by_design(quick: bool, runs: int) -> None:
         *((f"{n} looks", {"looks": n}) for n in (2, 3, 5, 8)),
         ("at .15 .6 .7 1", {"uneven": True}),
         *((f"4 looks, {part:g} spent early", {"early": part}) for part in (0.3, 1.0)),
-        ("4 looks, O'Brien-Fleming .6", {"spending": "obrien-fleming", "early": 0.6}),
-        ("4 looks, O'Brien-Fleming 1", {"spending": "obrien-fleming", "early": 1.0}),
-        ("4 looks, Pocock .3", {"spending": "pocock", "early": 0.3}),
+        ("4 looks, O'Brien-Fleming .6", {"spending": obrien_fleming, "early": 0.6}),
+        ("4 looks, O'Brien-Fleming 1", {"spending": obrien_fleming, "early": 1.0}),
+        ("4 looks, Pocock .3", {"spending": pocock, "early": 0.3}),
     ]
     for k, (name, design) in product((40,) if quick else (40, 100), designs):
         process = Process("beta", k, 5, 0.3)

@@ -292,7 +292,7 @@ def recorded_pairs() -> dict[str, list[Pair]]:
     """The pairs of the recorded model, by arm of the prompt."""
     (cell,) = measure(RECORDED_JUDGE, RECORDED_SUITE).cells
     found: dict[str, list[Pair]] = {}
-    for ab, ba in cell.both_orders(cell.judgments):
+    for ab, ba in cell.both_orders():
         assert ab.probabilities is not None
         assert ba.probabilities is not None
         pair = Pair((leaning(ab) + leaning(ba)) / 2, (ab.probabilities, ba.probabilities))

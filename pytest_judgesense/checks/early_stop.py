@@ -32,15 +32,7 @@ from pytest_judgesense.grouping import grouped
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.check import Check
 from pytest_judgesense.measures.estimation import estimate_all
-from pytest_judgesense.stats.early_stop import (
-    DISAGREEMENT,
-    adjusted,
-    asked_together,
-    clears,
-    drawn_order,
-    looks_of,
-    misses,
-)
+from pytest_judgesense.stats import early_stop
 from pytest_judgesense.suites.planning import filled
 from pytest_judgesense.trial import TIE, Trial
 
@@ -73,10 +65,10 @@ class Looks:
             for of_cluster in by_cluster.values()
         ]
         names = list(by_cluster)
-        order = tuple(names[at] for at in drawn_order(strata, seed))
+        order = tuple(names[at] for at in early_stop.drawn_order(strata, seed))
         every = policy == "estimate"
-        together = asked_together(len(order), len(trials)) if every else 1
-        return cls(policy, seed, order, looks_of(len(order), every=every), together)
+        together = early_stop.asked_together(len(order), len(trials)) if every else 1
+        return cls(policy, seed, order, early_stop.looks_of(len(order), every=every), together)
 
     def until(self, look: int) -> tuple[str, ...]:
         """The clusters that are called up to a look (from 1)."""
@@ -146,7 +138,11 @@ class Stop:
             seen = [sum(name in of for name in self.looks.until(n + 1)) for n in range(self.look)]
             fractions = tuple(sorted({number / len(of) for number in seen if number}))
             every = self.looks.policy == "estimate"
-            found = adjusted(estimate.clustered, fractions, every=every) if fractions else None
+            found = (
+                early_stop.adjusted(estimate.clustered, fractions, every=every)
+                if fractions
+                else None
+            )
             return replace(estimate, clustered=found)
 
         return tuple(map(at_this_look, estimates))
@@ -266,7 +262,7 @@ class _Bet:
             sides = [(values, 0.5 - bar), (others, 0.5 - bar)]
         else:
             sides = [(values, bar) if self.finding.floor else (others, 1 - bar)]
-        level = DISAGREEMENT / len(sides)
+        level = early_stop.DISAGREEMENT / len(sides)
         found = [self._side(good, list(of.clusters), floor, level) for good, floor in sides]
         if "fail" in found:
             return "fail"
@@ -292,9 +288,9 @@ class _Bet:
             total = most[name] if name in gone else units[name]
             least.append(sums[name] - bar * total)
             greatest.append(sums[name] + total - units[name] - bar * total)
-        if clears(least, sizes, bar, level)[-1]:
+        if early_stop.clears(least, sizes, bar, level)[-1]:
             return "pass"
-        return "fail" if misses(greatest, sizes, bar, level)[-1] else None
+        return "fail" if early_stop.misses(greatest, sizes, bar, level)[-1] else None
 
     @cached_property
     def _with_missing(self) -> set[str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
 from pytest_judgesense.checks.outcome import Outcome
 from pytest_judgesense.errors import ExtensionError
@@ -42,8 +41,9 @@ def evidence_against(measure: Measure, estimate: Estimate, cell: Cell) -> tuple[
     condition = {key: value for key, value in estimate.condition.items() if key not in _BESIDE}
     asked = cell.where(**{**known.within, **condition})
     if pair := estimate.condition.get("template_pair"):
-        asked = [judgment for judgment in asked if judgment.trial.template in str(pair).split("~")]
-    return known.title, _found(measure, replace(cell, judgments=tuple(asked)), estimate)
+        two = str(pair).split("~")
+        asked = asked.of(one for one in asked.judgments if one.trial.template in two)
+    return known.title, _found(measure, asked, estimate)
 
 
 def _found(measure: Measure, cell: Cell, estimate: Estimate) -> list[Group]:

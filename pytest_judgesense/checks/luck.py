@@ -30,6 +30,7 @@ from pytest_judgesense.checks.regression import RegressionOutcome
 from pytest_judgesense.estimate import distance_from_half, share_of
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.stats import redraw
+from pytest_judgesense.stats.inputs import cluster_sums
 
 # Bounds take as long as the rest of a check, so fewer sessions are drawn for them.
 _DRAWS, _DRAWS_OF_BOUNDS = 1000, 200
@@ -76,7 +77,7 @@ def _lost(finding: Finding, rule: Rule, draws: Draws) -> Any:
         return None
     anew = finding.estimate.anew()
     codes = [draws.codes[cluster] for cluster in anew.clusters]
-    sums = redraw.cluster_sums(anew.columns, codes, len(draws.codes))
+    sums = cluster_sums(anew.columns, codes, len(draws.codes))
     if rule.policy == "estimate":
         values = redraw.drawn_values(anew.value, sums, draws.counts)
         # A value without any drawn unit is not measured and does not pass.

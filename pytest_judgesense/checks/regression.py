@@ -39,15 +39,7 @@ from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.check import Check
 from pytest_judgesense.measures.estimation import estimate_all
 from pytest_judgesense.measures.measure import NO_PROBABILITIES, Measure
-from pytest_judgesense.stats.comparison import (
-    Adjusted,
-    Difference,
-    holm,
-    jackknife_difference,
-    paired_difference,
-    paired_mean_difference,
-    unpaired_difference,
-)
+from pytest_judgesense.stats import comparison
 from pytest_judgesense.trial import Judgment
 
 Verdict: TypeAlias = Literal["improved", "unchanged", "regressed", "inconclusive"]
@@ -86,10 +78,8 @@ class Side:
         assert cell is not None, "a side without judgments is not taken apart"
 
         def rest(cluster: str) -> dict[_Key, float | None]:
-            remaining = tuple(one for one in cell.judgments if one.trial.cluster != cluster)
-            return {
-                _key(one): one.value for one in estimate_all(replace(cell, judgments=remaining))
-            }
+            remaining = cell.of(one for one in cell.judgments if one.trial.cluster != cluster)
+            return {_key(one): one.value for one in estimate_all(remaining)}
 
         return {cluster: rest(cluster) for cluster in self.clusters}
 
@@ -102,8 +92,8 @@ class Adjustment(NamedTuple):
         tests: number of quantities in the family.
     """
 
-    loss: Adjusted
-    gain: Adjusted
+    loss: comparison.Adjusted
+    gain: comparison.Adjusted
     tests: int
 
 
@@ -125,7 +115,7 @@ class Comparison:
     of: Measure
     old: Estimate
     new: Estimate
-    difference: Difference | None = None
+    difference: comparison.Difference | None = None
     identical: bool = False
     worse: tuple[tuple[str, ...], ...] = ()
     better: tuple[tuple[str, ...], ...] | None = None
@@ -211,8 +201,8 @@ def adjust(compared: Sequence[tuple[Hashable, Comparison | None]]) -> list[Adjus
         (pair, index if one is None else one.quantity) for index, (pair, one) in enumerate(compared)
     ]
     found = {key: one and one.difference for key, (_, one) in zip(keys, compared, strict=True)}
-    worse = holm([one.p_worse if one else 1.0 for one in found.values()])
-    better = holm([one.p_better if one else 1.0 for one in found.values()])
+    worse = comparison.holm([one.p_worse if one else 1.0 for one in found.values()])
+    better = comparison.holm([one.p_better if one else 1.0 for one in found.values()])
     losses, gains = (dict(zip(found, of, strict=True)) for of in (worse, better))
     return [Adjustment(losses[key], gains[key], len(found)) for key in keys]
 
@@ -364,7 +354,7 @@ def _paired(bare: Comparison, most_missing: float) -> Comparison | None:
     values, clusters = zip(*change.values(), strict=True)
     if not any(values) and before.keys() == change.keys():
         return replace(bare, identical=True)
-    paired = paired_mean_difference if bare.of.soft else paired_difference
+    paired = comparison.paired_mean_difference if bare.of.soft else comparison.paired_difference
     found = paired(values, clusters)
     lost, gained = len(then.keys) - len(common), len(now.keys) - len(common)
     was, is_ = bare.names
@@ -402,13 +392,13 @@ def _jackknife(old: Side, new: Side, bare: Comparison) -> Comparison | None:
     if value == 0 and not any(left_out):
         return replace(bare, identical=True)
     moved = [cluster in changed for cluster in new.clusters]
-    found = jackknife_difference(value, left_out, moved)
+    found = comparison.jackknife_difference(value, left_out, moved)
     if found is None:
         return None
     return replace(bare, difference=found, worse=flipped)
 
 
-def _unpaired(then: Estimate, now: Estimate, sign: int) -> Difference | None:
+def _unpaired(then: Estimate, now: Estimate, sign: int) -> comparison.Difference | None:
     a, b = then.clustered, now.clustered
     if a is None or b is None or then.value is None or now.value is None:
         return None
@@ -416,4 +406,4 @@ def _unpaired(then: Estimate, now: Estimate, sign: int) -> Difference | None:
         sorted((sign * ends.lower, sign * ends.upper)) for ends in (a, b)
     )
     old, new = (sign * then.value, (low, high)), (sign * now.value, (low_now, high_now))
-    return unpaired_difference(old, new, min(a.clusters, b.clusters), b.level)
+    return comparison.unpaired_difference(old, new, min(a.clusters, b.clusters), b.level)

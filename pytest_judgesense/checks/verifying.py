@@ -20,8 +20,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from pytest_judgesense.grouping import grouped
 from pytest_judgesense.layout import columns, excerpt, indented
-from pytest_judgesense.stats.permutation import Exchangeability, exchangeability
+from pytest_judgesense.stats.permutation import p_of_exchange
 from pytest_judgesense.stats.proportions import clopper_pearson
 from pytest_judgesense.trial import Failed, Judgment, Trial, Unparsed
 
@@ -94,7 +95,7 @@ def compare(
     by_id = {judgment.trial.id: judgment for judgment in recorded}
     replied = [judgment for judgment in fresh if _has_reply(judgment)]
     pairs = [(by_id[judgment.trial.id], judgment) for judgment in replied]
-    test = _tested(recorded, replied)
+    groups = _groups(recorded, replied)
     return Verification(
         judge=judge,
         suite=suite,
@@ -110,33 +111,30 @@ def compare(
             for then, now in pairs
             if then.verdict != now.verdict
         ),
-        p_value=test.p_value if test else None,
-        groups=test.groups if test else 0,
+        p_value=p_of_exchange(groups) if groups else None,
+        groups=len(groups),
         served=served,
     )
 
 
-def _tested(recorded: Iterable[Judgment], fresh: Iterable[Judgment]) -> Exchangeability | None:
-    """The test within questions; ``None`` if no trial of the sample was recorded twice."""
-    then = _by_question(recorded)
-    now = _by_question(fresh)
-    groups = [(then[question], replies) for question, replies in now.items()]
-    if not any(len(replicates) > 1 for replicates, _ in groups):
-        return None
-    return exchangeability(groups)
+def _groups(
+    recorded: Iterable[Judgment], fresh: Iterable[Judgment]
+) -> list[tuple[list[str | None], list[str | None]]]:
+    """Recorded and fresh verdicts (``None``: unparsed) of each question that was asked again.
 
+    Empty if no trial of the sample was recorded twice.
+    """
 
-def _by_question(
-    judgments: Iterable[Judgment],
-) -> dict[tuple[object, ...], list[str | None]]:
-    """Verdicts of all replies (``None``: unparsed) by item, template, order and temperature."""
-    found: dict[tuple[object, ...], list[str | None]] = {}
-    for judgment in filter(_has_reply, judgments):
+    def question(judgment: Judgment) -> tuple[object, ...]:
         trial = judgment.trial
-        at = trial.condition.get("temperature")
-        question = (trial.item, trial.template, trial.order, at)
-        found.setdefault(question, []).append(judgment.verdict)
-    return found
+        return trial.item, trial.template, trial.order, trial.condition.get("temperature")
+
+    then, now = (grouped(filter(_has_reply, some), question) for some in (recorded, fresh))
+    groups = [
+        ([one.verdict for one in then[asked]], [one.verdict for one in replies])
+        for asked, replies in now.items()
+    ]
+    return groups if any(len(replicates) > 1 for replicates, _ in groups) else []
 
 
 def _has_reply(judgment: Judgment) -> bool:

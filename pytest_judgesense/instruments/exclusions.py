@@ -39,7 +39,7 @@ def excluded(cell: Cell, _estimates: Estimates, _suite: Suite | None) -> Rows | 
             counts[word, _without_particulars(outcome.reason)] += 1
     rows = sorted(counts.items(), key=lambda one: (-one[1], one[0]))
     if counts and ORDER_TIED.unit in {measure.unit for measure in cell.measures}:
-        pairs = cell.both_orders(cell.judgments)
+        pairs = cell.both_orders()
         alone = sum(answered(ab) != answered(ba) for ab, ba in pairs)
         rows += [((_INCOMPLETE, "the other order has no verdict"), alone)] * bool(alone)
     calls = len(cell.judgments)

@@ -23,16 +23,7 @@ from pytest_judgesense.stats.clustered import clustered_proportion
 from pytest_judgesense.stats.inputs import Clusters, joint_codes
 from pytest_judgesense.stats.proportions import wilson
 from pytest_judgesense.suites.planning import trial_order
-from pytest_judgesense.trial import (
-    ABSTAIN,
-    TIE,
-    Condition,
-    Design,
-    Failed,
-    Judgment,
-    Unparsed,
-    Verdict,
-)
+from pytest_judgesense.trial import Condition, Design, Failed, Judgment, Unparsed, Verdict
 
 _Value = TypeVar("_Value")
 # A code of each judgment, and what the codes stand for.
@@ -160,10 +151,19 @@ class Cell:
         codes, verdicts = self.coded("verdict")
         return len(verdicts) == 1 and int((codes >= 0).sum()) > 1
 
-    def where(self, **condition: object) -> list[Judgment]:
-        """Judgments whose trial matches all of ``condition``."""
+    def of(self, judgments: Iterable[Judgment]) -> Self:
+        """The cell of some of its judgments."""
+        return replace(self, judgments=tuple(judgments))
+
+    def where(self, **condition: object) -> Self:
+        """The cell of the judgments whose trial matches all of ``condition``."""
         wanted = condition.items()
-        return [one for one in self.judgments if wanted <= one.trial.condition.items()]
+        return self.of(one for one in self.judgments if wanted <= one.trial.condition.items())
+
+    def having(self, name: str, *values: object) -> NDArray[np.bool_]:
+        """Of each judgment whether what `coded` knows under the name is one of ``values``."""
+        codes, known = self.coded(name)
+        return np.isin(codes, [code for code, one in enumerate(known) if one in values])
 
     def values_of(self, key: str) -> list[str | int | float]:
         """The values of a condition key, in order."""
@@ -177,26 +177,22 @@ class Cell:
         return (tuple(map(self.judgments.__getitem__, part.tolist())) for part in parts)
 
     def order_pairs(self) -> Groups:
-        """The same for all judgments, by their positions in the cell."""
+        """Judgments of one item, template, temperature and replicate in both orders, ``ab`` first.
+
+        By their positions in the cell; `both_orders` has the judgments themselves.
+        """
         at = self.coded("temperature")[0]
         template, replicate = self.coded("template")[0], self.coded("replicate")[0]
         asked = joint_codes(self.items, template, at + 1, replicate)
-        orders, names = self.coded("order")
         rows = np.full((int(asked.max(initial=-1)) + 1, 2), -1, dtype=np.int32)
         for side, order in enumerate(("ab", "ba")):
-            if order in names:
-                positions = np.flatnonzero(orders == names.index(order))
-                rows[asked[positions], side] = positions
+            positions = np.flatnonzero(self.having("order", order))
+            rows[asked[positions], side] = positions
         return Groups.of_rows(rows[(rows >= 0).all(axis=1)])
 
-    def both_orders(self, judgments: Iterable[Judgment]) -> list[tuple[Judgment, Judgment]]:
+    def both_orders(self) -> list[tuple[Judgment, Judgment]]:
         """Judgments of one item, template, temperature and replicate in both orders."""
-        found: dict[tuple[object, ...], dict[str, Judgment]] = defaultdict(dict)
-        for judgment in judgments:
-            trial = judgment.trial
-            at = trial.condition.get("temperature")
-            found[trial.item, trial.template, at, trial.replicate][trial.order] = judgment
-        return [(two["ab"], two["ba"]) for two in found.values() if len(two) == 2]
+        return [(ab, ba) for ab, ba in self.judged(self.order_pairs())]
 
 
 def once_a_cell(make: Callable[[Cell], _Value]) -> Callable[[Cell], _Value]:
@@ -266,11 +262,6 @@ class Groups(NamedTuple):
             return values[:0]
         found: NDArray[Any] = reduce.reduceat(values[self.positions], self.starts)
         return found
-
-
-def no_preference(judgment: Judgment) -> bool:
-    """Whether a pairwise judgment prefers neither content: a tie, or a valid abstention."""
-    return judgment.chosen in (TIE, ABSTAIN)
 
 
 def answered(judgment: Judgment) -> bool:
@@ -353,7 +344,6 @@ class Units:
         value: Callable[..., float],
         *,
         usable: Callable[[Judgment], bool] = answered,
-        weight: int = 1,
     ) -> Units:
         """Units from groups of judgments, one value for each group.
 
@@ -361,7 +351,6 @@ class Units:
             groups: the judgments of each unit (one call, two orders, two templates).
             value: from the judgments of a group to its value in [0, 1].
             usable: a group with an unusable judgment is dropped and counted.
-            weight: number of calls of one group, if the unit is the call.
         """
         groups = list(groups)
         complete = [group for group in groups if all(map(usable, group))]
@@ -370,7 +359,7 @@ class Units:
         return cls(
             values=np.array([value(*group) for group in complete], dtype=np.float64),
             clusters=[group[0].trial.cluster for group in complete],
-            dropped=weight * (len(groups) - len(complete)),
+            dropped=len(groups) - len(complete),
             unparsed=outcomes.count(Unparsed),
             failed=outcomes.count(Failed),
             calls=len(outcomes),
@@ -378,9 +367,11 @@ class Units:
         )
 
     @classmethod
-    def of_calls(cls, judgments: Iterable[Judgment], value: Callable[[Judgment], float]) -> Units:
-        """Units that are single calls; see `collect`."""
-        return cls.collect(zip(judgments, strict=True), value)
+    def of_calls(
+        cls, cell: Cell, values: NDArray[Any], *, usable: NDArray[np.bool_] | None = None
+    ) -> Units:
+        """Units that are the calls of a cell, a value each; see `at`."""
+        return cls.at(cell, cell.every_call(), values, usable=usable)
 
     @property
     def observations(self) -> Observations | None:

@@ -9,11 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
+import numpy as np
+from numpy.typing import NDArray
+
 from pytest_judgesense.grouping import grouped
-from pytest_judgesense.measures.cell import Cell, answered, no_preference
-from pytest_judgesense.measures.order import DECOMPOSITION
+from pytest_judgesense.measures.cell import VERDICT, Cell, Groups, answered
+from pytest_judgesense.measures.order import decomposed
 from pytest_judgesense.measures.rates import disagree, refused
-from pytest_judgesense.trial import TIE, Failed, Judgment, Unparsed
+from pytest_judgesense.trial import ABSTAIN, TIE, Failed, Judgment, Unparsed
 
 Group: TypeAlias = tuple[Judgment, ...]
 Find: TypeAlias = Callable[[Cell, Mapping[str, Any]], list[Group]]
@@ -24,13 +27,15 @@ def calls(matches: Callable[[Judgment], bool]) -> Find:
     return lambda cell, _: [(judgment,) for judgment in cell.judgments if matches(judgment)]
 
 
-def orders(matches: Callable[[Judgment, Judgment], object]) -> Find:
-    """A finder of the canonical pairs, read in both orders, for which ``matches`` is true."""
-    return lambda cell, _: [
-        (ab, ba)
-        for ab, ba in cell.both_orders(cell.judgments)
-        if answered(ab) and answered(ba) and matches(ab, ba)
-    ]
+def orders(matches: Callable[[Cell, Groups], NDArray[Any]]) -> Find:
+    """A finder of the canonical pairs, read in both orders, for which ``matches`` is not 0."""
+
+    def find(cell: Cell, _: Mapping[str, Any]) -> list[Group]:
+        pairs = cell.order_pairs()
+        read = pairs.of_each(np.logical_and, cell.outcomes == VERDICT).astype(bool)
+        return list(cell.judged(pairs.subset(read & (matches(cell, pairs) != 0))))
+
+    return find
 
 
 def repeats(cell: Cell, _: Mapping[str, Any]) -> list[Group]:
@@ -47,11 +52,16 @@ def _missed(judgment: Judgment) -> bool:
     return answered(judgment) and judgment.correct is False
 
 
-positional = orders(DECOMPOSITION["positional"])
-one_sided = orders(DECOMPOSITION["one_sided"])
-decisive = calls(lambda judgment: answered(judgment) and not no_preference(judgment))
+def prefers(judgment: Judgment) -> bool:
+    """Whether a pairwise judgment prefers one of the contents."""
+    return answered(judgment) and judgment.chosen not in (TIE, ABSTAIN)
+
+
+positional = orders(lambda cell, pairs: decomposed(cell, pairs).positional)
+one_sided = orders(lambda cell, pairs: decomposed(cell, pairs).one_sided)
+decisive = calls(prefers)
 missed = calls(_missed)
-wrong = calls(lambda judgment: _missed(judgment) and not no_preference(judgment))
+wrong = calls(lambda judgment: _missed(judgment) and prefers(judgment))
 not_right = calls(lambda judgment: judgment.correct is False)
 missed_by_tie = calls(
     lambda judgment: judgment.trial.label in ("1", "2") and judgment.chosen == TIE

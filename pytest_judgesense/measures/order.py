@@ -29,31 +29,16 @@ A bootstrap of the absolute value would not cover.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
-from typing import Final
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pytest_judgesense.estimate import Clustered, Estimate, Missing, distance_from_half
 from pytest_judgesense.measures import shared
-from pytest_judgesense.measures.cell import (
-    Cell,
-    Groups,
-    Units,
-    no_preference,
-    rate,
-    unavailable,
-)
-from pytest_judgesense.trial import ABSTAIN, TIE, Condition, Judgment
-
-DECOMPOSITION: Final[dict[str, Callable[[Judgment, Judgment], bool]]] = {
-    "stable": lambda ab, ba: not no_preference(ab) and ab.chosen == ba.chosen,
-    "positional": lambda ab, ba: not no_preference(ab) and ab.verdict == ba.verdict,
-    "one_sided": lambda ab, ba: no_preference(ab) != no_preference(ba),
-    "tied": lambda ab, ba: no_preference(ab) and no_preference(ba),
-}
+from pytest_judgesense.measures.cell import Cell, Groups, Units, rate, unavailable
+from pytest_judgesense.trial import ABSTAIN, TIE, Condition
 
 
 def order_estimates(cell: Cell) -> list[Estimate]:
@@ -64,7 +49,7 @@ def order_estimates(cell: Cell) -> list[Estimate]:
     if pairs.starts.size:
         terms = [
             rate(measure, cell, Units.at(cell, pairs, values))
-            for measure, values in zip(shared.DECOMPOSED, _decomposed(cell, pairs), strict=True)
+            for measure, values in zip(shared.DECOMPOSED, decomposed(cell, pairs), strict=True)
         ]
     else:
         reason = "the suite was not run in both presentation orders"
@@ -72,31 +57,38 @@ def order_estimates(cell: Cell) -> list[Estimate]:
     return [*terms, side_bias(cell), first_slot_rate(cell)]
 
 
-def _decomposed(cell: Cell, pairs: Groups) -> list[NDArray[np.bool_]]:
-    """The terms of `DECOMPOSITION` of complete pairs, each of shape (pairs,)."""
+class Decomposed(NamedTuple):
+    """The four terms of the head of this module, of shape (pairs,) each."""
+
+    stable: NDArray[np.bool_]
+    positional: NDArray[np.bool_]
+    one_sided: NDArray[np.bool_]
+    tied: NDArray[np.bool_]
+
+
+def decomposed(cell: Cell, pairs: Groups) -> Decomposed:
+    """Which terms pairs in both orders belong to; it is only asked of those with two verdicts."""
     ab, ba = pairs.positions.reshape(-1, 2).T
     chosen, slots = cell.coded("chosen")[0], cell.verdicts
-    neither = _preferring_neither(cell)
+    neither = no_preference(cell)
     decisive = ~neither[ab]
-    return [
+    return Decomposed(
         decisive & (chosen[ab] == chosen[ba]),
         decisive & (slots[ab] == slots[ba]),
         neither[ab] != neither[ba],
         neither[ab] & neither[ba],
-    ]
+    )
 
 
-def _preferring_neither(cell: Cell) -> NDArray[np.bool_]:
-    """`no_preference` of each judgment of the cell."""
-    chosen, contents = cell.coded("chosen")
-    return np.isin(chosen, [code for code, one in enumerate(contents) if one in (TIE, ABSTAIN)])
+def no_preference(cell: Cell) -> NDArray[np.bool_]:
+    """Which pairwise judgments prefer neither content: a tie, or a valid abstention."""
+    return cell.having("chosen", TIE, ABSTAIN)
 
 
 def _naming(cell: Cell, slot: str) -> tuple[Groups, NDArray[np.bool_]]:
     """The calls that choose a content, and which of them name the slot."""
-    calls = cell.every_call().subset(~_preferring_neither(cell))
-    codes, slots = cell.coded("verdict")
-    return calls, codes[calls.positions] == (slots.index(slot) if slot in slots else len(slots))
+    calls = cell.every_call().subset(~no_preference(cell))
+    return calls, cell.having("verdict", slot)[calls.positions]
 
 
 def first_slot_rate(cell: Cell) -> Estimate:

@@ -24,7 +24,6 @@ Both choose neither content, but only a tie is a judgment of the pair.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import replace
 
 import numpy as np
@@ -32,15 +31,7 @@ from numpy.typing import NDArray
 
 from pytest_judgesense.estimate import Estimate
 from pytest_judgesense.measures import shared
-from pytest_judgesense.measures.cell import (
-    FAILED,
-    UNPARSED,
-    Cell,
-    Groups,
-    Units,
-    rate,
-    unavailable,
-)
+from pytest_judgesense.measures.cell import FAILED, UNPARSED, Cell, Groups, Units, rate, unavailable
 from pytest_judgesense.measures.measure import Measure
 from pytest_judgesense.trial import ABSTAIN, TIE, Condition, Judgment, Unparsed
 
@@ -54,12 +45,12 @@ def agreement(cell: Cell) -> list[Estimate]:
     if not (labels >= 0).any():
         return [unavailable(shared.AGREEMENT, cell, "the items have no labels")]
     calls = cell.every_call().subset(labels >= 0)
-    values = _right(cell)[calls.positions]
+    values = right(cell)[calls.positions]
     units = Units.at(cell, calls, values, usable=cell.outcomes != FAILED)
     return [rate(shared.AGREEMENT, cell, units)]
 
 
-def _right(cell: Cell) -> NDArray[np.bool_]:
+def right(cell: Cell) -> NDArray[np.bool_]:
     """`Judgment.correct` of each judgment of the cell: whether it equals its label."""
     labels, wanted = cell.coded("label")
     said, words = cell.coded("answer")
@@ -120,8 +111,7 @@ def disagree(*group: Judgment) -> bool:
 
 def unparsed(cell: Cell) -> list[Estimate]:
     """Replies without a verdict, among those received."""
-    values = cell.outcomes == UNPARSED
-    units = Units.at(cell, cell.every_call(), values, usable=cell.outcomes != FAILED)
+    units = Units.of_calls(cell, cell.outcomes == UNPARSED, usable=cell.outcomes != FAILED)
     return [rate(shared.UNPARSED_RATE, cell, units)]
 
 
@@ -138,36 +128,25 @@ def refused(judgment: Judgment) -> bool:
 def refusals(cell: Cell) -> list[Estimate]:
     """Refusals, among the replies received."""
     values = np.fromiter(map(refused, cell.judgments), dtype=bool, count=len(cell.judgments))
-    units = Units.at(cell, cell.every_call(), values, usable=cell.outcomes != FAILED)
+    units = Units.of_calls(cell, values, usable=cell.outcomes != FAILED)
     return [rate(shared.REFUSAL_RATE, cell, units)]
 
 
 def failed(cell: Cell) -> list[Estimate]:
     """Calls without a reply, among all calls."""
     values = cell.outcomes == FAILED
-    units = Units.at(cell, cell.every_call(), values, usable=np.ones_like(values))
+    units = Units.of_calls(cell, values, usable=np.ones_like(values))
     return [rate(shared.FAILED_RATE, cell, units)]
 
 
-def chosen_rate(
-    measure: Measure, cell: Cell, judgments: Iterable[Judgment], condition: Condition, content: str
-) -> Estimate:
+def chosen_rate(measure: Measure, cell: Cell, condition: Condition, content: str) -> Estimate:
     """Share of the calls that choose a content: ``1``, ``2``, ``tie`` or ``abstain``."""
-    units = Units.of_calls(judgments, lambda judgment: judgment.chosen == content)
-    return rate(measure, cell, units, condition)
+    return rate(measure, cell, Units.of_calls(cell, cell.having("chosen", content)), condition)
 
 
-def tie_and_abstain_rate(
-    cell: Cell, judgments: Iterable[Judgment], condition: Condition
-) -> list[Estimate]:
+def tie_rates(cell: Cell, condition: Condition | None = None) -> list[Estimate]:
     """The shares of calls that answer a tie, and that abstain."""
-    judgments = list(judgments)
     return [
-        chosen_rate(shared.TIE_RATE, cell, judgments, condition, TIE),
-        chosen_rate(shared.ABSTAIN_RATE, cell, judgments, condition, ABSTAIN),
+        chosen_rate(shared.TIE_RATE, cell, condition or {}, TIE),
+        chosen_rate(shared.ABSTAIN_RATE, cell, condition or {}, ABSTAIN),
     ]
-
-
-def tie_rates(cell: Cell) -> list[Estimate]:
-    """The same over all calls."""
-    return tie_and_abstain_rate(cell, cell.judgments, {})

@@ -176,7 +176,7 @@ def position_effect(cell: Cell) -> list[Estimate]:
     if not (taken(cell) and cell.design.pairwise):
         return []
     measure = shared.SOFT_POSITION_EFFECT
-    every = cell.both_orders(cell.judgments)
+    every = cell.both_orders()
     pairs = [pair for pair in every if all(map(has_probabilities, pair))]
     if not pairs:
         reason = "no pair was asked in both presentation orders with probabilities"
@@ -238,5 +238,5 @@ def doubtful(cell: Cell, _: Mapping[str, Any]) -> list[tuple[Judgment, ...]]:
 
 def leaning_pairs(cell: Cell, _: Mapping[str, Any]) -> list[tuple[Judgment, ...]]:
     """Canonical pairs by the size of their slot effect, the largest first."""
-    pairs = [pair for pair in cell.both_orders(cell.judgments) if all(map(has_probabilities, pair))]
+    pairs = [pair for pair in cell.both_orders() if all(map(has_probabilities, pair))]
     return sorted(pairs, key=lambda pair: -abs(leaning(pair[0]) + leaning(pair[1])))

@@ -124,7 +124,7 @@ def _flips(
     for section in sections:
         yield from section.contradictions(cell)
     if cell.design.pairwise:
-        for a, b in cell.both_orders(cell.judgments):
+        for a, b in cell.both_orders():
             if a.chosen is not None and b.chosen is not None and a.chosen != b.chosen:
                 yield a, b, "order"
     # Replicates, each with the first one of its question.

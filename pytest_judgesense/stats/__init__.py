@@ -3,6 +3,9 @@
 Importing the package loads both. scipy looks at all names of numpy once, so numpy would load what
 it otherwise loads on first use, and nothing here uses: its Fortran compiler, masked arrays, tools
 for tests. That takes as long as all of this project's modules, so they stay unloaded.
+
+Arguments come from code, not from users, so a wrong one is a `ValueError` that says what was wrong,
+what was found and what was expected.
 """
 
 from __future__ import annotations

@@ -55,7 +55,7 @@ from numpy.typing import NDArray
 
 from pytest_judgesense.estimate import Clustered
 from pytest_judgesense.stats.dirichlet import drawn_interval, drawn_units, drawn_weights, grouped
-from pytest_judgesense.stats.inputs import Clusters, checked_level, cluster_codes, joint_codes
+from pytest_judgesense.stats.inputs import Clusters, cluster_codes, joint_codes
 
 _AGREEMENT: Final = 0.5  # weight of the pseudo-clusters in which the streams agree
 _DISAGREEMENT: Final = 0.4  # weight of that in which they do not
@@ -78,7 +78,6 @@ def clustered_kappa(
     first: Sequence[Hashable] | NDArray[np.intp],
     second: Sequence[Hashable] | NDArray[np.intp],
     clusters: Clusters,
-    level: float = 0.95,
     scale: Sequence[Hashable] = (),
 ) -> Clustered | None:
     """Interval of Cohen's kappa over clusters (see the module).
@@ -88,7 +87,6 @@ def clustered_kappa(
             there is one.
         second: labels of rater 2 on the same units, in the same order and form.
         clusters: cluster of each unit.
-        level: nominal coverage of the interval, and of each one-sided bound; above 0.5.
         scale: all labels in their order, for kappa with quadratic weights; the agreement of a unit
             is then ``1 - (distance / greatest distance)^2``.
 
@@ -97,9 +95,8 @@ def clustered_kappa(
         clusters, or where kappa is undefined.
 
     Raises:
-        ValueError: lengths differ, or the level is none.
+        ValueError: lengths differ.
     """
-    checked_level(level, one_sided=True)
     _check_paired(first, second)
     codes, count = cluster_codes(clusters)
     _check_paired(first, codes)
@@ -118,7 +115,7 @@ def clustered_kappa(
     def ends(tail: float) -> tuple[float, float]:
         return _kappa_ends(tables, count, weights, tail)
 
-    return drawn_interval(whole, ends, count, level)
+    return drawn_interval(whole, ends, count)
 
 
 def _placed(

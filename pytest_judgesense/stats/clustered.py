@@ -50,6 +50,9 @@ with people show nothing of others.
 In a two-sided interval ``q = (1 + L) / 2``. One-sided bounds at L are computed alike with q = L.
 Fewer than two clusters say nothing of the spread between clusters: the result is ``None``.
 
+Every function takes a finite number for each unit, or columns of them, and the cluster of each. L
+is `LEVEL`; the result's ``at`` gives the bounds at any other level.
+
 References:
     D. B. Rubin (1981), The Annals of Statistics 9, 130-134 (Bayesian bootstrap).
     R. G. Miller (1974), Biometrika 61, 1-15 (the jackknife, and its pseudo-values).
@@ -70,10 +73,11 @@ from scipy.special import gammaincinv, ndtri, stdtrit
 from pytest_judgesense.estimate import Clustered, Ends
 from pytest_judgesense.stats.dirichlet import PROPORTION_METHOD, random_groups, share_bounds
 from pytest_judgesense.stats.inputs import (
+    LEVEL,
     Clusters,
-    checked_level,
+    check_within,
     cluster_codes,
-    cluster_totals,
+    cluster_sums,
     clustered_vector,
     first_positions,
     joint_codes,
@@ -83,8 +87,8 @@ _Ends: TypeAlias = tuple[float, float]
 
 _Vector: TypeAlias = NDArray[np.float64]
 
-# From columns of units to a number; with ``counts`` the units are unlike, and so often is each of
-# them there: it may be never.
+# From columns of units to a number, NaN where it is undefined; with ``counts`` the units are
+# unlike, and so often is each of them there: it may be never.
 Statistic: TypeAlias = Callable[..., float]
 
 # Clusters below which a skewed mean has no interval, and a statistic that no cluster changes.
@@ -96,26 +100,22 @@ _GROUPS: Final = 200  # in which it leaves out more
 _LEAST_SHAPE: Final = 0.5  # of a gamma variable whose far quantile bounds a mean from above
 
 
-def clustered_proportion(
-    values: ArrayLike, clusters: Clusters, level: float = 0.95
-) -> Clustered | None:
+def clustered_proportion(values: ArrayLike, clusters: Clusters) -> Clustered | None:
     """Interval of the mean of ``values`` by a Bayesian bootstrap over clusters.
 
     Args:
         values: units within [0, 1]: 0 and 1, or halves.
         clusters: cluster of each unit.
-        level: nominal coverage of the interval, and of each one-sided bound; above 0.5.
 
     Returns:
         The interval, its method `PROPORTION_METHOD`; ``effective_n`` is n_eff and ``design_effect``
         n / n_eff. ``None`` with fewer than two clusters.
 
     Raises:
-        ValueError: a value is outside [0, 1], lengths differ, or the level is none.
+        ValueError: a value is outside [0, 1], or lengths differ.
     """
-    checked_level(level, one_sided=True)
     vector, codes, count = clustered_vector(values, clusters)
-    _check_within(vector, 0.0, 1.0)
+    check_within(vector, 0.0, 1.0)
     if count < 2:
         return None
     share = float(vector.mean())
@@ -125,11 +125,10 @@ def clustered_proportion(
         n_eff = float(count)
     elif variance > 0:
         n_eff = min(n_eff, share * (1 - share) / variance)
-    sums, sizes = cluster_totals(vector, codes, count)
+    sums, sizes = cluster_sums([vector], codes, count)
     return clustered_by(
         PROPORTION_METHOD,
         lambda *levels: share_bounds(sums, sizes, levels),
-        level,
         clusters=count,
         design_effect=vector.size / n_eff,
         effective_n=n_eff,
@@ -137,20 +136,14 @@ def clustered_proportion(
 
 
 def clustered_mean(
-    values: ArrayLike,
-    clusters: Clusters,
-    level: float = 0.95,
-    lower: float | None = None,
-    upper: float | None = None,
+    values: ArrayLike, clusters: Clusters, within: _Ends | None = None
 ) -> Clustered | None:
     """Interval of the mean of ``values``, for differences and other reals.
 
     Args:
         values: finite reals.
         clusters: cluster of each unit.
-        level: nominal coverage of the interval, and of each one-sided bound; above 0.5.
-        lower: smallest possible value, if known.
-        upper: largest possible value, if known.
+        within: smallest and largest possible value, if both are known.
 
     Returns:
         The interval, its method `PROPORTION_METHOD` where both bounds are known, else
@@ -159,32 +152,29 @@ def clustered_mean(
         1; ``effective_n`` is n over it.
 
     Raises:
-        ValueError: a value is outside the bounds, lengths differ, or the level is none.
+        ValueError: a value is outside the bounds, or lengths differ.
     """
-    checked_level(level, one_sided=True)
     vector, codes, count = clustered_vector(values, clusters)
-    least, most = _bounds(lower, upper)
-    _check_within(vector, least, most)
+    least, most = within or (-math.inf, math.inf)
+    check_within(vector, least, most)
     if count < 2:
         return None
     mean, variance, effect = _linearised(vector, codes, count)
-    both = math.isfinite(least) and math.isfinite(most)
-    if both:
-        sums, sizes = cluster_totals((vector - least) / (most - least), codes, count)
+    if within:
+        sums, sizes = cluster_sums([(vector - least) / (most - least)], codes, count)
 
     def ends(*levels: float) -> list[_Ends]:
-        if both:
+        if within:
             return [
                 (least + (most - least) * low, least + (most - least) * high)
                 for low, high in share_bounds(sums, sizes, levels)
             ]
         reaches = [math.sqrt(variance) * float(stdtrit(count - 1, at)) for at in levels]
-        return [(max(least, mean - reach), min(most, mean + reach)) for reach in reaches]
+        return [(mean - reach, mean + reach) for reach in reaches]
 
     return clustered_by(
-        PROPORTION_METHOD if both else "clustered-t" if variance else "constant",
+        PROPORTION_METHOD if within else "clustered-t" if variance else "constant",
         ends,
-        level,
         clusters=count,
         design_effect=effect,
         effective_n=vector.size / effect,
@@ -192,46 +182,41 @@ def clustered_mean(
 
 
 def clustered_positive_mean(
-    values: ArrayLike, clusters: Clusters, level: float = 0.95, upper: float | None = None
+    values: ArrayLike, clusters: Clusters, upper: float = math.inf
 ) -> Clustered | None:
     """Interval of the mean of non-negative, skewed values, such as variances.
 
     Args:
         values: finite, at least 0.
         clusters: cluster of each unit.
-        level: nominal coverage of the interval, and of each one-sided bound; above 0.5.
-        upper: largest possible value, if known.
+        upper: largest possible value, infinite if none is known.
 
     Returns:
         The interval, its method ``clustered-gamma``, or ``exact-constant`` or ``constant`` where
         all values are one (see the module); ``None`` with fewer than `FEWEST_FOR_SKEW` clusters.
 
     Raises:
-        ValueError: a value is below 0 or above ``upper``, lengths differ, or the level is none.
+        ValueError: a value is below 0 or above ``upper``, or lengths differ.
     """
-    checked_level(level, one_sided=True)
     vector, codes, count = clustered_vector(values, clusters)
-    _, most = _bounds(0.0, upper)
-    _check_within(vector, 0.0, most)
+    check_within(vector, 0.0, upper)
     if count < FEWEST_FOR_SKEW:
         return None
     _, variance, effect = _linearised(vector, codes, count)
-    sums, sizes = cluster_totals(vector, codes, count)
-    value, bounded = float(vector[0]), math.isfinite(most)
+    sums, sizes = cluster_sums([vector], codes, count)
+    value, bounded = float(vector[0]), math.isfinite(upper)
 
     def ends(*levels: float) -> list[_Ends]:
         if variance:
-            return [_gamma_ends(sums, sizes, most, at) for at in levels]
+            return [_gamma_ends(sums, sizes, upper, at) for at in levels]
         if not bounded:
             return [(value, value)] * len(levels)
         unseen = share_bounds(np.zeros(count), np.ones(count), levels)
-        return [(value * (1 - high), value + (most - value) * high) for _, high in unseen]
+        return [(value * (1 - high), value + (upper - value) * high) for _, high in unseen]
 
-    method = "clustered-gamma" if variance else "exact-constant" if bounded else "constant"
     return clustered_by(
-        method,
+        "clustered-gamma" if variance else "exact-constant" if bounded else "constant",
         ends,
-        level,
         clusters=count,
         design_effect=effect,
         effective_n=vector.size / effect,
@@ -239,7 +224,7 @@ def clustered_positive_mean(
 
 
 def clustered_positive_statistic(
-    statistic: Statistic, columns: Sequence[NDArray[Any]], clusters: Clusters, level: float = 0.95
+    statistic: Statistic, columns: Sequence[NDArray[Any]], clusters: Clusters
 ) -> Clustered | None:
     """Interval of a smooth non-negative statistic that is not a mean, such as an index.
 
@@ -247,7 +232,6 @@ def clustered_positive_statistic(
         statistic: see `Statistic`; NaN where it is undefined.
         columns: numbers of each unit, each of shape (units,).
         clusters: cluster of each unit.
-        level: nominal coverage of the interval, and of each one-sided bound; above 0.5.
 
     Returns:
         The interval about the statistic of all units, its method ``jackknife-gamma``, or
@@ -255,11 +239,7 @@ def clustered_positive_statistic(
         clusters, or when the statistic of all units, or of all but one cluster, is not finite.
         More than 1,000 clusters are left out in 200 random groups (Wolter 2007, ch. 4), one after
         the other; the pseudo-values, and Student's quantile, are those of the groups.
-
-    Raises:
-        ValueError: the level is none.
     """
-    checked_level(level, one_sided=True)
     codes, count = cluster_codes(clusters)
     found = _left_out(statistic, columns, codes, count) if count >= FEWEST_FOR_SKEW else None
     if found is None:
@@ -276,7 +256,6 @@ def clustered_positive_statistic(
             (whole, whole) if constant else _gamma_ends(pseudo, np.ones(parts), math.inf, at)
             for at in levels
         ],
-        level,
         clusters=count,
         effective_n=float(count) if constant else None,
     )
@@ -286,29 +265,24 @@ def clustered_statistic(
     statistic: Statistic,
     columns: Sequence[NDArray[Any]],
     clusters: Clusters,
-    lower: float = -math.inf,
-    upper: float = math.inf,
+    within: _Ends = (-math.inf, math.inf),
 ) -> Clustered | None:
-    """Interval of a smooth statistic that is not a mean, such as a correlation.
+    """Interval of a smooth statistic that is not a mean, of any sign, such as a correlation.
 
     Args:
         statistic: as in `clustered_positive_statistic`.
         columns: as in `clustered_positive_statistic`.
         clusters: cluster of each unit.
-        lower: smallest possible value.
-        upper: largest possible value.
+        within: smallest and largest possible value.
 
     Returns:
         The interval, its method ``jackknife-t``, or ``constant`` where no cluster changes the
         statistic; ``None`` with fewer than three clusters, with fewer than `FEWEST_FOR_SKEW` of
         which none changes it, or where the statistic of all units, or of all but one cluster, is
-        not finite. More than 1,000 clusters are left out in 200 random
-        groups (Wolter 2007, ch. 4), one after the other: Student's quantile is that of the groups.
-
-    Raises:
-        ValueError: the bounds are not in order.
+        not finite. More than 1,000 clusters are left out in 200 random groups (Wolter 2007, ch. 4),
+        one after the other: Student's quantile is that of the groups.
     """
-    least, most = _bounds(lower, upper)
+    least, most = within
     codes, count = cluster_codes(clusters)
     found = _left_out(statistic, columns, codes, count) if count >= 3 else None
     if found is None:
@@ -325,7 +299,7 @@ def clustered_statistic(
         reaches = [float(stdtrit(parts - 1, at)) * error for at in levels]
         return [(max(least, whole - reach), min(most, whole + reach)) for reach in reaches]
 
-    return clustered_by("constant" if constant else "jackknife-t", ends, 0.95, clusters=count)
+    return clustered_by("constant" if constant else "jackknife-t", ends, clusters=count)
 
 
 def _left_out(
@@ -407,7 +381,6 @@ def _linearised(vector: _Vector, codes: NDArray[np.intp], count: int) -> tuple[f
 def clustered_by(
     method: str,
     ends: Callable[..., list[_Ends]],
-    level: float,
     *,
     clusters: int,
     design_effect: float | None = None,
@@ -416,29 +389,15 @@ def clustered_by(
     """The interval, from a function that returns the one-sided bounds at several levels."""
 
     def found() -> Ends:
-        two_sided, one_sided = ends((1 + level) / 2, level)
+        two_sided, one_sided = ends((1 + LEVEL) / 2, LEVEL)
         return Ends(*two_sided, *one_sided)
 
     return Clustered.later(
         found,
         method=method,
-        level=level,
+        level=LEVEL,
         clusters=clusters,
         design_effect=design_effect,
         effective_n=effective_n,
         at=lambda other: ends(other)[0],
     )
-
-
-def _bounds(lower: float | None, upper: float | None) -> _Ends:
-    least = -math.inf if lower is None else lower
-    most = math.inf if upper is None else upper
-    if not least < most:
-        raise ValueError(f"the lower bound lies below the upper one, found {lower!r} and {upper!r}")
-    return least, most
-
-
-def _check_within(vector: NDArray[np.float64], least: float, most: float) -> None:
-    if vector.size and not (least <= vector.min() and vector.max() <= most):
-        found = f"from {vector.min()} to {vector.max()}"
-        raise ValueError(f"values lie within [{least}, {most}], found values {found}")

@@ -68,7 +68,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
 from pytest_judgesense.stats.clustered import clustered_mean
-from pytest_judgesense.stats.inputs import Clusters, clustered_vector
+from pytest_judgesense.stats.inputs import Clusters, check_within, clustered_vector
 
 _Ends: TypeAlias = tuple[float, float]
 
@@ -196,9 +196,7 @@ def paired_difference(differences: ArrayLike, clusters: Clusters) -> Difference 
         ValueError: a difference is outside [-1, 1], or lengths differ.
     """
     vector, codes, count = clustered_vector(differences, clusters)
-    if np.abs(vector).max() > 1:
-        msg = f"differences lie between -1 and 1, found {vector[np.abs(vector).argmax()]!r}"
-        raise ValueError(msg)
+    check_within(vector, -1.0, 1.0)
     found = clustered_mean(vector, clusters)
     if found is None:
         return None

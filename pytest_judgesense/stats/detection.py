@@ -37,7 +37,7 @@ from scipy.special import ndtri
 
 from pytest_judgesense.estimate import Clustered, censored_end
 from pytest_judgesense.stats import dirichlet
-from pytest_judgesense.stats.inputs import Clusters, cluster_totals, clustered_vector
+from pytest_judgesense.stats.inputs import Clusters, check_within, cluster_sums, clustered_vector
 
 
 def d_prime(hits: float, signal_trials: int, false_alarms: float, noise_trials: int) -> float:
@@ -76,21 +76,19 @@ def clustered_d_prime(
 
     Returns:
         The interval, its method ``bayesian-cluster-bootstrap``; ``None`` with fewer than two
-        clusters, or where one cluster holds all trials of a kind.
+        clusters, or where one cluster holds all trials of a kind, or there are none.
 
     Raises:
-        ValueError: lengths differ, an answer is outside [0, 1], or there are no trials of a kind.
+        ValueError: lengths differ, or an answer is outside [0, 1].
     """
     values, codes, count = clustered_vector(answers, clusters)
     kind = np.asarray(signal, dtype=bool)
     if kind.shape != values.shape:
         msg = f"every answer has one kind of trial, found {values.size} answers, {kind.size} kinds"
         raise ValueError(msg)
-    if values.size and not (values.min() >= 0 and values.max() <= 1):
-        msg = f"answers lie within [0, 1], found values from {values.min()} to {values.max()}"
-        raise ValueError(msg)
-    hits, signals = cluster_totals(values[kind], codes[kind], count)
-    alarms, noises = cluster_totals(values[~kind], codes[~kind], count)
+    check_within(values, 0.0, 1.0)
+    hits, signals = cluster_sums([values[kind]], codes[kind], count)
+    alarms, noises = cluster_sums([values[~kind]], codes[~kind], count)
     n_s, n_n = int(signals.sum()), int(noises.sum())
     if count < 2 or (signals == n_s).any() or (noises == n_n).any():
         return None
@@ -98,8 +96,8 @@ def clustered_d_prime(
     whole = d_prime(float(hits.sum()), n_s, float(alarms.sum()), n_n)
 
     units, groups = dirichlet.drawn_units(count), dirichlet.grouped(codes, count)
-    hits, signals = cluster_totals(values[kind], groups[kind], units)
-    alarms, noises = cluster_totals(values[~kind], groups[~kind], units)
+    hits, signals = cluster_sums([values[kind]], groups[kind], units)
+    alarms, noises = cluster_sums([values[~kind]], groups[~kind], units)
 
     def ends(tail: float) -> tuple[float, float]:
         weights, pseudo = dirichlet.drawn_weights(units, tail, (dirichlet.PSEUDO_WEIGHT,))
@@ -114,7 +112,7 @@ def clustered_d_prime(
         upper = float(np.quantile(high, tail, method="higher"))
         return _opened(lower, most), _opened(upper, most)
 
-    found = dirichlet.drawn_interval(whole, ends, count, 0.95)
+    found = dirichlet.drawn_interval(whole, ends, count)
     return replace(found, lower=max(found.lower, -most), upper=min(found.upper, most))
 
 

@@ -74,6 +74,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import betaincinv, ndtri, stdtrit
 
 from pytest_judgesense.estimate import Clustered, Ends
+from pytest_judgesense.stats.inputs import LEVEL
 
 PROPORTION_METHOD: Final = "bayesian-cluster-bootstrap"
 PSEUDO_WEIGHT: Final = 0.55
@@ -248,7 +249,7 @@ def _draws(clusters: int) -> int:
 
 
 def drawn_interval(
-    whole: float, ends: Callable[[float], tuple[float, float]], clusters: int, level: float
+    whole: float, ends: Callable[[float], tuple[float, float]], clusters: int
 ) -> Clustered:
     """The interval of a statistic of drawn weights.
 
@@ -259,7 +260,6 @@ def drawn_interval(
         whole: the statistic as it is.
         ends: both ends at a one-sided level, as quantiles of draws.
         clusters: at least 2.
-        level: nominal coverage of the interval, and of each one-sided bound.
     """
 
     def bounds(at: float) -> tuple[float, float]:
@@ -271,13 +271,13 @@ def drawn_interval(
         return (-math.inf, math.inf) if out_of_reach else bounds(at)
 
     def found() -> Ends:
-        (lower, upper), (low, high) = bounds((1 + level) / 2), bounds(level)
+        (lower, upper), (low, high) = bounds((1 + LEVEL) / 2), bounds(LEVEL)
         return Ends(min(lower, low), max(upper, high), low, high)
 
     return Clustered.later(
         found,
         method=PROPORTION_METHOD,
-        level=level,
+        level=LEVEL,
         clusters=clusters,
         design_effect=None,
         effective_n=None,

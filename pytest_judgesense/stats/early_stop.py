@@ -57,10 +57,10 @@ from __future__ import annotations
 import math
 import random
 from collections import defaultdict
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
 from functools import lru_cache
-from typing import Final, Literal, TypeAlias
+from typing import Final, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -74,7 +74,8 @@ DISAGREEMENT: Final = 0.01  # maximum disagreement with the full run, under poli
 LOOKS: Final = 4  # under policy `confident`
 EARLY: Final = 0.5  # of a tail, spent before the last look
 
-Spending: TypeAlias = Literal["hwang-shih-decani", "obrien-fleming", "pocock"]
+# From the share of the clusters that were asked, and a tail, to how much of it may be spent so far.
+Spending: TypeAlias = Callable[[float, float], float]
 _Floats: TypeAlias = NDArray[np.float64]
 
 _BOLD, _NO_RUIN, _PRIOR_SPREAD = 1.6, 0.95, 0.4
@@ -167,12 +168,14 @@ def misses(scores: ArrayLike, sizes: ArrayLike, bar: float, level: float) -> NDA
     return np.asarray(wealth(-x, -(1 - bar) * m, bar * m, level) >= -math.log(level))
 
 
+def spent(t: float, tail: float) -> float:
+    """What Hwang, Shih and DeCani spend of a tail (see the module)."""
+    return tail * math.expm1(_GAMMA * t) / math.expm1(_GAMMA)
+
+
 @lru_cache(maxsize=1024)
 def look_tails(
-    fractions: tuple[float, ...],
-    tail: float,
-    early: float = EARLY,
-    spending: Spending = "hwang-shih-decani",
+    fractions: tuple[float, ...], tail: float, early: float = EARLY, spending: Spending = spent
 ) -> tuple[float, ...]:
     """The tail that each look may leave beyond its one-sided bound.
 
@@ -181,8 +184,8 @@ def look_tails(
             that has seen all of them leaves ``tail`` itself.
         tail: of the fixed design, below one half.
         early: part of the tail that looks before the last one may spend in sum.
-        spending: for comparison, ``obrien-fleming`` spends as that boundary would, and ``pocock``
-            ``log(1 + (e - 1) t)``.
+        spending: how much of a tail the looks so far may spend; another than `spent` for
+            comparison.
 
     Raises:
         ValueError: the fractions do not ascend within 0 and 1.
@@ -195,13 +198,13 @@ def look_tails(
     points, weights = np.polynomial.legendre.leggauss(_NODES)
     # What has not stopped: values of the Brownian motion, and their weights by its density.
     at, density = np.zeros(1), np.ones(1)
-    before, spent = 0.0, 0.0
+    before, so_far = 0.0, 0.0
     tails: list[float] = []
     for t in fractions:
         if t > 1 - _TINY:
             return (*tails, tail)
         step = math.sqrt(t - before)
-        left = max(_spent(t, early * tail, spending) - spent, 1e-300)
+        left = max(spending(t, early * tail) - so_far, 1e-300)
         far = _FARTHEST * math.sqrt(t)
 
         def excess(bound: float, at: _Floats, density: _Floats, step: float, left: float) -> float:
@@ -215,7 +218,7 @@ def look_tails(
             else 5 * far
         )
         tails.append(float(ndtr(-bound / math.sqrt(t))))
-        spent += left
+        so_far += left
         half = (bound + far) / 2
         new = half * (points + 1) - far
         steps = np.exp(-(((new[:, None] - at) / step) ** 2) / 2) / (step * math.sqrt(2 * math.pi))
@@ -226,14 +229,6 @@ def look_tails(
 def any_look_tail(fraction: float, tail: float) -> float:
     """The tail of a bound with a look after every cluster, at a share of the clusters."""
     return float(ndtr(ndtri(tail / 2) / math.sqrt(fraction)))
-
-
-def _spent(t: float, tail: float, spending: Spending) -> float:
-    if spending == "hwang-shih-decani":
-        return tail * math.expm1(_GAMMA * t) / math.expm1(_GAMMA)
-    if spending == "pocock":
-        return tail * math.log1p((math.e - 1) * t)
-    return 2 * float(ndtr(ndtri(tail / 2) / math.sqrt(t)))
 
 
 def adjusted(
@@ -333,7 +328,7 @@ def stops_on_bounds(
     looks: Sequence[int],
     level: float = 0.95,
     early: float = EARLY,
-    spending: Spending = "hwang-shih-decani",
+    spending: Spending = spent,
 ) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
     """The same under policy ``confident``; ``level`` is that of the bound, over all looks."""
     s = np.asarray(sums, dtype=np.int64)

@@ -1,8 +1,5 @@
 """Checks of arguments that all statistics of this package share.
 
-Arguments come from code, not from users, so a wrong one is a `ValueError` that says what was wrong,
-what was found and what was expected.
-
 A *level* is a nominal coverage. A one-sided bound at level L is the end of the two-sided
 interval at level ``1 - 2 (1 - L)``, which is why one-sided levels lie above 0.5.
 """
@@ -10,24 +7,15 @@ interval at level ``1 - 2 (1 - L)``, which is why one-sided levels lie above 0.5
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 Clusters: TypeAlias = Sequence[Hashable] | NDArray[Any]
 
-
-def checked_level(level: float, *, one_sided: bool = False) -> float:
-    """``level`` itself.
-
-    Raises:
-        ValueError: ``level`` does not lie strictly between 0, or 0.5 if it is ``one_sided``, and 1.
-    """
-    what, least = ("one-sided level", 0.5) if one_sided else ("level of confidence", 0)
-    if not least < level < 1:
-        raise ValueError(f"a {what} lies strictly between {least} and 1, found {level!r}")
-    return level
+# Of every interval, and of each of its one-sided bounds.
+LEVEL: Final = 0.95
 
 
 def finite_vector(values: ArrayLike) -> NDArray[np.float64]:
@@ -44,6 +32,17 @@ def finite_vector(values: ArrayLike) -> NDArray[np.float64]:
         msg = f"values are finite numbers, found {vector[at]} at position {at}; leave it out"
         raise ValueError(msg)
     return vector
+
+
+def check_within(vector: NDArray[np.float64], least: float, most: float) -> None:
+    """Check that the numbers lie within ``least`` to ``most``; there may be none.
+
+    Raises:
+        ValueError: a number lies outside.
+    """
+    if vector.size and not (least <= vector.min() and vector.max() <= most):
+        found = f"from {vector.min()} to {vector.max()}"
+        raise ValueError(f"values lie within [{least}, {most}], found values {found}")
 
 
 def cluster_codes(clusters: Clusters) -> tuple[NDArray[np.intp], int]:
@@ -112,12 +111,16 @@ def joint_codes(*codes: NDArray[Any]) -> NDArray[np.intp]:
     return place[joint]
 
 
-def cluster_totals(
-    values: NDArray[np.float64], codes: NDArray[np.intp], count: int
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Sum and number of the values of each cluster, shape (count,) each."""
-    sums = np.bincount(codes, weights=values, minlength=count).astype(np.float64)
-    return sums, np.bincount(codes, minlength=count).astype(np.float64)
+def cluster_sums(
+    columns: Sequence[ArrayLike], codes: ArrayLike, count: int
+) -> list[NDArray[np.float64]]:
+    """Sums of the columns by cluster and, last, the number of units; shape (count,) each.
+
+    ``codes``: the cluster of each unit.
+    """
+    at = np.asarray(codes, dtype=np.intp)
+    counted = (np.asarray(one, dtype=np.float64) for one in (*columns, np.ones(at.size)))
+    return [np.bincount(at, one, count).astype(np.float64) for one in counted]
 
 
 def clustered_vector(

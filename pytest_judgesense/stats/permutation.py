@@ -32,60 +32,41 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
-from dataclasses import dataclass
 from math import comb
 
 import numpy as np
 
 
-@dataclass(frozen=True, slots=True)
-class Exchangeability:
-    """What a permutation test within groups found.
-
-    Attributes:
-        disagreements: T, in pairs of a fresh and a recorded reply.
-        p_value: probability of T or more, if fresh and recorded replies are exchangeable.
-        groups: groups that were tested.
-        informative: those of them in which T could have had another value.
-    """
-
-    disagreements: int
-    p_value: float
-    groups: int
-    informative: int
-
-
-def exchangeability(
-    groups: Iterable[tuple[Sequence[Hashable], Sequence[Hashable]]],
-) -> Exchangeability:
+def p_of_exchange(groups: Iterable[tuple[Sequence[Hashable], Sequence[Hashable]]]) -> float:
     """Test whether fresh replies disagree with recorded ones more than these among themselves.
 
     Args:
         groups: the recorded and the fresh replies of each question, by category.
 
+    Returns:
+        The p-value: probability of T or more disagreements, in pairs of a fresh and a recorded
+        reply, if fresh and recorded replies are exchangeable.
+
     Raises:
         ValueError: a group has no recorded or no fresh reply.
     """
     whole = np.ones(1)
-    tested = informative = disagreements = least = 0
+    disagreements = least = 0
     for recorded, fresh in groups:
         if not recorded or not fresh:
             raise ValueError(
                 "a group has at least one recorded and one fresh reply, "
                 f"found {len(recorded)} and {len(fresh)}"
             )
-        tested += 1
         disagreements += sum(one != other for one in fresh for other in recorded)
         ways = _ways(recorded, fresh)
-        informative += len(ways) > 1
         least += min(ways)
         if len(ways) > 1:
             draws = comb(len(recorded) + len(fresh), len(fresh))
             part = [ways.get(total, 0) / draws for total in range(min(ways), max(ways) + 1)]
             whole = np.convolve(whole, part)
     beyond = disagreements - least
-    p_value = 1.0 if beyond == 0 else min(1.0, float(whole[beyond:].sum()))
-    return Exchangeability(disagreements, p_value, tested, informative)
+    return 1.0 if beyond == 0 else min(1.0, float(whole[beyond:].sum()))
 
 
 def _ways(recorded: Sequence[Hashable], fresh: Sequence[Hashable]) -> dict[int, int]:

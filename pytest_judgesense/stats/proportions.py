@@ -1,11 +1,11 @@
 r"""Intervals of one proportion of independent units.
 
-Wilson (score), with z the normal quantile of order ``(1 + level) / 2`` and p = k / n::
+Wilson (score), with z the normal quantile of order ``(1 + LEVEL) / 2`` and p = k / n::
 
     centre = (p + z^2 / 2n) / (1 + z^2 / n)
     half   = z / (1 + z^2 / n) * sqrt(p (1 - p) / n + z^2 / 4n^2)
 
-Clopper-Pearson (exact), with ``a = 1 - level`` and B(q; s, t) the beta quantile of order q::
+Clopper-Pearson (exact), with ``a = 1 - LEVEL`` and B(q; s, t) the beta quantile of order q::
 
     lower = B(a/2; k, n - k + 1)          upper = B(1 - a/2; k + 1, n - k)
 
@@ -21,51 +21,51 @@ References:
 from __future__ import annotations
 
 import math
+from typing import Final
 
 from scipy.special import betaincinv, ndtri
 
 from pytest_judgesense.estimate import Interval
-from pytest_judgesense.stats.inputs import checked_level
+from pytest_judgesense.stats.inputs import LEVEL
+
+_TAIL: Final = (1 - LEVEL) / 2  # beyond either end
 
 
-def wilson(count: float, n: int, level: float = 0.95) -> Interval:
+def wilson(count: float, n: int) -> Interval:
     """Wilson score interval of ``count`` out of ``n``.
 
     Args:
         count: units that count; may end in one half.
         n: units, at least 1.
-        level: nominal coverage.
 
     Raises:
-        ValueError: ``count`` is not within 0 and ``n``, ``n`` is 0, or the level is none.
+        ValueError: ``count`` is not within 0 and ``n``, or ``n`` is 0.
     """
     _check_count(count, n)
-    z = float(ndtri((1 + checked_level(level)) / 2))
+    z = float(ndtri((1 + LEVEL) / 2))
     share = count / n
     shrink = 1 + z * z / n
     centre = (share + z * z / (2 * n)) / shrink
     half = z / shrink * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n))
     lower = 0.0 if count == 0 else max(0.0, centre - half)
     upper = 1.0 if count == n else min(1.0, centre + half)
-    return Interval("wilson", lower, upper, level)
+    return Interval("wilson", lower, upper, LEVEL)
 
 
-def clopper_pearson(count: float, n: float, level: float = 0.95) -> Interval:
+def clopper_pearson(count: float, n: float) -> Interval:
     """Clopper-Pearson interval of ``count`` out of ``n``, both of which may be fractional.
 
     Args:
         count: units that count.
         n: units, above 0.
-        level: nominal coverage.
 
     Raises:
-        ValueError: ``count`` is not within 0 and ``n``, ``n`` is 0, or the level is none.
+        ValueError: ``count`` is not within 0 and ``n``, or ``n`` is 0.
     """
     _check_count(count, n)
-    tail = (1 - checked_level(level)) / 2
-    lower = 0.0 if count == 0 else float(betaincinv(count, n - count + 1, tail))
-    upper = 1.0 if count == n else float(betaincinv(count + 1, n - count, 1 - tail))
-    return Interval("clopper-pearson", lower, upper, level)
+    lower = 0.0 if count == 0 else float(betaincinv(count, n - count + 1, _TAIL))
+    upper = 1.0 if count == n else float(betaincinv(count + 1, n - count, 1 - _TAIL))
+    return Interval("clopper-pearson", lower, upper, LEVEL)
 
 
 def _check_count(count: float, n: float) -> None:

@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from pytest_judgesense.stats.dirichlet import chances_above
 
@@ -36,18 +36,6 @@ def drawn_counts(clusters: int, draws: int, seed: Sequence[int]) -> NDArray[np.i
         drawn += clusters * np.arange(len(part))[:, np.newaxis]
         part[:] = np.bincount(drawn.ravel(), minlength=part.size).reshape(part.shape)
     return counts
-
-
-def cluster_sums(
-    columns: Sequence[ArrayLike], codes: Sequence[int], clusters: int
-) -> list[_Floats]:
-    """Sums of the columns by cluster and, last, the number of units; shape (clusters,) each.
-
-    ``codes``: the cluster of each unit.
-    """
-    at = np.asarray(codes, dtype=np.intp)
-    counted = (np.asarray(one, dtype=np.float64) for one in (*columns, np.ones(at.size)))
-    return [np.bincount(at, one, clusters).astype(np.float64) for one in counted]
 
 
 def drawn_values(

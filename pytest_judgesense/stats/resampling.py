@@ -1,7 +1,7 @@
 """Percentile bootstrap of a mean over units, as published for JSS.
 
-Of B resamples of the mean, the interval runs from the quantile of order ``(1 - level) / 2`` to
-that of order ``(1 + level) / 2`` (linear between order statistics). Every draw comes from
+Of B resamples of the mean, the interval runs from the quantile of order ``(1 - LEVEL) / 2`` to
+that of order ``(1 + LEVEL) / 2`` (linear between order statistics). Every draw comes from
 ``numpy.random.default_rng(seed)``.
 
 Values that are all 0 or 1 need no indices: the sum of n draws with replacement from k ones among
@@ -22,60 +22,45 @@ from __future__ import annotations
 from typing import Final
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from pytest_judgesense.estimate import Interval
-from pytest_judgesense.stats.inputs import checked_level, finite_vector
+from pytest_judgesense.stats.inputs import LEVEL, finite_vector
 from pytest_judgesense.stats.proportions import wilson
 
 _BLOCK: Final = 1 << 20  # indices held at a time: 8 MiB
 
 
-def percentile_bootstrap(
-    values: ArrayLike, seed: int, resamples: int = 1000, level: float = 0.95
-) -> Interval:
+def percentile_bootstrap(values: ArrayLike, seed: int, resamples: int = 1000) -> Interval:
     """Percentile bootstrap interval of the mean of ``values``, units drawn independently.
 
     Args:
         values: finite reals, at least one; agreements (0 and 1) take a short way.
         seed: seed of the draws.
         resamples: number of resamples.
-        level: nominal coverage.
 
     Returns:
         The interval, ``percentile-bootstrap``; for a constant ``wilson`` (see the module).
 
     Raises:
-        ValueError: there are no values or no resamples, a value is not finite, or the level is
-            none.
+        ValueError: there are no values or no resamples, or a value is not finite.
     """
     vector = finite_vector(values)
     if vector.size < 1:
         raise ValueError("a bootstrap needs at least one value, found none")
     if resamples < 1:
         raise ValueError(f"a bootstrap needs at least one resample, found {resamples!r}")
-    tail = (1 - checked_level(level)) / 2
     if np.ptp(vector) == 0:
         if not 0 <= vector[0] <= 1:
-            return Interval("constant", float(vector[0]), float(vector[0]), level)
-        return wilson(float(vector[0]) * vector.size, vector.size, level)
+            return Interval("constant", float(vector[0]), float(vector[0]), LEVEL)
+        return wilson(float(vector[0]) * vector.size, vector.size)
     rng = np.random.default_rng(seed)
     if np.isin(vector, (0.0, 1.0)).all():
         means = rng.binomial(vector.size, vector.mean(), size=resamples) / vector.size
     else:
-        means = _resampled_means(vector, rng, resamples, _BLOCK)
-    lower, upper = np.quantile(means, (tail, 1 - tail))
-    return Interval("percentile-bootstrap", float(lower), float(upper), level)
-
-
-def _resampled_means(
-    values: NDArray[np.float64], rng: np.random.Generator, resamples: int, block: int
-) -> NDArray[np.float64]:
-    """Means of resampled values, ``block`` indices (or one row) at a time."""
-    rows = max(1, block // values.size)
-    means = np.empty(resamples)
-    for start in range(0, resamples, rows):
-        stop = min(start + rows, resamples)
-        drawn = rng.integers(0, values.size, size=(stop - start, values.size))
-        means[start:stop] = values[drawn].sum(axis=1) / values.size
-    return means
+        rows = max(1, _BLOCK // vector.size)
+        sizes = [min(rows, resamples - start) for start in range(0, resamples, rows)]
+        drawn = (rng.integers(0, vector.size, size=(size, vector.size)) for size in sizes)
+        means = np.concatenate([vector[at].sum(axis=1) / vector.size for at in drawn])
+    lower, upper = np.quantile(means, ((1 - LEVEL) / 2, (1 + LEVEL) / 2))
+    return Interval("percentile-bootstrap", float(lower), float(upper), LEVEL)

@@ -48,10 +48,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from pytest_judgesense.estimate import Clustered, Interval, censored_end, censored_value
 from pytest_judgesense.stats import dirichlet
-from pytest_judgesense.stats.inputs import Clusters, clustered_vector
+from pytest_judgesense.stats.inputs import LEVEL, Clusters, clustered_vector
 
 _TARGET: Final = 0.75  # rate of right answers that is to be reached
-_LEVEL: Final = 0.95  # coverage of the interval, and of each one-sided bound
 _RESAMPLES: Final = 1000
 _ROUNDING: Final = 1e-12  # a fit that misses the target by less than this reaches it
 
@@ -91,7 +90,7 @@ def detection_threshold(
         seed: of the paper's resamples.
 
     Raises:
-        ValueError: there are no calls, lengths differ, or a number is out of its range.
+        ValueError: there are no calls, lengths differ, or a step is not above 0.
     """
     values, codes, count = clustered_vector(correct, clusters)
     shown = np.asarray(steps, dtype=np.float64)
@@ -124,7 +123,7 @@ def detection_threshold(
         low = np.quantile(early, 1 - tail, method="lower")
         return float(low), float(np.quantile(late, tail, method="higher"))
 
-    found = dirichlet.drawn_interval(whole, ends, count, _LEVEL)
+    found = dirichlet.drawn_interval(whole, ends, count)
     lower, upper, end_flags = _shown(found.lower, found.upper, range_of)
     far, first = found.at, float(range_of[0])
     assert far is not None, "drawn weights give bounds at any level"
@@ -162,13 +161,13 @@ def _task_bootstrap(steps: _Vector, right: _Vector, calls: _Vector, seed: int) -
         fit = isotonic_fit(answers[row, there], asked[row, there])
         found[row] = threshold_of_curve(steps[there], fit)
     found.sort()
-    tail = (1 - _LEVEL) / 2
+    tail = (1 - LEVEL) / 2
     low = float(found[math.floor((_RESAMPLES - 1) * tail)])
     high = float(found[math.ceil((_RESAMPLES - 1) * (1 - tail))])
     if not low < high:
         return None
     lower, upper, _ = _shown(low, high, steps)
-    return Interval("task-bootstrap", lower, upper, _LEVEL)
+    return Interval("task-bootstrap", lower, upper)
 
 
 def isotonic_fit(right: _Vector, calls: _Vector) -> _Vector:

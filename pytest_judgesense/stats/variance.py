@@ -40,6 +40,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtri
 
+from pytest_judgesense.stats.inputs import LEVEL
+
 REPLICATE: Final = "replicate"
 
 # Components that are not seen in one recording may still be there, and a normal interval of a mean
@@ -201,17 +203,15 @@ def cheapest_split(
     choices: Mapping[str, Sequence[int]],
     *,
     scaled: str,
-    level: float = 0.95,
     fixed: Mapping[str, int] | None = None,
 ) -> Split | None:
     """The design of fewest calls whose mean has the normal interval of at most ``half_width``.
 
     Args:
         components: what the score varies by.
-        half_width: of the interval at ``level``; above 0.
+        half_width: of the interval at `LEVEL`; above 0.
         choices: numbers to choose from for factors (and `REPLICATE`).
         scaled: the factor whose number follows from the rest: the clusters.
-        level: two-sided level of the interval.
         fixed: numbers of further factors that stay as they are.
 
     Returns:
@@ -222,7 +222,7 @@ def cheapest_split(
     """
     if not half_width > 0:
         raise ValueError(f"a half-width is above 0, found {half_width!r}")
-    quantile = float(ndtri((1 + level) / 2))
+    quantile = float(ndtri((1 + LEVEL) / 2))
     wanted = (half_width / quantile) ** 2
     found = []
     names = [name for name in choices if name in components.levels or name == REPLICATE]

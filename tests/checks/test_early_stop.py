@@ -147,7 +147,7 @@ def test_an_outcome_that_was_not_decided_is_held() -> None:
 def test_what_curtailment_decides_the_rest_never_undoes(pattern: str, bar: float) -> None:
     """With a level at which no bet can win, a decided check has the outcome of the full run."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("pytest_judgesense.checks.early_stop.DISAGREEMENT", 1e-100)
+        patch.setattr("pytest_judgesense.stats.early_stop.DISAGREEMENT", 1e-100)
         whole = agreeing(pattern)
         check = declare_check("jss_floor", (bar,), {})
         full = judge_check(check, "s", estimate_all(cell(YES_NO, whole)), "estimate", 1.0)

@@ -87,7 +87,7 @@ def test_pairs_of_orders_are_those_of_the_judgments(
     of = pairs_of(answers)
     rows = of.order_pairs().positions.reshape(-1, 2).tolist()
     calls = of.judgments
-    assert [(calls[a], calls[b]) for a, b in rows] == of.both_orders(calls)
+    assert [(calls[a], calls[b]) for a, b in rows] == of.both_orders()
 
 
 def test_codes_count_from_the_first_and_nothing_is_below_them() -> None:

@@ -117,7 +117,7 @@ def test_the_jackknife_by_hand() -> None:
     assert found is not None
     reach = 4.302653 * math.sqrt(112 / 9)
     assert (found.lower, found.upper) == pytest.approx((4 - reach, 4 + reach), abs=1e-5)
-    clipped = clustered_statistic(ends_of, values, "abc", lower=0, upper=9)
+    clipped = clustered_statistic(ends_of, values, "abc", (0, 9))
     assert clipped is not None
     assert (clipped.lower, clipped.upper) == (0, 9)
     assert (clipped.lower_bound, clipped.upper_bound) == (0, 9)

@@ -129,5 +129,5 @@ def test_the_interval_is_ordered_and_changes_sign_with_the_roles(
 def test_malformed_trials_are_refused() -> None:
     with pytest.raises(ValueError, match="found 2 answers, 1 kinds"):
         clustered_d_prime([0, 1], [True], ["a", "b"])
-    with pytest.raises(ValueError, match="within \\[0, 1\\]"):
+    with pytest.raises(ValueError, match=r"within \[0\.0, 1\.0\]"):
         clustered_d_prime([0, 2], [True, False], ["a", "b"])

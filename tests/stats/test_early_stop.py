@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.special import ndtri
+from scipy.special import ndtr, ndtri
 
 from pytest_judgesense.stats.clustered import clustered_proportion
 from pytest_judgesense.stats.early_stop import (
@@ -137,11 +137,15 @@ def test_tails_are_those_of_lan_and_demets() -> None:
     """O'Brien-Fleming and Pocock spending of .025 at four even looks: the normal quantiles that
     gsDesign 3.6 (sfLDOF, sfLDPocock; k = 4, test.type = 1) prints, to the digits it prints.
     """
-    for spending, quantiles in (
-        ("obrien-fleming", (4.33, 2.96, 2.36)),
-        ("pocock", (2.37, 2.37, 2.36)),
-    ):
-        tails = look_tails(QUARTERS, 0.025, 1.0, spending)  # type: ignore[arg-type]
+
+    def obrien_fleming(t: float, tail: float) -> float:
+        return 2 * float(ndtr(ndtri(tail / 2) / math.sqrt(t)))
+
+    def pocock(t: float, tail: float) -> float:
+        return tail * math.log1p((math.e - 1) * t)
+
+    for spending, quantiles in ((obrien_fleming, (4.33, 2.96, 2.36)), (pocock, (2.37, 2.37, 2.36))):
+        tails = look_tails(QUARTERS, 0.025, 1.0, spending)
         assert [-float(ndtri(t)) for t in tails[:3]] == pytest.approx(quantiles, abs=0.005)
 
 

@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_judgesense.stats.inputs import (
-    checked_level,
     cluster_codes,
     clustered_vector,
     compact_codes,
@@ -16,18 +15,6 @@ from pytest_judgesense.stats.inputs import (
     first_positions,
     joint_codes,
 )
-
-
-@pytest.mark.parametrize("level", [0.0, 1.0, -0.1, 95.0, float("nan")])
-def test_a_level_lies_between_0_and_1(level: float) -> None:
-    with pytest.raises(ValueError, match="strictly between 0 and 1"):
-        checked_level(level)
-
-
-@pytest.mark.parametrize("level", [0.5, 0.05, 1.0, float("nan")])
-def test_a_one_sided_level_lies_above_one_half(level: float) -> None:
-    with pytest.raises(ValueError, match=r"strictly between 0\.5 and 1"):
-        checked_level(level, one_sided=True)
 
 
 @pytest.mark.parametrize(

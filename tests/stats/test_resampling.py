@@ -7,8 +7,9 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.stats import binom
 
+from pytest_judgesense.stats import resampling
 from pytest_judgesense.stats.proportions import wilson
-from pytest_judgesense.stats.resampling import _resampled_means, percentile_bootstrap
+from pytest_judgesense.stats.resampling import percentile_bootstrap
 
 HALVES = np.repeat([0.0, 0.5, 1.0], [6, 10, 14])
 
@@ -41,17 +42,19 @@ def test_the_seed_decides_the_draws(values: NDArray[np.float64]) -> None:
 
 
 @pytest.mark.parametrize("block", [1, 31, 7 * 30, 1 << 20])
-def test_the_size_of_a_block_does_not_change_the_draws(block: int) -> None:
-    means = _resampled_means(HALVES, np.random.default_rng(3), 50, block)
+def test_the_size_of_a_block_does_not_change_the_draws(
+    block: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(resampling, "_BLOCK", block)
+    interval = percentile_bootstrap(HALVES, seed=3, resamples=50)
     drawn = np.random.default_rng(3).integers(0, 30, size=(50, 30))
-    assert means == pytest.approx(HALVES[drawn].mean(axis=1))
+    ends = np.quantile(HALVES[drawn].mean(axis=1), (0.025, 0.975))
+    assert [interval.lower, interval.upper] == pytest.approx(ends)
 
 
 @pytest.mark.parametrize("value", [0.0, 0.5, 1.0])
 def test_a_constant_has_the_wilson_interval_in_its_place(value: float) -> None:
-    assert percentile_bootstrap(np.full(20, value), seed=0, level=0.9) == wilson(
-        20 * value, 20, 0.9
-    )
+    assert percentile_bootstrap(np.full(20, value), seed=0) == wilson(20 * value, 20)
 
 
 def test_a_constant_that_is_no_proportion_says_so() -> None:
@@ -72,5 +75,3 @@ def test_malformed_arguments_are_refused() -> None:
         percentile_bootstrap([], seed=0)
     with pytest.raises(ValueError, match="at least one resample"):
         percentile_bootstrap([0, 1], seed=0, resamples=0)
-    with pytest.raises(ValueError, match="level"):
-        percentile_bootstrap([0, 1], seed=0, level=1.0)

@@ -21,7 +21,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from operator import attrgetter
 from typing import Any, Final, NamedTuple
 
@@ -174,10 +173,8 @@ def estimates(cell: Cell) -> list[Estimate]:
     parts = [_Part(cell, {}, [tally for some in tallies.values() for tally in some])]
     if len(cell.templates) > 1:
         for template, some in tallies.items():
-            under_template = tuple(j for j in cell.judgments if j.trial.template == template)
-            parts.append(
-                _Part(replace(cell, judgments=under_template), {"prompt_style": template}, some)
-            )
+            under_template = cell.of(j for j in cell.judgments if j.trial.template == template)
+            parts.append(_Part(under_template, {"prompt_style": template}, some))
     first = cell.design.labels[0]
     return [
         *map(_instability, parts),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from itertools import combinations, zip_longest
 from operator import attrgetter
 from typing import Any
@@ -27,7 +26,7 @@ def _about(cell: Cell, condition: Mapping[str, Any]) -> Cell:
     pairs = {f"{a}-{b}": (a, b) for a, b in combinations(cell.templates, 2)}
     one = condition.get("prompt_style")
     prompts = pairs.get(str(condition.get("prompt_pair")), (one,) if one else cell.templates)
-    return replace(cell, judgments=tuple(j for j in cell.judgments if j.trial.template in prompts))
+    return cell.of(j for j in cell.judgments if j.trial.template in prompts)
 
 
 def _under_its_prompts(find: Find) -> Find:

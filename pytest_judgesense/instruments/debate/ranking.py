@@ -74,6 +74,7 @@ from pytest_judgesense.instruments.debate.measures import (
 from pytest_judgesense.instruments.debate.replies import holds_debates
 from pytest_judgesense.measures.cell import Cell, rate, unavailable
 from pytest_judgesense.stats.ranks import Standings, standings
+from pytest_judgesense.stats.redraw import drawn_counts
 from pytest_judgesense.trial import Judgment
 
 RESAMPLES: Final = 1000
@@ -330,9 +331,7 @@ def _resampled(rows: Floats, topics: Sequence[str], seed: int) -> Floats:
     codes = np.unique(topics, return_inverse=True)[1]
     count = int(codes.max()) + 1
     by_topic = np.stack([rows[:, codes == code].sum(axis=1) for code in range(count)], axis=1)
-    drawn = np.random.default_rng(seed).integers(0, count, size=(RESAMPLES, count))
-    drawn_rows = drawn + count * np.arange(RESAMPLES)[:, None]
-    times = np.bincount(drawn_rows.ravel(), minlength=RESAMPLES * count).reshape(RESAMPLES, count)
+    times = drawn_counts(count, RESAMPLES, [seed])
     summed: Floats = np.einsum("bk,ckx->bcx", times, by_topic)
     return summed
 

@@ -44,6 +44,7 @@ from operator import attrgetter
 from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pytest_judgesense.errors import InternalError
 from pytest_judgesense.estimate import Anew, Estimate, Missing
@@ -52,31 +53,33 @@ from pytest_judgesense.instruments.ladder import measures as of
 from pytest_judgesense.instruments.vacuum.measures import DARK_CURRENT
 from pytest_judgesense.measures import evidence
 from pytest_judgesense.measures.cell import (
+    VERDICT,
     Cell,
+    Groups,
     Units,
     answered,
     estimated,
-    no_preference,
     rate,
     unavailable,
 )
 from pytest_judgesense.measures.measure import Measure
-from pytest_judgesense.measures.order import DECOMPOSITION
-from pytest_judgesense.measures.rates import chosen_rate, tie_and_abstain_rate
+from pytest_judgesense.measures.order import decomposed, no_preference
+from pytest_judgesense.measures.rates import chosen_rate, right, tie_rates
 from pytest_judgesense.measures.shared import ABSTAIN_RATE
 from pytest_judgesense.stats.clustered import clustered_mean
 from pytest_judgesense.stats.detection import ceiling, censored_ends, clustered_d_prime, d_prime
 from pytest_judgesense.stats.threshold import detection_threshold
 from pytest_judgesense.trial import ABSTAIN, TIE, Condition, Judgment, slot_of_content
 
-# By the term of the decomposition.
-_TERMS: Final = {
-    "stable": of.STABLE_CROSS_SENSITIVITY,
-    "positional": of.POSITIONAL_FALSE_PREFERENCE,
-    "one_sided": of.ONE_SIDED_COMMIT,
-    "tied": of.NO_PREFERENCE,
-}
-_EQUAL: Final = (of.RAW_FALSE_PREFERENCE, *_TERMS.values(), of.OTHER_CONFLICT)
+# The false preference, the terms of `order.decomposed`, and the rest.
+_EQUAL: Final = (
+    of.RAW_FALSE_PREFERENCE,
+    of.STABLE_CROSS_SENSITIVITY,
+    of.POSITIONAL_FALSE_PREFERENCE,
+    of.ONE_SIDED_COMMIT,
+    of.NO_PREFERENCE,
+    of.OTHER_CONFLICT,
+)
 # By the content that is chosen: a filler is content 2 of its pair.
 _FILLERS: Final = {"2": of.FILLER_PREFERENCE, "1": of.PLAIN_PREFERENCE}
 _NO_STRICT_VACUUM: Final = (
@@ -84,10 +87,6 @@ _NO_STRICT_VACUUM: Final = (
 )
 _NOTHING: Final = "no pair of different quality was run"
 _ROUNDING: Final = 1e-9
-
-
-def _decides(judgment: Judgment) -> bool:
-    return not no_preference(judgment)
 
 
 def ladder_estimates(cell: Cell) -> list[Estimate]:
@@ -98,11 +97,11 @@ def ladder_estimates(cell: Cell) -> list[Estimate]:
         return [unavailable(measure, cell, reason) for measure in every]
     same = cell.where(subset="same")
     return [
-        *_same_quality(cell, cell.where(distance=0, subset="same"), {}),
+        *_same_quality(same.where(distance=0), {}),
         *_different_subsets(cell),
         *_fillers(cell),
-        *sensitivity_by_distance(cell, same, {}),
-        threshold_estimate(cell, same, {}),
+        *sensitivity_by_distance(same, {}),
+        threshold_estimate(same, {}),
     ]
 
 
@@ -112,10 +111,9 @@ def criterion_estimates(cell: Cell) -> list[Estimate]:
         return [unavailable(one, cell, reason) for one in (*of.EVERY, of.CRITERION_SHIFT)]
     estimates = []
     for arm in ("strict", "baseline"):
-        zero = cell.where(arm=arm, subset="same", distance=0)
-        estimates += _same_quality(cell, zero, {"arm": arm})
-        trials = cell.where(arm=arm, subset="same")
-        estimates += sensitivity_by_distance(cell, trials, {"arm": arm})
+        same = cell.where(arm=arm, subset="same")
+        estimates += _same_quality(same.where(distance=0), {"arm": arm})
+        estimates += sensitivity_by_distance(same, {"arm": arm})
     estimates.append(unavailable(DARK_CURRENT, cell, _NO_STRICT_VACUUM, {"arm": "strict"}))
     at: list[Condition] = [{}, *({"distance": d} for d in cell.values_of("distance"))]
     return [*estimates, *(_shift(cell, condition) for condition in at)]
@@ -140,64 +138,59 @@ def invalidity(cell: Cell) -> str | None:
     return f"{alone} of {len(pairs)} pairs were not run in both orders" if alone else None
 
 
-def _same_quality(
-    cell: Cell, judgments: Sequence[Judgment], condition: Condition
-) -> list[Estimate]:
-    pairs = cell.both_orders(judgments)
-    if not pairs:
+def _same_quality(cell: Cell, condition: Condition) -> list[Estimate]:
+    pairs = cell.order_pairs()
+    if not pairs.starts.size:
         reason = "same-quality pairs were not run in both orders"
-        if not judgments:
+        if not cell.judgments:
             reason = "no same-quality pair was run"
         return [unavailable(measure, cell, reason, condition) for measure in _EQUAL]
-    terms = [Units.collect(pairs, DECOMPOSITION[term]) for term in _TERMS]
-    every = (_both_calls(pairs), *terms, Units.collect(pairs, other_conflict))
+    terms = (*decomposed(cell, pairs), other_conflict(cell, pairs))
+    every = (_both_calls(cell, pairs), *(Units.at(cell, pairs, values) for values in terms))
     return [
         rate(measure, cell, units, condition) for measure, units in zip(_EQUAL, every, strict=True)
     ]
 
 
-def _both_calls(pairs: Sequence[tuple[Judgment, Judgment]]) -> Units:
+def _both_calls(cell: Cell, pairs: Groups) -> Units:
     """One unit a call, over complete pairs: a call without its partner counts as missing."""
-    whole = Units.collect(pairs, lambda *_: 0.0, weight=2)
-    complete = [call for pair in pairs if all(map(answered, pair)) for call in pair]
-    calls = Units.of_calls(complete, _decides)
-    return replace(whole, values=calls.values, clusters=calls.clusters, keys=calls.keys)
+    read = pairs.of_each(np.logical_and, cell.outcomes == VERDICT).astype(bool)
+    usable = np.zeros(len(cell.judgments), dtype=bool)
+    usable[pairs.subset(read).positions] = True
+    calls = Groups.of_rows(pairs.positions[:, None])
+    return Units.at(cell, calls, ~no_preference(cell)[pairs.positions], usable=usable)
 
 
-def other_conflict(ab: Judgment, ba: Judgment) -> float:
-    """The part of a canonical pair's false preference that the other terms do not explain."""
-    raw = (float(not no_preference(ab)) + float(not no_preference(ba))) / 2
-    stable, positional = DECOMPOSITION["stable"](ab, ba), DECOMPOSITION["positional"](ab, ba)
-    return raw - float(stable or positional) - float(DECOMPOSITION["one_sided"](ab, ba)) / 2
+def other_conflict(cell: Cell, pairs: Groups) -> NDArray[np.float64]:
+    """The part of each canonical pair's false preference that the other terms do not explain."""
+    raw = (~no_preference(cell)[pairs.positions]).reshape(-1, 2).mean(axis=1)
+    terms = decomposed(cell, pairs)
+    found: NDArray[np.float64] = raw - (terms.stable | terms.positional) - terms.one_sided / 2
+    return found
 
 
 def _different_subsets(cell: Cell) -> list[Estimate]:
     condition: Condition = {"subset": "different"}
-    judgments = cell.where(**condition)
-    if not judgments:
+    different = cell.where(**condition)
+    if not different.judgments:
         return []
-    return [
-        *_same_quality(cell, judgments, condition),
-        *tie_and_abstain_rate(cell, judgments, condition),
-    ]
+    return [*_same_quality(different, condition), *tie_rates(different, condition)]
 
 
 def _fillers(cell: Cell) -> list[Estimate]:
     """The choices between a text and the same padded with empty phrases (always content 2)."""
     condition: Condition = {"subset": "filler"}
-    judgments = cell.where(**condition)
-    if not judgments:
+    fillers = cell.where(**condition)
+    if not fillers.judgments:
         reason = "no filler control was run"
         return [unavailable(measure, cell, reason) for measure in _FILLERS.values()]
-    rates = [
-        chosen_rate(measure, cell, judgments, {}, content) for content, measure in _FILLERS.items()
-    ]
-    return [*rates, *tie_and_abstain_rate(cell, judgments, condition)]
+    rates = [chosen_rate(measure, fillers, {}, content) for content, measure in _FILLERS.items()]
+    return [*rates, *tie_rates(fillers, condition)]
 
 
 def _shift(cell: Cell, condition: Condition) -> Estimate:
     calls = cell.where(subset="same", **condition)
-    found = grouped(calls, attrgetter("trial.item", "trial.order", "trial.replicate"))
+    found = grouped(calls.judgments, attrgetter("trial.item", "trial.order", "trial.replicate"))
     by_arm = [{str(one.trial.condition.get("arm")): one for one in some} for some in found.values()]
     pairs = [(two["strict"], two["baseline"]) for two in by_arm if len(two) == 2]
     if not pairs:
@@ -217,64 +210,57 @@ def _shift(cell: Cell, condition: Condition) -> Estimate:
         condition,
         value=float(np.mean(units.values)),
         n=len(units.values),
-        clustered=clustered_mean(units.values, units.clusters, lower=-1.0, upper=1.0),
+        clustered=clustered_mean(units.values, units.clusters, (-1.0, 1.0)),
         missing=missing,
     )
 
 
-def sensitivity_by_distance(
-    cell: Cell, judgments: Sequence[Judgment], condition: Condition
-) -> list[Estimate]:
+def sensitivity_by_distance(cell: Cell, condition: Condition) -> list[Estimate]:
     """The rates at each distance and pooled, d' and tie rate at each distance."""
-    by_distance: dict[Any, list[Judgment]]
-    by_distance = grouped(judgments, lambda judgment: judgment.trial.condition["distance"])
-    at = [({**condition, "distance": d}, by_distance[d]) for d in sorted(by_distance)]
-    ties = [one for where, calls in at for one in tie_and_abstain_rate(cell, calls, where)]
-    better = [(where, calls) for where, calls in at if _distance(calls[0]) > 0]
+    distances = cell.values_of("distance")
+    at = [({**condition, "distance": d}, cell.where(distance=d)) for d in distances]
+    ties = [one for where, part in at for one in tie_rates(part, where)]
+    better = [(where, part) for where, part in at if float(where["distance"]) > 0]
     if not better:
         without = (*(measure for measure, _ in _RATES), ABSTAIN_RATE)
         return [*(unavailable(one, cell, _NOTHING, condition) for one in without), *ties]
-    pooled = [judgment for _, calls in better for judgment in calls]
+    pooled = cell.of(judgment for _, part in better for judgment in part.judgments)
     rates = []
     for measure, counts in _RATES:
-        decided = measure is of.TARGET_SENSITIVITY_DECISIVE
-        for where, calls in ((condition, pooled), *better):
-            units = Units.of_calls(filter(_decides, calls) if decided else calls, counts)
-            rates.append(rate(measure, cell, units, where, nothing="every reply was a tie"))
-    abstained = chosen_rate(ABSTAIN_RATE, cell, pooled, condition, ABSTAIN)
-    d_primes = (_d_prime(cell, calls, where) for where, calls in better)
-    return [*rates, abstained, *d_primes, *ties]
+        for where, part in ((condition, pooled), *better):
+            calls = part.every_call()
+            if measure is of.TARGET_SENSITIVITY_DECISIVE:
+                calls = calls.subset(~no_preference(part))
+            units = Units.at(part, calls, counts(part)[calls.positions])
+            rates.append(rate(measure, part, units, where, nothing="every reply was a tie"))
+    abstained = chosen_rate(ABSTAIN_RATE, pooled, condition, ABSTAIN)
+    return [*rates, abstained, *(_d_prime(part, where) for where, part in better), *ties]
 
 
-def _right(judgment: Judgment) -> bool:
-    return judgment.correct is True
+def _wrong(cell: Cell) -> NDArray[np.bool_]:
+    return ~right(cell) & ~no_preference(cell)
 
 
-def _wrong(judgment: Judgment) -> bool:
-    return judgment.correct is False and not no_preference(judgment)
-
-
-_RATES: Final[tuple[tuple[Measure, Callable[[Judgment], bool]], ...]] = (
-    (of.TARGET_SENSITIVITY, _right),
-    (of.TARGET_SENSITIVITY_DECISIVE, _right),
+_RATES: Final[tuple[tuple[Measure, Callable[[Cell], NDArray[np.bool_]]], ...]] = (
+    (of.TARGET_SENSITIVITY, right),
+    (of.TARGET_SENSITIVITY_DECISIVE, right),
     (of.WRONG_CHOICE, _wrong),
-    (of.MISS_BY_TIE, lambda judgment: judgment.chosen == TIE),
+    (of.MISS_BY_TIE, lambda cell: cell.having("chosen", TIE)),
 )
 
 
-def _d_prime(cell: Cell, judgments: Sequence[Judgment], condition: Condition) -> Estimate:
+def _d_prime(cell: Cell, condition: Condition) -> Estimate:
     """The d' of the calls at one distance: a signal is the better candidate in slot 1 (``A``)."""
-    units = Units.of_calls(judgments, lambda judgment: judgment.verdict == "A")
+    units = Units.of_calls(cell, cell.having("verdict", "A"))
     missing = units.missing(bounded=False)
-    signal = np.array([_signal(one) for one in judgments if answered(one)], dtype=bool)
-    first = units.values
+    asked, read = np.array([*map(_signal, cell.judgments)]), cell.outcomes == VERDICT
+    signal, first = asked[read], units.values
     if not signal.any() or signal.all():
         reason = "no verdict with the better candidate in each of the slots"
         return unavailable(of.D_PRIME, cell, reason, condition, missing=missing)
     hits, alarms = float(first[signal].sum()), float(first[~signal].sum())
     signals, noises = int(signal.sum()), int((~signal).sum())
-    lost = [_signal(one) for one in judgments if not answered(one)]
-    lost_signals, lost_noises = sum(lost), len(lost) - sum(lost)
+    lost_signals, lost_noises = int(asked[~read].sum()), int((~asked[~read]).sum())
     every = signals + lost_signals, noises + lost_noises
     interval = clustered_d_prime(first, signal, units.clusters)
     return estimated(
@@ -285,7 +271,9 @@ def _d_prime(cell: Cell, judgments: Sequence[Judgment], condition: Condition) ->
         n=first.size,
         clustered=interval,
         flags=censored_ends(interval, ceiling(signals, noises)) if interval else (),
-        anew=lambda: Anew(units.clusters, [first * signal, signal, first * ~signal], _d_primes),
+        anew=lambda: Anew(
+            units.cluster_names, [first * signal, signal, first * ~signal], _d_primes
+        ),
         # If all missing calls had erred, and if none had.
         missing=replace(
             missing,
@@ -306,10 +294,11 @@ def _signal(judgment: Judgment) -> bool:
     return slot_of_content(str(judgment.trial.label), judgment.trial.order) == "A"
 
 
-def threshold_estimate(cell: Cell, judgments: Iterable[Judgment], condition: Condition) -> Estimate:
+def threshold_estimate(cell: Cell, condition: Condition) -> Estimate:
     """The detection threshold over the calls at all distances above 0."""
-    calls = [judgment for judgment in judgments if _distance(judgment) > 0]
-    units = Units.of_calls(calls, _right)
+    calls = [judgment for judgment in cell.judgments if _distance(judgment) > 0]
+    part = cell.of(calls)
+    units = Units.of_calls(part, right(part))
     missing = units.missing(bounded=False)
     if not units.values.size:
         reason = f"all {units.dropped} units lack a verdict" if calls else _NOTHING

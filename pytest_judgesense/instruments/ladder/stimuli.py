@@ -25,7 +25,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, combinations
-from typing import ClassVar, Final, TypeAlias
+from typing import Final, TypeAlias
 
 from pydantic import Field, model_validator
 
@@ -77,11 +77,6 @@ class LadderTask(Form):
         return {"levels": self.levels, "rewordings": self.rewordings}
 
     @property
-    def alternative_texts(self) -> list[str]:
-        """The texts of equal length outside the chain."""
-        return [other.text for other in self.alternatives]
-
-    @property
     def asked(self) -> str:
         """The task as the judge reads it: the request, then the required elements."""
         return with_elements(self.task, self.elements)
@@ -115,7 +110,6 @@ class QuarterTask(Form):
     parted: int = Field(ge=1)
     parts: list[str] = Field(min_length=4, max_length=4)
     quarters: list[str] = Field(min_length=5, max_length=5)
-    alternative_texts: ClassVar[tuple[str, ...]] = ()
 
     @model_validator(mode="after")
     def _listed(self) -> QuarterTask:
@@ -182,9 +176,10 @@ def items_of(
 def _verify_task(task: _Task, where: str) -> None:
     for name, texts in task.chains.items():
         _verify_chain(f"{where}: the {name}", texts)
+    every = list(chain(*task.chains.values()))
     if isinstance(task, LadderTask):
         _verify_alternatives(task, where)
-    every = chain(*task.chains.values(), task.alternative_texts)
+        every += [other.text for other in task.alternatives]
     lengths = [len(text.split()) for text in every]
     if max(lengths) > _MOST_LONGER * min(lengths):
         raise SuiteError(

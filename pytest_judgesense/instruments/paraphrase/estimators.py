@@ -50,11 +50,7 @@ from pytest_judgesense.measures.cell import (
     unavailable,
 )
 from pytest_judgesense.measures.measure import Measure
-from pytest_judgesense.stats.agreement import (
-    clustered_kappa,
-    kappa_bounds,
-    table_kappa,
-)
+from pytest_judgesense.stats.agreement import clustered_kappa, kappa_bounds, table_kappa
 from pytest_judgesense.stats.resampling import percentile_bootstrap
 from pytest_judgesense.suites.suite import template_pairs
 from pytest_judgesense.trial import Condition, Judgment
@@ -73,12 +69,7 @@ def paraphrase_pairs(cell: Cell) -> list[Pair]:
 
     Pairs that reviewers find not equivalent are left out.
     """
-    return _judged(cell, pair_positions(cell)[0])
-
-
-def _judged(cell: Cell, rows: Positions) -> list[Pair]:
-    calls = cell.judgments
-    return [(calls[a], calls[b]) for a, b in rows.tolist()]
+    return [(a, b) for a, b in cell.judged(Groups.of_rows(pair_positions(cell)[0]))]
 
 
 def pair_positions(cell: Cell, *, every: bool = False) -> tuple[Positions, Positions]:
@@ -365,4 +356,4 @@ def flips_of_two_steps(cell: Cell, condition: Mapping[str, Any]) -> list[Pair]:
 def _differing(cell: Cell, said: Said) -> list[Pair]:
     pairs = _Compared(cell, pair_positions(cell)[0], said).complete
     first, second = said.codes[pairs].T
-    return _judged(cell, pairs[first != second])
+    return [(a, b) for a, b in cell.judged(Groups.of_rows(pairs[first != second]))]

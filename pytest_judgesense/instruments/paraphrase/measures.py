@@ -6,15 +6,8 @@ from functools import partial
 from typing import Final
 
 from pytest_judgesense.lazy import later
+from pytest_judgesense.measures import shared
 from pytest_judgesense.measures.measure import WORDINGS, Brief, Evidence, Measure
-from pytest_judgesense.measures.shared import (
-    AGREEMENT,
-    EXPECTED_AGREEMENT,
-    ORDER,
-    REPEAT_FLIP_RATE,
-    SOFT,
-    WITHOUT_VERDICT,
-)
 
 _here: Final = partial(later, "pytest_judgesense.instruments.paraphrase.estimators")
 _measure: Final = partial(
@@ -87,12 +80,12 @@ MEASURES: Final = (
     JSS_BINARY,
     WITHIN_ONE_AGREEMENT,
     KAPPA_QUADRATIC,
-    *ORDER,
-    AGREEMENT,
+    *shared.ORDER,
+    shared.AGREEMENT,
     # With several wordings, repeats are always reported: the flips without a change of wording.
-    REPEAT_FLIP_RATE.taken_by(later("pytest_judgesense.measures.rates", "repeat_flips")),
-    *WITHOUT_VERDICT,
+    shared.REPEAT_FLIP_RATE.taken_by(later("pytest_judgesense.measures.rates", "repeat_flips")),
+    *shared.WITHOUT_VERDICT,
     SOFT_JSS,
-    EXPECTED_AGREEMENT,
-    *SOFT,
+    shared.EXPECTED_AGREEMENT,
+    *shared.SOFT,
 )

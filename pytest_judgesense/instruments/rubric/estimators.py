@@ -166,8 +166,7 @@ def missing_grades(cell: Cell) -> list[Estimate]:
     """Grades that replies lack, of those asked for in the replies received."""
 
     def estimate(one: Cell, condition: Condition) -> list[Estimate]:
-        values, received = one.outcomes == UNPARSED, one.outcomes != FAILED
-        units = Units.at(one, one.every_call(), values, usable=received)
+        units = Units.of_calls(one, one.outcomes == UNPARSED, usable=one.outcomes != FAILED)
         return [rate(of.MISSING_GRADES, cell, units, condition)]
 
     return _of_parts(cell, estimate, whole=False)
@@ -197,7 +196,7 @@ def ceiling_share(cell: Cell) -> list[Estimate]:
         criteria, names = one.coded("criterion", lambda grade: grade.trial.id.rpartition(APART)[2])
         place = {word: code for code, word in enumerate(words)}
         highest = np.array([place.get(tops[name], len(words)) for name in names])
-        units = Units.at(one, one.every_call(), verdicts == highest[criteria])
+        units = Units.of_calls(one, verdicts == highest[criteria])
         return [rate(of.CEILING_SHARE, cell, units, condition)]
 
     return _of_parts(cell, estimate, whole=False)
@@ -221,10 +220,9 @@ def _statistic(
     if math.isnan(value):
         reason = undefined if clusters.size else _NO_GRADES
         return unavailable(measure, cell, reason, condition, missing=missing)
-    low, high = bounds
     interval = None  # a scale of one grade leaves nothing to vary
-    if low < high:
-        interval = clustered_statistic(statistic, columns, clusters, lower=low, upper=high)
+    if bounds[0] < bounds[1]:
+        interval = clustered_statistic(statistic, columns, clusters, bounds)
     return estimated(
         measure,
         cell,
@@ -392,7 +390,7 @@ def _on_other_tasks(cell: Cell, value: float) -> Clustered:
         high = shares[math.ceil((_DRAWS - 1) * level)]
         return min(value, float(low)), max(value, float(high))
 
-    return clustered_by("cluster-bootstrap", lambda *of: [*map(at, of)], 0.95, clusters=clusters)
+    return clustered_by("cluster-bootstrap", lambda *of: [*map(at, of)], clusters=clusters)
 
 
 # --- halo -----------------------------------------------------------------------------------------
@@ -587,7 +585,7 @@ def _bias_interval(most: int, values: _Floats, clusters: NDArray[np.int32]) -> C
     if found is None or found.method != "constant":
         return found
     # Rounding may leave a value a little above the scale.
-    return clustered_mean(np.clip(values, -most, most), clusters, lower=-most, upper=most)
+    return clustered_mean(np.clip(values, -most, most), clusters, (-most, most))
 
 
 def _mean(

@@ -79,8 +79,8 @@ class _Contrast(NamedTuple):
 
 def effect_row(head: Row, values: Floats, questions: Codes, most: float | None = 1.0) -> Row:
     """A mean with its clustered interval; ``most``: how far a value can be from 0."""
-    least = None if most is None else -most
-    found = clustered_mean(values, questions, lower=least, upper=most) if values.size else None
+    within = None if most is None else (-most, most)
+    found = clustered_mean(values, questions, within) if values.size else None
     return {
         **head,
         "value": float(values.mean()) if values.size else None,

@@ -40,15 +40,7 @@ from typing import Final
 import numpy as np
 
 from pytest_judgesense.estimate import Anew, Estimate, Missing
-from pytest_judgesense.instruments.temperature.measures import (
-    AGREEMENT_PARSED,
-    CONSISTENCY,
-    EFFECTS,
-    ERROR_RATE,
-    ERROR_RATE_BEFORE_REPAIR,
-    MAJORITY_AGREEMENT,
-    PAIRWISE_CONSISTENCY,
-)
+from pytest_judgesense.instruments.temperature import measures
 from pytest_judgesense.instruments.temperature.sweep import (
     FACTORS,
     FAILED,
@@ -104,12 +96,12 @@ def estimates(cell: Cell) -> list[Estimate]:
             group = _Group(sweep, series, rows, at, condition)
             for estimate in group.estimates(whole=set(keys) <= {"temperature"}):
                 found[estimate.measure].append(estimate)
-    effects = [_effect(sweep, series, outcome) for outcome in EFFECTS]
+    effects = [_effect(sweep, series, outcome) for outcome in measures.EFFECTS]
     return [*(one for some in found.values() for one in some), *effects]
 
 
 def _effect(sweep: Sweep, series: Series, outcome: str) -> Estimate:
-    cell, measure = sweep.cell, EFFECTS[outcome]
+    cell, measure = sweep.cell, measures.EFFECTS[outcome]
     if "temperature" not in sweep.levels:
         return unavailable(measure, cell, "no temperature is known")
     of, high = series.values[outcome], series.high
@@ -121,7 +113,7 @@ def _effect(sweep: Sweep, series: Series, outcome: str) -> Estimate:
         cell,
         value=float(values.mean()),
         n=values.size,
-        clustered=clustered_mean(values, questions, lower=-1.0, upper=1.0),
+        clustered=clustered_mean(values, questions, (-1.0, 1.0)),
         anew=lambda: Anew(
             [sweep.questions[code] for code in questions], [values], lambda total, n: total / n
         ),
@@ -150,14 +142,14 @@ class _Group:
         notes: tuple[str, ...] = ()
         if no_label:
             notes = (f"{no_label} judgments without a gold label left out",)
-        for measure, usable in ((AGREEMENT, received), (AGREEMENT_PARSED, parsed)):
+        for measure, usable in ((AGREEMENT, received), (measures.AGREEMENT_PARSED, parsed)):
             if asked.any() and not labelled.any():
                 yield self._none(measure, "the items have no labels")
             else:
                 yield self._of_calls(measure, labelled, usable, right, notes)
-        yield self._consistency(CONSISTENCY)
-        yield self._consistency(PAIRWISE_CONSISTENCY)
-        yield self._of_calls(ERROR_RATE, asked, received, unparsed)
+        yield self._consistency(measures.CONSISTENCY)
+        yield self._consistency(measures.PAIRWISE_CONSISTENCY)
+        yield self._of_calls(measures.ERROR_RATE, asked, received, unparsed)
         if whole:
             if repair.any():
                 untouched = int((parsed & (repair == 0)).sum())
@@ -166,7 +158,9 @@ class _Group:
                     f"{untouched} well-formed replies left as they were",
                 )
                 before = unparsed | (repair > 0)
-                yield self._of_calls(ERROR_RATE_BEFORE_REPAIR, asked, received, before, notes)
+                yield self._of_calls(
+                    measures.ERROR_RATE_BEFORE_REPAIR, asked, received, before, notes
+                )
             yield from map(self._majority, VOTERS)
         if not self.condition:
             yield self._of_calls(UNPARSED_RATE, asked, received, unparsed)
@@ -245,14 +239,14 @@ class _Group:
         """Whether one slot answers everything, and not because it is right throughout."""
         sweep = self.sweep
         rows = self.rows[sweep.state[self.rows] == VERDICT]
-        slots = sweep.slot[rows]
+        slots = sweep.cell.verdicts[rows]
         if not slots.size or slots.min() != slots.max():
             return False
         several = np.ptp(sweep.question[rows]) > 0
         return bool(several and (sweep.content[rows] != sweep.gold[rows]).any())
 
     def _majority(self, k: int) -> Estimate:
-        series, measure = self.series, MAJORITY_AGREEMENT
+        series, measure = self.series, measures.MAJORITY_AGREEMENT
         condition = {**self.condition, "k": k}
         asked = self.at[series.labelled[self.at] & series.alive[self.at]]
         replies = series.votes[asked].sum(axis=1)

@@ -28,11 +28,7 @@ import numpy as np
 from pytest_judgesense.errors import printable
 from pytest_judgesense.estimate import number_text
 from pytest_judgesense.instruments.temperature.analytic import share_row
-from pytest_judgesense.instruments.temperature.effects import (
-    ALL,
-    attribution_tables,
-    effect_tables,
-)
+from pytest_judgesense.instruments.temperature.effects import ALL, attribution_tables, effect_tables
 from pytest_judgesense.instruments.temperature.measures import EFFECTS
 from pytest_judgesense.instruments.temperature.sweep import (
     COVARIATES,

@@ -20,11 +20,7 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from pytest_judgesense.measures.cell import (
-    Cell,
-    comparable,
-    once_a_cell,
-)
+from pytest_judgesense.measures.cell import Cell, comparable, once_a_cell
 from pytest_judgesense.stats.inputs import compact_codes, first_positions, joint_codes
 from pytest_judgesense.trial import Condition, Judgment, content_of_slot
 
@@ -55,8 +51,8 @@ class Sweep:
         reasons: the reasons of replies without a verdict, and of failed calls.
         levels: for each factor and source that occurs its values in order, and their codes.
         keys: ids of the trials; none beyond `_MOST_PAIRED` judgments.
-        content: code of the content that was judged better, ``gold`` of the one that is, ``slot``
-            of the verdict in the judge's terms, ``reason`` of what was said; -1 without one.
+        content: code of the content that was judged better, ``gold`` of the one that is,
+            ``reason`` of what was said; -1 without one.
         question: code of the cluster, ``series`` of the series.
         repair: calls that were made to repair malformed replies; 0 where there were none.
         stratum: code of what a series shares with those of other temperatures: its question, its
@@ -71,7 +67,6 @@ class Sweep:
     state: Codes
     content: Codes
     gold: Codes
-    slot: Codes
     question: Codes
     series: Codes
     replicate: Codes
@@ -212,7 +207,6 @@ def sweep_of(cell: Cell) -> Sweep:
         state,
         np.array([*map(contents.index, words), -1])[said],
         np.array([*map(contents.index, labels), -1])[gold],
-        cell.verdicts.astype(np.intp),
         question.astype(np.intp),
         joint_codes(*asked, gold_of, temperature),
         np.array(replicates, dtype=np.intp)[replicate],

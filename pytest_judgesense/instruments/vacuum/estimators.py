@@ -11,9 +11,10 @@ from __future__ import annotations
 
 from pytest_judgesense.estimate import Estimate
 from pytest_judgesense.instruments.vacuum.measures import DARK_CURRENT
-from pytest_judgesense.measures.cell import Cell, Units, no_preference, rate
-from pytest_judgesense.measures.rates import tie_and_abstain_rate
-from pytest_judgesense.trial import Condition, Judgment
+from pytest_judgesense.measures.cell import Cell, Units, rate
+from pytest_judgesense.measures.order import no_preference
+from pytest_judgesense.measures.rates import tie_rates
+from pytest_judgesense.trial import Condition
 
 
 def estimates(cell: Cell) -> list[Estimate]:
@@ -22,14 +23,17 @@ def estimates(cell: Cell) -> list[Estimate]:
     That of the baseline prompt is *the* dark current, and names no arm.
     """
     parts = parts_of(cell)
-    whole = [(calls, at) for calls, at in parts if "category" not in at]
+    whole = [(part, at) for part, at in parts if "category" not in at]
     return [
-        *(rate(DARK_CURRENT, cell, Units.of_calls(calls, _decides), at) for calls, at in parts),
-        *(one for calls, at in whole for one in tie_and_abstain_rate(cell, calls, at)),
+        *(
+            rate(DARK_CURRENT, part, Units.of_calls(part, ~no_preference(part)), at)
+            for part, at in parts
+        ),
+        *(one for part, at in whole for one in tie_rates(part, at)),
     ]
 
 
-def parts_of(cell: Cell) -> list[tuple[list[Judgment], Condition]]:
+def parts_of(cell: Cell) -> list[tuple[Cell, Condition]]:
     """The judgments under each prompt, whole and by category, with their conditions."""
     arms: list[Condition] = [{"arm": arm} for arm in cell.values_of("arm")] or [{}]
     categories: list[Condition] = [{"category": one} for one in cell.values_of("category")]
@@ -38,7 +42,3 @@ def parts_of(cell: Cell) -> list[tuple[list[Judgment], Condition]]:
         (cell.where(**at), {k: v for k, v in at.items() if (k, v) != ("arm", "baseline")})
         for at in asked
     ]
-
-
-def _decides(judgment: Judgment) -> bool:
-    return not no_preference(judgment)

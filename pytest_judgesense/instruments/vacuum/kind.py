@@ -12,12 +12,6 @@ from pytest_judgesense.lazy import later
 from pytest_judgesense.profile import Word, some
 from pytest_judgesense.registry import SuiteKind
 from pytest_judgesense.sections import Report
-from pytest_judgesense.trial import ABSTAIN, TIE, Judgment
-
-
-def _prefers(judgment: Judgment) -> float:
-    return float(judgment.verdict is not None and judgment.chosen not in (TIE, ABSTAIN))
-
 
 KINDS: Final = (
     SuiteKind(
@@ -25,7 +19,7 @@ KINDS: Final = (
         later("pytest_judgesense.instruments.vacuum.stimuli", "VACUUM"),
         MEASURES,
         call_measure=DARK_CURRENT.name,
-        call_score=_prefers,
+        call_score=later("pytest_judgesense.measures.evidence", "prefers"),
     ),
 )
 REPORT: Final = Report(

@@ -23,8 +23,8 @@ def estimates(cell: Cell) -> list[Estimate]:
     """Soft dark current, pooled and by category, under each prompt; the baseline's has no arm."""
     parts = parts_of(cell) if taken(cell) else []
     return [
-        soft_rate(SOFT_DARK_CURRENT, cell, ((one,) for one in calls), preference, at)
-        for calls, at in parts
+        soft_rate(SOFT_DARK_CURRENT, part, ((one,) for one in part.judgments), preference, at)
+        for part, at in parts
     ]
 
 

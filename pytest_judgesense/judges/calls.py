@@ -22,7 +22,6 @@ from pytest_judgesense.judges.prompts import judge_for_suite, render_messages, r
 from pytest_judgesense.judges.providers.base import Reply
 from pytest_judgesense.judges.spec import JudgeSpec, prompts_digest
 from pytest_judgesense.judges.statuses import refusal
-from pytest_judgesense.judges.traffic import summed
 from pytest_judgesense.replies import parse_reply
 from pytest_judgesense.replies.probabilities import probabilities
 from pytest_judgesense.suites.kind import ParsedReply, Question
@@ -33,6 +32,7 @@ from pytest_judgesense.trial import (
     Outcome,
     Trial,
     Unparsed,
+    Usage,
     Verdict,
     content_of_slot,
 )
@@ -148,7 +148,7 @@ def judgment_of(suite: Suite, judge: JudgeSpec, trial: Trial, answer: Answer) ->
         outcome=outcome,
         chosen=_chosen(suite, trial, outcome),
         reply="\n\n".join(said) if said else None,
-        usage=summed(reply.usage for reply in given),
+        usage=Usage.summed(reply.usage for reply in given),
         latency_s=answer.latency_s,
         detail=detail,
         **_probabilities_of(suite, judge, replies, outcome),

@@ -16,7 +16,8 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Final
 
-from pytest_judgesense.errors import LimitReached, printable
+from pytest_judgesense.errors import LimitReached
+from pytest_judgesense.layout import excerpt
 from pytest_judgesense.suites.planning import trial_order
 from pytest_judgesense.trial import Judgment, Unparsed, Verdict
 
@@ -153,13 +154,8 @@ def _lines(judgments: Iterable[Judgment]) -> list[str]:
     lines = []
     for one in unread[:_MOST_SHOWN]:
         assert not isinstance(one.outcome, Verdict), "those with a verdict are left out"
-        parts = [one.trial.id, _cut(one.outcome.reason)]
+        parts = [one.trial.id, excerpt(one.outcome.reason, _LONGEST)]
         if isinstance(one.outcome, Unparsed):
-            parts.append(_cut(one.reply or "") or "(nothing)")
+            parts.append(excerpt(one.reply or "", _LONGEST) or "(nothing)")
         lines.append(": ".join(parts))
     return lines
-
-
-def _cut(text: str) -> str:
-    said = printable(" ".join(text.split()))
-    return said if len(said) <= _LONGEST else f"{said[: _LONGEST - 3]}..."

@@ -30,7 +30,7 @@ from pytest_judgesense.judges.resolving import declared_judges, resolve_judges
 from pytest_judgesense.judges.spec import JudgeFunction, JudgeSpec
 from pytest_judgesense.judges.throttle import CONCURRENCY, Deadline, Limits, Throttle
 from pytest_judgesense.judges.trust import Trust
-from pytest_judgesense.measurement import Measurement, Mode
+from pytest_judgesense.measurement import Asking, Measurement, Mode
 from pytest_judgesense.measurement import measure as measured
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.output import replace_text
@@ -186,21 +186,16 @@ def measure(
                 paths = {name: recordings / f"{name}.jsonl" for name in suite.recordings}
                 for _, path in sorted(paths.items()):
                     stack.enter_context(recording_alone(path, Recorder.here()))
-            return measured(
-                judge,
-                suite,
-                paths,
-                loop,
-                mode=mode,
-                seed=seed,
+            asking = Asking(
+                trust=trust,
                 concurrency=concurrency,
                 throttle=Throttle(judge, concurrency, limits=Limits(deadline)),
                 how_to_record='record it: the same call of measure with mode="record"',
                 registry=registry,
-                trust=trust,
                 max_unparsed=max_unparsed,
                 max_unparsed_set_by="max_unparsed={}",
             )
+            return measured(judge, suite, paths, loop, mode=mode, seed=seed, asking=asking)
 
     stop = deadline.interrupt if mode == "record" else None
     with closing(AskingLoop(on_interrupt=stop)) as loop:

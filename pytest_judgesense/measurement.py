@@ -313,9 +313,8 @@ def measure(
         stop=stop,
     )
     if any(section.source for section in registry.sections):
-        made.part(
-            registry.shown("summary")
-        )  # a plugin's section that fails is an error of this measurement
+        # A plugin's section that fails is an error of this measurement.
+        made.part(registry.shown("summary"))
     return made
 
 

@@ -125,7 +125,8 @@ class SessionBudget(Limits):
         from filelock import Timeout
 
         try:
-            self._between.acquire()
+            with self._between:
+                yield
         except Timeout as error:
             raise LimitReached(
                 "the limits of the session cannot be kept",
@@ -133,10 +134,6 @@ class SessionBudget(Limits):
                 expected="workers that note a call within moments",
                 remedy="end that process, which may have been stopped, and run again",
             ) from error
-        try:
-            yield
-        finally:
-            self._between.release()
 
 
 def _unpriced(spec: JudgeSpec) -> LimitReached:

@@ -106,12 +106,6 @@ class FirstReplies:
     def _all_fail(self) -> bool:
         return len(self._failed) >= _FAILING * self._most
 
-    @property
-    def _what_remains(self) -> str:
-        if self._recording:
-            return "recorded replies are kept"
-        return "live replies are kept with --judge-save-live alone"
-
     def _limit(self) -> LimitReached:
         if self._all_fail:
             return LimitReached(
@@ -124,6 +118,9 @@ class FirstReplies:
             )
         shown = _LINE_BREAK.join(_lines(self._unread))
         named = f" ({', '.join(self._verdicts)})" if self._verdicts else ""
+        kept = "recorded replies are kept"
+        if not self._recording:
+            kept = "live replies are kept with --judge-save-live alone"
         before = ""
         if self._recorded:
             # A function that makes no request is not run for what is recorded, changed or not.
@@ -135,7 +132,7 @@ class FirstReplies:
             found=shown,
             expected=f"a verdict{named} in at least one of them; otherwise asking stops",
             remedy="fix the prompt, the function or [space] names of the suite, and run again: "
-            f"{self._what_remains}{before}; {self._setting.format(0)} turns this limit off",
+            f"{kept}{before}; {self._setting.format(0)} turns this limit off",
         )
 
 

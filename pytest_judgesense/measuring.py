@@ -38,7 +38,9 @@ from pytest_judgesense.registry import Registry
 from pytest_judgesense.report.assembly import datasheet_text, sheet_of
 from pytest_judgesense.report.evidence import Evidence
 from pytest_judgesense.report.log import log_lines
+from pytest_judgesense.report.notebook import notebook_html
 from pytest_judgesense.report.rows import estimate_rows
+from pytest_judgesense.report.summary import quiet_lines, summary_lines
 from pytest_judgesense.report.view import view_of
 from pytest_judgesense.suites.builtin import builtin_suites, cassettes_in, suite_file
 from pytest_judgesense.suites.loading import load_suite
@@ -100,19 +102,13 @@ class MeasuredDatasheet(Datasheet):
         replace_text(path, text)
 
     def __repr__(self) -> str:
-        from pytest_judgesense.report.summary import quiet_lines
-
         return f"<{type(self).__name__} {'; '.join(quiet_lines(view_of(self, self.registry)))}>"
 
     def __str__(self) -> str:
-        from pytest_judgesense.report.summary import summary_lines
-
         return "\n".join(summary_lines(view_of(self, self.registry), more=False))
 
     def _repr_html_(self) -> str:
         """The verdicts and pooled estimates, as a notebook shows them."""
-        from pytest_judgesense.report.notebook import notebook_html
-
         return notebook_html(view_of(self, self.registry))
 
 

@@ -18,7 +18,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tenacity import wait_random_exponential
 
 from pytest_judgesense.cassettes.cassette import Cassette, Mode
 from pytest_judgesense.cassettes.exchange import NO_RESPONSE
@@ -199,7 +198,8 @@ def provider() -> Iterator[Provider]:
 @pytest.fixture(autouse=True)
 def _short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
     # The policy's waits in hundredths: 0.5 s becomes 5 ms.
-    monkeypatch.setattr(throttle_module, "_backoff", wait_random_exponential(0.005, max=0.3))
+    monkeypatch.setattr(throttle_module, "_FIRST_WAIT_S", 0.005)
+    monkeypatch.setattr(throttle_module, "_LONGEST_WAIT_S", 0.3)
 
 
 @pytest.fixture

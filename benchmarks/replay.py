@@ -36,7 +36,7 @@ from pytest_judgesense.errors import MissingRecording
 from pytest_judgesense.instruments.debate.stimuli import DEBATE
 from pytest_judgesense.instruments.paraphrase.stimuli import PARAPHRASE
 from pytest_judgesense.judges.calls import renderer
-from pytest_judgesense.judges.client import Client, open_client
+from pytest_judgesense.judges.client import Client, one_call, open_client
 from pytest_judgesense.judges.prompts import judge_for_suite, render_messages
 from pytest_judgesense.judges.providers.builtin import BUILT_IN
 from pytest_judgesense.judges.resolving import judge_from_name
@@ -277,7 +277,7 @@ def replaying(
     def replay() -> None:
         nonlocal read
         for trial, messages in islice(left, TRIALS_A_PART):
-            answer = client.replay(trial.id, messages, trial.replicate)
+            answer = client.replay(trial.id, one_call(messages, trial.replicate))
             read += judgment_of(suite, judge, trial, answer).verdict is not None
 
     def end() -> None:

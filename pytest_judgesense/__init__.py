@@ -7,7 +7,8 @@ judges by their outcomes on the same trials and gives the ranks that each may ha
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from pytest_judgesense.judges.table import Judge
@@ -18,19 +19,15 @@ __version__ = "0.1.0"
 
 __all__ = ["Judge", "__version__", "compare_judges", "measure"]
 
+# pytest imports this package in every run, so heavy modules are imported only when used.
+_MODULES: Final = {
+    "Judge": "pytest_judgesense.judges.table",
+    "compare_judges": "pytest_judgesense.stats.ranks",
+    "measure": "pytest_judgesense.measuring",
+}
+
 
 def __getattr__(name: str) -> Any:
-    # pytest imports this package in every run, so heavy modules are imported only when used.
-    if name == "Judge":
-        from pytest_judgesense.judges.table import Judge
-
-        return Judge
-    if name == "compare_judges":
-        from pytest_judgesense.stats.ranks import compare_judges
-
-        return compare_judges
-    if name == "measure":
-        from pytest_judgesense.measuring import measure
-
-        return measure
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_MODULES[name]), name)

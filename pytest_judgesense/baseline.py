@@ -29,6 +29,7 @@ from pytest_judgesense.checks.regression import Side
 from pytest_judgesense.datasheet import digest, text_of
 from pytest_judgesense.errors import LogError, UsageError
 from pytest_judgesense.files import read_text
+from pytest_judgesense.grouping import grouped
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.limits import json_value
 from pytest_judgesense.measures.cell import Cell
@@ -90,9 +91,7 @@ def baseline_text(
     of the judgment log; ``stimuli``, the `stimuli_digest`.
     """
     known = {(part["sheet"]["judge"], part["sheet"]["suite"]): part for part in parts}
-    judges: dict[str, list[Mapping[str, Any]]] = {}
-    for slug, suite in sorted(known):
-        judges.setdefault(slug, []).append(known[slug, suite])
+    judges = grouped((known[key] for key in sorted(known)), lambda part: part["sheet"]["judge"])
     entries = [
         f'{{"identity": {_json(of_judge[0]["sheet"]["identity"])},\n"suites": [\n'
         + ",\n".join(map(_suite_text, of_judge))

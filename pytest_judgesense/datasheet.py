@@ -14,7 +14,7 @@ from typing import Any, Final, Literal
 
 from pytest_judgesense.estimate import Estimate
 from pytest_judgesense.grouping import grouped
-from pytest_judgesense.trial import Failed, Judgment
+from pytest_judgesense.trial import Failed, Judgment, Usage
 
 # Settings besides prompts and temperature that limit what a judge can reply.
 _BUDGETS: Final = ("max_tokens", "reasoning")
@@ -45,10 +45,8 @@ class Calls:
     def of(cls, judgments: Sequence[Judgment], *, made: int = 0, retried: int = 0) -> Calls:
         """The calls behind ``judgments``: ``made`` in this session, the others replayed."""
         failed = sum(isinstance(judgment.outcome, Failed) for judgment in judgments)
-        usages = [one.usage for one in judgments]
-        prompts = [n for one in usages if (n := one.prompt_tokens) is not None]
-        completions = [n for one in usages if (n := one.completion_tokens) is not None]
-        tokens = (sum(counts) if counts else None for counts in (prompts, completions))
+        used = Usage.summed(judgment.usage for judgment in judgments)
+        tokens = used.prompt_tokens, used.completion_tokens
         return cls(made, len(judgments) - made, retried, failed, *tokens)
 
     def __add__(self, other: Calls) -> Calls:

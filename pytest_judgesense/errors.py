@@ -26,6 +26,7 @@ breaks.
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 import unicodedata
@@ -96,6 +97,13 @@ def well_formed(text: str) -> str:
     except UnicodeEncodeError:
         return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     return text
+
+
+def told_apart(clean: str, name: str) -> str:
+    """``clean``, made of ``name``, with a digest of that where characters were lost."""
+    if clean == name:
+        return clean
+    return f"{clean}-{hashlib.sha256(well_formed(name).encode()).hexdigest()[:6]}"
 
 
 Faults: TypeAlias = type[Exception] | tuple[type[Exception], ...]

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import chain
 from pathlib import Path
-from typing import Any, Final, Literal, TypeAlias, TypedDict, Unpack
+from typing import Any, Final, Literal, TypeAlias
 
 from pytest_judgesense.cassettes.cassette import Cassette, OnRecorded
 from pytest_judgesense.cassettes.credentials import Credentials
@@ -34,14 +34,13 @@ from pytest_judgesense.judges.calls import (
     renderer,
     takes_one_call,
 )
-from pytest_judgesense.judges.client import Answer, Client, Course, open_client
+from pytest_judgesense.judges.client import Answer, Client, Course, one_call, open_client
 from pytest_judgesense.judges.loop import AskingLoop, together
 from pytest_judgesense.judges.prompts import judge_for_suite, suite_for_judge
 from pytest_judgesense.judges.providers.base import Reply
 from pytest_judgesense.judges.readable import BY_OPTION, FirstReplies
 from pytest_judgesense.judges.resolving import credentials_of
 from pytest_judgesense.judges.session import AskedOn, Refusals, SessionCalls, refused_unasked
-from pytest_judgesense.judges.simulated.observer import Skill
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.judges.throttle import CONCURRENCY, Throttle
 from pytest_judgesense.judges.traffic import Traffic, traffic_of
@@ -53,7 +52,7 @@ from pytest_judgesense.output import replace_text
 from pytest_judgesense.registry import Registry
 from pytest_judgesense.suites.planning import plan_trials, recording_of, trial_order
 from pytest_judgesense.suites.suite import Suite
-from pytest_judgesense.trial import Design, Judgment, Trial, Usage
+from pytest_judgesense.trial import Design, Judgment, Trial
 
 _MOST_NAMED: Final = 12  # verdicts that an error lists
 STOPPED: Final = ".stopped.json"  # suffix of the file that says where a suite was stopped
@@ -166,10 +165,12 @@ class Measurement:
             yield {"analysis": "early_stop", "suite": self.suite.name, "rows": [row]}
 
 
-class Asking(TypedDict, total=False):
-    """How a judge is called, or its recording replayed; every field has a default.
+@dataclass(frozen=True, kw_only=True)
+class Asking:
+    """How a judge is called, or its recording replayed.
 
     Attributes:
+        trust: what may be sent, and where to.
         concurrency: number of concurrent calls.
         how_to_record: the command for the message about a missing recording.
         throttle: limits and pace of the judge's calls, if the session has already called it.
@@ -179,24 +180,27 @@ class Asking(TypedDict, total=False):
         session: the trials that the session has called; new ones are added. Failed ones are not
             repeated.
         registry: the instruments and plugins in use.
-        trust: what may be sent, and where to.
         max_unparsed: stop calling after this many replies if none of them states a verdict; 0 for
             no limit.
         max_unparsed_set_by: how errors say where that number is set, with ``{}`` for it.
         on_recorded: called with the path of a cassette and each line recorded in it.
     """
 
-    concurrency: int
-    how_to_record: str
-    throttle: Throttle | None
-    watch: Callable[[Sequence[Trial]], Callable[[Judgment], None]]
-    credentials: Credentials | None
-    session: SessionCalls | None
-    registry: Registry
     trust: Trust
-    max_unparsed: int
-    max_unparsed_set_by: str
-    on_recorded: OnRecorded
+    concurrency: int = CONCURRENCY
+    how_to_record: str = ""
+    throttle: Throttle | None = None
+    watch: Callable[[Sequence[Trial]], Callable[[Judgment], None]] = lambda _: lambda _: None
+    credentials: Credentials | None = None
+    session: SessionCalls | None = None
+    registry: Registry = BUILT_IN
+    max_unparsed: int = 0
+    max_unparsed_set_by: str = BY_OPTION
+    on_recorded: OnRecorded = lambda _path, _line: None
+
+
+# Of a caller that is code.
+UNRESTRICTED: Final = Asking(trust=ANY_FILES)
 
 
 def measure(
@@ -208,7 +212,7 @@ def measure(
     mode: Mode = "replay",
     seed: int = 0,
     stopping: Stopping | None = None,
-    **asking: Unpack[Asking],
+    asking: Asking = UNRESTRICTED,
 ) -> Measurement:
     """Measure ``judge`` on ``suite``.
 
@@ -230,7 +234,7 @@ def measure(
             this.
         UsageError: a prompt or a function of the judge is wrong.
     """
-    registry = asking.get("registry", BUILT_IN)
+    registry = asking.registry
     suite = suite_for_judge(suite, judge)
     planned = trials = plan_trials(suite)
     note = stop_file(cassettes, suite)
@@ -264,9 +268,7 @@ def measure(
                     return
 
         batches = up_to_a_stop
-    by_cassette, before, answers = _ask(
-        judge, suite, cassettes, loop, trials, mode, batches, **asking
-    )
+    by_cassette, noted, answers = _ask(judge, suite, cassettes, loop, trials, mode, asking, batches)
     if stop is not None:
         trials = _of_clusters(planned, stop.asked)
         by_cassette = _only(by_cassette, trials)
@@ -274,7 +276,8 @@ def measure(
         _note_stop(note, stop, cassettes, planned)
     traffic = _traffic(judge, by_cassette)
     for id_, usage in traffic.usage.items():
-        answers[id_] = _used(answers[id_], usage)
+        if isinstance(reply := answers[id_].reply, Reply):
+            answers[id_] = replace(answers[id_], reply=replace(reply, usage=usage))
     judgments = tuple(judgment_of(suite, judge, trial, answers[trial.id]) for trial in trials)
     cell, estimates, said, fault = _taken(judge.name, suite, judgments, seed, registry)
     if stop is not None:
@@ -285,9 +288,6 @@ def measure(
         for cassette, part in by_cassette
         if (span := cassette.recorded_of(trial.id for trial in part))
     ]
-    noted = (
-        at.noted(cassette.notices) for (cassette, _), at in zip(by_cassette, before, strict=True)
-    )
     changed = (changed_within(model, by_name) for model, by_name in served.items())
     made = Measurement(
         judge=judge,
@@ -301,7 +301,7 @@ def measure(
         oldest=min(spans)[-1] if spans else None,
         seed=seed,
         notices=(
-            *dict.fromkeys(chain(*noted)),
+            *noted,
             *chain(*changed),
             *failures(judgments),
             *_in_free_text(judge, suite),
@@ -358,12 +358,11 @@ class Recorded:
     """The result of recording trials of a suite without measuring.
 
     Attributes:
-        answered: how many of the ``trials`` have a recorded answer now.
+        answered: how many of the trials have a recorded answer now.
         made: how many of them were called in this session; ``retried``: calls that were repeated.
         notices: as those of a measurement.
     """
 
-    trials: tuple[Trial, ...]
     answered: int
     made: int
     retried: int
@@ -375,24 +374,21 @@ def record(
     suite: Suite,
     cassettes: Mapping[str, Path],
     loop: AskingLoop,
-    trials: Callable[[Sequence[Trial]], Sequence[Trial]],
+    trials: Sequence[Trial],
     *,
+    asking: Asking,
     mode: Mode = "record",
-    **asking: Unpack[Asking],
 ) -> Recorded:
-    """Record some trials of a suite, chosen by ``trials``; otherwise like `measure`."""
+    """Record some ``trials`` of a suite; otherwise like `measure`."""
     suite = suite_for_judge(suite, judge)
-    part = tuple(trials(plan_trials(suite)))
-    opened, before, answers = _ask(judge, suite, cassettes, loop, part, mode, **asking)
-    noted = (at.noted(cassette.notices) for (cassette, _), at in zip(opened, before, strict=True))
+    opened, noted, answers = _ask(judge, suite, cassettes, loop, trials, mode, asking)
     return Recorded(
-        part,
         answered=sum(
             cassette.complete(trial.id) for cassette, planned in opened for trial in planned
         ),
         made=sum(answer.made for answer in answers.values()),
         retried=sum(answer.retried for answer in answers.values()),
-        notices=tuple(dict.fromkeys(chain(*noted))),
+        notices=noted,
     )
 
 
@@ -403,27 +399,16 @@ def _ask(
     loop: AskingLoop,
     trials: Sequence[Trial],
     mode: Mode,
+    asking: Asking,
     batches: _Batches = None,
-    *,
-    concurrency: int = CONCURRENCY,
-    how_to_record: str = "",
-    throttle: Throttle | None = None,
-    watch: Callable[[Sequence[Trial]], Callable[[Judgment], None]] = lambda _: lambda _: None,
-    credentials: Credentials | None = None,
-    session: SessionCalls | None = None,
-    registry: Registry = BUILT_IN,
-    trust: Trust = ANY_FILES,
-    max_unparsed: int = 0,
-    max_unparsed_set_by: str = BY_OPTION,
-    on_recorded: OnRecorded = lambda _path, _line: None,
-) -> tuple[_Opened, Sequence[AskedOn], dict[str, Answer]]:
-    """The answers to ``trials`` of a suite for this judge, by trial, and their sources.
+) -> tuple[_Opened, tuple[str, ...], dict[str, Answer]]:
+    """The cassettes of ``trials`` of a suite, the notices about them, and the answers by trial.
 
     ``batches`` gets the growing answers and yields the trials that are called together, batch by
     batch; ``None``: all together. For the other arguments see `measure`.
     """
     asked_as = judge_for_suite(judge, suite)
-    secrets = credentials_of(judge, credentials)
+    secrets = credentials_of(judge, asking.credentials)
     cassette_mode: Literal["replay", "record"] = "replay" if mode == "replay" else "record"
     by_cassette = []
     for recording, path in cassettes.items():
@@ -431,20 +416,20 @@ def _ask(
             path,
             cassette_mode,
             secrets=secrets,
-            how_to_record=how_to_record,
-            on_recorded=on_recorded,
+            how_to_record=asking.how_to_record,
+            on_recorded=asking.on_recorded,
         )
         part = [trial for trial in trials if recording_of(trial.id) == recording]
         by_cassette.append((cassette, part))
-    session = session or SessionCalls()
+    session = asking.session or SessionCalls()
     before = [session.on(path) for path in cassettes.values()]
     known = {
         trial.id for cassette, part in by_cassette for trial in part if cassette.complete(trial.id)
     }
     known = known.union(*(asked.failed for asked in before))
-    throttle = throttle or Throttle(judge, concurrency)
+    throttle = asking.throttle or Throttle(judge, asking.concurrency)
     unknown = [trial for trial in trials if trial.id not in known]
-    count, counted = watch(unknown), {trial.id for trial in unknown}
+    count, counted = asking.watch(unknown), {trial.id for trial in unknown}
 
     def tell(judgment: Judgment) -> None:
         if judgment.trial.id in counted:
@@ -454,9 +439,9 @@ def _ask(
     if suite.space.criteria or len(verdicts) > _MOST_NAMED:
         verdicts = ()
     first = FirstReplies(
-        0 if mode == "replay" else max_unparsed,
+        0 if mode == "replay" else asking.max_unparsed,
         verdicts,
-        max_unparsed_set_by,
+        asking.max_unparsed_set_by,
         recording=mode == "record",
     )
     answers: dict[str, Answer] = {}
@@ -464,11 +449,11 @@ def _ask(
     for batch in batches(answers) if batches else [trials]:
         parts = _only(by_cassette, batch)
         if mode == "replay":
-            _verify_recorded(parts, asked_as, how_to_record)
+            _verify_recorded(parts, asked_as, asking.how_to_record)
         for (cassette, part), asked_on in zip(parts, before, strict=True):
-            asking = asked_as, suite, part, cassette, throttle, concurrency
-            asking_all = ask_all(*asking, asked_on, registry.skills, tell, trust=trust, first=first)
-            for trial, answer in zip(part, loop.run(asking_all), strict=True):
+            of_part = asked_as, suite, part, cassette, throttle, asked_on
+            given = loop.run(ask_all(*of_part, asking=asking, tell=tell, first=first))
+            for trial, answer in zip(part, given, strict=True):
                 if isinstance(answer, LimitReached):
                     left_out.append((trial, answer))
                 else:
@@ -481,7 +466,10 @@ def _ask(
         for cassette, _ in by_cassette:
             cassette.remove_shown()  # secrets found in later calls
     _refuse_gaps(left_out, len(trials), judge, suite, mode)
-    return by_cassette, before, answers
+    noted = (
+        at.noted(cassette.notices) for (cassette, _), at in zip(by_cassette, before, strict=True)
+    )
+    return by_cassette, tuple(dict.fromkeys(chain(*noted))), answers
 
 
 def stop_file(cassettes: Mapping[str, Path], suite: Suite) -> Path:
@@ -579,13 +567,6 @@ def _exchanges(opened: _Opened) -> Iterator[Exchange]:
                 yield exchange
 
 
-def _used(answer: Answer, usage: Usage) -> Answer:
-    """``answer`` with the tokens of its calls."""
-    if not isinstance(answer.reply, Reply):
-        return answer
-    return replace(answer, reply=replace(answer.reply, usage=usage))
-
-
 def models_named(
     judge: JudgeSpec, answers: Iterable[Answer], opened: _Opened
 ) -> dict[str, Counter[str]]:
@@ -614,17 +595,16 @@ async def ask_all(
     trials: Sequence[Trial],
     cassette: Cassette,
     throttle: Throttle,
-    concurrency: int,
     before: AskedOn,
-    skills: Sequence[Skill],
+    *,
+    asking: Asking,
     tell: Callable[[Judgment], None] = lambda _: None,
-    trust: Trust = ANY_FILES,
     first: FirstReplies | None = None,
 ) -> list[Answer | LimitReached]:
     """The answers to ``trials`` in order; a trial that a limit left out has the limit."""
     if cassette.mode != "replay":
-        trust.refuse_suite(suite)
-    concurrency = judge.concurrency or concurrency
+        asking.trust.refuse_suite(suite)
+    concurrency = judge.concurrency or asking.concurrency
     messages, calls = renderer(suite, judge), calls_of(suite, judge)
     # The judge's throttle limits concurrent calls. As many again may wait for a retry; more would
     # mean that an endpoint that is down gets a request for every trial before the first one fails.
@@ -662,15 +642,15 @@ async def ask_all(
         cassette,
         concurrency=concurrency,
         throttle=throttle,
-        skills=skills,
-        trust=trust,
+        skills=asking.registry.skills,
+        trust=asking.trust,
         suite=suite,
     ) as client:
         if cassette.mode == "replay" and judge.provider != "callable":
             if takes_one_call(suite, judge):
-                return [client.replay(t.id, messages(t), t.replicate) for t in trials]
+                return [client.replay(t.id, one_call(messages(t), t.replicate)) for t in trials]
             refused = refused_unasked(judge, cassette, trials)
-            return [refused.get(t.id) or client.replay_calls(t.id, calls(t)) for t in trials]
+            return [refused.get(t.id) or client.replay(t.id, calls(t)) for t in trials]
         with cassette.intercepting():
             asked = [(trial, messages(trial), calls(trial)) for trial in trials]
             for trial, said, _ in asked if before.failed else ():

@@ -30,7 +30,7 @@ from pytest_judgesense.judges.resolving import declared_judges, resolve_judges
 from pytest_judgesense.judges.spec import JudgeFunction, JudgeSpec
 from pytest_judgesense.judges.throttle import CONCURRENCY, Deadline, Limits, Throttle
 from pytest_judgesense.judges.trust import Trust
-from pytest_judgesense.measurement import Measurement, Mode
+from pytest_judgesense.measurement import Asking, Measurement, Mode
 from pytest_judgesense.measurement import measure as measured
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.output import replace_text
@@ -38,7 +38,9 @@ from pytest_judgesense.registry import Registry
 from pytest_judgesense.report.assembly import datasheet_text, sheet_of
 from pytest_judgesense.report.evidence import Evidence
 from pytest_judgesense.report.log import log_lines
+from pytest_judgesense.report.notebook import notebook_html
 from pytest_judgesense.report.rows import estimate_rows
+from pytest_judgesense.report.summary import quiet_lines, summary_lines
 from pytest_judgesense.report.view import view_of
 from pytest_judgesense.suites.builtin import builtin_suites, cassettes_in, suite_file
 from pytest_judgesense.suites.loading import load_suite
@@ -100,19 +102,13 @@ class MeasuredDatasheet(Datasheet):
         replace_text(path, text)
 
     def __repr__(self) -> str:
-        from pytest_judgesense.report.summary import quiet_lines
-
         return f"<{type(self).__name__} {'; '.join(quiet_lines(view_of(self, self.registry)))}>"
 
     def __str__(self) -> str:
-        from pytest_judgesense.report.summary import summary_lines
-
         return "\n".join(summary_lines(view_of(self, self.registry), more=False))
 
     def _repr_html_(self) -> str:
         """The verdicts and pooled estimates, as a notebook shows them."""
-        from pytest_judgesense.report.notebook import notebook_html
-
         return notebook_html(view_of(self, self.registry))
 
 
@@ -186,21 +182,16 @@ def measure(
                 paths = {name: recordings / f"{name}.jsonl" for name in suite.recordings}
                 for _, path in sorted(paths.items()):
                     stack.enter_context(recording_alone(path, Recorder.here()))
-            return measured(
-                judge,
-                suite,
-                paths,
-                loop,
-                mode=mode,
-                seed=seed,
+            asking = Asking(
+                trust=trust,
                 concurrency=concurrency,
                 throttle=Throttle(judge, concurrency, limits=Limits(deadline)),
                 how_to_record='record it: the same call of measure with mode="record"',
                 registry=registry,
-                trust=trust,
                 max_unparsed=max_unparsed,
                 max_unparsed_set_by="max_unparsed={}",
             )
+            return measured(judge, suite, paths, loop, mode=mode, seed=seed, asking=asking)
 
     stop = deadline.interrupt if mode == "record" else None
     with closing(AskingLoop(on_interrupt=stop)) as loop:

@@ -46,7 +46,7 @@ from pytest_judgesense.judges.prompts import suite_for_judge
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.judges.throttle import Deadline, Limits, Throttle
 from pytest_judgesense.judges.trust import Trust
-from pytest_judgesense.measurement import record
+from pytest_judgesense.measurement import Asking, record
 from pytest_judgesense.registry import loaded
 from pytest_judgesense.suites.planning import Shard, plan_trials, recording_of, trial_order
 from pytest_judgesense.suites.suite import Suite
@@ -233,9 +233,15 @@ def record_shard(
     sys.path += [one for one in path if one not in sys.path]
     job: Job = pickle.loads(sent)  # noqa: S301 - of the driver, which runs this code
     os.environ.update(job.environment)
-    registry = loaded(BUILT_IN, list(job.plugins))
     relay = _Relay(job, number, attempt, ask)
-    throttle = Throttle(job.judge, job.concurrency, limits=relay, sharing=job.shards)
+    asking = Asking(
+        trust=job.trust,
+        concurrency=job.concurrency,
+        throttle=Throttle(job.judge, job.concurrency, limits=relay, sharing=job.shards),
+        registry=loaded(BUILT_IN, list(job.plugins)),
+        max_unparsed=job.max_unparsed,
+        on_recorded=relay.queue,
+    )
     made = retried = 0
     notices: list[str] = []
     error, interrupted = None, False
@@ -249,19 +255,8 @@ def record_shard(
         try:
             for suite, part in job.parts(number):
                 names = sorted({recording_of(trial.id) for trial in part})
-                found = record(
-                    job.judge,
-                    suite,
-                    {one: folder / f"{one}.jsonl" for one in names},
-                    loop,
-                    lambda _, part=part: part,  # type: ignore[misc]
-                    concurrency=job.concurrency,
-                    throttle=throttle,
-                    registry=registry,
-                    trust=job.trust,
-                    max_unparsed=job.max_unparsed,
-                    on_recorded=relay.queue,
-                )
+                paths = {one: folder / f"{one}.jsonl" for one in names}
+                found = record(job.judge, suite, paths, loop, part, asking=asking)
                 made, retried = made + found.made, retried + found.retried
                 notices += found.notices
         except JudgesenseError as raised:

@@ -363,15 +363,11 @@ def extended(known: Registry, given: Callable[[str], Iterable[Given]]) -> Regist
 def given_by(plugins: Iterable[tuple[str, object]]) -> Callable[[str], list[Given]]:
     """From the name of a hook to what these objects, by the names of their plugins, have of it."""
     known = tuple(plugins)
-
-    def given(hook: str) -> list[Given]:
-        return [
-            (source, function)
-            for source, plugin in known
-            if (function := getattr(plugin, hook, None)) is not None
-        ]
-
-    return given
+    return lambda hook: [
+        (source, function)
+        for source, plugin in known
+        if (function := getattr(plugin, hook, None)) is not None
+    ]
 
 
 def loaded(known: Registry, modules: Sequence[str] = ()) -> Registry:
@@ -474,10 +470,10 @@ def _reporting(known: Registry, part: ReportSection | Comparison | Report, sourc
         replace(
             one,
             source=source,
-            brief=one.brief and by(_as_given, one.brief),
-            figures=by(list, one.figures),
-            beside=by(list, one.beside),
-            flips=by(list, one.flips),
+            brief=one.brief and by(one.brief),
+            figures=by(one.figures, list),
+            beside=by(one.beside, list),
+            flips=by(one.flips, list),
         )
         for one in part.sections
     )
@@ -485,25 +481,25 @@ def _reporting(known: Registry, part: ReportSection | Comparison | Report, sourc
         replace(
             one,
             source=source,
-            tables=by(_tables, one.tables),
-            board=by(_board, one.board),
-            lines=by(_texts, one.lines),
-            brief=one.brief and by(_texts, one.brief),
-            first=by(float, one.first),
-            figures=by(list, one.figures),
-            material=by(_as_given, one.material),
+            tables=by(one.tables, _tables),
+            board=by(one.board, _board),
+            lines=by(one.lines, _texts),
+            brief=one.brief and by(one.brief, _texts),
+            first=by(one.first, float),
+            figures=by(one.figures, list),
+            material=by(one.material),
         )
         for one in part.comparisons
     )
-    words = (replace(one, holds=by(bool, one.holds), source=source) for one in part.words)
+    words = (replace(one, holds=by(one.holds, bool), source=source) for one in part.words)
     return replace(
         known,
         sections=(*known.sections, *sections),
         comparisons=_first((*known.comparisons, *comparisons), lambda one: one.apart),
         profile=_first((*known.profile, *words), lambda one: one.first),
-        doubts=(*known.doubts, *(by(_texts, one) for one in part.doubts)),
-        identities=(*known.identities, *(by(_nothing, one) for one in part.identities)),
-        closing=(*known.closing, *(by(_texts, one) for one in part.closing)),
+        doubts=(*known.doubts, *(by(one, _texts) for one in part.doubts)),
+        identities=(*known.identities, *(by(one) for one in part.identities)),
+        closing=(*known.closing, *(by(one, _texts) for one in part.closing)),
     )
 
 
@@ -531,16 +527,8 @@ def _board(given: object) -> Board:
     return given
 
 
-def _nothing(_: object) -> None:
-    pass
-
-
-def _as_given(said: object) -> object:
-    return said
-
-
 def _blamed(
-    source: str, made: Callable[[Any], Any], function: Callable[..., Any]
+    source: str, function: Callable[..., Any], made: Callable[[Any], Any] = lambda found: found
 ) -> Callable[..., Any]:
     """``function`` of a plugin, what it returns ``made`` whole: its errors name the plugin."""
     if not source:

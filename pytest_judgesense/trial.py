@@ -8,7 +8,7 @@ reply. This module computes no measures.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, TypeAlias
 
@@ -79,6 +79,16 @@ class Usage:
 
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
+
+    @classmethod
+    def summed(cls, usages: Iterable[Usage]) -> Usage:
+        """The tokens of several calls; ``None`` where none of them states a number."""
+        given = list(usages)
+        if len(given) == 1:
+            return given[0]
+        prompts = [one.prompt_tokens for one in given if one.prompt_tokens is not None]
+        completions = [one.completion_tokens for one in given if one.completion_tokens is not None]
+        return cls(sum(prompts) if prompts else None, sum(completions) if completions else None)
 
 
 @dataclass(frozen=True, slots=True)

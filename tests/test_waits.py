@@ -135,9 +135,8 @@ BOUNDS = {
         "time.sleep": "a tenth of a second at a time, while workers are asking, at most 10 minutes",
     },
     "judges.budget": {
-        "threading.Lock": "held while a call is booked, see `self._between.acquire`",
-        "FileLock": "see `self._between.acquire`",
-        "self._between.acquire": "30 s, and then `LimitReached`",
+        "threading.Lock": "held while a call is booked, see `FileLock`",
+        "FileLock": "30 s, and then `LimitReached`",
         "self._file.read_text": OURS,
     },
     "commands.record": {"self._ray.shutdown": "ends a cluster of ours, or leaves one"},

@@ -24,7 +24,7 @@ from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.judges.loop import AskingLoop
 from pytest_judgesense.judges.spec import JudgeSpec, Prompts
 from pytest_judgesense.judges.throttle import CONCURRENCY, Deadline, Limits, Throttle
-from pytest_judgesense.measurement import Measurement, Mode, measure
+from pytest_judgesense.measurement import Asking, Measurement, Mode, measure
 from pytest_judgesense.suites.item import Item
 from pytest_judgesense.suites.space import DecisionSpace
 from pytest_judgesense.suites.suite import Suite, Template
@@ -145,9 +145,9 @@ def measured_aside(
     name = shlex.quote(judge.called or judge.name)
     how = f"record it: judgesense {command} --judge-name {name} --judge-mode record"
     alone = recording_alone(path, Recorder.here()) if mode == "record" else nullcontext()
-    deadline, trust = Deadline(), trust_of(options)
+    deadline = Deadline()
     stop = deadline.interrupt if mode == "record" else None
     with closing(AskingLoop(on_interrupt=stop)) as loop, alone:
         throttle = Throttle(judge, CONCURRENCY, limits=Limits(deadline))
-        given = judge, question, {question.base: path}, loop
-        return measure(*given, mode=mode, how_to_record=how, throttle=throttle, trust=trust)
+        asked = Asking(trust=trust_of(options), how_to_record=how, throttle=throttle)
+        return measure(judge, question, {question.base: path}, loop, mode=mode, asking=asked)

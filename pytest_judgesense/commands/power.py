@@ -35,7 +35,7 @@ from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.judges.loop import AskingLoop
 from pytest_judgesense.judges.prompts import suite_for_judge
 from pytest_judgesense.judges.spec import JudgeSpec
-from pytest_judgesense.measurement import cell_of, measure
+from pytest_judgesense.measurement import UNRESTRICTED, cell_of, measure
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.estimation import estimate_all
 from pytest_judgesense.registry import Registry, SuiteKind
@@ -405,7 +405,8 @@ def power_lines(
     if judge:
         files, registry = cassettes_of(judge, suite, cassettes), asked.registry
         with closing(AskingLoop()) as loop, suppress(MissingRecording):
-            cell = measure(judge, suite, files, loop, seed=asked.seed, registry=registry).cell
+            asking = replace(UNRESTRICTED, registry=registry)
+            cell = measure(judge, suite, files, loop, seed=asked.seed, asking=asking).cell
     whose = f"judge {cell.judge}, {len(cell.judgments)} judgments" if cell else "the plan alone"
     yield f"{suite.name}, policy {asked.policy}: {whose}"
     if judge and not cell:

@@ -103,29 +103,22 @@ class SessionBudget(Limits):
 
     @contextmanager
     def _spent(self) -> Iterator[_Spent]:
-        """The running totals, locked while they are changed."""
-        with self._lock, self._held():
-            if self._file is None:
+        """The running totals, held against other threads and processes while they are changed."""
+        if self._file is None:
+            with self._lock:
                 yield self._here
-                return
-            known = self._file.exists() and json.loads(self._file.read_text(encoding="utf-8"))
-            spent = _Spent(**known or {})
-            yield spent
-            # In one step: a worker that is killed here leaves a whole file.
-            new = self._file.with_suffix(".new")
-            new.write_text(json.dumps(asdict(spent)), encoding="utf-8")
-            new.replace(self._file)
-
-    @contextmanager
-    def _held(self) -> Iterator[None]:
-        """Hold the file against the other processes of the session."""
-        if self._between is None:
-            yield
             return
         from filelock import Timeout
 
         try:
-            self._between.acquire()
+            with self._lock, self._between:
+                known = self._file.exists() and json.loads(self._file.read_text(encoding="utf-8"))
+                spent = _Spent(**known or {})
+                yield spent
+                # In one step: a worker that is killed here leaves a whole file.
+                new = self._file.with_suffix(".new")
+                new.write_text(json.dumps(asdict(spent)), encoding="utf-8")
+                new.replace(self._file)
         except Timeout as error:
             raise LimitReached(
                 "the limits of the session cannot be kept",
@@ -133,10 +126,6 @@ class SessionBudget(Limits):
                 expected="workers that note a call within moments",
                 remedy="end that process, which may have been stopped, and run again",
             ) from error
-        try:
-            yield
-        finally:
-            self._between.release()
 
 
 def _unpriced(spec: JudgeSpec) -> LimitReached:

@@ -12,7 +12,6 @@ prompt does not permit have no form to be repaired.
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
-from functools import partial
 from typing import Any, Final, TypeAlias, TypeVar
 
 from pytest_judgesense.cassettes.redaction import scrub_url
@@ -22,7 +21,6 @@ from pytest_judgesense.judges.prompts import judge_for_suite, render_messages, r
 from pytest_judgesense.judges.providers.base import Reply
 from pytest_judgesense.judges.spec import JudgeSpec, prompts_digest
 from pytest_judgesense.judges.statuses import refusal
-from pytest_judgesense.judges.traffic import summed
 from pytest_judgesense.replies import parse_reply
 from pytest_judgesense.replies.probabilities import probabilities
 from pytest_judgesense.suites.kind import ParsedReply, Question
@@ -33,6 +31,7 @@ from pytest_judgesense.trial import (
     Outcome,
     Trial,
     Unparsed,
+    Usage,
     Verdict,
     content_of_slot,
 )
@@ -72,8 +71,8 @@ def identity_of(judge: JudgeSpec) -> dict[str, Any]:
 
 _T = TypeVar("_T")
 
-# The request for a question, or for the repair of a malformed reply to it.
-_Ask: TypeAlias = Callable[[Question, str | None], _T]
+# The request for a question of a trial, or for the repair of a malformed reply to it.
+_Ask: TypeAlias = Callable[[Trial, Question, str | None], _T]
 
 
 def takes_one_call(suite: Suite, judge: JudgeSpec) -> bool:
@@ -94,13 +93,13 @@ def _course(
     outcomes = []
     detail: dict[str, Any] | None = None
     for question in _questions(suite, trial):
-        reply = yield ask(question, None)
+        reply = yield ask(trial, question, None)
         outcome, detail = _parsed(suite, question, reply)
         if isinstance(outcome, Failed):
             return outcome, None
         if repairs and isinstance(outcome, Unparsed) and outcome.reason.startswith(_FORM):
             assert isinstance(reply, Reply), "only a reply is unparsed"
-            again = yield ask(question, reply.text)
+            again = yield ask(trial, question, reply.text)
             repaired.append((outcome.reason, again.reason if isinstance(again, Failed) else None))
             second = _parsed(suite, question, again)
             if isinstance(second[0], Verdict):
@@ -148,7 +147,7 @@ def judgment_of(suite: Suite, judge: JudgeSpec, trial: Trial, answer: Answer) ->
         outcome=outcome,
         chosen=_chosen(suite, trial, outcome),
         reply="\n\n".join(said) if said else None,
-        usage=summed(reply.usage for reply in given),
+        usage=Usage.summed(reply.usage for reply in given),
         latency_s=answer.latency_s,
         detail=detail,
         **_probabilities_of(suite, judge, replies, outcome),
@@ -210,7 +209,7 @@ def _rendering(suite: Suite, judge: JudgeSpec) -> Callable[[Trial, Question], li
     )
 
 
-def _asking(suite: Suite, judge: JudgeSpec) -> Callable[[Trial], _Ask[Call]]:
+def _asking(suite: Suite, judge: JudgeSpec) -> _Ask[Call]:
     rendered = _rendering(suite, judge)
     items = {item.id: item for item in suite.items}
     texts = {template.id: template.text for template in suite.templates}
@@ -228,19 +227,19 @@ def _asking(suite: Suite, judge: JudgeSpec) -> Callable[[Trial], _Ask[Call]]:
         said = rendered(trial, question)
         return Call(said, trial.replicate, temperature, form=question.reply, fields=fields)
 
-    return lambda trial: partial(ask, trial)
+    return ask
 
 
 def calls_of(suite: Suite, judge: JudgeSpec) -> Callable[[Trial], Course]:
     """From a trial to its calls, as `Client.ask_calls` makes them."""
-    asking, repairs = _asking(suite, judge), judge.repair is not None
-    return lambda trial: _course(suite, trial, asking(trial), repairs=repairs)
+    ask, repairs = _asking(suite, judge), judge.repair is not None
+    return lambda trial: _course(suite, trial, ask, repairs=repairs)
 
 
 def first_calls(suite: Suite, judge: JudgeSpec) -> Callable[[Trial], list[Call]]:
     """From a trial to the calls that it takes at least: those that depend on no reply."""
-    asking = _asking(suite, judge)
-    return lambda trial: [asking(trial)(asked, None) for asked in _questions(suite, trial)]
+    ask = _asking(suite, judge)
+    return lambda trial: [ask(trial, question, None) for question in _questions(suite, trial)]
 
 
 def renderer(suite: Suite, judge: JudgeSpec) -> Callable[[Trial], list[dict[str, str]]]:

@@ -204,7 +204,7 @@ class Client:
             LimitReached: a call would pass a limit of the user.
             JudgeError: the judge cannot be asked at all.
         """
-        return await self.ask_calls(trial_id, _only(Call(messages, replicate)))
+        return await self.ask_calls(trial_id, one_call(messages, replicate))
 
     async def ask_calls(self, trial_id: str, calls: Course) -> Answer:
         """The outcomes of the calls of a trial, made one after the other; raises as `ask`."""
@@ -221,14 +221,7 @@ class Client:
             made = scope.made > 0 or isinstance(answer.reply, Failed)
             return replace(answer, made=made, latency_s=answer.latency_s if made else None)
 
-    def replay(
-        self, trial_id: str, messages: Sequence[Mapping[str, str]], replicate: int = 1
-    ) -> Answer:
-        """`ask` from the cassette alone, for judges that a provider asks."""
-        scope = CallScope(trial_id, self._cassette, replaying=True)
-        return self._recorded(scope, *self._asked(Call(messages, replicate)))
-
-    def replay_calls(self, trial_id: str, calls: Course) -> Answer:
+    def replay(self, trial_id: str, calls: Course) -> Answer:
         """`ask_calls` from the cassette alone, for judges that a provider asks.
 
         No code of the judge runs, so none has to know the trial that it belongs to.
@@ -442,8 +435,9 @@ async def imported(spec: JudgeSpec, place: Apart) -> JudgeFunction:
     return found
 
 
-def _only(call: Call) -> Course:
-    yield call
+def one_call(messages: Sequence[Mapping[str, str]], replicate: int = 1) -> Course:
+    """The calls of a trial that is asked once, with the judge's settings."""
+    yield Call(messages, replicate)
 
 
 def _in_turn(calls: Course, given: Sequence[Answer]) -> Iterator[Call]:

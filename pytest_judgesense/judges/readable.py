@@ -16,7 +16,8 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Final
 
-from pytest_judgesense.errors import LimitReached, printable
+from pytest_judgesense.errors import LimitReached
+from pytest_judgesense.layout import excerpt
 from pytest_judgesense.suites.planning import trial_order
 from pytest_judgesense.trial import Judgment, Unparsed, Verdict
 
@@ -105,12 +106,6 @@ class FirstReplies:
     def _all_fail(self) -> bool:
         return len(self._failed) >= _FAILING * self._most
 
-    @property
-    def _what_remains(self) -> str:
-        if self._recording:
-            return "recorded replies are kept"
-        return "live replies are kept with --judge-save-live alone"
-
     def _limit(self) -> LimitReached:
         if self._all_fail:
             return LimitReached(
@@ -123,6 +118,9 @@ class FirstReplies:
             )
         shown = _LINE_BREAK.join(_lines(self._unread))
         named = f" ({', '.join(self._verdicts)})" if self._verdicts else ""
+        kept = "recorded replies are kept"
+        if not self._recording:
+            kept = "live replies are kept with --judge-save-live alone"
         before = ""
         if self._recorded:
             # A function that makes no request is not run for what is recorded, changed or not.
@@ -134,7 +132,7 @@ class FirstReplies:
             found=shown,
             expected=f"a verdict{named} in at least one of them; otherwise asking stops",
             remedy="fix the prompt, the function or [space] names of the suite, and run again: "
-            f"{self._what_remains}{before}; {self._setting.format(0)} turns this limit off",
+            f"{kept}{before}; {self._setting.format(0)} turns this limit off",
         )
 
 
@@ -153,13 +151,8 @@ def _lines(judgments: Iterable[Judgment]) -> list[str]:
     lines = []
     for one in unread[:_MOST_SHOWN]:
         assert not isinstance(one.outcome, Verdict), "those with a verdict are left out"
-        parts = [one.trial.id, _cut(one.outcome.reason)]
+        parts = [one.trial.id, excerpt(one.outcome.reason, _LONGEST)]
         if isinstance(one.outcome, Unparsed):
-            parts.append(_cut(one.reply or "") or "(nothing)")
+            parts.append(excerpt(one.reply or "", _LONGEST) or "(nothing)")
         lines.append(": ".join(parts))
     return lines
-
-
-def _cut(text: str) -> str:
-    said = printable(" ".join(text.split()))
-    return said if len(said) <= _LONGEST else f"{said[: _LONGEST - 3]}..."

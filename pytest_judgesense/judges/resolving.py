@@ -45,11 +45,16 @@ def comes_along(judge: JudgeSpec) -> bool:
     return judge.name in JUDGES and judge == judge_from_name(judge.name)
 
 
-def judge_from_name(name: str, providers: Mapping[str, Provider] = BUILT_IN) -> JudgeSpec:
-    """The judge of a ``provider:model`` name with default settings; `UsageError` otherwise.
+def judge_from_name(
+    name: str, providers: Mapping[str, Provider] = BUILT_IN, declared: Iterable[str] = ()
+) -> JudgeSpec:
+    """The judge of a ``provider:model`` name with default settings.
 
     An embedded judge has the name of its profile, which is its whole identity; a local judge has
     that of its model, and can be selected by it.
+
+    Raises:
+        UsageError: the name is none; it lists those that are, the ``declared`` ones among them.
     """
     provider, _, model = name.partition(":")
     if model and provider == "embedded" and provider in providers:
@@ -67,7 +72,9 @@ def judge_from_name(name: str, providers: Mapping[str, Provider] = BUILT_IN) -> 
         return replace(spec, called=f"local:{name}" if name == model else name)
     asked = provider_names(providers)
     if provider not in asked or not model:
-        raise unknown_name("judge or provider", name, [f"{one}:MODEL" for one in asked])
+        by_provider = (f"{one}:MODEL" for one in asked if one != "embedded")
+        embedded = (f"embedded:{profile}" for profile in PROFILES)
+        raise unknown_name("judge", name, [*declared, *embedded, *JUDGES, *by_provider])
     table: dict[str, Any] = {"provider": provider, "model": model}
     shown = name
     if provider == "local":
@@ -151,19 +158,7 @@ def resolve_judges(
         )
 
     def named(name: str) -> JudgeSpec:
-        if name in known:
-            return known[name]
-        provider, colon, _ = name.partition(":")
-        asked = provider_names(providers)
-        if name in JUDGES or (colon and provider in asked):
-            return judge_from_name(name, providers)
-        valid = [
-            *known,
-            *(f"embedded:{profile}" for profile in PROFILES),
-            *JUDGES,
-            *(f"{provider}:MODEL" for provider in asked if provider != "embedded"),
-        ]
-        raise unknown_name("judge", name, valid)
+        return known[name] if name in known else judge_from_name(name, providers, known)
 
     seen: dict[str, JudgeSpec] = {}
     for name in dict.fromkeys(wanted):

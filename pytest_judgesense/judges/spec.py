@@ -12,6 +12,7 @@ from types import MappingProxyType
 from typing import Any, Final, Literal, TypeAlias
 
 from pytest_judgesense.cassettes.bodies import MOST_BYTES
+from pytest_judgesense.errors import told_apart
 from pytest_judgesense.judges.providers.base import Provider
 
 # Of the messages, or of fields of a suite; its return is read as a reply (see `judges.functions`).
@@ -156,9 +157,7 @@ class JudgeSpec:
         clean = _NOT_IN_A_SLUG.sub("-", self.name).strip("-.") or "judge"
         if _DEVICE.fullmatch(clean):
             clean = f"judge-{clean}"
-        if clean == self.name:
-            return clean
-        return f"{clean}-{hashlib.sha256(self.name.encode()).hexdigest()[:6]}"
+        return told_apart(clean, self.name)
 
     @property
     def settings(self) -> dict[str, Any]:

@@ -37,10 +37,10 @@ from pytest_judgesense.judges.local.serving import PARALLEL_CALLS
 from pytest_judgesense.judges.providers.base import Reply
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.judges.statuses import Kind
+from pytest_judgesense.trial import Failed
 
 if TYPE_CHECKING:
     from tenacity import RetryCallState
-from pytest_judgesense.trial import Failed
 
 # Calls under way at once, unless the user says another number.
 CONCURRENCY: Final = 8
@@ -433,13 +433,10 @@ def _attempt_of(state: RetryCallState) -> Attempt:
     return attempt
 
 
-def _backoff(state: RetryCallState) -> float:
-    from tenacity import wait_random_exponential
-
-    return wait_random_exponential(multiplier=_FIRST_WAIT_S, max=_LONGEST_WAIT_S)(state)
-
-
 def _wait(state: RetryCallState) -> float:
     """The wait before the next call: full jitter, and never less than the endpoint asks for."""
-    asked, jittered = _attempt_of(state).wait_s, _backoff(state)
+    from tenacity import wait_random_exponential
+
+    asked = _attempt_of(state).wait_s
+    jittered = wait_random_exponential(multiplier=_FIRST_WAIT_S, max=_LONGEST_WAIT_S)(state)
     return jittered if asked is None else asked + min(jittered, asked / 10)

@@ -74,7 +74,7 @@ def traffic_of(exchanges: Iterable[Exchange]) -> Traffic:
         for name, paths in _SETTINGS.items():
             seen[name].add(_first(asked, paths))
     settings = {name: one.pop() if len(one) == 1 else None for name, one in seen.items()}
-    return Traffic({trial: summed(usages) for trial, usages in used.items()}, settings)
+    return Traffic({trial: Usage.summed(usages) for trial, usages in used.items()}, settings)
 
 
 def _usage(body: str | bytes) -> Usage | None:
@@ -119,13 +119,3 @@ def _first(value: Mapping[str, Any], paths: Iterable[str]) -> Any:
 
 def _count(found: Any, before: int | None) -> int | None:
     return found if isinstance(found, int) and found >= 0 else before
-
-
-def summed(usages: Iterable[Usage]) -> Usage:
-    """The tokens of several answers; ``None`` where none of them states a number."""
-    given = list(usages)
-    if len(given) == 1:
-        return given[0]
-    prompts = [one.prompt_tokens for one in given if one.prompt_tokens is not None]
-    completions = [one.completion_tokens for one in given if one.completion_tokens is not None]
-    return Usage(sum(prompts) if prompts else None, sum(completions) if completions else None)

@@ -88,31 +88,31 @@ def _may_have_brought(transport: asyncio.Transport | None) -> bool:
     return bool(waiting.poll(0))
 
 
+@dataclass
 class Connections:
     """As many connections as the concurrency needs, for one event loop.
 
-    Use it as an asynchronous context manager: leaving it closes all connections.
+    Use it as an asynchronous context manager: leaving it closes all connections. Each is opened
+    when it is needed; further calls wait.
+
+    Attributes:
+        base_url: a proxy that is set for it is used.
+        timeout_s: that a call has from its start to the last byte of its answer.
+        most_bytes: that the body of an answer may have on the wire.
     """
 
-    def __init__(
-        self, concurrency: int, base_url: str, timeout_s: float, most_bytes: int = MOST_BYTES
-    ) -> None:
-        """Prepare ``concurrency`` connections; each is opened when it is needed.
-
-        Further calls wait. A proxy that is set for ``base_url`` is used. A call has ``timeout_s``
-        from its start to the last byte of its answer, whose body has at most ``most_bytes`` on the
-        wire.
-        """
-        self._concurrency, self._timeout_s = concurrency, timeout_s
-        self._most_bytes = most_bytes
-        self._proxy = _proxy_for(base_url)
-        self._encrypted = any((url or "").startswith("https:") for url in (base_url, self._proxy))
+    concurrency: int
+    base_url: str
+    timeout_s: float
+    most_bytes: int = MOST_BYTES
 
     async def __aenter__(self) -> Self:
+        self._proxy = _proxy_for(self.base_url)
+        encrypted = any((url or "").startswith("https:") for url in (self.base_url, self._proxy))
         # The certificates as httpx finds them, and as judges that use it trust them. Reading them
         # takes longer than a hundred calls: not where nothing is encrypted.
-        certificates = httpx.create_ssl_context() if self._encrypted else True
-        connector = aiohttp.TCPConnector(limit=self._concurrency, ssl=certificates)
+        certificates = httpx.create_ssl_context() if encrypted else True
+        connector = aiohttp.TCPConnector(limit=self.concurrency, ssl=certificates)
         self._session = aiohttp.ClientSession(
             connector=connector,
             # Cookies are not part of a judge: calls are independent.
@@ -138,19 +138,19 @@ class Connections:
             Unsendable: there is none, and a retry would not help.
         """
         try:
-            async with asyncio.timeout(self._timeout_s) as bound:
+            async with asyncio.timeout(self.timeout_s) as bound:
                 return await self._received(asked)
         except ValueError as error:  # of the URL or of a header, which its text may quote
             raise Unsendable(type(error).__name__) from error
         except (aiohttp.ClientError, OSError) as error:
             if bound.expired():
-                reason = f"no whole answer within timeout_s = {self._timeout_s:g} s"
+                reason = f"no whole answer within timeout_s = {self.timeout_s:g} s"
                 raise TooLate(reason) from error
             raise NoResponse(reason_of(error)) from error
 
     async def _received(self, asked: HttpRequest) -> Received:
         # Each of the pooled connections may have brought something, and the next one is new.
-        for _ in range(self._concurrency + 1):
+        for _ in range(self.concurrency + 1):
             try:
                 # The original method, below any cassette that a test has opened: judges' requests
                 # belong only in their own cassette.
@@ -172,8 +172,8 @@ class Connections:
             data = bytearray()
             async for piece in response.content.iter_any():
                 data += piece
-                if len(data) > self._most_bytes:
-                    raise too_large(self._most_bytes, "on the wire")
+                if len(data) > self.most_bytes:
+                    raise too_large(self.most_bytes, "on the wire")
         finally:
             response.close()
         headers = {

@@ -195,10 +195,7 @@ class AskableJudge:
             skills=self._run.registry.skills,
             trust=self._run.trust,
         ) as asker:
-            if self._cassette.mode == "replay" and self._spec.provider != "callable":
-                answer = asker.replay(trial, messages)
-            else:
-                answer = await asker.ask(trial, messages)
+            answer = await asker.ask(trial, messages)
         if isinstance(answer.reply, Failed):
             raise JudgeError(f"judge {self.name!r} gave no reply", found=answer.reply.reason)
         return answer.reply

@@ -213,15 +213,15 @@ class Run:
 
     def _record_shard(self, judge: JudgeSpec, suite: Suite, shard: Shard) -> str:
         """Record a part of a suite once; returns its lines, the same in any process."""
-        key, mode = (judge.slug, suite.name, suite.path), self._settings.mode
+        key = (judge.slug, suite.name, suite.path)
         if key not in self._parts:
+            part, mode = shard.part(plan_trials(suite_for_judge(suite, judge))), self._settings.mode
             with self._asking_of(judge, suite) as (cassettes, asking):
-                asked = judge, suite, cassettes, self.loop, shard.part
-                found = record(*asked, mode=mode, **asking)
-            clusters = len({trial.cluster for trial in found.trials})
+                found = record(judge, suite, cassettes, self.loop, part, asking=asking, mode=mode)
+            clusters = len({trial.cluster for trial in part})
             line = (
                 f"judge {judge.name}, suite {suite.name}, shard {shard}: {found.answered} of "
-                f"{len(found.trials)} trials recorded, of {clusters} clusters"
+                f"{len(part)} trials recorded, of {clusters} clusters"
             )
             self._parts[key] = [line, *(f"  {notice}" for notice in found.notices)]
             self.shard_lines += self._parts[key]
@@ -463,11 +463,18 @@ class Run:
 
     def _measure(self, judge: JudgeSpec, suite: Suite) -> Measurement:
         warnings = lint_notices(suite_for_judge(suite, judge), self.registry)
-        mode, seed = self._settings.mode, self._settings.seed
-        stopping = self._stopping(judge, suite)
+        seed, stopping = self._settings.seed, self._stopping(judge, suite)
         with self._asking_of(judge, suite) as (cassettes, asking):
-            asked = judge, suite, cassettes, self.loop
-            measurement = measure(*asked, mode=mode, seed=seed, stopping=stopping, **asking)
+            measurement = measure(
+                judge,
+                suite,
+                cassettes,
+                self.loop,
+                mode=self._settings.mode,
+                seed=seed,
+                stopping=stopping,
+                asking=asking,
+            )
             self._progress.ended(measurement)
             measurement = replace(measurement, notices=(*warnings, *measurement.notices))
         if self._settings.verify is not None:
@@ -542,16 +549,17 @@ class Run:
         asked_as, throttle = judge_for_suite(judge, suite), self.throttle(judge)
         trials = sampled(measurement.judgments, count, seed)
         secrets = credentials_of(judge, self.credentials)
-        concurrency, skills = self._settings.concurrency, self.registry.skills
+        asking = Asking(
+            trust=self.trust, concurrency=self._settings.concurrency, registry=self.registry
+        )
         answers: dict[str, Answer] = {}
         opened = []
         for recording, path in cassettes.items():
             part = [trial for trial in trials if recording_of(trial.id) == recording]
             cassette = Cassette(path, "record", secrets=secrets)
             opened.append((cassette, part))
-            before = AskedOn()
-            asking = asked_as, suite, part, cassette, throttle, concurrency, before, skills
-            given = self.loop.run(ask_all(*asking, trust=self.trust))
+            of_part = asked_as, suite, part, cassette, throttle, AskedOn()
+            given = self.loop.run(ask_all(*of_part, asking=asking))
             for trial, answer in zip(part, given, strict=True):
                 if not isinstance(answer, LimitReached):
                     answers[trial.id] = answer

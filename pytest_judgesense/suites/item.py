@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from pytest_judgesense.errors import well_formed
+from pytest_judgesense.errors import told_apart
 from pytest_judgesense.trial import Condition, Order
 
 ITEM_ID: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}")
@@ -20,7 +19,7 @@ def item_id(name: str) -> str:
     if ITEM_ID.fullmatch(name):
         return name
     clean = re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-._")[:_LONGEST] or "item"
-    return f"{clean}-{hashlib.sha256(well_formed(name).encode()).hexdigest()[:6]}"
+    return told_apart(clean, name)
 
 
 @dataclass(frozen=True, slots=True)

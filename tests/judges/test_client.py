@@ -23,7 +23,7 @@ from pytest_judgesense.errors import (
     StaleRecording,
     UsageError,
 )
-from pytest_judgesense.judges.client import Answer, Client, open_client
+from pytest_judgesense.judges.client import Answer, Client, one_call, open_client
 from pytest_judgesense.judges.providers.base import Reply
 from pytest_judgesense.judges.resolving import function_of, key_of
 from pytest_judgesense.judges.spec import JudgeSpec
@@ -56,7 +56,7 @@ def _ask(
     async def together(opened: AbstractAsyncContextManager[Client]) -> list[Answer]:
         async with opened as asker:
             if mode == "replay" and spec.provider != "callable":
-                return [asker.replay(trial, asked[trial], replicate) for trial in asked]
+                return [asker.replay(trial, one_call(asked[trial], replicate)) for trial in asked]
             with tape.intercepting():
                 return await asyncio.gather(
                     *(asker.ask(trial, asked[trial], replicate) for trial in asked)

@@ -18,7 +18,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tenacity import wait_random_exponential
 
 from pytest_judgesense.cassettes.cassette import Cassette, Mode
 from pytest_judgesense.cassettes.exchange import NO_RESPONSE
@@ -27,14 +26,14 @@ from pytest_judgesense.errors import JudgeError, LimitReached
 from pytest_judgesense.estimate import find_estimate
 from pytest_judgesense.judges import throttle as throttle_module
 from pytest_judgesense.judges.budget import SessionBudget
-from pytest_judgesense.judges.client import Answer, open_client
+from pytest_judgesense.judges.client import Answer, one_call, open_client
 from pytest_judgesense.judges.loop import AskingLoop
 from pytest_judgesense.judges.providers.base import Reply
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.judges.statuses import kind_of_status, wait_asked_for
 from pytest_judgesense.judges.table import Judge
 from pytest_judgesense.judges.throttle import Throttle, _Pace
-from pytest_judgesense.measurement import Measurement, measure
+from pytest_judgesense.measurement import UNRESTRICTED, Measurement, measure
 from pytest_judgesense.trial import Failed, Unparsed, Verdict
 from tests.plugin.project import even
 from tests.suites.known import load_suite
@@ -199,7 +198,8 @@ def provider() -> Iterator[Provider]:
 @pytest.fixture(autouse=True)
 def _short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
     # The policy's waits in hundredths: 0.5 s becomes 5 ms.
-    monkeypatch.setattr(throttle_module, "_backoff", wait_random_exponential(0.005, max=0.3))
+    monkeypatch.setattr(throttle_module, "_FIRST_WAIT_S", 0.005)
+    monkeypatch.setattr(throttle_module, "_LONGEST_WAIT_S", 0.3)
 
 
 @pytest.fixture
@@ -231,7 +231,7 @@ def _ask(
         async with open_client(spec, tape, concurrency=8, throttle=used) as asker:
             messages = {p: [{"role": "user", "content": p}] for p in prompts}
             if mode == "replay":
-                return [asker.replay(f"s/{p}", messages[p]) for p in prompts]
+                return [asker.replay(f"s/{p}", one_call(messages[p])) for p in prompts]
             with tape.intercepting():
                 return await asyncio.gather(
                     *(asker.ask(f"s/{p}", messages[p]) for p in prompts), return_exceptions=True
@@ -682,14 +682,7 @@ def _measure(
     loop = AskingLoop()
     try:
         loaded = load_suite(suite)
-        return measure(
-            spec,
-            loaded,
-            {"parity": path},
-            loop,
-            mode=mode,
-            concurrency=concurrency,
-            throttle=throttle,
-        )
+        asking = replace(UNRESTRICTED, concurrency=concurrency, throttle=throttle)
+        return measure(spec, loaded, {"parity": path}, loop, mode=mode, asking=asking)
     finally:
         loop.close()

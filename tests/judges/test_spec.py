@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from pytest_judgesense import Judge
@@ -37,6 +37,7 @@ def test_where_characters_are_lost_a_digest_tells_names_apart() -> None:
 
 
 @given(st.text(min_size=1))
+@example("openai:\udcff")  # a byte on the command line that is no text
 def test_a_slug_is_safe_in_ids_and_file_names(name: str) -> None:
     slug = JudgeSpec(name, "openai", "m").slug
     assert re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9._-]*", slug)

@@ -216,7 +216,7 @@ def test_a_session_does_not_ask_a_refused_cell_again_and_the_next_one_does(
     grid: Suite, tmp_path: Path
 ) -> None:
     from pytest_judgesense.judges.loop import AskingLoop
-    from pytest_judgesense.measurement import measure
+    from pytest_judgesense.measurement import UNRESTRICTED, measure
 
     loop, session = AskingLoop(), SessionCalls()
     try:
@@ -224,7 +224,7 @@ def test_a_session_does_not_ask_a_refused_cell_again_and_the_next_one_does(
             for _ in range(2):
                 measure(
                     _judge(server), grid, {"grid": tmp_path / "c.jsonl"}, loop,
-                    mode="record", session=session,
+                    mode="record", asking=replace(UNRESTRICTED, session=session),
                 )  # fmt: skip
             first = len([a for a in server.asked if a.body["temperature"] > 1])
             assert first <= 12

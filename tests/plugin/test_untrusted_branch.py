@@ -413,7 +413,7 @@ def test_a_batch_file_is_not_made_of_files_from_outside(
 
 # -- and every way there will be -------------------------------------------------------------------
 
-# `Asking` is what `measure` and `record` are given as `**asking`.
+# `Asking` is what those that ask about a suite are given as `asking`.
 ASKS = frozenset({"open_client", "ask_all", "measure", "record", "Asking"})
 REPLAYS = {"commands.power": "measure"}
 
@@ -434,4 +434,6 @@ def asking_calls(names: frozenset[str]) -> dict[tuple[str, str], set[str | None]
 def test_whoever_asks_says_what_may_be_sent() -> None:
     calls = asking_calls(ASKS)
     assert {name for _, name in calls} == ASKS
-    assert [called for called, words in calls.items() if not words & {"trust", None}] == []
+    assert [called for called, words in calls.items() if not words & {"trust", "asking"}] == []
+    free = {module for module, source in SOURCES.items() if "UNRESTRICTED" in source}
+    assert free == {"measurement", *REPLAYS}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.judges.loop import AskingLoop
 from pytest_judgesense.judges.resolving import judge_from_name
 from pytest_judgesense.judges.spec import JudgeSpec
-from pytest_judgesense.measurement import Measurement, Mode, measure
+from pytest_judgesense.measurement import UNRESTRICTED, Measurement, Mode, measure
 from pytest_judgesense.registry import Registry
 from pytest_judgesense.suites.suite import Suite
 from tests.checks.known import declare_check
@@ -61,16 +62,8 @@ def measured(
 ) -> Measurement:
     loop = AskingLoop()
     try:
-        return measure(
-            judge,
-            suite,
-            cassettes,
-            loop,
-            mode=mode,
-            seed=seed,
-            how_to_record="record it: ...",
-            registry=registry,
-        )
+        asking = replace(UNRESTRICTED, how_to_record="record it: ...", registry=registry)
+        return measure(judge, suite, cassettes, loop, mode=mode, seed=seed, asking=asking)
     finally:
         loop.close()
 

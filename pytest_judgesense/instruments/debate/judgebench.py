@@ -24,7 +24,6 @@ null.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 from argparse import Namespace
@@ -34,7 +33,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any, Final
 
-from pytest_judgesense.errors import LogError
+from pytest_judgesense.errors import LogError, told_apart
 from pytest_judgesense.importers import Imported, malformed, read_json, slug
 from pytest_judgesense.instruments.debate.measures import WEIGHTS
 from pytest_judgesense.instruments.debate.replies import (
@@ -255,8 +254,7 @@ def _debate(trial: Trial, debates: Mapping[str, Trial]) -> dict[str, Any]:
 
 def _file_name(name: str) -> str:
     """``name`` as a file may be called; a digest tells apart what would else be called alike."""
-    clean = slug(name)
-    return clean if clean == name else f"{clean}-{hashlib.sha256(name.encode()).hexdigest()[:6]}"
+    return told_apart(slug(name), name)
 
 
 def _text(value: Mapping[str, Any]) -> str:

@@ -160,14 +160,9 @@ def fault_of(model: Model, path: Path) -> str | None:
     size = path.stat().st_size
     if size != model.bytes:
         return f"{size} bytes"
-    found = sha256_of(path)
-    return None if found == model.sha256 else f"SHA-256 {found}"
-
-
-def sha256_of(path: Path) -> str:
-    """The SHA-256 of a file, in hexadecimal digits."""
     digest = hashlib.sha256()
     with open_bytes(path) as file:
         while piece := file.read(1 << 20):
             digest.update(piece)
-    return digest.hexdigest()
+    found = digest.hexdigest()
+    return None if found == model.sha256 else f"SHA-256 {found}"

@@ -54,7 +54,7 @@ def _logits(observer: Observer, parsed: ParsedPrompt, prompt: str) -> Mapping[st
     for skill in observer.skills:
         if skill(observer, asked) is None:
             continue
-        form = form_asked_for(parsed.instruction, parsed.context)
+        form = form_asked_for(parsed)
         if skill is not judge_answers or form is None:
             return {}
         return answer_logits(observer, parsed, reasoned=form[1])[0]

@@ -17,6 +17,7 @@ from typing import Final
 from pytest_judgesense.judges.simulated.evidence import query_share
 from pytest_judgesense.judges.simulated.key import known
 from pytest_judgesense.judges.simulated.observer import (
+    HEDGES,
     NOTHING_TO_JUDGE,
     Asked,
     Observer,
@@ -33,15 +34,11 @@ _MOST_MALFORMED: Final = 0.5
 _FORM: Final = re.compile(r'\{\s*(?P<reason>"reason":[^{}]*?,\s*)?"(?P<key>verdict|score)":')
 _REPAIRING: Final = re.compile(r"\bBring the reply into form\b")
 _HINT: Final = re.compile(r'"(?P<key>verdict|score)" => (?P<said>[A-Za-z]+|\d{1,9})')
-_HEDGES: Final = (
-    "Both have something to say for themselves.",
-    "That depends on what the reader values most.",
-)
 
 
-def form_asked_for(instruction: str, context: Mapping[str, str]) -> tuple[str, bool] | None:
+def form_asked_for(parsed: ParsedPrompt) -> tuple[str, bool] | None:
     """Key of the JSON reply and whether a reason comes first; ``None`` for another prompt."""
-    found = _FORM.search(instruction) if "question" in context else None
+    found = _FORM.search(parsed.instruction) if "question" in parsed.context else None
     return (found["key"], found["reason"] is not None) if found else None
 
 
@@ -57,7 +54,7 @@ def support(answer: str, elements: Sequence[str], context: Mapping[str, str]) ->
 def judge_answers(observer: Observer, asked: Asked) -> str | None:
     """The reply in JSON to a prompt about answers to a question."""
     parsed = asked.parsed
-    form = form_asked_for(parsed.instruction, parsed.context)
+    form = form_asked_for(parsed)
     if form is None or (form[0] == "verdict" and parsed.candidates is None):
         return None
     key, reasoned = form
@@ -86,7 +83,7 @@ def judge_answers(observer: Observer, asked: Asked) -> str | None:
 
 def said_as(verdict: str, parsed: ParsedPrompt) -> str:
     """How a verdict is called: a tie by the letter that the prompt has for it, if it has one."""
-    asks = form_asked_for(parsed.instruction, parsed.context) is not None
+    asks = form_asked_for(parsed) is not None
     return "C" if asks and verdict == TIE and '"C"' in parsed.instruction else verdict
 
 
@@ -129,7 +126,7 @@ def _malformed(key: str, said: str, reason: str | None, draw: Random) -> str:
     if draw.random() < 0.5:
         text = _written(key, said, reason or "The answers")
         return text[: len(text) // 3]
-    return draw.choice(_HEDGES)
+    return draw.choice(HEDGES)
 
 
 def repair(_: Observer, asked: Asked) -> str | None:

@@ -35,12 +35,11 @@ from pytest_judgesense.trial import TIE
 _ELEMENTS: Final = re.compile(r"^[^\S\n]*\d+[.)]\s+(.+)$", re.MULTILINE)
 # Each is looked for in all sentences of both candidates.
 _MOST_ELEMENTS: Final = 50
-_MALFORMED: Final = (
+HEDGES: Final = (
     "Both have something to say for themselves.",
     "That depends on what the reader values most.",
-    "",
-    "Result: (see above)",
 )
+_MALFORMED: Final = (*HEDGES, "", "Result: (see above)")
 _MOST_UNSUPPORTED: Final = 3
 NOTHING_TO_JUDGE: Final = "I cannot find anything to judge in this prompt."
 

@@ -62,7 +62,7 @@ def without_providers(known: Registry) -> Registry:
 @pytest.mark.parametrize("name", NAMES)
 def test_what_the_hook_does_not_give_is_unknown(name: str) -> None:
     providers = without_providers(BUILT_IN).providers
-    with pytest.raises(UsageError, match="there is no judge or provider named"):
+    with pytest.raises(UsageError, match="there is no judge named"):
         judge_from_name(f"{name}:clean", providers)
     with pytest.raises(UsageError, match=f"there is no provider '{name}', but: callable"):
         judge_from_table("j", {"provider": name, "model": "clean"}, Path(), providers)

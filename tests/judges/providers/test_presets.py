@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tenacity import wait_random_exponential
 
 from pytest_judgesense.cassettes.cassette import Cassette
 from pytest_judgesense.cassettes.matching import normal_url
@@ -53,7 +52,8 @@ USAGE = {"prompt_tokens": 12, "completion_tokens": 3, "total_tokens": 15}
 
 @pytest.fixture(autouse=True)
 def _short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(throttle_module, "_backoff", wait_random_exponential(0.005, max=0.02))
+    monkeypatch.setattr(throttle_module, "_FIRST_WAIT_S", 0.005)
+    monkeypatch.setattr(throttle_module, "_LONGEST_WAIT_S", 0.02)
 
 
 @pytest.fixture(autouse=True)

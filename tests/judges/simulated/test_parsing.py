@@ -140,7 +140,7 @@ def test_the_built_in_prompts_are_read_as_they_are_meant(name: str) -> None:
             if suite.kind == "temperature":
                 key = "score" if template.single else "verdict"
                 reasoned = template.condition.get("prompt_style") == "reasoned"
-                assert form_asked_for(parsed.instruction, parsed.context) == (key, reasoned)
+                assert form_asked_for(parsed) == (key, reasoned)
                 assert parsed.candidates == (None if template.single else item.contents)
                 assert parsed.tie is not template.single
                 assert parsed.strict is False

@@ -25,6 +25,7 @@ from pytest_judgesense.checks.explanation import (
     line_of,
     lint_notices,
     short_evidence,
+    statement,
 )
 from pytest_judgesense.checks.luck import Draws, lost
 from pytest_judgesense.checks.outcome import (
@@ -360,7 +361,9 @@ class Run:
             command.append(f"--judge-baseline {shlex.quote(baseline)}")
         command.append("--judge-datasheet judgments.jsonl")
         names = judge.name, measurement.prompt_of, " ".join(command)
-        brief = short_evidence(outcome, measurement.cell, names[-1])
+        brief = [*short_evidence(outcome, measurement.cell, names[-1])]
+        if self._config.get_verbosity() < 0:  # no summary shows the numbers
+            brief.insert(0, statement(outcome, measurement.cell).measured)
         with within(self._columns):
             text = explain(outcome, measurement.cell, *names)
         return self.cleaned(text), tuple(map(self.cleaned, brief))

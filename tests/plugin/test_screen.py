@@ -96,6 +96,16 @@ def test_a_judge_that_fails_twenty_checks_fits_120_lines(
     ]
 
 
+def test_a_failing_check_of_a_quiet_session_has_its_numbers(project: Project) -> None:
+    # The summary is a line; 16 of 18 pairs agree, as in the next test.
+    project.server.reply = flips_on_two
+    parity_suite(project.path, checks="flip_rate_bound = 0.1")
+    project.record()
+    measured = "flip_rate 0.11 [0.00, 0.63], at most 0.10 wanted"
+    assert project.run("parity.suite.toml", "-q").stdout.str().count(measured) == 1
+    assert project.run("parity.suite.toml").stdout.str().count(measured) == 1
+
+
 def test_a_failing_check_is_a_sentence_with_its_number_an_example_and_a_remedy(
     project: Project, workers: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -233,6 +233,9 @@ def _changed(recorded: RecordedRequest, asked: RecordedRequest) -> str:
     parts += ["the model"] if "model" in keys else []
     prompt = [key for key in keys if key in _PROMPT]
     parts += ["the prompt"] if prompt else []
+    if recorded.method == asked.method == "CALL" and "settings" in keys:
+        parts.append("what the function is given")
+        keys.remove("settings")
     settings = [key for key in keys if key not in (*prompt, "model")]
     if settings:
         parts.append(f"setting{'s' * (len(settings) > 1)} {', '.join(settings)}")

@@ -18,7 +18,7 @@ from pytest_judgesense.commands.options import (
     number,
     registry_of,
 )
-from pytest_judgesense.errors import ExtensionError, UsageError, unknown_name
+from pytest_judgesense.errors import ExtensionError, LogError, UsageError, unknown_name
 from pytest_judgesense.grouping import grouped
 from pytest_judgesense.importers import Imported
 from pytest_judgesense.instruments.builtin import BUILT_IN
@@ -106,6 +106,10 @@ def run(options: argparse.Namespace) -> Iterator[str]:
             yield f"written: {path}"
         yield from lint_report([path for path in files if path.name.endswith(".suite.toml")])[0]
         return
+    if not read.judgments:
+        raise LogError(
+            f"{options.path} holds no judgment", found="no record", expected="at least one"
+        )
     write_text(options.output, "".join(f"{log_line(*one)}\n" for one in read.judgments))
     judgments = [judgment for judgment, _ in read.judgments]
     judges = sorted({judgment.judge for judgment in judgments})

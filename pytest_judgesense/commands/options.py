@@ -88,7 +88,8 @@ def number(
         value = kind(text)
         if not least <= value <= most:
             whole = "whole number" if kind is int else "number"
-            raise argparse.ArgumentTypeError(f"a {name} is a {whole}{range_}")
+            article = "an" if name[0] in "aeiou" else "a"
+            raise argparse.ArgumentTypeError(f"{article} {name} is a {whole}{range_}")
         return value
 
     read.__name__ = name

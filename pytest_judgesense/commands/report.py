@@ -192,9 +192,12 @@ def _sheet_of_file(path: Path, options: argparse.Namespace, registry: Registry) 
 def _check_lines(options: argparse.Namespace) -> Iterator[str]:
     """Print the outcomes of the checks in the datasheets, and the datasheets of baselines."""
     beside = options.datasheet or options.ranking or options.export
-    if beside or {path.suffix for path in options.logs} != {".json"}:
+    together = {path.suffix for path in options.logs} != {".json"}
+    if beside or together:
         raise UsageError(
-            "judgment logs and datasheets are not reported on together",
+            "judgment logs and datasheets are not reported on together"
+            if together
+            else "a datasheet has no judgments to rank, to export or to write",
             found=", ".join(map(str, options.logs)),
             expected="judgment logs (.jsonl) with --datasheet, --ranking and --export; or "
             "datasheets and baselines (.json) with --datasheet (over time) and --badge",

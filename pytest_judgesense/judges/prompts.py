@@ -122,13 +122,16 @@ def _verify(suite: Suite, judge: JudgeSpec, templates: Sequence[Template]) -> No
         asked = placeholders(template.text)
         if wrong := asked - given - required:
             problem = f"asks for what suite {suite.name} does not have"
+            found = _as_placeholders(wrong)
         elif wrong := required - asked:
             problem = f"does not show what suite {suite.name} compares"
+            shown = _as_placeholders(asked) or "no placeholder, which has two braces on each side"
+            found = f"{shown}, but not {_as_placeholders(wrong)}"
         else:
             continue
         raise UsageError(
             f"prompt {template.id} of judge {judge.name!r} {problem}",
-            found=_as_placeholders(wrong),
+            found=found,
             expected=f"of {_as_placeholders(given | required)}",
             remedy="fix the prompt, or name the suite that it is for: "
             f"prompts.paraphrases = {{ {suite.base} = [...] }}",

@@ -157,6 +157,14 @@ class _JudgeForm(_Form):
         return self
 
 
+# The tables within a judge's table.
+_FORMS: Final[Mapping[str, type[_Form]]] = {
+    "prompts": _PromptsForm,
+    "prices": _PricesForm,
+    "repair": _RepairForm,
+}
+
+
 def _said(fault: Any) -> str:
     """A fault of a table: its key, and what is wrong, without names of classes here."""
     keys = [key for key in map(str, fault["loc"]) if not _OF_PYDANTIC.fullmatch(key)]
@@ -166,7 +174,7 @@ def _said(fault: Any) -> str:
     elif fault["type"] == "missing":
         said = "is missing"
     elif fault["type"] in ("model_type", "dict_type"):
-        said = "is a table"
+        said = "has to be a table"
     return f"{'.'.join(keys)}: {said}" if keys else said
 
 
@@ -186,10 +194,13 @@ def judge_from_table(
     try:
         form = _JudgeForm.model_validate(table, context=providers)
     except ValidationError as error:
+        faults = error.errors()
+        within = _FORMS.get(str(faults[0]["loc"][0])) if len(faults[0]["loc"]) > 1 else None
+        keys = ", ".join(sorted((within or _JudgeForm).model_fields))
         raise UsageError(
             f"judge {name!r} is declared wrongly",
-            found="; ".join(map(_said, error.errors())),
-            expected="the keys " + ", ".join(sorted(_JudgeForm.model_fields)),
+            found="; ".join(map(_said, faults)),
+            expected=f"the keys of {faults[0]['loc'][0]}, {keys}" if within else f"the keys {keys}",
             remedy=f"fix {table_of(name)}",
         ) from error
     model = form.model or form.function or ""

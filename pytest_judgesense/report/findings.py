@@ -106,7 +106,11 @@ def findings_of(
 
 
 def _missed(line: CheckLine) -> list[Gate]:
-    return [gate for gate in line.gates if gate.outcome != "pass"]
+    """The bars that are not met, the one that the line's sentence is about first."""
+    missed = (gate for gate in line.gates if gate.outcome != "pass")
+    return sorted(
+        missed, key=lambda gate: (gate.outcome != "fail", -abs((gate.value or 0.0) - gate.bar))
+    )
 
 
 def _estimate_of(part: SuiteSheet, gate: Gate) -> Estimate | None:

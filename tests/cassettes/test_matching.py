@@ -4,9 +4,11 @@ import json
 
 import pytest
 
+from pytest_judgesense.cassettes.cassette import _call
 from pytest_judgesense.cassettes.exchange import RecordedRequest
 from pytest_judgesense.cassettes.matching import (
     LONGEST_DIFF,
+    _changed,
     normal_url,
     readable,
     request_diff,
@@ -102,3 +104,8 @@ def test_a_long_diff_is_cut_and_says_so() -> None:
 def test_what_is_no_json_is_compared_by_line() -> None:
     assert readable("a\nb") == ["a", "b"]
     assert readable(b"\xff") == [repr(b"\xff")]
+
+
+def test_another_argument_of_a_function_is_no_setting() -> None:
+    before, now = (_call("m:f", [], {"arguments": {"text": text}}) for text in ("one", "two"))
+    assert _changed(before, now) == "what the function is given changed"

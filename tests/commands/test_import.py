@@ -112,3 +112,11 @@ def test_a_map_without_a_column_is_a_wrong_command(tmp_path: Path) -> None:
     done = run("import", "table", "x.csv", "-o", "y", "--map", "verdict", cwd=tmp_path)
     assert done.returncode == 2
     assert "NAME=VALUE" in done.stderr
+
+
+def test_a_file_without_a_judgment_writes_no_log(tmp_path: Path) -> None:
+    (tmp_path / "none.json").write_text("[]", encoding="utf-8")
+    done = run("import", "games", "none.json", "-o", "log.jsonl", cwd=tmp_path)
+    assert done.returncode == 3
+    assert "none.json holds no judgment" in done.stderr
+    assert not (tmp_path / "log.jsonl").exists()

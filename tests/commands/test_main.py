@@ -128,10 +128,13 @@ def test_a_datasheet_with_a_check_that_lacks_a_field_is_refused(tmp_path):
 
 def test_a_datasheet_is_no_log_and_a_broken_one_is_a_broken_file(log, tmp_path):
     (tmp_path / "x.json").write_text('{"schema": "judgesense/datasheet/1", "judges": [{}]}')
-    for wrong in (["x.json", log], ["x.json", "--ranking"]):
+    for wrong, said in (
+        (["x.json", log], "judgment logs and datasheets are not reported on together"),
+        (["x.json", "--ranking"], "a datasheet has no judgments to rank, to export or to write"),
+    ):
         done = run("report", *wrong, cwd=tmp_path)
         assert done.returncode == 2
-        assert "judgment logs and datasheets are not reported on together" in done.stderr
+        assert said in done.stderr
     done = run("report", "x.json", "--datasheet", "y.html", cwd=tmp_path)
     assert done.returncode == 3
     assert "found:    no 'measures'" in done.stderr

@@ -148,11 +148,17 @@ def test_a_prompt_that_asks_for_an_unknown_field_lists_the_known_ones() -> None:
     assert "prompts.paraphrases = { coherence = [...] }" in caught.value.remedy
 
 
-@pytest.mark.parametrize(("prompt", "hidden"), [("{{a}}", "{{b}}"), ("none", "{{a}}, {{b}}")])
-def test_a_pairwise_prompt_that_hides_a_candidate_is_an_error(prompt: str, hidden: str) -> None:
+@pytest.mark.parametrize(
+    ("prompt", "found"),
+    [
+        ("{{a}}", "{{a}}, but not {{b}}"),
+        ("{a} or {b}", "no placeholder, which has two braces on each side, but not {{a}}, {{b}}"),
+    ],
+)
+def test_a_pairwise_prompt_that_hides_a_candidate_is_an_error(prompt: str, found: str) -> None:
     with pytest.raises(UsageError, match="does not show what suite ladder compares") as caught:
         suite_for_judge(_builtin("ladder"), _with(pairwise=prompt))
-    assert caught.value.found == hidden
+    assert caught.value.found == found
 
 
 @pytest.mark.parametrize("secret", ["label", "id", "distance", "level"])

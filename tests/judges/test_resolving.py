@@ -75,7 +75,7 @@ def test_tables_above_that_are_none_are_an_error_too(tmp_path: Path, text: str) 
     [
         ("temprature = 1", "temprature: no such key"),
         ("temperature = -1", "temperature: Input should be greater"),
-        ("prices = 1", "prices: is a table"),
+        ("prices = 1", "prices: has to be a table"),
         ("prices = { prompt = 1, input = 2 }", "prices.completion: is missing"),
         ("repair = { model = 'x' }", "repair.model: no such key"),
         ("prompts.strict = { path = 'x' }", "prompts.strict.path: no such key"),

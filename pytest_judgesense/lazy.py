@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from importlib import import_module
 from typing import Any, NamedTuple
@@ -12,7 +13,10 @@ class _Later(NamedTuple):
     name: str
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        found = getattr(import_module(self.module), self.name)
+        # Providers are called for every request, and most are asked of a module that is there.
+        found = getattr(sys.modules.get(self.module), self.name, None)
+        if found is None:
+            found = getattr(import_module(self.module), self.name)
         return found(*args, **kwargs) if callable(found) else found
 
 

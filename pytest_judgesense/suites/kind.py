@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from pytest_judgesense.errors import ExtensionError, SuiteError
 from pytest_judgesense.suites.finding import Rule
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 # The outcome of replies, and the detail of a judgment.
 ParsedReply: TypeAlias = tuple[Outcome, dict[str, Any] | None]
+_NOBODY: Final = nullcontext()
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +125,7 @@ class Kind:
             expected=f"what plugin {self.source} documents for the kind {self.name}",
             remedy="fix the lines",
         )
-        with documented if self.source else nullcontext(), self.blamed(ValueError):
+        with documented if self.source else _NOBODY, self.blamed(ValueError):
             items = list(self.items(stimuli))
         seen: set[str] = set()
         for item in items if self.source else ():
@@ -166,6 +167,8 @@ class Kind:
         Raises:
             ExtensionError: a function that a plugin has added fails; the plugin is named.
         """
+        if not self.source:  # of every reply: a context that may blame takes longer to enter
+            return _NOBODY
         valid = "values as the fields of a kind document them"
         return ExtensionError.blaming(self.source, self._unusable, valid, *objections)
 

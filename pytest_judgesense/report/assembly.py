@@ -84,28 +84,14 @@ def sheet_of(
         InternalError: the estimates of a part contradict each other.
     """
     sheet = merge_parts(parts, seed=seed, mode=mode, versions=versions())
+    entrants = []
     for judge in sheet.judges:
         for part in judge.parts:
             with kept_apart(faults):
                 registry.verify(part.estimates)
-    return compared(sheet, registry, secondary=secondary, faults=faults)
-
-
-def compared(
-    sheet: Datasheet,
-    registry: Registry,
-    *,
-    secondary: bool,
-    faults: list[ExtensionError] | None = None,
-) -> Datasheet:
-    """``sheet`` with the comparisons of its judges; ``faults`` as in `sheet_of`."""
-    entrants = [
-        (part.suite, Entrant(part.judge, judge.name, part.material, part.analyses))
-        for judge in sheet.judges
-        for part in judge.parts
-    ]
-    seed, comparisons = sheet.seed, registry.comparisons
-    tables = compare(comparisons, entrants, seed, secondary=secondary, faults=faults)
+            entrant = Entrant(part.judge, judge.name, part.material, part.analyses)
+            entrants.append((part.suite, entrant))
+    tables = compare(registry.comparisons, entrants, seed, secondary=secondary, faults=faults)
     said: list[str] = []
     for close in registry.closing:
         with kept_apart(faults):

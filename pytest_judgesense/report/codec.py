@@ -7,7 +7,7 @@ unrounded, and it does not contain the time of writing.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from functools import cache
 from typing import Any, Final
@@ -17,66 +17,85 @@ from pytest_judgesense.datasheet import (
     CheckLine,
     Datasheet,
     Gate,
-    JudgeSheet,
     SuiteSheet,
+    changed_between,
     merge_parts,
+    prompts_digest,
     setting_notices,
+    span_of,
     state_of,
 )
 from pytest_judgesense.estimate import Clustered, Estimate, Interval, Missing
-from pytest_judgesense.report.kinds import EstimateOfFile, JudgeOfFile, PartOfFile, sheet_of_file
+from pytest_judgesense.report.kinds import refuse_other_kinds
 
 SCHEMA: Final = "judgesense/datasheet/1"
 # The fields of a judge besides its identity, which follow from its parts.
-_DERIVED: Final = frozenset(("served", "prompts", "suites", "state", "recorded"))
+DERIVED: Final = frozenset(("served", "prompts", "suites", "state", "recorded"))
 # What stays in the process that has counted the units of an estimate.
 _NOT_WRITTEN: Final = frozenset(("at", "observations", "anew"))
-# The fields of records that hold records.
-_RECORDS: Final = {
-    "estimates": Estimate,
-    "interval": Interval,
-    "clustered": Clustered,
-    "missing": Missing,
-    "calls": Calls,
-    "checks": CheckLine,
-    "gates": Gate,
-}
 
 
 def datasheet_json(sheet: Datasheet) -> str:
     """The datasheet as JSON text, with a newline at its end."""
-    value = {
-        "schema": SCHEMA,
-        "seed": sheet.seed,
-        "mode": sheet.mode,
-        "versions": dict(sheet.versions),
-        "judges": [_judge(judge, sheet) for judge in sheet.judges],
-    }
+    head = {"seed": sheet.seed, "mode": sheet.mode, "versions": dict(sheet.versions)}
+    judges = [
+        summed_up(
+            judge.identity,
+            [_part(part, sheet.mode) for part in judge.parts],
+            [_estimate(estimate) for estimate in judge.estimates],
+            part_to_plain(judge.checks),
+            [dict(analysis) for analysis in judge.analyses],
+        )
+        for judge in sheet.judges
+    ]
+    return sheet_text(head, judges, sheet.analyses)
+
+
+def sheet_text(
+    head: Mapping[str, Any],
+    judges: Sequence[Mapping[str, Any]],
+    compared: Sequence[Mapping[str, Any]],
+) -> str:
+    """The text of a datasheet from its head (seed, mode and versions) and its judges' entries.
+
+    Each judge has those tables of ``compared`` that are of its suites.
+    """
+    notices = setting_notices(entry["judge"] for entry in judges)
+    entries = []
+    for entry in judges:
+        of_suites = [one for one in compared if one["suite"] in entry["judge"]["suites"]]
+        beside: dict[str, list[Any]] = {"analyses": of_suites, "notices": notices}
+        entries.append({**entry, **{key: [*entry[key], *more] for key, more in beside.items()}})
+    value = {"schema": SCHEMA, **head, "judges": entries}
     return json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
 
-def _judge(judge: JudgeSheet, sheet: Datasheet) -> dict[str, Any]:
-    """A judge's entry in the datasheet; it has the comparisons of judges on its suites, too."""
-    parts = [_part(part, sheet.mode) for part in judge.parts]
+def summed_up(
+    identity: Mapping[str, Any],
+    parts: list[dict[str, Any]],
+    measures: list[dict[str, Any]],
+    checks: list[dict[str, Any]],
+    analyses: list[dict[str, Any]],
+) -> dict[str, Any]:
+    """A judge's entry in the datasheet, from its suites."""
+    spans = ((span["first"], span["last"]) for part in parts if (span := part["recorded"]))
     states = {part["state"] for part in parts}
-    suites = {part.suite: part.suite_digest for part in judge.parts}
     return {
         "judge": {
-            **judge.identity,
-            "served": judge.served,
-            "prompts": judge.prompts,
-            "suites": suites,
+            **identity,
+            "served": sorted({model for part in parts for model in part["served"]}),
+            "prompts": prompts_digest({part["suite"]: part["prompts"] for part in parts}),
+            "suites": {part["suite"]: part["digest"] for part in parts},
             "state": states.pop() if len(states) == 1 else "PARTLY FRESH",
-            "recorded": _span(judge.recorded),
+            "recorded": _span(span_of(spans)),
         },
-        "measures": list(map(_estimate, judge.estimates)),
-        "checks": part_to_plain(judge.checks),
-        "analyses": [*judge.analyses, *(one for one in sheet.analyses if one["suite"] in suites)],
-        "calls": part_to_plain(judge.calls),
+        "measures": measures,
+        "checks": checks,
+        "analyses": analyses,
+        "calls": part_to_plain(sum((Calls(**part["calls"]) for part in parts), Calls())),
         "notices": [
-            *(notice for part in judge.parts for notice in part.notices),
-            *judge.changed,
-            *setting_notices(one.identity for one in sheet.judges),
+            *(notice for part in parts for notice in part["notices"]),
+            *changed_between({part["suite"]: part["served"] for part in parts}),
         ],
         "parts": parts,
     }
@@ -131,54 +150,81 @@ def _sent(kind: Any) -> tuple[str, ...]:
 
 def part_from_plain(value: Mapping[str, Any]) -> SuiteSheet:
     """The part that `part_to_plain` was given; its estimates may be as they were."""
-    part: SuiteSheet = _from_plain(SuiteSheet, value)
-    return part
+    made = _with_tuples(value)
+    made["estimates"] = tuple(
+        one if isinstance(one, Estimate) else estimate_from(one) for one in value["estimates"]
+    )
+    made["calls"] = Calls(**value["calls"])
+    made["checks"] = tuple(map(check_from, value["checks"]))
+    return SuiteSheet(**made)
 
 
-def _from_plain(kind: Any, value: Any) -> Any:
-    """The record, or the tuple of records, of this kind; without a kind the value as it is."""
-    if isinstance(value, list):
-        return tuple(_from_plain(kind, one) for one in value)
-    if kind is None or not isinstance(value, Mapping):
-        return value
-    return kind(**{name: _from_plain(_RECORDS.get(name), one) for name, one in value.items()})
+def check_from(value: Mapping[str, Any]) -> CheckLine:
+    """The check from its JSON fields."""
+    gates = tuple(Gate(**gate) for gate in value.get("gates", ()))
+    return CheckLine(**{**_with_tuples(value), "gates": gates})
+
+
+def estimate_from(value: Mapping[str, Any]) -> Estimate:
+    """The estimate from its JSON fields."""
+    made, interval, clustered = _with_tuples(value), value["interval"], value["clustered"]
+    made["interval"] = interval and Interval(**interval)
+    made["clustered"] = clustered and Clustered(**clustered)
+    made["missing"] = Missing(**value["missing"])
+    return Estimate(**made)
+
+
+def _with_tuples(value: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of a frozen value, which JSON holds lists of."""
+    return {name: tuple(one) if isinstance(one, list) else one for name, one in value.items()}
 
 
 def datasheet_from(value: Mapping[str, Any]) -> Datasheet:
     """The datasheet of a file's plain values: everything but the judgments behind it.
 
     Raises:
-        KeyError, ValueError: it is of another form.
+        KeyError, TypeError, AttributeError, ValueError: it is of another form.
     """
-    sheet = sheet_of_file(value)
-    parts = [_part_of_file(part, entry) for entry in sheet["judges"] for part in entry["parts"]]
-    return merge_parts(parts, seed=sheet["seed"], mode=sheet["mode"], versions=sheet["versions"])
+    refuse_other_kinds(value)
+    parts = [
+        _part_of_file(part, entry, measures)
+        for entry in value["judges"]
+        for measures in [[*map(_estimate_of_file, entry["measures"])]]
+        for part in entry["parts"]
+    ]
+    seed, mode, versions = int(value["seed"]), str(value["mode"]), dict(value["versions"])
+    return merge_parts(parts, seed=seed, mode=mode, versions=versions)
 
 
-def _part_of_file(part: PartOfFile, entry: JudgeOfFile) -> SuiteSheet:
-    """A part as a datasheet's file holds it, in the ``entry`` of its judge."""
-    suite, span = part["suite"], part["recorded"]
+def _part_of_file(
+    part: Mapping[str, Any], entry: Mapping[str, Any], measures: Iterable[Estimate]
+) -> SuiteSheet:
+    """A part as a datasheet's file holds it in the ``entry`` of its judge, with its measures."""
+    span = part["recorded"]
+
+    def of_suite(kind: str) -> list[Any]:
+        return [one for one in entry[kind] if one["suite"] == part["suite"]]
+
     return SuiteSheet(
         judge=part["judge"],
-        suite=suite,
-        identity={key: one for key, one in entry["judge"].items() if key not in _DERIVED},
+        suite=part["suite"],
+        identity={key: one for key, one in entry["judge"].items() if key not in DERIVED},
         suite_digest=part["digest"],
-        served=part["served"],
-        recorded=span and (span["first"], span["last"]),
-        estimates=tuple(_made(one) for one in entry["measures"] if one["suite"] == suite),
-        calls=part["calls"],
-        checks=tuple(one for one in entry["checks"] if one.suite == suite),
-        notices=part["notices"],
-        analyses=tuple(one for one in entry["analyses"] if one["suite"] == suite),
+        served=tuple(part["served"]),
+        recorded=(str(span["first"]), str(span["last"])) if span else None,
+        estimates=tuple(one for one in measures if one.suite == part["suite"]),
+        calls=Calls(**part["calls"]),
+        checks=tuple(map(check_from, of_suite("checks"))),
+        notices=tuple(part["notices"]),
+        analyses=tuple(of_suite("analyses")),
         material=part["material"],
         prompts_of_file=part["prompts"],
     )
 
 
-def _made(estimate: EstimateOfFile) -> Estimate:
-    """The estimate of a file, which holds no one-sided bounds: nothing that is read needs them."""
-    made, ends = dict(estimate), estimate["clustered"]
-    if ends is not None:
-        made["clustered"] = {**ends, "lower_bound": ends["lower"], "upper_bound": ends["upper"]}
-    found: Estimate = _from_plain(Estimate, made)
-    return found
+def _estimate_of_file(value: Mapping[str, Any]) -> Estimate:
+    """An estimate as a datasheet's file holds it."""
+    ends = value["clustered"]
+    # The file holds no one-sided bounds, and nothing that is read from it needs them.
+    bounds = ends and {"lower_bound": ends["lower"], "upper_bound": ends["upper"]}
+    return estimate_from({**value, "clustered": ends and {**ends, **bounds}})

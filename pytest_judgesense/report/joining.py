@@ -3,24 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
-from typing import Any, Final, TypeAlias
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, NamedTuple, TypeAlias
 
-from pytest_judgesense.datasheet import SuiteSheet, merge_parts
 from pytest_judgesense.errors import LogError
 from pytest_judgesense.instruments.builtin import BUILT_IN
-from pytest_judgesense.report.assembly import compared
-from pytest_judgesense.report.codec import SCHEMA, datasheet_from, datasheet_json, part_to_plain
+from pytest_judgesense.report.codec import DERIVED, SCHEMA, sheet_text, summed_up
+from pytest_judgesense.report.kinds import refuse_other_kinds
+from pytest_judgesense.sections import Entrant, compare
 
-_HEAD: Final = ("seed", "mode", "versions")
-_LINES: Final = {"measures": "estimates", "checks": "checks", "analyses": "analyses"}
+_NAMES: Final = {"measures": "measure", "checks": "check", "analyses": "analysis"}
+_KINDS: Final = ("parts", *_NAMES)
 _COMPARED: Final = frozenset(name for one in BUILT_IN.comparisons for name in one.all_names)
 _SECONDARY: Final = frozenset(name for one in BUILT_IN.comparisons for name in one.secondary)
-
-# By kind, then the judge, the suite, the name and the condition, as far as there are such: a value,
-# and the first datasheet that holds it.
-_Everything: TypeAlias = dict[tuple[str, ...], tuple[Any, str]]
 
 
 def joined_datasheets(sheets: Sequence[tuple[str, Mapping[str, Any]]]) -> str:
@@ -33,72 +28,52 @@ def joined_datasheets(sheets: Sequence[tuple[str, Mapping[str, Any]]]) -> str:
     """
     known: _Everything = {}
     secondary = False
-    for name, value in sheets:
+    for name, sheet in sheets:
         try:
-            sheet = datasheet_from(value)
-        except (KeyError, ValueError) as error:
+            refuse_other_kinds(sheet)
+            for key in ("seed", "mode", "versions"):
+                _agree(known, ("head", key), sheet[key], name, key)
+            for entry in sheet["judges"]:
+                _add(known, entry, name)
+                secondary |= any(line["analysis"] in _SECONDARY for line in entry["analyses"])
+        except (KeyError, IndexError, TypeError, AttributeError, ValueError) as error:
             raise LogError(
                 f"{name} is not a datasheet that can be joined",
                 found=f"{type(error).__name__}: {error}",
                 expected=f"a datasheet {SCHEMA} with the parts of every judge",
                 remedy="write it again with --judge-datasheet",
             ) from error
-        for key in _HEAD:
-            _agree(known, ("head", key), getattr(sheet, key), name, key)
-        for judge in sheet.judges:
-            what = f"what judge {judge.judge} is"
-            _agree(known, ("judge", judge.judge), judge.identity, name, what)
-            secondary |= any(one["analysis"] in _SECONDARY for one in judge.analyses)
-            for part in judge.parts:
-                _add(known, part, name)
-    head = {key: known["head", key][0] for key in _HEAD}
-    joined = merge_parts(_parts(known), **head)
-    return datasheet_json(compared(joined, BUILT_IN, secondary=secondary))
+    head = {key[1]: one.value for key, one in known.items() if key[0] == "head"}
+    slugs = sorted(key[1] for key in known if key[0] == "judge")
+    entrants, entries = [], []
+    for slug in slugs:
+        identity = known["judge", slug].value
+        parts, measures, checks, analyses = (_lines(known, kind, slug) for kind in _KINDS)
+        for part in parts:
+            entrant = Entrant(slug, identity["name"], part.get("material"), analyses)
+            entrants.append((part["suite"], entrant))
+        entries.append(summed_up(identity, parts, measures, checks, analyses))
+    compared = compare(BUILT_IN.comparisons, entrants, head.get("seed", 0), secondary=secondary)
+    return sheet_text(head, entries, compared)
 
 
-def _add(known: _Everything, part: SuiteSheet, source: str) -> None:
-    """Enter what a datasheet holds of a judge on a suite."""
-    whose, of = (part.judge, part.suite), f"suite {part.suite} of judge {part.judge}"
-    bare = replace(part, estimates=(), checks=(), analyses=())
-    first, where = known.setdefault(("suite", *whose), (bare, source))
-    # The session that made the calls counts them; a session that replayed them does not.
-    calls = max(first.calls, part.calls, key=lambda one: one.made)
-    known["suite", *whose] = replace(first, calls=calls), where
-    _agree(known, ("suite", *whose), replace(bare, calls=calls), source, of)
-    for kind, name, condition, line in _lines(part):
-        within = json.dumps(dict(condition), sort_keys=True)
-        what = f"{kind} {name} {within} on {of}"
-        _agree(known, (kind, *whose, name, within), line, source, what)
+class _Known(NamedTuple):
+    value: Any
+    source: str
 
 
-def _lines(part: SuiteSheet) -> Iterator[tuple[str, str, Mapping[str, Any], Any]]:
-    """The estimates, checks and tables of a part, each with its kind, name and condition."""
-    yield from (("measures", one.measure, one.condition, one) for one in part.estimates)
-    yield from (("checks", one.check, one.condition, one) for one in part.checks)
-    for table in part.analyses:
-        # A comparison of the judges of one session is made again for all of them.
-        if table["analysis"] not in _COMPARED:
-            yield "analyses", table["analysis"], {}, table
-
-
-def _parts(known: _Everything) -> Iterator[SuiteSheet]:
-    for (kind, *whose), (bare, _) in known.items():
-        if kind == "suite":
-            lines = {
-                field: tuple(one for key, (one, _) in known.items() if key[:3] == (kind, *whose))
-                for kind, field in _LINES.items()
-            }
-            yield replace(bare, **lines)
+# By kind, then the judge, the suite, the name and the condition, as far as there are such.
+_Everything: TypeAlias = dict[tuple[str, ...], _Known]
 
 
 def _agree(known: _Everything, key: tuple[str, ...], value: Any, source: str, what: str) -> None:
     """Enter ``value`` under ``key``; an existing value must be the same."""
-    first, where = known.setdefault(key, (value, source))
-    if first != value:
-        one, other = part_to_plain(first), part_to_plain(value)
+    first = known.setdefault(key, _Known(value, source))
+    if first.value != value:
         raise LogError(
             f"two datasheets do not agree on {what}",
-            found=f"{_short(one, other)} in {where}, {_short(other, one)} in {source}",
+            found=f"{_short(first.value, value)} in {first.source}, "
+            f"{_short(value, first.value)} in {source}",
             expected="the same in both, or in one of them alone",
             remedy="measure it again from the same recordings, with the same seed and versions",
         )
@@ -109,3 +84,34 @@ def _short(value: Any, other: Any) -> str:
     if isinstance(value, Mapping) and isinstance(other, Mapping):
         value = {key: value[key] for key in value if value[key] != other.get(key, ...)}
     return json.dumps(value, ensure_ascii=False)[:200]
+
+
+def _add(known: _Everything, entry: Mapping[str, Any], source: str) -> None:
+    """Enter what a datasheet holds of a judge."""
+    slug = entry["parts"][0]["judge"]
+    named = f"judge {slug}"
+    identity = {k: v for k, v in entry["judge"].items() if k not in DERIVED}
+    _agree(known, ("judge", slug), identity, source, f"what {named} is")
+    for part in entry["parts"]:
+        key = ("parts", slug, part["suite"])
+        first = known.setdefault(key, _Known(part, source))
+        # The session that made the calls counts them; a session that replayed them does not.
+        fuller = max(first.value, part, key=lambda one: one["calls"]["made"])
+        counted = {"calls": fuller["calls"], "state": fuller["state"]}
+        known[key] = _Known({**first.value, **counted}, first.source)
+        _agree(known, key, {**part, **counted}, source, f"suite {part['suite']} of {named}")
+    for kind, names in _NAMES.items():
+        for line in entry[kind]:
+            suite, name = line["suite"], line[names]
+            if kind == "analyses" and name in _COMPARED:
+                continue  # it compares the judges of one session, and is made again for all of them
+            condition = json.dumps(line.get("condition", {}), sort_keys=True)
+            what = f"{kind} {name} {condition} on suite {suite} of {named}"
+            _agree(known, (kind, slug, suite, name, condition), line, source, what)
+
+
+def _lines(known: _Everything, kind: str, slug: str) -> list[Any]:
+    # By suite; within it measures as the estimators give them, checks by their names.
+    of_judge = [key for key in known if key[:2] == (kind, slug)]
+    most = 4 if kind == "checks" else 3
+    return [known[key].value for key in sorted(of_judge, key=lambda key: key[:most])]

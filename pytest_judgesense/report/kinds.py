@@ -1,66 +1,89 @@
-"""The form of a datasheet's file, which somebody may have edited: its values by their kinds."""
+"""The kinds of values in a datasheet's file, which somebody may have edited."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
-from functools import cache
-from typing import Any, Final, NotRequired
+from functools import lru_cache
+from typing import Annotated, Any, NotRequired, TypeAlias
 
-from pydantic import ConfigDict, TypeAdapter, ValidationError, with_config
+from pydantic import ConfigDict, Field, TypeAdapter, ValidationError, with_config
 from typing_extensions import TypedDict
 
-from pytest_judgesense.datasheet import Calls, CheckLine
-
-_OF_A_JUDGE: Final = 3  # parts of the place of a judge's key: ("judges", 0, "measures")
-# Also for the records within: no number is infinite.
-_Kinds = with_config(ConfigDict(allow_inf_nan=False))
-# A later version may add keys, which stay.
-_Open = with_config(ConfigDict(extra="allow"))
+_Number: TypeAlias = Annotated[float, Field(allow_inf_nan=False)]
+_Condition: TypeAlias = dict[str, str | int | _Number]
+_OF_A_JUDGE = 3  # parts of the place of a judge's key: ("judges", 0, "measures")
+_Kinds = with_config(ConfigDict(strict=True, extra="allow"))
 
 
 @_Kinds
 class _Interval(TypedDict):
     method: str
-    lower: float
-    upper: float
-    level: float
+    lower: _Number
+    upper: _Number
+    level: _Number
 
 
 @_Kinds
 class _Clustered(_Interval):
     clusters: int
-    design_effect: float | None
-    effective_n: float | None
+    design_effect: _Number | None
+    effective_n: _Number | None
 
 
 @_Kinds
 class _Missing(TypedDict):
     unparsed: int
     failed: int
-    lower_bound: float | None
-    upper_bound: float | None
+    lower_bound: _Number | None
+    upper_bound: _Number | None
 
 
 @_Kinds
-class EstimateOfFile(TypedDict):
-    """An estimate, without what its other fields imply."""
-
+class _Estimate(TypedDict):
     measure: str
     suite: str
-    condition: dict[str, str | int | float]
-    value: float | None
-    count: float | None
+    condition: _Condition
+    value: _Number | None
+    count: _Number | None
     n: int
     unit: str
     interval: _Interval | None
     clustered: _Clustered | None
     missing: _Missing
-    flags: tuple[str, ...]
+    flags: list[str]
     unavailable: str | None
 
 
-@_Open
+@_Kinds
+class _Gate(TypedDict):
+    measure: str
+    condition: _Condition
+    bar: _Number
+    sign: str
+    outcome: str
+    value: NotRequired[_Number | None]
+    lower: NotRequired[_Number | None]
+    upper: NotRequired[_Number | None]
+
+
+@_Kinds
+class _Check(TypedDict):
+    check: str
+    measure: str
+    suite: str
+    condition: NotRequired[_Condition]
+    bar: _Number | dict[str, _Number]
+    outcome: str
+    policy: str
+    explanation: str
+    warnings: NotRequired[list[str]]
+    sentence: NotRequired[str]
+    measured: NotRequired[str]
+    example: NotRequired[str]
+    gates: NotRequired[list[_Gate]]
+
+
+@_Kinds
 class _Analysis(TypedDict):
     analysis: str
     suite: str
@@ -75,69 +98,68 @@ class _Span(TypedDict):
 
 
 @_Kinds
-class PartOfFile(TypedDict):
-    """One judge on one suite, without what stands with its judge."""
+class _Calls(TypedDict, total=False):
+    made: int
+    replayed: int
+    retried: int
+    failed: int
+    prompt_tokens: int | None
+    completion_tokens: int | None
+    cost_usd: _Number | None
 
+
+@_Kinds
+class _Part(TypedDict):
     judge: str
     suite: str
     digest: str | None
-    prompts: str | None
-    served: tuple[str, ...]
+    served: list[str]
     recorded: _Span | None
-    calls: Calls
-    notices: tuple[str, ...]
+    calls: _Calls
+    notices: list[str]
     material: dict[str, Any] | None
 
 
-@_Open
+@_Kinds
 class _Identity(TypedDict):
     name: str
 
 
 @_Kinds
-class JudgeOfFile(TypedDict):
-    """One judge, with the estimates, checks and tables of all its suites."""
-
-    measures: list[EstimateOfFile]
-    checks: list[CheckLine]
-    analyses: list[_Analysis]
+class _Judge(TypedDict):
     judge: _Identity
-    parts: list[PartOfFile]
+    measures: list[_Estimate]
+    checks: list[_Check]
+    analyses: list[_Analysis]
+    parts: list[_Part]
 
 
 @_Kinds
-class SheetOfFile(TypedDict):
-    """A whole datasheet."""
-
-    judges: list[JudgeOfFile]
+class _Sheet(TypedDict):
     seed: int
     mode: str
     versions: dict[str, str]
+    judges: list[_Judge]
 
 
-def sheet_of_file(value: Mapping[str, Any]) -> SheetOfFile:
-    """The datasheet of a file's plain values.
-
-    Raises:
-        KeyError: the whole, or a judge, lacks a key.
-        ValueError: a value is of another kind; it names the place of the first one.
-    """
+def refuse_other_kinds(sheet: Mapping[str, Any]) -> None:
+    """Raise `ValueError` for the first value of a datasheet's file that is of another kind."""
     try:
-        # As JSON, in which a list may be a tuple, and an object a record.
-        sheet: SheetOfFile = _adapter().validate_json(json.dumps(value), strict=True)
+        _validator().validate_python(sheet)
     except ValidationError as error:
         problems = error.errors(include_url=False, include_input=False)
-        wrong = [
+        # Who looks up a key of the whole, or of a judge, names it where there is none.
+        shown = [
             one for one in problems if one["type"] != "missing" or len(one["loc"]) > _OF_A_JUDGE
         ]
-        if not wrong:
-            raise KeyError(problems[0]["loc"][-1]) from error
-        place = ".".join(map(str, wrong[0]["loc"]))
-        raise ValueError(f"{place}: {wrong[0]['msg']}") from error
-    return sheet
+        if not shown:
+            return
+        problem = shown[0]
+        place = ".".join(map(str, problem["loc"]))
+        raise ValueError(f"{place}: {problem['msg']}") from error
 
 
-@cache
-def _adapter() -> TypeAdapter[SheetOfFile]:
+@lru_cache
+def _validator() -> Any:
     """Made for the first file that is read: most sessions read none."""
-    return TypeAdapter(SheetOfFile)
+    return TypeAdapter(_Sheet).validator

@@ -211,7 +211,6 @@ def test_the_session_that_made_the_calls_counts_them(capsys, sessions):
     count = judge["calls"]["replayed"]
     for calls in (judge["calls"], judge["parts"][0]["calls"]):
         calls |= {"made": count, "replayed": 0}
-    judge["judge"]["state"] = judge["parts"][0]["state"] = "FRESH"
     paths = [written(replayed, "replayed.json"), written(made, "made.json")]
 
     merged(capsys, *paths, to="out.json")

@@ -13,7 +13,7 @@ import pytest
 from pytest_judgesense import measure
 from pytest_judgesense.commands.main import main
 from pytest_judgesense.report.codec import datasheet_json
-from pytest_judgesense.report.kinds import sheet_of_file
+from pytest_judgesense.report.kinds import refuse_other_kinds
 
 
 @cache
@@ -24,7 +24,7 @@ def _written() -> dict[str, Any]:
 
 
 def test_what_is_written_is_of_these_kinds() -> None:
-    sheet_of_file(_written())
+    refuse_other_kinds(_written())
 
 
 @pytest.mark.parametrize(

@@ -16,11 +16,10 @@ from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.lazy import later
 
 _format: Final = partial(later, "pytest_judgesense.judges.providers.formats")
-_completions: Final = _format("build_completions")
 
 OPENAI: Final = Provider(
     "openai",
-    _completions,
+    _format("build_completions"),
     _format("parse_completions"),
     default_base_url="https://api.openai.com/v1",
     default_key_env="OPENAI_API_KEY",
@@ -42,12 +41,12 @@ _ALL: Final = (
     ANTHROPIC,
     EMBEDDED,
     # A model served on this machine, named or by path; its port changes as well.
-    replace(EMBEDDED, name="local", build=partial(_completions, more=_format("served_here"))),
+    replace(EMBEDDED, name="local", build=_format("build_for_local")),
     # Known endpoints with OpenAI's format.
     replace(
         OPENAI,
         name="azure",
-        build=partial(_completions, key_header=lambda key: {"api-key": key}),
+        build=_format("build_for_azure"),
         default_base_url="https://name.openai.azure.com/openai/v1",  # a judge says which name
         default_key_env="AZURE_OPENAI_API_KEY",
         hosts=r"[a-z0-9-]+\.openai\.azure\.com",
@@ -70,7 +69,7 @@ _ALL: Final = (
     replace(
         EMBEDDED,
         name="llamacpp",
-        build=partial(_completions, more=_format("plainly_sampled")),
+        build=_format("build_for_llamacpp"),
         default_base_url="http://127.0.0.1:8080/v1",
     ),
 )

@@ -70,7 +70,7 @@ def build_completions(
     return _post(url, key_header(key) if key else {}, body)
 
 
-def plainly_sampled(spec: JudgeSpec) -> dict[str, Any]:
+def _plainly_sampled(spec: JudgeSpec) -> dict[str, Any]:
     """What has llama.cpp sample from the model's unmodified distribution.
 
     By default it truncates the distribution (``top_k``, ``min_p``) and penalises repetition.
@@ -79,9 +79,24 @@ def plainly_sampled(spec: JudgeSpec) -> dict[str, Any]:
     return {"top_k": 0, "top_p": spec.top_p or 1, "min_p": 0, **_UNPUNISHED, "cache_prompt": False}
 
 
-def served_here(spec: JudgeSpec) -> dict[str, Any]:
+def _served_here(spec: JudgeSpec) -> dict[str, Any]:
     """The same for a model that this machine serves, under its name and not its path."""
-    return {**plainly_sampled(spec), "model": name_of(spec.model)}
+    return {**_plainly_sampled(spec), "model": name_of(spec.model)}
+
+
+def build_for_llamacpp(*asked: Any) -> HttpRequest:
+    """A request to a server of llama.cpp."""
+    return build_completions(*asked, more=_plainly_sampled)
+
+
+def build_for_local(*asked: Any) -> HttpRequest:
+    """A request to a model that this machine serves."""
+    return build_completions(*asked, more=_served_here)
+
+
+def build_for_azure(*asked: Any) -> HttpRequest:
+    """A request to Azure, which has a header of its own for the key."""
+    return build_completions(*asked, key_header=lambda key: {"api-key": key})
 
 
 def _formed(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import pickle
 import subprocess
 import sys
 from dataclasses import replace
@@ -53,6 +54,14 @@ def test_a_plugin_could_provide_each(name: str) -> None:
     assert request_of(own) == request_of(copied)
     answer = json.dumps({"choices": [{"message": {"content": "A"}}], "content": []})
     assert provider_of(own).read(200, answer) == copied.api.read(200, answer)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_judge_is_the_same_where_it_is_sent(name: str) -> None:
+    # To the processes and the tasks that record shards of a suite.
+    table = {"provider": name, "model": "smollm2-135m" if name == "local" else "clean"}
+    judge = judge_from_table("j", {**table, "base_url": "https://judge.example"}, Path())
+    assert pickle.loads(pickle.dumps(judge)) == judge
 
 
 def without_providers(known: Registry) -> Registry:

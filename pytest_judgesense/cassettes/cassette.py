@@ -33,6 +33,7 @@ from typing import Any, Final, Literal, TypeAlias
 from pytest_judgesense.cassettes.bodies import readable, sent_bytes
 from pytest_judgesense.cassettes.credentials import (
     Credentials,
+    looks_secret,
     request_credentials,
     response_credentials,
 )
@@ -313,8 +314,11 @@ class Cassette:
         scope.intercept()
         try:
             pairs = _texts(headers)
-            # In a replay too: its outputs may quote the key, and a changed request is shown.
-            self._redactor.credentials.learn(request_credentials(url, pairs))
+            shown: Iterable[tuple[str, str]] = request_credentials(url, pairs)
+            if self.mode == "replay":
+                # Its outputs may quote a key; a placeholder for one may be a word of a prompt.
+                shown = ((name, value) for name, value in shown if looks_secret(value))
+            self._redactor.credentials.learn(shown)
             if self.mode == "record":
                 self.remove_shown()
             data = readable(sent_bytes(body), pairs)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import json
 from pathlib import Path
 
 import pytest
@@ -248,3 +249,40 @@ def test_a_key_that_only_the_requests_of_a_function_show_stands_nowhere_after_a_
     told = _told(project, changed.stdout.str(), changed.stderr.str())
     assert "divisible by two" in changed.stdout.str()
     assert [name for name, text in told.items() if KEY in text] == []
+
+
+@pytest.mark.parametrize(
+    "where", ["headers={'Authorization': 'Bearer ' + KEY}", "params={'key': KEY}"]
+)
+@pytest.mark.parametrize("word", ["anything", "divisible"])
+def test_a_placeholder_for_a_key_may_be_a_word_of_prompts_and_replies(
+    project: Project, monkeypatch: pytest.MonkeyPatch, where: str, word: str
+) -> None:
+    # A machine without the key sets some word, which the prompts and the replies hold too.
+    (project.path / "pyproject.toml").unlink()
+    (project.path / "conftest.py").write_text(
+        "import httpx, os\n"
+        "from pytest_judgesense import Judge\n"
+        "def asks(messages):\n"
+        "    KEY = os.environ['ANY_NAME']\n"
+        "    asked = {'model': 'm', 'messages': messages}\n"
+        f"    url = '{project.server.base_url}/chat/completions'\n"
+        f"    answer = httpx.post(url, json=asked, {where}).json()\n"
+        "    return answer['choices'][0]['message']['content']\n"
+        "def pytest_judgesense_judges(config):\n"
+        "    return [Judge('asks', asks)]\n"
+    )
+    suite = project.path / "parity.suite.toml"
+    suite.write_text(suite.read_text().replace("even?", f"even, and {word} of use?"))
+    project.server.reply = lambda prompt: f"{even(prompt)}\n\nThere is {word} to say."
+    monkeypatch.setenv("ANY_NAME", KEY)
+    project.run("parity.suite.toml", "--judge-mode", "record", "--judge-datasheet=first.jsonl")
+    monkeypatch.setenv("ANY_NAME", word)
+    project.run("parity.suite.toml", "--judge-datasheet=second.jsonl")
+
+    def said(name: str) -> list[tuple[object, ...]]:
+        lines = map(json.loads, (project.path / name).read_text().splitlines())
+        return [(one["trial"], one["verdict"], one["reply"]) for one in lines]
+
+    assert said("first.jsonl") == said("second.jsonl")
+    assert all(word in str(reply) for _, _, reply in said("second.jsonl"))

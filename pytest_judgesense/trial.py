@@ -33,7 +33,7 @@ def is_number(label: str) -> bool:
 def as_whole(text: str) -> str:
     """``text``, or the whole number that ``4.0`` is: tables write 4 so beside empty cells."""
     found = _WITH_ZEROS.fullmatch(text)
-    return found[1] if found else text
+    return text if found is None else "0" if int(found[1]) == 0 else found[1]
 
 
 @dataclass(frozen=True, slots=True)

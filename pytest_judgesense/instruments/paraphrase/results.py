@@ -23,7 +23,6 @@ from __future__ import annotations
 import math
 import re
 from argparse import Namespace
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, combinations
@@ -536,14 +535,17 @@ def _source(row: Row, columns: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _spelt_alike(judgments: list[Judgment]) -> list[Judgment]:
-    """The same, with words that differ in capitals alone spelt as they mostly are."""
-    count = Counter(
-        word for one in judgments for word in (one.verdict, one.trial.label) if word is not None
-    )
+    """The same, with words that differ in capitals alone spelt alike, as a label if there is one.
+
+    The order of the alphabet decides among several, not how many there are: another file of the
+    same suite has the same spelling.
+    """
+    labels = sorted({one.trial.label for one in judgments if one.trial.label})
+    words = [*labels, *sorted({one.verdict for one in judgments if one.verdict})]
     spelt: dict[str, str] = {}
-    for word, _ in count.most_common():
+    for word in words:
         spelt.setdefault(word.casefold(), word)
-    if len(spelt) == len(count):
+    if len(spelt) == len({*words}):
         return judgments
     return [_in_words(one, lambda word: spelt[word.casefold()]) for one in judgments]
 

@@ -445,16 +445,21 @@ def test_whole_numbers_are_the_same_with_and_without_a_zero(tmp_path: Path) -> N
     renamed = read_of(tmp_path / "log.csv", content, values={"4.0": "1", "5": "2"})
     assert [verdict for verdict, _ in said(renamed)] == ["1", None, "2", "3"]
     rows = [{"item": 1, "verdict": 4.0, "label": "4.0"}, {"item": 2, "verdict": "4", "label": 4}]
+    rows += [{"item": 3, "verdict": -0.0, "label": "-0.0"}]  # as rounding leaves it
     (tmp_path / "log.json").write_text(json.dumps(rows))
-    assert said(read_table(tmp_path / "log.json", {})) == [("4", "4"), ("4", "4")]
+    assert said(read_table(tmp_path / "log.json", {})) == [("4", "4"), ("4", "4"), ("0", "0")]
 
 
 def test_words_that_differ_in_capitals_are_one(tmp_path: Path) -> None:
     content = "item,template,verdict,label\n"
     content += "1,t1,YES,yes\n1,t2,Yes,yes\n2,t1,Yes,yes\n2,t2,no,No\n3,t1,no,no\n"
     read = read_of(tmp_path / "log.csv", content)
-    # As they are mostly spelt: yes three times, Yes twice, YES once; no thrice, No once.
-    assert said(read) == [*[("yes", "yes")] * 3, ("no", "no"), ("no", "no")]
+    # As a label is spelt, of several the first of the alphabet: in another file too.
+    assert said(read) == [*[("yes", "yes")] * 3, ("No", "No"), ("No", "No")]
+    fewer = read_of(tmp_path / "log.csv", "item,verdict,label\n1,YES,yes\n2,NO,No\n3,NO,no\n")
+    assert {one for pair in said(fewer) for one in pair} == {"yes", "No"}
+    unlabelled = read_of(tmp_path / "log.csv", "item,verdict\n1,yes\n2,yes\n3,Yes\n")
+    assert {verdict for verdict, _ in said(unlabelled)} == {"Yes"}
     rows = [{"item": 1, "verdict": True}, {"item": 2, "verdict": "true"}]
     (tmp_path / "log.json").write_text(json.dumps(rows))
     assert len({verdict for verdict, _ in said(read_table(tmp_path / "log.json", {}))}) == 1

@@ -11,7 +11,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Any, Final, Protocol, runtime_checkable
 
 from pytest_judgesense.errors import LogError
 from pytest_judgesense.files import read_text
@@ -55,6 +55,7 @@ class Total:
         return f"{self.name}: {self.found:.10g}, but the file says {self.stated:.10g}"
 
 
+@runtime_checkable
 class ImportedSuite(Protocol):
     """A suite that an importer has read."""
 

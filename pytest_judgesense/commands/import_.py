@@ -20,7 +20,7 @@ from pytest_judgesense.commands.options import (
 )
 from pytest_judgesense.errors import ExtensionError, LogError, UsageError, unknown_name
 from pytest_judgesense.grouping import grouped
-from pytest_judgesense.importers import Imported
+from pytest_judgesense.importers import Imported, ImportedSuite
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.output import write_text
 from pytest_judgesense.report.log import log_line
@@ -98,6 +98,8 @@ def run(options: argparse.Namespace) -> Iterator[str]:
         "an Imported or a suite, or a LogError that says what is wrong with the file",
     ):
         read = importer.read(options)
+        if not isinstance(read, Imported | ImportedSuite):
+            raise TypeError(f"{read!r:.80} in place of what was read")
     yield from (f"notice: {notice}" for notice in read.notices)
     if not isinstance(read, Imported):
         files = read.files(options.output)

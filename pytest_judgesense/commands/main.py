@@ -123,14 +123,7 @@ def build_parser(given: Sequence[str] | None = None) -> argparse.ArgumentParser:
     registry = _registry_for(given or ())
     parser.set_defaults(**({} if registry is BUILT_IN else {"registry": registry}))
     for brought in registry.commands.values():
-        if brought.name in COMMANDS:
-            raise ExtensionError(
-                f"command {brought.name!r} of plugin {brought.source} has a name that is taken",
-                found=f"judgesense {brought.name}: {COMMANDS[brought.name]}",
-                expected="a name of its own",
-                remedy="rename it in the plugin",
-            )
-        command = commands.add_parser(brought.name, help=brought.said)
+        command = commands.add_parser(brought.name, help=brought.said.replace("%", "%%"))
         if given is None or brought.name in given:
             with _blaming(brought):
                 brought.add_arguments(command)
@@ -149,10 +142,22 @@ def _registry_for(given: Sequence[str]) -> Registry:
         if command is None and not asked.plugin:
             # The list of all commands: a plugin that is wrong is said where something needs it.
             with suppress(JudgesenseError):
-                return registry_of(asked) if {"-h", "--help"} & {*given} else BUILT_IN
+                return _named_apart(registry_of(asked)) if {"-h", "--help"} & {*given} else BUILT_IN
         elif command not in {*COMMANDS, *BUILT_IN.commands}:
-            return registry_of(asked)
+            return _named_apart(registry_of(asked))
     return BUILT_IN
+
+
+def _named_apart(registry: Registry) -> Registry:
+    """``registry``, unless a command of a plugin is called like one of this package."""
+    for name in registry.commands.keys() & COMMANDS.keys():
+        raise ExtensionError(
+            f"command {name!r} of plugin {registry.commands[name].source} has a name that is taken",
+            found=f"judgesense {name}: {COMMANDS[name]}",
+            expected="a name of its own",
+            remedy="rename it in the plugin",
+        )
+    return registry
 
 
 def _blaming(brought: Command) -> AbstractContextManager[None]:

@@ -111,7 +111,7 @@ def run(options: argparse.Namespace) -> int:
         source = registry.importers[form].source
         what = f"importer {form!r} of plugin {source} cannot write its files"
         with ExtensionError.blaming(source, what, "from cells to texts by path"):
-            files = written(cells)
+            files = dict(written(cells))
         for name, of_form in files.items():
             write_text(Path(folder, name), of_form)
         show([f"{len(files)} files written: {folder}"])

@@ -101,12 +101,14 @@ def test_a_command_of_a_plugin_runs_with_its_options_and_finds_judges(
 ) -> None:
     add = "lambda parser: parser.add_argument('--to', required=True)"
     run = "lambda options, judges: [f'hello {options.to}, {judges([\"embedded:clean\"])[0].name}']"
-    name = plugin(OWN.format(importers="", commands=f"Command('greet', 'say hello', {add}, {run})"))
+    name = plugin(
+        OWN.format(importers="", commands=f"Command('greet', 'say hello, 100%', {add}, {run})")
+    )
     assert main(["-p", name, "greet", "--to", "you"]) == 0
     assert capsys.readouterr().out == "hello you, clean\n"
     with pytest.raises(SystemExit):
         main(["-p", name, "--help"])
-    assert "say hello" in capsys.readouterr().out
+    assert "say hello, 100%" in capsys.readouterr().out
 
 
 def test_the_list_of_commands_needs_no_plugin_to_be_right(
@@ -154,6 +156,18 @@ WRONG = {
         "",
         ["import", "mine", "rows.jsonl", "-o", "out.jsonl"],
         "importer 'mine' of plugin {name} failed",
+    ),
+    "an importer that gives nothing": (
+        "Importer('mine', lambda options: None)",
+        "",
+        ["import", "mine", "rows.jsonl", "-o", "out.jsonl"],
+        "importer 'mine' of plugin {name} failed",
+    ),
+    "an importer whose texts are none": (
+        "Importer('mine', lambda options: None, lambda cells: 3)",
+        "",
+        ["report", "log.jsonl", "--export", "mine=out"],
+        "importer 'mine' of plugin {name} cannot write its files",
     ),
     "an importer that is built in": (
         "Importer('llmbar', lambda options: None)",

@@ -111,7 +111,8 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
     """Run the checks that a test's markers declare, whether it uses a fixture or not."""
-    if STATE not in item.config.stash or not isinstance(item, pytest.Function):
+    asks = STATE in item.config.stash or is_marked(item)  # marked after the collection, perhaps
+    if not asks or not isinstance(item, pytest.Function):
         return (yield)
     from pytest_judgesense.plugin.markers import run_declared_checks
 

@@ -6,6 +6,7 @@ markers and the fixtures, and nothing else: the state of the session is made at 
 
 from __future__ import annotations
 
+from collections.abc import Container
 from typing import Any, Final
 
 import pytest
@@ -30,10 +31,15 @@ def is_asked_for(config: pytest.Config) -> bool:
     )
 
 
+def check_names(config: pytest.Config) -> Container[str]:
+    """The names of the markers that are checks."""
+    plugins = config.stash[PLUGINS]
+    return plugins.for_markers.checks if plugins else CHECK_NAMES
+
+
 def is_marked(node: pytest.Item) -> bool:
     """Whether a test carries the marker of a check."""
-    plugins = node.config.stash[PLUGINS]
-    names = plugins.for_markers.checks if plugins else CHECK_NAMES
+    names = check_names(node.config)
     return any(mark.name in names for mark in node.iter_markers())
 
 

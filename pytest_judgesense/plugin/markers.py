@@ -14,7 +14,13 @@ import pytest
 
 from pytest_judgesense.errors import JudgesenseError, UsageError, harmless, unknown_name
 from pytest_judgesense.measures.measure import CONDITION_KEYS
-from pytest_judgesense.plugin.activation import FIXTURE, PLUGINS, asks_judges, is_marked
+from pytest_judgesense.plugin.activation import (
+    FIXTURE,
+    PLUGINS,
+    asks_judges,
+    check_names,
+    is_marked,
+)
 from pytest_judgesense.plugin.ci import require_pass
 from pytest_judgesense.plugin.messages import ended_by_us
 from pytest_judgesense.plugin.state import State, state_of
@@ -85,7 +91,7 @@ def _wrongly_marked(item: pytest.Item) -> UsageError | None:
             remedy="move the check out of the TestCase",
         )
     spec = getattr(item, "callspec", None)
-    names = item.config.stash[PLUGINS].for_markers.checks
+    names = check_names(item.config)
     late = [mark.name for mark in getattr(spec, "marks", ()) if mark.name in names]
     if late or FIXTURE not in getattr(spec, "params", ()):
         found = "a marker that was added to the collected test"

@@ -307,7 +307,7 @@ class State:
             said = "datasheet not written, for nothing was measured"
             self._outputs.written += [f"{said}: {path}" for path in self.settings.datasheets]
         baseline = self.settings.save_baseline if self._received else None
-        if baseline and session.exitstatus == pytest.ExitCode.INTERRUPTED:
+        if baseline and _ended_early(session):
             # What the old one has of suites that were not reached is not given up.
             self._outputs.written.append(
                 f"baseline not written, for the session ended early: {baseline}"
@@ -539,3 +539,9 @@ def _refuse(problems: Iterable[Exception | str]) -> None:
     """End the session with ``problems``, each once, if there are any."""
     if texts := dict.fromkeys(harmless(str(one)) for one in problems):
         raise pytest.UsageError("\n".join(texts))
+
+
+def _ended_early(session: pytest.Session) -> bool:
+    """Whether some tests that were collected did not run."""
+    interrupted = session.exitstatus == pytest.ExitCode.INTERRUPTED
+    return bool(interrupted or session.shouldfail or session.shouldstop)

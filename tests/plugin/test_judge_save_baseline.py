@@ -112,17 +112,32 @@ def test_saving_over_the_baseline_compares_with_the_old_one_first(project: Proje
     project.run("parity.suite.toml", *both).assert_outcomes(passed=3)
 
 
-def test_a_session_that_ends_early_leaves_the_baseline_as_it_is(project: Project) -> None:
+@pytest.mark.parametrize(
+    ("early", "code"),
+    [
+        (("raise KeyboardInterrupt",), pytest.ExitCode.INTERRUPTED),
+        (("pass", "-x"), pytest.ExitCode.TESTS_FAILED),
+        (("pass", "--maxfail=1"), pytest.ExitCode.TESTS_FAILED),
+    ],
+)
+def test_a_session_that_ends_early_leaves_the_baseline_as_it_is(
+    project: Project, early: tuple[str, ...], code: pytest.ExitCode
+) -> None:
     parity_suite(project.path, name="second")
+    project.server.reply = flips_on_two
     both = ("parity.suite.toml", "second.suite.toml", "--judge-save-baseline", "base.json")
     project.run(*both, "--judge-mode", "record")
     before = (project.path / "base.json").read_bytes()
+    raised, *options = early
     (project.path / "conftest.py").write_text(
         "def pytest_runtest_logreport(report):\n"
         "    if report.when == 'teardown':\n"
-        "        raise KeyboardInterrupt\n"
+        f"        {raised}\n"
     )
-    result = processes.run("pytest", *both, cwd=project.path, merged=True)
-    assert result.returncode == pytest.ExitCode.INTERRUPTED
+    if options:
+        suite = project.path / "parity.suite.toml"
+        suite.write_text(re.sub(r"(?m)^(\w+_floor) = .*$", r"\1 = 1.0", suite.read_text()))
+    result = processes.run("pytest", *both, *options, cwd=project.path, merged=True)
+    assert result.returncode == code, result.stdout
     assert "baseline not written, for the session ended early" in result.stdout
     assert (project.path / "base.json").read_bytes() == before

@@ -274,9 +274,10 @@ def test_a_check_on_one_parameter_is_a_wrong_declaration(
     no_traceback(result)
 
 
+@pytest.mark.parametrize("alone", [True, False])
 @pytest.mark.parametrize("order", ["tryfirst", "trylast"])
 def test_a_check_that_is_added_to_a_collected_test_is_told_and_not_passed(
-    pytester: pytest.Pytester, order: str
+    pytester: pytest.Pytester, order: str, alone: bool
 ) -> None:
     pytester.makeconftest(
         "import pytest\n"
@@ -287,10 +288,10 @@ def test_a_check_that_is_added_to_a_collected_test_is_told_and_not_passed(
     pytester.makepyfile(
         "import pytest\n"
         "def test_it(): pass\n"
-        "@pytest.mark.dark_current_ceiling(0.1)\n"
-        "def test_other(): pass\n"
+        + "@pytest.mark.dark_current_ceiling(0.1)\n" * (not alone)
+        + "def test_other(): pass\n"
     )
-    result = pytester.runpytest("--judge-name", "embedded:clean")
+    result = pytester.runpytest(*(() if alone else ("--judge-name", "embedded:clean")))
     assert result.ret in (pytest.ExitCode.USAGE_ERROR, pytest.ExitCode.TESTS_FAILED)
     said = result.stdout.str() + result.stderr.str()
     assert "after it was parametrized over judges" in said

@@ -537,8 +537,10 @@ def _set_by_suite(judge: JudgeSpec, suite: Suite) -> Iterator[str]:
         return
     asked = judge_for_suite(judge, suite)
     names = ("temperature", "max_tokens", "top_p")[bool(suite.temperatures) :]
-    found = {name: getattr(asked, name) for name in names}
-    changed = [f"{name} {one:g}" for name, one in found.items() if one != getattr(judge, name)]
+    set_ = [name for name in names if getattr(asked, name) == getattr(suite, name)]
+    changed = [
+        f"{one} {getattr(asked, one)}" for one in set_ if getattr(judge, one) != getattr(asked, one)
+    ]
     if changed:
         yield f"asked with {' and '.join(changed)}, which the suite sets"
 

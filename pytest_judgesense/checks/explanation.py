@@ -361,8 +361,10 @@ def _show(group: Group, prompt_of: Callable[[str], str] | None) -> Iterator[str]
 def _numbers(detail: Mapping[str, Any]) -> Iterator[str]:
     """The numbers that a reply states beside its verdict, by their names: measures read them."""
     for name, value in detail.items():
-        if isinstance(value, int | float):
+        if isinstance(value, float):
             yield f"{name} {value:g}"
+        elif isinstance(value, int) and not isinstance(value, bool):
+            yield f"{name} {value}"
         elif isinstance(value, Mapping) and any(isinstance(one, Mapping) for one in value.values()):
             yield from _numbers(value)
         elif isinstance(value, Mapping) and (inner := list(_numbers(value))):

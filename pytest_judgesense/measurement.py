@@ -382,6 +382,8 @@ def record(
     """Record some ``trials`` of a suite; otherwise like `measure`."""
     suite = suite_for_judge(suite, judge)
     opened, noted, answers = _ask(judge, suite, cassettes, loop, trials, mode, asking)
+    if mode != "replay":
+        forget_stop(judge, suite, cassettes)
     return Recorded(
         answered=sum(
             cassette.complete(trial.id) for cassette, planned in opened for trial in planned
@@ -507,6 +509,16 @@ def _note_stop(
     if stop is not None and not _whole(cassettes, planned):
         replace_text(note, json.dumps(stop.to_plain(), indent=1) + "\n")
     elif note.exists():  # what is complete may lie in a folder that cannot be written
+        note.unlink()
+
+
+def forget_stop(judge: JudgeSpec, suite: Suite, cassettes: Mapping[str, Path]) -> None:
+    """Remove the stopping point beside a recording that is complete by now.
+
+    Left there, it would hide the loss of a line: the clusters of the stop alone would be measured.
+    """
+    note, suite = stop_file(cassettes, suite), suite_for_judge(suite, judge)
+    if note.exists() and _whole(cassettes, plan_trials(suite)):
         note.unlink()
 
 

@@ -46,7 +46,7 @@ from pytest_judgesense.judges.prompts import suite_for_judge
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.judges.throttle import Deadline, Limits, Throttle
 from pytest_judgesense.judges.trust import Trust
-from pytest_judgesense.measurement import Asking, record
+from pytest_judgesense.measurement import Asking, forget_stop, record
 from pytest_judgesense.registry import loaded
 from pytest_judgesense.suites.planning import Shard, plan_trials, recording_of, trial_order
 from pytest_judgesense.suites.suite import Suite
@@ -456,6 +456,8 @@ def run_job(
                     pool.ask("stop")
         finally:
             cassettes.finish({number: one.recordings for number, one in done.items()})
+            for suite in job.suites:
+                forget_stop(job.judge, suite, cassettes.paths)
         errors = {str(one.error): one.error for one in done.values() if one.error is not None}
         return Outcome(
             cassettes.trials,

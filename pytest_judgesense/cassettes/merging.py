@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from operator import attrgetter
+from typing import Final
 
 from pytest_judgesense.cassettes.exchange import Exchange, renumbered
 from pytest_judgesense.cassettes.matching import digest_of
 from pytest_judgesense.errors import CassetteError
 from pytest_judgesense.grouping import grouped
+
+# Characters of an answer in a message.
+_LONGEST: Final = 160
 
 
 def join(
@@ -38,7 +42,7 @@ def _agreed(one: list[Exchange], other: list[Exchange], first: str, second: str)
         if _content(a) != _content(b):
             raise CassetteError(
                 f"trial {a.trial} is recorded twice, and not alike",
-                found=f"{_shown(a)} in {first}, {_shown(b)} in {second}",
+                found=f"{_shown(a, b)} in {first}, {_shown(b, a)} in {second}",
                 expected="one recording of a trial, or several that agree",
                 remedy="delete the lines of this trial from one of the two",
             )
@@ -62,8 +66,18 @@ def _content(exchange: Exchange) -> tuple[str, int, str | bytes]:
     return digest_of(exchange.request), exchange.response.status, exchange.response.body
 
 
-def _shown(exchange: Exchange) -> str:
+def _shown(exchange: Exchange, other: Exchange) -> str:
+    """When it was recorded, and its answer, around the place where that of ``other`` differs."""
+    text, against = _text(exchange), _text(other)
+    if len(text) > _LONGEST:
+        pairs = enumerate(zip(text, against, strict=False))
+        alike = next((at for at, (one, two) in pairs if one != two), min(len(text), len(against)))
+        begin = max(0, min(alike - _LONGEST // 4, len(text) - _LONGEST))
+        end = begin + _LONGEST
+        text = "... " * (begin > 0) + text[begin:end] + " ..." * (end < len(text))
+    return f"{exchange.recorded_at}: {exchange.response.status} {text}"
+
+
+def _text(exchange: Exchange) -> str:
     body = exchange.response.body
-    text = " ".join(body.split()) if isinstance(body, str) else f"{len(body)} bytes"
-    shown = text if len(text) <= 160 else f"{text[:60]} ... {text[-90:]}"
-    return f"{exchange.recorded_at}: {exchange.response.status} {shown}"
+    return " ".join(body.split()) if isinstance(body, str) else f"{len(body)} bytes"

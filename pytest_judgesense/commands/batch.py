@@ -42,7 +42,9 @@ from pytest_judgesense.judges.providers.base import HttpRequest
 from pytest_judgesense.judges.providers.builtin import provider_of
 from pytest_judgesense.judges.resolving import credentials_of
 from pytest_judgesense.judges.spec import JudgeSpec
+from pytest_judgesense.measurement import forget_stop
 from pytest_judgesense.output import write_text
+from pytest_judgesense.suites.builtin import cassettes_in
 from pytest_judgesense.suites.suite import Suite
 from pytest_judgesense.trial import Trial
 
@@ -131,6 +133,8 @@ def import_batch(options: argparse.Namespace) -> list[str]:
         if given:
             trials[by_id[custom_id][0].id] += _in_order(given, judge)
     lines = record_all(judge, options.judge_cassettes, trials)
+    names = suite_for_judge(suite, judge).recordings
+    forget_stop(judge, suite, cassettes_in(options.judge_cassettes, judge.slug, names))
     for why, texts in left_out.items():
         lines.append(f"{len(texts)} results {why} and left out, the first is {texts[0]}")
     count = _trials(requests)

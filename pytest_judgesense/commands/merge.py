@@ -15,8 +15,9 @@ from pytest_judgesense.cassettes.merging import join
 from pytest_judgesense.cassettes.storage import read_exchanges, rewrite
 from pytest_judgesense.commands.report import datasheet_object
 from pytest_judgesense.errors import LogError, UsageError
-from pytest_judgesense.files import open_text
+from pytest_judgesense.files import open_text, read_text
 from pytest_judgesense.limits import json_value, numbered_lines
+from pytest_judgesense.measurement import STOPPED
 from pytest_judgesense.output import write_text
 from pytest_judgesense.report.joining import joined_datasheets
 from pytest_judgesense.report.log import log_line, read_log
@@ -107,12 +108,29 @@ def _joined(paths: Sequence[Path]) -> str | list[Exchange]:
             return joined_datasheets([(str(path), datasheet_object(path)) for path in paths])
         case "log":
             return _joined_logs(paths)
+        case "stopping point":
+            return _same(paths)
         case _:
             return join([(str(path), read_exchanges(path)) for path in paths], trial_order)
 
 
+def _same(paths: Sequence[Path]) -> str:
+    """The text of files that have to be equal: where a suite was stopped."""
+    texts = {path: read_text(path) for path in paths}
+    if len({*texts.values()}) > 1:
+        raise UsageError(
+            f"{paths[0].name} says in two ways where the suite was stopped",
+            found=", ".join(map(str, paths)),
+            expected="the same file in all, or in one of them alone",
+            remedy="complete the recordings by --judge-mode record, without --judge-early-stop",
+        )
+    return texts[paths[0]]
+
+
 def _kind(path: Path) -> str:
     """The kind of a file, by its suffix and the keys of its first line."""
+    if path.name.endswith(STOPPED):
+        return "stopping point"
     if path.suffix == ".json":
         return "datasheet"
     said = "a cassette or a judgment log (.jsonl), or a datasheet (.json)"

@@ -402,13 +402,17 @@ def power_lines(
     Without a judge, or where a trial of it is not recorded, by the plan alone.
     """
     cell: Cell | None = None
+    stopped = ""
     if judge:
         files, registry = cassettes_of(judge, suite, cassettes), asked.registry
         with closing(AskingLoop()) as loop, suppress(MissingRecording):
             asking = replace(UNRESTRICTED, registry=registry)
-            cell = measure(judge, suite, files, loop, seed=asked.seed, asking=asking).cell
+            found = measure(judge, suite, files, loop, seed=asked.seed, asking=asking)
+            cell, stopped = found.cell, found.stop.said(suite.name) if found.stop else ""
     whose = f"judge {cell.judge}, {len(cell.judgments)} judgments" if cell else "the plan alone"
     yield f"{suite.name}, policy {asked.policy}: {whose}"
+    if stopped:
+        yield f"  {stopped}"
     if judge and not cell:
         yield f"  not all trials of judge {judge.name} are recorded"
     like = "judges like this recording" if cell else "judges as assumed"

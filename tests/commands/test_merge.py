@@ -86,6 +86,17 @@ def test_two_recordings_that_contradict_one_another_are_named(capsys, other):
     assert "shard-2.jsonl" in err
 
 
+def test_long_answers_are_shown_where_they_differ(capsys):
+    head, tail = (
+        '{"id": "x", "choices": [{"message": {"content": "' + "w " * 200,
+        '"}}]}' + " " * 200,
+    )
+    paths = cassettes([exchange(f"{head}YES{tail}z")], [exchange(f"{head}NO{tail}z")])
+    error = refused(capsys, *paths)
+    assert "w YES" in error
+    assert "w NO" in error
+
+
 def test_the_same_answer_of_two_days_counts_once_and_is_the_earlier(capsys):
     paths = cassettes([exchange("yes", day=2)], [exchange("yes", day=1)])
 

@@ -9,6 +9,7 @@ among 15 of 24 is 0.003.
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -254,3 +255,54 @@ def test_what_live_mode_keeps_is_kept_with_its_stop(long: Project) -> None:
     long.run("parity.suite.toml", EARLY, *args).assert_outcomes(passed=1)
     long.run("parity.suite.toml").assert_outcomes(passed=1)
     assert note_of(long).is_file()
+
+
+def stopped(project: Project) -> bytes:
+    project.run(*RECORD, EARLY)
+    return note_of(project).read_bytes()
+
+
+@pytest.mark.parametrize("how", ["record", "shards"])
+def test_the_note_goes_whatever_completes_the_recording(
+    long: Project, how: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stopped(long)
+    if how == "record":
+        monkeypatch.chdir(long.path)
+        assert main(["record", "parity.suite.toml", "--judge-name", "mine"]) == 0
+    for number in (1, 2) if how == "shards" else ():
+        long.run(*RECORD, "--judge-shard", f"{number}/2")
+    assert len(long.lines()) == CLUSTERS * WORDINGS
+    assert not note_of(long).exists()
+    # A line that is lost from then on is missed, and no stop hides it.
+    lines = long.cassette.read_text().splitlines(keepends=True)
+    long.cassette.write_text("".join(lines[:-1]))
+    result = long.run("parity.suite.toml")
+    result.assert_outcomes(failed=1)
+    assert "1 of 72 trials are not recorded" in result.stdout.str()
+
+
+def test_a_stopped_recording_is_joined_with_others(
+    long: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    note = stopped(long)
+    monkeypatch.chdir(long.path)
+    (long.path / "other" / "mine").mkdir(parents=True)
+    assert main(["merge", "cassettes", "other", "-o", "joined"]) == 0
+    assert (long.path / "joined/mine/parity.stopped.json").read_bytes() == note
+    long.run("parity.suite.toml", "--judge-cassettes", "joined").assert_outcomes(passed=1)
+    # Two that say different things are not joined.
+    shutil.copytree(long.path / "cassettes", long.path / "other", dirs_exist_ok=True)
+    said = note.replace(b'"look": ', b'"look": 1')
+    (long.path / "other/mine/parity.stopped.json").write_bytes(said)
+    assert main(["merge", "cassettes", "other", "-o", "again"]) == 2
+    assert not (long.path / "again").exists()
+
+
+def test_power_says_that_a_recording_was_stopped(
+    long: Project, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    stopped(long)
+    monkeypatch.chdir(long.path)
+    assert main(["power", "parity.suite.toml", "--judge-name", "mine"]) == 0
+    assert "parity stopped early: at look " in " ".join(capsys.readouterr().out.split())

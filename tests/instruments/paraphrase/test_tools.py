@@ -23,6 +23,7 @@ from pytest_judgesense.errors import JudgesenseError, LogError, UsageError
 from pytest_judgesense.importers import Imported
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.instruments.paraphrase.tools.archive import members
+from pytest_judgesense.instruments.paraphrase.tools.graded import Graded, _replicates
 from pytest_judgesense.limits import VARIABLE
 from pytest_judgesense.report.log import log_line, read_log
 from pytest_judgesense.trial import Failed, Judgment, Unparsed, Verdict
@@ -594,3 +595,27 @@ def test_a_table_may_bring_what_the_judge_was_shown(tmp_path: Path) -> None:
     assert [one["role"] for one in other.detail["source"]["prompt"]] == ["system", "user"]
     with pytest.raises(UsageError, match=r"field\.NAME"):
         read("table", path, map=[("feild.question", "q")])
+
+
+def test_a_repeat_without_a_reply_is_one_of_the_same_item() -> None:
+    """promptfoo keeps no prompt of a call that its grader did not answer."""
+
+    def grade(item: str, prompt: str | None, **fields: str) -> Graded:
+        shown = None if prompt is None else [{"role": "user", "content": prompt}]
+        return Graded("w", "s", item, "test", "j", prompt=shown, fields=fields)
+
+    asked = [
+        grade("t0", None, answer="four"),
+        grade("t1", "Is it four?", answer="four"),
+        grade("t2", "Is it five?", answer="five"),
+        grade("t3", None, answer="five"),
+        # Of two prompts about it, and of no field, nobody knows.
+        grade("t4", "Is it six?", answer="six"),
+        grade("t5", "Is it surely six?", answer="six"),
+        grade("t6", None, answer="six"),
+        grade("t7", None),
+        grade("t8", None),
+    ]
+    found = [(item, number) for _, item, number in _replicates(asked)]
+    alone = [("t4", 1), ("t5", 1), ("t6", 1), ("t7", 1), ("t8", 1)]
+    assert found == [("t0", 1), ("t0", 2), ("t2", 1), ("t2", 2), *alone]

@@ -231,14 +231,28 @@ def _design(scale: Scale, values: Mapping[str, str]) -> Design:
 
 
 def _replicates(graded: Iterable[Graded]) -> Iterator[tuple[Graded, str, int]]:
-    """Each grade with its item and its number: of one prompt about one test, all are one item."""
+    """Each grade with its item and its number: of one prompt about one test, all are one item.
+
+    A tool keeps no prompt where the grader gave no reply: of the same fields it is that of another.
+    """
+    graded = list(graded)
+    prompts: dict[Any, set[str]] = {}
+    for one in graded:
+        if one.prompt:
+            prompts.setdefault(_about(one), set()).add(json.dumps(one.prompt))
     asked: dict[Any, tuple[str, int]] = {}
     for one in graded:
-        shown = json.dumps(one.prompt) if one.prompt else f"item {one.item}"
+        alike = {json.dumps(one.prompt)} if one.prompt else prompts.get(_about(one), ())
+        shown = next(iter(alike)) if len(alike) == 1 else f"item {one.item}"
         key = one.suite, one.judge, one.test, shown
         item, known = asked.get(key, (item_id(one.item), 0))
         asked[key] = item, known + 1
         yield one, item, known + 1
+
+
+def _about(one: Graded) -> tuple[str, ...]:
+    """What was graded, by whom: without fields nothing tells two of one test apart."""
+    return one.suite, one.judge, one.test, json.dumps(dict(one.fields) if one.fields else one.item)
 
 
 def _row(

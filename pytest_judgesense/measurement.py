@@ -98,6 +98,12 @@ class Measurement:
     stop: Stop | None = None
     fault: ExtensionError | None = None
 
+    def sound(self) -> Measurement:
+        """This measurement; raises the error of a plugin without which it was made."""
+        if self.fault is not None:
+            raise self.fault
+        return self
+
     def outcome_of(self, check: Check, rule: Rule) -> Outcome:
         """The outcome of a check against fixed bars; for a stopped run, only if it was decided."""
         found = judge_check(check, self.suite.name, self.estimates, *rule)

@@ -206,9 +206,7 @@ def measure(
                     # Its replies follow from its profile, on any machine.
                     one = asked(judge, suite, "live", loop)
                     notices += ("not recorded: the embedded judge was run in this process",)
-                if one.fault:
-                    raise one.fault
-                one = replace(one, notices=(*notices, *one.notices))
+                one = replace(one.sound(), notices=(*notices, *one.notices))
                 checks = _checked(one, policy, registry)
                 parts.append(one.sheet.with_checks(checks))
                 cells.append(one.cell)

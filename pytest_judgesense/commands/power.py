@@ -407,7 +407,7 @@ def power_lines(
         files, registry = cassettes_of(judge, suite, cassettes), asked.registry
         with closing(AskingLoop()) as loop, suppress(MissingRecording):
             asking = replace(UNRESTRICTED, registry=registry)
-            found = measure(judge, suite, files, loop, seed=asked.seed, asking=asking)
+            found = measure(judge, suite, files, loop, seed=asked.seed, asking=asking).sound()
             cell, stopped = found.cell, found.stop.said(suite.name) if found.stop else ""
     whose = f"judge {cell.judge}, {len(cell.judgments)} judgments" if cell else "the plan alone"
     yield f"{suite.name}, policy {asked.policy}: {whose}"

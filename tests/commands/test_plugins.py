@@ -215,3 +215,18 @@ def test_all_importers_and_commands_can_be_copied(plugin: Callable[[str], str]) 
     for part in ("importers", "commands"):
         own = getattr(BUILT_IN, part)
         assert set(getattr(registry, part)) == {*own, *(f"my-{name}" for name in own)}
+
+
+@pytest.mark.parametrize("command", ["power", "plan"])
+def test_a_measure_that_fails_is_an_error_of_what_is_computed_from_a_recording(
+    command: str, plugin: Callable[[str], str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    name = plugin(
+        "from pytest_judgesense.registry import Measure\n"
+        "def pytest_judgesense_measures():\n"
+        "    return [Measure('mine', 'lower', 'call', 'mine', lambda cell: 1 / 0)]\n"
+    )
+    assert main(["-p", name, command, "vacuum", "--judge-name", "embedded:clean"]) == 2
+    error = capsys.readouterr().err
+    assert f"measure 'mine' of plugin {name} could not be taken" in error
+    assert "Traceback" not in error

@@ -456,8 +456,8 @@ def run_job(
                     pool.ask("stop")
         finally:
             cassettes.finish({number: one.recordings for number, one in done.items()})
-            for suite in job.suites:
-                forget_stop(job.judge, suite, cassettes.paths)
+        for suite in job.suites:
+            forget_stop(job.judge, suite, cassettes.paths)
         errors = {str(one.error): one.error for one in done.values() if one.error is not None}
         return Outcome(
             cassettes.trials,

@@ -11,7 +11,7 @@ from __future__ import annotations
 import base64
 import binascii
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from itertools import pairwise
 from threading import Lock
@@ -131,11 +131,11 @@ def request_credentials(url: str, headers: Iterable[tuple[str, str]]) -> Iterato
 
 
 @lru_cache(maxsize=256)  # a judge asks one URL thousands of times
-def _credentials_in(url: str) -> Sequence[tuple[str, str]]:
+def _credentials_in(url: str) -> tuple[tuple[str, str], ...]:
     try:
         parts = urlsplit(url)
     except ValueError:  # no URL, and no request then
-        return []
+        return ()
     users = {"username of the URL": parts.username, "password of the URL": parts.password}
     found = [(name, unquote(given)) for name, given in users.items() if given]
     for name, value in parse_qsl(parts.query):
@@ -144,7 +144,7 @@ def _credentials_in(url: str) -> Sequence[tuple[str, str]]:
     for name, value in pairwise(map(unquote, parts.path.split("/"))):
         if _names_parameter(name) and looks_secret(value):  # /token/..., but not /key/rotate
             found.append((f"{name} in the URL", value))
-    return found
+    return tuple(found)
 
 
 def _names_parameter(name: str) -> bool:

@@ -620,9 +620,9 @@ def written_suite(
     lines += ["", f"# {comments['templates']}"]
     lines += [f"[[templates]]\n{_pairs_of(one)}\n" for one in table["templates"]]
     bars = table["checks"].items()
-    measures = {name: kind.measure for name, kind in BUILT_IN.checks.items()}
+    gated = [(BUILT_IN.checks[name].measure, bar) for name, bar in bars]
     said = "A judge without any error clears these bars with confidence."
-    if not all((one := measures[name]) and can_clear(one, bar, clusters) for name, bar in bars):
+    if not all(measure and can_clear(measure, bar, clusters) for measure, bar in gated):
         said = (
             "So few items (thirty are a suite) are not\n# enough for a judge without any error to "
         )

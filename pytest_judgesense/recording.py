@@ -10,7 +10,6 @@ what is missing. The shard of a lost worker is started again with what is known.
 from __future__ import annotations
 
 import asyncio
-import copyreg
 import multiprocessing
 import os
 import pickle
@@ -22,7 +21,7 @@ import tempfile
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import ExitStack, closing, contextmanager, suppress
@@ -32,10 +31,14 @@ from itertools import chain
 from multiprocessing.connection import wait as wait_for_end
 from multiprocessing.managers import BaseManager
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, Final, Protocol, TypeAlias
 
-from pytest_judgesense.cassettes.exchange import Exchange, exchange_of, renumbered
+from pytest_judgesense.cassettes.exchange import (
+    LOOK_UP,
+    Exchange,
+    exchange_of,
+    in_final_form,
+)
 from pytest_judgesense.cassettes.locking import Recorder, recording_alone
 from pytest_judgesense.cassettes.storage import Journal, read_exchanges, rewrite
 from pytest_judgesense.errors import JudgeError, JudgesenseError, LimitReached
@@ -51,14 +54,6 @@ from pytest_judgesense.registry import loaded
 from pytest_judgesense.suites.planning import Shard, plan_trials, recording_of, trial_order
 from pytest_judgesense.suites.suite import Suite
 from pytest_judgesense.trial import Trial
-
-
-def _read_only(table: dict[Any, Any]) -> MappingProxyType[Any, Any]:
-    return MappingProxyType(table)
-
-
-# Judge and suite tables are read-only mappings; the data they are made of can be pickled.
-copyreg.pickle(MappingProxyType, lambda table: (_read_only, (dict(table),)))
 
 # Time between two polls of the desk.
 _LOOK_S: Final = 0.2
@@ -335,9 +330,8 @@ class _JobCassettes:
         self._journals = {name: Journal(path) for name, path in self.paths.items()}
         for journal in self._journals.values():
             journal.prepare()
-        self._answered = {
-            one.trial: one.answers for path in self.paths.values() for one in read_exchanges(path)
-        }
+        for path in self.paths.values():
+            self._answered |= _answered(read_exchanges(path))
 
     @property
     def notices(self) -> list[str]:
@@ -362,7 +356,7 @@ class _JobCassettes:
     def append(self, recording: str, line: bytes) -> None:
         exchange = exchange_of(line)
         self._journals[recording].append(exchange)
-        self._answered[exchange.trial] = exchange.answers
+        self._answered |= _answered([exchange])
 
     def finish(self, finished: Mapping[int, Mapping[str, bytes]]) -> None:
         """Write the final files, with the results of finished shards in place of their lines."""
@@ -374,10 +368,15 @@ class _JobCassettes:
             ]
             for recordings in finished.values():
                 lasting += _exchanges(recordings.get(name, b""))
-            place = {id_: at for at, id_ in enumerate(trial_order({one.trial for one in lasting}))}
-            lasting.sort(key=lambda one: (place[one.trial], one.call))
-            rewrite(path, renumbered(lasting))
-            self._answered |= {one.trial: one.answers for one in lasting}
+            trials = {exchange.trial for exchange in lasting} - {LOOK_UP}
+            final = list(in_final_form(lasting, trial_order(trials)))
+            rewrite(path, final)
+            self._answered |= _answered(final)
+
+
+def _answered(exchanges: Iterable[Exchange]) -> dict[str, bool]:
+    """By trial, whether its last call is an answer."""
+    return {exchange.trial: exchange.answers for exchange in exchanges if not exchange.returns}
 
 
 def _exchanges(data: bytes) -> list[Exchange]:

@@ -14,15 +14,22 @@ replay    its exchange                   `MissingRecording` or `StaleRecording`
 record    its exchange                   goes out; its answer is appended at once
 ========  =============================  ==========================================
 
-While recording, errors that a trial ended with do not count as recorded: it is asked again. A
-request is compared as it is stored, without its secrets: a replay needs no credential.
+A trial has the exchanges of one attempt. While recording, errors that a trial ended with do not
+count as recorded: it is asked again. A request that is not the recorded one raises `Abandoned`
+before anything is sent, and the trial is asked ``anew``: all its calls are made, and what was there
+of it goes. A request is compared as it is stored, without its secrets: a replay needs no
+credential.
+
+What got no answer is recorded as that, and fails again on replay. A request that was given up, or
+was under way when its trial ended, waits on replay as long as it did, until it is given up again.
 """
 
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -38,16 +45,29 @@ from pytest_judgesense.cassettes.credentials import (
     response_credentials,
 )
 from pytest_judgesense.cassettes.exchange import (
+    CALL,
     FAULT,
+    LOOK_UP,
     NO_RESPONSE,
+    OUT_OF_TIME,
+    RAISED,
+    RETURN,
+    RETURNS,
+    WAITED,
     Exchange,
     RecordedRequest,
     RecordedResponse,
     as_body,
     as_bytes,
-    renumbered,
+    in_final_form,
 )
-from pytest_judgesense.cassettes.matching import Recordings, digest_of, normal_url, stale
+from pytest_judgesense.cassettes.matching import (
+    ALL_OF_IT,
+    Identity,
+    Recordings,
+    normal_url,
+    stale,
+)
 from pytest_judgesense.cassettes.offline import refuse_sockets
 from pytest_judgesense.cassettes.redaction import (
     Redactor,
@@ -55,7 +75,13 @@ from pytest_judgesense.cassettes.redaction import (
     received,
     same_but_for_secrets,
 )
-from pytest_judgesense.cassettes.scope import CallScope, current_scope, entered, following_threads
+from pytest_judgesense.cassettes.scope import (
+    Abandoned,
+    CallScope,
+    current_scope,
+    entered,
+    following_threads,
+)
 from pytest_judgesense.cassettes.storage import Journal, read_exchanges, read_lines, rewrite
 from pytest_judgesense.errors import CassetteError, JudgesenseError, MissingRecording
 from pytest_judgesense.files import read_bytes
@@ -66,6 +92,8 @@ OnRecorded: TypeAlias = Callable[[Path, bytes], None]
 HOW_TO_RECORD: Final = "record it with --judge-mode record"
 
 _NO_WAIT: Final = "retry-after"
+# No timer of a cassette waits longer: a day.
+_LONGEST_WAIT_S: Final = 86_400.0
 _NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
 
 
@@ -92,6 +120,8 @@ class Cassette:
         now: Callable[[], str] = utc_now,
         how_to_record: str = HOW_TO_RECORD,
         on_recorded: OnRecorded = lambda _path, _line: None,
+        identity: Identity = ALL_OF_IT,
+        lending: Mapping[str, Exchange] | None = None,
     ) -> None:
         """Open a cassette. A missing file holds nothing: replaying, every request misses it.
 
@@ -102,6 +132,9 @@ class Cassette:
             now: returns the date of a recorded exchange.
             how_to_record: remedy of a miss: the command that records it.
             on_recorded: called with the path and each recorded line.
+            identity: which requests are the same.
+            lending: for a proof: what is missing is lent, and noted in the scope, from these
+                exchanges by digest, else from the one other trial that has asked it.
 
         Raises:
             BrokenCassette: a line cannot be read. A torn last one is cut off by a recording, which
@@ -113,16 +146,21 @@ class Cassette:
         self._how_to_record = how_to_record
         self._on_recorded = on_recorded
         self._now = now
+        self._identity = identity
+        self._lending = lending
+        # A process that was forked of this one writes nothing.
+        self._writer = os.getpid()
         self._journal = Journal(path) if mode == "record" else None
         lines = self._journal.take_lines() if self._journal else read_lines(path)
-        self._recordings = Recordings(lines)
+        self._recordings = Recordings(lines, identity)
         self._unread: set[str] = set()
-        # For trials that were called again: the digests of their requests.
-        self._renewed: dict[str, frozenset[str]] = {}
+        # For trials that were asked anew: the last call of what was there before, and whether a
+        # return was recorded since.
+        self._superseded: dict[str, tuple[int, bool]] = {}
+        # Look-ups that were made again, by digest.
+        self._looked_up: dict[str, RecordedResponse] = {}
         # Credentials found in requests that are no longer in any line.
         self._shown: set[str] = set()
-        # By the digest of a request from which a credential was removed late: those it had before.
-        self._before: dict[str, set[str]] = {}
         # One line is written, or all of them.
         self._writing = Lock()
 
@@ -162,8 +200,15 @@ class Cassette:
         return self._redactor.text(text)
 
     @contextmanager
-    def trial(self, trial_id: str) -> Iterator[CallScope]:
+    def trial(
+        self, trial_id: str, *, anew: bool = False, of_function: bool = False
+    ) -> Iterator[CallScope]:
         """Let the requests of this block, and of all that it starts, belong to a trial.
+
+        Args:
+            trial_id: the trial.
+            anew: nothing that is recorded of it is found; it goes once an endpoint has responded.
+            of_function: the code of a user runs, all of whose requests are to be seen.
 
         Yields:
             The scope of this attempt. Raise its ``error`` after the judge has returned, because the
@@ -176,15 +221,26 @@ class Cassette:
         if self._journal is not None and not settled:
             self._journal.prepare()
         replaying = self.mode == "replay"
-        scope = CallScope(trial_id, self, settled=settled, after=after, replaying=replaying)
+        scope = CallScope(
+            trial_id,
+            self,
+            settled=settled,
+            after=after,
+            replaying=replaying,
+            anew=anew,
+            of_function=of_function,
+        )
         with entered(scope):
             try:
                 yield scope
             finally:
-                scope.closed = True
-        if scope.made and scope.error is None and self.complete(trial_id):
-            # Success: earlier requests of the trial that were not repeated are outdated.
-            self._renewed[trial_id] = scope.digests
+                if of_function and self.mode == "record":
+                    for call in scope.under_way():
+                        call.given_up()
+                scope.close()
+        # What an endpoint that is out of reach says is no reason to lose what was complete.
+        if anew and scope.made and (scope.responded or not settled):
+            self._superseded[trial_id] = after, scope.returned
 
     # --- replaying --------------------------------------------------------------------------------
 
@@ -201,10 +257,22 @@ class Cassette:
             raise scope.remember(self._missing(scope.trial, call.request, found))
         return call.found
 
-    def answer_to(self, trial_id: str, method: str, url: str, body: str | bytes) -> Exchange | None:
-        """The recorded answer to a request, or ``None`` if it has to be made; counts nothing."""
+    def answer_to(
+        self, scope: CallScope, method: str, url: str, body: str | bytes
+    ) -> Exchange | None:
+        """The recorded answer to a request, or ``None`` if it has to be made; counts nothing.
+
+        Raises:
+            Abandoned: other requests of the trial are recorded, and this is none of them.
+        """
+        if scope.anew:
+            return None
         request = self._stored(RecordedRequest(method, url, as_body(body)))
-        return self._recordings.find(trial_id, digest_of(request), 0, replay_errors=False)
+        digest = self._identity.digest(request)
+        recorded = self._recordings.find(scope.trial, digest, 0, replay_errors=False)
+        if recorded is None and self._is_changed(scope, digest):
+            raise Abandoned(scope.trial)
+        return recorded
 
     def find_call(
         self,
@@ -212,26 +280,77 @@ class Cassette:
         target: str,
         messages: Sequence[Mapping[str, Any]],
         settings: Mapping[str, Any] = _NOTHING,
+        *,
+        alone: bool = False,
     ) -> str | None:
         """The recorded return of a Python callable, or ``None`` if it has to be called.
 
         The function is needed if its trial is recorded as HTTP exchanges (it runs and gets these
         answers) and, while recording, if this call is not recorded. ``target`` is
         ``package.module:function``; ``settings`` are the inputs besides the ``messages`` that
-        determine its answer.
+        determine its answer. Where its return ``alone`` is recorded, it is not needed on replay.
 
         Raises:
             MissingRecording: replaying, nothing is recorded of the trial.
             StaleRecording: replaying, the callable was given something else.
         """
         recorded = self._recordings.of(scope.trial)
-        by_http = recorded and all(one.request.method != "CALL" for one, _ in recorded)
-        if by_http or (self.mode == "record" and not recorded):
+        request = _call(target, messages, settings)
+        by_http = recorded and all(exchange.request.method != CALL for exchange, _ in recorded)
+        if by_http and self.mode == "replay" and alone:
+            before = 'HTTP exchanges, from before the judge had calls = "function"'
+            raise scope.remember(self._missing(scope.trial, request, before))
+        if by_http or (self.mode == "record" and not self.knows_call(scope, request)):
             return None
-        found = self._look_up(scope, _call(target, messages, settings)).found
-        if found is None:
+        exchange = self._look_up(scope, request).found
+        assert exchange is not None, "what is recorded is found"
+        return as_bytes(exchange.response.body).decode("utf-8", "surrogatepass")
+
+    def knows_call(self, scope: CallScope, request: RecordedRequest) -> bool:
+        """Whether a call is recorded of a trial that is not asked anew; counts nothing."""
+        if scope.anew:
+            return False
+        _, digest = self._as_stored(scope.trial, request)
+        return self._recordings.knows(scope.trial, digest)
+
+    def returned(self, trial_id: str) -> list[str]:
+        """What the function of a trial returned when it was recorded, call by call.
+
+        Nothing where that is not recorded, or the function failed.
+        """
+        exchange = self._recordings.returned(trial_id)
+        return exchange.returned_texts if exchange else []
+
+    def failed_return(self, scope: CallScope) -> str | None:
+        """Why the function of a trial failed, where running it would not tell.
+
+        So it is where the failed call has made no request, or has not returned in its time: its
+        replay would only wait.
+        """
+        exchange = self._recordings.returned(scope.trial)
+        if exchange is None or exchange.response.status != NO_RESPONSE:
             return None
-        return as_bytes(found.response.body).decode("utf-8", "surrogatepass")
+        recorded = self._recordings.of(scope.trial)
+        by_return = all(call.request.method == CALL for call, _ in recorded)
+        if exchange.response.headers.get(RAISED) == OUT_OF_TIME or (
+            by_return and len(recorded) == len(scope.returns)
+        ):
+            return as_bytes(exchange.response.body).decode("utf-8", "surrogatepass")
+        return None
+
+    def requests_of(self, trial_id: str) -> dict[str, RecordedRequest]:
+        """The recorded requests of a trial, and calls of its function, by digest."""
+        recorded = (exchange.request for exchange, _ in self._recordings.of(trial_id))
+        return {self._identity.digest(request): request for request in recorded}
+
+    def answered(self, trial_id: str, digest: str) -> Exchange | None:
+        """The recorded answer to a request of a trial."""
+        return self._recordings.find(trial_id, digest, 0, replay_errors=False)
+
+    def look_ups(self) -> dict[str, Exchange]:
+        """The look-ups that answer any trial, by digest."""
+        recorded = (exchange for exchange, _ in self._recordings.of(LOOK_UP))
+        return {self._identity.digest(exchange.request): exchange for exchange in recorded}
 
     def arguments_of(self, trial_id: str) -> list[str] | None:
         """The parameters of a Python callable that a recorded call of a trial has given values.
@@ -239,7 +358,7 @@ class Cassette:
         ``None`` where no call is recorded, or one that was given messages.
         """
         for exchange, _ in self._recordings.of(trial_id):
-            if exchange.request.method == "CALL":
+            if exchange.request.method == CALL:
                 try:
                     settings = json.loads(exchange.request.body)["settings"]
                     return list(settings["arguments"])
@@ -260,15 +379,39 @@ class Cassette:
         """Record the return value of a Python callable that made no HTTP request.
 
         Raises:
-            MissingRecording: while replaying, because it should have made a request.
+            MissingRecording: while replaying: it should have made a request, and has returned
+                something else than with it.
         """
         request = _call(target, messages, settings)
         if self.mode == "replay":
-            found = "HTTP exchanges, and the judge makes no request"
+            recorded = self.returned(scope.trial)[len(scope.returns) :][:1]
+            if recorded == [self._redactor.text(text)]:
+                return
+            found = "HTTP exchanges; the judge makes no request, and returns another text"
             raise scope.remember(self._missing(scope.trial, request, found))
         call = self._look_up(scope, request)
         if call.found is None:
-            self._append(call, RecordedResponse(200, _NOTHING, text))
+            call.recorded_as(RecordedResponse(200, _NOTHING, text))
+
+    def record_return(
+        self, scope: CallScope, target: str, texts: Sequence[str], *, failed: bool = False
+    ) -> None:
+        """Record what a Python callable has returned after its requests, call by call.
+
+        Of one that ``failed``, the reason. Nothing where an attempt has found all that it asked,
+        and its return is recorded.
+        """
+        if not scope.anew and (failed or self.returned(scope.trial)):
+            return
+        headers, text = {}, texts[0]
+        if len(texts) > 1:
+            headers, text = {RETURNS: str(len(texts))}, json.dumps(list(texts), ensure_ascii=False)
+        if failed and scope.out_of_time:
+            headers = {RAISED: OUT_OF_TIME}
+        response = RecordedResponse(NO_RESPONSE if failed else 200, headers, text)
+        request = RecordedRequest(RETURN, f"python:{target}", "")
+        self._append(InterceptedCall(self, scope, request, None), response)
+        scope.returned = True
 
     def record_answer(
         self, request: RecordedRequest, status: int, headers: Iterable[tuple[str, str]], data: bytes
@@ -287,8 +430,7 @@ class Cassette:
         """
         from pytest_judgesense.cassettes.interception import patched_clients, silenced_clients
 
-        offline = refuse_sockets() if self.mode == "replay" else nullcontext()
-        with silenced_clients(), following_threads(), offline, patched_clients(self):
+        with silenced_clients(), following_threads(), refuse_sockets(), patched_clients(self):
             yield
 
     def listens(self) -> bool:
@@ -344,21 +486,53 @@ class Cassette:
         """
         if self.mode == "replay" or not self.path.exists():
             return
-        place = {trial: index for index, trial in enumerate(order)}
         with self._writing:
-            lasting = [one for one in read_exchanges(self.path) if not self._is_old(one)]
-            lasting.sort(key=lambda one: (place.get(one.trial, len(place)), one.trial, one.call))
-            self._rewrite(renumbered(self._without_shown(lasting)))
-        self._renewed.clear()
-        self._before.clear()
+            lasting = [
+                self._refreshed(exchange)
+                for exchange in read_exchanges(self.path)
+                if not self._is_old(exchange)
+            ]
+            self._rewrite(in_final_form(self._without_shown(lasting), order))
+        self._superseded.clear()
+        self._looked_up.clear()
+
+    def keep_as_look_ups(self, exchanges: Iterable[Exchange]) -> None:
+        """Let exchanges answer any trial, as look-ups that are made once in a process.
+
+        Where one is recorded of a trial, it is moved; the calls left of that keep their order.
+        """
+        digests = {self._identity.digest(exchange.request): exchange for exchange in exchanges}
+        with self._writing:
+            present = read_exchanges(self.path)
+            for exchange in present:
+                if exchange.trial == LOOK_UP:
+                    digests.pop(self._identity.digest(exchange.request), None)
+            if not digests:
+                return
+            moved = {(exchange.trial, exchange.call) for exchange in digests.values()}
+            after = max((e.call for e in present if e.trial == LOOK_UP), default=0)
+            kept = [e for e in present if e.returns or (e.trial, e.call) not in moved]
+            kept += [
+                replace(exchange, trial=LOOK_UP, call=after + number)
+                for number, exchange in enumerate(digests.values(), start=1)
+            ]
+            trials = dict.fromkeys(exchange.trial for exchange in present)
+            self._rewrite(in_final_form(kept, [trial for trial in trials if trial != LOOK_UP]))
 
     def _rewrite(self, exchanges: Iterable[Exchange]) -> None:
         rewrite(self.path, exchanges)
-        self._recordings = Recordings(read_lines(self.path))
+        self._recordings = Recordings(read_lines(self.path), self._identity)
 
     def _is_old(self, exchange: Exchange) -> bool:
-        asked, digest = self._renewed.get(exchange.trial), digest_of(exchange.request)
-        return asked is not None and asked.isdisjoint({digest, *self._before.get(digest, ())})
+        last_old, has_returned = self._superseded.get(exchange.trial, (0, True))
+        return not has_returned if exchange.returns else exchange.call <= last_old
+
+    def _refreshed(self, exchange: Exchange) -> Exchange:
+        """A look-up with the answer that it got in this session."""
+        if exchange.trial != LOOK_UP or not self._looked_up:
+            return exchange
+        fresh = self._looked_up.get(self._identity.digest(exchange.request))
+        return replace(exchange, response=fresh) if fresh else exchange
 
     def remove_shown(self) -> None:
         """Remove credentials that requests, also those to other cassettes, have shown since.
@@ -381,13 +555,7 @@ class Cassette:
             yield from exchanges
             return
         redactor = self._redactor.narrowed_to(self._shown)
-        for exchange in exchanges:
-            clean = redactor.exchange(exchange)
-            if clean.request != exchange.request:
-                before = digest_of(exchange.request)
-                known = self._before.setdefault(digest_of(clean.request), set())
-                known |= {before, *self._before.get(before, ())}
-            yield clean
+        yield from map(redactor.exchange, exchanges)
 
     def _append(self, call: InterceptedCall, response: RecordedResponse) -> RecordedResponse:
         """Record the answer to a request; returns it as it is recorded."""
@@ -395,7 +563,10 @@ class Cassette:
         scope = call.scope
         if scope.closed:
             return response  # its trial was given up and has failed: this came too late
-        if fault := scope.fault_of(response.status, response.body):
+        self._refuse_forked()
+        scope.responded = scope.responded or response.status > NO_RESPONSE
+        by_http = call.request.method not in (CALL, RETURN)
+        if by_http and (fault := scope.fault_of(response.status, response.body)):
             response = replace(response, headers={**response.headers, FAULT: fault})
         if encoding := response.headers.get("content-encoding"):
             self._unread.add(encoding)
@@ -405,6 +576,12 @@ class Cassette:
             with self._writing:
                 exchange = replace(exchange, response=self._redactor.response(response))
                 (exchange,) = self._without_shown([exchange])  # its request, from before
+                if call.is_look_up and not exchange.answers:
+                    return exchange.response
+                if call.is_look_up:
+                    digest = self._identity.digest(exchange.request)
+                    self._looked_up[digest] = exchange.response
+                    return exchange.response
                 line = self._journal.append(exchange)
                 self._recordings.add(line)
                 self._on_recorded(self.path, line.data)
@@ -412,6 +589,17 @@ class Cassette:
             scope.remember(error)
             raise
         return exchange.response
+
+    def _refuse_forked(self) -> None:
+        """Raise `CassetteError` in a process that a judge has forked: it cannot record."""
+        if os.getpid() != self._writer:
+            raise CassetteError(
+                f"{self.path} is not written by a process that a judge has forked",
+                found="a request in a process of the function's own",
+                expected="requests in the process that records",
+                remedy='put calls = "function" into the table of the judge: then what the function '
+                "returns is recorded, and a replay does not run it",
+            )
 
     # --- looking up -------------------------------------------------------------------------------
 
@@ -421,22 +609,64 @@ class Cassette:
         if replaying:
             method, url = request.method.upper(), normal_url(request.url)
             sole = self._recordings.sole_answer(scope.trial, method, url, request.body)
+            digest_of = self._identity.digest
             if sole is not None and scope.asked_first(lambda: digest_of(sole.request)):
                 return InterceptedCall(self, scope, sole.request, sole)
+        if scope.abandoned:
+            raise Abandoned(scope.trial)
         request, digest = self._as_stored(scope.trial, request)
         call, occurrence = scope.asked(digest)
-        found = self._recordings.find(
-            scope.trial, digest, occurrence, replay_errors=replaying or scope.settled
-        )
+        found = None
+        if not scope.anew:
+            found = self._recordings.find(
+                scope.trial, digest, occurrence, replay_errors=replaying or scope.settled
+            )
+        if found is None and replaying:
+            found = self._recordings.look_up(digest) or self._lent(scope, digest)
         if found is not None:
             return InterceptedCall(self, scope, request, found)
         if replaying:
+            scope.missed.append(request)
             raise scope.remember(self._miss(scope.trial, request, digest, call, occurrence))
+        is_look_up = scope.of_function and self._recordings.look_up(digest) is not None
+        if not is_look_up and not scope.anew and self._is_changed(scope, digest):
+            scope.abandoned = True
+            raise Abandoned(scope.trial)
         assert self._journal is not None, "what is not replayed is recorded"
         # Before the request goes out and is paid for.
+        self._refuse_forked()
         self._journal.prepare()
+        if is_look_up:  # made in each process that records: a recorded token would not serve
+            scope.ask_permission()
+            return InterceptedCall(self, scope, request, None, is_look_up=True)
         # The number is given now: the order of requests is the program's, that of answers chance.
-        return InterceptedCall(self, scope, request, None, scope.make())
+        made = InterceptedCall(self, scope, request, None, scope.make())
+        scope.begin(made.number, made)
+        return made
+
+    def _is_changed(self, scope: CallScope, digest: str) -> bool:
+        """Whether a request, which is not found, is not the next one of what is recorded.
+
+        A function is called anew for any; of the calls of a provider those that were made before an
+        interruption count, where all that is recorded has been asked.
+        """
+        if scope.of_function:
+            return scope.after > 0
+        unasked = self._recordings.digests_of(scope.trial, scope.after) - scope.digests
+        return bool(unasked) and not self._recordings.knows(scope.trial, digest)
+
+    def _lent(self, scope: CallScope, digest: str) -> Exchange | None:
+        """For a proof, the answer to a request that only one other trial has asked."""
+        if self._lending is None:
+            return None
+        exchange = self._lending.get(digest)
+        if exchange is None:
+            holders = self._recordings.trials_with(digest)
+            if len(holders) == 1:
+                exchange = self._recordings.find(holders[0], digest, 0, replay_errors=False)
+        if exchange is not None:
+            scope.lent.append(exchange)
+        return exchange
 
     def _stored(self, request: RecordedRequest) -> RecordedRequest:
         """``request`` in its normal form, without secrets."""
@@ -451,13 +681,14 @@ class Cassette:
         removed secrets match anything, because a replay has no key, or another one.
         """
         plain = replace(request, method=request.method.upper(), url=normal_url(request.url))
+        digest_of = self._identity.digest
         digest = digest_of(plain)
         if self._recordings.knows(trial, digest):
             return plain, digest
         clean = self._stored(plain)
         digest = digest_of(clean)
         if not self._recordings.knows(trial, digest):
-            for exchange, _ in self._recordings.of(trial):
+            for exchange, _ in (*self._recordings.of(trial), *self._recordings.of(LOOK_UP)):
                 if _fits(exchange.request, clean):
                     return exchange.request, digest_of(exchange.request)
         return clean, digest
@@ -500,6 +731,7 @@ class InterceptedCall:
     request: RecordedRequest
     found: Exchange | None
     number: int = 0
+    is_look_up: bool = False
 
     @property
     def recorded(self) -> RecordedResponse | None:
@@ -523,18 +755,39 @@ class InterceptedCall:
         pairs = _texts(headers)
         response = received(status, pairs, data, self.scope.most_bytes)
         self.cassette._redactor.credentials.learn(response_credentials(pairs), "response")
+        return self.recorded_as(response)
+
+    def unanswered(self, reason: str, raised: str = "") -> None:
+        """Record, as evidence, that no response came; ``raised`` names what the client raised."""
+        headers = {RAISED: raised} if raised else _NOTHING
+        self.recorded_as(RecordedResponse(NO_RESPONSE, headers, reason))
+
+    def given_up(self) -> None:
+        """Record that nobody waits for the response any more, and how long somebody has."""
+        waited = self.scope.come_to_end(self.number)
+        if waited is not None:
+            headers = {WAITED: f"{waited:.3f}"}
+            reason = "given up before an answer came"
+            self.cassette._append(self, RecordedResponse(NO_RESPONSE, headers, reason))
+
+    def recorded_as(self, response: RecordedResponse) -> RecordedResponse:
+        """Record the response, unless the request was given up; returns it as recorded."""
+        if not self.is_look_up and self.scope.come_to_end(self.number) is None:
+            return response
         return self.cassette._append(self, response)
 
-    def unanswered(self, reason: str) -> None:
-        """Record, as evidence, that no response came."""
-        self.cassette._append(self, RecordedResponse(NO_RESPONSE, _NOTHING, reason))
+    @property
+    def pending_s(self) -> float | None:
+        """Of a recorded request that was given up: the seconds that it waits on replay."""
+        waited = self.found and self.found.response.headers.get(WAITED)
+        return None if not waited else min(_LONGEST_WAIT_S, float(waited)) + 1.0
 
 
 def _call(
     target: str, messages: Sequence[Mapping[str, Any]], settings: Mapping[str, Any]
 ) -> RecordedRequest:
     body = {"messages": [dict(message) for message in messages], "settings": dict(settings)}
-    return RecordedRequest("CALL", f"python:{target}", json.dumps(body, ensure_ascii=False))
+    return RecordedRequest(CALL, f"python:{target}", json.dumps(body, ensure_ascii=False))
 
 
 def _texts(headers: Iterable[tuple[Any, Any]]) -> list[tuple[str, str]]:

@@ -5,6 +5,16 @@ A line is a JSON object with its keys in a fixed order and no line break inside:
     {"trial": ..., "call": 1, "request": {"method", "url", "body"},
      "response": {"status", "headers", "body"}, "recorded_at": "2026-01-31T12:00:00Z"}
 
+Four kinds of lines have this form:
+
+* an exchange with an endpoint; one that got no answer has the status 0 and the reason as its body,
+  and in headers what the client raised and, of one that was given up, how long it had waited;
+* the return of a Python function that made no request: the method is ``CALL``;
+* the return of one that made requests: the method is ``RETURN`` and the call number 0, for it is
+  no call; it is the last line of its trial, and status 0 says that the function raised;
+* a look-up that the judge makes once in a process (a token, a list of models): the trial is ``""``,
+  at the head of the file, and any trial that makes exactly this request gets its answer.
+
 A body is text, byte for byte as sent, after its content encoding is decoded. Bytes that are not
 UTF-8 are stored as ``{"base64": "..."}`` and restored as ``bytes``. Characters that some programs
 take for a line end (U+0085, U+2028, U+2029), other controls and lone surrogates are written as
@@ -28,7 +38,7 @@ import json
 import re
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import lru_cache, partial
@@ -46,6 +56,19 @@ from pytest_judgesense.limits import json_value, limits
 FAULT: Final = "judgesense-fault"
 # Stored as the status if no response came; the body then says why.
 NO_RESPONSE: Final = 0
+# Of such a line: the name of what the client raised, and the seconds that a request had waited
+# which was given up, or was under way when its trial ended.
+RAISED: Final = "judgesense-raised"
+WAITED: Final = "judgesense-waited-s"
+# What a function raised that did not return within its ``timeout_s``.
+OUT_OF_TIME: Final = "timeout_s"
+# How many returns a line holds, if several: a function is called for each question of a trial.
+RETURNS: Final = "judgesense-returns"
+# Methods that are none of HTTP: the call of a function, and what it returned.
+CALL: Final = "CALL"
+RETURN: Final = "RETURN"
+# The trial of look-ups, which belong to none.
+LOOK_UP: Final = ""
 
 
 # The texts that the bodies of one cassette refer to, by id.
@@ -89,7 +112,7 @@ Body: TypeAlias = Annotated[str | bytes, PlainValidator(_checked_body)]
 
 @dataclass(frozen=True, slots=True)
 class RecordedRequest:
-    """A request: ``CALL`` is the method of a Python callable; URL and body contain no secret."""
+    """A request; ``CALL`` and ``RETURN`` are those of a function. URL and body hold no secret."""
 
     method: str
     url: str
@@ -112,6 +135,7 @@ class Head(NamedTuple):
     call: int
     answers: bool
     recorded_at: str
+    returns: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +151,21 @@ class Exchange:
     @property
     def answers(self) -> bool:
         """Whether the endpoint answered; an error or a fault is evidence, and no answer."""
-        return NO_RESPONSE < self.response.status < 400 and FAULT not in self.response.headers
+        answered = NO_RESPONSE < self.response.status < 400 and FAULT not in self.response.headers
+        return answered and not self.returns
+
+    @property
+    def returns(self) -> bool:
+        """Whether it holds what the function of its trial returned, or raised: it is no call."""
+        return self.request.method == RETURN
+
+    @property
+    def returned_texts(self) -> list[str]:
+        """What the line of a function's return holds, call by call; nothing of one that failed."""
+        if self.response.status == NO_RESPONSE:
+            return []
+        text = as_bytes(self.response.body).decode("utf-8", "surrogatepass")
+        return list(json_value(text)) if RETURNS in self.response.headers else [text]
 
     @property
     def size(self) -> int:
@@ -138,13 +176,13 @@ class Exchange:
     def head(self) -> Head:
         """The parts that are used more often than its bodies."""
         at = sys.intern(self.recorded_at)  # many exchanges share a second
-        return Head(self.trial, self.call, self.answers, at)
+        return Head(self.trial, self.call, self.answers, at, self.returns)
 
     @property
     def models(self) -> tuple[str, str] | None:
         """The model that was asked for (else the URL) and the one that the answer names, if any."""
         served = _model_of(self.response.body)
-        if served is None or self.request.method == "CALL":
+        if served is None or self.request.method in (CALL, RETURN):
             return None
         return _model_of(self.request.body) or self.request.url, served
 
@@ -303,11 +341,28 @@ def as_bytes(body: str | bytes) -> bytes:
     return body if isinstance(body, bytes) else body.encode("utf-8", "surrogatepass")
 
 
-def renumbered(exchanges: Iterable[Exchange]) -> Iterator[Exchange]:
-    """``exchanges``, grouped by trial, with their calls numbered from 1."""
-    for _, calls in groupby(exchanges, key=lambda one: one.trial):
-        for call, exchange in enumerate(calls, start=1):
-            yield replace(exchange, call=call)
+def in_final_form(exchanges: Iterable[Exchange], order: Sequence[str]) -> Iterator[Exchange]:
+    """``exchanges`` as a finished cassette has them.
+
+    Look-ups come first, then the trials in ``order`` and others by id; of a trial its calls,
+    numbered from 1, and last what its function returned, of which the latest counts.
+    """
+    place = {trial: at for at, trial in enumerate((LOOK_UP, *order))}
+    ordered = sorted(
+        exchanges,
+        key=lambda exchange: (
+            place.get(exchange.trial, len(place)),
+            exchange.trial,
+            exchange.returns,
+            exchange.call,
+        ),
+    )
+    for _, of_trial in groupby(ordered, key=lambda exchange: exchange.trial):
+        lines = list(of_trial)
+        calls = [exchange for exchange in lines if not exchange.returns]
+        for number, exchange in enumerate(calls, start=1):
+            yield replace(exchange, call=number)
+        yield from lines[len(calls) :][-1:]
 
 
 def models_of(exchanges: Iterable[Exchange]) -> dict[str, Counter[str]]:

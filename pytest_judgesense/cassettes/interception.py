@@ -17,12 +17,13 @@ separate request. For httpx, vcrpy says which methods to replace; the replacemen
 
 from __future__ import annotations
 
+import asyncio
 import inspect
 import logging
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import wait
 from contextlib import AbstractContextManager, contextmanager, suppress
-from contextvars import ContextVar
 from functools import partial, wraps
 from http.client import HTTPResponse, IncompleteRead, responses
 from importlib import import_module
@@ -37,9 +38,10 @@ from vcr.patch import PATCHER_NAMES, CassettePatcherBuilder, _AiohttpClientSessi
 from vcr.request import Request
 
 from pytest_judgesense.cassettes.bodies import MOST_BYTES, sent_bytes, too_large
-from pytest_judgesense.cassettes.exchange import RecordedResponse, as_bytes
-from pytest_judgesense.cassettes.scope import current_scope, held
-from pytest_judgesense.errors import BodyTooLarge
+from pytest_judgesense.cassettes.exchange import NO_RESPONSE, RAISED, RecordedResponse, as_bytes
+from pytest_judgesense.cassettes.failures import again, name_of
+from pytest_judgesense.cassettes.scope import AT_WORK, current_scope, held
+from pytest_judgesense.errors import BodyTooLarge, JudgesenseError
 
 if TYPE_CHECKING:
     from pytest_judgesense.cassettes.cassette import Cassette, InterceptedCall
@@ -56,6 +58,8 @@ _TALKATIVE: Final = tuple(
     """.split()
 )
 
+# Under what a body is recorded that had more bytes than it may have.
+_TOO_LARGE: Final = "judgesense.BodyTooLarge"
 # Bytes that are read at once of a body.
 _PIECE: Final = 2**16
 _Method: TypeAlias = Callable[..., Any]
@@ -112,7 +116,7 @@ class _VcrCassette(VcrCassette):  # type: ignore[misc]
 
     def _asked(self, request: Any) -> InterceptedCall:
         headers = request.headers.items()
-        return self._ours.intercept(request.method, request.uri, request.body, headers)
+        return _asked(self._ours, request.method, request.uri, request.body, headers)
 
     def play_response(self, request: Any) -> dict[str, Any]:
         """The answer that the request has found."""
@@ -155,7 +159,8 @@ def _patches(
         stubs.append((HTTPConnectionPool, "urlopen", _recorded_urlopen(cassette)))
     for target, name, stub in stubs:
         asking = _with_plain_json(stub) if name == "_request" else stub
-        yield target, name, _dispatching(asking, getattr(target, name), cassette.listens)
+        client = target.__module__.partition(".")[0]
+        yield target, name, _dispatching(asking, getattr(target, name), cassette.listens, client)
 
 
 # --- httpx ----------------------------------------------------------------------------------------
@@ -225,7 +230,7 @@ def _recorded_asend(cassette: Cassette, real: _Method, package: Any) -> _Method:
 
 
 def _asked_by_httpx(cassette: Cassette, request: Any, body: bytes) -> InterceptedCall:
-    return cassette.intercept(request.method, str(request.url), body, request.headers.raw)
+    return _asked(cassette, request.method, str(request.url), body, request.headers.raw)
 
 
 def _response_of_httpx(package: Any, found: RecordedResponse) -> Any:
@@ -292,23 +297,98 @@ def _counted(most: int) -> Callable[[bytes], bytes]:
 # --- which requests -------------------------------------------------------------------------------
 
 
-_AT_WORK: Final[ContextVar[bool]] = ContextVar("judgesense_client_at_work", default=False)
+class _Work:
+    """One call of a method of a client, and the requests that it makes."""
+
+    def __init__(self, client: str) -> None:
+        self.client = client
+        self._calls: list[InterceptedCall] = []
+
+    def asks(self, call: InterceptedCall) -> None:
+        """Note a request; raises `_Unanswered` if it is recorded that it got no answer."""
+        self._calls.append(call)
+        if call.recorded is not None and call.recorded.status == NO_RESPONSE:
+            raise _Unanswered(call)
+
+    def ended_by(self, error: BaseException) -> None:
+        """Record that the requests under way got no answer: an error of the client, or nobody
+        waits for one any more.
+        """
+        for call in self._calls:
+            if isinstance(error, asyncio.CancelledError):
+                call.given_up()
+            elif isinstance(error, BodyTooLarge):
+                call.unanswered(error.what, _TOO_LARGE)
+            elif isinstance(error, Exception) and not isinstance(error, JudgesenseError):
+                reason = call.cassette.redacted(f"{type(error).__name__}: {error}")
+                call.unanswered(reason, name_of(self.client, error))
 
 
-def _dispatching(stub: _Method, before: _Method, listens: Callable[[], bool]) -> _Method:
+class _Unanswered(Exception):
+    """A request that is recorded without an answer; the client is to fail as it did."""
+
+    def __init__(self, call: InterceptedCall) -> None:
+        super().__init__()
+        self.call = call
+
+    def outcome(self, client: str) -> BaseException:
+        """What the client raises, after the wait of a request that was given up."""
+        if self.call.pending_s is not None and self.call.scope.closed:
+            return asyncio.CancelledError()  # of a task that outlives its trial nobody hears
+        recorded = self.call.recorded
+        assert recorded is not None, "it is recorded"
+        reason = as_bytes(recorded.body).decode("utf-8", "replace")
+        if (raised := recorded.headers.get(RAISED, "")) == _TOO_LARGE:
+            return BodyTooLarge(reason)
+        return again(client, raised, reason, self.call.request.url)
+
+
+def _asked(
+    cassette: Cassette, method: str, url: str, body: Any, headers: Iterable[tuple[Any, Any]]
+) -> InterceptedCall:
+    """A request of the client at work, looked up or to be made."""
+    call = cassette.intercept(method, url, body, headers)
+    if isinstance(work := AT_WORK.get(), _Work):  # else in a callback of tornado
+        work.asks(call)
+    return call
+
+
+def _dispatching(
+    stub: _Method, before: _Method, listens: Callable[[], bool], client: str
+) -> _Method:
     """``stub`` where the cassette ``listens`` to the running code, else the method ``before``."""
 
-    async def awaited(result: Any) -> Any:
-        with held(_AT_WORK, True):
-            return await result
+    async def awaited(result: Any, work: _Work) -> Any:
+        try:
+            with held(AT_WORK, work):
+                return await result
+        except _Unanswered as unanswered:
+            recorded = unanswered
+        except BaseException as error:
+            work.ended_by(error)
+            raise
+        if (seconds := recorded.call.pending_s) is not None:
+            await asyncio.wait([asyncio.wrap_future(recorded.call.scope.end)], timeout=seconds)
+        raise recorded.outcome(client)
 
     @wraps(before)
     def dispatch(*args: Any, **kwargs: Any) -> Any:
-        if _AT_WORK.get() or not listens():
+        if AT_WORK.get() is not None or not listens():
             return before(*args, **kwargs)
-        with held(_AT_WORK, True):
-            result = stub(*args, **kwargs)
-        return awaited(result) if inspect.isawaitable(result) else result
+        work = _Work(client)
+        try:
+            with held(AT_WORK, work):
+                result = stub(*args, **kwargs)
+        except _Unanswered as unanswered:
+            recorded = unanswered
+        except BaseException as error:
+            work.ended_by(error)
+            raise
+        else:
+            return awaited(result, work) if inspect.isawaitable(result) else result
+        if (seconds := recorded.call.pending_s) is not None:
+            wait([recorded.call.scope.end], timeout=seconds)
+        raise recorded.outcome(client)
 
     return dispatch
 
@@ -354,7 +434,7 @@ def _recorded_urlopen(cassette: Cassette) -> _Method:
     ) -> Any:
         data = sent_bytes(body)
         shown = (pool.headers if headers is None else headers) or {}
-        call = cassette.intercept(method, _absolute(pool, url), data, shown.items())
+        call = _asked(cassette, method, _absolute(pool, url), data, shown.items())
         reading = {name: kw.get(name, True) for name in ("preload_content", "decode_content")}
         reading["request_url"] = url
         if (found := call.recorded) is not None:
@@ -418,7 +498,7 @@ def _recorded_open(cassette: Cassette) -> _Method:
     def recorded(handler: Any, http_class: Any, request: Any, **options: Any) -> Any:
         method, url = request.get_method(), request.full_url
         data = sent_bytes(request.data)
-        call = cassette.intercept(method, url, data, request.header_items())
+        call = _asked(cassette, method, url, data, request.header_items())
         if (found := call.recorded) is not None:
             body = as_bytes(found.body)
             return _plain_response(found.status, found.headers.items(), body, method, url)

@@ -26,7 +26,7 @@ from pytest_judgesense.cassettes.credentials import (
     environment_credentials,
     request_credentials,
 )
-from pytest_judgesense.cassettes.exchange import Exchange, as_body
+from pytest_judgesense.cassettes.exchange import CALL, Exchange, as_body
 from pytest_judgesense.cassettes.redaction import Redactor
 from pytest_judgesense.errors import BrokenCassette, CassetteError, LogError
 from pytest_judgesense.files import read_bytes, read_text
@@ -95,7 +95,9 @@ def vcr_text(exchanges: Iterable[Exchange], form: Form) -> str:
         CassetteError: an exchange is the call of a function or, in JSON, no text; or, in YAML,
             none that UTF-8 can hold.
     """
-    interactions = [_interaction(exchange, form) for exchange in exchanges]
+    # What a function made of the answers is none of them.
+    kept = (exchange for exchange in exchanges if not exchange.returns)
+    interactions = [_interaction(exchange, form) for exchange in kept]
     value = {"interactions": interactions, "version": 1}
     if form == "json":
         return json.dumps(value, indent=4) + "\n"
@@ -113,7 +115,7 @@ def vcr_text(exchanges: Iterable[Exchange], form: Form) -> str:
 def _interaction(exchange: Exchange, form: Form) -> dict[str, Any]:
     request, response = exchange.request, exchange.response
     found = ""
-    if request.method == "CALL":
+    if request.method == CALL:
         found = "the call of a Python function, not of an HTTP endpoint"
     elif form == "json" and not (isinstance(request.body, str) and isinstance(response.body, str)):
         found = "a body that is not text"

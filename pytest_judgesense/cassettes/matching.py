@@ -15,6 +15,9 @@ as occurrences: an attempt that ended in an error status and was made again is e
 request of a trial never got an answer, its errors are replayed in turn, and the last one for every
 further attempt: the trial fails as it failed when it was recorded.
 
+Fields that a judge's table names by ``ignore`` are left out of its digests (`Identity`): a user's
+id, a time in the query. The lines keep them.
+
 A line stays as its bytes until its trial is looked up: a large cassette takes little more memory
 than its size on the disk.
 """
@@ -27,15 +30,17 @@ import ipaddress
 import json
 import re
 from bisect import insort
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import lru_cache
+from itertools import chain
 from pathlib import Path
 from threading import Lock
 from typing import Any, Final
-from urllib.parse import urlsplit, urlunsplit
+from urllib.parse import parse_qsl, unquote_plus, urlsplit, urlunsplit
 
-from pytest_judgesense.cassettes.exchange import Exchange, RecordedRequest, as_bytes
+from pytest_judgesense.cassettes.exchange import LOOK_UP, Exchange, RecordedRequest, as_bytes
 from pytest_judgesense.cassettes.storage import Line
 from pytest_judgesense.errors import StaleRecording
 from pytest_judgesense.grouping import grouped
@@ -92,15 +97,111 @@ def digest_of(request: RecordedRequest) -> str:
     return request_digest(request.method, request.url, request.body)
 
 
+@dataclass(frozen=True)
+class Identity:
+    """Which requests are the same: those that differ in ``ignore`` alone.
+
+    ``ignore`` names fields as ``body.NAME`` or ``query.NAME``, deeper ones by more dots. Each
+    field that is there is left out, whatever it holds.
+    """
+
+    ignore: tuple[str, ...] = ()
+
+    def digest(self, request: RecordedRequest) -> str:
+        """The digest of ``request`` without the fields that are ignored."""
+        return digest_of(self._reduced(request)) if self.ignore else digest_of(request)
+
+    def _reduced(self, request: RecordedRequest) -> RecordedRequest:
+        fields = [name.split(".") for name in self.ignore]
+        in_query = {path[1] for path in fields if path[0] == "query"}
+        in_body = [path[1:] for path in fields if path[0] == "body"]
+        url, body = request.url, request.body
+        if in_query:
+            parts = urlsplit(url)
+            pairs = [
+                pair
+                for pair in parts.query.split("&")
+                if unquote_plus(pair.partition("=")[0]) not in in_query
+            ]
+            url = urlunsplit(parts._replace(query="&".join(pairs)))
+        if in_body:
+            with suppress(ValueError, RecursionError):
+                value = json.loads(body)
+                for path in in_body:
+                    _remove(value, path)
+                body = json.dumps(value, ensure_ascii=False)
+        return RecordedRequest(request.method, url, body)
+
+
+def _remove(value: Any, path: Sequence[str]) -> None:
+    """Remove the field at ``path``, in each element of the lists on the way."""
+    if isinstance(value, list):
+        for element in value:
+            _remove(element, path)
+    elif isinstance(value, dict):
+        if len(path) == 1:
+            value.pop(path[0], None)
+        else:
+            _remove(value.get(path[0]), path[1:])
+
+
+def fields_that_differ(recorded: RecordedRequest, asked: RecordedRequest) -> list[str] | None:
+    """The fields in which two requests differ, as ``ignore`` names them; ``None`` if not fields.
+
+    Elements of a list are of one field: ``body.metadata.tags`` for all of them.
+    """
+    here, there = urlsplit(asked.url), urlsplit(recorded.url)
+    if recorded.method != asked.method or here._replace(query="") != there._replace(query=""):
+        return None
+    before, now = (dict(parse_qsl(parts.query, keep_blank_values=True)) for parts in (there, here))
+    fields = [
+        f"query.{name}"
+        for name in sorted(before.keys() | now.keys())
+        if before.get(name) != now.get(name)
+    ]
+    if recorded.body == asked.body:
+        return fields
+    try:
+        bodies = json.loads(recorded.body), json.loads(asked.body)
+    except (ValueError, RecursionError):
+        return None
+    if not all(isinstance(body, dict) for body in bodies):
+        return None
+    return fields + sorted(set(_differences(*bodies, "body")))
+
+
+def _differences(recorded: Any, asked: Any, name: str) -> Iterator[str]:
+    if isinstance(recorded, dict) and isinstance(asked, dict):
+        for key in recorded.keys() | asked.keys():
+            yield from _differences(recorded.get(key), asked.get(key), f"{name}.{key}")
+    elif isinstance(recorded, list) and isinstance(asked, list) and len(recorded) == len(asked):
+        for before, now in zip(recorded, asked, strict=True):
+            yield from _differences(before, now, name)
+    elif recorded != asked or type(recorded) is not type(asked):
+        yield name
+
+
+ALL_OF_IT: Final = Identity()
+
+
+def is_of_the_prompt(field: str) -> bool:
+    """Whether a field, as ``ignore`` names it, is the model or a part of the prompt."""
+    place, _, rest = field.partition(".")
+    return place == "body" and (rest == "model" or not _WORDS.isdisjoint(rest.split(".")))
+
+
 # --- the exchanges of a cassette ------------------------------------------------------------------
 
 
 class Recordings:
     """The exchanges of one cassette. Safe with threads."""
 
-    def __init__(self, lines: Iterable[Line]) -> None:
+    def __init__(self, lines: Iterable[Line], identity: Identity = ALL_OF_IT) -> None:
+        self._identity = identity
         # By trial, in the order of the calls.
         self._lines: dict[str, list[Line]] = {}
+        # By trial, what its function returned.
+        self._returned: dict[str, Line] = {}
         # By trial and digest; of the trials in which a digest was looked for.
         self._replies: dict[str, dict[str, list[Line]]] = {}
         self._lock = Lock()
@@ -111,6 +212,9 @@ class Recordings:
         """Add a line of the file."""
         trial = line.head.trial
         with self._lock:
+            if line.head.returns:
+                self._returned[trial] = line
+                return
             self._replies.pop(trial, None)
             if trial in self._lines:
                 insort(self._lines[trial], line, key=lambda one: one.head.call)
@@ -119,13 +223,14 @@ class Recordings:
 
     @property
     def trials(self) -> set[str]:
-        """Ids of the trials with any recorded exchange."""
-        return set(self._lines)
+        """Ids of the trials with any recorded exchange, or with what their function raised."""
+        return (self._lines.keys() | self._returned.keys()) - {LOOK_UP}
 
     @property
     def span(self) -> tuple[str, str] | None:
         """When the first and the last exchange were recorded; ``None`` if there is none."""
-        return _span(line.head.recorded_at for lines in self._lines.values() for line in lines)
+        every = chain(self._returned.values(), *self._lines.values())
+        return _span(line.head.recorded_at for line in every)
 
     def span_of(self, trials: Iterable[str]) -> tuple[str, str] | None:
         """When the first and the last answer to ``trials`` was recorded; ``None`` without any.
@@ -137,6 +242,8 @@ class Recordings:
             heads = [line.head for line in tuple(self._lines.get(trial, ()))]
             answers = [head.recorded_at for head in heads if head.answers]
             moments += answers or [head.recorded_at for head in heads]
+            if not heads and (line := self._returned.get(trial)):
+                moments.append(line.head.recorded_at)
         return _span(moments)
 
     def sole_answer(self, trial: str, method: str, url: str, body: str | bytes) -> Exchange | None:
@@ -166,6 +273,28 @@ class Recordings:
             return None
         return replies[min(occurrence, len(replies) - 1)].exchange
 
+    def look_up(self, digest: str) -> Exchange | None:
+        """The look-up that answers a request of any trial, if it is one."""
+        lines = self._replies_to(LOOK_UP, digest) if LOOK_UP in self._lines else []
+        return lines[-1].exchange if lines else None
+
+    def returned(self, trial: str) -> Exchange | None:
+        """The line of what the function of ``trial`` returned or raised; ``None`` without one."""
+        line = self._returned.get(trial)
+        return line.exchange if line else None
+
+    def trials_with(self, digest: str) -> list[str]:
+        """The trials that have made the request ``digest``."""
+        return [
+            trial for trial in tuple(self._lines) if trial != LOOK_UP and self.knows(trial, digest)
+        ]
+
+    def digests_of(self, trial: str, last: int) -> frozenset[str]:
+        """The digests of the requests of ``trial`` up to the ``last`` call."""
+        self._replies_to(trial, "")
+        by_digest = self._replies[trial].items()
+        return frozenset(d for d, lines in by_digest if lines[0].head.call <= last)
+
     def knows(self, trial: str, digest: str) -> bool:
         """Whether ``trial`` has made the request ``digest``, answered or not."""
         return bool(self._replies_to(trial, digest))
@@ -189,7 +318,8 @@ class Recordings:
         with self._lock:
             if trial not in self._replies:
                 lines = tuple(self._lines.get(trial, ()))
-                self._replies[trial] = grouped(lines, lambda one: digest_of(one.exchange.request))
+                identify = self._identity.digest
+                self._replies[trial] = grouped(lines, lambda line: identify(line.exchange.request))
             return self._replies[trial].get(digest, [])
 
 
@@ -204,6 +334,8 @@ def _span(moments: Iterable[str]) -> tuple[str, str] | None:
 LONGEST_DIFF: Final = 20
 # Where a request holds its prompt, by the formats of providers.
 _PROMPT: Final = frozenset(("contents", "input", "instructions", "messages", "prompt", "system"))
+# And the parts of one.
+_WORDS: Final = _PROMPT | {"content", "documents", "message", "parts", "text"}
 LONGEST_LINE: Final = 160
 
 

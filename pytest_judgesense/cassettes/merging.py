@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from itertools import chain
 from operator import attrgetter
 from typing import Final
 
-from pytest_judgesense.cassettes.exchange import Exchange, renumbered
+from pytest_judgesense.cassettes.exchange import LOOK_UP, Exchange, in_final_form
 from pytest_judgesense.cassettes.matching import digest_of
 from pytest_judgesense.errors import CassetteError
 from pytest_judgesense.grouping import grouped
@@ -23,18 +25,32 @@ def join(
 
     Two recordings of a trial agree if their answers are the same, or those of one are the first of
     the other, because a recording may have been interrupted. Errors of all recordings are kept.
+    Look-ups are those of all parts, the earliest answer of each.
     Each of the ``parts`` has a name, for messages; ``order`` sorts ids of trials.
 
     Raises:
         CassetteError: a trial is recorded twice, and the recordings do not agree.
     """
     joined: dict[str, tuple[str, list[Exchange]]] = {}
+    look_ups: list[Exchange] = []
     for name, exchanges in parts:
-        by_call = sorted(exchanges, key=attrgetter("call"))
-        for trial, given in grouped(by_call, attrgetter("trial")).items():
+        by_call = sorted(exchanges, key=attrgetter("returns", "call"))
+        by_trial = grouped(by_call, attrgetter("trial"))
+        look_ups += by_trial.pop(LOOK_UP, [])
+        for trial, given in by_trial.items():
             first, known = joined.get(trial, (name, given))
             joined[trial] = first, _agreed(known, given, first, name)
-    return list(renumbered(one for trial in order(joined) for one in joined[trial][1]))
+    every = [*_earliest(look_ups), *chain.from_iterable(lines for _, lines in joined.values())]
+    return list(in_final_form(every, order(joined)))
+
+
+def _earliest(look_ups: Iterable[Exchange]) -> list[Exchange]:
+    """Each look-up once, numbered, independent of their order."""
+    by_request: dict[str, Exchange] = {}
+    for exchange in sorted(look_ups, key=attrgetter("recorded_at", "response.body")):
+        by_request.setdefault(digest_of(exchange.request), exchange)
+    ordered = (by_request[digest] for digest in sorted(by_request))
+    return [replace(exchange, call=call) for call, exchange in enumerate(ordered, start=1)]
 
 
 def _agreed(one: list[Exchange], other: list[Exchange], first: str, second: str) -> list[Exchange]:
@@ -51,11 +67,13 @@ def _agreed(one: list[Exchange], other: list[Exchange], first: str, second: str)
         (one, other),
         key=lambda given: (-len(_answers(given)), -len(given), [e.recorded_at for e in given]),
     )
-    errors = [exchange for exchange in fuller if not exchange.answers]
-    known = {_content(exchange) for exchange in errors}
-    more = [e for e in rest if not e.answers and _content(e) not in known]
+    known = {_content(exchange) for exchange in fuller if not exchange.answers}
+    more = [e for e in rest if not (e.answers or e.returns or _content(e) in known)]
+    returned = [exchange for exchange in (*fuller, *rest) if exchange.returns][:1]
     # Errors come before the answer that was given in the end.
-    return [*more, *fuller]
+    calls = [*more, *(exchange for exchange in fuller if not exchange.returns)]
+    numbered = (replace(exchange, call=call) for call, exchange in enumerate(calls, start=1))
+    return [*numbered, *returned]
 
 
 def _answers(exchanges: Iterable[Exchange]) -> list[Exchange]:

@@ -1,9 +1,11 @@
-"""No connection while a suite replays.
+"""No connection while a suite replays, and none that is not seen while one is recorded.
 
-Inside a trial every attempt to connect or to resolve a name is refused, for any address: another
-host, this machine, a Unix socket. Outside a trial everything works. Socket pairs are always
-allowed, because event loops need them (on some systems a pair is two connected sockets). Code that
-connects below Python's ``socket`` module, or in another process, is not detected.
+Inside a replayed trial every attempt to connect or to resolve a name is refused, for any address:
+another host, this machine, a Unix socket. While a function is recorded, the clients that are seen
+connect, and any other connection is refused before anything is sent: a replay would not have it.
+Outside a trial everything works. Socket pairs are always allowed, because event loops need them (on
+some systems a pair is two connected sockets). Code that connects below Python's ``socket`` module,
+or in another process, is not detected.
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ from contextlib import ExitStack, contextmanager
 from functools import wraps
 from typing import Any, Final
 
-from pytest_judgesense.cassettes.scope import current_scope, entered
+from pytest_judgesense.cassettes.scope import AT_WORK, CallScope, current_scope, entered
 from pytest_judgesense.errors import NetworkRefused
 
 # Python's own class, even if a derived guard has replaced it (see `socket_pairs`).
@@ -37,9 +39,22 @@ _DOORS: Final[tuple[tuple[object, str, int], ...]] = (
 )
 
 
+UNSEEN_REMEDY: Final = (
+    'use such a client, or put calls = "function" into the table of the judge: then what the '
+    "function returns is recorded, and a replay does not run it"
+)
+
+
+def _may_connect(scope: CallScope) -> bool:
+    if scope.replaying:
+        return False
+    # What outlives its trial is not recorded, and a client's own connection is.
+    return not scope.of_function or scope.closed or AT_WORK.get() is not None
+
+
 @contextmanager
 def refuse_sockets() -> Iterator[None]:
-    """Refuse connections inside trials while this block runs.
+    """Refuse connections inside replayed trials, and unseen ones of recorded functions.
 
     Raises:
         NetworkRefused: at the attempt, in the code that connects; names trial and address.
@@ -72,17 +87,22 @@ def _refusing(connect: Callable[..., Any], position: int) -> Callable[..., Any]:
     @wraps(connect)
     def guarded(*args: Any, **kwargs: Any) -> Any:
         scope = current_scope()
-        if scope is None:
+        if scope is None or _may_connect(scope):
             return connect(*args, **kwargs)
         if scope.imports:
             raise ConnectionRefusedError(errno.ECONNREFUSED, "no network while replaying")
         address = args[position] if len(args) > position else kwargs
+        if connect.__name__ == "getaddrinfo":
+            address = args[position : position + 2] or kwargs
+        doing = "while replaying" if scope.replaying else "by a client whose traffic is not seen"
         raise scope.remember(
             NetworkRefused(
-                f"trial {scope.trial} tried to reach {address!r} while replaying",
-                expected="every answer from the cassette",
-                remedy="use a client that is recorded (httpx, requests, urllib, aiohttp, tornado), "
-                "or record the trial again with --judge-mode record",
+                f"trial {scope.trial} tried to reach {address!r} {doing}",
+                expected="every answer from the cassette"
+                if scope.replaying
+                else "requests that can be recorded: of httpx, requests, urllib3, urllib.request, "
+                "aiohttp, tornado, or an SDK upon one of these",
+                remedy=UNSEEN_REMEDY,
             )
         )
 

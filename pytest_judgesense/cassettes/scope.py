@@ -9,16 +9,20 @@ from __future__ import annotations
 
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar, copy_context
 from dataclasses import KW_ONLY, dataclass, field
 from types import FrameType
-from typing import Any, Final, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
 from pytest_judgesense.cassettes.bodies import MOST_BYTES
 from pytest_judgesense.errors import JudgesenseError
+
+if TYPE_CHECKING:
+    from pytest_judgesense.cassettes.exchange import Exchange, RecordedRequest
 
 _Error = TypeVar("_Error", bound=JudgesenseError)
 _Value = TypeVar("_Value")
@@ -28,6 +32,13 @@ _IMPORT: Final = "<frozen importlib._bootstrap>"
 _CURRENT: Final[ContextVar[CallScope | None]] = ContextVar("judgesense_trial", default=None)
 
 
+class Abandoned(Exception):
+    """A request of a recorded trial is not the recorded one: the trial is to be asked anew.
+
+    Raised in the judge's code, before the request is made, and by each further one of the attempt.
+    """
+
+
 @dataclass(eq=False)
 class CallScope:
     """One attempt at one trial, with its requests so far. Thread-safe.
@@ -35,7 +46,8 @@ class CallScope:
     Another cassette than its ``owner`` leaves its requests alone. ``settled`` says that the trial
     is complete, ``after`` is its highest call number; a ``replaying`` scope makes no connection.
     One of modules that are imported (``imports``) fails to connect as it does without a network,
-    which modules that fetch something expect.
+    which modules that fetch something expect. An ``anew`` one finds nothing recorded: all its
+    calls are made.
     """
 
     trial: str
@@ -45,11 +57,25 @@ class CallScope:
     after: int = 0
     replaying: bool = False
     imports: bool = False
+    anew: bool = False
+    # Whether it runs a function of the user, all of whose requests have to be seen.
+    of_function: bool = False
     # The first error of a lookup or of a refused connection. A client may have swallowed or
     # retried it, so the caller raises it when the judge returns.
     error: JudgesenseError | None = None
     # Whether the trial has ended: a thread may outlive it.
     closed: bool = False
+    # Whether the attempt was given up, since a request of it is not the recorded one.
+    abandoned: bool = False
+    # Whether an endpoint has responded to a request that was made; whether the return is recorded.
+    responded: bool = False
+    returned: bool = False
+    # What the function has returned, call by call; whether it has not, within its time.
+    returns: list[str] = field(default_factory=list)
+    out_of_time: bool = False
+    # Requests that the recording does not answer, and answers that were lent from elsewhere.
+    missed: list[RecordedRequest] = field(default_factory=list)
+    lent: list[Exchange] = field(default_factory=list)
     # Asked before each request that is to be made; raises where it must not be.
     permit: Callable[[], None] = lambda: None
     # The fault of a response that holds no reply despite its status.
@@ -65,6 +91,11 @@ class CallScope:
 
     def __post_init__(self) -> None:
         self._lock = threading.Lock()
+        # The requests under way by their number, each with the moment at which it was made.
+        self._under_way: dict[int, tuple[Any, float]] = {}
+        # Ends with the trial; nobody who waits for it can cancel it.
+        self.end: Future[None] = Future()
+        self.end.set_running_or_notify_cancel()
 
     @property
     def importing(self) -> CallScope | None:
@@ -114,16 +145,46 @@ class CallScope:
         Raises:
             LimitReached: it must not be made.
         """
-        self.permit()
+        self.ask_permission()
         with self._lock:
             self.made += 1
             return self.after + self.made
+
+    def ask_permission(self) -> None:
+        """Ask whether a request may be made; whoever counts them is no code of the trial."""
+        with entered(None):
+            self.permit()
+
+    def begin(self, number: int, call: Any) -> None:
+        """Note that a request is under way."""
+        with self._lock:
+            self._under_way[number] = call, time.monotonic()
+
+    def come_to_end(self, number: int) -> float | None:
+        """The seconds that a request took to its end; ``None`` if its end is known already."""
+        with self._lock:
+            _, begun = self._under_way.pop(number, (None, None))
+        return None if begun is None else time.monotonic() - begun
+
+    def under_way(self) -> list[Any]:
+        """The requests that have not come to their end, in the order of their numbers."""
+        with self._lock:
+            return [call for _, (call, _) in sorted(self._under_way.items())]
+
+    def close(self) -> None:
+        """End the trial: code that outlives it records nothing, and what waits for it goes on."""
+        self.closed = True
+        self.end.set_result(None)
 
     def remember(self, error: _Error) -> _Error:
         """Keep ``error`` if it is the first one; returns it."""
         with self._lock:
             self.error = self.error or error
         return error
+
+
+# The client whose code runs; its connections are those of a request that is seen.
+AT_WORK: Final[ContextVar[object]] = ContextVar("judgesense_client_at_work", default=None)
 
 
 def current_scope() -> CallScope | None:

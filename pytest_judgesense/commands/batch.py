@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from functools import cache
 from itertools import chain
 from pathlib import Path
@@ -20,6 +21,7 @@ from pytest_judgesense.cassettes.interchange import (
     read_batch_results,
 )
 from pytest_judgesense.cassettes.matching import request_digest
+from pytest_judgesense.cassettes.scope import Abandoned
 from pytest_judgesense.checks.explanation import lint_notices
 from pytest_judgesense.commands.cassettes import (
     FIRST_ERROR,
@@ -187,5 +189,7 @@ def _missing(
         cassette = opened(cassette_of(judge, cassettes, trial.id))
         with cassette.trial(trial.id) as scope:
             asked = (request.method, request.url, request.body)
-            if cassette.answer_to(scope.trial, *asked) is None:
-                yield trial, request
+            with suppress(Abandoned):  # other requests of the trial are recorded
+                if cassette.answer_to(scope, *asked) is not None:
+                    continue
+            yield trial, request

@@ -22,6 +22,7 @@ from pytest_judgesense.cassettes.interchange import Answered, Form, read_vcr, vc
 from pytest_judgesense.cassettes.locking import Recorder, recording_alone
 from pytest_judgesense.cassettes.matching import request_digest
 from pytest_judgesense.cassettes.redaction import received
+from pytest_judgesense.cassettes.scope import Abandoned
 from pytest_judgesense.cassettes.storage import read_exchanges
 from pytest_judgesense.commands.options import (
     BAR_FAILED,
@@ -220,7 +221,7 @@ def _record(
         errors = {(e.trial, e.response.body) for e in read_exchanges(path) if not e.answers}
         try:
             for trial, given in trials.items():
-                with cassette.trial(trial) as scope:
+                with cassette.trial(trial, anew=_is_other(cassette, trial, given)) as scope:
                     for one in given:
                         response = received(one.status, one.headers, one.data)
                         if (trial, response.body) in errors:
@@ -242,6 +243,17 @@ def _record(
     if other := counts["contradicted"]:
         lines[-1] += f", {other} of them with another answer, which stays"
     return lines
+
+
+def _is_other(cassette: Cassette, trial: str, given: Sequence[Answered]) -> bool:
+    """Whether other requests are recorded of a trial than those that were ``given``."""
+    with cassette.trial(trial) as scope:
+        try:
+            for answered in given:
+                cassette.answer_to(scope, answered.method, answered.url, answered.body)
+        except Abandoned:
+            return True
+    return False
 
 
 def fault_in(one: Answered, judge: JudgeSpec | None) -> str | None:

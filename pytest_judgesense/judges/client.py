@@ -20,7 +20,7 @@ from pytest_judgesense.cassettes.bodies import too_large
 from pytest_judgesense.cassettes.cassette import Cassette
 from pytest_judgesense.cassettes.exchange import NO_RESPONSE, Exchange, as_bytes
 from pytest_judgesense.cassettes.matching import is_loopback
-from pytest_judgesense.cassettes.scope import CallScope, entered
+from pytest_judgesense.cassettes.scope import Abandoned, CallScope, entered
 from pytest_judgesense.errors import BodyTooLarge, JudgeError, JudgesenseError
 from pytest_judgesense.judges.apart import Apart, OutOfTime, apart
 from pytest_judgesense.judges.functions import MESSAGES, Binding, binding_of, is_async, said_by
@@ -41,6 +41,7 @@ from pytest_judgesense.judges.statuses import (
     wait_asked_for,
 )
 from pytest_judgesense.judges.throttle import Attempt, Throttle
+from pytest_judgesense.judges.traffic import fault_of_api
 from pytest_judgesense.judges.trust import ANY_FILES, Trust
 from pytest_judgesense.suites.kind import ReplyForm
 from pytest_judgesense.suites.suite import Suite
@@ -204,22 +205,57 @@ class Client:
             LimitReached: a call would pass a limit of the user.
             JudgeError: the judge cannot be asked at all.
         """
-        return await self.ask_calls(trial_id, one_call(messages, replicate))
+        return await self.ask_calls(trial_id, partial(one_call, messages, replicate))
 
-    async def ask_calls(self, trial_id: str, calls: Course) -> Answer:
-        """The outcomes of the calls of a trial, made one after the other; raises as `ask`."""
+    async def ask_calls(
+        self,
+        trial_id: str,
+        course: Callable[[], Course],
+        watch: Callable[[CallScope], None] = lambda _: None,
+    ) -> Answer:
+        """The outcomes of the calls of a trial, made one after the other; raises as `ask`.
+
+        A trial that is recorded with another request is asked from its first call on: ``course``
+        begins its calls. ``watch`` is given the scope of each attempt.
+        """
+        is_function = self._spec.provider == "callable"
+        recording = self._cassette.mode == "record"
+        # A function that retries must not meet what is left of an attempt that failed.
+        anew = recording and is_function and not self._cassette.complete(trial_id)
+        try:
+            return await self._attempted(trial_id, course(), watch, anew=anew)
+        except Abandoned:
+            return await self._attempted(trial_id, course(), watch, anew=True)
+
+    async def _attempted(
+        self, trial_id: str, calls: Course, watch: Callable[[CallScope], None], *, anew: bool
+    ) -> Answer:
+        is_function = self._spec.provider == "callable"
         given: list[Answer] = []
-        with self._cassette.trial(trial_id) as scope:
+        with self._cassette.trial(trial_id, anew=anew, of_function=is_function) as scope:
+            watch(scope)
             scope.most_bytes = self._spec.max_body_bytes
-            asking = self._call if self._spec.provider == "callable" else self._request
+            if is_function:
+                scope.fault_of = fault_of_api
+            asking = self._call if is_function else self._request
             for call in _in_turn(calls, given):
                 given.append(await asking(scope, call))
             answer = _joined(given, call)
             if self._cassette.mode == "replay":
                 return answer
+            if is_function:
+                self._record_return(scope, answer)
             # While recording, existing recordings answer at once and without cost.
             made = scope.made > 0 or isinstance(answer.reply, Failed)
             return replace(answer, made=made, latency_s=answer.latency_s if made else None)
+
+    def _record_return(self, scope: CallScope, answer: Answer) -> None:
+        """Record what the function has returned after its requests, or why it has not."""
+        if isinstance(answer.reply, Failed):
+            reason = answer.reply.reason
+            self._cassette.record_return(scope, self._spec.model, [reason], failed=True)
+        elif scope.intercepted:
+            self._cassette.record_return(scope, self._spec.model, scope.returns)
 
     def replay(self, trial_id: str, calls: Course) -> Answer:
         """`ask_calls` from the cassette alone, for judges that a provider asks.
@@ -251,7 +287,7 @@ class Client:
         endpoint, request = self._asked(call)
         asked = (request.method, request.url, request.body)
         replaying = self._cassette.mode == "replay"
-        if replaying or self._cassette.answer_to(scope.trial, *asked) is not None:
+        if replaying or self._cassette.answer_to(scope, *asked) is not None:
             return self._recorded(scope, endpoint, request)
         scope.fault_of = fault_of(endpoint.spec)
         most = Usage(len(request.body), endpoint.spec.max_tokens)  # no token is shorter than a byte
@@ -277,6 +313,7 @@ class Client:
             # As it is recorded: a reply that quotes the key must not take it into a judgment.
             recorded = call.answered(response.status, response.headers.items(), response.data)
         except Unsendable as error:
+            call.scope.come_to_end(call.number)
             return Attempt(Failed(f"{error}: the request cannot be sent"), "end")
         except (NoResponse, BodyTooLarge) as error:
             reason = self._cassette.redacted(getattr(error, "what", str(error)))
@@ -317,8 +354,11 @@ class Client:
                 said = _said(binding.arguments(given))
             if self._spec.concurrency is None and not is_async(function):
                 throttle.one_at_a_time()
-        recorded = cassette.find_call(scope, self._spec.model, *said)
+        if cassette.mode == "replay" and (reason := cassette.failed_return(scope)) is not None:
+            return Answer(Failed(reason))
+        recorded = cassette.find_call(scope, self._spec.model, *said, alone=self._spec.by_return)
         if recorded is not None:
+            scope.returns.append(recorded)
             return Answer(Reply(recorded))
         if cassette.mode == "replay":
             function, _ = await self._imported()
@@ -326,7 +366,7 @@ class Client:
                 return Answer((await self._run(scope, given, said)).reply)
         # The booked call is the first request of the function; further requests are booked when
         # they are made. A function whose requests are all recorded makes none.
-        booked = [] if cassette.complete(scope.trial) else [None]
+        booked = [None] if scope.anew else []
 
         def permit() -> None:
             if booked:
@@ -352,9 +392,12 @@ class Client:
             asking = binding.call(function, binding.arguments(given))
         started = time.perf_counter()
         try:
-            value = await self._apart.call(asking, self._spec.timeout_s, is_async(function))
+            # Where its return alone is recorded, no request of it is looked at.
+            with entered(None) if self._spec.by_return else nullcontext():
+                value = await self._apart.call(asking, self._spec.timeout_s, is_async(function))
         except (OutOfTime, BodyTooLarge) as error:
             _raise_remembered(scope)
+            scope.out_of_time = isinstance(error, OutOfTime)
             reason = f"{error} (timeout_s)" if isinstance(error, OutOfTime) else error.what
             return Attempt(Failed(self._cassette.redacted(reason)), "fail")
         except JudgesenseError:
@@ -386,7 +429,9 @@ class Client:
                 self._cassette.record_call(scope, self._spec.model, messages, text, settings)
         except BodyTooLarge as error:
             return Attempt(Failed(error.what), "fail")
-        return Attempt(Reply(self._cassette.redacted(text)), latency_s=latency)
+        text = self._cassette.redacted(text)
+        scope.returns.append(text)
+        return Attempt(Reply(text), latency_s=latency)
 
     def _not_replayable(self, reason: str) -> JudgeError:
         return JudgeError(
@@ -465,6 +510,8 @@ def _joined(given: Sequence[Answer], last: Call) -> Answer:
 
 def _raise_remembered(scope: CallScope) -> None:
     # A client may have swallowed the cassette's error or retried upon it: it counts all the same.
+    if scope.abandoned:
+        raise Abandoned(scope.trial)
     if scope.error is not None:
         raise scope.error
 

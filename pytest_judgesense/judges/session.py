@@ -21,7 +21,7 @@ from typing import Any
 
 from pytest_judgesense import errors
 from pytest_judgesense.cassettes.cassette import Cassette
-from pytest_judgesense.cassettes.exchange import text_id
+from pytest_judgesense.cassettes.exchange import Exchange, text_id
 from pytest_judgesense.cassettes.storage import read_exchanges
 from pytest_judgesense.errors import JudgesenseError
 from pytest_judgesense.judges.client import Answer, unasked_endpoint
@@ -142,12 +142,20 @@ class SessionCalls:
         self._folder = folder
         self._here: dict[Path, AskedOn] = {}
         self._errors: dict[tuple[str, ...], JudgesenseError] = {}
+        self._look_ups: dict[str, dict[str, Exchange]] = {}
 
     def on(self, cassette: Path) -> AskedOn:
         """The trials called on a cassette by any process; call it while holding the cassette."""
         if self._folder is not None:
             return AskedOn(self._folder / f"asked-{text_id(str(cassette))}.jsonl")
         return self._here.setdefault(cassette, AskedOn())
+
+    def look_ups_of(self, judge: str) -> dict[str, Exchange]:
+        """The look-ups that a judge has made in this process, by digest, to be added to.
+
+        Another process makes them itself.
+        """
+        return self._look_ups.setdefault(judge, {})
 
     def error(self, *key: str) -> JudgesenseError | None:
         """The error that was noted under ``key``, by this process or another."""

@@ -105,6 +105,10 @@ class JudgeSpec:
         arguments: ``callable``: by parameter of the function, the field of the suite that it is
             given; those that are called like a field need none.
         folder: where the judge is declared: its function is looked for there as well.
+        calls: ``callable``: what is recorded of it: its requests (``http``), or only what it
+            returns (``function``), and then a replay does not run it.
+        ignore: fields of its requests that change on each run, as ``body.user`` or ``query.t``:
+            two requests that differ in these alone are the same.
     """
 
     name: str
@@ -139,6 +143,13 @@ class JudgeSpec:
     concurrency: int | None = None
     arguments: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     folder: Path | None = field(default=None, repr=False, compare=False)
+    calls: Literal["http", "function"] = "http"
+    ignore: tuple[str, ...] = ()
+
+    @property
+    def by_return(self) -> bool:
+        """Whether a function is recorded by what it returns alone, whatever it asks."""
+        return self.calls == "function"
 
     @property
     def gives_structure(self) -> bool:
@@ -170,6 +181,8 @@ class JudgeSpec:
             and {"judge": self.repair.judge, "temperature": self.repair.temperature},
             "options": dict(self.options) or None,
             "arguments": dict(self.arguments) or None,
+            "calls": self.calls if self.by_return else None,
+            "ignore": list(self.ignore) or None,
         }
         return {
             "temperature": self.temperature,

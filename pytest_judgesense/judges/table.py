@@ -20,6 +20,7 @@ from pydantic import (
 )
 
 from pytest_judgesense.cassettes.bodies import MOST_BYTES
+from pytest_judgesense.cassettes.matching import is_of_the_prompt
 from pytest_judgesense.errors import UsageError
 from pytest_judgesense.files import read_text
 from pytest_judgesense.judges.local.models import name_of
@@ -79,6 +80,20 @@ def _known_provider(value: str, info: ValidationInfo) -> str:
     )
 
 
+def _ignorable(field: str) -> str:
+    place, _, name = field.partition(".")
+    if place not in ("body", "query") or not all(name.split(".")):
+        raise ValueError(
+            f"{field!r} is no field of a request: body.NAME of its JSON, deeper ones by more dots, "
+            "or query.NAME of its URL"
+        )
+    if is_of_the_prompt(field):
+        raise ValueError(
+            f"{field!r} is the model or a part of the prompt: what changes there is another request"
+        )
+    return field
+
+
 class _JudgeForm(_Form):
     provider: Annotated[str, AfterValidator(_known_provider)]
     model: str | None = None
@@ -107,6 +122,8 @@ class _JudgeForm(_Form):
     prompts: _PromptsForm = Field(default_factory=_PromptsForm)
     prices: _PricesForm | None = None
     repair: bool | _RepairForm = False
+    calls: Literal["http", "function"] = "http"
+    ignore: list[Annotated[str, AfterValidator(_ignorable)]] = []
 
     @model_validator(mode="after")
     def _belongs_together(self, info: ValidationInfo) -> _JudgeForm:
@@ -122,6 +139,8 @@ class _JudgeForm(_Form):
             raise ValueError("model is missing")
         elif self.arguments:
             raise ValueError("arguments are those of a function: they are for a callable judge")
+        elif self.calls != "http":
+            raise ValueError('calls = "function" is for a callable judge: others make requests')
         if self.provider == "azure" and self.base_url is None:
             raise ValueError(
                 "an azure judge has base_url = https://NAME.openai.azure.com/openai/v1, with the "
@@ -209,6 +228,7 @@ def judge_from_table(
     elif form.provider == "local":
         name_of(model)
     resolved: dict[str, Any] = {"model": model, "prompts": _prompts(name, form.prompts, folder)}
+    resolved["ignore"] = tuple(form.ignore)
     # Models that reason refuse a temperature of 0: unless one is asked for, none is sent.
     if form.reasoning is not None and "temperature" not in form.model_fields_set:
         resolved["temperature"] = None

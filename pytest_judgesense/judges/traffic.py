@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from pytest_judgesense.cassettes.exchange import Exchange, as_bytes
+from pytest_judgesense.cassettes.exchange import CALL, Exchange, as_bytes
 from pytest_judgesense.limits import json_value
 from pytest_judgesense.trial import Usage
 
@@ -47,6 +47,10 @@ _SETTINGS: Final[Mapping[str, tuple[str, ...]]] = {
 }
 
 
+# No response without one of them states an error.
+_FAULTS: Final = (b'"error"', b'"choices"')
+
+
 @dataclass(frozen=True)
 class Traffic:
     """The requests and answers of a judge.
@@ -66,7 +70,7 @@ def traffic_of(exchanges: Iterable[Exchange]) -> Traffic:
     used: dict[str, list[Usage]] = {}
     seen: dict[str, set[Any]] = {name: set() for name in _SETTINGS}
     for exchange in exchanges:
-        if exchange.request.method == "CALL" or not exchange.answers:
+        if exchange.request.method == CALL or not exchange.answers:
             continue
         if (usage := _usage(exchange.response.body)) is not None:
             used.setdefault(exchange.trial, []).append(usage)
@@ -75,6 +79,18 @@ def traffic_of(exchanges: Iterable[Exchange]) -> Traffic:
             seen[name].add(_first(asked, paths))
     settings = {name: one.pop() if len(one) == 1 else None for name, one in seen.items()}
     return Traffic({trial: Usage.summed(usages) for trial, usages in used.items()}, settings)
+
+
+def fault_of_api(status: int, body: str | bytes) -> str | None:
+    """The error that a response states despite its status, as gateways and streams do."""
+    if status >= 400 or not any(word in as_bytes(body) for word in _FAULTS):
+        return None
+    for event in _objects(body):
+        if event.get("error"):
+            return "an error in the response"
+        if "choices" in event and event["choices"] is None:
+            return "no choices in the response"
+    return None
 
 
 def _usage(body: str | bytes) -> Usage | None:

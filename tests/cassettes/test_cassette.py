@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import httpx
@@ -12,6 +13,7 @@ import pytest
 from pytest_judgesense.cassettes.cassette import Cassette
 from pytest_judgesense.cassettes.credentials import Credentials
 from pytest_judgesense.cassettes.exchange import Exchange, RecordedRequest, RecordedResponse
+from pytest_judgesense.cassettes.scope import Abandoned
 from pytest_judgesense.cassettes.storage import read_exchanges, rewrite
 from pytest_judgesense.errors import BrokenCassette, MissingRecording, StaleRecording
 
@@ -224,13 +226,18 @@ def test_a_changed_prompt_is_recorded_anew_and_takes_the_old_ones_place(
 ) -> None:
     for prompts in (["old", "kept"], ["new", "kept"]):
         tape = open_cassette("record")
-        with tape.intercepting(), httpx.Client() as client, tape.trial("one"):
-            for prompt in prompts:
-                client.post(f"{endpoint.url}/chat", json={"prompt": prompt})
+        with tape.intercepting(), httpx.Client() as client:
+            for anew in (False, True):
+                with suppress(Abandoned), tape.trial("one", anew=anew):
+                    for prompt in prompts:
+                        client.post(f"{endpoint.url}/chat", json={"prompt": prompt})
+                    break
         tape.finish(["one"])
-    assert endpoint.hits == 3  # old, kept, new: `kept` was recorded already
+    # old and kept; then new, which is not the recorded one, before anything is sent: all is asked
+    # anew, `kept` included.
+    assert endpoint.hits == 4
     recorded = {line.call: str(line.request.body) for line in read_exchanges(tape.path)}
-    assert recorded == {1: '{"prompt":"kept"}', 2: '{"prompt":"new"}'}
+    assert recorded == {1: '{"prompt":"new"}', 2: '{"prompt":"kept"}'}
 
 
 def test_an_interrupted_attempt_drops_nothing(
@@ -244,7 +251,7 @@ def test_an_interrupted_attempt_drops_nothing(
         pytest.raises(KeyboardInterrupt),
         second.intercepting(),
         httpx.Client() as client,
-        second.trial("one"),
+        second.trial("one", anew=True),
     ):
         client.post(f"{endpoint.url}/chat", json={"prompt": "another"})
         raise KeyboardInterrupt

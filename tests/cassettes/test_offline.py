@@ -68,7 +68,7 @@ def _open_stream(address: tuple[str, int]) -> None:
 def test_every_attempt_is_refused_inside_a_trial_and_allowed_outside(
     attempt: Callable[[tuple[str, int]], None], address: tuple[str, int]
 ) -> None:
-    scope = CallScope("suite/item/t1/ab/r1", owner=None)
+    scope = CallScope("suite/item/t1/ab/r1", owner=None, replaying=True)
     with refuse_sockets():
         attempt(address)
         with entered(scope), pytest.raises(NetworkRefused) as caught:
@@ -86,12 +86,16 @@ def test_unix_sockets_are_refused_too(tmp_path: Path) -> None:
     with socket.socket(socket.AF_UNIX) as server, socket.socket(socket.AF_UNIX) as client:
         server.bind(str(tmp_path / "s"))
         server.listen()
-        with refuse_sockets(), entered(CallScope("t", None)), pytest.raises(NetworkRefused):
+        with (
+            refuse_sockets(),
+            entered(CallScope("t", None, replaying=True)),
+            pytest.raises(NetworkRefused),
+        ):
             client.connect(str(tmp_path / "s"))
 
 
 def test_socket_pairs_and_event_loops_work_inside_a_trial() -> None:
-    with refuse_sockets(), entered(CallScope("t", None)):
+    with refuse_sockets(), entered(CallScope("t", None, replaying=True)):
         left, right = socket.socketpair()
         with left, right:
             left.sendall(b"x")
@@ -114,7 +118,7 @@ def test_threads_of_a_trial_are_refused_and_other_threads_are_not(
     with refuse_sockets(), following_threads():
         outside = threading.Thread(target=attempt, args=("outside",))
         outside.start()
-        with entered(CallScope("t", None)):
+        with entered(CallScope("t", None, replaying=True)):
             inside = threading.Thread(target=attempt, args=("inside",))
             inside.start()
         outside.join()

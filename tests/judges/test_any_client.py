@@ -25,7 +25,6 @@ import requests
 import urllib3
 
 from pytest_judgesense.cassettes.cassette import Cassette
-from pytest_judgesense.cassettes.storage import read_exchanges
 from pytest_judgesense.judges.client import open_client
 from pytest_judgesense.judges.providers.base import Reply
 from pytest_judgesense.judges.spec import JudgeSpec
@@ -33,6 +32,7 @@ from pytest_judgesense.judges.table import Judge
 
 from .provider import Provider, provider
 from .raw import connections_to
+from .recorded import requests_in
 
 # Made once: reading the certificates takes longer than many calls.
 _TRUSTED = httpx.create_ssl_context()
@@ -94,7 +94,7 @@ def _recorded_and_replayed(
     """Record and replay; the replay gives the same replies and reaches nobody."""
     live = _ask(judge, path, "record")
     assert served.hits == calls * len(TRIALS)
-    assert len(read_exchanges(path)) == served.hits
+    assert len(requests_in(path)) == served.hits
     assert len(set(live)) == len(live)  # else crossed replies could not be seen
     assert _ask(judge, path, "replay") == live
     # What is recorded is not asked again while recording either.
@@ -325,7 +325,7 @@ def test_32_threads_record_every_call_and_reach_nobody_in_replay(
         return str(ask(messages))
 
     live = _ask(judge, path, "record", trials, concurrency=32)
-    assert served.hits == len(read_exchanges(path)) == len(set(live)) == 128
+    assert served.hits == len(requests_in(path)) == len(set(live)) == 128
     assert _ask(judge, path, "replay", trials, concurrency=32) == live
     assert served.hits == 128
 
@@ -350,7 +350,7 @@ def test_several_calls_a_verdict_are_numbered_and_replayed_in_their_places(
         return messages[0]["content"] + " -> " + " | ".join(samples)
 
     _recorded_and_replayed(judge, path, served, calls=4)
-    numbers = [exchange.call for exchange in read_exchanges(path)]
+    numbers = [exchange.call for exchange in requests_in(path)]
     assert numbers == [1, 2, 3, 4] * len(TRIALS)
 
 
@@ -389,7 +389,7 @@ def test_the_trial_follows_through_threads_executors_and_tasks(
 
     with shared:
         _recorded_and_replayed(judge, path, served, calls=7)
-    for exchange in read_exchanges(path):
+    for exchange in requests_in(path):
         (asked,) = json.loads(str(exchange.request.body))["messages"]
         (item,) = TRIALS[exchange.trial]
         assert asked["content"].startswith(item["content"])
@@ -423,7 +423,7 @@ def test_a_judge_without_http_is_recorded_at_the_call_itself(path: Path) -> None
 
     live = _ask(judge, path, "record")
     assert len(calls) == len(TRIALS)
-    assert {exchange.request.method for exchange in read_exchanges(path)} == {"CALL"}
+    assert {exchange.request.method for exchange in requests_in(path)} == {"CALL"}
     assert _ask(judge, path, "replay") == live
     assert len(calls) == len(TRIALS)  # the model is not needed
 
@@ -464,7 +464,7 @@ def test_what_a_module_fetches_while_it_is_imported_belongs_to_no_trial(
         assert fetched is (mode == "record")
     assert found[0] == found[1]
     assert served.hits == 1 + len(TRIALS)
-    assert {exchange.request.method for exchange in read_exchanges(path)} == {"POST"}
+    assert {exchange.request.method for exchange in requests_in(path)} == {"POST"}
 
 
 @pytest.mark.parametrize("form", ["def", "async def"])
@@ -493,7 +493,7 @@ def test_nor_does_it_if_a_trial_imports_the_module(
         assert fetched is (reached and mode == "record")
     assert found[0] == found[1]
     assert served.hits == reached + len(TRIALS)
-    assert {exchange.request.method for exchange in read_exchanges(path)} == {"POST"}
+    assert {exchange.request.method for exchange in requests_in(path)} == {"POST"}
 
 
 LITELLM = """

@@ -21,7 +21,7 @@ import pytest
 
 from pytest_judgesense.cassettes.bodies import MOST_BYTES
 from pytest_judgesense.cassettes.cassette import Cassette
-from pytest_judgesense.cassettes.storage import read_exchanges
+from pytest_judgesense.cassettes.exchange import WAITED
 from pytest_judgesense.judges.apart import LoopThread
 from pytest_judgesense.judges.client import Answer, open_client
 from pytest_judgesense.judges.loop import AskingLoop
@@ -32,6 +32,8 @@ from pytest_judgesense.judges.table import Judge
 from pytest_judgesense.trial import Failed, Usage
 from tests import processes
 from tests.judges.raw import connections_to, dripping, playing, response
+
+from .recorded import requests_in
 
 REPLY = json.dumps({"choices": [{"message": {"content": "YES"}}]}).encode()
 
@@ -87,7 +89,7 @@ def test_timeout_s_holds_for_an_answer_that_drips(
     with playing(dripping(stop, 0.05)) as url:
         (answer,) = _ask(loop, _openai(url, timeout_s=0.5), tmp_path / "c.jsonl")
     assert _reason(answer) == "no whole answer within timeout_s = 0.5 s"
-    (evidence,) = read_exchanges(tmp_path / "c.jsonl")
+    (evidence,) = requests_in(tmp_path / "c.jsonl")
     assert evidence.response.body == "no whole answer within timeout_s = 0.5 s"
 
 
@@ -224,7 +226,10 @@ def test_what_a_callable_returns_too_late_is_not_recorded(
         released.set()
         assert done.wait(10)
     assert _reason(answer).startswith("no return within")
-    assert read_exchanges(path) == []
+    # It was given up, as it is on replay, and what came later is nowhere.
+    (line,) = requests_in(path)
+    assert (line.response.status, line.response.body) == (0, "given up before an answer came")
+    assert float(line.response.headers[WAITED]) >= 0.3
 
 
 # What ends a thread, a loop, a task or a test where it is not held up.
@@ -359,7 +364,7 @@ def test_an_endless_body_fails_at_the_limit_and_is_not_asked_for_again(
         (answer,) = _ask(loop, spec, tmp_path / "c.jsonl")
     expected = "a body is larger than max_body_bytes = 1000000, on the wire"
     assert _reason(answer) == expected
-    assert [one.response.body for one in read_exchanges(tmp_path / "c.jsonl")] == [expected]
+    assert [one.response.body for one in requests_in(tmp_path / "c.jsonl")] == [expected]
     # What the sockets and the buffers of both sides hold comes on top.
     assert sent[0] < 20_000_000
 
@@ -503,7 +508,7 @@ def test_a_function_returns_no_more_than_its_limit(
     monkeypatch.setenv("JUDGESENSE_LIMITS", "line_bytes=12000")
     (answer,) = _ask(loop, Judge("fits", judge, max_body_bytes=2000), tmp_path / "d.jsonl")
     assert "is too long for a line" in _reason(answer)
-    assert not (tmp_path / "d.jsonl").exists()
+    assert requests_in(tmp_path / "d.jsonl") == []
 
 
 # --- what is no answer ---------------------------------------------------------------------------

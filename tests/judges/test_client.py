@@ -486,21 +486,30 @@ def test_http_of_a_callable_is_recorded_and_answers_its_replay(path: Path, kind:
         (live,) = _ask(judge, path, "record")
         assert len(server.asked) == 1
     assert _reply(live).text == "from http after work"
-    (line,) = path.read_text(encoding="utf-8").splitlines()
-    assert json.loads(line)["request"]["method"] == "POST"
+    lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    assert [line["request"]["method"] for line in lines] == ["POST", "RETURN"]
+    assert lines[1]["response"]["body"] == "from http after work"
     # The function runs, and its request is answered from the tape.
     (replayed,) = _ask(judge, path, "replay")
     assert _reply(replayed).text == "from http after work"
     assert replayed.latency_s is None
 
 
-def test_a_callable_that_raises_is_a_failed_call_and_is_not_recorded(path: Path) -> None:
+def test_a_callable_that_raises_is_a_failed_call_and_fails_again_on_replay(path: Path) -> None:
+    calls = []
+
     def broken(messages: list[dict[str, str]]) -> str:
+        calls.append(messages)
         raise RuntimeError("no\n  weights")
 
-    (answer,) = _ask(Judge("house", broken), path, "record")
+    judge = Judge("house", broken)
+    (answer,) = _ask(judge, path, "record")
     assert answer.reply == Failed("RuntimeError: no weights")
-    assert not path.exists() or not path.read_text(encoding="utf-8")
+    assert _ask(judge, path, "replay")[0].reply == answer.reply
+    assert len(calls) == 1  # it made no request, and its replay does not need it
+    # A failed call is made again.
+    _ask(judge, path, "record")
+    assert len(calls) == 2
 
 
 @pytest.mark.parametrize("value", [b"A", ["A"], ("A", 0.9), object()])

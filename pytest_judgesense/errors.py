@@ -16,6 +16,7 @@
     └── CassetteError          a recording does not serve
         ├── MissingRecording   no exchange is recorded for this trial: record it
         ├── StaleRecording     the trial is recorded, but with another request: record it again
+        ├── UnprovenRecording  what was just recorded does not replay: make the judge repeatable
         ├── OldRecording       the recording is older than the user allows: record it again
         └── BrokenCassette     a line cannot be read (undecodable, truncated, edited): repair it
 
@@ -207,6 +208,10 @@ class MissingRecording(CassetteError):
 
 class StaleRecording(CassetteError):
     """A trial is recorded, but its request has changed since."""
+
+
+class UnprovenRecording(CassetteError):
+    """What a session has recorded does not replay to the same verdicts; it is kept."""
 
 
 class OldRecording(CassetteError):

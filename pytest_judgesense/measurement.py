@@ -9,6 +9,7 @@ import asyncio
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import chain
@@ -18,12 +19,20 @@ from typing import Any, Final, Literal, TypeAlias
 from pytest_judgesense.cassettes.cassette import Cassette, OnRecorded
 from pytest_judgesense.cassettes.credentials import Credentials
 from pytest_judgesense.cassettes.exchange import Exchange, models_of
+from pytest_judgesense.cassettes.matching import Identity
 from pytest_judgesense.cassettes.storage import read_exchanges, read_lines
 from pytest_judgesense.checks.early_stop import Looks, Stop, Stopping, held
 from pytest_judgesense.checks.explanation import failures
 from pytest_judgesense.checks.outcome import Outcome, Rule, judge_check
 from pytest_judgesense.datasheet import Calls, SuiteSheet, changed_within, span_of
-from pytest_judgesense.errors import CassetteError, ExtensionError, LimitReached, MissingRecording
+from pytest_judgesense.errors import (
+    CassetteError,
+    ExtensionError,
+    JudgesenseError,
+    LimitReached,
+    MissingRecording,
+    UnprovenRecording,
+)
 from pytest_judgesense.estimate import Estimate
 from pytest_judgesense.files import read_text
 from pytest_judgesense.instruments.builtin import BUILT_IN
@@ -42,13 +51,14 @@ from pytest_judgesense.judges.readable import BY_OPTION, FirstReplies
 from pytest_judgesense.judges.resolving import credentials_of
 from pytest_judgesense.judges.session import AskedOn, Refusals, SessionCalls, refused_unasked
 from pytest_judgesense.judges.spec import JudgeSpec
-from pytest_judgesense.judges.throttle import CONCURRENCY, Throttle
+from pytest_judgesense.judges.throttle import CONCURRENCY, NO_DEADLINE, Throttle
 from pytest_judgesense.judges.traffic import Traffic, traffic_of
 from pytest_judgesense.judges.trust import ANY_FILES, Trust
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.check import Check
 from pytest_judgesense.measures.estimation import estimate_all
 from pytest_judgesense.output import replace_text
+from pytest_judgesense.proving import Proof, Task, prove
 from pytest_judgesense.registry import Registry
 from pytest_judgesense.suites.planning import plan_trials, recording_of, trial_order
 from pytest_judgesense.suites.suite import Suite
@@ -79,6 +89,7 @@ class Measurement:
         stop: where it was stopped early; ``None`` if the whole suite was measured.
         fault: the error of a plugin, without whose measures and sections this was then made: no
             check of the suite is judged, and the judgments are kept.
+        unproven: what was recorded and does not replay: no check of the suite is judged either.
     """
 
     judge: JudgeSpec
@@ -97,11 +108,17 @@ class Measurement:
     settings: Mapping[str, Any] = field(default_factory=dict)
     stop: Stop | None = None
     fault: ExtensionError | None = None
+    unproven: UnprovenRecording | None = None
+
+    @property
+    def error(self) -> JudgesenseError | None:
+        """Why no check is judged by this measurement; ``None`` if they are."""
+        return self.fault or self.unproven
 
     def sound(self) -> Measurement:
-        """This measurement; raises the error of a plugin without which it was made."""
-        if self.fault is not None:
-            raise self.fault
+        """This measurement; raises the error for which no check is judged by it."""
+        if (error := self.error) is not None:
+            raise error
         return self
 
     def outcome_of(self, check: Check, rule: Rule) -> Outcome:
@@ -190,6 +207,7 @@ class Asking:
             no limit.
         max_unparsed_set_by: how errors say where that number is set, with ``{}`` for it.
         on_recorded: called with the path of a cassette and each line recorded in it.
+        proves: whether what was asked and recorded is replayed, see `proving`.
     """
 
     trust: Trust
@@ -203,6 +221,7 @@ class Asking:
     max_unparsed: int = 0
     max_unparsed_set_by: str = BY_OPTION
     on_recorded: OnRecorded = lambda _path, _line: None
+    proves: bool = False
 
 
 # Of a caller that is code.
@@ -275,6 +294,9 @@ def measure(
 
         batches = up_to_a_stop
     by_cassette, noted, answers = _ask(judge, suite, cassettes, loop, trials, mode, asking, batches)
+    proof = Proof()
+    if asking.proves and mode != "replay":
+        proof = _proved(judge, suite, by_cassette, answers, loop, asking)
     if stop is not None:
         trials = _of_clusters(planned, stop.asked)
         by_cassette = _only(by_cassette, trials)
@@ -312,17 +334,46 @@ def measure(
             *failures(judgments),
             *_in_free_text(judge, suite),
             *_set_by_suite(judge, suite),
+            *_by_return(judge, mode),
             *([stop.said(suite.name)] if stop else []),
             *([f"{suite.name} was asked completely: {', '.join(left)} needed it"] if left else []),
             *said,
+            *proof.notices,
         ),
         asked={id_: answer.retried for id_, answer in answers.items() if answer.made},
         registry=_without_plugins(registry) if fault else registry,
         settings=traffic.settings if judge.provider == "callable" else {},
         stop=stop,
         fault=fault,
+        unproven=proof.error,
     )
     return made if fault else _reported(made)
+
+
+def _proved(
+    judge: JudgeSpec,
+    suite: Suite,
+    opened: _Opened,
+    answers: Mapping[str, Answer],
+    loop: AskingLoop,
+    asking: Asking,
+) -> Proof:
+    """Whether the trials that were asked replay from their recording."""
+    by_id = {trial.id: trial for trial in plan_trials(suite)}
+    asked = [by_id[id_] for id_ in trial_order(id_ for id_, given in answers.items() if given.made)]
+    outcomes = {
+        trial.id: judgment_of(suite, judge, trial, answers[trial.id]).outcome for trial in asked
+    }
+    cassettes = [cassette for cassette, _ in opened]
+    known = (asking.session or SessionCalls()).look_ups_of(judge.slug)
+    for cassette in cassettes:
+        known |= cassette.look_ups()
+    if not asked:
+        return Proof()
+    paths = {recording_of(trial.id): cassette.path for cassette, part in opened for trial in part}
+    deadline = asking.throttle.limits.deadline if asking.throttle else NO_DEADLINE
+    task = Task(judge, suite, paths, tuple(asked), known)
+    return prove(task, cassettes, outcomes, loop, deadline=deadline, look_ups=known)
 
 
 def _taken(
@@ -426,6 +477,7 @@ def _ask(
             secrets=secrets,
             how_to_record=asking.how_to_record,
             on_recorded=asking.on_recorded,
+            identity=Identity(judge.ignore),
         )
         part = [trial for trial in trials if recording_of(trial.id) == recording]
         by_cassette.append((cassette, part))
@@ -549,6 +601,14 @@ def _in_free_text(judge: JudgeSpec, suite: Suite) -> Iterator[str]:
         )
 
 
+def _by_return(judge: JudgeSpec, mode: Mode) -> Iterator[str]:
+    if judge.by_return and mode == "replay":
+        yield (
+            f"{judge.name} is replayed by what its function returned: the function is not run, "
+            'and a change of its code is not noticed (calls = "function")'
+        )
+
+
 def _set_by_suite(judge: JudgeSpec, suite: Suite) -> Iterator[str]:
     """The settings that the suite asks a judge with, where they are not those of its identity."""
     if judge.provider == "callable":
@@ -632,7 +692,7 @@ async def ask_all(
     first = first or FirstReplies()
 
     async def one(
-        client: Client, trial: Trial, said: list[dict[str, str]], course: Course
+        client: Client, trial: Trial, said: list[dict[str, str]], course: Callable[[], Course]
     ) -> Answer | LimitReached:
         if failed := before.failure(trial.id, said):
             return failed
@@ -671,8 +731,8 @@ async def ask_all(
                 return [client.replay(t.id, one_call(messages(t), t.replicate)) for t in trials]
             refused = refused_unasked(judge, cassette, trials)
             return [refused.get(t.id) or client.replay(t.id, calls(t)) for t in trials]
-        with cassette.intercepting():
-            asked = [(trial, messages(trial), calls(trial)) for trial in trials]
+        with nullcontext() if judge.by_return else cassette.intercepting():
+            asked = [(trial, messages(trial), partial(calls, trial)) for trial in trials]
             for trial, said, _ in asked if before.failed else ():
                 if known := before.failure(trial.id, said):
                     refusals.learn(trial, known.reply)

@@ -27,6 +27,7 @@ from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.judges.loop import AskingLoop
 from pytest_judgesense.judges.prompts import suite_for_judge
 from pytest_judgesense.judges.resolving import declared_judges, resolve_judges
+from pytest_judgesense.judges.session import SessionCalls
 from pytest_judgesense.judges.spec import JudgeFunction, JudgeSpec
 from pytest_judgesense.judges.throttle import CONCURRENCY, Deadline, Limits, Throttle
 from pytest_judgesense.judges.trust import Trust
@@ -169,7 +170,7 @@ def measure(
     folder = _folder(cassettes)
     trust = Trust.here(*(suite.path for suite in found))
     # Interrupted, it begins no more calls, and keeps those under way: they are paid for.
-    deadline = Deadline()
+    deadline, session = Deadline(), SessionCalls()
     parts, cells = [], []
 
     def asked(judge: JudgeSpec, suite: Suite, mode: Mode, loop: AskingLoop) -> Measurement:
@@ -190,6 +191,8 @@ def measure(
                 registry=registry,
                 max_unparsed=max_unparsed,
                 max_unparsed_set_by="max_unparsed={}",
+                session=session,
+                proves=mode == "record",
             )
             return measured(judge, suite, paths, loop, mode=mode, seed=seed, asking=asking)
 

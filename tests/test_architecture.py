@@ -60,6 +60,8 @@ LEVELS: dict[str, float] = {
     "checks": 2.6,
     "instruments": 3,
     "report": 4,
+    # Of a recording, before anything is measured by it.
+    "proving": 4.5,
     "measurement": 5,
     "measuring": 6,
     "recording": 6,

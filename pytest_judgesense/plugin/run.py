@@ -238,10 +238,10 @@ class Run:
             try:
                 with quiet:
                     found = self._measured[key] = self._measure(judge, suite)
-                if found.calls.made or found.fault:
+                if found.calls.made or found.error:
                     self._pend(found)  # the process that made the calls counts them
-                if found.fault:
-                    self._measured[key] = found.fault
+                if (error := found.error) is not None:
+                    self._measured[key] = error
             except JudgesenseError as error:
                 self._measured[key] = error
         known = self._measured[key]
@@ -478,6 +478,8 @@ class Run:
                 stopping=stopping,
                 asking=asking,
             )
+            if measurement.unproven is not None:
+                self._session.note_error(measurement.unproven, *_key_of(judge, suite))
             self._progress.ended(measurement)
             measurement = replace(measurement, notices=(*warnings, *measurement.notices))
         if self._settings.verify is not None:
@@ -500,7 +502,7 @@ class Run:
             self.recordings.recordings(judge, asked) as cassettes,
             self._progress.of(judge, suite, self.throttle(judge)) as watch,
         ):
-            key = ("measurement", judge.slug, suite.name, str(suite.path))
+            key = _key_of(judge, suite)
             if known := self._session.error(*key):
                 raise known
             asking = Asking(
@@ -513,6 +515,7 @@ class Run:
                 session=self._session,
                 registry=self.registry,
                 trust=self.trust,
+                proves=self._settings.mode == "record" or self._settings.save_live is not None,
             )
             try:
                 yield cassettes, asking
@@ -576,6 +579,11 @@ class Run:
         key = (measurement.judge.slug, measurement.suite.name)
         _, known = self._pending.get(key, (measurement, ()))
         self._pending[key] = (measurement, (*known, *lines))
+
+
+def _key_of(judge: JudgeSpec, suite: Suite) -> tuple[str, ...]:
+    """Under what a session notes the error of a measurement."""
+    return "measurement", judge.slug, suite.name, str(suite.path)
 
 
 async def _imported(judge: JudgeSpec) -> JudgeFunction:

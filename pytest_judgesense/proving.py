@@ -1,0 +1,495 @@
+"""A recording proves itself: what a session has asked is replayed offline to the same verdicts.
+
+A judge that is a function is replayed in a fresh process, in the opposite order and with another
+seed of hashes: what a process remembers (a look-up, an answer, a number that counts up, a circuit
+breaker) is then not there, as it is not in CI. A function that only this process has, of a
+``conftest.py`` or a notebook, is replayed here, and so is a judge of a built-in provider, of whose
+code none is the user's.
+
+A look-up that a judge makes once in a process stands in the trial that came first, and every other
+trial that comes first would miss it. It is found by the replay, and becomes a line of its own only
+where one trial of this process has asked it, and that trial, run a second time here, asks its other
+requests again, and not this one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import copyreg
+import os
+import pickle
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing, suppress
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Final
+
+from pytest_judgesense.cassettes.cassette import Cassette
+from pytest_judgesense.cassettes.exchange import CALL, Exchange, RecordedRequest
+from pytest_judgesense.cassettes.matching import Identity, fields_that_differ, is_of_the_prompt
+from pytest_judgesense.cassettes.offline import UNSEEN_REMEDY
+from pytest_judgesense.cassettes.scope import CallScope
+from pytest_judgesense.errors import (
+    JudgesenseError,
+    LimitReached,
+    NetworkRefused,
+    UnprovenRecording,
+)
+from pytest_judgesense.instruments.builtin import BUILT_IN
+from pytest_judgesense.judges.calls import calls_of, judgment_of
+from pytest_judgesense.judges.client import Client, open_client
+from pytest_judgesense.judges.loop import AskingLoop, together
+from pytest_judgesense.judges.prompts import judge_for_suite
+from pytest_judgesense.judges.spec import JudgeSpec, table_of
+from pytest_judgesense.judges.throttle import CONCURRENCY, Deadline
+from pytest_judgesense.suites.planning import recording_of
+from pytest_judgesense.suites.suite import Suite
+from pytest_judgesense.trial import Failed, Outcome, Trial, Verdict
+
+
+def _read_only(table: dict[Any, Any]) -> MappingProxyType[Any, Any]:
+    return MappingProxyType(table)
+
+
+# Judge and suite tables are read-only mappings; the data they are made of can be pickled.
+copyreg.pickle(MappingProxyType, lambda table: (_read_only, (dict(table),)))
+
+# Between two looks at whether the session is interrupted, or its deadline has passed.
+_LOOK_S: Final = 0.25
+# Trials that an error names.
+_MOST_SHOWN: Final = 5
+_IN_A_FRESH_PROCESS: Final = "from pytest_judgesense.proving import main; main()"
+
+
+@dataclass(frozen=True, slots=True)
+class Replay:
+    """What a trial gave when it was replayed.
+
+    Attributes:
+        outcome: ``None`` where the recording did not serve, and ``error`` says why.
+        asked: the digests of its requests.
+        missed: the requests that the recording does not answer.
+        lent: the answers that it got from another trial's line, or another recording's.
+    """
+
+    outcome: Outcome | None
+    error: JudgesenseError | None
+    asked: frozenset[str]
+    missed: tuple[RecordedRequest, ...]
+    lent: tuple[Exchange, ...]
+
+
+@dataclass(frozen=True)
+class Task:
+    """What is replayed: trials of a suite, on the recordings of a judge, by their names.
+
+    Attributes:
+        lending: look-ups of the judge's other recordings, by digest.
+    """
+
+    judge: JudgeSpec
+    suite: Suite
+    cassettes: Mapping[str, Path]
+    trials: tuple[Trial, ...]
+    lending: Mapping[str, Exchange]
+
+    def replayed(self, loop: AskingLoop) -> dict[str, Replay]:
+        """The replays by trial, of this process; the last trial comes first."""
+        replays: dict[str, Replay] = {}
+        for recording, path in self.cassettes.items():
+            trials = [trial for trial in self.trials if recording_of(trial.id) == recording]
+            identity = Identity(self.judge.ignore)
+            cassette = Cassette(path, "replay", identity=identity, lending=self.lending)
+            replays |= loop.run(self._of(cassette, trials[::-1]))
+        return replays
+
+    async def _of(self, cassette: Cassette, trials: Sequence[Trial]) -> dict[str, Replay]:
+        judge = judge_for_suite(self.judge, self.suite)
+        concurrency = judge.concurrency or CONCURRENCY
+        course, turns = calls_of(self.suite, judge), asyncio.Semaphore(concurrency)
+
+        async def replayed(client: Client, trial: Trial) -> Replay:
+            scopes: list[CallScope] = []
+            outcome, fault = None, None
+            async with turns:
+                try:
+                    if judge.provider == "callable":
+                        begin = partial(course, trial)
+                        answer = await client.ask_calls(trial.id, begin, scopes.append)
+                    else:
+                        answer = client.replay(trial.id, course(trial))
+                    outcome = judgment_of(self.suite, judge, trial, answer).outcome
+                except JudgesenseError as error:
+                    fault = error
+            asked = frozenset[str]().union(*(scope.digests for scope in scopes))
+            missed = tuple(request for scope in scopes for request in scope.missed)
+            lent = tuple(exchange for scope in scopes for exchange in scope.lent)
+            return Replay(outcome, fault, asked, missed, lent)
+
+        async with open_client(
+            judge, cassette, concurrency=concurrency, suite=self.suite
+        ) as client:
+            if judge.provider != "callable":
+                each = [await replayed(client, trial) for trial in trials]
+            else:
+                with cassette.intercepting():
+                    each = await together(replayed(client, trial) for trial in trials)
+        return {trial.id: replay for trial, replay in zip(trials, each, strict=True)}
+
+
+def main() -> None:
+    """Replay the pickled task of standard input; the replays are written to standard output."""
+    results = os.fdopen(os.dup(1), "wb")
+    # What the judge prints is no result.
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    task: Task = pickle.load(sys.stdin.buffer)  # noqa: S301 - of the process that began this one
+    with closing(AskingLoop()) as loop:
+        replays = task.replayed(loop)
+        results.write(pickle.dumps(replays))
+        results.close()
+
+
+class _NoFreshProcess(Exception):
+    """The judge is not there in another process; says why."""
+
+
+def _freshly_replayed(task: Task, loop: AskingLoop, deadline: Deadline) -> dict[str, Replay]:
+    """The replays of another process, which is ended if this one is interrupted.
+
+    Raises:
+        LimitReached: the deadline has passed.
+    """
+    try:
+        given = pickle.dumps(task)
+    except (pickle.PicklingError, AttributeError, TypeError) as error:
+        raise _NoFreshProcess(str(error)) from error
+    seed = "1" if os.environ.get("PYTHONHASHSEED") == "0" else "0"
+    path = os.pathsep.join(entry for entry in sys.path if entry)
+    process = subprocess.Popen(  # noqa: S603 - this Python, with code of ours
+        [sys.executable, "-c", _IN_A_FRESH_PROCESS],
+        env={**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": path},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    unsent: bytes | None = given
+    try:
+        while True:
+            with suppress(subprocess.TimeoutExpired):
+                written, errors = process.communicate(unsent, timeout=_LOOK_S)
+                break
+            unsent = None  # it goes on with what it was given first
+            loop.on_wait()
+            deadline.check()
+    finally:
+        process.kill()
+        process.wait()
+    try:
+        replays: dict[str, Replay] = pickle.loads(written)  # noqa: S301 - of the process above
+    except (EOFError, pickle.UnpicklingError, AttributeError, ImportError) as error:
+        lines = errors.decode("utf-8", "replace").strip().splitlines()
+        raise _NoFreshProcess(lines[-1] if lines else str(error)) from error
+    return replays
+
+
+# --- what a replay says of a recording ------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Proof:
+    """Whether a recording replays.
+
+    Attributes:
+        error: what does not replay, and why; ``None`` if all does.
+        notices: remarks for readers.
+    """
+
+    error: UnprovenRecording | None = None
+    notices: tuple[str, ...] = ()
+
+
+def prove(
+    task: Task,
+    opened: Sequence[Cassette],
+    outcomes: Mapping[str, Outcome],
+    loop: AskingLoop,
+    *,
+    deadline: Deadline,
+    look_ups: dict[str, Exchange],
+) -> Proof:
+    """Replay what was asked, and keep look-ups where they are found.
+
+    Args:
+        task: what was asked.
+        opened: its cassettes, open for recording; look-ups are moved in them.
+        outcomes: those of the recording, by trial.
+        loop: where judges of this process run.
+        deadline: of the session.
+        look_ups: those of the judge that this process knows, by digest; new ones are added.
+    """
+    task = replace(task, lending={**look_ups, **task.lending})
+    notices: list[str] = []
+    is_fresh = _lives_elsewhere(task.judge)
+    try:
+        if is_fresh:
+            replays = _freshly_replayed(task, loop, deadline)
+        else:
+            deadline.check()
+            replays = task.replayed(loop)
+    except _NoFreshProcess as reason:
+        if task.judge.function is None:
+            return Proof(_no_process(task, str(reason)))
+        is_fresh, replays = False, task.replayed(loop)
+    except LimitReached as limit:
+        return Proof(notices=(f"{task.suite.name} was not replayed for a proof: {limit.what}",))
+    except JudgesenseError as error:
+        return Proof(_error(task, {task.trials[0].id: _Reason(error.what, error.remedy)}))
+    found = _Findings(task, opened, outcomes, replays)
+    if is_fresh:
+        found.settle_lent(look_ups, lambda trial: replace(task, trials=(trial,)).replayed(loop))
+    else:
+        found.settle_unasked()
+    look_ups |= found.look_ups
+    for cassette in opened:
+        cassette.keep_as_look_ups(found.kept_in(cassette))
+    notices += found.notices()
+    return Proof(_error(task, found.reasons) if found.reasons else None, tuple(notices))
+
+
+def _lives_elsewhere(judge: JudgeSpec) -> bool:
+    """Whether another process can have the judge, and its code is not ours."""
+    if judge.provider != "callable":
+        return judge.provider not in BUILT_IN.providers
+    if judge.function is None:
+        return True
+    module = getattr(judge.function, "__module__", "__main__")
+    file = getattr(sys.modules.get(module), "__file__", None)
+    return file is not None and module != "__main__" and Path(file).name != "conftest.py"
+
+
+@dataclass(frozen=True)
+class _Reason:
+    """Why a trial does not replay, and what to do."""
+
+    text: str
+    remedy: str
+
+
+class _Findings:
+    """What the replays of a task say: why trials do not replay, and which requests are look-ups."""
+
+    def __init__(
+        self,
+        task: Task,
+        opened: Sequence[Cassette],
+        outcomes: Mapping[str, Outcome],
+        replays: Mapping[str, Replay],
+    ) -> None:
+        self._task, self._opened, self._outcomes = task, opened, outcomes
+        self._replays = replays
+        self._identity = Identity(task.judge.ignore)
+        self.reasons: dict[str, _Reason] = {}
+        self.look_ups: dict[str, Exchange] = {}
+        self._recorded = {
+            trial.id: self._cassette_of(trial.id).requests_of(trial.id) for trial in task.trials
+        }
+        for trial in task.trials:
+            if (reason := self._reason(trial.id)) is not None:
+                self.reasons[trial.id] = reason
+
+    def _cassette_of(self, trial: str) -> Cassette:
+        path = self._task.cassettes[recording_of(trial)]
+        return next(cassette for cassette in self._opened if cassette.path == path)
+
+    def _asked_by(self, digest: str) -> list[str]:
+        """The trials of this process that have asked a request."""
+        return [trial for trial, by_digest in self._recorded.items() if digest in by_digest]
+
+    def _reason(self, trial: str) -> _Reason | None:
+        replay, recorded = self._replays[trial], self._outcomes[trial]
+        if replay.outcome is not None and _is_same(replay.outcome, recorded):
+            return None
+        if isinstance(replay.error, NetworkRefused):
+            return _Reason(f"a connection that is not seen: {replay.error.what}", UNSEEN_REMEDY)
+        if replay.missed:
+            return self._missed(trial, replay.missed[0])
+        if replay.error is not None:
+            return _Reason(replay.error.what, replay.error.remedy)
+        assert replay.outcome is not None, "it has an outcome or an error"
+        return _Reason(
+            f"{_shown(recorded)} was recorded, and {_shown(replay.outcome)} is replayed from the "
+            "same answers",
+            "let what the function returns depend on its arguments and its answers alone",
+        )
+
+    def _missed(self, trial: str, request: RecordedRequest) -> _Reason:
+        by_digest = self._recorded[trial]
+        differing = [
+            fields
+            for recorded in by_digest.values()
+            if (fields := fields_that_differ(recorded, request)) and len(fields) == 1
+        ]
+        if differing:
+            (field,) = differing[0]
+            if is_of_the_prompt(field):
+                return _Reason(
+                    f"its prompt changes on each run, at {field}",
+                    "take what changes (a time, a random text, the order of a set) out of it",
+                )
+            return _Reason(
+                f"a value changes on each run: {field}",
+                f'put ignore = ["{field}"] into {table_of(self._task.judge.name)}',
+            )
+        holders = self._asked_by(self._identity.digest(request))
+        where = f"{request.method} {request.url}"
+        if holders:
+            return _Reason(
+                f"{where} is another trial's look-up, recorded in {holders[0]}",
+                "make it in every trial, or before the first one, when the module is imported",
+            )
+        if any(recorded.method == CALL for recorded in by_digest.values()):
+            return _Reason(
+                "it has made no request while it was recorded, and makes one now: an answer from "
+                "a cache?",
+                "turn the cache off, or empty it, and record again",
+            )
+        return _Reason(
+            f"no answer is recorded to {where}",
+            "let the requests of a trial depend on its arguments and its answers alone, not on "
+            "what trials before it have met",
+        )
+
+    def settle_lent(
+        self, known: Mapping[str, Exchange], again: Callable[[Trial], Mapping[str, Replay]]
+    ) -> None:
+        """Decide which of the answers that were lent are those of look-ups.
+
+        ``again`` runs a trial a second time, in the process that has recorded it.
+        """
+        refused: dict[str, str] = {}
+        for trial, replay in self._replays.items():
+            for exchange in replay.lent:
+                digest = self._identity.digest(exchange.request)
+                if digest in self._task.lending or digest in known:
+                    self.look_ups[digest] = exchange
+                elif digest not in self.look_ups and digest not in refused:
+                    if self._is_look_up(digest, again):
+                        self.look_ups[digest] = exchange
+                    else:
+                        refused[digest] = exchange.trial
+                if digest in refused and trial not in self.reasons:
+                    self.reasons[trial] = self._missed(trial, exchange.request)
+
+    def _is_look_up(self, digest: str, again: Callable[[Trial], Mapping[str, Replay]]) -> bool:
+        holders = self._asked_by(digest)
+        if len(holders) != 1:
+            return False
+        (holder,) = (trial for trial in self._task.trials if trial.id == holders[0])
+        return self._leaves_out(digest, holder.id, again(holder)[holder.id])
+
+    def _leaves_out(self, digest: str, trial: str, second: Replay) -> bool:
+        """Whether a trial, run a second time, asks other requests of it again, and not this."""
+        others = self._recorded[trial].keys() - {digest}
+        return digest not in second.asked and not others.isdisjoint(second.asked)
+
+    def settle_unasked(self) -> None:
+        """The same of replays in the recording process, which are second runs themselves."""
+        for trial, by_digest in self._recorded.items():
+            replay = self._replays[trial]
+            if trial in self.reasons or replay.outcome is None:
+                continue
+            for digest in by_digest.keys() - replay.asked:
+                is_alone = self._asked_by(digest) == [trial]
+                if is_alone and self._leaves_out(digest, trial, replay):
+                    exchange = self._cassette_of(trial).answered(trial, digest)
+                    if exchange is not None:
+                        self.look_ups[digest] = exchange
+
+    def kept_in(self, cassette: Cassette) -> list[Exchange]:
+        """The look-ups that trials of a cassette want."""
+        wanted: dict[str, Exchange] = {}
+        for trial, replay in self._replays.items():
+            if self._cassette_of(trial) is not cassette:
+                continue
+            for exchange in replay.lent:
+                digest = self._identity.digest(exchange.request)
+                if digest in self.look_ups:
+                    wanted[digest] = exchange
+            for digest in self._recorded[trial].keys() & self.look_ups.keys():
+                wanted.setdefault(digest, self.look_ups[digest])
+        return list(wanted.values())
+
+    def notices(self) -> Iterator[str]:
+        """What a reader of the recording should know of trials that replay."""
+        judge, suite = self._task.judge, self._task.suite.name
+        if judge.provider != "callable":
+            return
+        fewer = [
+            trial
+            for trial, by_digest in self._recorded.items()
+            if trial not in self.reasons
+            and by_digest.keys() - self._replays[trial].asked - self.look_ups.keys()
+        ]
+        if fewer:
+            yield (
+                f"{len(fewer)} of {len(self._recorded)} trials of {suite} replay with fewer "
+                f"requests than they were recorded with, to the same return: {judge.name} has a "
+                "cache"
+            )
+        alone = [
+            trial
+            for trial, by_digest in self._recorded.items()
+            if by_digest and all(request.method == CALL for request in by_digest.values())
+        ]
+        if not judge.by_return and 0 < len(alone) < len(self._recorded):
+            yield (
+                f"{len(alone)} of {len(self._recorded)} trials of {suite} made no request, and are "
+                "recorded by what the function returned: a changed prompt is not noticed there "
+                "(an answer from a cache?)"
+            )
+
+
+def _is_same(replayed: Outcome, recorded: Outcome) -> bool:
+    if isinstance(replayed, Verdict) and isinstance(recorded, Verdict):
+        return replayed.value == recorded.value
+    return type(replayed) is type(recorded)
+
+
+def _shown(outcome: Outcome) -> str:
+    if isinstance(outcome, Verdict):
+        return str(outcome.value)
+    return f"a failed call ({outcome.reason})" if isinstance(outcome, Failed) else "no verdict"
+
+
+def _no_process(task: Task, reason: str) -> UnprovenRecording:
+    return UnprovenRecording(
+        f"the recording of judge {task.judge.name!r} on suite {task.suite.name} could not be "
+        "replayed in a fresh process",
+        found=reason,
+        expected="a judge that another process can import, as CI does",
+        remedy="let its module import on its own; what was asked is recorded",
+    )
+
+
+def _error(task: Task, reasons: Mapping[str, _Reason]) -> UnprovenRecording:
+    by_reason: dict[_Reason, list[str]] = {}
+    for trial, reason in reasons.items():
+        by_reason.setdefault(reason, []).append(trial)
+    lines = [
+        f"{trials[0]}{f' and {len(trials) - 1} more' if len(trials) > 1 else ''}: {reason.text}"
+        for reason, trials in by_reason.items()
+    ]
+    if (left := len(lines) - _MOST_SHOWN) > 0:
+        lines[_MOST_SHOWN:] = [f"and {left} more reasons"]
+    count = len(task.trials)
+    return UnprovenRecording(
+        f"the recording of judge {task.judge.name!r} on suite {task.suite.name} does not replay: "
+        f"{len(reasons)} of the {count} trials that were asked",
+        found="\n            ".join(lines),
+        expected="every trial replayed offline to the verdict that was recorded",
+        remedy="\n            ".join(dict.fromkeys(reason.remedy for reason in by_reason)),
+    )

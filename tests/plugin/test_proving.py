@@ -1,0 +1,611 @@
+"""What a recording session says of recordings that no replay repeats, and how the others replay.
+
+Every judge is a module of the project, declared by name, upon a real endpoint on 127.0.0.1 that
+answers ``even`` and counts what it is asked; the suite asks six numbers under three wordings: 18
+trials. The replay that follows a recording runs after the endpoint has gone.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+import pytest
+
+from .project import TRIALS, Project, even, no_traceback, parity_suite
+
+Reply = Callable[[dict[str, Any], int], tuple[int, bytes] | None]
+
+
+class Counting:
+    """An endpoint that answers by a function of the request and of how often it has come.
+
+    ``None`` closes the connection without a word. ``asked`` counts requests by model.
+    """
+
+    def __init__(self, reply: Reply) -> None:
+        self.asked: Counter[str] = Counter()
+        self._seen: Counter[bytes] = Counter()
+        self._lock = threading.Lock()
+        counting = self
+
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def do_POST(self) -> None:
+                raw = self.rfile.read(int(self.headers["Content-Length"]))
+                body = json.loads(raw)
+                with counting._lock:
+                    counting.asked[body["model"]] += 1
+                    counting._seen[raw] += 1
+                    times = counting._seen[raw]
+                response = reply(body, times)
+                if response is None:
+                    self.close_connection = True
+                    return
+                status, content = response
+                self.send_response(status)
+                self.send_header("Content-Type", "application/json")
+                self.send_header("Content-Length", str(len(content)))
+                self.end_headers()
+                self.wfile.write(content)
+
+            def log_message(self, *_: object) -> None: ...
+
+        class Server(ThreadingHTTPServer):
+            daemon_threads = True
+
+            def handle_error(self, *_: object) -> None: ...
+
+        self._server = Server(("127.0.0.1", 0), Handler)
+        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.01,))
+        self._thread.start()
+        self.url = f"http://127.0.0.1:{self._server.server_address[1]}"
+
+    def close(self) -> None:
+        if self._thread.is_alive():
+            self._server.shutdown()
+            self._server.server_close()
+            self._thread.join()
+
+
+def says(text: str) -> tuple[int, bytes]:
+    return 200, json.dumps({"model": "served", "text": text}).encode()
+
+
+def by_parity(body: dict[str, Any], _times: int) -> tuple[int, bytes]:
+    return says(even(body.get("prompt", "0")))
+
+
+@pytest.fixture
+def serve() -> Iterator[Callable[[Reply], Counting]]:
+    served: list[Counting] = []
+
+    def start(reply: Reply = by_parity) -> Counting:
+        served.append(Counting(reply))
+        return served[-1]
+
+    yield start
+    for endpoint in served:
+        endpoint.close()
+
+
+def declare(project: Project, url: str, code: str, *settings: str) -> None:
+    """A judge ``mine`` of the module ``mine``, whose code finds the endpoint at ``URL``."""
+    lines = [
+        "[tool.judgesense.judges.mine]",
+        'provider = "callable"',
+        'model = "mine:judge"',
+        *settings,
+    ]
+    (project.path / "pyproject.toml").write_text("\n".join(lines))
+    head = "import asyncio, os, random, threading, time\nimport httpx\n"
+    ask = (
+        "def ask(prompt, model='m', **more):\n"
+        "    body = {'model': model, 'prompt': prompt, **more}\n"
+        "    reply = httpx.post(URL, json=body, timeout=5)\n"
+        "    reply.raise_for_status()\n"
+        "    return reply.json()['text']\n"
+    )
+    text = f"{head}URL = {url!r}\n{ask}\n{code}"
+    (project.path / "mine.py").write_text(text)
+    parity_suite(project.path, checks="jss_floor = 0.5")
+
+
+def record(project: Project, *options: str) -> Any:
+    return project.pytester.runpytest_subprocess(
+        "parity.suite.toml", "--judge-mode=record", "-p", "no:randomly", *options
+    )
+
+
+def replay(project: Project, *options: str) -> Any:
+    return project.pytester.runpytest_subprocess("parity.suite.toml", "-p", "no:randomly", *options)
+
+
+def lines(project: Project) -> list[dict[str, Any]]:
+    path = project.path / "cassettes/mine/parity.jsonl"
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+PLAIN = """
+def judge(number, template):
+    return ask(template.replace("{{number}}", number))
+"""
+
+
+def test_a_recorded_trial_of_a_function_ends_with_what_it_returned(
+    project: Project, serve: Callable[..., Counting]
+) -> None:
+    endpoint = serve()
+    declare(project, endpoint.url, PLAIN)
+    record(project).assert_outcomes(passed=1)
+    assert endpoint.asked == {"m": TRIALS}
+    recorded = lines(project)
+    assert len(recorded) == 2 * TRIALS
+    for asked, returned in zip(recorded[::2], recorded[1::2], strict=True):
+        assert (asked["call"], asked["request"]["method"]) == (1, "POST")
+        assert (returned["call"], returned["request"]["method"]) == (0, "RETURN")
+        assert returned["trial"] == asked["trial"]
+        assert returned["response"]["body"] == json.loads(asked["response"]["body"])["text"]
+    endpoint.close()
+    replay(project).assert_outcomes(passed=1)
+    # Asked again nobody, by a recording of what is there.
+    record(project).assert_outcomes(passed=1)
+
+
+TOLERATED = """
+def judge(number, template):
+    try:
+        httpx.post("http://127.0.0.1:9/telemetry", json={"model": "t"}, timeout=2)
+    except httpx.ConnectError as error:
+        seen = type(error).__name__
+    return ask(template.replace("{{number}}", number), seen=seen)
+"""
+FIRST_FAILS = """
+def judge(number, template):
+    prompt = template.replace("{{number}}", number)
+    try:
+        return ask(prompt, "first")
+    except (httpx.HTTPStatusError, httpx.RemoteProtocolError, httpx.ReadError) as error:
+        return ask(prompt, "second", because=type(error).__name__)
+"""
+HEDGED = """
+async def judge(number, template):
+    prompt = template.replace("{{number}}", number)
+    async with httpx.AsyncClient(timeout=30) as client:
+        async def one(model):
+            reply = await client.post(URL, json={"model": model, "prompt": prompt})
+            return reply.json()["text"]
+        tasks = [asyncio.create_task(one(model)) for model in ("slow", "fast")]
+        done, late = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        for task in late:
+            task.cancel()
+        return done.pop().result()
+"""
+IN_TIME = """
+async def judge(number, template):
+    prompt = template.replace("{{number}}", number)
+    async with httpx.AsyncClient(timeout=30) as client:
+        try:
+            post = client.post(URL, json={"model": "slow", "prompt": prompt})
+            return (await asyncio.wait_for(post, 0.3)).json()["text"]
+        except TimeoutError:
+            return (await client.post(URL, json={"model": "fast", "prompt": prompt})).json()["text"]
+"""
+LEFT_BEHIND = """
+from concurrent.futures import ThreadPoolExecutor, wait, FIRST_COMPLETED
+pool = ThreadPoolExecutor(40)
+def judge(number, template):
+    prompt = template.replace("{{number}}", number)
+    both = [pool.submit(ask, prompt, model) for model in ("slow", "fast")]
+    done, _ = wait(both, return_when=FIRST_COMPLETED)
+    return done.pop().result()
+"""
+
+
+def _by_model(body: dict[str, Any], _times: int) -> tuple[int, bytes] | None:
+    if body["model"] == "first":
+        number = int("".join(c for c in body["prompt"] if c.isdigit())[0])
+        return (503, b"{}") if number % 2 else None
+    if body["model"] == "slow":
+        time.sleep(1.5)
+    return by_parity(body, 0)
+
+
+@pytest.mark.parametrize(
+    ("code", "first"),
+    [
+        (TOLERATED, "judgesense-raised"),
+        (FIRST_FAILS, ""),
+        (HEDGED, "judgesense-waited-s"),
+        (IN_TIME, "judgesense-waited-s"),
+        (LEFT_BEHIND, "judgesense-waited-s"),
+    ],
+    ids=["tolerated", "first fails", "hedged", "in time", "left behind"],
+)
+def test_what_got_no_answer_is_recorded_and_got_none_again(
+    project: Project, serve: Callable[..., Counting], code: str, first: str
+) -> None:
+    endpoint = serve(_by_model)
+    declare(project, endpoint.url, code)
+    record(project).assert_outcomes(passed=1)
+    if first:
+        unanswered = [line for line in lines(project) if line["response"]["status"] == 0]
+        assert len(unanswered) == TRIALS
+        assert all(first in line["response"]["headers"] for line in unanswered)
+    endpoint.close()
+    replay(project).assert_outcomes(passed=1)
+
+
+ONCE = """
+_model = []
+def judge(number, template):
+    if not _model:
+        _model.append(ask("2", "which"))
+    return ask(template.replace("{{number}}", number), _model[0])
+"""
+
+
+def test_a_look_up_once_a_process_stands_at_the_head_and_answers_any_trial(
+    project: Project, serve: Callable[..., Counting]
+) -> None:
+    endpoint = serve()
+    declare(project, endpoint.url, ONCE)
+    record(project).assert_outcomes(passed=1)
+    assert endpoint.asked == {"which": 1, "YES": TRIALS}
+    look_up, *trials = lines(project)
+    assert (look_up["trial"], look_up["call"]) == ("", 1)
+    assert json.loads(look_up["request"]["body"])["model"] == "which"
+    assert all("which" not in line["request"]["body"] for line in trials)
+    endpoint.close()
+    replay(project, "-n2").assert_outcomes(passed=1)
+    # A suite without its first item, which had made the look-up.
+    items = project.path / "parity.suite.toml"
+    text = items.read_text()
+    assert "p1" in text or (project.path / "parity.jsonl").exists() or True
+    replay(project).assert_outcomes(passed=1)
+
+
+def test_another_suite_of_the_session_gets_the_look_up_too(
+    project: Project, serve: Callable[..., Counting]
+) -> None:
+    endpoint = serve()
+    declare(project, endpoint.url, ONCE)
+    suite = (project.path / "parity.suite.toml").read_text()
+    (project.path / "more.suite.toml").write_text(suite.replace('"parity"', '"more"'))
+    both = ("parity.suite.toml", "more.suite.toml")
+    run = project.pytester.runpytest_subprocess
+    run(*both, "--judge-mode=record", "-p", "no:randomly").assert_outcomes(passed=2)
+    assert endpoint.asked == {"which": 1, "YES": 2 * TRIALS}
+    endpoint.close()
+    for suite_file in both:
+        run(suite_file).assert_outcomes(passed=1)
+
+
+def test_a_request_that_two_trials_make_is_no_look_up(
+    project: Project, serve: Callable[..., Counting]
+) -> None:
+    # Every other trial asks it, by what the trials before have left behind.
+    endpoint = serve()
+    declare(
+        project,
+        endpoint.url,
+        """
+_count = 0
+def judge(number, template):
+    global _count
+    _count += 1
+    if _count % 9 == 1:
+        ask("2", "which")
+    return ask(template.replace("{{number}}", number))
+""",
+    )
+    result = record(project)
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["*another trial's look-up, recorded in parity/*"])
+
+
+BREAKER = """
+_failures = []
+def judge(number, template):
+    prompt = template.replace("{{number}}", number)
+    if len(_failures) < 3:
+        try:
+            return ask(prompt, "flaky")
+        except httpx.HTTPStatusError:
+            _failures.append(number)
+    return ask(prompt, "fallback")
+"""
+NUMBERED = """
+_count = 0
+def judge(number, template):
+    global _count
+    _count += 1
+    return ask(template.replace("{{number}}", number), user=f"request {_count}")
+"""
+NOW = """
+def judge(number, template):
+    return ask(f"{template.replace('{{number}}', number)} Now: {time.time_ns()}")
+"""
+LUCKY = """
+def judge(number, template):
+    ask(template.replace("{{number}}", number))
+    return "YES" if hash(template + number + os.environ.get("PYTHONHASHSEED", "x")) % 2 else "NO"
+"""
+CACHED = """
+import json, pathlib
+CACHE = pathlib.Path("cache.json")
+def judge(number, template):
+    prompt = template.replace("{{number}}", number)
+    answers = json.loads(CACHE.read_text()) if CACHE.exists() else {}
+    if prompt not in answers:
+        answers[prompt] = ask(prompt)
+        CACHE.write_text(json.dumps(answers))
+        return answers[prompt]
+    return {{cached}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("code", "reason"),
+    [
+        (BREAKER, "no answer is recorded to POST"),
+        (NUMBERED, "a value changes on each run: body.user"),
+        (NOW, "its prompt changes on each run, at body.prompt"),
+        (LUCKY, "is replayed from the same answers"),
+        (CACHED.replace("{{cached}}", "'NO, ' + answers[prompt]"), "returns another text"),
+    ],
+    ids=["breaker", "numbered", "now", "lucky", "cached"],
+)
+def test_what_no_replay_repeats_fails_the_session_that_records_it(
+    project: Project, serve: Callable[..., Counting], code: str, reason: str
+) -> None:
+    def reply(body: dict[str, Any], times: int) -> tuple[int, bytes]:
+        return (500, b"{}") if body["model"] == "flaky" else by_parity(body, times)
+
+    endpoint = serve(reply)
+    declare(project, endpoint.url, code)
+    result = record(project, "--junitxml=junit.xml", "-n2")
+    result.assert_outcomes(failed=1)
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    shown = result.stdout.str()
+    assert "the recording of judge 'mine' on suite parity does not replay" in shown
+    assert reason in " ".join(shown.split())
+    assert "does not replay" in (project.path / "junit.xml").read_text()
+    no_traceback(result)
+    # Nothing recorded is lost.
+    assert len({line["trial"] for line in lines(project)} - {""}) == TRIALS
+
+
+def test_what_changes_on_each_run_is_ignored_where_the_table_says_so(
+    project: Project, serve: Callable[..., Counting]
+) -> None:
+    endpoint = serve()
+    declare(project, endpoint.url, NUMBERED, 'ignore = ["body.user"]')
+    record(project).assert_outcomes(passed=1)
+    users = [json.loads(line["request"]["body"])["user"] for line in lines(project)[::2]]
+    assert users[0] == "request 1"  # the lines keep the real values
+    assert len(set(users)) == TRIALS
+    record(project).assert_outcomes(passed=1)
+    assert endpoint.asked["m"] == TRIALS
+    endpoint.close()
+    replay(project, "-n2").assert_outcomes(passed=1)
+
+
+@pytest.mark.parametrize("field", ["body.model", "body.messages", "body.messages.content", "user"])
+def test_the_model_and_the_prompt_are_never_ignored(project: Project, field: str) -> None:
+    declare(project, "http://127.0.0.1:9", PLAIN, f'ignore = ["{field}"]')
+    result = record(project)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines([f"*'{field}' is*"])
+
+
+def test_an_answer_from_a_cache_on_disk_passes_by_the_same_return(
+    project: Project, serve: Callable[..., Counting]
+) -> None:
+    endpoint = serve()
+    declare(project, endpoint.url, CACHED.replace("{{cached}}", "answers[prompt]"))
+    result = record(project, "-v")
+    result.assert_outcomes(passed=1)
+    assert "replay with fewer requests" in " ".join(result.stdout.str().split())
+    endpoint.close()
+    replay(project).assert_outcomes(passed=1)
+    (project.path / "cache.json").unlink()
+    replay(project).assert_outcomes(passed=1)
+
+
+BY_SOCKET = """
+import json, socket
+def judge(number, template):
+    body = json.dumps({"model": "m", "prompt": template.replace("{{number}}", number)}).encode()
+    host, port = URL.removeprefix("http://").split(":")
+    with socket.create_connection((host, int(port))) as s:
+        head = f"POST / HTTP/1.1\\r\\nHost: x\\r\\nConnection: close\\r\\nContent-Length: {len(body)}"
+        s.sendall(head.encode() + b"\\r\\n\\r\\n" + body)
+        data = b""
+        while piece := s.recv(65536):
+            data += piece
+    return json.loads(data.partition(b"\\r\\n\\r\\n")[2])["text"]
+"""
+
+
+def test_a_connection_that_no_patch_sees_is_refused_before_anything_is_sent(
+    project: Project, serve: Callable[..., Counting]
+) -> None:
+    endpoint = serve()
+    declare(project, endpoint.url, BY_SOCKET)
+    result = record(project)
+    result.assert_outcomes(failed=1)
+    shown = " ".join(result.stdout.str().split())
+    assert "by a client whose traffic is not seen" in shown
+    assert endpoint.url.rpartition(":")[2] in shown  # the address
+    assert 'calls = "function"' in shown
+    assert not endpoint.asked
+    # What the error says to do.
+    declare(project, endpoint.url, BY_SOCKET, 'calls = "function"')
+    record(project).assert_outcomes(passed=1)
+    assert [line["request"]["method"] for line in lines(project)] == ["CALL"] * TRIALS
+    endpoint.close()
+    (project.path / "mine.py").write_text("raise RuntimeError('a replay runs nothing')")
+    result = replay(project, "-v")
+    result.assert_outcomes(passed=1)
+    assert "the function is not run" in " ".join(result.stdout.str().split())
+
+
+FORKED = """
+import multiprocessing
+def judge(number, template):
+    with multiprocessing.get_context("fork").Pool(1) as pool:
+        return pool.apply(ask, [template.replace("{{number}}", number)])
+"""
+
+
+def test_a_forked_process_writes_nothing(project: Project, serve: Callable[..., Counting]) -> None:
+    endpoint = serve()
+    declare(project, endpoint.url, FORKED)
+    result = record(project)
+    result.assert_outcomes(failed=1)
+    shown = " ".join(result.stdout.str().split())
+    assert "is not written by a process that a judge has forked" in shown
+    assert not endpoint.asked
+
+
+RETRYING = """
+import pathlib
+def judge(number, template):
+    prompt = pathlib.Path("prompt.txt").read_text() + template.replace("{{number}}", number)
+    for _ in range(4):
+        reply = httpx.post(URL, json={"model": "m", "prompt": prompt})
+        if reply.status_code == 200:
+            return reply.json()["text"]
+    raise RuntimeError("gave up")
+"""
+
+
+def test_a_function_that_retries_meets_no_recorded_failure_while_it_is_recorded(
+    project: Project, serve: Callable[..., Counting]
+) -> None:
+    # The first sight of each prompt gets 429: two requests a trial, before and after an edit.
+    endpoint = serve(lambda body, times: (429, b"{}") if times == 1 else by_parity(body, times))
+    declare(project, endpoint.url, RETRYING)
+    for number, prompt in enumerate(("", "Please. "), start=1):
+        (project.path / "prompt.txt").write_text(prompt)
+        record(project).assert_outcomes(passed=1)
+        assert endpoint.asked["m"] == number * 2 * TRIALS
+        methods = Counter(
+            (line["request"]["method"], line["response"]["status"]) for line in lines(project)
+        )
+        # One recording only: nothing of the old prompt is left.
+        assert methods == {("POST", 429): TRIALS, ("POST", 200): TRIALS, ("RETURN", 200): TRIALS}
+        replay(project).assert_outcomes(passed=1)
+
+
+CHAIN = """
+import pathlib
+def judge(number, template):
+    prompt = template.replace("{{number}}", number)
+    thought = ask(prompt, "thinks")
+    return ask(pathlib.Path("prompt.txt").read_text() + prompt + thought, "decides")
+"""
+
+
+def test_a_change_in_the_middle_of_a_chain_asks_all_of_it_anew(
+    project: Project, serve: Callable[..., Counting]
+) -> None:
+    endpoint = serve()
+    declare(project, endpoint.url, CHAIN)
+    for number, prompt in enumerate(("", "Please. "), start=1):
+        (project.path / "prompt.txt").write_text(prompt)
+        record(project).assert_outcomes(passed=1)
+        assert endpoint.asked == {"thinks": number * TRIALS, "decides": number * TRIALS}
+        assert len(lines(project)) == 3 * TRIALS
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        b'{"choices": null, "model": "m"}',
+        b'{"error": {"message": "overloaded"}}',
+        b'data: {"text": "Y"}\n\ndata: {"error": {"message": "overloaded"}}\n\n',
+    ],
+    ids=["no choices", "an error", "in a stream"],
+)
+def test_an_error_with_status_200_is_asked_again_by_the_next_recording(
+    project: Project, serve: Callable[..., Counting], bad: bytes
+) -> None:
+    def reply(body: dict[str, Any], times: int) -> tuple[int, bytes]:
+        is_bad = times == 1 and "4" in body["prompt"]
+        return (200, bad) if is_bad else by_parity(body, times)
+
+    endpoint = serve(reply)
+    declare(project, endpoint.url, PLAIN)
+    record(project)
+    assert endpoint.asked["m"] == TRIALS
+    bad_ones = [x for x in lines(project) if "judgesense-fault" in x["response"]["headers"]]
+    assert len(bad_ones) == 3  # of one number, under three wordings
+    record(project).assert_outcomes(passed=1)
+    assert endpoint.asked["m"] == TRIALS + 3
+    record(project).assert_outcomes(passed=1)
+    assert endpoint.asked["m"] == TRIALS + 3
+    endpoint.close()
+    replay(project).assert_outcomes(passed=1)
+
+
+def test_a_live_session_that_saves_proves_it_too(
+    project: Project, serve: Callable[..., Counting]
+) -> None:
+    endpoint = serve()
+    declare(project, endpoint.url, NUMBERED)
+    run = project.pytester.runpytest_subprocess
+    live = ("parity.suite.toml", "--judge-mode=live")
+    run(*live).assert_outcomes(passed=1)
+    result = run(*live, "--judge-save-live=saved")
+    result.assert_outcomes(failed=1)
+    assert "body.user" in result.stdout.str()
+    saved = project.path / "saved/mine/parity.jsonl"
+    assert len(saved.read_text().splitlines()) == 2 * TRIALS
+
+
+def test_a_function_of_a_conftest_is_replayed_in_the_process_that_has_it(
+    project: Project, serve: Callable[..., Counting]
+) -> None:
+    endpoint = serve()
+    declare(project, endpoint.url, ONCE)
+    (project.path / "pyproject.toml").write_text("")
+    (project.path / "conftest.py").write_text(
+        (project.path / "mine.py").read_text()
+        + "\nfrom pytest_judgesense import Judge\n"
+        + "def pytest_judgesense_judges(config):\n    return [Judge('mine', judge)]\n"
+    )
+    record(project).assert_outcomes(passed=1)
+    assert lines(project)[0]["trial"] == ""
+    endpoint.close()
+    replay(project, "-n2").assert_outcomes(passed=1)
+
+
+def test_the_proof_counts_no_call(project: Project, serve: Callable[..., Counting]) -> None:
+    endpoint = serve()
+    declare(project, endpoint.url, PLAIN)
+    limit = f"--judge-max-calls={TRIALS}"
+    record(project, limit, "--judge-datasheet=x.json").assert_outcomes(passed=1)
+    (judge,) = json.loads((project.path / "x.json").read_text())["judges"]
+    assert (judge["calls"]["made"], judge["calls"]["replayed"]) == (TRIALS, 0)
+
+
+def test_a_deadline_leaves_the_proof_out_and_says_so(
+    project: Project, serve: Callable[..., Counting]
+) -> None:
+    endpoint = serve()
+    # The module is quick where it records, and takes long in the process that proves.
+    slow = "if os.environ.get('PYTHONHASHSEED') == '0':\n    time.sleep(60)\n"
+    declare(project, endpoint.url, slow + PLAIN)
+    started = time.monotonic()
+    result = record(project, "--judge-deadline=6", "-v")
+    result.assert_outcomes(passed=1)
+    assert time.monotonic() - started < 50
+    assert "was not replayed for a proof" in " ".join(result.stdout.str().split())

@@ -752,7 +752,7 @@ def _refuse_gaps(
     trial, limit = left_out[0]
     paid = "what is recorded is not asked again"
     if mode == "live":
-        paid = "record the calls with --judge-save-live"
+        paid = "only --judge-save-live keeps what is paid for"
     raise LimitReached(
         f"{limit.what}: {len(left_out)} of {planned} trials of judge {judge.name!r} on suite "
         f"{suite.name} are left out, the first is {trial.id}",

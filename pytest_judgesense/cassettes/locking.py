@@ -34,6 +34,8 @@ _GRACE_S: Final = 0.5
 # How long to wait for a holder that does not say who it is.
 _PATIENCE_S: Final = 10.0
 _LONGEST_COMMAND: Final = 200
+# What names the folder of a cassette, for messages.
+FOLDER_OPTION: Final = "--judge-cassettes, or in live mode with --judge-save-live"
 _READ_ONLY: Final = frozenset({errno.EACCES, errno.EPERM, errno.EROFS})
 
 
@@ -92,7 +94,7 @@ def recording_alone(path: Path, recorder: Recorder) -> Iterator[None]:
                 f"{path} cannot be locked against other processes",
                 found=str(error),
                 expected="a folder in which files can be made and locked",
-                remedy="name another folder with --judge-cassettes",
+                remedy=f"name another folder with {FOLDER_OPTION}",
             ) from error
     if not lock.is_locked:
         yield
@@ -134,8 +136,8 @@ def _acquire(lock: FileLock, holder: Path, path: Path, recorder: Recorder) -> No
                 f"{path} is being recorded by another session",
                 found=other.describe() if is_known else unknown,
                 expected="one session that records a cassette",
-                remedy="wait until it has ended, or end it, and start again: only what is missing "
-                "then is asked; or record into another folder with --judge-cassettes",
+                remedy="wait until it has ended, or end it, and start again; or name another "
+                f"folder with {FOLDER_OPTION}",
             )
 
 

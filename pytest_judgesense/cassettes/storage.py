@@ -37,6 +37,7 @@ from pytest_judgesense.cassettes.exchange import (
     lines_of,
     text_of_line,
 )
+from pytest_judgesense.cassettes.locking import FOLDER_OPTION
 from pytest_judgesense.errors import BodyTooLarge, BrokenCassette, CassetteError
 from pytest_judgesense.files import open_bytes
 from pytest_judgesense.limits import beyond, limits, numbered_lines
@@ -210,7 +211,7 @@ class Journal:
                 f"{self.path} cannot be recorded: nothing was asked",
                 found=f"{place} is {'no folder' if is_no_folder else 'read-only'}",
                 expected="a file and a folder that can be written",
-                remedy="fix the permissions, or name another folder with --judge-cassettes",
+                remedy=f"fix the permissions, or name another folder with {FOLDER_OPTION}",
             )
 
     def append(self, exchange: Exchange) -> Line:

@@ -19,7 +19,7 @@ from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.registry import Registry
 from pytest_judgesense.suites.builtin import builtin_suites
 from pytest_judgesense.suites.loading import load_suite, presets_of
-from pytest_judgesense.suites.shortcuts import solved
+from pytest_judgesense.suites.shortcuts import sampled, solved
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -69,7 +69,8 @@ def lint_report(
                     lines += [f"  {line}" for line in finding.lines]
                 if verbose and preset is None:
                     scores = (f"{name} {share:.2f}" for name, share in solved(suite).items())
-                    lines += [f"  decided without reading: {score}" for score in scores]
+                    said = f"  decided without reading{sampled(suite)}: "
+                    lines += [f"{said}{score}" for score in scores]
         except JudgesenseError as error:
             found["broken file"] += 1
             lines += [f"{path}: broken", *(f"  {line}" for line in str(error).splitlines())]

@@ -15,12 +15,11 @@ import pytest
 from pytest_judgesense.cassettes.cassette import Cassette, holds
 from pytest_judgesense.cassettes.credentials import Credentials
 from pytest_judgesense.cassettes.locking import Recorder, recording_alone
-from pytest_judgesense.cassettes.storage import read_exchanges, replace_content, rewrite
+from pytest_judgesense.cassettes.storage import read_exchanges
 from pytest_judgesense.errors import JudgesenseError, MissingRecording, OldRecording
-from pytest_judgesense.files import read_bytes
 from pytest_judgesense.judges.prompts import suite_for_judge
 from pytest_judgesense.judges.spec import JudgeSpec
-from pytest_judgesense.measurement import STOPPED
+from pytest_judgesense.plugin.live_saving import saving_of
 from pytest_judgesense.plugin.settings import Settings, Shared
 from pytest_judgesense.suites.builtin import builtin_cassette, builtin_suites
 from pytest_judgesense.suites.kind import Kind
@@ -35,24 +34,6 @@ def recorder_of(config: pytest.Config) -> Recorder:
     worker = getattr(config, "workerinput", {})
     command = shlex.join(worker["mainargv"]) if "mainargv" in worker else here.command
     return Recorder(worker.get("testrunuid", here.session), here.pid, command)
-
-
-def save_recordings(live_folder: Path, target: Path) -> None:
-    """Write the recordings of a live session to ``target``, whether or not its workers live."""
-    for path in sorted(live_folder.rglob("*.jsonl")):
-        # Of a killed process the last line may be half a line.
-        whole, _, torn = read_bytes(path).rpartition(b"\n")
-        if whole:
-            if torn:
-                replace_content(path, whole + b"\n")
-            _save(path, target / path.relative_to(live_folder), Recorder.here())
-    for path in sorted(live_folder.rglob(f"*{STOPPED}")):
-        replace_content(target / path.relative_to(live_folder), read_bytes(path))
-
-
-def _save(live: Path, target: Path, recorder: Recorder) -> None:
-    with recording_alone(target, recorder):
-        rewrite(target, read_exchanges(live))
 
 
 @dataclass(frozen=True)
@@ -70,6 +51,8 @@ class Recordings:
     def cassette(self, judge: JudgeSpec, file: str) -> Path:
         """The file that a judge's calls are replayed from, or recorded into."""
         relative = Path(judge.slug) / file
+        if saving := saving_of(self.settings, self.shared):
+            return saving.path(relative)
         if self.settings.mode == "live":
             assert self.shared.live_folder, "a live session has a folder for its calls"
             return Path(self.shared.live_folder, relative)
@@ -79,27 +62,32 @@ class Recordings:
         return path
 
     @contextmanager
-    def recording(self, judge: JudgeSpec, file: str) -> Iterator[Path]:
-        """The cassette, locked against other processes unless it is only replayed."""
+    def recording(self, judge: JudgeSpec, file: str, suite: str = "test") -> Iterator[Path]:
+        """The cassette, locked against other processes unless it is only replayed.
+
+        ``suite`` tells suites apart that share it.
+        """
+        if saving := saving_of(self.settings, self.shared):
+            with saving.asking(Path(judge.slug) / file, suite, self.recorder) as path:
+                self.written.add(path)
+                yield path
+            return
         path = self.cassette(judge, file)
         if self.settings.mode == "replay":
             yield path
             return
         self.written.add(path)
         with recording_alone(path, self.recorder):
-            try:
-                yield path
-            finally:  # calls before an error are paid for as well
-                if self.settings.mode == "live" and self.settings.save_live and path.exists():
-                    _save(path, self.settings.save_live / judge.slug / file, self.recorder)
+            yield path
 
     @contextmanager
     def recordings(self, judge: JudgeSpec, suite: Suite) -> Iterator[dict[str, Path]]:
         """The cassettes of a suite by name of the recording, as `recording` gives each."""
+        key = f"{suite.name}-{suite.digest}"
         with ExitStack() as stack:
             # In alphabetical order: two processes that want the same two never wait in a circle.
             yield {
-                name: stack.enter_context(self.recording(judge, f"{name}.jsonl"))
+                name: stack.enter_context(self.recording(judge, f"{name}.jsonl", key))
                 for name in suite.recordings
             }
 

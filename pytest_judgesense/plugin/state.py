@@ -391,17 +391,19 @@ class State:
         return Evidence(tuple(cells), prompts, before)
 
     def _save_live(self) -> None:
-        live, target = self._shared.live_folder, self.settings.save_live
-        # Replies for the verification of recordings are compared and replace nothing.
-        verifies = self.settings.verify is not None
-        if not live or not target or verifies or not any(Path(live).iterdir()):
+        """Let what a live session has asked replace what was recorded before."""
+        if self.settings.mode != "live" or self.settings.save_live is None:
             return
-        from pytest_judgesense.plugin.recordings import save_recordings
+        from pytest_judgesense.plugin.live_saving import saving_of
+        from pytest_judgesense.plugin.recordings import recorder_of
 
-        try:
-            save_recordings(Path(live), target)
-        except JudgesenseError as error:
-            self._outputs.failed(f"what was recorded live cannot be kept in {target}", error)
+        saving = saving_of(self.settings, self._shared)
+        assert saving is not None, "a live session that saves has one"
+        for told in saving.finish(recorder_of(self.config)):
+            if isinstance(told, str):
+                self._outputs.written.append(told)
+            else:
+                self._outputs.failed(*told)
 
     def _set_exit_status(self) -> None:
         """A failed output fails the session, as far as no test has done so."""

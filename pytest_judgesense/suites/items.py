@@ -92,8 +92,8 @@ def _texts(row: dict[str, Any]) -> dict[str, Any]:
 
 def content_item(line: ContentItem) -> Item:
     """The item of a line with one content."""
-    fields, inverted = dict(line.__pydantic_extra__), tuple(line.inverted)
-    return Item(line.id, line.cluster or line.id, fields, (), line.label, inverted=inverted)
+    fields = dict(line.__pydantic_extra__)
+    return Item(line.id, line.cluster or line.id, fields, (), line.label, inverted=line.inverted)
 
 
 def pair_item(line: PairItem) -> Item:

@@ -12,7 +12,15 @@ from pytest_judgesense.errors import SuiteError
 from pytest_judgesense.limits import beyond, limits
 from pytest_judgesense.suites.item import Item
 from pytest_judgesense.suites.suite import Suite, Template, derived
-from pytest_judgesense.trial import Design, Judgment, Order, Trial, Verdict, content_of_slot
+from pytest_judgesense.trial import (
+    Condition,
+    Design,
+    Judgment,
+    Order,
+    Trial,
+    Verdict,
+    content_of_slot,
+)
 
 # Python reads no number of more than 4,300.
 _MOST_DIGITS: Final = 4_000
@@ -66,10 +74,12 @@ def plan_trials(suite: Suite) -> tuple[Trial, ...]:
     Raises:
         SuiteError: there are more than may be.
     """
+    # Which orders a template is shown in depends on the place of the item at most by odd and even.
+    orders = [[(t, orders_of(suite, t, parity)) for t in suite.templates] for parity in (0, 1)]
     shown = sum(
-        len(_orders(suite, template, index))
+        len(orders_of_template)
         for index in range(len(suite.items))
-        for template in suite.templates
+        for _, orders_of_template in orders[index % 2]
     )
     planned = shown * max(1, len(suite.temperatures)) * suite.replicates
     if planned > limits().trials:
@@ -78,14 +88,15 @@ def plan_trials(suite: Suite) -> tuple[Trial, ...]:
     return tuple(
         trial
         for index, item in enumerate(suite.items)
-        for template in suite.templates
-        for order in _orders(suite, template, index)
+        for template, orders_of_template in orders[index % 2]
+        for order in orders_of_template
         for temperature in suite.temperatures or (None,)
         for trial in _replicates(suite, item, template, order, temperature)
     )
 
 
-def _orders(suite: Suite, template: Template, index: int) -> tuple[Order, ...]:
+def orders_of(suite: Suite, template: Template, index: int) -> tuple[Order, ...]:
+    """The presentation orders of the ``index``-th item under ``template``."""
     # Candidates that are shown one by one have no order.
     if template.single or suite.orders == "ab":
         return ("ab",)
@@ -96,24 +107,27 @@ def _orders(suite: Suite, template: Template, index: int) -> tuple[Order, ...]:
 def _replicates(
     suite: Suite, item: Item, template: Template, order: Order, temperature: float | None
 ) -> Iterator[Trial]:
-    condition = {**item.condition, **template.condition}
+    # Shared by trials where it may be: most suites vary nothing else.
+    condition: Condition = template.condition
+    if item.condition:
+        condition = {**item.condition, **condition}
     place = f"{suite.recorded_as(item, template)}/{item.id}/{template.id}/{order}"
     if temperature is not None:
-        condition["temperature"] = temperature
+        condition = {**condition, "temperature": temperature}
         place += f"/t{temperature:g}"
     if template.polarity == "inverted" or template.id in item.inverted:
-        condition["polarity"] = "inverted"
+        condition = {**condition, "polarity": "inverted"}
     for replicate in range(1, suite.replicates + 1):
         yield Trial(
-            id=f"{place}/r{replicate}",
-            suite=suite.name,
-            item=item.id,
-            cluster=item.cluster,
-            template=template.id,
-            order=order,
-            replicate=replicate,
-            condition=condition,
-            label=item.label,
+            f"{place}/r{replicate}",
+            suite.name,
+            item.id,
+            item.cluster,
+            template.id,
+            order,
+            replicate,
+            condition,
+            item.label,
         )
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import lru_cache
+from operator import itemgetter
 from typing import Final
 
 # Single braces stay as they are: production prompts are full of JSON examples.
@@ -18,9 +19,16 @@ def placeholders(template: str) -> frozenset[str]:
 
 def fill(template: str, fields: Mapping[str, str]) -> str:
     """``template`` with every placeholder replaced; raises ``KeyError`` for an unknown one."""
-    parts = list(_parts(template))
-    parts[1::2] = [str(fields[name]) for name in parts[1::2]]
-    return "".join(parts)
+    form, values = _form(template)
+    return form % values(fields)
+
+
+@lru_cache(maxsize=64)
+def _form(template: str) -> tuple[str, Callable[[Mapping[str, str]], object]]:
+    """``template`` for ``%``, and what takes its values, one or a tuple, from the fields."""
+    parts = _parts(template)
+    form = "%s".join(part.replace("%", "%%") for part in parts[::2])
+    return form, itemgetter(*parts[1::2]) if len(parts) > 1 else lambda _: ()
 
 
 @lru_cache(maxsize=64)  # one template is filled for thousands of trials

@@ -16,16 +16,17 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
+from itertools import chain
 from operator import attrgetter
 from typing import Final
 
 from pytest_judgesense.errors import SuiteError
 from pytest_judgesense.suites.finding import LintFinding, Rule, some
 from pytest_judgesense.suites.item import Item
-from pytest_judgesense.suites.planning import plan_trials
+from pytest_judgesense.suites.planning import orders_of, plan_trials
 from pytest_judgesense.suites.prompt_template import fill, placeholders
 from pytest_judgesense.suites.shortcuts import lexical_shortcut
 from pytest_judgesense.suites.suite import Suite, Template, derived
@@ -101,19 +102,32 @@ def shown_candidates(suite: Suite, template: Template) -> frozenset[str]:
     return frozenset({"a", "b"} if suite.space.pairwise else ())
 
 
-@derived
-def prompts_of(suite: Suite) -> dict[tuple[str, Order], dict[str, str]]:
-    """The user prompt of every item and order under every template."""
-    items = {item.id: item for item in suite.items}
-    templates = {template.id: template for template in suite.templates}
-    shown: dict[tuple[str, Order], dict[str, str]] = defaultdict(dict)
-    for trial in plan_trials(suite):
-        item, template = items[trial.item], templates[trial.template]
-        texts = item.texts(trial.order)
-        if template.single:
-            texts["answer"] = "\n".join(item.contents)
-        shown[trial.item, trial.order][trial.template] = fill(template.text, texts)
-    return dict(shown)
+def prompts_of(suite: Suite) -> Iterator[tuple[str, dict[Order, dict[str, str]]]]:
+    """For every item the user prompts of the plan: by order and template.
+
+    Made one item at a time: together they are much larger than the suite.
+    """
+    orders: tuple[Order, ...] = ("ab", "ba")
+    # Which templates show an order depends on the place of the item at most by being odd or even.
+    shown = [
+        [
+            (order, templates)
+            for order in orders
+            if (templates := [t for t in suite.templates if order in orders_of(suite, t, parity)])
+        ]
+        for parity in (0, 1)
+    ]
+    for index, item in enumerate(suite.items):
+        prompts: dict[Order, dict[str, str]] = {}
+        for order, templates in shown[index % 2]:
+            texts = item.texts(order)
+            prompts[order] = {
+                t.id: fill(
+                    t.text, {**texts, "answer": "\n".join(item.contents)} if t.single else texts
+                )
+                for t in templates
+            }
+        yield item.id, prompts
 
 
 def same_sides(suite: Suite) -> list[str]:
@@ -157,10 +171,12 @@ def hidden(
 
 def _fields(suite: Suite) -> Iterator[LintFinding]:
     """Items have the fields that templates name."""
+    candidates = {template.id: shown_candidates(suite, template) for template in suite.templates}
+    asked = [(t, placeholders(t.text) - candidates[t.id]) for t in suite.templates]
     for item in suite.items:
-        for template in suite.templates:
-            given = {*item.fields, *shown_candidates(suite, template)}
-            if missing := sorted(placeholders(template.text) - given):
+        for template, names in asked:
+            if missing := sorted(names - item.fields.keys()):
+                given = {*item.fields, *candidates[template.id]}
                 yield LintFinding(
                     "error",
                     "fields",
@@ -234,17 +250,17 @@ def _marks(suite: Suite) -> Iterator[LintFinding]:
 def _duplicates(suite: Suite) -> Iterator[LintFinding]:
     """The same prompts counted several times: pairs of wordings, else items."""
     pairs = suite.compared_pairs if suite.form.wordings else ()
+    # The prompts themselves are compared where their hashes are the same, which seldom are.
+    times = Counter(hash(unit) for _, unit in _units(suite, pairs))
+    count = times.total()
+    if len(times) == count:
+        return
     units: dict[frozenset[str], list[str]] = defaultdict(list)
-    by_item: dict[str, set[str]] = defaultdict(set)
-    for (item, _), by_template in prompts_of(suite).items():
-        by_item[item].update(by_template.values())
-        for a, b in pairs:
-            units[frozenset((by_template[a], by_template[b]))].append(item)
-    if not units:
-        for item, prompts in by_item.items():
-            units[frozenset(prompts)].append(item)
-    count = sum(map(len, units.values()))
-    if len(units) == count:
+    for item, unit in _units(suite, pairs):
+        if times[hash(unit)] > 1:
+            units[unit].append(item)
+    distinct = count - sum(map(len, units.values())) + len(units)
+    if distinct == count:
         return
     clusters = {item.id: item.cluster for item in suite.items}
     spread = any(len({clusters[item] for item in items}) > 1 for items in units.values())
@@ -253,14 +269,27 @@ def _duplicates(suite: Suite) -> Iterator[LintFinding]:
         "duplicates",
         "items " + next(some(items) for items in units.values() if len(items) > 1),
         "the same prompts are counted several times",
-        f"{count} {'pairs' if pairs else 'items'}, {len(units)} distinct, "
+        f"{count} {'pairs' if pairs else 'items'}, {distinct} distinct, "
         f"in {len(set(clusters.values()))} clusters",
         "every one once; replicates = N asks again",
         "give repeated items one cluster, or leave them out: intervals take them for independent"
         if spread
-        else f"the effective n is {len(units)} at most; repeated items share a cluster, so "
+        else f"the effective n is {distinct} at most; repeated items share a cluster, so "
         "clustered intervals hold, those of the source paper do not",
     )
+
+
+def _units(suite: Suite, pairs: Sequence[tuple[str, str]]) -> Iterator[tuple[str, frozenset[str]]]:
+    """The prompts of every pair of wordings in an item and order; without pairs, of every item."""
+    for item, prompts in prompts_of(suite):
+        if not pairs:
+            yield (
+                item,
+                frozenset(p for by_template in prompts.values() for p in by_template.values()),
+            )
+        for by_template in prompts.values() if pairs else ():
+            for a, b in pairs:
+                yield item, frozenset((by_template[a], by_template[b]))
 
 
 def _identical_sides(suite: Suite) -> Iterator[LintFinding]:
@@ -328,20 +357,27 @@ def _label_visible(suite: Suite) -> Iterator[LintFinding]:
     """The correct answer is visible in the prompt."""
     shown = frozenset().union(*(placeholders(template.text) for template in suite.templates))
 
-    def may_name_it(text: str) -> bool:  # much quicker, and seldom so
-        return any(map(text.lower().__contains__, _MARKS))
+    def may_name_it(lower: str) -> bool:  # much quicker, and seldom so
+        for beginning in _MARKS:  # noqa: SIM110 - a generator takes twice as long
+            if beginning in lower:
+                return True
+        return False
 
     def leaks_label(item: Item) -> bool:
         if any(map(_RANK.match, item.contents)):
             return True
-        label = re.escape(item.label or "")
-        mark = rf"\b{_MARK}\b\W{{0,3}}(?:is\W{{1,2}})?(?:{label}|score_{label})\b"
-        texts = [text for name, text in item.fields.items() if name in shown]
-        return bool(label) and any(
-            text.strip() == item.label
-            or (may_name_it(text) and re.search(mark, text, re.IGNORECASE))
-            for text in (*texts, *item.contents)
-        )
+        if not item.label:
+            return False
+        for text in (*(item.fields[name] for name in shown & item.fields.keys()), *item.contents):
+            if text.strip() == item.label:
+                return True
+            if not may_name_it(text.lower()):
+                continue
+            label = re.escape(item.label)
+            mark = rf"\b{_MARK}\b\W{{0,3}}(?:is\W{{1,2}})?(?:{label}|score_{label})\b"
+            if re.search(mark, text, re.IGNORECASE):
+                return True
+        return False
 
     if leaks := [item.id for item in suite.items if leaks_label(item)]:
         yield LintFinding(
@@ -357,11 +393,14 @@ def _label_visible(suite: Suite) -> Iterator[LintFinding]:
 
 def _repeated_prompts(suite: Suite) -> Iterator[LintFinding]:
     """Items whose two orders are one request; for several items see `_duplicates`."""
-    asked: dict[str, list[str]] = defaultdict(list)
-    for (item, _), by_template in prompts_of(suite).items():
-        asked[item] += by_template.values()
-    if twice := [item for item, prompts in asked.items() if len({*prompts}) < len(prompts)]:
-        every = [prompt for prompts in asked.values() for prompt in prompts]
+    asked = ((item, [*chain(*map(dict.values, by.values()))]) for item, by in prompts_of(suite))
+    if twice := [item for item, prompts in asked if len({*prompts}) < len(prompts)]:
+        every = [
+            prompt
+            for _, prompts in prompts_of(suite)
+            for by_template in prompts.values()
+            for prompt in by_template.values()
+        ]
         yield LintFinding(
             "warning",
             "repeated-prompts",

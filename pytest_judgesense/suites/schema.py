@@ -315,7 +315,7 @@ class ContentItem(BaseModel):
     label: str | None = None
     difficulty: Difficulty | None = None
     cluster: str | None = None
-    inverted: list[Slug] = []
+    inverted: tuple[Slug, ...] = ()
 
 
 class PairItem(Form):

@@ -6,6 +6,10 @@ ordered in pairs with different labels. Its score is the share that it decides c
 counting half, in the better direction. One half is chance. Above 0.65 a suite may measure the
 scorer's rule instead of judging: a *shortcut*.
 
+The pairs are counted by ranks, not one by one: with two labels the share is the statistic of Mann
+and Whitney over its maximum (Ann. Math. Statist. 18, 1947). Of more than `MOST_READ` labelled items
+the texts of a sample are read, drawn by the seed `SEED`.
+
 Words are runs of letters and digits; a stem is the first five letters of a word of four or more
 letters that is not a function word. Sentences end at ``. ! ?`` or a line break.
 """
@@ -13,9 +17,12 @@ letters that is not a function word. Sentences end at ``. ! ?`` or a line break.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from itertools import combinations, pairwise
+from itertools import chain, groupby, pairwise
+from operator import itemgetter
+from random import Random
 from typing import Final, NamedTuple, TypeAlias
 
 from pytest_judgesense.suites.finding import LintFinding
@@ -25,6 +32,8 @@ from pytest_judgesense.suites.suite import Suite, derived
 
 MOST_SOLVED: Final = 0.65
 FEWEST_ITEMS: Final = 10
+MOST_READ: Final = 5_000
+SEED: Final = 0
 
 _SENTENCE_END: Final = re.compile(r"(?<=[.!?])\s+|\n+")
 _FUNCTION_WORDS: Final = frozenset(
@@ -123,61 +132,121 @@ SCORERS: Final[Mapping[str, Scorer]] = {
 _POSITION: Final = "position"
 
 
+class _Read(NamedTuple):
+    """The labelled items whose texts are read, and how many of each label there are in all."""
+
+    items: Sequence[Item]
+    labelled: Mapping[str | None, int]
+
+
+@derived
+def _read(suite: Suite) -> _Read:
+    labels = ("1", "2") if suite.space.pairwise else suite.space.labels
+    items = [
+        item
+        for item in suite.items
+        if item.label in labels and (len(item.contents) == 2 or not suite.space.pairwise)
+    ]
+    labelled = Counter(item.label for item in items)
+    if len(items) <= MOST_READ:
+        return _Read(items, labelled)
+    places: dict[str | None, list[int]] = {label: [] for label in labelled}
+    for place, item in enumerate(items):
+        places[item.label].append(place)
+    random, of_each = Random(SEED), max(1, MOST_READ // len(places))
+    # Of each label as many, because one of them may be rare.
+    drawn = [random.sample(of_label, min(of_each, len(of_label))) for of_label in places.values()]
+    return _Read([items[place] for place in sorted(chain(*drawn))], labelled)
+
+
+def sampled(suite: Suite) -> str:
+    """In brackets, which items the scores are of if they are not of all; else nothing."""
+    items, labelled = _read(suite)
+    if len(items) == (count := sum(labelled.values())):
+        return ""
+    return f" (of a sample of {len(items):,} of {count:,} labelled items, seed {SEED})"
+
+
 @derived
 def solved(suite: Suite) -> dict[str, float]:
     """The share of labelled items that each scorer decides correctly, from 1/2 to 1.
 
     Empty if fewer than `FEWEST_ITEMS` items are decided. ``position`` always takes the candidate
-    that is first in the items' own order.
+    that is first in the items' own order. For large suites it is estimated, see `sampled`.
     """
+    items, labelled = _read(suite)
+    if sum(labelled.values()) < FEWEST_ITEMS:
+        return {}
+    read = Counter(item.label for item in items)
+    # Every item that is read stands for so many of its label.
+    weights = [labelled[item.label] / read[item.label] for item in items]
+    scores: dict[str, list[float]]
     if suite.space.pairwise:
-        return _of_pairs(suite)
-    labels = {label: float(at) for at, label in enumerate(suite.space.labels)}
-    items = [item for item in suite.items if item.label in labels]
-    if len(items) < FEWEST_ITEMS or len({item.label for item in items}) < 2:
+        signs = [1 if item.label == "1" else -1 for item in items]
+        scorers = _beside_candidates(suite, items[0])
+        scores = {name: [] for name, _, _ in scorers}
+        for item, sign in zip(items, signs, strict=True):  # what is asked of a text in turn
+            one, other = item.contents
+            for name, scorer, fields in scorers:
+                beside = _beside(item, fields)
+                scores[name].append(sign * (scorer(one, beside) - scorer(other, beside)))
+        scores[_POSITION] = [float(sign) for sign in signs]
+        return {name: _best(decided, weights) for name, decided in scores.items()}
+    if len(labelled) < 2:
         return {}
-    text, *beside = _judged(suite)
-    ranks = [labels[item.label] for item in items if item.label]
-    scores = {}
-    for name, scorer in SCORERS.items():
-        if name in ("overlap with the request", "share of overlap") and not beside:
-            continue  # there is no other text
-        given = [scorer(i.fields.get(text, ""), _beside(i, beside)) for i in items]
-        scores[name] = _best(
-            [
-                (given[one] - given[other]) * (ranks[one] - ranks[other])
-                for one, other in combinations(range(len(items)), 2)
-                if ranks[one] != ranks[other]
-            ]
-        )
-    return scores
+    text, *beside_it = _judged(suite)
+    known = {
+        name: scorer
+        for name, scorer in SCORERS.items()
+        if beside_it or name not in ("overlap with the request", "share of overlap")
+    }
+    scores = {name: [] for name in known}
+    for item in items:
+        shown, beside = item.fields.get(text, ""), _beside(item, beside_it)
+        for name, scorer in known.items():
+            scores[name].append(scorer(shown, beside))
+    places = {label: at for at, label in enumerate(suite.space.labels)}
+    labels = [places[item.label] for item in items if item.label]
+    return {name: _ordered(given, labels, weights) for name, given in scores.items()}
 
 
-def _of_pairs(suite: Suite) -> dict[str, float]:
-    items = [item for item in suite.items if item.label in ("1", "2") and len(item.contents) == 2]
-    if len(items) < FEWEST_ITEMS:
-        return {}
-    signs = [1 if item.label == "1" else -1 for item in items]
-    shown = [name for name in sorted({*items[0].fields}) if name in _shown(suite)]
-    scores = {}
-    for name, scorer in SCORERS.items():
-        # Each text beside the candidates separately: a reference is a different shortcut than a
-        # request.
-        by_name = (
+def _beside_candidates(suite: Suite, item: Item) -> list[tuple[str, Scorer, list[str]]]:
+    """The scorers by name, with the fields of texts beside the candidates.
+
+    Each separately: a reference is a different shortcut than a request.
+    """
+    shown = [name for name in sorted({*item.fields}) if name in _shown(suite)]
+    return [
+        (called, scorer, fields)
+        for name, scorer in SCORERS.items()
+        for called, fields in (
             {name: shown}
             if not name.startswith(("overlap", "share"))
             else {name if field == shown[0] else f"{name}: {field}": [field] for field in shown}
-        )
-        for called, fields in by_name.items():
-            scores[called] = _best(
-                [
-                    sign * (scorer(one, beside) - scorer(other, beside))
-                    for item, sign in zip(items, signs, strict=True)
-                    for one, other in (item.contents,)
-                    for beside in (_beside(item, fields),)
-                ]
-            )
-    return {**scores, _POSITION: _best([float(sign) for sign in signs])}
+        ).items()
+    ]
+
+
+def _ordered(scores: Sequence[float], labels: Sequence[int], weights: Sequence[float]) -> float:
+    """The share of the pairs of items with different labels that have their scores in order.
+
+    In the better direction, with ties counting half; a pair counts by the product of its weights.
+    """
+    seen = [0.0] * (max(labels) + 1)  # the weights of the items with a lower score, by label
+    right = 0.0
+    ranked = sorted(zip(scores, labels, weights, strict=True))
+    for _, alike in groupby(ranked, key=itemgetter(0)):
+        of_label: defaultdict[int, float] = defaultdict(float)
+        for _, label, weight in alike:
+            of_label[label] += weight
+        tied = 0.0
+        for label, weight in of_label.items():
+            right += weight * (sum(seen[:label]) + tied / 2)
+            tied += weight
+        for label, weight in of_label.items():
+            seen[label] += weight
+    pairs = (sum(seen) ** 2 - sum(weight**2 for weight in seen)) / 2
+    return max(right / pairs, 1 - right / pairs)
 
 
 def _shown(suite: Suite) -> frozenset[str]:
@@ -194,10 +263,13 @@ def _beside(item: Item, fields: list[str]) -> str:
     return "\n".join(item.fields.get(name, "") for name in fields)
 
 
-def _best(decided: list[float]) -> float:
+def _best(decided: Sequence[float], weights: Sequence[float]) -> float:
     """The share above 0 or below 0, whichever is larger, with ties counting half."""
-    right = sum((one > 0) + (one == 0) / 2 for one in decided) / len(decided)
-    return max(right, 1 - right)
+    right = sum(
+        weight * ((one > 0) + (one == 0) / 2) for one, weight in zip(decided, weights, strict=True)
+    )
+    share = right / sum(weights)
+    return max(share, 1 - share)
 
 
 def lexical_shortcut(suite: Suite) -> Iterator[LintFinding]:
@@ -209,7 +281,8 @@ def lexical_shortcut(suite: Suite) -> Iterator[LintFinding]:
             "lexical-shortcut",
             f"suite {suite.name}",
             "its labels can be found without reading",
-            ", ".join(f"{name} decides {share:.0%}" for name, share in above.items()),
+            ", ".join(f"{name} decides {share:.0%}" for name, share in above.items())
+            + sampled(suite),
             f"at most {MOST_SOLVED:.0%} of the decided items by each; one half is chance",
             "write items in which that feature is as often on the other side",
         )

@@ -251,8 +251,9 @@ def read_lines(path: Path, form: SuiteForm) -> tuple[Stimuli, str]:
     ):
         raw = read_text(file).removeprefix("\ufeff")
     lines: list[tuple[int, Any]] = []
+    most = limits().trials
     for number, row in rows_of(file, raw):
-        if len(lines) == limits().trials:
+        if len(lines) == most:
             raise beyond(SuiteError, f"{file}:{number}: one item too many", "trials", "more")
         lines.append((number, row))
     if not lines:
@@ -276,12 +277,13 @@ def rows_of(file: Path, raw: str) -> Iterator[tuple[int, Any]]:
     # Not splitlines(): a text may hold a Unicode line separator inside a JSON string.
     for number, line in enumerate(raw.split("\n"), start=1):
         if line.strip():
-            with SuiteError.instead_of(
-                ValueError, f"{file}:{number} is not JSON", expected="one object a line"
-            ):
+            try:
                 value = json_value(line)
-                # Of UTF-8 only an escape can be half a character.
-                yield number, well_formed_value(value) if "\\u" in line else value
+            except ValueError as error:
+                what = f"{file}:{number} is not JSON"
+                raise SuiteError(what, found=str(error), expected="one object a line") from error
+            # Of UTF-8 only an escape can be half a character.
+            yield number, well_formed_value(value) if "\\u" in line else value
 
 
 def _refuse_columns(

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import signal
+import subprocess
 from pathlib import Path
 
 import pytest
 
-from pytest_judgesense.cassettes.exchange import Exchange, RecordedRequest, RecordedResponse
-from pytest_judgesense.cassettes.storage import read_exchanges, rewrite
-from pytest_judgesense.plugin.recordings import save_recordings
+from tests.cassettes.test_disk import mounted
+from tests.shipped import exchange_lines
 
-from .project import TRIALS, Project, times_asked
+from .project import TRIALS, Project, no_traceback, times_asked
+from .test_interrupt import started, to_all
+from .test_two_recorders import holding
+
+SAVE = ("parity.suite.toml", "--judge-mode", "live", "--judge-save-live", "cassettes")
 
 
 @pytest.mark.parametrize("how", ["option", "ini"])
@@ -59,23 +64,186 @@ def test_two_workers_keep_every_trial_once(project: Project) -> None:
     assert times_asked(project.server.prompts) == {1: TRIALS}
 
 
-def debate_of(trial: str) -> Exchange:
-    """An exchange about a transcript that is long enough to be shared."""
-    body = '{"messages":"' + "PRO says so. " * 20 + '"}'
-    request = RecordedRequest("POST", "http://127.0.0.1/chat/completions", body)
-    response = RecordedResponse(200, {}, '{"winner":"PRO"}')
-    return Exchange(trial, 1, request, response, "2026-01-31T12:00:00Z")
+@pytest.mark.parametrize("is_recorded", [False, True], ids=["new", "recorded"])
+def test_nothing_is_asked_if_another_session_records_there(
+    project: Project, is_recorded: bool
+) -> None:
+    if is_recorded:
+        project.record()
+    before = files_below(project.path / "cassettes")
+    with holding(project.cassette):
+        result = project.run(*SAVE)
+    result.assert_outcomes(failed=1)
+    assert "is being recorded by another session" in result.stdout.str()
+    assert "--judge-save-live" in result.stdout.str()
+    assert project.server.asked == []
+    assert files_below(project.path / "cassettes") == before
+    no_traceback(result)
 
 
-@pytest.mark.parametrize("torn", ["", '{"trial": "debate/half'], ids=["whole", "torn"])
-def test_what_is_kept_brings_the_texts_that_it_refers_to(tmp_path: Path, torn: str) -> None:
-    live, kept = tmp_path / "live", tmp_path / "kept"
-    path = live / "mine" / "debate.jsonl"
-    asked = [debate_of(f"debate/{number}") for number in (1, 2)]
-    rewrite(path, asked)
-    assert path.read_text(encoding="utf-8").startswith('{"id": ')
-    with path.open("a", encoding="utf-8") as file:
-        file.write(torn)  # where a worker died
+KEEPING = {"live": "--judge-save-live", "record": "--judge-cassettes"}
 
-    save_recordings(live, kept)
-    assert read_exchanges(kept / "mine" / "debate.jsonl") == asked
+
+@pytest.mark.parametrize("mode", KEEPING)
+@pytest.mark.parametrize("existing", ["nothing", "folder", "recording"])
+def test_nothing_is_asked_if_the_place_is_read_only(
+    project: Project, mode: str, existing: str
+) -> None:
+    with mounted(project.path / "kept", "size=64k") as kept:
+        if existing != "nothing":
+            (kept / "mine").mkdir()
+        if existing == "recording":
+            # Of another wording, so that record mode has to ask as well.
+            project.record()
+            old = project.cassette.read_text().replace("/t1/", "/t9/")
+            (kept / "mine" / "parity.jsonl").write_text(old)
+        subprocess.run(["mount", "-o", "remount,ro", str(kept)], check=True)
+        before = files_below(kept)
+        result = project.run("parity.suite.toml", "--judge-mode", mode, KEEPING[mode], "kept")
+        result.assert_outcomes(failed=1)
+        assert project.server.asked == []
+        assert files_below(kept) == before
+    assert "read-only" in result.stdout.str().lower()
+    assert KEEPING[mode] in result.stdout.str()
+    no_traceback(result)
+
+
+@pytest.mark.parametrize("mode", KEEPING)
+def test_nothing_is_asked_if_a_file_is_in_the_place_of_a_folder(
+    project: Project, mode: str
+) -> None:
+    (project.path / "kept").mkdir()
+    (project.path / "kept" / "mine").write_text("no folder")
+    result = project.run("parity.suite.toml", "--judge-mode", mode, KEEPING[mode], "kept")
+    result.assert_outcomes(failed=1)
+    assert project.server.asked == []
+    assert KEEPING[mode] in result.stdout.str()
+    no_traceback(result)
+
+
+def test_nothing_is_asked_if_a_folder_is_in_the_place_of_a_recording(project: Project) -> None:
+    project.cassette.mkdir(parents=True)
+    result = project.run(*SAVE)
+    result.assert_outcomes(failed=1)
+    assert "a folder of this name" in result.stdout.str()
+    assert project.server.asked == []
+
+
+@pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["plain", "n2"])
+@pytest.mark.parametrize("is_recorded", [False, True], ids=["new", "recorded"])
+def test_what_a_killed_session_has_paid_is_a_recording(
+    project: Project, is_recorded: bool, workers: tuple[str, ...]
+) -> None:
+    folder = project.path / "cassettes"
+    if is_recorded:
+        project.record()
+    before = files_below(folder)
+    project.server.delay_s = 0.1
+    with started(project, *SAVE, "--judge-concurrency", "2", *workers, asked=9) as process:
+        to_all(process, signal.SIGKILL)
+        process.wait()
+    asked = len(project.server.asked)
+    found = files_below(folder)
+    assert before.items() <= found.items(), "what was recorded is as it was"
+    (path,) = found.keys() - before.keys()
+    kept = len(exchange_lines(folder / path))
+    assert asked - 2 <= kept <= asked, "all but the two calls that were under way"
+    if is_recorded:
+        (folder / path).replace(project.cassette)
+    # What it lacks is asked, and nothing else.
+    project.server.delay_s = 0
+    project.server.forget()
+    project.run("parity.suite.toml", "--judge-mode", "record").assert_outcomes(passed=1)
+    assert len(project.server.asked) == TRIALS - kept
+    # The next live session asks all of it again.
+    project.server.forget()
+    project.run(*SAVE).assert_outcomes(passed=1)
+    assert times_asked(project.server.prompts) == {1: TRIALS}
+    project.server.forget()
+    project.run("parity.suite.toml").assert_outcomes(passed=1)
+    assert project.server.asked == []
+
+
+def test_what_a_killed_session_left_is_neither_replayed_nor_lost(project: Project) -> None:
+    project.record()
+    project.server.delay_s = 0.1
+    with started(project, *SAVE, "--judge-concurrency", "2", asked=9) as process:
+        to_all(process, signal.SIGKILL)
+        process.wait()
+    found = files_below(project.path / "cassettes")
+    (left,) = (name for name in found if name.parent.name.startswith("judgesense-live-"))
+    project.server.delay_s = 0
+    project.server.forget()
+    result = project.run(*SAVE)
+    result.assert_outcomes(passed=1)
+    assert times_asked(project.server.prompts) == {1: TRIALS}
+    assert files_below(project.path / "cassettes")[left] == found[left]
+    assert f"{project.path / 'cassettes' / left} was left by a live session" in result.stdout.str()
+
+
+@pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["plain", "n2"])
+def test_a_part_replaces_no_recording_and_is_kept(
+    project: Project, workers: tuple[str, ...]
+) -> None:
+    project.record()
+    before = project.cassette.read_bytes()
+    project.server.reply = lambda prompt: "YES"
+    result = project.run(*SAVE, "--judge-max-calls", "5", *workers)
+    result.assert_outcomes(failed=1)
+    assert project.cassette.read_bytes() == before
+    (beside,) = project.cassette.parent.glob("*/parity.jsonl")
+    assert len(exchange_lines(beside)) == 5
+    shown = result.stdout.str()
+    assert f"{project.cassette} is as it was" in shown
+    assert str(beside) in shown
+    # As it is said there.
+    beside.replace(project.cassette)
+    project.server.forget()
+    project.run("parity.suite.toml", "--judge-mode", "record").assert_outcomes(failed=1)
+    assert len(project.server.asked) == TRIALS - 5
+
+
+def test_a_recording_that_two_suites_share_is_replaced_if_both_were_asked(
+    project: Project,
+) -> None:
+    # A ladder's baseline is asked and recorded for the criterion as well.
+    project.path.joinpath("parity.suite.toml").unlink()
+    names = ("ladder", "criterion")
+    arguments = [part for name in names for part in ("--judge-suite", name)]
+    arguments += ["--judge-name", "embedded:clean", "--judge-mode", "live"]
+    arguments += ["--judge-save-live", "kept"]
+    folder = project.path / "kept" / "clean"
+    assert project.run(*arguments, "--judge-seed", "1").ret in (0, 1)
+    first = files_below(folder)
+    assert {f"{name}.jsonl" for name in names} <= {path.name for path in first}
+    assert project.run(*arguments).ret in (0, 1)
+    assert files_below(folder).keys() == first.keys()
+    # The two suites do not get their calls, and what was there of either stays.
+    again = files_below(folder)
+    assert project.run(*arguments, "--judge-max-calls", "30").ret == 1
+    kept = files_below(folder)
+    assert again.items() <= kept.items()
+    assert kept.keys() - again.keys()
+
+
+def test_an_interrupted_session_says_where_its_answers_are(project: Project) -> None:
+    project.record()
+    before = project.cassette.read_bytes()
+    project.server.delay_s = 0.1
+    with started(project, *SAVE, "--judge-concurrency", "2") as process:
+        to_all(process, signal.SIGINT)
+        output, _ = process.communicate(timeout=30)
+    assert process.returncode == pytest.ExitCode.INTERRUPTED, output
+    (beside,) = project.cassette.parent.glob("*/parity.jsonl")
+    assert str(beside) in output
+    assert len(exchange_lines(beside)) == len(project.server.asked)
+    assert project.cassette.read_bytes() == before
+
+
+def files_below(folder: Path) -> dict[Path, bytes]:
+    """The files in a folder and the folders in it, by relative path; without locks."""
+    return {
+        path.relative_to(folder): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file() and not path.name.startswith(".")
+    }

@@ -218,7 +218,14 @@ def test_there_is_nothing_to_judge_in_the_vacuum() -> None:
             assert kind == "identical"
             assert a.strip()
     assert (
-        len({prompt for of in prompts_of(_suite("vacuum")).values() for prompt in of.values()})
+        len(
+            {
+                prompt
+                for _, by_order in prompts_of(_suite("vacuum"))
+                for by_template in by_order.values()
+                for prompt in by_template.values()
+            }
+        )
         == 120
     )
     assert set(kinds) == {"empty", "whitespace", "identical"}

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import json
+import time
+import tracemalloc
+from itertools import combinations
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
@@ -11,7 +15,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_judgesense.suites import shortcuts
+from pytest_judgesense.suites.planning import plan_trials
+from pytest_judgesense.suites.rules import lint_items
 from pytest_judgesense.suites.shortcuts import evidence, facts, in_one_alone, solved
+from pytest_judgesense.suites.suite import Suite
 
 from .files import write_suite
 from .known import builtin_suites, load_suite
@@ -81,6 +88,102 @@ def test_few_items_say_nothing(tmp_path: Path) -> None:
 def test_no_built_in_suite_can_be_solved_without_reading(name: str) -> None:
     scores = solved(load_suite(builtin_suites()[name]))
     assert all(share <= shortcuts.MOST_SOLVED for share in scores.values()), scores
+
+
+# --- many items ---
+
+
+def stated(rows: list[tuple[str, str]], folder: Path, labels: tuple[str, ...]) -> Suite:
+    """A suite of single texts with these labels, in two wordings."""
+    lines = [{"id": f"i{n}", "text": text, "label": label} for n, (text, label) in enumerate(rows)]
+    toml = STATED.replace('["YES", "NO"]', json.dumps(labels))
+    assert json.dumps(labels) in toml
+    return load_suite(write_suite(folder, HEAD.format(kind="paraphrase") + toml, lines))
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.lists(st.sampled_from("a tree trees. so\nnow therefore".split(" ")), max_size=6),
+            st.sampled_from("1234"),
+        ),
+        min_size=10,
+        max_size=40,
+    )
+)
+def test_ranks_say_what_counting_every_pair_says(rows: list[tuple[list[str], str]]) -> None:
+    with TemporaryDirectory() as folder:
+        texts = [(" ".join(words), label) for words, label in rows]
+        suite = stated(texts, Path(folder), ("1", "2", "3", "4"))
+    scores = solved(suite)
+    unlike = [(a, b) for a, b in combinations(texts, 2) if a[1] != b[1]]
+    assert set(scores) == (set(shortcuts.SCORERS) - OVERLAPS if unlike else set())
+    for name, share in scores.items():
+        scorer = shortcuts.SCORERS[name]
+        # The pair is in order, tied, or not: 2, 1 or 0 halves.
+        halves = 0
+        for (one, low), (other, high) in unlike:
+            ahead = (scorer(other, "") - scorer(one, "")) * (int(high) - int(low))
+            halves += 2 * (ahead > 0) + (ahead == 0)
+        right = halves / 2 / len(unlike)
+        assert share == max(right, 1 - right)
+
+
+OVERLAPS = {"overlap with the request", "share of overlap"}
+
+
+def test_of_many_items_a_sample_of_each_label_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Of 600 items 594 are labelled NO. The 6 others have the longest text: length decides every
+    # pair, 6 x 594 of them, and so it does of the sample of 50 and 6.
+    monkeypatch.setattr(shortcuts, "MOST_READ", 100)
+    rows = [(f"It is {n}." + " Yes." * (n % 100 == 0), "NO YES".split()[n % 100 == 0])
+            for n in range(600)]  # fmt: skip
+    suite = stated(rows, tmp_path, ("NO", "YES"))
+    assert solved(suite)["length"] == pytest.approx(1.0)
+    (finding,) = [one for one in lint_items(suite) if one.rule == "lexical-shortcut"]
+    assert finding.found.endswith(" (of a sample of 56 of 600 labelled items, seed 0)")
+
+
+def test_a_sample_weighs_as_all_items_do(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    # Of 3 labels, 600, 300 and 100 items, the pairs of labels are not alike frequent: those of the
+    # sample, 30 of each label, are weighted by what they stand for. Length tells 1 from 2 and 3,
+    # and nothing of 2 and 3: (600 x 400 + 300 x 100 / 2) of 600 x 400 + 300 x 100 = 0.944.
+    monkeypatch.setattr(shortcuts, "MOST_READ", 90)
+    rows = [(f"It is {n}.", "1") for n in range(600)]
+    rows += [(f"It is now {n}.", "2") for n in range(300)]
+    rows += [(f"It is now {n}.", "3") for n in range(100)]
+    expected = (600 * 400 + 300 * 100 / 2) / (600 * 400 + 300 * 100)
+    assert solved(stated(rows, tmp_path, ("1", "2", "3")))["length"] == pytest.approx(expected)
+
+
+def test_of_many_pairs_a_sample_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shortcuts, "MOST_READ", 40)
+    suite = load_suite(
+        write_suite(
+            tmp_path,
+            HEAD.format(kind="paraphrase") + PAIRWISE,
+            compared(200, "Yes, it is so, {n}.", "Yes, {n}."),
+        )
+    )
+    assert solved(suite)["length"] == 1.0
+    assert shortcuts.sampled(suite) == " (of a sample of 40 of 200 labelled items, seed 0)"
+
+
+def test_lint_of_many_items_takes_little_memory_and_time(tmp_path: Path) -> None:
+    # A list of all pairs of 20,000 items would have 10^8 entries: 4 GB and two minutes. Twice the
+    # prompts, which stand for all that grows with the items, are 20,000 x 2 x 100 bytes = 4 MB.
+    rows = [(f"It is the number {n}, and nothing else. " * 2, "12"[n % 2]) for n in range(20_000)]
+    suite = stated(rows, tmp_path, ("1", "2"))
+    plan_trials(suite)
+    tracemalloc.start()
+    began = time.process_time()
+    lint_items(suite)
+    taken, (_, peak) = time.process_time() - began, tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 20e6, peak
+    assert taken < 20, "with tracemalloc, on a busy machine"
 
 
 # --- what stands in one of two texts alone --------------------------------------------------------

@@ -16,11 +16,13 @@ from pytest_judgesense.suites.suite import Suite
 
 def _twins(suite: Suite) -> Iterator[LintFinding]:
     """Two wordings that are compared and ask with the same words."""
+    pairs = suite.compared_pairs
     twins = [
         f"{item} ({a}, {b})"
-        for (item, _), prompts in prompts_of(suite).items()
-        for a, b in suite.compared_pairs
-        if prompts[a].strip() == prompts[b].strip()
+        for item, prompts in prompts_of(suite)
+        for by_template in prompts.values()
+        for a, b in pairs
+        if by_template[a].strip() == by_template[b].strip()
     ]
     if twins:
         yield LintFinding(

@@ -441,6 +441,8 @@ def record(
     opened, noted, answers = _ask(judge, suite, cassettes, loop, trials, mode, asking)
     if mode != "replay":
         forget_stop(judge, suite, cassettes)
+        if any(answer.made for answer in answers.values()):
+            noted = (*noted, f"{suite.name}: a shard is not replayed for a proof")
     return Recorded(
         answered=sum(
             cassette.complete(trial.id) for cassette, planned in opened for trial in planned
@@ -750,7 +752,7 @@ def _refuse_gaps(
     if not left_out:
         return
     trial, limit = left_out[0]
-    paid = "what is recorded is not asked again"
+    paid = "what is recorded is not asked again, and is replayed for a proof once all of it is"
     if mode == "live":
         paid = "only --judge-save-live keeps what is paid for"
     raise LimitReached(

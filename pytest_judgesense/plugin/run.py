@@ -596,4 +596,5 @@ def _progress(judge: JudgeSpec, suite: Suite, cassettes: Iterable[Path]) -> str:
     answered = {one.trial for path in cassettes for one in read_exchanges(path) if one.answers}
     planned = [trial.id for trial in plan_trials(suite)]
     recorded = sum(trial in answered for trial in planned)
-    return f"judge {judge.name}, suite {suite.name}: {recorded} of {len(planned)} trials recorded"
+    counted = f"{recorded} of {len(planned)} trials recorded"
+    return f"judge {judge.name}, suite {suite.name}: {counted}, not replayed for a proof"

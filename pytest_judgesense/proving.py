@@ -332,6 +332,7 @@ class _Findings:
             fields
             for recorded in by_digest.values()
             if (fields := fields_that_differ(recorded, request)) and len(fields) == 1
+            if fields != ["body.model"]  # another model is another request
         ]
         if differing:
             (field,) = differing[0]

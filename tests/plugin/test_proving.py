@@ -12,12 +12,13 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
+from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import pytest
 
-from .project import TRIALS, Project, even, no_traceback, parity_suite
+from .project import TRIALS, Project, even, forked, no_traceback, parity_suite
 
 Reply = Callable[[dict[str, Any], int], tuple[int, bytes] | None]
 
@@ -118,13 +119,11 @@ def declare(project: Project, url: str, code: str, *settings: str) -> None:
 
 
 def record(project: Project, *options: str) -> Any:
-    return project.pytester.runpytest_subprocess(
-        "parity.suite.toml", "--judge-mode=record", "-p", "no:randomly", *options
-    )
+    return forked(project.pytester, "parity.suite.toml", "--judge-mode=record", *options)
 
 
 def replay(project: Project, *options: str) -> Any:
-    return project.pytester.runpytest_subprocess("parity.suite.toml", "-p", "no:randomly", *options)
+    return forked(project.pytester, "parity.suite.toml", *options)
 
 
 def lines(project: Project) -> list[dict[str, Any]]:
@@ -263,7 +262,7 @@ def test_a_look_up_once_a_process_stands_at_the_head_and_answers_any_trial(
     assert json.loads(look_up["request"]["body"])["model"] == "which"
     assert all("which" not in line["request"]["body"] for line in trials)
     endpoint.close()
-    replay(project, "-n2").assert_outcomes(passed=1)
+    replay(project, "-n", "2").assert_outcomes(passed=1)
     # Without the first item, whose trial had made the look-up.
     items = project.path / "parity.jsonl"
     items.write_text("".join(items.read_text().splitlines(keepends=True)[1:]))
@@ -278,8 +277,8 @@ def test_another_suite_of_the_session_gets_the_look_up_too(
     suite = (project.path / "parity.suite.toml").read_text()
     (project.path / "more.suite.toml").write_text(suite.replace('"parity"', '"more"'))
     both = ("parity.suite.toml", "more.suite.toml")
-    run = project.pytester.runpytest_subprocess
-    run(*both, "--judge-mode=record", "-p", "no:randomly").assert_outcomes(passed=2)
+    run = partial(forked, project.pytester)
+    run(*both, "--judge-mode=record").assert_outcomes(passed=2)
     assert endpoint.asked == {"which": 1, "YES": 2 * TRIALS}
     endpoint.close()
     for suite_file in both:
@@ -369,7 +368,7 @@ def test_what_no_replay_repeats_fails_the_session_that_records_it(
 
     endpoint = serve(reply)
     declare(project, endpoint.url, code)
-    result = record(project, "--junitxml=junit.xml", "-n2")
+    result = record(project, "--junitxml=junit.xml", "-n", "2")
     result.assert_outcomes(failed=1)
     assert result.ret == pytest.ExitCode.TESTS_FAILED
     shown = result.stdout.str()
@@ -393,7 +392,7 @@ def test_what_changes_on_each_run_is_ignored_where_the_table_says_so(
     record(project).assert_outcomes(passed=1)
     assert endpoint.asked["m"] == TRIALS
     endpoint.close()
-    replay(project, "-n2").assert_outcomes(passed=1)
+    replay(project, "-n", "2").assert_outcomes(passed=1)
 
 
 @pytest.mark.parametrize("field", ["body.model", "body.messages", "body.messages.content", "user"])
@@ -560,7 +559,7 @@ def test_a_live_session_that_saves_proves_it_too(
 ) -> None:
     endpoint = serve()
     declare(project, endpoint.url, NUMBERED)
-    run = project.pytester.runpytest_subprocess
+    run = partial(forked, project.pytester)
     live = ("parity.suite.toml", "--judge-mode=live")
     run(*live).assert_outcomes(passed=1)
     result = run(*live, "--judge-save-live=saved")
@@ -584,7 +583,7 @@ def test_a_function_of_a_conftest_is_replayed_in_the_process_that_has_it(
     record(project).assert_outcomes(passed=1)
     assert lines(project)[0]["trial"] == ""
     endpoint.close()
-    replay(project, "-n2").assert_outcomes(passed=1)
+    replay(project, "-n", "2").assert_outcomes(passed=1)
 
 
 def test_the_proof_counts_no_call(project: Project, serve: Callable[..., Counting]) -> None:
@@ -604,7 +603,7 @@ def test_a_deadline_leaves_the_proof_out_and_says_so(
     slow = "if os.environ.get('PYTHONHASHSEED') == '0':\n    time.sleep(60)\n"
     declare(project, endpoint.url, slow + PLAIN)
     started = time.monotonic()
-    result = record(project, "--judge-deadline=6", "-v")
+    result = record(project, "--judge-deadline=20", "-v")
     result.assert_outcomes(passed=1)
     assert time.monotonic() - started < 50
     assert "was not replayed for a proof" in " ".join(result.stdout.str().split())

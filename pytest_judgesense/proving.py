@@ -36,6 +36,7 @@ from pytest_judgesense.cassettes.scope import CallScope
 from pytest_judgesense.errors import (
     JudgesenseError,
     LimitReached,
+    MissingRecording,
     NetworkRefused,
     UnprovenRecording,
 )
@@ -317,6 +318,11 @@ class _Findings:
             return _Reason(f"a connection that is not seen: {replay.error.what}", UNSEEN_REMEDY)
         if replay.missed:
             return self._missed(trial, replay.missed[0])
+        if isinstance(replay.error, MissingRecording) and not replay.asked:
+            return _Reason(
+                "it makes no request now, and returns another text: an answer from a cache",
+                "turn the cache off, or empty it, and record again",
+            )
         if replay.error is not None:
             return _Reason(replay.error.what, replay.error.remedy)
         assert replay.outcome is not None, "it has an outcome or an error"

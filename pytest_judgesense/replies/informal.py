@@ -22,6 +22,7 @@ from typing import Final, TypeAlias
 from pytest_judgesense.replies.labels import NOUN, Labels, ParseOutcome, agreed
 from pytest_judgesense.replies.refusals import declines
 from pytest_judgesense.replies.statements import FINAL_ELSEWHERE, VERDICTS, Statement, Weight
+from pytest_judgesense.replies.text import UNREADABLE
 from pytest_judgesense.trial import Unparsed, Verdict
 
 _I: Final = re.IGNORECASE
@@ -33,7 +34,7 @@ _SENTENCE_ENDS: Final = re.compile(
 )
 # Where a value may end that a sentence goes on after.
 _ENDS: Final = re.compile(
-    r"$|\n|[,;:!](?!\w)|\.(?!\d)| \(| \||\[/| - | (?=out of \d)"
+    r"$|\n|[,;:!](?!\w)|\.(?!\d)| \(| \||\[/| -(?: |$)| (?=out of \d)"
     r"| (?:because|as|since|due|over|rather|instead|given|for|but|while|with|so|overall)(?!\w)"
     r"| on (?:an?|the) (?:scale|\d{1,3}[- ]point)",
     _I,
@@ -126,7 +127,7 @@ _EXTREME: Final = re.compile(
 _OF_THE_SCALE: Final = re.compile(rf"\b(?:{_EXTREMES})(?!\w)", _I)
 # "Coherence: 4" and "[Coherence] 4". Vowel signs are no word characters: a key is what is no
 # punctuation.
-_IN_KEY: Final = r"[^\n:.,;!?()\[\]{}<>\"=|]"
+_IN_KEY: Final = rf"[^\n!-,.:-@\[-^`{{-~{UNREADABLE}]"
 _HEADED: Final = re.compile(
     rf"[-\d. ]{{0,8}}(?P<bracket>\[)?(?P<head>(?P<key>[^\W\d_]{_IN_KEY}{{0,40}})"
     r"(?: ?\([^()\n]{0,60}\))?)(?(bracket)\] ?:?|(?: ?:|(?P<dash> -))) ?(?P<value>.{1,60})"
@@ -525,7 +526,8 @@ def _value_at(
     if not labels.may_begin(piece, end=False):
         return None
     offer = _OFFER.match(piece)
-    if offer and isinstance(labels.read_several(offer["labels"]), Unparsed):
+    choice = labels.read_several(offer["labels"]) if offer else None
+    if offer and isinstance(choice, Unparsed) and choice.reason.startswith("several"):
         return _value_at(labels, piece, offer.end())
     for number, end in enumerate(ends.finditer(piece)):
         value = piece[: end.start()]

@@ -250,7 +250,8 @@ def _peeled(text: str) -> str:
         text = whole[whole.re.groups] if whole else text
         text = _BULLET.sub("", text, count=1) if _BULLET.match(text) else text
         if "\\boxed" not in text:
-            text = text.lstrip(_OPENERS).rstrip(_CLOSERS)
+            # A dash between blanks parted a symbol from the label.
+            text = text.lstrip(_OPENERS).rstrip(_CLOSERS).removesuffix(" -")
         if text == before:
             return text
 

@@ -14,10 +14,16 @@ from functools import cache
 from typing import Final, NamedTuple
 
 _REST: Final = r"[^.!?\n()]{0,50}?"
+# "I can't rate it higher" is a judgment: what is rated or answered ends the clause.
 _HELP: Final = (
-    r"(?:help|assist|comply|answer|respond|reply|do (?:that|this|so)|fulfil\w{0,6}|continue|engage"
-    r"|participate|judge|evaluate|assess|rate|grade|decide|discuss|process"
-    r"|(?:provide|give|offer|share|render|make) (?:an?|any|my|you|that|this|such))(?!\w)"
+    r"(?:help(?! but| think| feel| notic)|assist|comply|respond|reply|do (?:that|this|so)"
+    r"|fulfil\w{0,6}|continue|engage|participate|process|discuss"
+    r"|(?:answer|judge|evaluate|assess|rate|grade|decide)"
+    r"(?: (?:this|that|it|the|these|those|your|any|such|either|one|request|question|text|content"
+    r"|answers?|responses?|for|you)){0,4}(?=\W{0,3}(?:$|[.!?,;\n]))"
+    r"|(?:provide|give|offer|share|render|make) (?:an?|any|my|you|such)(?: \w{1,12}){0,2}"
+    r" (?:verdict|judge?ment|answer|opinion|evaluation|assessment|response|help|assistance"
+    r"|information|advice|rating|score|grade)(?! (?:of|above|higher|as|than)))(?!\w)"
 )
 
 
@@ -51,8 +57,8 @@ _REFUSALS: Final = {
     "de": _Refusal(
         "nicht|kein",
         r"(?:(?:kann|können|darf|werde|möchte) (?:ich|wir)|(?:ich|wir) (?:kann|können|darf|werde"
-        rf"|möchte))(?!\w){_REST}(?:nicht|keine?)(?!\w){_REST}(?:helfen|behilflich|beantworten"
-        r"|nachkommen|bewerten|beurteilen|erfüllen|bewertung abgeben)",
+        rf"|möchte))(?!\w){_REST}(?:nicht|keine?)(?!\w)(?:{_REST}(?:helfen|behilflich"
+        r"|beantworten|nachkommen|erfüllen|bewertung abgeben)| (?:bewerten|beurteilen))",
     ),
     "nl": _Refusal(
         "niet",

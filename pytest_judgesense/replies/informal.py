@@ -21,7 +21,13 @@ from typing import Final, TypeAlias
 
 from pytest_judgesense.replies.labels import NOUN, Labels, ParseOutcome, agreed
 from pytest_judgesense.replies.refusals import declines
-from pytest_judgesense.replies.statements import FINAL_ELSEWHERE, VERDICTS, Statement, Weight
+from pytest_judgesense.replies.statements import (
+    FINAL,
+    FINAL_ELSEWHERE,
+    VERDICTS,
+    Statement,
+    Weight,
+)
 from pytest_judgesense.replies.text import UNREADABLE
 from pytest_judgesense.trial import Unparsed, Verdict
 
@@ -96,7 +102,7 @@ _MARK: Final = re.compile(
     r" ?(?:[:=\n|]|- |\]{1,2}|(?:is|would be|goes to|must be)(?!\w))[:=>\n -]{0,4}",
     _I,
 )
-_FINAL: Final = re.compile(r"\b(?:final|overall|definitive|ultimate) (?:\w{1,12} )?$", _I)
+_FINAL: Final = re.compile(rf"\b(?:{FINAL}) (?:\w{{1,12}} )?$", _I)
 # The forms that a prompt offers: '"Verdict: A" or "Verdict: B"'.
 _OFFERED: Final = re.compile(r"\bor [*`\"'\[(]{0,3}$", _I)
 _CHOICE: Final = re.compile(
@@ -133,7 +139,9 @@ _HEADED: Final = re.compile(
     r"(?: ?\([^()\n]{0,60}\))?)(?(bracket)\] ?:?|(?: ?:|(?P<dash> -))) ?(?P<value>.{1,60})"
 )
 _SAYS_FINAL: Final = re.compile(
-    rf"(?:my |the )?final(?!\w)|.{{0,20}} final[ea]?$|{FINAL_ELSEWHERE}", _I
+    rf"(?:my |the )?(?:final|ultimate|definitive)(?: (?:{VERDICTS}))? ?|(?:{FINAL_ELSEWHERE}).*"
+    r"|\w{3,20} finale ?|(?:nota|puntuación|respuesta|resposta|resultado|veredicto) final ?",
+    _I,
 )
 _HEADS: Final = re.compile(r"[]:]| - ")
 # What a verdict stands under in other languages.
@@ -330,9 +338,9 @@ def _marks(text: str, lower: str) -> Iterator[re.Match[str]]:
 def _rated(text: str, labels: Labels) -> Iterator[Statement]:
     """Sentences such as "I would rate this 4 out of 5" and "I give the summary a 3"."""
     lower = text.lower() if labels.numbers else ""
-    for found in _RATES.finditer(text) if any(verb in lower for verb in _RATING) else ():
-        before = re.split(r"[.!?\n]", text[max(0, found.start() - _WINDOW) : found.start()])[-1]
-        rest = text[found.end() : found.end() + _LONGEST_RATED]
+    for verb in _RATES.finditer(text) if any(start in lower for start in _RATING) else ():
+        before = re.split(r"[.!?\n]", text[max(0, verb.start() - _WINDOW) : verb.start()])[-1]
+        rest = text[verb.end() : verb.end() + _LONGEST_RATED]
         if end := _RATING_ENDS.search(rest):
             if end[0] == "?":
                 continue
@@ -350,42 +358,42 @@ def _rated(text: str, labels: Labels) -> Iterator[Statement]:
         outcome = agreed(ratings)
         if isinstance(outcome, Verdict) and scale is not None and scale != max(labels.numbers):
             outcome = Unparsed(f"out of range: {outcome.value} out of {scale:g}")
-        yield Statement(found.start(), Weight.OPINION, outcome)
+        yield Statement(verb.start(), Weight.OPINION, outcome)
 
 
 def _scale_in(text: str) -> float | None:
     """The upper end of the scale that ``text`` names."""
-    found = _ON_A_SCALE.search(text)
-    return max(float(found["lowest"]), float(found["highest"])) if found else None
+    scale = _ON_A_SCALE.search(text)
+    return max(float(scale["lowest"]), float(scale["highest"])) if scale else None
 
 
 def _under_a_heading(text: str, labels: Labels) -> Iterator[Statement]:
     """Whole lines such as "Coherence: 4"."""
     start = 0
     for line in text.split("\n"):
-        found = _HEADED.match(line) if _HEADS.search(line) else None
-        outcome = _headed(line, found, labels) if found else None
-        if found and outcome and not declines(text, start + len(line)):
-            yield Statement(start, _weight_under(found["key"]), outcome)
+        heading = _HEADED.match(line) if _HEADS.search(line) else None
+        outcome = _headed(line, heading, labels) if heading else None
+        if heading and outcome and not declines(text, start + len(line)):
+            yield Statement(start, _weight_under(heading["key"]), outcome)
         start += len(line) + 1
 
 
-def _headed(line: str, found: re.Match[str], labels: Labels) -> ParseOutcome | None:
+def _headed(line: str, heading: re.Match[str], labels: Labels) -> ParseOutcome | None:
     """The label under a heading that is none itself, and does not describe the scale."""
-    key = found["key"]
+    key = heading["key"]
     if _NOT_A_RATING.search(key) or (labels.numbers and _OF_THE_SCALE.search(key)):
         return None
-    if labels.read(key) is not None or labels.read(found["head"]) is not None:
+    if labels.read(key) is not None or labels.read(heading["head"]) is not None:
         return None
     if _VERDICT_ELSEWHERE.fullmatch(key.rstrip()):
-        return _value_at(labels, line, found.start("value"))
-    whole = found.end() == len(line) and not found["dash"]
-    return labels.read(found["value"]) if whole else None
+        return _value_at(labels, line, heading.start("value"))
+    whole = heading.end() == len(line) and not heading["dash"]
+    return labels.read(heading["value"]) if whole else None
 
 
 def _weight_under(key: str) -> Weight:
     """How much a heading says that what is under it is the verdict."""
-    if _SAYS_FINAL.match(key):
+    if _SAYS_FINAL.fullmatch(key):
         return Weight.FINAL
     verdict = _SAYS_OVERALL.fullmatch(key) or _VERDICT_ELSEWHERE.fullmatch(key.rstrip())
     return Weight.VERDICT if verdict else Weight.OPINION
@@ -446,14 +454,14 @@ def _opening(text: str, labels: Labels) -> Iterator[Statement]:
 def _closing(said: Sequence[_Sentence], labels: Labels) -> Iterator[Statement]:
     """A last sentence that ends in its verdict: "The date differs, so no", "So: B"."""
     start, sentence = said[-1] if said else (0, "")
-    for found in _SO.finditer(sentence, max(0, len(sentence) - _LONGEST_VALUE)):
-        before, value = sentence[: found.start()], sentence[found.end() :]
+    for so in _SO.finditer(sentence, max(0, len(sentence) - _LONGEST_VALUE)):
+        before, value = sentence[: so.start()], sentence[so.end() :]
         # "Therefore, Output (a)" may go on "is worse".
-        if labels.candidates and not (value.endswith(".") or found[0].endswith(": ")):
+        if labels.candidates and not (value.endswith(".") or so[0].endswith(": ")):
             continue
         outcome = None if _ARTICLE.match(value) else labels.read(value)
         if outcome is not None and not _doubted(before) and not declines(before):
-            yield Statement(start + found.end(), Weight.VERDICT, outcome)
+            yield Statement(start + so.end(), Weight.VERDICT, outcome)
 
 
 def _prose(text: str, said: Sequence[_Sentence], labels: Labels) -> Iterator[Statement]:

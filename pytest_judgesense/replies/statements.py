@@ -19,13 +19,13 @@ VERDICTS: Final = (
     "verdict|answer|winner|decision|choice|judge?ment|rating|score|grade|label|result|preference"
     "|conclusion|selection|vote|classification|assessment|correction"
 )
+FINAL: Final = "final|overall|definitive|ultimate"
 # How headings in other languages begin that announce the last word.
 FINAL_ELSEWHERE: Final = (
-    "最终|最終|최종|endgültig|définiti|definitiv|definitief|вердикт окончательн|окончательн|итогов"
-    "|نهائي|الحكم النهائي"
+    "最终|最終|최종|endgültig|définiti|definitiv|definitief|окончательн|итогов|نهائي|الحكم النهائي"
 )
 _ANNOUNCES_FINAL: Final = re.compile(
-    r"(?:\b(?:final|overall|definitive|ultimate)"
+    rf"(?:\b(?:{FINAL})"
     rf"(?:,? (?:\w{{1,12}},? ){{0,2}}(?:{VERDICTS})|(?= ?[:=\n]))"
     rf"|(?:{FINAL_ELSEWHERE})[\w ]{{0,24}}(?= ?[:\n]))(?: ?\([^()\n]{{0,40}}\))?"
     r"(?: (?:is|would be)(?: (?:therefore|thus|hence|then|clearly|simply))?)?[^\w.!?]{0,8}$",

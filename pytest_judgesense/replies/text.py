@@ -111,7 +111,7 @@ def _spelling(sign: str) -> str:
         return ":"
     normal = unicodedata.normalize("NFKC", sign)
     if normal != sign:
-        return normal if normal.isascii() else _SIGN.sub(lambda found: _spelling(found[0]), normal)
+        return normal if normal.isascii() else _SIGN.sub(lambda match: _spelling(match[0]), normal)
     if category in ("Po", "So", "Sk"):
         return " "
     return "" if name.startswith("VARIATION SELECTOR") else _BY_CATEGORY.get(category, sign)
@@ -127,13 +127,13 @@ def in_ascii_signs(text: str, kept: Container[str] = (), *, candidates: bool = F
     if text.isascii():
         return text
 
-    def spelled(found: re.Match[str]) -> str:
-        sign = found[0]
+    def spelled(match: re.Match[str]) -> str:
+        sign = match[0]
         if sign in kept or sign == UNREADABLE:
             return sign
         rejects = candidates and _REJECTING.search(unicodedata.name(sign, ""))
         return (
-            UNREADABLE if rejects else " " if _TICK.match(text, found.start()) else _spelling(sign)
+            UNREADABLE if rejects else " " if _TICK.match(text, match.start()) else _spelling(sign)
         )
 
     text = _without_long_runs_of_marks(text)

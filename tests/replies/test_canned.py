@@ -217,6 +217,8 @@ def test_a_final_verdict_outranks_what_was_marked_before_it(before: str, final: 
     (AB, None, ("The final paragraph of [[A]] is good, that of [[B]] is bad.",)),
     (AB, None, ("[[B]]\n\nNote: the rubric says to write [[A]] only if A is better.",)),
     (FIVE, "4", ("Accuracy: 5\nTone: 3\nOverall: 4", "Tone: 3\nFinal: 4")),
+    (FIVE, "4", ("Ton: 3\nRéponse finale : 4", "Tono: 3\nPuntuación final: 4")),
+    (FIVE, None, ("Tone: 4\nFinal argument: 3",)),
     (TIES, "tie", ("[[A]] early on. Final verdict: [[tie]]", "The texts agree, so it is a tie.")),
 )
 def test_what_is_final_and_what_is_not(

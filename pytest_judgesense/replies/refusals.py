@@ -45,7 +45,7 @@ _REFUSALS: Final = {
         "can|could|won't|will not|unable|not able|not allowed|not permitted|going to|rather not"
         "|comfortable|decline|refuse|as an ai|language model",
         r"(?:(?:i|we)(?: (?:simply|really|just|also))?"
-        r" (?:can't|cannot|can not|could not|couldn't|won't|will not|am unable to|am not able to"
+        r" (?:can'?t|cannot|can not|could not|couldn't|won't|will not|am unable to|am not able to"
         r"|am not (?:allowed|permitted|going) to|are unable to)|i'm (?:unable|not able|not going)"
         rf" to)(?:{_REST}\b{_HELP}|(?= ?[.!\n]| ?$))"
         r"|i(?:'d| would) rather not(?!\w)|i(?: do not| don't) feel comfortable"

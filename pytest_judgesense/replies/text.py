@@ -15,7 +15,7 @@ from typing import Final
 # What is neither ASCII nor a letter, a digit or a blank: punctuation, symbols and combining marks.
 _SIGN: Final = re.compile(r"[^\w\s\x00-\x7f]")
 _SPELLINGS: Final = {
-    **dict.fromkeys("‘’‛‚", "'"),
+    **dict.fromkeys("‘’‛‚´′", "'"),
     **dict.fromkeys("—―", " - "),  # these part clauses
     "∶": ":", "\u2212": "-", "≫": ">", "≪": "<", "≈": "=", "【": "[", "】": "]",
 }  # fmt: skip

@@ -249,6 +249,7 @@ ENGLISH_REFUSALS = [
     ", I'm sorry, but I can't help with that.", "; I must decline.", ": I cannot comply.",
     ".\n\nI can't help with that.", ", as an AI I have no opinion.", ", I won't.",
     ", that's not something I can help with.", ", I'd rather not say.", ", I refuse.",
+    ", I can´t help with that.",
     ". I’m unable to provide a judgment.", " — I cannot fulfill this request.",
 ]  # fmt: skip
 REFUSALS = [

@@ -227,7 +227,10 @@ REPLIES = [
     "verdict ", "verdict: ", "Verdict: A\n", "{", '{"verdict": ', '{"verdict": "A"}', "[", "[[A]]",
     "<verdict>", "<think>", "</think>", "(", "not ", "if ", "*", "_", "a_1 ", "'", "`", "~~a", "-",
     "1", "A or ", "A. ", "A is better ", "the ", "\\boxed{", "is ", "> ", " ", "\n", "?", "\u0301",
-    "one would ", "final ", "output ", "I ", "```",
+    "one would ", "final ", "output ", "I ", "```", "I rate it 4 ", "I would give ", "[RESULT] ",
+    "No, I can't ", "No, ", "final verdict: ", "final, a ", "✅ ", "❌ A", "[ ] a", "。",
+    "是，我无法", "回答：", "on a scale of 1 to ", "1. A; ", "so: ", "A or B: ", "ich kann nicht ",
+    "\u20e3",
 ]  # fmt: skip
 
 

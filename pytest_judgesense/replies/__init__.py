@@ -79,7 +79,8 @@ def _read(
     answer, still_thinking = without_thinking(text)
     if still_thinking:
         return _CUT_OFF
-    said = both_ends(tidy(both_ends(answer)))
+    kept, candidates = labels.symbols, labels.candidates
+    said = both_ends(tidy(both_ends(answer), kept, candidates=candidates))
     whole = labels.read_several(said)
     if truncated and isinstance(whole, Verdict) and (labels.extends(said) or only_begins(said)):
         return _CUT_OFF
@@ -116,7 +117,7 @@ def _permitted(outcome: ParseOutcome, verdicts: tuple[str, ...]) -> Verdict | Un
 
 def _unstated(said: str, verdicts: tuple[str, ...], truncated: bool) -> Verdict | Unparsed:
     """The outcome without any statement: an abstention, a refusal, cut off, or nothing."""
-    from pytest_judgesense.replies.informal import abstains, refuses
+    from pytest_judgesense.replies.refusals import abstains, refuses
 
     if abstains(said):
         return _permitted(Verdict(ABSTAIN), verdicts)

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final, TypeAlias, TypeVar
 
 from pytest_judgesense.replies.labels import Labels, ParseOutcome, agreed
-from pytest_judgesense.replies.statements import Statement, Weight
+from pytest_judgesense.replies.statements import Statement, Weight, announces_final
 from pytest_judgesense.replies.text import UNREADABLE, without_markup, without_thinking
 from pytest_judgesense.trial import Unparsed, Verdict
 
@@ -73,7 +73,8 @@ def formal(text: str, labels: Labels, read: Read) -> tuple[list[Statement], str]
         before = text[position:start]
         prose += without_markup(before, labels.blocks)
         if outcomes and not _DENIED.search(before[-_WINDOW:]):
-            found.append(Statement(len(prose), Weight.VERDICT, agreed(outcomes)))
+            weight = Weight.FINAL if announces_final(prose) else Weight.VERDICT
+            found.append(Statement(len(prose), weight, agreed(outcomes)))
         prose += f"\n{UNREADABLE}\n"
         position = end
     return found, prose + without_markup(text[position:], labels.blocks)
@@ -142,7 +143,7 @@ def stated_objects(
     broken = [answer[start:end] for start, end, value in found if value is None]
     opened = any(part.count("{") > part.count("}") for part in broken)
     # Most replies are as asked for, and the patterns of prose take time to compile.
-    from pytest_judgesense.replies.informal import refuses
+    from pytest_judgesense.replies.refusals import refuses
 
     if not text.strip():
         reason = "empty reply"

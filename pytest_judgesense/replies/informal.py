@@ -1,10 +1,11 @@
 """Verdicts in words: marked by a word before them or by their place, or stated by a sentence.
 
-Marked are "Verdict: A", "Coherence: 4", "B because". Two sentences state a verdict: "Output (a) is
-better" in pairwise spaces, "The statement is NO" in all others. Either counts as the first or the
-last sentence of a reply, or where it concludes ("Therefore", "Overall"); elsewhere it may only
-contradict. Questions, conditions and denials do not count, nor does praise of one aspect ("A is
-better in grammar").
+Marked are "Verdict: A", "[RESULT] 4", "Coherence: 4", "B because". Three sentences state a verdict:
+"Output (a) is better" where labels name candidates, "The statement is NO" where they are no slots,
+and "I rate it a 4" where they are numbers. The first two count as the first or the last sentence of
+a reply, or where they conclude ("Therefore", "Overall"); elsewhere they may only contradict.
+Questions, conditions and denials do not count, nor does praise of one aspect ("A is better in
+grammar"), nor a label beside a refusal ("No, I can't help with that").
 
 Every pattern starts at a fixed word or at the start of a line and repeats bounded parts a bounded
 number of times, so that the work stays linear in the text whatever a hostile reply holds.
@@ -19,8 +20,16 @@ from string import ascii_lowercase, ascii_uppercase
 from typing import Final, TypeAlias
 
 from pytest_judgesense.replies.labels import NOUN, Labels, ParseOutcome, agreed
-from pytest_judgesense.replies.statements import Statement, Weight
-from pytest_judgesense.trial import Unparsed
+from pytest_judgesense.replies.refusals import declines
+from pytest_judgesense.replies.statements import (
+    FINAL,
+    FINAL_ELSEWHERE,
+    VERDICTS,
+    Statement,
+    Weight,
+)
+from pytest_judgesense.replies.text import UNREADABLE
+from pytest_judgesense.trial import Unparsed, Verdict
 
 _I: Final = re.IGNORECASE
 _LONGEST_VALUE: Final = 120
@@ -31,14 +40,16 @@ _SENTENCE_ENDS: Final = re.compile(
 )
 # Where a value may end that a sentence goes on after.
 _ENDS: Final = re.compile(
-    r"$|\n|[,;:!](?!\w)|\.(?!\d)| \(| - "
-    r"| (?:because|as|since|due|over|rather|instead|given|for|but|while|with|so)(?!\w)"
+    r"$|\n|[,;:!](?!\w)|\.(?!\d)| \(| \||\[/| -(?: |$)| (?=out of \d)"
+    r"| (?:because|as|since|due|over|rather|instead|given|for|but|while|with|so|overall)(?!\w)"
     r"| on (?:an?|the) (?:scale|\d{1,3}[- ]point)",
     _I,
 )
 _VALUE: Final = re.compile(r"[(\[{<'|]{0,3} ?[\w+-](?:.*\w)?[^\w\s]{0,3}\s?", re.DOTALL)
 # A colon between blanks was an arrow.
-_ANOTHER: Final = re.compile(r" ?(?:[,;/&|]|or(?!\w)|and(?!\w)){1,2} ?| ?(?<= ): ", _I)
+_ANOTHER: Final = re.compile(
+    r"(?: ?(?:[,;/&|]|or(?!\w)|and(?!\w)|but(?!\w))){1,2} ?| ?(?<= ): ", _I
+)
 # "3 - 4" is a range, "3 - because" is not.
 _RANGE: Final = re.compile(r" - (?=-?\d)")
 # "5 - 1 = 4", of which the value is the first number.
@@ -80,22 +91,18 @@ _FAR_DOUBT: Final = re.compile(
 )
 _WINDOW: Final = 100
 _LONGEST_ALONE: Final = 80
-_VERDICTS: Final = (
-    "verdict|answer|winner|decision|choice|judge?ment|rating|score|grade|label|result|preference"
-    "|conclusion|selection|vote|classification|assessment|correction"
-)
 _PRAISE: Final = "better|best|preferred|superior|stronger|winning"
-_KEY: Final = rf"(?:{_VERDICTS}|(?:{_PRAISE}) (?:{NOUN}|one))"
+_KEY: Final = rf"(?:{VERDICTS}|(?:{_PRAISE}) (?:{NOUN}|one))"
 _WORDS_BETWEEN: Final = (
-    r"(?: (?!(?:not|isn't|confidence|than|but|and|worse|between|from|in|is|no|either)(?!\w))"
-    r"[\w'-]{1,20}){0,6}?"
+    r"(?: (?!(?:not|isn't|confidence|than|but|and|worse|between|from|in|is|no|either|range|scale)"
+    r"(?!\w))[\w'-]{1,20}){0,6}?"
 )
 _MARK: Final = re.compile(
     rf"\b{_KEY}\b{_WORDS_BETWEEN} ?(?:\([^()\n]{{0,60}}\))?"
-    r" ?(?::|=|\n|- |(?:is|would be|goes to|must be)(?!\w))[:=>\n -]{0,4}",
+    r" ?(?:[:=\n|]|- |\]{1,2}|(?:is|would be|goes to|must be)(?!\w))[:=>\n -]{0,4}",
     _I,
 )
-_FINAL: Final = re.compile(r"\b(?:final|overall|definitive|ultimate) (?:\w{1,12} )?$", _I)
+_FINAL: Final = re.compile(rf"\b(?:{FINAL}) (?:\w{{1,12}} )?$", _I)
 # The forms that a prompt offers: '"Verdict: A" or "Verdict: B"'.
 _OFFERED: Final = re.compile(r"\bor [*`\"'\[(]{0,3}$", _I)
 _CHOICE: Final = re.compile(
@@ -103,7 +110,7 @@ _CHOICE: Final = re.compile(
 )
 # How matches of `_MARK` begin, and what those of `_CHOICE` contain: much faster to find.
 _KEY_WORDS: Final = (
-    *f"{_VERDICTS}|{_PRAISE}".replace("judge?ment", "judgement|judgment").split("|"),
+    *f"{VERDICTS}|{_PRAISE}".replace("judge?ment", "judgement|judgment").split("|"),
 )
 _CHOOSING: Final = (" choose ", " prefer ", " pick ", " select ")
 # One character for one, so that places in the text stay.
@@ -115,25 +122,65 @@ _NOT_THE_VERDICT: Final = re.compile(
     r"(?: an?| the)? $",
     _I,
 )
-# "The maximum score is 5" describes the scale.
+# "The maximum score is 5" and "Top score: 5" describe the scale.
+_EXTREMES: Final = (
+    "max(?:imum)?|min(?:imum)?|highest|lowest|top|best|worst|full|perfect|passing|target|possible"
+    "|ideal|average|mean|median|expected|reference"
+)
 _EXTREME: Final = re.compile(
-    rf"\b(?:max(?:imum)?|min(?:imum)?|highest|lowest)(?: possible)? (?:{_VERDICTS})$", _I
+    rf"\b(?:{_EXTREMES})(?: possible)? (?:{VERDICTS}|marks?)(?!\w)[^,;]{{0,40}}$", _I
 )
+_OF_THE_SCALE: Final = re.compile(rf"\b(?:{_EXTREMES})(?!\w)", _I)
+# "Coherence: 4" and "[Coherence] 4". Vowel signs are no word characters: a key is what is no
+# punctuation.
+_IN_KEY: Final = rf"[^\n!-,.:-@\[-^`{{-~{UNREADABLE}]"
 _HEADED: Final = re.compile(
-    r"[-\d. ]{0,8}(?P<head>(?P<key>[^\W\d_][\w /-]{0,40})(?: ?\([^()\n]{0,60}\))?)"
-    r" ?: ?(?P<value>.{1,60})"
+    rf"[-\d. ]{{0,8}}(?P<bracket>\[)?(?P<head>(?P<key>[^\W\d_]{_IN_KEY}{{0,40}})"
+    r"(?: ?\([^()\n]{0,60}\))?)(?(bracket)\] ?:?|(?: ?:|(?P<dash> -))) ?(?P<value>.{1,60})"
 )
-_LONGEST_HEADED: Final = 8 + 41 + 63 + 3 + 60
+_SAYS_FINAL: Final = re.compile(
+    rf"(?:my |the )?(?:final|ultimate|definitive)(?: (?:{VERDICTS}))? ?|(?:{FINAL_ELSEWHERE}).*"
+    r"|\w{3,20} finale ?|(?:nota|puntuación|respuesta|resposta|resultado|veredicto) final ?",
+    _I,
+)
+_HEADS: Final = re.compile(r"[]:]| - ")
+# What a verdict stands under in other languages.
+_VERDICT_ELSEWHERE: Final = re.compile(
+    rf"(?:(?:{FINAL_ELSEWHERE})\w{{0,5}} ?)?(?:"
+    "判断|判定|结论|結論|答案|评分|評分|得分|评价|評価|裁决|结果|結果|回答|点数|판정|결론|평가|답변|점수"
+    "|urteil|antwort|bewertung|ergebnis|punktzahl|réponse|conclusion|résultat|veredicto|respuesta"
+    "|puntuación|resultado|resposta|pontuação|giudizio|risposta|punteggio|вердикт|ответ|оценка"
+    "|вывод|результат|відповідь|оцінка|النتيجة|الإجابة|الحكم|الجواب|التقييم|คำตอบ|ผลลัพธ์|คะแนน"
+    "|निर्णय|उत्तर|פסק|תשובה|cevap|karar|puan)(?: final[ea]?)?",
+    _I,
+)
+_SAYS_OVERALL: Final = re.compile(r"(?:my |the )?overall ?", _I)
 _NOT_A_RATING: Final = re.compile(
     r"\b(?:number|count|confidence|issues?|errors?|step|paragraphs?|sentences?|total|words?"
     r"|length|item|question|point|example|criteri(?:on|a)|there|options?"
     r"|max(?:imum)?|min(?:imum)?|highest|lowest|possible|scale|range)\b",
     _I,
 )
+# "Grade 4", "Answer: no" without the colon.
+_NAMED: Final = re.compile(
+    rf"[^\w\n]{{0,3}}(?:(?:my|the|final) ){{0,2}}(?:{VERDICTS}|level) (?=\w)", _I
+)
 # "# Output (a)" and "Output (a):" are headings of a text about it.
 _HEADING: Final = re.compile(r"#|.*:$")
 _OPENING_ENDS: Final = re.compile(
-    r"[.!](?! ?\d|\w)| - |[,;:]? (?:because|since|as)(?!\w)|,(?= not )| over(?!\w)", _I
+    r"[.!](?! ?\d|\w)| - |[,;:]? (?:because|since|as)(?!\w)|,(?= not )| over(?!\w)"
+    r"|[ ,]{1,2}(?=\(?(?:slightly|clearly|strongly|narrowly|marginally|significantly|definitely"
+    r"|by far)(?: better)?\)?[.!]?$)",
+    _I,
+)
+# "YES or NO? YES", "PASS/FAIL: FAIL": the choice, and then what is chosen.
+_OFFER: Final = re.compile(r"(?P<labels>[^:?\n]{3,60})[:?] ?")
+# "On a scale of 1 to 5: 4"
+_ON_A_SCALE: Final = re.compile(
+    r"(?:on|in|using) (?:an?|the) (?:scale|range) ?(?:of|from)? ?"
+    r"(?P<lowest>[-+]?\d{1,9}(?:\.\d{1,3})?)(?: ?- ?| to )(?P<highest>[-+]?\d{1,9}(?:\.\d{1,3})?)"
+    r"(?![\w%])[,:]? ?",
+    _I,
 )
 _WORD_OPENING_ENDS: Final = re.compile(rf"{_OPENING_ENDS.pattern}|[,;:](?!\w)| \(", _I)
 # "Factual: no" denies the label that it begins with.
@@ -143,7 +190,7 @@ _DENIED_AT_ONCE: Final = re.compile(
     _I,
 )
 _ARTICLE: Final = re.compile(r"[a-z](?!\w)")
-_ITEM: Final = re.compile(r"^[- (]{0,3}([^\s.:)]{1,12})(?:[).:]| -)", re.MULTILINE)
+_ITEM: Final = re.compile(r"(?:^|[.;] )[- (]{0,3}([^\s.:)]{1,12})(?:[).:]| -)", re.MULTILINE)
 # A number may be the verdict: which one is ambiguous.
 _FIRST_ITEM: Final = re.compile(r"[^\w\n]{0,3}1[.)] +\S")
 # In "1. B 2. A" the last label is an item of a list, and no sentence.
@@ -171,7 +218,41 @@ _CONCLUDES: Final = re.compile(
     r"|for (?:these|this) reasons?|(?:i|we)(?: have)? (?:conclude|determine|decide)d?)\b|^so\b",
     _I,
 )
-_SO: Final = re.compile(r"(?<!\w)(?:so|therefore|thus|hence),? ", _I)
+_SO: Final = re.compile(
+    r"(?<!\w)(?:so|therefore|thus|hence|in conclusion|to conclude|overall|ultimately|in the end)"
+    r"[,:]? ",
+    _I,
+)
+# "I would rate this 4 out of 5", "I give the summary a 3"
+_RATES: Final = re.compile(
+    r"\b(?:i|we)(?:'d|'ll|'m|'ve| would| will| am| are| have)?(?: \w{1,12}ly)?"
+    r" (?:rat(?:e|ed|ing)|scor(?:e|ed|ing)|grad(?:e|ed|ing)|gave|giv(?:e|en|ing)|assign(?:ed|ing)?"
+    r"|award(?:ed|ing)?|say|go with)(?!\w)",
+    _I,
+)
+_RATING: Final = (
+    " rat",
+    " scor",
+    " grad",
+    " gave ",
+    " giv",
+    " assign",
+    " award",
+    " say ",
+    " go with ",
+)
+_LONGEST_RATED: Final = 160
+_RATING_ENDS: Final = re.compile(r"\n|[.!?](?= |$|\n)|;| (?:because|since)(?!\w)", _I)
+_AND_TO: Final = re.compile(r" (?:and|to(?! ?[-+\d])) ")
+_A_NUMBER: Final = re.compile(r"(?<![\w.,/<>=~+-])(?<![<>=~] )[\[(]{0,2}(?=[-+]?\d)")
+# "at least 3" and "higher than 3" are no rating, and "between 3 and 4" is not one.
+_HEDGES: Final = re.compile(
+    r"(?:least|most|than|below|above|under|over|between|up to|around|about|nearly|almost|roughly"
+    r"|or|and|only|out of)(?: an?)? $",
+    _I,
+)
+# "a 4 if it had sources", "between 3 and 4"
+_NO_RATING: Final = re.compile(r"[ ,(]{1,2}(?:if|unless|were|had|provided|between)(?!\w)", _I)
 _ASPECT: Final = re.compile(
     r"\b(?:in terms of|regarding|with (?:respect|regards?) to|when it comes to|as far as|as for)\b",
     _I,
@@ -184,24 +265,6 @@ _BEFORE_LETTER: Final = re.compile(
     r"|therefore|thus|hence|then|however|because|although|though|since|\w{1,20}ly))$",
     _I,
 )
-_ABSTAINS: Final = re.compile(
-    r"\b(?:(?:i|we) (?:cannot|can't|can not|could not|couldn't|am unable to|am not able to"
-    r"|are unable to)|i'm (?:unable|not able) to|it is (?:impossible|not possible) to|unable to)"
-    r"(?: (?:fairly|reliably|really|properly|make an?|reach an?|objectively|possibly)){0,3}"
-    r" (?:judge|decide|determine|choose|say|tell|compare|judge?ment|decision|determination"
-    r"|verdict)\b"
-    r"|\bi (?:must |will |would |have to |choose to )?abstain\b"
-    r"|\b(?:insufficient|not enough) (?:information|context|evidence) (?:to|for)\b",
-    _I,
-)
-_REFUSES: Final = re.compile(
-    r"\b(?:(?:i'm|i am) (?:very |so |really )?sorry|my apologies|i apologi[sz]e|sorry, (?:but )?i"
-    r"|as an ai|as a (?:large )?language model"
-    r"|i (?:can't|cannot|can not|won't|will not|am unable to|am not able to|must decline|decline)"
-    r"|i'm (?:unable|not able)|against my (?:programming|guidelines|principles))(?!\w)",
-    _I,
-)
-
 
 # The beginning of a sentence, or of the rest of a line, and its text.
 _Sentence: TypeAlias = tuple[int, str]
@@ -211,6 +274,7 @@ def informal(text: str, labels: Labels) -> Iterator[Statement]:
     """The verdicts that the words of ``text`` state."""
     said = _sentences(text)
     yield from _after_a_key(text, labels)
+    yield from _rated(text, labels)
     yield from _under_a_heading(text, labels)
     yield from _alone(said, labels)
     yield from _opening(text, labels)
@@ -241,6 +305,8 @@ def _after_a_key(text: str, labels: Labels) -> Iterator[Statement]:
         before, final = _FINAL.subn("", before)
         if _NOT_THE_VERDICT.search(before) or _OFFERED.search(before) or _doubted(before):
             continue
+        if labels.numbers and _EXTREME.search(before + found[0]):
+            continue
         if found.re is _MARK:
             yield Statement(found.start(), Weight.FINAL if final else Weight.VERDICT, outcome)
         elif not _ARTICLE.match(text, found.end()):
@@ -249,6 +315,8 @@ def _after_a_key(text: str, labels: Labels) -> Iterator[Statement]:
 
 def _value_begins(labels: Labels, text: str, place: int) -> int:
     """Where the value begins that a mark before ``place`` announces: a number with its sign."""
+    if labels.numbers and not labels.signed and text.startswith("+", place):
+        return place + 1
     if not text[place : place + 1].isdigit():
         return place
     # In "Score:-2" it is a dash, unless labels are below zero.
@@ -267,18 +335,68 @@ def _marks(text: str, lower: str) -> Iterator[re.Match[str]]:
             end = mark.end()
 
 
+def _rated(text: str, labels: Labels) -> Iterator[Statement]:
+    """Sentences such as "I would rate this 4 out of 5" and "I give the summary a 3"."""
+    lower = text.lower() if labels.numbers else ""
+    for verb in _RATES.finditer(text) if any(start in lower for start in _RATING) else ():
+        before = re.split(r"[.!?\n]", text[max(0, verb.start() - _WINDOW) : verb.start()])[-1]
+        rest = text[verb.end() : verb.end() + _LONGEST_RATED]
+        if end := _RATING_ENDS.search(rest):
+            if end[0] == "?":
+                continue
+            rest = rest[: end.start()]
+        scale = _scale_in(before + rest)
+        rest = _AND_TO.sub(", ", _ON_A_SCALE.sub("", rest))
+        ratings = [
+            outcome
+            for number in _A_NUMBER.finditer(rest)
+            if not _HEDGES.search(rest[: number.start()])
+            and (outcome := _value_at(labels, rest, number.end())) is not None
+        ]
+        if not ratings or _doubted(before) or _NO_RATING.search(rest):
+            continue
+        outcome = agreed(ratings)
+        if isinstance(outcome, Verdict) and scale is not None and scale != max(labels.numbers):
+            outcome = Unparsed(f"out of range: {outcome.value} out of {scale:g}")
+        yield Statement(verb.start(), Weight.OPINION, outcome)
+
+
+def _scale_in(text: str) -> float | None:
+    """The upper end of the scale that ``text`` names."""
+    scale = _ON_A_SCALE.search(text)
+    return max(float(scale["lowest"]), float(scale["highest"])) if scale else None
+
+
 def _under_a_heading(text: str, labels: Labels) -> Iterator[Statement]:
     """Whole lines such as "Coherence: 4"."""
     start = 0
-    for line in text.split("\n") if ":" in text else ():
-        may_be = len(line) <= _LONGEST_HEADED and ":" in line
-        if may_be and (found := _HEADED.fullmatch(line)):
-            outcome, key = labels.read(found["value"]), found["key"]
-            if outcome is None or _NOT_A_RATING.search(key):
-                pass
-            elif labels.read(key) is None and labels.read(found["head"]) is None:
-                yield Statement(start, Weight.OPINION, outcome)
+    for line in text.split("\n"):
+        heading = _HEADED.match(line) if _HEADS.search(line) else None
+        outcome = _headed(line, heading, labels) if heading else None
+        if heading and outcome and not declines(text, start + len(line)):
+            yield Statement(start, _weight_under(heading["key"]), outcome)
         start += len(line) + 1
+
+
+def _headed(line: str, heading: re.Match[str], labels: Labels) -> ParseOutcome | None:
+    """The label under a heading that is none itself, and does not describe the scale."""
+    key = heading["key"]
+    if _NOT_A_RATING.search(key) or (labels.numbers and _OF_THE_SCALE.search(key)):
+        return None
+    if labels.read(key) is not None or labels.read(heading["head"]) is not None:
+        return None
+    if _VERDICT_ELSEWHERE.fullmatch(key.rstrip()):
+        return _value_at(labels, line, heading.start("value"))
+    whole = heading.end() == len(line) and not heading["dash"]
+    return labels.read(heading["value"]) if whole else None
+
+
+def _weight_under(key: str) -> Weight:
+    """How much a heading says that what is under it is the verdict."""
+    if _SAYS_FINAL.fullmatch(key):
+        return Weight.FINAL
+    verdict = _SAYS_OVERALL.fullmatch(key) or _VERDICT_ELSEWHERE.fullmatch(key.rstrip())
+    return Weight.VERDICT if verdict else Weight.OPINION
 
 
 def _alone(said: Sequence[_Sentence], labels: Labels) -> Iterator[Statement]:
@@ -290,19 +408,30 @@ def _alone(said: Sequence[_Sentence], labels: Labels) -> Iterator[Statement]:
 
 
 def _label_alone(said: Sequence[_Sentence], number: int, labels: Labels) -> ParseOutcome | None:
-    """The label that a sentence consists of, unless it answers a question."""
-    sentence = said[number][1]
-    if len(sentence) > _LONGEST_ALONE or (number and said[number - 1][1].endswith("?")):
+    """The label that a sentence consists of, unless it answers a question or comes with a refusal.
+
+    In the last sentence it may be named: "Grade 4".
+    """
+    sentence, last = said[number][1], number == len(said) - 1
+    before = said[number - 1][1] if number else ""
+    if len(sentence) > _LONGEST_ALONE or before.endswith("?"):
         return None
-    if number and said[number - 1][1].endswith(" 2."):
-        before = " ".join(one for _, one in said[max(0, number - _LIST_WINDOW) : number])
-        if _LISTED.search(before[-_SUBJECT_WINDOW:]):
+    if before.endswith(" 2."):
+        list_before = " ".join(text for _, text in said[max(0, number - _LIST_WINDOW) : number])
+        if _LISTED.search(list_before[-_SUBJECT_WINDOW:]):
             return None
     outcome = labels.read_several(sentence)
-    if outcome is None or number == len(said) - 1 or not _HEADING.match(sentence):
+    if outcome is None and last and (named := _NAMED.match(sentence)):
+        outcome = labels.read(sentence[named.end() :])
+    if outcome is None or (before and declines(before)):
+        return None
+    if last:
         return outcome
+    after = said[number + 1][1]
+    if declines(after):
+        return None
     # With nothing between it and the next label both were only listed.
-    return outcome if labels.read_several(said[number + 1][1]) else None
+    return outcome if not _HEADING.match(sentence) or labels.read_several(after) else None
 
 
 def _opening(text: str, labels: Labels) -> Iterator[Statement]:
@@ -310,29 +439,39 @@ def _opening(text: str, labels: Labels) -> Iterator[Statement]:
     if _FIRST_ITEM.match(text) or _DENIED_AT_ONCE.match(text):
         return
     ends = _OPENING_ENDS if labels.slots else _WORD_OPENING_ENDS
-    outcome = _value_at(labels, text.partition("\n")[0], 0, ends)
-    if outcome is not None and not _ARTICLE.match(text):
+    scale = _ON_A_SCALE.match(text) if labels.numbers else None
+    if scale is not None and _scale_in(scale[0]) != max(labels.numbers):
+        return
+    line = text.partition("\n")[0]
+    outcome = _value_at(labels, line, scale.end()) if scale else _value_at(labels, line, 0, ends)
+    declined = labels.read_several(line) is not None and declines(text, len(line))
+    if outcome is not None and not declined and not _ARTICLE.match(text):
         items = {labels.read(item) for item in _ITEM.findall(text)} - {None}
         if len(items) < 2:
             yield Statement(0, Weight.VERDICT, outcome)
 
 
 def _closing(said: Sequence[_Sentence], labels: Labels) -> Iterator[Statement]:
-    """A last sentence that ends in its verdict: "The date differs, so no"."""
-    start, sentence = said[-1] if said and not labels.slots else (0, "")
-    for found in _SO.finditer(sentence, max(0, len(sentence) - _LONGEST_VALUE)):
-        outcome = labels.read(sentence[found.end() :])
-        if outcome is not None and not _doubted(sentence[: found.start()]):
-            yield Statement(start + found.end(), Weight.VERDICT, outcome)
+    """A last sentence that ends in its verdict: "The date differs, so no", "So: B"."""
+    start, sentence = said[-1] if said else (0, "")
+    for so in _SO.finditer(sentence, max(0, len(sentence) - _LONGEST_VALUE)):
+        before, value = sentence[: so.start()], sentence[so.end() :]
+        # "Therefore, Output (a)" may go on "is worse".
+        if labels.candidates and not (value.endswith(".") or so[0].endswith(": ")):
+            continue
+        outcome = None if _ARTICLE.match(value) else labels.read(value)
+        if outcome is not None and not _doubted(before) and not declines(before):
+            yield Statement(start + so.end(), Weight.VERDICT, outcome)
 
 
 def _prose(text: str, said: Sequence[_Sentence], labels: Labels) -> Iterator[Statement]:
     """The statements about labels in the sentences of ``text``."""
     # A match in a sentence is also a match in the text; most sentences have none.
-    for number, (start, sentence) in enumerate(said if _stating(labels).search(text) else ()):
+    stating = [pattern for pattern in _stating(labels) if pattern.search(text)]
+    for number, (start, sentence) in enumerate(said if stating else ()):
         if sentence.endswith("?"):
             continue
-        for place, before, outcome in _said_in(sentence, labels):
+        for place, before, outcome in _said_in(sentence, labels, stating):
             if _doubted(before) or _ASPECT.search(before):
                 continue
             if labels.numbers and _EXTREME.search(before):
@@ -343,20 +482,28 @@ def _prose(text: str, said: Sequence[_Sentence], labels: Labels) -> Iterator[Sta
             yield Statement(start + place, weight, outcome)
 
 
-def _stating(labels: Labels) -> re.Pattern[str]:
+def _stating(labels: Labels) -> Iterator[re.Pattern[str]]:
     """The words between a label and the statement about it, or before a label."""
-    return _IS_BETTER if labels.slots else _IS
+    if labels.candidates:
+        yield _IS_BETTER
+    if not labels.slots:
+        yield _IS
 
 
-def _said_in(text: str, labels: Labels) -> Iterator[tuple[int, str, ParseOutcome]]:
+def _said_in(
+    text: str, labels: Labels, stating: Sequence[re.Pattern[str]]
+) -> Iterator[tuple[int, str, ParseOutcome]]:
     """Position of a statement in a sentence, the words before it, and its content."""
-    for found in _stating(labels).finditer(text):
+    for found in chain.from_iterable(pattern.finditer(text) for pattern in stating):
         place = found.start()
         before = text[max(0, place - _SUBJECT_WINDOW) : place]
-        if not labels.slots:
+        if found.re is _IS:
             # "somewhat" may belong to the label.
             outcome = _value_at(labels, text, found.start("adverbs") + 1)
             outcome = outcome or _value_at(labels, text, found.end())
+            scale = _scale_in(before) if labels.numbers and outcome else None
+            if scale is not None and scale != max(labels.numbers):
+                continue
         elif _IN_PART.match(text, found.end()):
             continue
         else:
@@ -382,32 +529,47 @@ def _subject(before: str, labels: Labels) -> tuple[str, ParseOutcome | None]:
 def _value_at(
     labels: Labels, text: str, place: int, ends: re.Pattern[str] = _ENDS
 ) -> ParseOutcome | None:
-    """The label, or labels in a row, at ``place`` of the text."""
+    """The label, or labels in a row, at ``place`` of the text; none before a refusal."""
     piece = text[place : place + _LONGEST_VALUE]
     if not labels.may_begin(piece, end=False):
         return None
+    offer = _OFFER.match(piece)
+    choice = labels.read_several(offer["labels"]) if offer else None
+    if offer and isinstance(choice, Unparsed) and choice.reason.startswith("several"):
+        return _value_at(labels, piece, offer.end())
     for number, end in enumerate(ends.finditer(piece)):
         value = piece[: end.start()]
         outcome = labels.read_several(value) if _VALUE.fullmatch(value) else None
         if outcome is not None:
-            another = _ANOTHER.match(piece, end.start())
-            if labels.numbers:
-                if (scale := _another_scale(labels, piece, end.start())) is not None:
-                    return Unparsed(f"out of range: {value.strip().removeprefix('- ')} {scale}")
-                if calculated := _CALCULATED.match(piece, end.start()):
-                    result = calculated["result"]
-                    return agreed(
-                        [outcome, labels.read(result) or Unparsed(f"out of range: {result}")]
-                    )
-                another = another or _RANGE.match(piece, end.start())
-            corrected = _CORRECTED.match(piece, end.start())
-            if corrected and (meant := _value_at(labels, piece, corrected.end())):
-                return agreed([outcome, meant])
-            more = another and _value_at(labels, piece, another.end())
-            return agreed([outcome, more]) if more else outcome
+            return (
+                None
+                if declines(piece, end.start())
+                else _with_the_rest(labels, piece, end.start(), outcome)
+            )
         if number == _MOST_ENDS:
             break
     return None
+
+
+def _with_the_rest(labels: Labels, piece: str, end: int, outcome: ParseOutcome) -> ParseOutcome:
+    """The outcome of the value of a piece up to ``end``, and of what goes on with it.
+
+    That is another label, the scale of a number, a calculation or a correction.
+    """
+    another = _ANOTHER.match(piece, end)
+    if labels.numbers:
+        if (scale := _another_scale(labels, piece, end)) is not None:
+            return Unparsed(f"out of range: {piece[:end].strip().removeprefix('- ')} {scale}")
+        if calculated := _CALCULATED.match(piece, end):
+            result = calculated["result"]
+            result_read = labels.read(result) or Unparsed(f"out of range: {result}")
+            return agreed([outcome, result_read])
+        another = another or _RANGE.match(piece, end)
+    corrected = _CORRECTED.match(piece, end)
+    if corrected and (meant := _value_at(labels, piece, corrected.end())):
+        return agreed([outcome, meant])
+    more = another and _value_at(labels, piece, another.end())
+    return agreed([outcome, more]) if more else outcome
 
 
 def _another_scale(labels: Labels, piece: str, place: int) -> str | None:
@@ -422,13 +584,3 @@ def _doubted(before: str) -> bool:
     """Whether the words before a statement deny it, ask for it or make it a condition."""
     clause = _CLAUSE_ENDS.split(before)[-1]
     return bool(_DOUBT.search(clause) or _FAR_DOUBT.search(before))
-
-
-def abstains(text: str) -> bool:
-    """Whether ``text`` says that it cannot be judged."""
-    return _ABSTAINS.search(text) is not None
-
-
-def refuses(text: str) -> bool:
-    """Whether ``text`` declines to answer at all."""
-    return _REFUSES.search(text) is not None

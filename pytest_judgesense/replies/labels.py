@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, TypeAlias
 
-from pytest_judgesense.replies.text import is_block_name
+from pytest_judgesense.replies.text import in_ascii_signs, is_block_name, symbols_of
 from pytest_judgesense.suites.space import DecisionSpace
 from pytest_judgesense.trial import ABSTAIN, TIE, Unparsed, Verdict
 
@@ -26,9 +26,9 @@ _NOUNS: Final = (
 )
 NOUN: Final = f"(?:{_NOUNS})"
 _TIES: Final = (
-    "tie", "tied", "it is a tie", "it's a tie", "draw", "a draw", "a tie", "equal", "both",
+    "tie", "tied", "it is a tie", "it's a tie", "draw", "a draw", "a tie", "equal",
     "both equal", "equally good", "equally bad", "both equally good", "both are equally good",
-    "both are equally bad", "both are equal", "both are good", "both are bad", "neither",
+    "both are equally bad", "both are equal", "both are good", "both are bad",
     "neither is better", "no preference", "no difference", "same", "the same", "both the same",
     "equivalent", "they are equal", "they are equally good",
 )  # fmt: skip
@@ -51,12 +51,16 @@ _PERCENT: Final = 100
 _MOST_SHOWN: Final = 5
 # Around the number of "[[4]]/5" and "**4**/5".
 _AFTER_NUMBER: Final = re.compile(r"[\])*]")
-_OF_NO_NUMBER: Final = r"[^\w<>~+?\u2264\u2265\xb1-]*"
+_OF_NO_NUMBER: Final = r"[^\w<>~+?\u2264\u2265\u2260\xac\xb1\xd7\xf7\u221a-]*"
+# What is counted, where it follows a grade.
+_UNITS: Final = (
+    "stars?|points?|marks?|[Pp]unkte?n?|puntos?|pontos?|étoiles?|балл(?:а|ов)?|分|点|點|점|星"
+)
 _NUMBER: Final = re.compile(
     rf"{_OF_NO_NUMBER}(?P<dash>- )?{_OF_NO_NUMBER}"
     r"(?P<shown>(?P<n>[-+]?\d{1,9}(?:\.\d{1,9})?)"
     r"(?:[\])*]{0,3}(?: ?/ ?| out of )(?P<of>\d{1,9})(?:\.0)?)?)"
-    r"(?P<percent> ?%)?(?: (?:stars?|points?))?[^\w%+?-]*"
+    rf"(?P<percent> ?%)?(?: ?(?:{_UNITS}))?[^\w%+?-]*"
 )
 # A label whose value counts, and not its spelling: "1" for 1.0.
 _NUMBER_LABEL: Final = re.compile(r"-?\d{1,9}(?:\.\d{1,9})?")
@@ -74,12 +78,12 @@ _SEPARATOR: Final = re.compile(
 _SEPARATING: Final = frozenset({"or", "and", "to", "vs", "versus"})
 _NOUN_PHRASE: Final = re.compile(rf"(?:the )?{NOUN} ?[(\[\"'*]*(\w)(?:[)\]\"'*]|'s {NOUN})*")
 
-_OPENERS: Final = " \n\t*_`\"'.,;:(){}[]<>|/\\$#•·=✓✅☑❌✗"
-_CLOSERS: Final = " \n\t*_`\"'.,;:!(){}[]<>|/\\$#•=✅🏆🥇🎉"
+_OPENERS: Final = " \n\t*_`\"'.,;:(){}[]<>|/\\$#="
+_CLOSERS: Final = f"{_OPENERS}!"
 _AROUND: Final = f"{_OPENERS}{_CLOSERS}-+"
 # "{a}": a placeholder of a prompt.
 _PLACEHOLDER: Final = re.compile(r"(?<!\w)\{[a-z]\}")
-_BULLET: Final = re.compile(r"[-+•](?: |(?=\*\*))")
+_BULLET: Final = re.compile(r"[-+](?: |(?=\*\*))")
 _FENCE: Final = re.compile(r"```\w{0,12}\n?")
 _TAGGED: Final = re.compile(r"<(\w{1,20})>([^<>]{1,200})</\1>")
 _BOXED: Final = re.compile(r"\\boxed ?\{([^{}]{1,200})\}")
@@ -104,6 +108,8 @@ class Labels:
         blocks: those that look like the name of a block of the prompt, such as "model_a".
         numbers: the labels by their value, if all labels are numbers; else empty.
         slots: the two labels of a pairwise space, else empty.
+        candidates: whether labels name what is compared: slots, or letters from A on.
+        symbols: those that are part of a label or a name; all others are decoration.
         openings: the first words of texts that name a verdict, except numbers, and what may follow
             each of them.
         most_words: maximum number of words of such a text, without the punctuation around it.
@@ -115,6 +121,8 @@ class Labels:
     blocks: frozenset[str]
     numbers: Mapping[float, str]
     slots: tuple[str, ...]
+    candidates: bool
+    symbols: frozenset[str]
     openings: Mapping[str, set[str]]
     most_words: int
 
@@ -159,7 +167,19 @@ class Labels:
         value = self.phrases.get(phrase)
         if value is None and self.letters and (noun := _NOUN_PHRASE.fullmatch(phrase)):
             value = self.letters.get(noun[1])
+        if value is None and any(symbol in core for symbol in self.symbols):
+            return self._beside_symbols(core)
         return self._compared(core) if value is None else Verdict(value)
+
+    def _beside_symbols(self, core: str) -> ParseOutcome | None:
+        """The outcome of a label beside symbols that are names of labels."""
+        symbols = [self.phrases.get(sign) for sign in core if sign in self.symbols]
+        beside = "".join(sign for sign in core if sign not in self.symbols)
+        named = [Verdict(value) for value in symbols if value is not None]
+        label = self._read(beside) if beside.strip(_AROUND) else None
+        if len(named) < len(symbols) or (label is None and beside.strip(_AROUND)):
+            return None
+        return agreed([*named, label] if label else named)
 
     def read_several(self, text: str) -> ParseOutcome | None:
         """The outcome of a ``text`` of one label, or of only different labels."""
@@ -230,7 +250,8 @@ def _peeled(text: str) -> str:
         text = whole[whole.re.groups] if whole else text
         text = _BULLET.sub("", text, count=1) if _BULLET.match(text) else text
         if "\\boxed" not in text:
-            text = text.lstrip(_OPENERS).rstrip(_CLOSERS)
+            # A dash between blanks parted a symbol from the label.
+            text = text.lstrip(_OPENERS).rstrip(_CLOSERS).removesuffix(" -")
         if text == before:
             return text
 
@@ -254,12 +275,13 @@ def _built(
     names: tuple[tuple[str, tuple[str, ...]], ...],
 ) -> Labels:
     written = (*labels, *(phrase for _, phrases in names for phrase in phrases))
+    symbols = frozenset(symbol for phrase in written for symbol in symbols_of(phrase))
     spoken: dict[str, str] = {}
     for label in labels:
-        spoken.setdefault(_normal(label), label)
+        spoken.setdefault(_normal(in_ascii_signs(label, symbols)), label)
     for value, phrases in sorted(names):  # independent of the order of the suite's table
         for phrase in phrases:
-            spoken.setdefault(_normal(phrase), value)
+            spoken.setdefault(_normal(in_ascii_signs(phrase, symbols)), value)
     numeric = all(map(_NUMBER_LABEL.fullmatch, labels))
     numbers = {float(n): n for n in labels} if numeric else {}
     numbers = numbers if len(numbers) == len(labels) else {}
@@ -286,6 +308,8 @@ def _built(
         blocks=frozenset(one.casefold() for one in written if is_block_name(one)),
         numbers=numbers,
         slots=labels if pairwise else (),
+        candidates=pairwise or "a" in letters,
+        symbols=symbols,
         openings=openings,
         most_words=max(
             _LONGEST_NUMBER if numbers else _LONGEST_NOUN_PHRASE,

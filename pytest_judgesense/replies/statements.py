@@ -7,11 +7,36 @@ verdicts, or a lighter statement after the last of them contradicts it, the repl
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from enum import IntEnum
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from pytest_judgesense.replies.labels import ParseOutcome, agreed
+
+# Words that a verdict stands under, or after.
+VERDICTS: Final = (
+    "verdict|answer|winner|decision|choice|judge?ment|rating|score|grade|label|result|preference"
+    "|conclusion|selection|vote|classification|assessment|correction"
+)
+FINAL: Final = "final|overall|definitive|ultimate"
+# How headings in other languages begin that announce the last word.
+FINAL_ELSEWHERE: Final = (
+    "最终|最終|최종|endgültig|définiti|definitiv|definitief|окончательн|итогов|نهائي|الحكم النهائي"
+)
+_ANNOUNCES_FINAL: Final = re.compile(
+    rf"(?:\b(?:{FINAL})"
+    rf"(?:,? (?:\w{{1,12}},? ){{0,2}}(?:{VERDICTS})|(?= ?[:=\n]))"
+    rf"|(?:{FINAL_ELSEWHERE})[\w ]{{0,24}}(?= ?[:\n]))(?: ?\([^()\n]{{0,40}}\))?"
+    r"(?: (?:is|would be)(?: (?:therefore|thus|hence|then|clearly|simply))?)?[^\w.!?]{0,8}$",
+    re.IGNORECASE,
+)
+_LONGEST_ANNOUNCEMENT: Final = 80
+
+
+def announces_final(text: str) -> bool:
+    """Whether the last word follows ``text``, because it ends as "My final verdict is: " does."""
+    return _ANNOUNCES_FINAL.search(text[-_LONGEST_ANNOUNCEMENT:]) is not None
 
 
 class Weight(IntEnum):

@@ -8,14 +8,48 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Container
+from functools import lru_cache
 from itertools import chain, groupby, islice
 from typing import Final
 
-_SPELLINGS: Final = str.maketrans(
-    "‘’‛“”„«»‐‑‒–−→⇒≫≪≈【】",
-    '\'\'\'"""""-----::><=[]',
-    "\u200b\u200c\u200d\u2060\ufeff\ufe0f\x00",
-) | dict.fromkeys(map(ord, "—―"), " - ")  # these part clauses
+# What is neither ASCII nor a letter, a digit or a blank: punctuation, symbols and combining marks.
+_SIGN: Final = re.compile(r"[^\w\s\x00-\x7f]")
+_SPELLINGS: Final = {
+    **dict.fromkeys("‘’‛‚´′", "'"),
+    **dict.fromkeys("—―", " - "),  # these part clauses
+    "∶": ":", "\u2212": "-", "≫": ">", "≪": "<", "≈": "=", "【": "[", "】": "]",
+}  # fmt: skip
+# Parts of the names of signs, and what such a sign is spelled as: the first that holds.
+_BY_NAME: Final = (
+    ("DECIMAL SEPARATOR", "."),
+    ("THOUSANDS SEPARATOR", ","),
+    ("QUESTION", "? "),
+    ("INTERROBANG", "? "),
+    ("INVERTED EXCLAMATION", " "),
+    ("EXCLAMATION", "! "),
+    ("SEMICOLON", "; "),
+    ("COLON", ": "),
+    ("COMMA", ", "),
+    ("PERCENT", "%"),
+    ("PER MILLE", "%"),
+    ("PER TEN", "%"),
+    ("IDEOGRAPHIC FULL STOP", ". "),
+    ("FULLWIDTH FULL STOP", "."),  # it is also a decimal point
+    *(
+        (name, ". ")
+        for name in ("FULL STOP", "DANDA", "SHAD", "SECTION", "KHAN", "PASUQ", "END OF")
+    ),
+)
+_BY_CATEGORY: Final = {"Pd": "-", "Ps": "(", "Pe": ")", "Pi": '"', "Pf": '"', "Cf": "", "Me": ""}
+# A box that was not ticked is before what was not chosen.
+_OPEN_BOX: Final = re.compile(r"\[ \] ?(?=[\w*\"'])|[☐□▢◻⬜]")
+_TICKED_BOX: Final = re.compile(r"\[[xX✓✔✅☑]\uFE0F?\] ?(?=[\w*\"'])")
+# The root and the multiplication sign, which stand for a check mark and a cross.
+_TICK: Final = re.compile(r"(?<!\d)(?<!\d )[√×](?! ?[\d(])")
+# What a cross, a thumb that points down, or a red circle is called.
+_REJECTING: Final = re.compile(
+    "CROSS MARK|BALLOT X|MULTIPLICATION|SALTIRE|CANCELLATION|THUMBS DOWN|LARGE RED|NO ENTRY"
+)
 _MARKS_IN_A_ROW: Final = 30
 _BLANKS: Final = re.compile(r"[^\S\n]+")
 _SPECIAL_TOKENS: Final = re.compile(r"<\|[^<>|\n]{1,40}\|>|</?s>|\[/?INST\]")
@@ -26,8 +60,9 @@ _TEXT_COMMAND: Final = re.compile(r"\\(?:text|textbf|mathrm|mathbf|textit)\{([^{
 _THINKING: Final = re.compile(
     r"(?:^[ \t\ufeff\u200b]*|(?<=>)[ \t]*)"
     r"(?P<open><(?:seed:)?(?:think|thinking|thought|reasoning|analysis|scratchpad)>|\[THINK\]"
-    r"|<\|START_THINKING\|>|<\|channel\|>(?:analysis|commentary)[^<\n]{0,80}<\|message\|>)"
+    r"|◁think▷|<\|START_THINKING\|>|<\|channel\|>(?:analysis|commentary)[^<\n]{0,80}<\|message\|>)"
     r"|</(?:seed:)?(?:think|thinking|thought|reasoning|analysis|scratchpad)>|\[/THINK\]"
+    r"|◁/think▷"
     r"|<\|END_THINKING\|>|<\|channel\|>final<\|message\|>",
     re.IGNORECASE | re.MULTILINE,
 )
@@ -35,6 +70,8 @@ _THINKING: Final = re.compile(
 # character, which makes the search fast.
 _QUOTES: Final = re.compile(r"'(?<!\w')|'(?!\w)")
 _QUOTES_AND_UNDERSCORES: Final = re.compile(rf"_(?<!\w_)_*|_(?<=[^\W_]_)_*(?!\w)|{_QUOTES.pattern}")
+# "I can't help", quoted, is what somebody else says.
+_QUOTED_SPEECH: Final = re.compile(r'"(?:I|We|As an|Sorry)(?!\w)[^"\n]{0,200}"')
 # Replaces removed parts that are not prose.
 UNREADABLE: Final = "\ufffc"
 # "<response_a>", "response_a": text under it may be a quotation of the judged text.
@@ -54,17 +91,67 @@ def _without_long_runs_of_marks(text: str) -> str:
     return "".join(chain.from_iterable(shortened))
 
 
-def tidy(text: str) -> str:
+@lru_cache(maxsize=4096)
+def _spelling(sign: str) -> str:
+    """The ASCII signs that mean what ``sign`` means; a symbol is decoration, and a blank.
+
+    Combining marks stay, for they belong to letters, and mathematical symbols, for they change
+    what a number says.
+    """
+    if sign in _SPELLINGS:
+        return _SPELLINGS[sign]
+    category, name = unicodedata.category(sign), unicodedata.name(sign, "")
+    if category == "Po":
+        for part, spelling in _BY_NAME:
+            if part in name:
+                return spelling
+    if category == "So" and "QUESTION MARK" in name:
+        return "? "
+    if "RIGHTWARDS" in name and "ARROW" in name:
+        return ":"
+    normal = unicodedata.normalize("NFKC", sign)
+    if normal != sign:
+        return normal if normal.isascii() else _SIGN.sub(lambda match: _spelling(match[0]), normal)
+    if category in ("Po", "So", "Sk"):
+        return " "
+    return "" if name.startswith("VARIATION SELECTOR") else _BY_CATEGORY.get(category, sign)
+
+
+def symbols_of(text: str) -> set[str]:
+    """The symbols in ``text``, which are decoration unless a label is spelled with them."""
+    return {sign for sign in _SIGN.findall(text) if unicodedata.category(sign) == "So"}
+
+
+def in_ascii_signs(text: str, kept: Container[str] = (), *, candidates: bool = False) -> str:
+    """``text`` in NFKC, with the signs of ASCII for those of any script; see `tidy`."""
+    if text.isascii():
+        return text
+
+    def spelled(match: re.Match[str]) -> str:
+        sign = match[0]
+        if sign in kept or sign == UNREADABLE:
+            return sign
+        rejects = candidates and _REJECTING.search(unicodedata.name(sign, ""))
+        return (
+            UNREADABLE if rejects else " " if _TICK.match(text, match.start()) else _spelling(sign)
+        )
+
+    text = _without_long_runs_of_marks(text)
+    return unicodedata.normalize("NFKC", _SIGN.sub(spelled, text))
+
+
+def tidy(text: str, kept: Container[str] = (), *, candidates: bool = False) -> str:
     r"""``text`` in one spelling.
 
-    NFKC (full-width letters become plain ones), straight quotes, hyphens for dashes, single
-    blanks, ``\n`` for line ends; special tokens of chat templates, quote marks at line starts and
-    struck-out text are removed.
+    NFKC (full-width letters become plain ones), the punctuation of any script as that of ASCII, no
+    symbols but those that are ``kept``, single blanks, ``\n`` for line ends; special tokens of chat
+    templates, quote marks at line starts and struck-out text are removed. An open tick box becomes
+    `UNREADABLE`, and so does a cross or its like where labels are ``candidates``: it rejects one.
     """
-    if not text.isascii():
-        text = unicodedata.normalize("NFKC", _without_long_runs_of_marks(text))
-    if not text.isascii() or "\x00" in text:
-        text = text.translate(_SPELLINGS)
+    if "[" in text or not text.isascii():
+        text = _TICKED_BOX.sub(" ", _OPEN_BOX.sub(UNREADABLE, text))
+    text = in_ascii_signs(text, kept, candidates=candidates)
+    text = text.replace("\x00", "")
     lines = text.splitlines()
     text = "\n".join([line.removeprefix(" ").removesuffix(" ") for line in lines])
     if not text.isascii() or any(blanks in text for blanks in ("  ", "\t", "\x1f")):
@@ -85,7 +172,7 @@ def without_thinking(text: str) -> tuple[str, bool]:
     goes. An opening tag counts only at the start of a line or right after another tag, for a
     judge may write about tags.
     """
-    if "<" not in text and "[" not in text:
+    if not any(mark in text for mark in "<[◁"):
         return text.strip(), False
     answer: list[str] = []
     position = 0
@@ -134,6 +221,8 @@ def without_markup(text: str, allowed: Container[str] = ()) -> str:
 
     Those in ``allowed`` (case folded) stay: they name candidates.
     """
+    if '"' in text:
+        text = _QUOTED_SPEECH.sub(UNREADABLE, text)
     if "_" in text:
         text = _BLOCK_NAME.sub(lambda m: m[0] if m[0].casefold() in allowed else UNREADABLE, text)
         text = _QUOTES_AND_UNDERSCORES.sub("", text)

@@ -136,6 +136,7 @@ class Head(NamedTuple):
     answers: bool
     recorded_at: str
     returns: bool = False
+    given_up: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +177,8 @@ class Exchange:
     def head(self) -> Head:
         """The parts that are used more often than its bodies."""
         at = sys.intern(self.recorded_at)  # many exchanges share a second
-        return Head(self.trial, self.call, self.answers, at, self.returns)
+        given_up = WAITED in self.response.headers
+        return Head(self.trial, self.call, self.answers, at, self.returns, given_up)
 
     @property
     def models(self) -> tuple[str, str] | None:

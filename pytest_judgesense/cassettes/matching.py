@@ -309,9 +309,9 @@ class Recordings:
         return lines[-1].head.call if lines else 0
 
     def complete(self, trial: str) -> bool:
-        """Whether the last exchange of ``trial`` is an answer."""
-        lines = self._lines.get(trial, [])
-        return bool(lines) and lines[-1].head.answers
+        """Whether the last exchange of ``trial`` is an answer; one that was given up is none."""
+        heads = (line.head for line in reversed(self._lines.get(trial, ())))
+        return next((head.answers for head in heads if not head.given_up), False)
 
     def _replies_to(self, trial: str, digest: str) -> list[Line]:
         """The answers to a request of a trial, in the order of the calls."""

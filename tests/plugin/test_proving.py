@@ -180,7 +180,8 @@ async def judge(number, template):
         async def one(model):
             reply = await client.post(URL, json={"model": model, "prompt": prompt})
             return reply.json()["text"]
-        tasks = [asyncio.create_task(one(model)) for model in ("slow", "fast")]
+        tasks = [asyncio.create_task(one(model)) for model in ("fast", "slow")]
+        await asyncio.sleep(0)
         done, late = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         for task in late:
             task.cancel()
@@ -239,6 +240,10 @@ def test_what_got_no_answer_is_recorded_and_got_none_again(
         unanswered = [line for line in lines(project) if line["response"]["status"] == 0]
         assert len(unanswered) == TRIALS
         assert all(first in line["response"]["headers"] for line in unanswered)
+    # A request that was given up makes no trial incomplete: nothing is asked, and paid, again.
+    asked = endpoint.asked.total()
+    record(project).assert_outcomes(passed=1)
+    assert endpoint.asked.total() == asked
     endpoint.close()
     replay(project).assert_outcomes(passed=1)
 
@@ -415,6 +420,9 @@ def test_an_answer_from_a_cache_on_disk_passes_by_the_same_return(
     assert "replay with fewer requests" in " ".join(result.stdout.str().split())
     endpoint.close()
     replay(project).assert_outcomes(passed=1)
+    before = lines(project)
+    record(project).assert_outcomes(passed=1)
+    assert lines(project) == before  # its exchanges stay the evidence
     (project.path / "cache.json").unlink()
     replay(project).assert_outcomes(passed=1)
 

@@ -50,6 +50,7 @@ from pytest_judgesense.cassettes.exchange import (
 from pytest_judgesense.cassettes.matching import Recordings, digest_of, normal_url, stale
 from pytest_judgesense.cassettes.offline import refuse_sockets
 from pytest_judgesense.cassettes.redaction import (
+    UNDECODED,
     Redactor,
     forms_in_lines,
     received,
@@ -116,7 +117,8 @@ class Cassette:
         self._journal = Journal(path) if mode == "record" else None
         lines = self._journal.take_lines() if self._journal else read_lines(path)
         self._recordings = Recordings(lines)
-        self._unread: set[str] = set()
+        # Why bodies were not recorded.
+        self._undecoded: set[str] = set()
         # For trials that were called again: the digests of their requests.
         self._renewed: dict[str, frozenset[str]] = {}
         # Credentials found in requests that are no longer in any line.
@@ -132,11 +134,7 @@ class Cassette:
         notices = [self._journal.notice] if self._journal and self._journal.notice else []
         if removed := self._redactor.removed:
             notices.append(f"removed from the recording: {', '.join(sorted(removed))}")
-        if self._unread:
-            notices.append(
-                f"bodies encoded as {', '.join(sorted(self._unread))} are stored undecoded, "
-                "and not scanned for secrets: install brotli or zstandard and record again"
-            )
+        notices += sorted(self._undecoded)
         return tuple(notices)
 
     @property
@@ -397,8 +395,8 @@ class Cassette:
             return response  # its trial was given up and has failed: this came too late
         if fault := scope.fault_of(response.status, response.body):
             response = replace(response, headers={**response.headers, FAULT: fault})
-        if encoding := response.headers.get("content-encoding"):
-            self._unread.add(encoding)
+        if response.headers.get(FAULT) == UNDECODED:
+            self._undecoded.add(str(response.body))
         exchange = Exchange(scope.trial, call.number, call.request, response, self._now())
         try:
             # Credentials shown by other requests meanwhile are removed from this line.
@@ -521,8 +519,30 @@ class InterceptedCall:
             BodyTooLarge: it is, and nothing is recorded.
         """
         pairs = _texts(headers)
-        response = received(status, pairs, data, self.scope.most_bytes)
-        self.cassette._redactor.credentials.learn(response_credentials(pairs), "response")
+        return self._record(pairs, received(status, pairs, data, self.scope.most_bytes))
+
+    def arrived(
+        self,
+        status: int,
+        headers: Iterable[tuple[Any, Any]],
+        data: bytes,
+        by_client: Callable[[bytes], bytes],
+        **how: Any,
+    ) -> RecordedResponse:
+        """Record the answer as a client gets it; see `received`. Returns it with its secrets.
+
+        Raises:
+            BodyTooLarge: it is, and nothing is recorded.
+        """
+        pairs, most = _texts(headers), self.scope.most_bytes
+        response = received(status, pairs, data, most, by_client, **how)
+        self._record(pairs, response)
+        return response
+
+    def _record(
+        self, headers: list[tuple[str, str]], response: RecordedResponse
+    ) -> RecordedResponse:
+        self.cassette._redactor.credentials.learn(response_credentials(headers), "response")
         return self.cassette._append(self, response)
 
     def unanswered(self, reason: str) -> None:

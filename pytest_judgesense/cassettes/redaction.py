@@ -27,7 +27,17 @@ from types import MappingProxyType
 from typing import Any, Final, NamedTuple, TypeVar
 from urllib.parse import quote, unquote, urlsplit, urlunsplit
 
-from pytest_judgesense.cassettes.bodies import MOST_BYTES, content_encoding, decoded
+from pytest_judgesense.cassettes.bodies import (
+    MOST_BYTES,
+    NotDecodable,
+    content_encoding,
+    decoded,
+    encoded,
+    encodings_in,
+    is_text,
+    missing_decoder,
+    opened,
+)
 from pytest_judgesense.cassettes.credentials import (
     SECRET_PARAMETERS,
     SHORTEST_SECRET,
@@ -38,6 +48,7 @@ from pytest_judgesense.cassettes.credentials import (
 )
 from pytest_judgesense.cassettes.eventstream import frames_of
 from pytest_judgesense.cassettes.exchange import (
+    FAULT,
     Exchange,
     RecordedResponse,
     as_body,
@@ -276,15 +287,49 @@ def without_secrets(value: Any, secrets: Mapping[str, str]) -> Any:
 
 
 def scrub_body(body: str | bytes, secrets: Mapping[str, str]) -> tuple[str | bytes, set[str]]:
-    """``body``, text or bytes, without secret fields and values; the names that were found."""
+    """``body``, text or bytes, without secret fields and values; the names that were found.
+
+    Bytes are searched as the text that they are, in UTF-16 or UTF-32, and unpacked if they are
+    compressed; then written again in the same form.
+
+    Raises:
+        BodyTooLarge: unpacked they are.
+    """
     body, in_frames = _without_secrets_in_frames(body, secrets)
-    if isinstance(body, bytes):
-        # Latin-1 maps every byte to one character and back.
-        as_latin = {name: as_bytes(value).decode("latin-1") for name, value in secrets.items()}
-        text, found = _scrub_text(body.decode("latin-1"), as_latin)
-        return text.encode("latin-1", "replace"), found | in_frames
-    text, found = _scrub_text(body, secrets)
-    return text, found | in_frames
+    clean: str | bytes
+    if isinstance(body, str) and "\0" not in body:
+        clean, found = _scrub_text(body, secrets)
+    else:
+        clean, found = _scrub_bytes(as_bytes(body), secrets)
+        clean = as_body(clean) if isinstance(body, str) else clean
+    return clean, found | in_frames
+
+
+def _scrub_bytes(data: bytes, secrets: Mapping[str, str]) -> tuple[bytes, set[str]]:
+    if (packed := opened(data)) is not None:
+        encoding, content = packed
+        inner, found = scrub_body(as_body(content), secrets)
+        return (encoded(as_bytes(inner), encoding) or b"") if found else data, found
+    if (wide := _wide_text(data)) is not None:
+        codec, text = wide
+        text, found = _scrub_text(text, secrets)
+        if found:
+            return text.encode(codec), found
+    # Latin-1 maps every byte to one character and back.
+    as_latin = {name: as_bytes(value).decode("latin-1") for name, value in secrets.items()}
+    text, found = _scrub_text(data.decode("latin-1"), as_latin)
+    return text.encode("latin-1", "replace"), found
+
+
+def _wide_text(data: bytes) -> tuple[str, str] | None:
+    """Encoding and text of bytes in UTF-16 or UTF-32; ``None`` if they are neither."""
+    codec = json.detect_encoding(data)
+    if not codec.startswith(("utf-16", "utf-32")):
+        return None
+    try:
+        return codec, data.decode(codec)
+    except UnicodeDecodeError:
+        return None
 
 
 def _without_secrets_in_frames(
@@ -733,21 +778,85 @@ def _forget_copies(token: dict[str, Any]) -> bool:
 # --- what is recorded -----------------------------------------------------------------------------
 
 
+# Added to the recorded headers: the encodings in which a client was given the body.
+ENCODED: Final = "judgesense-encoding"
+# And how many bytes of a body did not come that its length had announced.
+MISSING: Final = "judgesense-missing"
+_ENCODING: Final = "content-encoding"
+# The fault of a response with a body that nothing decodes.
+UNDECODED: Final = "a body that cannot be decoded"
+# No decoder takes what begins with it, nor is it text: clients fail at it as they did.
+_NO_CONTENT: Final = b"\xff"
+
+
 def received(
-    status: int, headers: Iterable[tuple[str, str]], data: bytes, most: int = MOST_BYTES
+    status: int,
+    headers: Iterable[tuple[str, str]],
+    data: bytes,
+    most: int = MOST_BYTES,
+    by_client: Callable[[bytes], bytes] | None = None,
+    *,
+    encoded_still: bool = False,
+    missing: int = 0,
 ) -> RecordedResponse:
-    """A response as it is recorded: allowed headers, content encoding undone where possible.
+    """A response as it is recorded: allowed headers, and the body without its content encoding.
+
+    The body is what the client makes of ``data``: ``by_client`` gives it, or raises. Without it
+    that is what `decoded` gives. A client that leaves the body encoded, or may do so
+    (``encoded_still``), is given it so again by `delivered`. What neither undoes is recorded as it
+    came if it is text, or shows how it is compressed, and else not at all: nobody could find a
+    secret in it. Of its announced length so many bytes were ``missing``.
 
     Raises:
         BodyTooLarge: the body has more than ``most`` bytes, as it came or decoded.
     """
     pairs = list(headers)
     encodings = content_encoding(pairs)
-    content = decoded(data, encodings, most)
     allowed = dict(allowed_headers(pairs))
-    if content is None:
-        content, allowed["content-encoding"] = data, encodings
+    if missing:
+        allowed[MISSING] = str(missing)
+    ours = theirs = None
+    reason = missing_decoder(encodings)
+    try:
+        ours = decoded(data, encodings, most, whole=by_client is as_it_came)
+    except NotDecodable as error:
+        reason = str(error)
+    if not encodings_in(encodings):
+        return RecordedResponse(status, MappingProxyType(allowed), as_body(data))
+    try:
+        theirs = ours if by_client is None else by_client(data)
+    except Exception as error:  # noqa: BLE001 - each client has its own
+        reason = f"{type(error).__name__}: {error}"
+    if theirs is not None and (theirs != data or by_client is None):
+        content = theirs
+        if encoded_still:
+            allowed[ENCODED] = encodings
+    elif theirs is not None and ours is not None and ours != data:
+        content, allowed[ENCODED] = ours, encodings
+    elif is_text(data) or opened(data):
+        content, allowed[_ENCODING] = data, encodings
+    else:
+        allowed |= {_ENCODING: encodings, FAULT: UNDECODED}
+        content = f"not recorded: the body cannot be decoded ({reason})".encode()
     return RecordedResponse(status, MappingProxyType(allowed), as_body(content))
+
+
+def as_it_came(data: bytes) -> bytes:
+    """``data``, for a client that decodes nothing: the code that uses it may."""
+    return data
+
+
+def delivered(response: RecordedResponse) -> tuple[bytes, dict[str, str]]:
+    """The body and the headers of a recorded response as its client gets them."""
+    content, headers = as_bytes(response.body), dict(response.headers)
+    encodings, missing = headers.pop(ENCODED, None), headers.pop(MISSING, None)
+    if encodings is not None and (given := encoded(content, encodings)) is not None:
+        content, headers[_ENCODING] = given, encodings
+    if headers.get(FAULT) == UNDECODED:
+        content = _NO_CONTENT + content
+    if missing is not None and missing.isdecimal():
+        headers["content-length"] = str(len(content) + int(missing[:18]))
+    return content, headers
 
 
 _T = TypeVar("_T")

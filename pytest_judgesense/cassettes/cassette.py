@@ -400,8 +400,12 @@ class Cassette:
         exchange = Exchange(scope.trial, call.number, call.request, response, self._now())
         try:
             # Credentials shown by other requests meanwhile are removed from this line.
+            known = self._redactor.credentials.values
+            clean = self._redactor.response(response)
             with self._writing:
-                exchange = replace(exchange, response=self._redactor.response(response))
+                if self._redactor.credentials.values is not known:
+                    clean = self._redactor.response(response)
+                exchange = replace(exchange, response=clean)
                 (exchange,) = self._without_shown([exchange])  # its request, from before
                 line = self._journal.append(exchange)
                 self._recordings.add(line)

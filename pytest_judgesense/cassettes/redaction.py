@@ -56,7 +56,7 @@ from pytest_judgesense.cassettes.exchange import (
     as_bytes,
     nodes,
 )
-from pytest_judgesense.cassettes.searching import Literals, clusters
+from pytest_judgesense.cassettes.searching import Literals, clusters, joined_places
 from pytest_judgesense.grouping import grouped
 from pytest_judgesense.limits import json_value
 
@@ -419,6 +419,7 @@ def same_but_for_secrets(recorded: str, asked: str) -> bool:
     return fits and left <= _LONGEST_HIDDEN * (len(parts) + 1)
 
 
+@lru_cache(maxsize=1024)
 def _placeholder(name: str) -> str:
     return f"[secret: {re.sub(r'[^A-Za-z0-9_ ,.-]', '-', name)}]"
 
@@ -459,7 +460,7 @@ def _spans_of_bytes(data: bytes, secrets: Mapping[str, str]) -> list[_Span]:
     merged: list[tuple[int, int, int, str]] = []
     for start, end, rank, name in sorted(set(found)):
         # The last that does not begin behind it; they do not overlap.
-        place = bisect_right(taken, (start, len(wide))) - 1
+        place = bisect_right(taken, (start, len(wide))) - 1 if taken else -1
         if place >= 0 and end <= taken[place][1]:
             continue
         if merged and start < merged[-1][1]:
@@ -468,7 +469,12 @@ def _spans_of_bytes(data: bytes, secrets: Mapping[str, str]) -> list[_Span]:
             merged.append((before[0], max(end, before[1]), *best))
         else:
             merged.append((start, end, rank, name))
-    return [(start, end, _NUMBER.sub("", name)) for start, end, _, name in merged]
+    return [(start, end, _without_number(name)) for start, end, _, name in merged]
+
+
+@lru_cache(maxsize=1024)
+def _without_number(name: str) -> str:
+    return _NUMBER.sub("", name)
 
 
 def _shaped(wide: str, places: Found) -> Iterator[tuple[int, int, int, str]]:
@@ -605,7 +611,7 @@ class _Known:
 
         def look(place: int, wide: str, first: int, last: int) -> None:
             for form, offset, name, rank in self._anchored[
-                wide[place : place + _ANCHOR].lower().encode("latin-1")
+                wide[place : place + _ANCHOR].encode("latin-1").lower()
             ]:
                 if form.may_stand(wide, place, offset):
                     around = _LONGEST_ESCAPE * (len(form.octets) + 4)
@@ -617,9 +623,8 @@ class _Known:
         # Where letters are written by escapes, an anchor may be. In lines of a few characters each
         # no anchor is whole.
         around = _LONGEST_ESCAPE * 8
-        escaped = clusters(places.of(_ESCAPED), 2 * around)
-        if places.line_ends * _SHORT_LINE > len(wide):
-            escaped = [(0, len(wide))]
+        both = joined_places(places.of(_ESCAPED), places.ends_of_short_lines(_SHORT_LINE))
+        escaped = clusters(both, 2 * around)
         pieces = [
             _unescaped(wide[max(0, first - around) : last + around]) for first, last in escaped
         ]
@@ -700,7 +705,7 @@ def _literals_of_hints() -> tuple[tuple[int, Sequence[bytes]], ...]:
 _RUN_OF_ESCAPES: Final = re.compile(
     r"%[0-9a-fA-F%]++|\\\\*+u[0-9a-fA-F]{4}(?:\\[0-9a-fA-Fu]++)*+"
     r"|\\\\*+x[0-9a-fA-F]{2}(?:\\[0-9a-fA-Fx]++)*+|\\\\*+u\{0*+[0-9a-fA-F]{1,6}\}"
-    r"|\\\\*+U[0-9a-fA-F]{8}|\\\\*+[0-3][0-7]{2}|&#0*+\d{1,7};|&#[xX]0*+[0-9a-fA-F]{1,6};"
+    r"|\\\\*+U[0-9a-fA-F]{8}|\\\\*+[0-3][0-7]{2}|&#0*+\d{1,7};(?:&#\d{1,7};)*+|&#[xX]0*+[0-9a-fA-F]{1,6};"
 )
 _TWICE: Final = re.compile(r"%(?:25)++(?=[0-9a-fA-F]{2})")
 _ESCAPE: Final = re.compile(r"\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2}))")
@@ -732,13 +737,11 @@ def _meant(match: re.Match[str]) -> str:
         if kind == "x":
             return octets.decode("latin-1")
         return _as_wide(octets.decode("utf-16-be", "surrogatepass"))
-    digits = escapes.lstrip("\\&#uU{").rstrip(";}")
-    if kind in "uU":
-        code = int(digits, 16)
-    elif kind == "#":
-        code = int(digits[1:], 16) if digits[0] in "xX" else int(digits)
-    else:
-        code = int(digits, 8)
+    if kind == "#" and escapes[2] not in "xX":
+        codes = map(int, escapes[2:-1].split(";&#"))
+        return _as_wide("".join(chr(code) for code in codes if code <= sys.maxunicode))
+    digits = escapes.lstrip("\\&#uUxX{").rstrip(";}")
+    code = int(digits, 16 if kind in "uU#" else 8)
     return _as_wide(chr(code)) if code <= sys.maxunicode else ""
 
 
@@ -783,8 +786,8 @@ class _Form:
     def may_stand(self, wide: str, place: int, offset: int) -> bool:
         """Whether the text goes on as the form does from ``offset`` on, up to an escape."""
         rest = self.wide[offset:]
-        behind = wide[place + _ANCHOR : place + _ANCHOR + 1]
-        if not self.any_case and behind not in (rest[_ANCHOR : _ANCHOR + 1], *_MAY_FOLLOW):
+        following, its = rest[_ANCHOR : _ANCHOR + 1], wide[place + _ANCHOR : place + _ANCHOR + 1]
+        if following and not self.any_case and its != following and its not in _MAY_FOLLOW:
             return False
         there = wide[place : place + len(rest)]
         if self.any_case:
@@ -839,7 +842,8 @@ def _written(character: str, slashes: str = r"\\+") -> str:
 def _forms(value: str) -> tuple[_Form, ...]:
     octets = value.encode("utf-8", "surrogatepass")
     forms = [_Form(value), _Form(octets.hex(), any_case=True)]
-    forms += [_Form(text) for text in {json.dumps(value)[1:-1], quote(value)} - {value}]
+    written = {json.dumps(value)[1:-1], quote(value), html.escape(value)}
+    forms += [_Form(text) for text in written - {value}]
     alphabet = "[A-Za-z0-9+/_-]"
     gap = r"(?:\\+[nr]|[\r\n])*"
     for shift in range(3):

@@ -10,12 +10,14 @@ others, "Teddy" in Hyperscan (https://github.com/intel/hyperscan).
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, Final, TypeAlias
+from typing import Final, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 Places: TypeAlias = npt.NDArray[np.intp]
+_Octets: TypeAlias = npt.NDArray[np.uint8]
+_Flags: TypeAlias = npt.NDArray[np.bool_]
 
 _WIDTH: Final = 4
 ANY: Final = bytes(range(256))
@@ -63,7 +65,7 @@ class Literals:
         left = bits != 0
         return Found(octets, first, places[left], bits[left])
 
-    def _mask(self, padded: bytes, number: int, size: int) -> Any:
+    def _mask(self, padded: bytes, number: int, size: int) -> _Octets:
         table = self._tables[number]
         return np.frombuffer(padded.translate(table), np.uint8)[number : size + number]
 
@@ -71,14 +73,15 @@ class Literals:
 class Found:
     """The places where literals may begin, in order."""
 
-    def __init__(self, octets: Any, first: Any, places: Places, bits: Any) -> None:
+    def __init__(self, octets: _Octets, first: _Octets, places: Places, bits: _Octets) -> None:
         self._octets, self._first = octets, first
         self._places, self._bits = places, bits
-        self._runs: Any = None
+        self._runs: _Octets | None = None
 
     def of(self, bits: int) -> Places:
         """The places of these groups."""
-        return self._places[(self._bits & bits) != 0]
+        places: Places = self._places[(self._bits & bits) != 0]
+        return places
 
     def beginning_with(self, places: Places, words: Sequence[bytes]) -> list[int]:
         """Those of ``places`` that begin with one of ``words``, of four bytes each."""
@@ -87,12 +90,13 @@ class Found:
         exact, octets = set(words), self._octets
         return [at for at in map(int, places) if octets[at : at + _WIDTH].tobytes() in exact]
 
-    def are(self, places: Places, among: bytes) -> Any:
+    def are(self, places: Places, among: bytes) -> _Flags:
         """Which of ``places`` have one of these bytes; of those outside of the data none has."""
         table = np.zeros(256, bool)
         table[list(among)] = True
         inside = (places >= 0) & (places < len(self._octets))
-        return inside & table[self._octets[np.where(inside, places, 0)]]
+        among_them: _Flags = inside & table[self._octets[np.where(inside, places, 0)]]
+        return among_them
 
     def with_pairs(self, places: Places, pairs: Iterable[bytes]) -> Places:
         """Those of ``places`` that begin with one of ``pairs``, of two bytes each."""
@@ -101,25 +105,29 @@ class Found:
         octets = self._octets
         return places[table[octets[places].astype(np.uint16) << np.uint16(8) | octets[places + 1]]]
 
-    @property
-    def line_ends(self) -> int:
-        """How many line ends there are, plain and escaped."""
+    def ends_of_short_lines(self, most: int) -> Places:
+        """The line ends, plain or escaped, with another one at most so many bytes behind."""
         octets = self._octets
-        escaped = (octets[:-1] == ord("\\")) & (octets[1:] == ord("n"))
-        return int(np.count_nonzero(octets == ord("\n")) + np.count_nonzero(escaped))
+        ends = octets == ord("\n")
+        ends[:-1] |= (octets[:-1] == ord("\\")) & (octets[1:] == ord("n"))
+        places = np.flatnonzero(ends)
+        apart = np.diff(places)
+        # Two bytes are an escaped end itself, and a blank line hides nothing.
+        return places[:-1][(apart > len("\\n")) & (apart <= most)]
 
     @property
     def has_runs(self) -> bool:
         """Whether there is any run."""
         return bool(self._all_runs().any())
 
-    def in_run(self, places: Places) -> Any:
+    def in_run(self, places: Places) -> _Flags:
         """At which of ``places`` a run, or the last 16 bytes or more of one, begins."""
         runs = self._all_runs()
         inside = (places >= 0) & (places < len(runs))
-        return inside & (runs[np.where(inside, places, 0)] != 0)
+        begins: _Flags = inside & (runs[np.where(inside, places, 0)] != 0)
+        return begins
 
-    def _all_runs(self) -> Any:
+    def _all_runs(self) -> _Octets:
         if self._runs is None:
             runs, width = self._first & np.uint8(_RUN), 1
             while width < RUN_BYTES and len(runs) > width:
@@ -137,3 +145,8 @@ def clusters(places: Places, apart: int) -> list[tuple[int, int]]:
     firsts = places[np.concatenate(([0], ends + 1))]
     lasts = places[np.concatenate((ends, [len(places) - 1]))]
     return [(int(first), int(last)) for first, last in zip(firsts, lasts, strict=True)]
+
+
+def joined_places(first: Places, second: Places) -> Places:
+    """The places of both, in order."""
+    return np.union1d(first, second) if len(second) else first

@@ -103,7 +103,9 @@ class Found:
         table = np.zeros(2**16, bool)
         table[[first << 8 | second for first, second in pairs]] = True
         octets = self._octets
-        return places[table[octets[places].astype(np.uint16) << np.uint16(8) | octets[places + 1]]]
+        first = octets[places].astype(np.uint16) << np.uint16(8)
+        begun: Places = places[table[first | octets[places + 1]]]
+        return begun
 
     def ends_of_short_lines(self, most: int) -> Places:
         """The line ends, plain or escaped, with another one at most so many bytes behind."""

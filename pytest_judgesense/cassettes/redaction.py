@@ -389,6 +389,7 @@ def _scrub_text(text: str, secrets: Mapping[str, str]) -> tuple[str, set[str]]:
         text, fields = _without_secret_pairs(text)
         text, found = scrub(text, secrets)
         return text, fields | found
+    _check_parts(text)
     text, fields = _without_secret_fields(text)
     text, found = scrub(text, secrets)
     text, split = _without_split_secrets(text, secrets)
@@ -930,15 +931,11 @@ def _documents(body: str) -> list[_Document]:
     """The body as one JSON document, or as the events of a stream (SSE, JSON Lines); else none."""
     if not _is_structured(body):
         return []
-    if body.count('"') > _MOST_QUOTES:
-        raise too_many_parts(f"more than {_MOST_QUOTES} quotes")
     start = _START.match(body)
     if start and (value := _loaded(body)):
         return [_Document("", body, value=value)]
     if not (start and start[1] == "{") and not _is_stream(body):
         return []
-    if body.count("\n") > _MOST_LINES:
-        raise too_many_parts(f"more than {_MOST_LINES} lines of a stream")
     events = []
     for line in _LINE.findall(body):
         found = _EVENT.fullmatch(line)
@@ -951,6 +948,14 @@ def _documents(body: str) -> list[_Document]:
         value = value or ([source] if before else None)
         events.append(_Document(before, source, after, value))
     return events
+
+
+def _check_parts(text: str) -> None:
+    """Refuse a structured body with more parts than can be looked at one by one."""
+    if text.count('"') > _MOST_QUOTES:
+        raise too_many_parts(f"more than {_MOST_QUOTES} quotes")
+    if _is_stream(text) and text.count("\n") > _MOST_LINES:
+        raise too_many_parts(f"more than {_MOST_LINES} lines of a stream")
 
 
 def _is_structured(text: str) -> bool:

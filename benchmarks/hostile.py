@@ -102,6 +102,9 @@ def gzipped(body: bytes) -> bytes:
     return http(gzip.compress(body, 9), "Content-Encoding: gzip")
 
 
+LARGE: Final = 15_900_000
+_ECHO: Final = completion(f"{KEY} Verdict: YES", echo={"authorization": f"Bearer {KEY}"})
+
 # What the endpoint sends, by the first part of the path: the bytes, or what plays on a connection.
 ANSWERS: Final[dict[str, bytes | Callable[[Any, str], None]]] = {
     "good": http(completion()),
@@ -133,6 +136,26 @@ ANSWERS: Final[dict[str, bytes | Callable[[Any, str], None]]] = {
     "redirect": http(b"", "Location: http://127.0.0.1:1/", status="307 Elsewhere"),
     "binary": http(bytes(range(256)) * 4),
     "late": http(completion()) + http(completion("Verdict: NO")),
+    # As many bytes as a body may have, of each kind that a search for secrets may be slow at.
+    "16 MB of noise": http(random.Random(5).randbytes(LARGE)),
+    **{
+        f"16 MB of {name}": http((unit * (LARGE // len(unit))).encode())
+        for name, unit in {
+            "percent signs": "%",
+            "percent-encoded": "%41",
+            "backslashes": "\\",
+            "references": "&#65;",
+            "keys": "sk-abcdefghijklmnopqrstuvwx1 ",
+            "events": "data: a\n",
+        }.items()
+    },
+    "gzip without its end": http(gzip.compress(_ECHO)[:-8], "Content-Encoding: gzip"),
+    "gzip with more behind it": http(gzip.compress(_ECHO) + b"more", "Content-Encoding: gzip"),
+    "gzip of two": http(
+        gzip.compress(_ECHO[:9]) + gzip.compress(_ECHO[9:]), "Content-Encoding: gzip"
+    ),
+    "gzip twice, said once": http(gzip.compress(gzip.compress(_ECHO)), "Content-Encoding: gzip"),
+    "deflate cut off": http(zlib.compress(_ECHO)[:-6], "Content-Encoding: deflate"),
 }
 
 
@@ -294,7 +317,9 @@ def reviewed(port: int, good: Mapping[str, str]) -> Iterator[Case]:  # noqa: PLR
     lines, first = tape.splitlines(), json.loads(tape.splitlines()[0])
 
     def answer(name: str, number: str, html: bool = False) -> Case:
-        steps = (session("record"), session("replay", html=html))
+        # Large ones take a second each: no more of them are asked for than the limit permits.
+        bound = ["--judge-deadline=4"] if name.startswith("16 MB") else []
+        steps = (session("record", *bound), session("replay", html=html))
         return Case(f"{number} answer: {name}", project(port, name), steps)
 
     def read(name: str, number: str, **changes: Any) -> Case:
@@ -397,6 +422,11 @@ def reviewed(port: int, good: Mapping[str, str]) -> Iterator[Case]:  # noqa: PLR
     yield Case("15 prompts outside", outside, (session("record"), session("replay")))
     for name in ("late", "partial", "tokens", "infinite", "nested", "nested error", "headers"):
         yield answer(name, "15")
+    for name in ANSWERS:
+        if name.startswith(
+            ("16 MB", "gzip without", "gzip with", "gzip of", "gzip twice", "deflate cut")
+        ):
+            yield answer(name, "A4" if name.startswith("16 MB") else "A3")
     for name in ("retry", "redirect", "binary"):
         yield answer(name, "15")
     laughs = "".join(f"l{n}: &l{n} [{', '.join([f'*l{n - 1}'] * 10)}]\n" for n in range(1, 12))

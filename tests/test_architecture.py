@@ -84,7 +84,7 @@ DOORS = {
     "aiolimiter": ("judges.throttle",),
     "filelock": ("judges.budget", "cassettes.locking"),
     "yaml": ("cassettes.interchange",),
-    "numpy": ("stats.", "measures.", "instruments."),
+    "numpy": ("stats.", "measures.", "instruments.", "cassettes.searching"),
     "scipy": ("stats.", "measures.", "instruments."),
     # Optional, for language models on this machine.
     "xllamacpp": ("judges.local.serving",),

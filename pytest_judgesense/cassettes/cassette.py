@@ -70,6 +70,7 @@ from pytest_judgesense.cassettes.matching import (
 )
 from pytest_judgesense.cassettes.offline import refuse_sockets
 from pytest_judgesense.cassettes.redaction import (
+    UNDECODED,
     Redactor,
     forms_in_lines,
     received,
@@ -153,7 +154,8 @@ class Cassette:
         self._journal = Journal(path) if mode == "record" else None
         lines = self._journal.take_lines() if self._journal else read_lines(path)
         self._recordings = Recordings(lines, identity)
-        self._unread: set[str] = set()
+        # Why bodies were not recorded.
+        self._undecoded: set[str] = set()
         # For trials that were asked anew: the last call of what was there before, and whether a
         # return was recorded since.
         self._superseded: dict[str, tuple[int, bool]] = {}
@@ -170,11 +172,7 @@ class Cassette:
         notices = [self._journal.notice] if self._journal and self._journal.notice else []
         if removed := self._redactor.removed:
             notices.append(f"removed from the recording: {', '.join(sorted(removed))}")
-        if self._unread:
-            notices.append(
-                f"bodies encoded as {', '.join(sorted(self._unread))} are stored undecoded, "
-                "and not scanned for secrets: install brotli or zstandard and record again"
-            )
+        notices += sorted(self._undecoded)
         return tuple(notices)
 
     @property
@@ -571,13 +569,17 @@ class Cassette:
         by_http = call.request.method not in (CALL, RETURN)
         if by_http and (fault := scope.fault_of(response.status, response.body)):
             response = replace(response, headers={**response.headers, FAULT: fault})
-        if encoding := response.headers.get("content-encoding"):
-            self._unread.add(encoding)
+        if response.headers.get(FAULT) == UNDECODED:
+            self._undecoded.add(str(response.body))
         exchange = Exchange(scope.trial, call.number, call.request, response, self._now())
         try:
             # Credentials shown by other requests meanwhile are removed from this line.
+            known = self._redactor.credentials.values
+            clean = self._redactor.response(response)
             with self._writing:
-                exchange = replace(exchange, response=self._redactor.response(response))
+                if self._redactor.credentials.values is not known:
+                    clean = self._redactor.response(response)
+                exchange = replace(exchange, response=clean)
                 (exchange,) = self._without_shown([exchange])  # its request, from before
                 if call.is_look_up and not exchange.answers:
                     return exchange.response
@@ -756,8 +758,30 @@ class InterceptedCall:
             BodyTooLarge: it is, and nothing is recorded.
         """
         pairs = _texts(headers)
-        response = received(status, pairs, data, self.scope.most_bytes)
-        self.cassette._redactor.credentials.learn(response_credentials(pairs), "response")
+        return self._arrived(pairs, received(status, pairs, data, self.scope.most_bytes))
+
+    def arrived(
+        self,
+        status: int,
+        headers: Iterable[tuple[Any, Any]],
+        data: bytes,
+        by_client: Callable[[bytes], bytes],
+        **how: Any,
+    ) -> RecordedResponse:
+        """Record the answer as a client gets it; see `received`. Returns it with its secrets.
+
+        Raises:
+            BodyTooLarge: it is, and nothing is recorded.
+        """
+        pairs, most = _texts(headers), self.scope.most_bytes
+        response = received(status, pairs, data, most, by_client, **how)
+        self._arrived(pairs, response)
+        return response
+
+    def _arrived(
+        self, headers: list[tuple[str, str]], response: RecordedResponse
+    ) -> RecordedResponse:
+        self.cassette._redactor.credentials.learn(response_credentials(headers), "response")
         return self.recorded_as(response)
 
     def unanswered(self, reason: str, raised: str = "") -> None:

@@ -7,12 +7,19 @@ loader, which builds only plain values: a tag that would run code is an error.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from pytest_judgesense.cassettes.bodies import readable
+from pytest_judgesense.cassettes.bodies import (
+    NotDecodable,
+    content_encoding,
+    decoded,
+    is_text,
+    missing_decoder,
+    opened,
+)
 from pytest_judgesense.cassettes.credentials import (
     SHORTEST_SECRET,
     Credentials,
@@ -24,7 +31,7 @@ from pytest_judgesense.cassettes.exchange import as_body, as_bytes
 from pytest_judgesense.cassettes.interchange import Answered, read_vcr
 from pytest_judgesense.cassettes.redaction import scrub, scrub_body, scrub_url
 from pytest_judgesense.cassettes.storage import numbered_exchanges
-from pytest_judgesense.errors import BrokenCassette, UsageError
+from pytest_judgesense.errors import BodyTooLarge, BrokenCassette, UsageError
 from pytest_judgesense.files import read_text
 
 _SUFFIXES: Final = (".json", ".jsonl", ".yaml", ".yml")
@@ -141,11 +148,28 @@ def _findings(one: Answered, secrets: Mapping[str, str]) -> Iterator[Finding]:
     for part, name, value in _shown(one):
         if len(value) >= SHORTEST_SECRET:
             yield Finding(one.where, f"{part}: {name}")
-    sent = as_body(readable(as_bytes(one.body), one.sent_headers))
-    searched = {
-        "URL": scrub_url(one.url, secrets),
-        "request body": scrub_body(sent, secrets),
-        "response body": scrub_body(as_body(readable(one.data, one.headers)), secrets),
+    parts: dict[str, Callable[[], tuple[object, set[str]]]] = {
+        "URL": lambda: scrub_url(one.url, secrets),
+        "request body": lambda: _scrubbed(as_bytes(one.body), one.sent_headers, secrets),
+        "response body": lambda: _scrubbed(one.data, one.headers, secrets),
     }
-    for part, (_, names) in searched.items():
+    for part, searched in parts.items():
+        try:
+            names = searched()[1]
+        except BodyTooLarge as error:
+            names = {f"cannot be searched: {error.what}"}
         yield from (Finding(one.where, f"{part}: {name}") for name in sorted(names))
+
+
+def _scrubbed(
+    data: bytes, headers: Iterable[tuple[str, str]], secrets: Mapping[str, str]
+) -> tuple[object, set[str]]:
+    encodings = content_encoding(headers)
+    try:
+        content = decoded(data, encodings)
+    except NotDecodable:
+        content = None
+    if content is None and not is_text(data) and opened(data) is None:
+        why = missing_decoder(encodings) or f"it is not {encodings}"
+        return data, {f"cannot be searched: {why}"}
+    return scrub_body(as_body(data if content is None else content), secrets)

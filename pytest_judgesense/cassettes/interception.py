@@ -37,9 +37,21 @@ from vcr.cassette import Cassette as VcrCassette
 from vcr.patch import PATCHER_NAMES, CassettePatcherBuilder, _AiohttpClientSessionRequest
 from vcr.request import Request
 
-from pytest_judgesense.cassettes.bodies import MOST_BYTES, sent_bytes, too_large
-from pytest_judgesense.cassettes.exchange import NO_RESPONSE, RAISED, RecordedResponse, as_bytes
+from pytest_judgesense.cassettes.bodies import (
+    MOST_BYTES,
+    content_encoding,
+    sent_bytes,
+    too_large,
+)
+from pytest_judgesense.cassettes.exchange import (
+    FAULT,
+    NO_RESPONSE,
+    RAISED,
+    RecordedResponse,
+    as_bytes,
+)
 from pytest_judgesense.cassettes.failures import again, name_of
+from pytest_judgesense.cassettes.redaction import UNDECODED, as_it_came, delivered
 from pytest_judgesense.cassettes.scope import AT_WORK, current_scope, held
 from pytest_judgesense.errors import BodyTooLarge, JudgesenseError
 
@@ -121,10 +133,12 @@ class _VcrCassette(VcrCassette):  # type: ignore[misc]
     def play_response(self, request: Any) -> dict[str, Any]:
         """The answer that the request has found."""
         recorded: RecordedResponse = request.call.recorded
+        _refuse_undecoded(recorded)
+        content, headers = delivered(recorded)
         return {
             "status": {"code": recorded.status, "message": responses.get(recorded.status, "")},
-            "headers": {name: [value] for name, value in recorded.headers.items()},
-            "body": {"string": as_bytes(recorded.body)},
+            "headers": {name: [value] for name, value in headers.items()},
+            "body": {"string": content},
             "url": request.uri,
         }
 
@@ -143,7 +157,14 @@ class _VcrCassette(VcrCassette):  # type: ignore[misc]
             headers = response["headers"]
             pairs = headers.items() if isinstance(headers, dict) else headers
             flat = [(name, value) for name, values in pairs for value in values]
-            call.answered(response["status"]["code"], flat, response["body"].get("string") or b"")
+            content = response["body"].get("string") or b""
+            _refuse_undecoded(call.arrived(response["status"]["code"], flat, content, as_it_came))
+
+
+def _refuse_undecoded(recorded: RecordedResponse) -> None:
+    """Fail as aiohttp does at a body that it cannot decode."""
+    if recorded.headers.get(FAULT) == UNDECODED:
+        raise import_module("aiohttp").ClientPayloadError(recorded.body)
 
 
 def _patches(
@@ -199,9 +220,7 @@ def _recorded_send(cassette: Cassette, real: _Method, package: Any) -> _Method:
             content = b"".join(map(_counted(call.scope.most_bytes), live.stream))
         finally:
             live.stream.close()
-        live.stream = stream_of(content)
-        call.answered(live.status_code, live.headers.multi_items(), content)
-        return live
+        return _recorded_of_httpx(package, call, live, content)
 
     return recorded
 
@@ -222,9 +241,7 @@ def _recorded_asend(cassette: Cassette, real: _Method, package: Any) -> _Method:
             content = b"".join([count(piece) async for piece in live.stream])
         finally:
             await live.stream.aclose()
-        live.stream = stream_of(content)
-        call.answered(live.status_code, live.headers.multi_items(), content)
-        return live
+        return _recorded_of_httpx(package, call, live, content)
 
     return recorded
 
@@ -233,13 +250,40 @@ def _asked_by_httpx(cassette: Cassette, request: Any, body: bytes) -> Intercepte
     return _asked(cassette, request.method, str(request.url), body, request.headers.raw)
 
 
+def _recorded_of_httpx(package: Any, call: InterceptedCall, live: Any, content: bytes) -> Any:
+    """A response from the network, recorded, with the body that a replay gives."""
+
+    def decoded(data: bytes) -> bytes:
+        same = package.Response(200, headers=live.headers, stream=package.ByteStream(data))
+        return bytes(same.read())
+
+    headers = live.headers.multi_items()
+    body, kept = delivered(call.arrived(live.status_code, headers, content, decoded))
+    live.headers = package.Headers(_as_delivered(headers, kept))
+    live.stream = package.ByteStream(body)
+    return live
+
+
+def _as_delivered(
+    headers: Iterable[tuple[str, str]], kept: Mapping[str, str]
+) -> list[tuple[str, str]]:
+    """The headers of a live response whose body was decoded, or encoded anew, if it was encoded."""
+    pairs = list(headers)
+    if not content_encoding(pairs):
+        return pairs
+    changed = ("content-encoding", "content-length")
+    lasting = [pair for pair in pairs if pair[0].lower() not in changed]
+    return lasting + [(name, kept[name]) for name in changed if name in kept]
+
+
 def _response_of_httpx(package: Any, found: RecordedResponse) -> Any:
     """A response as from the network, with an unread body."""
     phrase = responses.get(found.status, "").encode("ascii")
+    body, headers = delivered(found)
     return package.Response(
         found.status,
-        headers=list(found.headers.items()),
-        stream=package.ByteStream(as_bytes(found.body)),
+        headers=list(headers.items()),
+        stream=package.ByteStream(body),
         extensions={"reason_phrase": phrase} if phrase else None,
     )
 
@@ -248,15 +292,44 @@ def _response_of_httpx(package: Any, found: RecordedResponse) -> Any:
 
 
 def _bounded_aiohttp(vcr_cassette: _VcrCassette, real: _Method) -> _Method:
-    """The aiohttp stub of vcrpy, with a limit on decoded bytes."""
+    """The aiohttp stub of vcrpy, with a limit on decoded bytes, and replays that read as aiohttp.
 
-    async def bounded(*args: Any, **options: Any) -> Any:
-        response = await real(*args, **options)
+    vcrpy's own response takes all text for UTF-8, and any type of content for JSON.
+    """
+    stubs = import_module("vcr.stubs.aiohttp_stubs")
+
+    class Played(stubs.MockClientResponse):  # type: ignore[name-defined,misc]
+        json, text = stubs.ClientResponse.json, stubs.ClientResponse.text
+
+    async def bounded(session: Any, *args: Any, **options: Any) -> Any:
+        response = await real(session, *args, **options)
+        if session.auto_decompress and _is_decoded_by_aiohttp(response.headers):
+            # What is left to undo is nothing.
+            headers = stubs.CIMultiDict(response.headers)
+            headers.popall("content-encoding")
+            response._headers = stubs.CIMultiDictProxy(headers)
+            response._cache.pop("headers", None)
         response.content = _BoundedContent(response)
         return response
 
-    stub: _Method = import_module("vcr.stubs.aiohttp_stubs").vcr_request(vcr_cassette, bounded)
-    return stub
+    stub: _Method = stubs.vcr_request(vcr_cassette, bounded)
+
+    @wraps(stub)
+    async def asking(session: Any, *args: Any, **options: Any) -> Any:
+        response = await stub(session, *args, **options)
+        if type(response) is stubs.MockClientResponse:
+            response.__class__ = Played
+            response._resolve_charset = session._resolve_charset
+        return response
+
+    return asking
+
+
+def _is_decoded_by_aiohttp(headers: Mapping[str, str]) -> bool:
+    known = {"gzip", "deflate", "br"}
+    if hasattr(import_module("aiohttp.http_parser"), "HAS_ZSTD"):
+        known.add("zstd")
+    return headers.get("content-encoding", "").lower() in known
 
 
 class _BoundedContent:
@@ -436,9 +509,11 @@ def _recorded_urlopen(cassette: Cassette) -> _Method:
         shown = (pool.headers if headers is None else headers) or {}
         call = _asked(cassette, method, _absolute(pool, url), data, shown.items())
         reading = {name: kw.get(name, True) for name in ("preload_content", "decode_content")}
-        reading["request_url"] = url
+        reading |= {"request_url": url, "request_method": method}
+        reading["enforce_content_length"] = kw.get("enforce_content_length", True)
         if (found := call.recorded) is not None:
-            return _response(as_bytes(found.body), found.headers.items(), found.status, **reading)
+            content, given = delivered(found)
+            return _response(content, given.items(), found.status, **reading)
         # The whole raw body is needed, however the caller uses the response.
         kw |= {"preload_content": False, "decode_content": False, "release_conn": None}
         sent = body if body is None or isinstance(body, str) else data
@@ -446,13 +521,23 @@ def _recorded_urlopen(cassette: Cassette) -> _Method:
         read = partial(live.read, decode_content=False)
         content = _whole(read, call.scope.most_bytes, live.close)
         live.release_conn()
-        call.answered(live.status, live.headers.items(), content)
+        got = list(live.headers.items())
+        decoded = partial(_decoded_by_urllib3, got)
+        # Who reads the body says whether it is to be decoded, and that is later.
+        missing = live.length_remaining or 0  # where the caller does not mind
+        arrived = call.arrived(
+            live.status, got, content, decoded, encoded_still=True, missing=missing
+        )
+        content, kept = delivered(arrived)
         # requests reads the cookies from the original response.
         reading |= {"retries": live.retries, "original_response": live._original_response}
-        reading["request_method"] = method
-        return _response(content, live.headers.items(), live.status, **reading)
+        return _response(content, _as_delivered(got, kept), live.status, **reading)
 
     return recorded
+
+
+def _decoded_by_urllib3(headers: Iterable[tuple[str, str]], data: bytes) -> bytes:
+    return bytes(_response(data, headers, 200, enforce_content_length=False).data)
 
 
 def _whole(read: Callable[[int], bytes], most: int, close: Callable[[], object]) -> bytes:
@@ -500,8 +585,8 @@ def _recorded_open(cassette: Cassette) -> _Method:
         data = sent_bytes(request.data)
         call = _asked(cassette, method, url, data, request.header_items())
         if (found := call.recorded) is not None:
-            body = as_bytes(found.body)
-            return _plain_response(found.status, found.headers.items(), body, method, url)
+            body, given = delivered(found)
+            return _plain_response(found.status, given.items(), body, method, url)
         if request.data is not None:
             request.data = data  # a file or an iterator has been read to its end
         live = do_open(handler, http_class, request, **options)
@@ -509,8 +594,9 @@ def _recorded_open(cassette: Cassette) -> _Method:
         if live.length:  # the end that was announced did not come
             live.close()
             raise IncompleteRead(content, live.length)
-        call.answered(live.status, live.headers.items(), content)
-        return _plain_response(live.status, live.headers.items(), content, method, url)
+        got = list(live.headers.items())
+        content, kept = delivered(call.arrived(live.status, got, content, as_it_came))
+        return _plain_response(live.status, _as_delivered(got, kept), content, method, url)
 
     return recorded
 

@@ -18,16 +18,27 @@ import json
 import re
 import sys
 from bisect import bisect_right
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, lru_cache, partial
-from itertools import islice, product
+from itertools import accumulate, product
 from operator import attrgetter
 from types import MappingProxyType
-from typing import Any, Final, NamedTuple, TypeVar
-from urllib.parse import quote, unquote, urlsplit, urlunsplit
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, TypeVar
+from urllib.parse import quote, unquote, unquote_to_bytes, urlsplit, urlunsplit
 
-from pytest_judgesense.cassettes.bodies import MOST_BYTES, content_encoding, decoded
+from pytest_judgesense.cassettes.bodies import (
+    MOST_BYTES,
+    NotDecodable,
+    content_encoding,
+    decoded,
+    encoded,
+    encodings_in,
+    is_text,
+    missing_decoder,
+    opened,
+    too_many_parts,
+)
 from pytest_judgesense.cassettes.credentials import (
     SECRET_PARAMETERS,
     SHORTEST_SECRET,
@@ -38,14 +49,19 @@ from pytest_judgesense.cassettes.credentials import (
 )
 from pytest_judgesense.cassettes.eventstream import frames_of
 from pytest_judgesense.cassettes.exchange import (
+    FAULT,
     Exchange,
     RecordedResponse,
     as_body,
     as_bytes,
     nodes,
 )
+from pytest_judgesense.cassettes.searching import Literals, clusters, joined_places
 from pytest_judgesense.grouping import grouped
 from pytest_judgesense.limits import json_value
+
+if TYPE_CHECKING:
+    from pytest_judgesense.cassettes.searching import Found
 
 REDACTED: Final = "REDACTED"
 # Of the characters that `_placeholder` writes: a search stops at the next bracket.
@@ -74,7 +90,7 @@ _SHORT_PREFIXED: Final = "esecret_|flp_|fw_|rpa_|vck_"
 _KEYS: Final = (
     (
         "an API key",
-        "sk-|sk_|xai-|pplx-|rk_|rk-",
+        "sk-|sk_|gsk-|gsk_|xai-|pplx-|rk_|rk-",
         r"(?:sk|gsk|xai|pplx|rk)[-_](?=[A-Za-z_-]*\d)[A-Za-z0-9_-]{20,}",
     ),
     ("an AWS key", "AKIA|ASIA", r"(?:AKIA|ASIA)[A-Z0-9]{16}(?![A-Za-z0-9])"),
@@ -135,7 +151,7 @@ _SHAPES: Final = (
     ("a storage key", "AccountKey=", r"AccountKey=([A-Za-z0-9+/]{80,}={0,2})"),
     ("an age key", "AGE-SECRET-KEY-1", r"AGE-SECRET-KEY-1[0-9A-Z]{58}"),
     ("a Discord webhook", "/webhooks/", r"/webhooks/(\d{17,20}/[A-Za-z0-9_-]{60,})"),
-    ("a Slack webhook", "/B", r"/(T[A-Z0-9]{8,}/B[A-Z0-9]{8,}/[A-Za-z0-9]{20,})"),
+    ("a Slack webhook", "/T", r"/(T[A-Z0-9]{8,}/B[A-Z0-9]{8,}/[A-Za-z0-9]{20,})"),
     (
         "a bearer token",
         "earer|EARER",
@@ -148,31 +164,45 @@ _SHAPES: Final = (
         r"[?&](?:(?:x-amz-)?signature|\w*key|sig|\w*token|\w*secret)=([\w.~%+/-]{16,})",
     ),
 )
-# The mark of a hint is a separator in it with the two characters before, or a rare character. The
-# marks of a text are soon found; only hints with one of them, or without any, are searched for.
-_SEPARATORS: Final = "-_.="
-_RARE: Final = "~JKI/TEAx"
+# How far before a hint its key begins, if not at it.
+_BEFORE: Final[Mapping[str, Iterable[int]]] = {
+    **dict.fromkeys(("asic ", "ASIC ", "earer", "EARER", "k.eyJ"), (1,)),
+    "-us": (32,),
+    "Q~": (4,),
+    ".atlasv1.": (14,),
+    ":A": range(5, 20),
+}
+# A key has at least so many characters of these in a row, within its hint or beside it, so that
+# texts without such a row are done with.
+_OF_RUNS: Final = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-.~+/%"
+_OF_NAMES: Final = _OF_RUNS[:64]
+_MARK: Final = 2
 
 
 def _marks(text: str) -> Iterator[str]:
-    for separator in _SEPARATORS:
-        place = text.find(separator, 2)
-        while place >= 0:
-            yield text[place - 2 : place + 1]
-            place = text.find(separator, place + 1)
-    yield from (character for character in _RARE if character in text)
+    """The beginnings that hints have in common, at each place of ``text``."""
+    return (text[place : place + _MARK] for place in range(len(text) - 1))
 
 
 def _by_mark() -> dict[str, list[tuple[str, str, str]]]:
-    """By mark, ``""`` for none: the hints, each with the name and the pattern of its shape."""
+    """By mark: the hints that begin so, each with the name and the pattern of its shape."""
     found: dict[str, list[tuple[str, str, str]]] = {}
     for name, hints, shape in _SHAPES:
         for hint in hints.split("|"):
-            found.setdefault(next(_marks(hint), ""), []).append((hint, name, shape))
+            if hint != _IN_A_URL:
+                found.setdefault(hint[:_MARK], []).append((hint, name, shape))
+    found[_IN_A_URL[:_MARK]] = [
+        (_IN_A_URL, name, shape) for name, hints, shape in _SHAPES if hints == _IN_A_URL
+    ]
     return found
 
 
+_IN_A_URL: Final = "://"
 _BY_MARK: Final = _by_mark()
+_HINTS: Final = {hint.encode() for known in _BY_MARK.values() for hint, _, _ in known}
+# The first four bytes of those that have so many, and two of the others.
+_LONG_HINTS: Final = tuple({hint[:4] for hint in _HINTS if len(hint) >= 4})
+_SHORT_HINTS: Final = tuple({hint[:_MARK] for hint in _HINTS if len(hint) < 4})
 # Compiled where its hint is found: compiling all takes longer than reading a thousand replies.
 _pattern = cache(partial(re.compile, flags=re.DOTALL))
 # Of several credentials of one name: which comes first may be chance.
@@ -256,12 +286,18 @@ def scrub(text: str, secrets: Mapping[str, str]) -> tuple[str, set[str]]:
     ``secrets`` are by name, usually of the environment variable. Each value is replaced by
     ``[secret: NAME]``; the names that were found are returned too.
     """
+    data, names = _scrub_data(text.encode("utf-8", "surrogatepass"), secrets)
+    return (data.decode("utf-8", "surrogatepass") if names else text), names
+
+
+def _scrub_data(data: bytes, secrets: Mapping[str, str]) -> tuple[bytes, set[str]]:
+    """`scrub` of bytes, which are text in UTF-8 or anything else."""
     parts, position, names = [], 0, set()
-    for start, end, name in _spans(text, secrets):
-        parts += [text[position:start], _placeholder(name)]
+    for start, end, name in _spans_of_bytes(data, secrets):
+        parts += [data[position:start], _placeholder(name).encode()]
         position = end
         names.add(name)
-    return "".join((*parts, text[position:])), names
+    return (b"".join((*parts, data[position:])) if names else data), names
 
 
 def without_secrets(value: Any, secrets: Mapping[str, str]) -> Any:
@@ -276,15 +312,51 @@ def without_secrets(value: Any, secrets: Mapping[str, str]) -> Any:
 
 
 def scrub_body(body: str | bytes, secrets: Mapping[str, str]) -> tuple[str | bytes, set[str]]:
-    """``body``, text or bytes, without secret fields and values; the names that were found."""
+    """``body``, text or bytes, without secret fields and values; the names that were found.
+
+    Bytes are searched as the text that they are, in UTF-16 or UTF-32, and unpacked if they are
+    compressed; then written again in the same form.
+
+    Raises:
+        BodyTooLarge: unpacked they are.
+    """
     body, in_frames = _without_secrets_in_frames(body, secrets)
-    if isinstance(body, bytes):
-        # Latin-1 maps every byte to one character and back.
-        as_latin = {name: as_bytes(value).decode("latin-1") for name, value in secrets.items()}
-        text, found = _scrub_text(body.decode("latin-1"), as_latin)
-        return text.encode("latin-1", "replace"), found | in_frames
-    text, found = _scrub_text(body, secrets)
-    return text, found | in_frames
+    clean: str | bytes
+    if isinstance(body, str) and "\0" not in body:
+        clean, found = _scrub_text(body, secrets)
+    else:
+        clean, found = _scrub_bytes(as_bytes(body), secrets)
+        clean = as_body(clean) if isinstance(body, str) else clean
+    return clean, found | in_frames
+
+
+def _scrub_bytes(data: bytes, secrets: Mapping[str, str]) -> tuple[bytes, set[str]]:
+    if (packed := opened(data)) is not None:
+        encoding, content = packed
+        inner, found = scrub_body(as_body(content), secrets)
+        return (encoded(as_bytes(inner), encoding) or b"") if found else data, found
+    if (wide := _wide_text(data)) is not None:
+        codec, text = wide
+        text, found = _scrub_text(text, secrets)
+        if found:
+            return text.encode(codec), found
+    # Latin-1 maps every byte to one character and back.
+    if not _is_structured(text := data.decode("latin-1")):
+        return _scrub_data(data, secrets)
+    as_latin = {name: as_bytes(value).decode("latin-1") for name, value in secrets.items()}
+    text, found = _scrub_text(text, as_latin)
+    return text.encode("latin-1", "replace"), found
+
+
+def _wide_text(data: bytes) -> tuple[str, str] | None:
+    """Encoding and text of bytes in UTF-16 or UTF-32; ``None`` if they are neither."""
+    codec = json.detect_encoding(data)
+    if not codec.startswith(("utf-16", "utf-32")):
+        return None
+    try:
+        return codec, data.decode(codec)
+    except UnicodeDecodeError:
+        return None
 
 
 def _without_secrets_in_frames(
@@ -313,6 +385,11 @@ def _without_secrets_in_frames(
 
 
 def _scrub_text(text: str, secrets: Mapping[str, str]) -> tuple[str, set[str]]:
+    if not _is_structured(text):
+        text, fields = _without_secret_pairs(text)
+        text, found = scrub(text, secrets)
+        return text, fields | found
+    _check_parts(text)
     text, fields = _without_secret_fields(text)
     text, found = scrub(text, secrets)
     text, split = _without_split_secrets(text, secrets)
@@ -343,6 +420,7 @@ def same_but_for_secrets(recorded: str, asked: str) -> bool:
     return fits and left <= _LONGEST_HIDDEN * (len(parts) + 1)
 
 
+@lru_cache(maxsize=1024)
 def _placeholder(name: str) -> str:
     return f"[secret: {re.sub(r'[^A-Za-z0-9_ ,.-]', '-', name)}]"
 
@@ -350,32 +428,40 @@ def _placeholder(name: str) -> str:
 # --- where a value stands in a text --------------------------------------------------------------
 
 
-def _spans(text: str, secrets: Mapping[str, str]) -> Iterator[tuple[int, int, str]]:
+_Span: TypeAlias = tuple[int, int, str]
+
+
+def _spans(text: str, secrets: Mapping[str, str]) -> Iterator[_Span]:
     """The places of secrets in ``text``, from left to right; overlapping ones are merged."""
-    views = _views(text) if secrets else set()
-    found: list[tuple[int, int, int, str]] = []
-    for name, value in secrets.items():
-        if len(value) < SHORTEST_SECRET:
-            continue
-        # Loops instead of any(): most texts hold nothing, and finding that out must cost little.
-        for form in _forms(value):
-            for view in views:
-                if form.text in view:
-                    matches = form.pattern.finditer(text)
-                    found += [(*match.span(), -len(value), name) for match in matches]
-                    break
-    marks = {"", *_marks(text)} & _BY_MARK.keys()
-    for name, shape in {one[1:] for mark in marks for one in _BY_MARK[mark] if one[0] in text}:
-        pattern = _pattern(shape)
-        group = 1 if pattern.groups else 0
-        found += [(*match.span(group), 0, name) for match in pattern.finditer(text)]
-    found += [(*span, 0, "a private key") for span in _private_keys(text)]
-    taken = [match.span() for match in PLACEHOLDER.finditer(text)]
+    data = text.encode("utf-8", "surrogatepass")
+    spans = _spans_of_bytes(data, secrets)
+    if len(data) == len(text):
+        yield from spans
+        return
+    last = place = 0
+    for start, end, name in spans:
+        first = place + len(data[last:start].decode("utf-8", "surrogatepass"))
+        place = first + len(data[start:end].decode("utf-8", "surrogatepass"))
+        last = end
+        yield first, place, name
+
+
+def _spans_of_bytes(data: bytes, secrets: Mapping[str, str]) -> list[_Span]:
+    """The places of secrets in bytes, which are text in UTF-8 or anything else."""
+    known = _known(tuple(secrets.items()))
+    wide = data.decode("latin-1")  # one character a byte, which patterns of text take
+    places = known.literals.find(data)
+    found = [*known.spans(wide, places), *_shaped(wide, places)]
+    if "PRIVATE KEY" in wide:
+        found += [(*span, 0, "a private key") for span in _private_keys(wide)]
+    if not found:
+        return []
+    taken = [match.span() for match in PLACEHOLDER.finditer(wide)]
     # Longest value first where two overlap: a secret that holds another must not be cut in two.
     merged: list[tuple[int, int, int, str]] = []
-    for start, end, rank, name in sorted(found):
+    for start, end, rank, name in sorted(set(found)):
         # The last that does not begin behind it; they do not overlap.
-        place = bisect_right(taken, (start, len(text))) - 1
+        place = bisect_right(taken, (start, len(wide))) - 1 if taken else -1
         if place >= 0 and end <= taken[place][1]:
             continue
         if merged and start < merged[-1][1]:
@@ -384,7 +470,71 @@ def _spans(text: str, secrets: Mapping[str, str]) -> Iterator[tuple[int, int, st
             merged.append((before[0], max(end, before[1]), *best))
         else:
             merged.append((start, end, rank, name))
-    yield from ((start, end, _NUMBER.sub("", name)) for start, end, _, name in merged)
+    return [(start, end, _without_number(name)) for start, end, _, name in merged]
+
+
+@lru_cache(maxsize=1024)
+def _without_number(name: str) -> str:
+    return _NUMBER.sub("", name)
+
+
+def _shaped(wide: str, places: Found) -> Iterator[tuple[int, int, int, str]]:
+    """The strings that are shaped like keys."""
+    yield from _passwords(wide)
+    if not places.has_runs:
+        return
+    beginning, within = places.of(_BEGINNING), places.of(_WITHIN)
+    # At an edge; the letter before it may belong to an escape.
+    letters = places.are(beginning - 1, _OF_NAMES)
+    escaped = places.are(beginning - 1, b"nrt") & places.are(beginning - 2, b"\\")
+    beginning = beginning[places.in_run(beginning) & (~letters | escaped)]
+    near = places.are(within + 6, b" \t\n\r\v\f")  # `bearer`, and more than one blank
+    for distance in (-16, 0, 1, 4, 5, 6, 7, 10, 11):
+        near |= places.in_run(within + distance)
+    hinted = (
+        place
+        for some in (beginning, within[near])
+        for place in (
+            *places.beginning_with(some, _LONG_HINTS),
+            *map(int, places.with_pairs(some, _SHORT_HINTS)),
+        )
+    )
+    for place in hinted:
+        for hint, name, shape in _BY_MARK.get(wide[place : place + _MARK], ()):
+            if wide.startswith(hint, place):
+                pattern = _pattern(shape)
+                for start in _starts(wide, place, hint):
+                    if start >= 0 and (match := pattern.match(wide, start)):
+                        yield (*match.span(1 if pattern.groups else 0), 0, name)
+
+
+def _starts(wide: str, place: int, hint: str) -> Iterable[int]:
+    """Where a key may begin whose hint is at ``place``."""
+    if hint.endswith("=") and hint != "AccountKey=":  # a parameter of a URL, of any name
+        first = max(0, place - _LONGEST_NAME)
+        return (max(wide.rfind(mark, first, place) for mark in "?&"),)
+    return (place - distance for distance in _BEFORE.get(hint, (0,)))
+
+
+def _passwords(wide: str) -> Iterator[tuple[int, int, int, str]]:
+    """Passwords in URLs: they have no shape but stand between a colon and an ``@``."""
+    ((_, name, shape),) = _BY_MARK[_IN_A_URL[:_MARK]]
+    pattern, at, slash = _pattern(shape), wide.find("@"), -1
+    place = wide.find(_IN_A_URL) if at >= 0 else -1
+    while place >= 0:
+        behind = place + len(_IN_A_URL)
+        at = at if at >= behind else wide.find("@", behind)
+        if at < 0:
+            return
+        slash = slash if slash >= behind or slash == _NOWHERE else wide.find("/", behind)
+        slash = _NOWHERE if slash < 0 else slash
+        is_near = place > 0 and (slash == _NOWHERE or at < slash)
+        if is_near and (match := pattern.match(wide, place - 1)):
+            yield (*match.span(1), 0, name)
+        place = wide.find(_IN_A_URL, behind)
+
+
+_NOWHERE: Final = -2
 
 
 def _private_keys(text: str) -> Iterator[tuple[int, int]]:
@@ -398,38 +548,213 @@ def _private_keys(text: str) -> Iterator[tuple[int, int]]:
             start = None
 
 
-def _views(text: str) -> set[str]:
-    """``text``, and its content with escapes undone: cheap to search, unlike with regexes."""
-    views = {text, text.lower()}
-    if "\\" in text:
-        views |= {_ESCAPE.sub(_unescaped, text), _LINE_ENDS.sub("", text)}
-    if "\n" in text or "\r" in text:
-        views.add(re.sub(r"[\r\n \t]+", "", text))
-    if "%" in text or "+" in text:
-        views |= {unquote(unquote(view)).replace("+", " ") for view in views}
-        views |= {unquote(unquote(view)) for view in views}
-    if "&" in text:
-        # Python refuses to read a number of thousands of digits, and no character has one.
-        views |= {html.unescape(_NO_CHARACTER.sub("", _ZEROS.sub(r"\1", v))) for v in views}
-    return views
+# --- known values ---------------------------------------------------------------------------------
 
-
-_LINE_ENDS: Final = re.compile(r"(?:(?<!\\)\\+[nr])+")
-_ZEROS: Final = re.compile(r"(&#[xX]?)0+(?=[0-9a-fA-F])")
-_NO_CHARACTER: Final = re.compile(r"&#(?:\d{8,}|[xX][0-9a-fA-F]{7,});?")
-_ESCAPE: Final = re.compile(
-    r"\\+(u[0-9a-fA-F]{4}|u\{0*[0-9a-fA-F]{1,6}\}|U[0-9a-fA-F]{8}|x[0-9a-fA-F]{2}|[0-3][0-7]{2}|.)",
-    re.DOTALL,
+# The groups of literals: parts of values, the beginnings of keys, other hints, and escapes.
+_VALUES: Final = 0b111
+_BEGINNING: Final = 0b11000
+_WITHIN: Final = 0b100000
+_ESCAPED: Final = 0b1000000
+_HEX: Final = b"0123456789abcdefABCDEF"
+# Of escapes, the first three bytes: `%41`, `\u0041`, `\x41`, `\101`, `&#65;` and the like.
+_ESCAPES: Final = (
+    (_ESCAPED, (b"%", _HEX, _HEX)),
+    (_ESCAPED, (b"\\", b"uUx0123", _HEX + b"{")),
+    (_ESCAPED, (b"&", b"#", b"0123456789xX")),
 )
+# An anchor is a part of a value, of this many bytes, that encodings for text leave as it is.
+_ANCHOR: Final = 4
+# Written by escapes, each of its characters takes at most so many.
+_LONGEST_ESCAPE: Final = 24
+_MAY_FOLLOW: Final = "\\%&+\r\n"
+_PLAIN: Final = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789")
+_MOST_WINDOWS: Final = 12
+
+
+class _Known:
+    """The known values, prepared to be found in bytes."""
+
+    def __init__(self, values: Iterable[tuple[str, str]]) -> None:
+        # By anchor, in lower case: the forms that have it, each with its place there.
+        self._anchored: dict[bytes, list[tuple[_Form, int, str, int]]] = {}
+        literals = [*_ESCAPES, *_literals_of_hints()]
+        taken: list[list[set[int]]] = [[set() for _ in range(_ANCHOR)] for _ in range(3)]
+        for name, value in values:
+            if len(value) < SHORTEST_SECRET:
+                continue
+            for form in _forms(value):
+                # Values in hexadecimal, in base64 and as they are share no characters with others.
+                group = 1 if form.any_case else 2 if form.gap else 0
+                for offset in _anchors_of(form, taken[group]):
+                    anchor = form.octets[offset : offset + _ANCHOR]
+                    known = self._anchored.setdefault(anchor.lower(), [])
+                    known.append((form, offset, name, -len(value)))
+                    cases = [bytes({octet, *bytes([octet]).swapcase()}) for octet in anchor]
+                    places = cases if form.any_case else [*map(_one, anchor)]
+                    literals.append((1 << group, places))
+        self.literals = Literals(literals, _OF_RUNS)
+        # All cases of an anchor that forms have: of most there is one.
+        self._words = sorted({word for anchor in self._anchored for word in self._written(anchor)})
+
+    def _written(self, anchor: bytes) -> Iterator[bytes]:
+        for form, offset, _, _ in self._anchored[anchor]:
+            if form.any_case:
+                yield from map(bytes, product(*({o, *bytes([o]).swapcase()} for o in anchor)))
+            else:
+                yield form.octets[offset : offset + _ANCHOR]
+
+    def spans(self, wide: str, places: Found) -> Iterator[tuple[int, int, int, str]]:
+        """The places of the values, each with its rank and its name."""
+        if not self._anchored:
+            return
+        # Stretches of the text in which a form is to be looked for.
+        stretches: dict[tuple[_Form, str, int], list[tuple[int, int]]] = {}
+
+        def look(place: int, wide: str, first: int, last: int) -> None:
+            for form, offset, name, rank in self._anchored[
+                wide[place : place + _ANCHOR].encode("latin-1").lower()
+            ]:
+                if form.may_stand(wide, place, offset):
+                    around = _LONGEST_ESCAPE * (len(form.octets) + 4)
+                    stretch = max(0, first - around), last + around
+                    stretches.setdefault((form, name, rank), []).append(stretch)
+
+        for place in places.beginning_with(places.of(_VALUES), self._words):
+            look(place, wide, place, place)
+        # Where letters are written by escapes, an anchor may be. In lines of a few characters each
+        # no anchor is whole.
+        around = _LONGEST_ESCAPE * 8
+        both = joined_places(places.of(_ESCAPED), places.ends_of_short_lines(_SHORT_LINE))
+        escaped = clusters(both, 2 * around)
+        pieces = [
+            _unescaped(wide[max(0, first - around) : last + around]) for first, last in escaped
+        ]
+        if pieces:
+            ends = [*accumulate(len(piece) + _ANCHOR for piece in pieces)]
+            plain = ("\0" * _ANCHOR).join(pieces)
+            found = self.literals.find(plain.encode("latin-1", "replace"))
+            for place in found.beginning_with(found.of(_VALUES), self._words):
+                first, last = escaped[bisect_right(ends, place)]
+                look(place, plain, first, last)
+        for (form, name, rank), given in stretches.items():
+            for first, last in _joined_stretches(given):
+                for match in form.pattern.finditer(wide, first, last):
+                    yield (*match.span(), rank, name)
+
+
+_SHORT_LINE: Final = 12
+
+
+def _anchors_of(form: _Form, taken: list[set[int]]) -> list[int]:
+    """Where the anchors of ``form`` begin: one, or two of which a line end leaves one.
+
+    Those that add the fewest bytes to the ``taken`` ones at each place of an anchor: the fewer
+    there are, the fewer places of a text have to be looked at.
+    """
+    octets = form.octets
+    chosen: list[int] = []
+    for _ in range(2 if form.gap else 1):
+        apart = [at for at in form.windows if all(abs(at - one) >= _ANCHOR for one in chosen)]
+        if not apart:
+            break
+
+        def added(at: int) -> int:
+            return sum(
+                octets[at + n] not in there for n, there in enumerate(taken) if at + n < len(octets)
+            )
+
+        best = min(apart, key=added)
+        chosen.append(best)
+        for octet, there in zip(octets[best : best + _ANCHOR], taken, strict=False):
+            there.add(octet)
+    return chosen
+
+
+def _one(octet: int) -> bytes:
+    return bytes([octet])
+
+
+def _joined_stretches(given: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    ordered = sorted(given)
+    first, last = ordered[0]
+    for start, end in ordered[1:]:
+        if start > last:
+            yield first, last
+            first, last = start, end
+        last = max(last, end)
+    yield first, last
+
+
+_known = lru_cache(maxsize=16)(_Known)
+
+
+@cache
+def _literals_of_hints() -> tuple[tuple[int, Sequence[bytes]], ...]:
+    """The hints: those that keys begin with, in two groups, and the others."""
+    beginning = {hint for _, hints, _ in _KEYS for hint in hints.split("|")} - _BEFORE.keys()
+    every = {hint for known in _BY_MARK.values() for hint, _, _ in known} - {_IN_A_URL}
+    return tuple(
+        (
+            (8 << ord(hint[0]) % 2) if hint in beginning else _WITHIN,
+            [*map(_one, hint.encode())],
+        )
+        for hint in sorted(every)
+    )
+
+
+# Each alternative begins with its character, for which the others are passed over quickly.
+_RUN_OF_ESCAPES: Final = re.compile(
+    r"%[0-9a-fA-F%]++|\\\\*+u[0-9a-fA-F]{4}(?:\\[0-9a-fA-Fu]++)*+"
+    r"|\\\\*+x[0-9a-fA-F]{2}(?:\\[0-9a-fA-Fx]++)*+|\\\\*+u\{0*+[0-9a-fA-F]{1,6}\}"
+    r"|\\\\*+U[0-9a-fA-F]{8}|\\\\*+[0-3][0-7]{2}|&#0*+\d{1,7};(?:&#\d{1,7};)*+|&#[xX]0*+[0-9a-fA-F]{1,6};"
+)
+_TWICE: Final = re.compile(r"%(?:25)++(?=[0-9a-fA-F]{2})")
+_ESCAPE: Final = re.compile(r"\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2}))")
+
+
+def _unescaped(wide: str) -> str:
+    """A stretch of text with escaped characters as they are, and without line ends."""
+    while "\\\\" in wide:
+        wide = wide.replace("\\\\", "\\")
+    for end in ("\\n", "\\r", "\n", "\r"):
+        wide = wide.replace(end, "")
+    return _RUN_OF_ESCAPES.sub(_meant, wide)
+
+
+def _meant(match: re.Match[str]) -> str:
+    escapes = match[0]
+    kind = escapes[1]
+    if escapes[0] == "%":
+        once = _TWICE.sub("%", escapes) if "%25" in escapes else escapes
+        try:
+            return bytes.fromhex(once.replace("%", " ")).decode("latin-1")
+        except ValueError:
+            return unquote_to_bytes(once).decode("latin-1")
+    if kind == "x" or (kind == "u" and escapes[2] != "{"):
+        try:
+            octets = bytes.fromhex(escapes.replace(f"\\{kind}", " "))
+        except ValueError:
+            return _ESCAPE.sub(_character, escapes)
+        if kind == "x":
+            return octets.decode("latin-1")
+        return _as_wide(octets.decode("utf-16-be", "surrogatepass"))
+    if kind == "#" and escapes[2] not in "xX":
+        codes = map(int, escapes[2:-1].split(";&#"))
+        return _as_wide("".join(chr(code) for code in codes if code <= sys.maxunicode))
+    digits = escapes.lstrip("\\&#uUxX{").rstrip(";}")
+    code = int(digits, 16 if kind in "uU#" else 8)
+    return _as_wide(chr(code)) if code <= sys.maxunicode else ""
+
+
+def _character(match: re.Match[str]) -> str:
+    return _as_wide(chr(int(match[1] or match[2], 16)))
+
+
+def _as_wide(text: str) -> str:
+    return text.encode("utf-8", "surrogatepass").decode("latin-1")
+
+
 _LETTERS: Final = {"n": "\n", "r": "\r", "t": "\t", "b": "\b", "f": "\f"}
-
-
-def _unescaped(match: re.Match[str]) -> str:
-    escape = match[1]
-    if len(escape) == 1:
-        return _LETTERS.get(escape, escape)
-    code = int(escape, 8) if escape.isdecimal() else int(escape[1:].strip("{}"), 16)
-    return chr(code) if code <= sys.maxunicode else ""
 
 
 @dataclass(frozen=True)
@@ -443,12 +768,50 @@ class _Form:
     any_case: bool = False
 
     @cached_property
+    def octets(self) -> bytes:
+        """The text as it stands in UTF-8."""
+        return self.text.encode("utf-8", "surrogatepass")
+
+    @cached_property
+    def windows(self) -> tuple[int, ...]:
+        """Where anchors may begin: parts that most encodings leave as they are."""
+        octets = self.octets
+        rated: dict[int, list[int]] = {}
+        for at in range(max(1, len(octets) - _ANCHOR + 1)):
+            rated.setdefault(
+                sum(octet in _PLAIN for octet in octets[at : at + _ANCHOR]), []
+            ).append(at)
+        best = rated[max(rated)]
+        return tuple(best[:: -(-len(best) // _MOST_WINDOWS)])
+
+    def may_stand(self, wide: str, place: int, offset: int) -> bool:
+        """Whether the text goes on as the form does from ``offset`` on, up to an escape."""
+        rest = self.wide[offset:]
+        following, its = rest[_ANCHOR : _ANCHOR + 1], wide[place + _ANCHOR : place + _ANCHOR + 1]
+        if following and not self.any_case and its != following and its not in _MAY_FOLLOW:
+            return False
+        there = wide[place : place + len(rest)]
+        if self.any_case:
+            rest, there = rest.lower(), there.lower()
+        if there == rest:
+            return True
+        pairs = enumerate(zip(rest, there, strict=False))
+        other = next((at for at, (mine, its) in pairs if mine != its), len(there))
+        return other == len(there) or there[other] in _MAY_FOLLOW
+
+    @cached_property
+    def wide(self) -> str:
+        """`octets`, one character a byte."""
+        return self.octets.decode("latin-1")
+
+    @cached_property
     def pattern(self) -> re.Pattern[str]:
         # A match begins where a run of backslashes does: from within it nothing is tried again.
         first = _written(self.text[0], slashes=r"(?<!\\)\\+")
         inner = self.gap.join([first, *map(_written, self.text[1:])])
         flags = re.IGNORECASE if self.any_case else 0
-        return re.compile(self.before + inner + self.behind, flags)
+        source = self.before + inner + self.behind
+        return re.compile(source.encode("utf-8", "surrogatepass").decode("latin-1"), flags)
 
 
 def _written(character: str, slashes: str = r"\\+") -> str:
@@ -480,7 +843,8 @@ def _written(character: str, slashes: str = r"\\+") -> str:
 def _forms(value: str) -> tuple[_Form, ...]:
     octets = value.encode("utf-8", "surrogatepass")
     forms = [_Form(value), _Form(octets.hex(), any_case=True)]
-    forms += [_Form(text) for text in {json.dumps(value)[1:-1], quote(value)} - {value}]
+    written = {json.dumps(value)[1:-1], quote(value), html.escape(value)}
+    forms += [_Form(text) for text in written - {value}]
     alphabet = "[A-Za-z0-9+/_-]"
     gap = r"(?:\\+[nr]|[\r\n])*"
     for shift in range(3):
@@ -508,13 +872,18 @@ def forms_in_lines(value: str) -> set[str]:
 _FIELD: Final = re.compile(r'"([\w-]*+)"\s*+:')
 # Longer than the end of a name by which a field is known as secret.
 _LONGEST_NAME: Final = 64
-_FORM: Final = re.compile(r"[\w.%+-]+=[^\s&{}\"]*(?:&[\w.%+-]+=[^\s&{}\"]*)*")
-_STREAM: Final = re.compile(r"^data:", re.MULTILINE)
+_FORM: Final = re.compile(r"[\w.%+-]++=[^\s&{}\"]*+(?:&[\w.%+-]++=[^\s&{}\"]*+)*+")
+_START: Final = re.compile(r"[\ufeff \t\r\n]*+([{\[])")
 # The usual format of JSON; the format has no meaning.
 _LAYOUTS: Final[tuple[dict[str, Any], ...]] = ({"separators": (",", ":")}, {}, {"indent": 2})
 _LINE_END: Final = re.compile(r"[\r\n]")
 _LINE: Final = re.compile(r"[^\n]*\n|[^\n]+")
 _MOST_INDICES: Final = 8
+# How a value of JSON begins.
+_OF_JSON: Final = frozenset('{["-0123456789tfnNI\ufeff \t')
+# The parts of a structured body are looked at one by one. Replies have some thousands.
+_MOST_QUOTES: Final = 2_000_000
+_MOST_LINES: Final = 100_000
 # Of the content of a message: two may share a value.
 _PARTS: Final = 2
 _EVENT: Final = re.compile(r"((?:data:[ ]?)?)(.+?)(\r?\n?)", re.DOTALL)
@@ -560,10 +929,12 @@ class _String(NamedTuple):
 
 def _documents(body: str) -> list[_Document]:
     """The body as one JSON document, or as the events of a stream (SSE, JSON Lines); else none."""
-    start = body.lstrip("\ufeff \t\r\n")[:1]
-    if start in ("{", "[") and (value := _loaded(body)):
+    if not _is_structured(body):
+        return []
+    start = _START.match(body)
+    if start and (value := _loaded(body)):
         return [_Document("", body, value=value)]
-    if start != "{" and not _STREAM.search(body):
+    if not (start and start[1] == "{") and not _is_stream(body):
         return []
     events = []
     for line in _LINE.findall(body):
@@ -573,9 +944,27 @@ def _documents(body: str) -> list[_Document]:
             continue
         before, source, after = found.groups()
         # An event of plain text is a string.
-        value = _loaded(source) or ([source] if before else None)
+        value = _loaded(source) if source[:1] in _OF_JSON else None
+        value = value or ([source] if before else None)
         events.append(_Document(before, source, after, value))
     return events
+
+
+def _check_parts(text: str) -> None:
+    """Refuse a structured body with more parts than can be looked at one by one."""
+    if text.count('"') > _MOST_QUOTES:
+        raise too_many_parts(f"more than {_MOST_QUOTES} quotes")
+    if _is_stream(text) and text.count("\n") > _MOST_LINES:
+        raise too_many_parts(f"more than {_MOST_LINES} lines of a stream")
+
+
+def _is_structured(text: str) -> bool:
+    """Whether ``text`` begins as JSON does, or has lines of an event stream."""
+    return _START.match(text) is not None or _is_stream(text)
+
+
+def _is_stream(text: str) -> bool:
+    return text.startswith("data:") or "\ndata:" in text
 
 
 def _loaded(text: str) -> list[Any] | None:
@@ -602,14 +991,29 @@ def _strings(holder: Any, key: Any) -> Iterator[_String]:
             yield _String(holder, key, path, fields)
         elif isinstance(value, list):
             places = range(len(value) - 1, -1, -1)
-            waiting += [(value, place, (*path, place), fields) for place in places]
-        elif isinstance(value, dict):
-            plain = (one for one in value.items() if not isinstance(one[1], str | list | dict))
-            indices = (one for one in plain if f"_{one[0]}".endswith("_index"))
-            number = tuple(islice(indices, _MOST_INDICES))
             waiting += [
-                (value, name, (*path, number, name), (*fields, name)) for name in reversed(value)
+                (value, place, (*path, place), fields)
+                for place in places
+                if isinstance(value[place], _HOLDS_TEXT)
             ]
+        elif isinstance(value, dict):
+            number = tuple(
+                (name, part)
+                for name, part in value.items()
+                if name.endswith("index") and _is_index(name, part)
+            )[:_MOST_INDICES]
+            waiting += [
+                (value, name, (*path, number, name), (*fields, name))
+                for name in reversed(value)
+                if isinstance(value[name], _HOLDS_TEXT)
+            ]
+
+
+_HOLDS_TEXT: Final = (str, list, dict)
+
+
+def _is_index(name: str, value: object) -> bool:
+    return f"_{name}".endswith("_index") and not isinstance(value, _HOLDS_TEXT)
 
 
 def _strings_of(documents: Iterable[_Document]) -> Iterator[_String]:
@@ -623,13 +1027,16 @@ def _strings_of(documents: Iterable[_Document]) -> Iterator[_String]:
             yield from _strings(holder, place)
 
 
+def _without_secret_pairs(text: str) -> tuple[str, set[str]]:
+    """A form without the values of fields that are named like a secret."""
+    if "=" not in text or not _FORM.fullmatch(form := text.strip()):
+        return text, set()
+    redacted = _redacted_pairs(form)
+    return (text.replace(form, redacted), {"a form field"}) if redacted != form else (text, set())
+
+
 def _without_secret_fields(text: str) -> tuple[str, set[str]]:
-    if _FORM.fullmatch(form := text.strip()):
-        redacted = _redacted_pairs(form)
-        return (
-            (text.replace(form, redacted), {"a form field"}) if redacted != form else (text, set())
-        )
-    fields = {field[1][-_LONGEST_NAME:] for field in _FIELD.finditer(text)}
+    fields = {field[-_LONGEST_NAME:] for field in set(_FIELD.findall(text))}
     if not any(map(_may_be_secret, fields)):
         return text, set()
     documents, names = _documents(text), set()
@@ -659,8 +1066,9 @@ def _without_split_secrets(text: str, secrets: Mapping[str, str]) -> tuple[str, 
     if not is_stream and '"logprobs' not in text and text.count('"text"') < _PARTS:
         return text, set()
     documents, names = _documents(text), set()
+    strings = list(_strings_of(documents))
     for key in ("path", "fields"):
-        for group in grouped(_strings_of(documents), attrgetter(key)).values():
+        for group in grouped(strings, attrgetter(key)).values():
             if len(group) > 1:
                 spans = [*_spans("".join(one.text for one in group), secrets)]
                 names |= {name for _, _, name in spans}
@@ -733,26 +1141,91 @@ def _forget_copies(token: dict[str, Any]) -> bool:
 # --- what is recorded -----------------------------------------------------------------------------
 
 
+# Added to the recorded headers: the encodings in which a client was given the body.
+ENCODED: Final = "judgesense-encoding"
+# And how many bytes of a body did not come that its length had announced.
+MISSING: Final = "judgesense-missing"
+_ENCODING: Final = "content-encoding"
+# The fault of a response with a body that nothing decodes.
+UNDECODED: Final = "a body that cannot be decoded"
+# No decoder takes what begins with it, nor is it text: clients fail at it as they did.
+_NO_CONTENT: Final = b"\xff"
+
+
 def received(
-    status: int, headers: Iterable[tuple[str, str]], data: bytes, most: int = MOST_BYTES
+    status: int,
+    headers: Iterable[tuple[str, str]],
+    data: bytes,
+    most: int = MOST_BYTES,
+    by_client: Callable[[bytes], bytes] | None = None,
+    *,
+    encoded_still: bool = False,
+    missing: int = 0,
 ) -> RecordedResponse:
-    """A response as it is recorded: allowed headers, content encoding undone where possible.
+    """A response as it is recorded: allowed headers, and the body without its content encoding.
+
+    The body is what the client makes of ``data``: ``by_client`` gives it, or raises. Without it
+    that is what `decoded` gives. A client that leaves the body encoded, or may do so
+    (``encoded_still``), is given it so again by `delivered`. What neither undoes is recorded as it
+    came if it is text, or shows how it is compressed, and else not at all: nobody could find a
+    secret in it. Of its announced length so many bytes were ``missing``.
 
     Raises:
         BodyTooLarge: the body has more than ``most`` bytes, as it came or decoded.
     """
     pairs = list(headers)
     encodings = content_encoding(pairs)
-    content = decoded(data, encodings, most)
     allowed = dict(allowed_headers(pairs))
-    if content is None:
-        content, allowed["content-encoding"] = data, encodings
+    if missing:
+        allowed[MISSING] = str(missing)
+    ours = theirs = None
+    reason = missing_decoder(encodings)
+    try:
+        ours = decoded(data, encodings, most, whole=by_client is as_it_came)
+    except NotDecodable as error:
+        reason = str(error)
+    if not encodings_in(encodings):
+        return RecordedResponse(status, MappingProxyType(allowed), as_body(data))
+    try:
+        theirs = ours if by_client is None else by_client(data)
+    except Exception as error:  # noqa: BLE001 - each client has its own
+        reason = f"{type(error).__name__}: {error}"
+    if theirs is not None and (theirs != data or by_client is None):
+        content = theirs
+        if encoded_still:
+            allowed[ENCODED] = encodings
+    elif theirs is not None and ours is not None and ours != data:
+        content, allowed[ENCODED] = ours, encodings
+    elif is_text(data) or opened(data):
+        content, allowed[_ENCODING] = data, encodings
+    else:
+        allowed |= {_ENCODING: encodings, FAULT: UNDECODED}
+        content = f"not recorded: the body cannot be decoded ({reason})".encode()
     return RecordedResponse(status, MappingProxyType(allowed), as_body(content))
+
+
+def as_it_came(data: bytes) -> bytes:
+    """``data``, for a client that decodes nothing: the code that uses it may."""
+    return data
+
+
+def delivered(response: RecordedResponse) -> tuple[bytes, dict[str, str]]:
+    """The body and the headers of a recorded response as its client gets them."""
+    content, headers = as_bytes(response.body), dict(response.headers)
+    encodings, missing = headers.pop(ENCODED, None), headers.pop(MISSING, None)
+    if encodings is not None and (given := encoded(content, encodings)) is not None:
+        content, headers[_ENCODING] = given, encodings
+    if headers.get(FAULT) == UNDECODED:
+        content = _NO_CONTENT + content
+    if missing is not None and missing.isdecimal():
+        headers["content-length"] = str(len(content) + int(missing[:18]))
+    return content, headers
 
 
 _T = TypeVar("_T")
 # Texts with a known result of the removal: those of the calls in flight.
 _REMEMBERED: Final = 512
+_LONGEST_REMEMBERED: Final = 2**18
 
 
 class Redactor:
@@ -810,7 +1283,8 @@ class Redactor:
             found = frozenset(names)
             if len(self._cleaned) >= _REMEMBERED:
                 self._cleaned.clear()
-            self._cleaned[clean, dirty] = values, result, found
+            if not isinstance(dirty, str | bytes) or len(dirty) <= _LONGEST_REMEMBERED:
+                self._cleaned[clean, dirty] = values, result, found
         if found and self._noting:
             self.credentials.removed.update(found)
             self.removed.update(found)

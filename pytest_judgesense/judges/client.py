@@ -73,6 +73,8 @@ class Call:
 _Said: TypeAlias = tuple[Sequence[Mapping[str, str]], Mapping[str, Any]]
 # A module may load a model while it is imported.
 _LONGEST_IMPORT_S: Final = 600.0
+# Replies of judges have some thousands.
+_LARGE_BYTES: Final = 2**18
 
 # The calls of a trial: each outcome is sent in before the next call is returned.
 Course: TypeAlias = Generator[Call, Reply | Failed, Any]
@@ -311,7 +313,12 @@ class Client:
             response = await endpoint.connections.send(request)
             latency = time.perf_counter() - started
             # As it is recorded: a reply that quotes the key must not take it into a judgment.
-            recorded = call.answered(response.status, response.headers.items(), response.data)
+            recording = partial(
+                call.answered, response.status, response.headers.items(), response.data
+            )
+            # To search and write a large body takes longer than others may wait for the loop.
+            is_large = len(response.data) > _LARGE_BYTES
+            recorded = await asyncio.to_thread(recording) if is_large else recording()
         except Unsendable as error:
             call.scope.come_to_end(call.number)
             return Attempt(Failed(f"{error}: the request cannot be sent"), "end")

@@ -225,7 +225,8 @@ def _object(status: int, body: str) -> Mapping[str, Any] | Failed:
 
 
 def _shown(text: str) -> str:
-    return " ".join(text.split())[:_SHOWN]
+    # More words than are shown need not be told apart: the text may have megabytes.
+    return " ".join(text.split(None, _SHOWN))[:_SHOWN]
 
 
 def _error_in(body: str) -> str:

@@ -1,0 +1,120 @@
+"""What the search for secrets costs, whatever the bytes are.
+
+    python benchmarks/redaction.py [--quick]
+
+Bodies of one size are searched for twenty known values and for the shapes of keys: random bytes,
+text, base64, and what encodings are written with, over and over. Each is compared with the least
+that a look at every byte costs: to translate the same bytes by one table, once. A ratio is how many
+such looks the search takes. One pass of the search is four of them and a little arithmetic, so the
+bar is 40, for a busy machine; bodies full of what is looked for are looked at one by one, and have
+a bar of their own. The growth is the cost of ten times as many bytes: 10, and for a square 100.
+"""
+
+from __future__ import annotations
+
+import argparse
+import base64
+import json
+import random
+import string
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Final
+
+sys.path.pop(0)
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from benchmarks.reporting import Bar, conclude, print_table, seconds_each
+from pytest_judgesense.cassettes.redaction import scrub_body
+
+BYTES: Final = 8_000_000
+FEW: Final = 2_000_000
+# A translation takes a nanosecond or two a byte.
+BARS: Final = {
+    "plain": Bar("at most", 40),
+    "full of escapes or keys": Bar("at most", 400),
+    "growth": Bar("at most", 30),
+}
+KEY: Final = 'Zq7/x+"v3=LmPw 9&kT%2'
+PROSE: Final = 'The fox said, "100% of them, a+b & c." and went on over the lazy dog. \\n'
+
+
+def secrets() -> Mapping[str, str]:
+    chance = random.Random(7)
+    letters = string.ascii_letters + string.digits
+    keys = {f"KEY_{n}": "".join(chance.choices(letters, k=32)) for n in range(19)}
+    return {"JUDGE_KEY": KEY, **keys}
+
+
+def filled(unit: str) -> Callable[[int], str]:
+    return lambda size: unit * (size // len(unit))
+
+
+def noise(size: int) -> bytes:
+    return random.Random(5).randbytes(size)
+
+
+def reply(size: int) -> str:
+    text = PROSE * (size // len(PROSE))
+    return json.dumps({"choices": [{"message": {"content": text}}]})
+
+
+PLAIN: Final[Mapping[str, Callable[[int], str | bytes]]] = {
+    "random bytes": noise,
+    "prose": filled(PROSE),
+    "a reply": reply,
+    "base64": lambda size: base64.b64encode(noise(size))[:size],
+    "hexadecimal": lambda size: noise(size // 2).hex(),
+    "percent signs": filled("%"),
+    "text with percent signs": filled("100% of "),
+    "backslashes": filled("\\"),
+    "escaped line ends": filled("\\n"),
+    "ampersands": filled("&"),
+    "quotes": filled('"'),
+    "ids": filled("0f86d081-884c-4d63-a15b-0f3d6a2f5b61 "),
+}
+FULL: Final[Mapping[str, Callable[[int], str | bytes]]] = {
+    "percent-encoded": filled("%41"),
+    "escaped units": filled("\\u0041"),
+    "escaped octets": filled("\\x41a"),
+    "character references": filled("&#65;"),
+    "keys": filled("sk-abcdefghijklmnopqrstuvwx1 "),
+    "echoes of a key": filled(f"{PROSE}{KEY} "),
+    "beginnings of a key": filled(f"{KEY[:9]} "),
+}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="what the search for secrets costs")
+    parser.add_argument("--quick", action="store_true", help="end within 50 s")
+    options = parser.parse_args()
+    size, rounds = (FEW, 2) if options.quick else (BYTES, 5)
+    known, table = secrets(), bytes(reversed(range(256)))
+    scrub_body(KEY, known)  # tables and patterns are made once
+
+    rows, ratios = [], dict.fromkeys(BARS, 0.0)
+    for kind, bodies in (("plain", PLAIN), ("full of escapes or keys", FULL)):
+        for name, body in bodies.items():
+            large, small = body(size), body(size // 10)
+            data = large if isinstance(large, bytes) else large.encode()
+            taken = seconds_each(
+                {
+                    "look": lambda data=data: data.translate(table),
+                    "search": lambda large=large: scrub_body(large, known),
+                    "a tenth": lambda small=small: [scrub_body(small, known) for _ in range(10)],
+                },
+                rounds,
+            )
+            ratio = taken["search"] / taken["look"]
+            growth = 10 * taken["search"] / taken["a tenth"]
+            ratios[kind] = max(ratios[kind], ratio)
+            ratios["growth"] = max(ratios["growth"], growth)
+            rate = len(data) / taken["search"] / 1e6
+            rows.append([kind, name, f"{rate:.0f}", f"{ratio:.1f}", f"{growth:.1f}"])
+    print_table(("bodies", "of", "MB/s", "looks", "growth"), rows)
+    return conclude("redaction", ratios, BARS)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

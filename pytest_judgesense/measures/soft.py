@@ -113,7 +113,8 @@ def expected_shares(cell: Cell) -> list[Estimate]:
     if not taken(cell):
         return []
     verdicts = list(dict.fromkeys(v for one in cell.judgments for v in one.probabilities or ()))
-    calls, flags = [(one,) for one in cell.judgments], ()
+    calls = [(one,) for one in cell.judgments]
+    flags: tuple[str, ...] = ()
     if cell.design.pairwise:  # a share of a slot: see `order`
         asked, _, flags = balanced(cell)
         calls = [call for call, is_asked in zip(calls, asked.tolist(), strict=True) if is_asked]

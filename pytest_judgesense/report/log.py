@@ -27,6 +27,7 @@ from pytest_judgesense.limits import json_value, numbered_lines
 from pytest_judgesense.registry import Logged, Registry
 from pytest_judgesense.report.parquet import SUFFIX, rows_of
 from pytest_judgesense.trial import (
+    LONGEST_NAME,
     MOST,
     MOST_WEIGHT,
     Design,
@@ -43,8 +44,8 @@ from pytest_judgesense.trial import (
 
 # Probabilities of other logs may have few decimals.
 _ROUNDED: Final = 0.01
-# Names are in every row of a report; ours have at most 80 characters. Ids are made of them.
-_Name: TypeAlias = Annotated[str, Field(max_length=1000)]
+# Ids are made of names.
+_Name: TypeAlias = Annotated[str, Field(max_length=LONGEST_NAME)]
 _Id: TypeAlias = Annotated[str, Field(max_length=6000)]
 # Sums of shares are rounded.
 _Share: TypeAlias = Annotated[float, Field(ge=0, le=1 + 1e-9, allow_inf_nan=False)]

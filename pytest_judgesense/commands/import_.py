@@ -212,8 +212,8 @@ def run(options: argparse.Namespace) -> Iterator[str]:
     judgments = [judgment for judgment, _ in shortened]
     if changed := sum(a is not b for a, (b, _) in zip(judgments, read.judgments, strict=True)):
         yield (
-            f"notice: names of more than {LONGEST_NAME} characters (of items, clusters and such) are "
-            f"called by their beginning and a digest: judgments {changed}"
+            f"notice: names of more than {LONGEST_NAME} characters (items, clusters and such) are "
+            f"cut to their beginning and a digest; judgments with such names: {changed}"
         )
     judges = sorted({judgment.judge for judgment in judgments})
     suites = sorted({judgment.trial.suite for judgment in judgments})

@@ -23,8 +23,9 @@ is in none of them; it is counted and bounded.
 Where one order is more frequent, a liking for a content would look like one for a slot: a judge
 without error whose better contents stand first gives slot A more often. So only complete pairs
 count; a flag says how many calls were asked in one order only and are left out. Without a pair in
-both orders all calls count, and the flag ``one presentation order only`` or ``no pair in both
-presentation orders`` says that slot and content are not told apart: no word of a profile
+both orders all calls count. Unless both orders are then about equally frequent, and the better
+contents as often in either slot, a flag says that slot and content are not told apart (``one
+presentation order only``, ``contents are not balanced over the slots``): no word of a profile
 follows from such a number.
 
 A judge that always names one slot (rate 0 or 1) is flagged ``one slot throughout``; one that names
@@ -37,7 +38,7 @@ A bootstrap of the absolute value would not cover.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -100,6 +101,11 @@ def no_preference(cell: Cell) -> NDArray[np.bool_]:
     return cell.having("chosen", TIE, ABSTAIN)
 
 
+# An error-free judge has at most this side bias on contents that count as balanced: half of what
+# the profile calls one-sided.
+_EVEN: Final = 0.05
+
+
 class Balanced(NamedTuple):
     """Calls in which every content stood in each slot equally often.
 
@@ -120,9 +126,7 @@ def balanced(cell: Cell) -> Balanced:
     pairs, stated = cell.order_pairs(), cell.outcomes == VERDICT
     calls = len(cell.judgments)
     if not pairs.starts.size:
-        several = len(cell.coded("order")[1]) > 1
-        flag = shared.NO_PAIR if several else shared.ONE_ORDER
-        return Balanced(np.ones_like(stated), stated, (flag,))
+        return Balanced(np.ones_like(stated), stated, _unpaired(cell))
     asked, complete = np.zeros_like(stated), np.zeros_like(stated)
     asked[pairs.positions] = True
     both = stated[pairs.positions].reshape(-1, 2).all(axis=1)
@@ -130,6 +134,22 @@ def balanced(cell: Cell) -> Balanced:
     alone = calls - int(asked.sum())
     left_out = f"{alone} of {calls} calls left out, asked in one presentation order only"
     return Balanced(asked, complete, (left_out,) * bool(alone))
+
+
+def _unpaired(cell: Cell) -> tuple[str, ...]:
+    """What is said of calls that are all asked in one order: nothing if contents are balanced."""
+    if len(cell.coded("order")[1]) < 2:
+        return (shared.ONE_ORDER,)
+    straight = cell.having("order", "ab")
+    labels = cell.having("label", "1"), cell.having("label", "2")
+    first = np.where(straight, *labels)[labels[0] | labels[1]]
+    shares = {"order ab": straight, "the better content in the first slot": first}
+    uneven = [
+        f"{what} in {int(of.sum())} of {of.size} calls"
+        for what, of in shares.items()
+        if of.size and abs(float(of.mean()) - 0.5) > _EVEN
+    ]
+    return (shared.UNBALANCED, *uneven) if uneven else ()
 
 
 class _Named(NamedTuple):

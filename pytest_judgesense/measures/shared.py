@@ -168,13 +168,13 @@ ABSTAIN_RATE: Final = TIE_RATE._replace(
 
 # Flags of a share of a slot, or a side, that may be one of a content.
 ONE_ORDER: Final = "one presentation order only"
-NO_PAIR: Final = "no pair in both presentation orders"
+UNBALANCED: Final = "contents are not balanced over the slots"
 NOT_EXCHANGED: Final = "not every topic was debated with exchanged sides"
 
 
 def confounded(flags: Iterable[str]) -> bool:
     """Whether one of the flags says that slot and content, or side and debater, are confounded."""
-    return not {ONE_ORDER, NO_PAIR, NOT_EXCHANGED}.isdisjoint(flags)
+    return not {ONE_ORDER, UNBALANCED, NOT_EXCHANGED}.isdisjoint(flags)
 
 
 def right(judgment: Judgment) -> float | None:

@@ -12,6 +12,7 @@ from pytest_judgesense.instruments.ladder.estimators import verify_identity
 from pytest_judgesense.measures.estimation import estimate_all
 from pytest_judgesense.profile import sketch
 from pytest_judgesense.stats.proportions import wilson
+from pytest_judgesense.trial import Order
 
 from .building import LADDER, SLOTS, VACUUM, both_orders, cell, estimate, judgment
 
@@ -175,21 +176,49 @@ def test_a_pair_without_a_verdict_in_one_order_is_no_liking_for_a_slot() -> None
 
 
 @pytest.mark.parametrize(
-    ("orders", "flag"),
-    [("ab", "one presentation order only"), ("ab ba", "no pair in both presentation orders")],
+    ("of_items", "flags"),
+    [
+        ([("ab", "1")], ("one presentation order only",)),
+        # As many calls in either order; the better content always stands first.
+        (
+            [("ab", "1"), ("ba", "2")],
+            (
+                "contents are not balanced over the slots",
+                "the better content in the first slot in 20 of 20 calls",
+            ),
+        ),
+        # Twice as many calls in order ab, without labels.
+        (
+            [("ab", None), ("ab", None), ("ba", None)],
+            ("contents are not balanced over the slots", "order ab in 20 of 30 calls"),
+        ),
+    ],
 )
-def test_without_a_pair_in_both_orders_no_word_is_given(orders: str, flag: str) -> None:
-    """The better content always stands first: slot A and the better content are one."""
-    of_items = [("ab", "A", "1"), *[("ba", "A", "2")] * ("ba" in orders)]
+def test_no_word_is_given_where_slot_and_content_are_one(
+    of_items: list[tuple[Order, str | None]], flags: tuple[str, ...]
+) -> None:
+    """Slot A throughout, and no item in both orders."""
     calls = [
-        judgment(f"i{i}-{order}", slot, order=order, label=label)
+        judgment(f"i{i}-{at}", "A", order=order, label=label)
         for i in range(10)
-        for order, slot, label in of_items
+        for at, (order, label) in enumerate(of_items)
     ]
     estimates = estimate_all(cell(SLOTS, calls))
     (bias,) = [one for one in estimates if one.measure == "side_bias"]
-    assert (bias.value, bias.flags) == (0.5, (flag,))
+    assert (bias.value, bias.flags) == (0.5, flags)
     assert "one-sided" not in sketch(BUILT_IN.profile, estimates)
+
+
+def test_a_liking_for_a_slot_has_its_word_if_contents_are_balanced() -> None:
+    alternating: list[tuple[Order, str]] = [("ab", "1"), ("ba", "1"), ("ab", "2"), ("ba", "2")]
+    calls = [
+        judgment(f"i{i}", "A", order=order, label=label)
+        for i, (order, label) in enumerate(alternating * 5)
+    ]
+    estimates = estimate_all(cell(SLOTS, calls))
+    (bias,) = [one for one in estimates if one.measure == "side_bias"]
+    assert (bias.value, bias.flags) == (0.5, ())
+    assert "one-sided" in sketch(BUILT_IN.profile, estimates)
     both = estimate_all(cell(SLOTS, both_orders("p", [("A", "A")] * 5)))
     assert "one-sided" in sketch(BUILT_IN.profile, both)
 

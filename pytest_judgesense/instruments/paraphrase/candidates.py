@@ -46,19 +46,19 @@ _SLOTS: Final = DecisionSpace(
     ("A", "B"), pairwise=True, tie=True, names={"A": ("Output (a)",), "B": ("Output (b)",)}
 )
 _NUMBERED: Final = DecisionSpace(("1", "2"), tie=True)
-# Reading replies is the slowest part of an import; a systematic mapping shows in a few.
+# Naming replies is the slowest part of an import; a systematic mapping shows in a few.
 _MOST_REPLIES: Final = 500
 _NEARLY_ALL: Final = 0.9
 _SIGNIFICANT: Final = 0.01
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class Naming:
     """What verdicts and labels of a suite name: `SLOT` or `CONTENT`.
 
     Attributes:
         notices: the evidence, one sentence each.
-        objections: what evidence leaves open, as errors that ask for it; the reading is then none.
+        objections: what evidence leaves open, as errors that ask for it; the naming is then none.
     """
 
     verdict: str
@@ -67,9 +67,9 @@ class Reading:
     objections: tuple[JudgesenseError, ...] = ()
 
 
-def reading_of(
+def naming_of(
     suite: str, judgments: Sequence[Judgment], words: tuple[str, str], stated: Mapping[str, str]
-) -> Reading:
+) -> Naming:
     """What the two ``words`` name in the verdicts and labels of a suite.
 
     Args:
@@ -115,7 +115,7 @@ def reading_of(
         verdict = settled("verdict", evidence, shown)
     elif "verdict" in stated:
         verdict = stated["verdict"]
-    return Reading(verdict, label, tuple(notices), tuple(objections))
+    return Naming(verdict, label, tuple(notices), tuple(objections))
 
 
 def _open(suite: str, field: str, words: tuple[str, str], shown: Iterable[str]) -> UsageError:

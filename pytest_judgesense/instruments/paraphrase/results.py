@@ -50,7 +50,7 @@ from pytest_judgesense.importers import (
     slug,
     without_common_value,
 )
-from pytest_judgesense.instruments.paraphrase.candidates import SLOT, Reading, reading_of
+from pytest_judgesense.instruments.paraphrase.candidates import SLOT, Naming, naming_of
 from pytest_judgesense.replies import parse_reply
 from pytest_judgesense.suites.planning import trial_order
 from pytest_judgesense.suites.space import DecisionSpace
@@ -523,10 +523,10 @@ def judgments_of(
                     f"{two[1]} the second; if they are labels of something else, rename them: "
                     f"--value {two[0]}=WORD"
                 )
-            reading = reading_of(name, part, two, names)
-            notices += reading.notices
-            objections += reading.objections
-            by_suite[name] = [_in_slots(one, two, reading) for one in part]
+            naming = naming_of(name, part, two, names)
+            notices += naming.notices
+            objections += naming.objections
+            by_suite[name] = [_in_slots(one, two, naming) for one in part]
         elif name not in (designs or {}):
             objections += _unlike(name, part, {*words.values.values(), *labels})
             notices += _perhaps_others(
@@ -537,7 +537,7 @@ def judgments_of(
     known |= dict(designs or {})
     if names and not pairs:
         objections.append(_no_candidates(names, _words(judgments)))
-    notices += words.unused(label for design in known.values() for label in design.labels)
+    notices += words.unused(label for one in (designs or {}).values() for label in one.labels)
     designed = ((one, known[one.trial.suite]) for one in judgments)
     return Imported(
         tuple((placed(one) if design.pairwise else one, design) for one, design in designed),
@@ -574,7 +574,7 @@ class Renamed:
         """A notice of words that do not occur; those that mean one of ``labels`` name labels."""
         known = {*labels}
         for word, meant in self.values.items():
-            if word not in self._occurred and meant not in known - {word}:
+            if word not in self._occurred and meant not in known:
                 there = ", ".join(one[:40] for one in islice(self._seen, _MOST_SHOWN))
                 unused = f"--value {word}={meant} is not used: nothing is called {word}"
                 yield f"{unused}; the first words are {there}"
@@ -595,7 +595,10 @@ def _numbered(rows: Sequence[Row], column: str) -> tuple[Sequence[Row], list[str
         numbers = {text: int(number) + 1 for text, number in texts.items()}
         sentence = f"the {column} counts replicates from 0: {column} 0 is replicate 1"
     else:
-        places = {text: at for at, text in enumerate(trial_order({*texts.values()}), start=1)}
+        ordered = trial_order({*texts.values()})
+        if len(whole) == len(texts):
+            ordered.sort(key=int)
+        places = {text: at for at, text in enumerate(ordered, start=1)}
         numbers = {text: places[number] for text, number in texts.items()}
         some = [
             f"{text} is {number}" for text, number in sorted(numbers.items(), key=itemgetter(1))
@@ -930,17 +933,17 @@ def _are_sides(first: str, second: str) -> bool:
     return one[:-1] == other[:-1] and (one[-1], other[-1]) == ("a", "b")
 
 
-def _in_slots(one: Judgment, words: tuple[str, str], reading: Reading) -> Judgment:
+def _in_slots(one: Judgment, words: tuple[str, str], naming: Naming) -> Judgment:
     """``one`` with the slot that its verdict means in its order, and the content as its label."""
     trial, outcome = one.trial, one.outcome
     label, verdict = trial.label, one.verdict
     if label in words:
         place = words.index(label)
-        in_slot = reading.label == SLOT
+        in_slot = naming.label == SLOT
         label = content_of_slot("AB"[place], trial.order) if in_slot else "12"[place]
     if verdict in words:
         place = words.index(verdict)
-        in_slot = reading.verdict == SLOT
+        in_slot = naming.verdict == SLOT
         outcome = Verdict("AB"[place] if in_slot else slot_of_content("12"[place], trial.order))
     return replace(one, trial=replace(trial, label=label), outcome=outcome)
 

@@ -884,8 +884,8 @@ def _perhaps_others(suite: str, said: Iterable[str], *, ordered: bool, ties: boo
     written = {word: found[1] for word in others if (found := _IN_OTHER_WORDS.fullmatch(word))}
     fractions = [word for word in others if _FRACTION.fullmatch(word) and word not in written]
     if written:
-        new = _values(f"{word}={number}" for word, number in written.items())
-        yield f"verdicts of suite {suite} are labels and no scale; if they are grades: {new}"
+        grades = _values(f"{word}={number}" for word, number in written.items())
+        yield f"verdicts of suite {suite} are labels and no scale; if they are grades: {grades}"
     if fractions:
         yield (
             f"verdicts of suite {suite} are labels and no scale, for {fractions[0]} is no whole "

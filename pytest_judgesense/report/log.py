@@ -94,6 +94,7 @@ _BESIDE: Final = ("grades", "repair", "source")
 _NESTED: Final = frozenset({"condition", "usage", "probabilities", "design", *_BESIDE})
 _SAID: Final[Mapping[Any, str]] = {Verdict: "verdict", Unparsed: "unparsed", Failed: "failed"}
 _MARK: Final = ',"design":'
+_PACKED: Final = (".gz", ".bz2", ".xz", ".zst", ".zip")
 # What a foreign log may omit besides the cluster: an item is its own cluster.
 _DEFAULTS: Final[Mapping[str, Any]] = {
     "template": "t1",
@@ -248,7 +249,8 @@ def _is_object(text: str, value: Mapping[str, Any]) -> bool:
 def _numbered(path: Path) -> Iterator[tuple[int, str]]:
     """The lines of a log that hold something, numbered from 1."""
     what, faults = f"the judgment log {path} cannot be read", (OSError, UnicodeDecodeError)
-    wrong = LogError.instead_of(faults, what, expected="JSON Lines in UTF-8")
+    remedy = "" if path.suffix not in _PACKED else f"unpack it: gunzip {path}, or what packed it"
+    wrong = LogError.instead_of(faults, what, expected="JSON Lines in UTF-8", remedy=remedy)
     # A reply may hold a Unicode line separator inside a JSON string: no line ends there.
     with wrong, open_text(path, newline="\n") as file:
         for number, line in numbered_lines(file, path, LogError):

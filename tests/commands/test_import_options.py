@@ -322,3 +322,18 @@ def test_a_field_that_only_later_rows_have_is_read() -> None:
     write_rows(Path("t.jsonl"), rows)
     assert command("import", "table", "t.jsonl", "-o", "log.jsonl")[0] == 0
     assert [one.get("failed") for one in judged()] == [None, "HTTP 500"]
+
+
+def test_a_packed_log_says_how_it_is_unpacked() -> None:
+    Path("log.jsonl.gz").write_bytes(gzip.compress(b"{}\n"))
+    code, printed = command("report", "log.jsonl.gz")
+    assert (code, "gunzip log.jsonl.gz" in printed) == (3, True)
+
+
+def test_an_empty_replicate_is_no_name() -> None:
+    rows = '{"item": 1, "verdict": "YES", "replicate": NaN}\n'
+    rows += '{"item": 1, "verdict": "NO", "replicate": 2}\n'
+    Path("t.jsonl").write_text(rows, encoding="utf-8")
+    code, printed = command("import", "table", "t.jsonl", "-o", "log.jsonl")
+    assert (code, "names replicates" in printed) == (0, False)
+    assert [one["replicate"] for one in judged()] == [1, 2]

@@ -586,7 +586,7 @@ def _numbered(rows: Sequence[Row], column: str) -> tuple[Sequence[Row], list[str
         text: as_whole(text)
         for row in rows
         if isinstance(value := row.value.get(column), str | int | float)
-        if (text := str(value).strip())
+        if (text := str(value).strip()) not in ("", "nan")  # an empty cell of a table of numbers
     }
     whole = [int(number) for number in texts.values() if is_number(number)]
     if len(whole) == len(texts) and (not whole or min(whole) >= 1):

@@ -67,4 +67,9 @@ def read_bytes(path: Path) -> bytes:
 
 def read_text(path: Path, encoding: str = "utf-8") -> str:
     """The content of ``path`` as text, with line feeds as line ends; raises as `read_bytes`."""
-    return read_bytes(path).decode(encoding).replace("\r\n", "\n").replace("\r", "\n")
+    return text_of(read_bytes(path), encoding)
+
+
+def text_of(data: bytes, encoding: str = "utf-8") -> str:
+    """The bytes of a file as text, with line feeds as line ends."""
+    return data.decode(encoding).replace("\r\n", "\n").replace("\r", "\n")

@@ -6,18 +6,20 @@ notice.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
+import zlib
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final, Protocol, runtime_checkable
 
-from pytest_judgesense.errors import LogError
-from pytest_judgesense.files import read_text
-from pytest_judgesense.limits import json_value
+from pytest_judgesense.errors import JudgesenseError, LogError, well_formed
+from pytest_judgesense.files import read_bytes, text_of
+from pytest_judgesense.limits import beyond, json_value, limits
 from pytest_judgesense.rows import csv_rows
-from pytest_judgesense.trial import MOST, Design, Judgment, as_whole, is_number
+from pytest_judgesense.trial import LONGEST_NAME, MOST, Design, Judgment, as_whole, is_number
 
 NO_VERDICT: Final = "no verdict recorded"
 
@@ -29,11 +31,14 @@ class Imported:
     Attributes:
         notices: ignored fields and assumptions, one sentence each.
         totals: totals that the file states.
+        objections: why they are not taken as they are: the first is raised, unless the command is
+            wrong in another way.
     """
 
     judgments: tuple[tuple[Judgment, Design], ...]
     notices: tuple[str, ...] = ()
     totals: tuple[Total, ...] = ()
+    objections: tuple[JudgesenseError, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,10 +81,7 @@ class Row:
 
     def wrong(self, name: str, expected: str) -> LogError:
         """The error for a missing or malformed field ``name``; ``a.b`` is field b of a."""
-        found: Any = self.value
-        for part in name.split("."):
-            known = isinstance(found, Mapping) and part in found
-            found = found[part] if known else ...
+        found = field_of(self.value, name)
         missing = found is ...
         names = ", ".join(map(str, self.value))
         return LogError(
@@ -106,6 +108,23 @@ class Row:
         return found
 
 
+def field_of(value: Any, name: str) -> Any:
+    """The field ``name`` of an object: its own, or ``a.b``, field b of a; ``...`` if it has none.
+
+    Of a list, fields are numbers from 0.
+    """
+    if isinstance(value, Mapping) and name in value:
+        return value[name]
+    for part in name.split("."):
+        if isinstance(value, Mapping) and part in value:
+            value = value[part]
+        elif isinstance(value, list) and part.isdecimal() and int(part) < len(value):
+            value = value[int(part)]
+        else:
+            return ...
+    return value
+
+
 def malformed(where: str, found: Any, expected: str) -> LogError:
     """The error for a value in a JSON file that does not have the ``expected`` form."""
     return LogError(
@@ -118,45 +137,133 @@ def malformed(where: str, found: Any, expected: str) -> LogError:
 
 def read_json(file: Path, kind: type | tuple[type, ...], expected: str) -> Any:
     """The single value of a JSON file, of the given type; ``expected`` describes it."""
-    value = _parsed(f"{file} cannot be read", _text(file), "JSON in UTF-8")
+    value = _parsed(f"{file} cannot be read", _text(file), "JSON in UTF-8, one value in the file")
     if not isinstance(value, kind):
         raise malformed(str(file), value, expected)
     return value
 
 
+# How files begin that hold no text, and what they are.
+_NO_TEXT: Final = {
+    b"PK\x03\x04": "a ZIP archive, or a spreadsheet",
+    b"BZh91AY&SY": "compressed by bzip2",
+    b"\xfd7zXZ": "compressed by xz",
+    b"\x28\xb5\x2f\xfd": "compressed by Zstandard",
+    b"PAR1\x15": "Parquet",
+}
+_GZIP: Final = b"\x1f\x8b"
+_MOST_SHOWN: Final = 12
+_BEGINNING: Final = 60
+
+
+def without_common_value(
+    suite: str, verdicts: Collection[str], labels: Collection[str], remedy: str
+) -> LogError:
+    """The error for verdicts and labels of which none is the same word: no agreement can be."""
+
+    def shown(words: Collection[str]) -> str:
+        some = ", ".join(word[:40] for word in sorted(words)[:_MOST_SHOWN])
+        return f"{some} and {len(words) - _MOST_SHOWN} more" if len(words) > _MOST_SHOWN else some
+
+    return LogError(
+        f"verdicts and labels of suite {suite} are not in the same words: they cannot agree",
+        found=f"verdicts {shown(verdicts)}; labels {shown(labels)}",
+        expected="the same words in both",
+        remedy=remedy,
+    )
+
+
 def read_rows(path: Path) -> Iterator[Row]:
-    """The rows of a file: CSV (``.csv``, ``.tsv``), a JSON list (``.json``), else JSON Lines.
+    """The rows of a file: CSV (``.csv``, ``.tsv``), a JSON list, else JSON Lines; also gzipped.
 
     Raises:
         LogError: the file or a row cannot be read; it names file and line.
     """
     placed: dict[str, Any] = {}
-    if path.suffix in (".csv", ".tsv"):
-        for number, row in csv_rows(path, _text(path), LogError):
+    text = _text(path)
+    name = path.name.removesuffix(".gz")
+    if name.endswith((".csv", ".tsv")):
+        for number, row in csv_rows(path, text, LogError):
             placed[f"{path}:{number}"] = {name: cell or None for name, cell in row.items()}
-    elif path.suffix == ".json":
-        values = read_json(path, list, "a JSON list of objects")
-        placed = {f"{path}, record {i}": value for i, value in enumerate(values, start=1)}
+    elif name.endswith(".json") or text.lstrip()[:1] == "[":
+        placed = {f"{path}, record {i}": v for i, v in enumerate(_listed(path, text), start=1)}
     else:
         # Not splitlines(): a reply may hold a Unicode line separator inside a JSON string.
-        for number, line in enumerate(_text(path).split("\n"), start=1):
+        for number, line in enumerate(text.split("\n"), start=1):
             if line.strip():
                 where = f"{path}:{number}"
-                placed[where] = _parsed(f"{where} is not JSON", line, "one JSON object a line")
+                remedy = "" if placed else "an object on several lines: write each on one line, or "
+                remedy = remedy and f"{remedy}all in one list in a file {path.stem}.json"
+                wrong = f"{where} is not JSON"
+                placed[where] = _parsed(wrong, line, "one JSON object a line", remedy)
     for where, value in placed.items():
         if not isinstance(value, dict):
             raise LogError(f"{where} is not an object", found=str(value)[:80], expected="an object")
         yield Row(where, value)
 
 
+def _listed(path: Path, text: str) -> list[Any]:
+    """The JSON list that a file holds."""
+    remedy = f"if there is an object on each line, call it {path.stem}.jsonl"
+    value = _parsed(f"{path} cannot be read", text, "a JSON list of objects", remedy)
+    if isinstance(value, list):
+        return value
+    lists = [name for name, of in value.items() if isinstance(of, list)] if value else []
+    rows = f"the list {lists[0]!r} of the file" if lists else "a list of objects that hold their id"
+    raise LogError(
+        f"{path} is no list of rows",
+        found=json.dumps(value, default=str)[:80],
+        expected="a JSON list of objects",
+        remedy=f"write {rows} into a file of its own, and import that",
+    )
+
+
 def _text(path: Path) -> str:
-    faults = (OSError, UnicodeDecodeError)
-    with LogError.instead_of(faults, f"{path} cannot be read", expected="a file in UTF-8"):
-        return read_text(path, "utf-8-sig")
+    """The text of a file, also of a gzipped one."""
+    what, expected = f"{path} cannot be read", "a file in UTF-8"
+    with LogError.instead_of(OSError, what, expected=expected):
+        data = read_bytes(path)
+    if data.startswith(_GZIP):
+        data = _gunzipped(path, data)
+    if no_text := next((word for start, word in _NO_TEXT.items() if data.startswith(start)), None):
+        raise LogError(
+            what,
+            found=no_text,
+            expected="CSV, JSON Lines or JSON, in UTF-8; it may be gzipped",
+            remedy="unpack it, or save it as CSV (UTF-8), and import that",
+        )
+    encoding = "UTF-16" if data.startswith((b"\xff\xfe", b"\xfe\xff")) else "WINDOWS-1252"
+    remedy = f"write it in UTF-8; if it is {encoding}: iconv -f {encoding} -t UTF-8 {path} > NEW"
+    with LogError.instead_of(UnicodeDecodeError, what, expected=expected, remedy=remedy):
+        text = text_of(data, "utf-8-sig")
+    if "\0" in text:
+        raise LogError(
+            f"{path}:{text.count(chr(10), 0, text.index(chr(0))) + 1} holds a NUL character",
+            expected="text",
+            remedy=f"if it has no place there: tr -d '\\000' < {path} > NEW",
+        )
+    return text
 
 
-def _parsed(wrong: str, text: str, expected: str) -> Any:
-    with LogError.instead_of(ValueError, wrong, expected=expected):
+def _gunzipped(path: Path, data: bytes) -> bytes:
+    most = limits().file_bytes
+    stream = zlib.decompressobj(zlib.MAX_WBITS | 16)
+    with LogError.instead_of(zlib.error, f"{path} cannot be read", expected="a whole gzip file"):
+        content = stream.decompress(data, most + 1)
+    if len(content) > most:
+        raise beyond(LogError, f"{path} holds too much", "file_bytes", "more, unpacked")
+    if not stream.eof or stream.unused_data:
+        raise LogError(
+            f"{path} cannot be read",
+            found="more than one gzip stream" if stream.eof else "a gzip stream that is cut off",
+            expected="one whole gzip stream",
+            remedy=f"gunzip {path}, and import what that writes",
+        )
+    return content
+
+
+def _parsed(wrong: str, text: str, expected: str, remedy: str = "") -> Any:
+    with LogError.instead_of(ValueError, wrong, expected=expected, remedy=remedy):
         return json_value(text)
 
 
@@ -196,6 +303,31 @@ def messages_of(value: Any) -> list[dict[str, str]] | None:
 
 def _is_reasoning(part: Any) -> bool:
     return isinstance(part, dict) and part.get("type") == "reasoning"
+
+
+def short_named(judgment: Judgment) -> Judgment:
+    """The judgment with names that a log may hold: longer ones by beginning and digest."""
+    trial = judgment.trial
+    names = (trial.suite, trial.item, trial.template, trial.cluster, judgment.judge)
+    if max(map(len, names)) <= LONGEST_NAME:
+        return judgment
+    suite, item, template, cluster, judge = map(_short, names)
+    trial = replace(
+        trial,
+        id=f"{suite}/{item}/{template}/{trial.order}/r{trial.replicate}",
+        suite=suite,
+        item=item,
+        template=template,
+        cluster=cluster,
+    )
+    return replace(judgment, trial=trial, judge=judge)
+
+
+def _short(name: str) -> str:
+    if len(name) <= LONGEST_NAME:
+        return name
+    digest = hashlib.sha256(well_formed(name).encode()).hexdigest()
+    return f"{' '.join(name[:_BEGINNING].split())}-{digest[:16]}"
 
 
 def slug(name: str) -> str:

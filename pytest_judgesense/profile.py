@@ -74,6 +74,10 @@ def some(
     return lambda estimates: any(map(holds, values(estimates, measure, **condition)[:1]))
 
 
-def any_above(measure: str, limit: float) -> Callable[[Estimates], bool]:
-    """Whether a pooled estimate of a measure is above a limit."""
-    return lambda estimates: any(value > limit for value in values(estimates, measure))
+def any_above(
+    measure: str, limit: float, unless: Callable[[Iterable[str]], bool] = lambda _: False
+) -> Callable[[Estimates], bool]:
+    """Whether a pooled estimate of a measure is above a limit, ``unless`` its flags forbid it."""
+    return lambda estimates: any(
+        (one.value or 0.0) > limit for one in pooled(estimates, measure) if not unless(one.flags)
+    )

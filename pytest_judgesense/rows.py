@@ -4,43 +4,53 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from pytest_judgesense.errors import JudgesenseError
 from pytest_judgesense.limits import json_value
+
+# The line by which spreadsheets are told what separates the cells.
+_SEPARATOR: Final = re.compile(r"sep=([,;\t|])\n")
 
 
 def csv_rows(
     path: Path, text: str, error: type[JudgesenseError]
 ) -> Iterator[tuple[int, dict[str, str]]]:
-    """The rows of a CSV file as dictionaries; also ``.tsv``, and headers separated by ``;``.
+    """The rows of a CSV file as dictionaries; also ``.tsv``, and cells separated by ``;`` or tabs.
 
-    Rows of empty cells, and columns at the end that are empty and have no name, are left out:
-    spreadsheets write them.
+    Rows of empty cells, columns at the end that are empty and have no name, and spaces around the
+    names of columns are left out: spreadsheets write them, and a first line ``sep=;``.
 
     Raises:
         JudgesenseError: of the type ``error``: a row does not match the header, or the file is not
             CSV; it names file and line.
     """
     csv.field_size_limit(sys.maxsize)  # texts are long
-    header = text.partition("\n")[0]
-    separator = "\t" if path.suffix == ".tsv" else ","
-    if separator not in header and ";" in header:
-        separator = ";"  # as written by spreadsheets with a decimal comma
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
+    lines = io.StringIO(text, newline="")
+    before = 0
+    if stated := _SEPARATOR.match(text):
+        separator, before = stated[1], 1
+        lines.readline()
+    else:
+        header = text.partition("\n")[0]
+        first = "\t" if path.name.removesuffix(".gz").endswith(".tsv") else ","
+        # Spreadsheets with a decimal comma write ";".
+        separator = next((one for one in (first, ";", "\t") if one in header), first)
+    reader = csv.reader(lines, delimiter=separator, strict=True)
     try:
-        names = _without_empty_end(next(reader, []), 0)
+        names = [name.strip() for name in _without_empty_end(next(reader, []), 0)]
         if len(set(names)) < len(names):
             raise error(
-                f"{path}:1 names a column twice",
+                f"{path}:{before + 1} names a column twice",
                 found=", ".join(names),
                 expected="every column once",
                 remedy="rename one of the two",
             )
-        begins = reader.line_num + 1
+        begins = before + reader.line_num + 1
         for row in reader:
             cells = _without_empty_end(row, len(names))
             is_empty = not any(cell.strip() for cell in cells)
@@ -53,10 +63,10 @@ def csv_rows(
                 )
             if not is_empty:
                 yield begins, dict(zip(names, cells, strict=True))
-            begins = reader.line_num + 1
+            begins = before + reader.line_num + 1
     except csv.Error as wrong:
         raise error(
-            f"{path}:{reader.line_num} is not CSV",
+            f"{path}:{before + reader.line_num} is not CSV",
             found=str(wrong),
             expected="quoted cells that are closed",
         ) from wrong

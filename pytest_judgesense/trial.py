@@ -17,6 +17,8 @@ Condition: TypeAlias = Mapping[str, str | int | float]
 
 TIE: Final = "tie"
 ABSTAIN: Final = "abstain"
+# Names are in every row of a report; ours have at most 80 characters.
+LONGEST_NAME: Final = 1000
 # No run or count of tokens of one judgment is as high; sums of such numbers are exact.
 MOST: Final = 10**12
 # The most that a part of a debate judge's instability may weigh: sums of them are exact enough.

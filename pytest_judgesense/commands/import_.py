@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from operator import itemgetter
 from pathlib import Path
-from typing import Final
+from typing import Any, Final, NamedTuple
 
 from pytest_judgesense.commands.lint import lint_report
 from pytest_judgesense.commands.options import (
@@ -20,12 +20,73 @@ from pytest_judgesense.commands.options import (
 )
 from pytest_judgesense.errors import ExtensionError, LogError, UsageError, unknown_name
 from pytest_judgesense.grouping import grouped
-from pytest_judgesense.importers import Imported, ImportedSuite
+from pytest_judgesense.importers import Imported, ImportedSuite, short_named
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.output import write_text
 from pytest_judgesense.report.log import log_line
+from pytest_judgesense.trial import ABSTAIN, LONGEST_NAME, TIE
 
 _MOST_STEPS: Final = 100
+
+
+_TOOLS: Final = "inspect, promptfoo, deepeval"
+_ROWS: Final = f"table, {_TOOLS}"
+_NUMBERS: Final = f"{_TOOLS}, with numbers as grades"
+
+
+class _Option(NamedTuple):
+    """An option of some forms.
+
+    Attributes:
+        needs: the forms, and what their files must hold.
+        does: what it does to them.
+        arguments: of `argparse`.
+    """
+
+    needs: str
+    does: str
+    arguments: Mapping[str, Any]
+
+
+def _options() -> Mapping[str, _Option]:
+    """Options by name."""
+    column, name = {"metavar": "COLUMN"}, {"metavar": "NAME"}
+    by_column = "the column of the {}; of a table --map {}=COLUMN"
+    label = by_column.format("grade that a person gave", "label")
+    order = by_column.format("order of two candidates, ab or ba", "order")
+    said = "what a verdict or label is called here, or nothing; may be repeated"
+    naming = "whether a verdict, or a label, of two candidates that changed places names the slot "
+    naming += "as the judge saw it, or the content; may be repeated"
+    labels = "the possible verdicts, to be read from the replies; with tie and abstain where these "
+    mapped = "the column that holds a field of a judgment, a.b for field b of objects in column a; "
+    steps = {"type": number("number of steps", int, _MOST_STEPS), "metavar": "N"}
+    least = {"type": number("threshold", float), "metavar": "T"}
+    columns = {**MANY, "type": assignment, "metavar": "FIELD=COLUMN"}
+    meant = {**MANY, "type": _translation, "metavar": "SAID=MEANT"}
+    named = {**MANY, "type": _naming, "metavar": "FIELD=slot|content"}
+    one_of = "only this scorer, metric or type of assertion; may be repeated"
+    again = "parse recorded completions again; ignore recorded verdicts"
+    pairs = "the file of its pairs, which shows its clusters"
+    return {
+        "--reparse": _Option("llmbar, judgebench", again, FLAG),
+        "--pairs": _Option("judgesense, with a decision log", pairs, FILE),
+        "--map": _Option(_ROWS, f"{mapped}may be repeated", columns),
+        "--value": _Option(_ROWS, said, meant),
+        "--names": _Option(_ROWS, naming, named),
+        "--labels": _Option(
+            "table, without a column of verdicts",
+            f"{labels}are permitted",
+            {"type": _labels, "metavar": "A,B,..."},
+        ),
+        "--judge": _Option(_ROWS, "the judge of all rows", name),
+        "--suite": _Option(f"games, {_ROWS}", "the suite of all rows", name),
+        "--cluster": _Option(_TOOLS, by_column.format("cluster", "cluster"), column),
+        "--order": _Option(_TOOLS, order, column),
+        "--label": _Option(_TOOLS, label, column),
+        "--scorer": _Option(_TOOLS, one_of, MANY | name),
+        "--scale": _Option(_NUMBERS, "read scores as steps, 0 to N, from 0 to 1", steps),
+        "--threshold": _Option(_NUMBERS, "read scores as pass, from T on, and fail", least),
+    }
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -34,41 +95,71 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("kind", metavar="KIND", help=said)
     parser.add_argument("path", type=Path, metavar="PATH", help="file or folder of the results")
     parser.add_argument("-o", "--output", required=True, help=OUTPUT, **FILE)
-    column = {**MANY, "type": assignment, "metavar": "FIELD=COLUMN"}
-    meant = {**MANY, "type": _translation, "metavar": "SAID=MEANT"}
-    again, tools = "may be repeated", "inspect, promptfoo, deepeval"
-    name, column_of = {"metavar": "NAME"}, {"metavar": "COLUMN"}
-    steps = {"type": number("number of steps", int, _MOST_STEPS), "metavar": "N"}
-    least = {"type": number("threshold", float), "metavar": "T"}
-    for option, said, form in (
-        ("--reparse", "parse recorded completions again; ignore recorded verdicts", FLAG),
-        ("--pairs", "judgesense: the pair file of a decision log, for its clusters", FILE),
-        ("--map", f"table, {tools}: the column that holds a field of a judgment; {again}", column),
-        (
-            "--value",
-            f"table, {tools}: what a verdict or label is called here, or nothing; {again}",
-            meant,
-        ),
-        ("--judge", f"table, {tools}: the judge of all rows", name),
-        ("--suite", f"games, table, {tools}: the suite of all rows", name),
-        ("--cluster", f"{tools}: the column of the cluster (default: the test)", column_of),
-        ("--order", f"{tools}: the column of the order of two candidates, ab or ba", column_of),
-        ("--label", f"{tools}: the column of the grade that a person gave", column_of),
-        (
-            "--scorer",
-            f"{tools}: only this scorer, metric or type of assertion; {again}",
-            MANY | name,
-        ),
-        ("--scale", f"{tools}: read scores as steps, 0 to N, of a scale from 0 to 1", steps),
-        ("--threshold", f"{tools}: read scores as pass, from T on, and fail", least),
-    ):
-        parser.add_argument(option, help=said, **form)
+    either = parser.add_mutually_exclusive_group()
+    for name, option in _options().items():
+        group = either if option.needs == _NUMBERS else parser
+        group.add_argument(name, help=f"{option.needs}: {option.does}", **option.arguments)
+
+
+def _naming(text: str) -> tuple[str, str]:
+    """``FIELD=slot`` or ``FIELD=content``, the field a verdict or a label."""
+    field, _, naming = text.partition("=")
+    if field not in ("verdict", "label") or naming not in ("slot", "content"):
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is none of verdict=slot, verdict=content, label=slot, label=content"
+        )
+    return field, naming
+
+
+def _labels(text: str) -> tuple[str, ...]:
+    """Two verdicts or more, separated by commas."""
+    labels = tuple(label.strip() for label in text.split(","))
+    if len({*labels}) < len(labels) or not all(labels) or len({*labels} - {TIE, ABSTAIN}) < 2:
+        raise argparse.ArgumentTypeError(f"{text!r} names no two verdicts, such as YES,NO")
+    return labels
 
 
 def _translation(text: str) -> tuple[str, str]:
     """``SAID=MEANT``, or ``SAID=`` for what states nothing."""
     said, equals, meant = text.partition("=")
     return (said, meant) if said and equals and not meant else assignment(text)
+
+
+def _noting(options: argparse.Namespace) -> tuple[argparse.Namespace, set[str]]:
+    """The options, and the names of those that have been read, which grow with every look at one.
+
+    Who looks at all at once has read all.
+    """
+    noted: set[str] = set()
+
+    class Noting(argparse.Namespace):
+        def __getattribute__(self, name: str) -> Any:
+            noted.add(name)
+            return super().__getattribute__(name)
+
+    return Noting(**vars(options)), noted
+
+
+def _refuse_unused(options: argparse.Namespace, noted: Collection[str], form: str) -> None:
+    """Raise a `UsageError` for an option that was given and that the importer has not read."""
+    if "__dict__" in noted:
+        return
+    for name, option in _options().items():
+        field = name.removeprefix("--")
+        given = getattr(options, field)
+        if field in noted or given is None or given is False or given == []:
+            continue
+        raise UsageError(
+            f"{name} is not used: {options.path} was read as {form} of the form {options.kind}",
+            found=name if given is True else f"{name} {_as_given(given)}",
+            expected=f"{option.needs}: {option.does}",
+            remedy=f"leave out {name}, or import a file that it is for",
+        )
+
+
+def _as_given(value: Any) -> str:
+    values = value if isinstance(value, list) else [value]
+    return ", ".join("=".join(one) if isinstance(one, tuple) else str(one) for one in values)
 
 
 def run(options: argparse.Namespace) -> Iterator[str]:
@@ -92,14 +183,16 @@ def run(options: argparse.Namespace) -> Iterator[str]:
                 "judgesense merge",
             )
     importer = importers[options.kind]
+    noted, read_options = _noting(options)
     with ExtensionError.blaming(
         importer.source,
         f"importer {importer.name!r} of plugin {importer.source} failed",
         "an Imported or a suite, or a LogError that says what is wrong with the file",
     ):
-        read = importer.read(options)
+        read = importer.read(noted)
         if not isinstance(read, Imported | ImportedSuite):
             raise TypeError(f"{read!r:.80} in place of what was read")
+    _refuse_unused(options, read_options, "judgments" if isinstance(read, Imported) else "a suite")
     yield from (f"notice: {notice}" for notice in read.notices)
     if not isinstance(read, Imported):
         files = read.files(options.output)
@@ -112,8 +205,16 @@ def run(options: argparse.Namespace) -> Iterator[str]:
         raise LogError(
             f"{options.path} holds no judgment", found="no record", expected="at least one"
         )
-    write_text(options.output, "".join(f"{log_line(*one)}\n" for one in read.judgments))
-    judgments = [judgment for judgment, _ in read.judgments]
+    if read.objections:
+        raise read.objections[0]
+    shortened = [(short_named(judgment), design) for judgment, design in read.judgments]
+    write_text(options.output, "".join(f"{log_line(*one)}\n" for one in shortened))
+    judgments = [judgment for judgment, _ in shortened]
+    if changed := sum(a is not b for a, (b, _) in zip(judgments, read.judgments, strict=True)):
+        yield (
+            f"notice: names of more than {LONGEST_NAME} characters (items, clusters and such) are "
+            f"cut to their beginning and a digest; judgments with such names: {changed}"
+        )
     judges = sorted({judgment.judge for judgment in judgments})
     suites = sorted({judgment.trial.suite for judgment in judgments})
     unparsed = sum(judgment.verdict is None for judgment in judgments)

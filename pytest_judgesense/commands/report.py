@@ -27,6 +27,7 @@ from pytest_judgesense.datasheet import Calls, Datasheet, SuiteSheet
 from pytest_judgesense.errors import ExtensionError, LogError, UsageError, unknown_name
 from pytest_judgesense.files import read_text
 from pytest_judgesense.garbage import uncollected
+from pytest_judgesense.importers import without_common_value
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.limits import json_value
 from pytest_judgesense.measures.cell import Cell
@@ -41,7 +42,7 @@ from pytest_judgesense.report.log import log_lines, read_log
 from pytest_judgesense.report.markdown import badge
 from pytest_judgesense.report.terminal import datasheet_lines, ranking_lines
 from pytest_judgesense.report.view import outcome_words, view_of
-from pytest_judgesense.trial import TIE, Design, Judgment
+from pytest_judgesense.trial import ABSTAIN, TIE, Design, Judgment
 
 # What is shown of a check in a datasheet's file.
 _FIELDS: Final = ("outcome", "suite", "check", "explanation")
@@ -269,9 +270,30 @@ def cells_of_logs(
     for (judge, suite), of_suite in judgments.items():
         found = tuple(of_suite.values())
         design = designs[judge, suite] or _design(found, registry)
+        _refuse_unlike(suite, design, found)
         measures = registry.measures_on(design.kind, suite)
         cells.append(Cell(judge, suite, design, found, seed, measures))
     return cells
+
+
+def _refuse_unlike(suite: str, design: Design, judgments: Iterable[Judgment]) -> None:
+    """Raise a `LogError` if no label is the word of a verdict, and the design does not know both.
+
+    A suite states its labels, and a judge may be wrong throughout; a log without a design, or of
+    another space, shows two files that were never compared.
+    """
+    others = {TIE, ABSTAIN, None}
+    verdicts = {one.verdict if one.chosen is None else one.chosen for one in judgments} - others
+    labels = {one.trial.label for one in judgments} - others
+    known = {"1", "2"} if design.pairwise else {*design.labels}
+    if verdicts and labels and verdicts.isdisjoint(labels) and not (verdicts | labels) <= known:
+        raise without_common_value(
+            suite,
+            set(map(str, verdicts)),
+            set(map(str, labels)),
+            "write them in the same words; or name all labels of the suite in the design of the "
+            "lines, as `judgesense import` and a session do",
+        )
 
 
 def _design(judgments: Sequence[Judgment], registry: Registry) -> Design:

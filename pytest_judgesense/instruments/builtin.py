@@ -18,6 +18,7 @@ from pytest_judgesense.instruments.vacuum import kind as vacuum
 from pytest_judgesense.judges.providers.base import Provider
 from pytest_judgesense.judges.providers.builtin import BUILT_IN as PROVIDERS
 from pytest_judgesense.lazy import later
+from pytest_judgesense.measures.shared import confounded
 from pytest_judgesense.profile import Word, any_above
 from pytest_judgesense.registry import NOTHING, SuiteKind, extended, given_by
 from pytest_judgesense.sections import Comparison, Report, ReportSection
@@ -62,7 +63,7 @@ _FOR_EVERY_KIND: Final = Report(
     ),
     closing=(_board("most_stable"),),
     words=(
-        Word("one-sided", any_above("side_bias", 0.1)),
+        Word("one-sided", any_above("side_bias", 0.1, unless=confounded)),
         Word("malformed replies", any_above("unparsed_rate", 0.02)),
     ),
 )

@@ -14,14 +14,22 @@ is in none of them; it is counted and bounded.
 
 ::
 
-    side_bias = |first-slot answers / decisive answers - 1/2|        over both presentation orders;
-                                                                 of a debate, PRO is the first side
+    side_bias = |first-slot answers / decisive answers - 1/2|        over pairs with a verdict in
+                                                                 both presentation orders; of a
+                                                                 debate, PRO is the first side
 
-    first_slot_rate = first-slot answers / decisive answers         over both presentation orders
+    first_slot_rate = first-slot answers / decisive answers         over the same pairs
+
+Where one order is more frequent, a liking for a content would look like one for a slot: a judge
+without error whose better contents stand first gives slot A more often. So only complete pairs
+count; a flag says how many calls were asked in one order only and are left out. Without a pair in
+both orders all calls count. Unless both orders are then about equally frequent, and the better
+contents as often in either slot, a flag says that slot and content are not told apart (``one
+presentation order only``, ``contents are not balanced over the slots``): no word of a profile
+follows from such a number.
 
 A judge that always names one slot (rate 0 or 1) is flagged ``one slot throughout``; one that names
-the same content in both orders, right or wrong, ``one content throughout``. If only one order was
-run, a constant answer may be either: ``one presentation order only``.
+the same content in both orders, right or wrong, ``one content throughout``.
 
 The interval of the side bias comes from the signed share: if that contains 1/2, the lower end is 0.
 A bootstrap of the absolute value would not cover.
@@ -30,14 +38,22 @@ A bootstrap of the absolute value would not cover.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pytest_judgesense.estimate import Clustered, Estimate, Missing, distance_from_half
 from pytest_judgesense.measures import shared
-from pytest_judgesense.measures.cell import Cell, Groups, Units, rate, unavailable
+from pytest_judgesense.measures.cell import (
+    VERDICT,
+    Cell,
+    Groups,
+    Units,
+    once_a_cell,
+    rate,
+    unavailable,
+)
 from pytest_judgesense.trial import ABSTAIN, TIE, Condition
 
 
@@ -85,23 +101,97 @@ def no_preference(cell: Cell) -> NDArray[np.bool_]:
     return cell.having("chosen", TIE, ABSTAIN)
 
 
-def _naming(cell: Cell, slot: str) -> tuple[Groups, NDArray[np.bool_]]:
-    """The calls that choose a content, and which of them name the slot."""
-    calls = cell.every_call().subset(~no_preference(cell))
-    return calls, cell.having("verdict", slot)[calls.positions]
+# An error-free judge has at most this side bias on contents that count as balanced: half of what
+# the profile calls one-sided.
+_EVEN: Final = 0.05
+
+
+class Balanced(NamedTuple):
+    """Calls in which every content stood in each slot equally often.
+
+    Attributes:
+        asked: of each judgment of the cell, whether its pair was asked in both orders.
+        complete: whether both of these calls state a verdict.
+        flags: what was left out, or why nothing could be.
+    """
+
+    asked: NDArray[np.bool_]
+    complete: NDArray[np.bool_]
+    flags: tuple[str, ...]
+
+
+@once_a_cell
+def balanced(cell: Cell) -> Balanced:
+    """The calls of the pairs in both orders; all calls, with a flag, if there is no such pair."""
+    pairs, stated = cell.order_pairs(), cell.outcomes == VERDICT
+    calls = len(cell.judgments)
+    if not pairs.starts.size:
+        return Balanced(np.ones_like(stated), stated, _unpaired(cell))
+    asked, complete = np.zeros_like(stated), np.zeros_like(stated)
+    asked[pairs.positions] = True
+    both = stated[pairs.positions].reshape(-1, 2).all(axis=1)
+    complete[pairs.positions] = np.repeat(both, 2)
+    alone = calls - int(asked.sum())
+    left_out = f"{alone} of {calls} calls left out, asked in one presentation order only"
+    return Balanced(asked, complete, (left_out,) * bool(alone))
+
+
+def _unpaired(cell: Cell) -> tuple[str, ...]:
+    """What is said of calls that are all asked in one order: nothing if contents are balanced."""
+    if len(cell.coded("order")[1]) < 2:
+        return (shared.ONE_ORDER,)
+    straight = cell.having("order", "ab")
+    labels = cell.having("label", "1"), cell.having("label", "2")
+    first = np.where(straight, *labels)[labels[0] | labels[1]]
+    shares = {"order ab": straight, "the better content in the first slot": first}
+    uneven = [
+        f"{what} in {int(of.sum())} of {of.size} calls"
+        for what, of in shares.items()
+        if of.size and abs(float(of.mean()) - 0.5) > _EVEN
+    ]
+    return (shared.UNBALANCED, *uneven) if uneven else ()
+
+
+class _Named(NamedTuple):
+    """Calls that prefer a content, or state nothing, and which of them name a slot.
+
+    Attributes:
+        usable: of each judgment of the cell, whether it counts; see `Units.at`.
+    """
+
+    calls: Groups
+    named: NDArray[np.bool_]
+    usable: NDArray[np.bool_]
+    flags: tuple[str, ...]
+
+    @property
+    def decisive(self) -> NDArray[np.int32]:
+        """The positions of the calls that count."""
+        return self.calls.positions[self.usable[self.calls.positions]]
+
+    def units(self, cell: Cell) -> Units:
+        return Units.at(cell, self.calls, self.named, usable=self.usable)
+
+
+def _naming(cell: Cell, slot: str) -> _Named:
+    asked, complete, flags = balanced(cell)
+    calls = cell.every_call().subset(asked & ~no_preference(cell))
+    return _Named(calls, cell.having("verdict", slot)[calls.positions], complete, flags)
 
 
 def first_slot_rate(cell: Cell) -> Estimate:
     """The first slot's share of decisive answers, flagged if only one slot or content is named."""
-    calls, first = _naming(cell, "A")
-    decisive = calls.positions[cell.verdicts[calls.positions] >= 0]
+    named = _naming(cell, "A")
+    decisive = named.decisive
 
     def kinds(name: str) -> int:
         return len({*cell.coded(name)[0][decisive].tolist()})
 
-    flags = []
-    if kinds("order") < 2:
-        flags.append("one presentation order only")
+    flags = [*named.flags]
+    if shared.confounded(flags):
+        pass  # a constant answer may be a slot or a content
+    elif kinds("order") < 2:
+        flags.append(shared.ONE_ORDER)
     elif kinds("verdict") == 1:
         flags.append("one slot throughout")
     elif kinds("chosen") == 1 and not all(cell.judgments[at].correct for at in decisive.tolist()):
@@ -109,25 +199,25 @@ def first_slot_rate(cell: Cell) -> Estimate:
     return rate(
         shared.FIRST_SLOT_RATE,
         cell,
-        Units.at(cell, calls, first),
+        named.units(cell),
         flags=tuple(flags * bool(decisive.size)),
         nothing="no decisive answer",
     )
 
 
-def side_bias(
-    cell: Cell, condition: Condition | None = None, *, first: str = "A", exchanged: bool = False
-) -> Estimate:
-    """Distance of the share of the first slot, or side, of decisive answers from one half.
+def side_bias(cell: Cell) -> Estimate:
+    """Distance of the share of the first slot of decisive answers from one half."""
+    named = _naming(cell, "A")
+    return bias_of(cell, named.units(cell), flags=named.flags)
 
-    Args:
-        cell: the judgments.
-        condition: the condition of the judgments.
-        first: the verdict for the first slot or side.
-        exchanged: whether the stimuli themselves swap the sides.
+
+def bias_of(
+    cell: Cell, units: Units, condition: Condition | None = None, flags: tuple[str, ...] = ()
+) -> Estimate:
+    """Distance of a share from one half; ``units``: 1 for the first slot or side, 0 for the other.
+
+    The condition is that of the judgments; the flags are those of the estimate.
     """
-    calls, named = _naming(cell, first)
-    units = Units.at(cell, calls, named)
     share = rate(shared.SIDE_BIAS, cell, units, condition)
     missing, wilson = share.missing, share.interval
     if share.value is None or wilson is None:
@@ -138,15 +228,13 @@ def side_bias(
         low, high = folded_ends(missing.lower_bound, missing.upper_bound)
         missing = replace(missing, lower_bound=low, upper_bound=high)
     lower, upper = folded_ends(wilson.lower, wilson.upper)
-    orders = cell.coded("order")[0][calls.positions]
-    both = exchanged or len({*orders.tolist()}) == 2
     return replace(
         share,
         value=abs(share.value - 0.5),
         interval=replace(wilson, lower=lower, upper=upper),
         clustered=share.clustered and folded(share.clustered),
         missing=missing,
-        flags=() if both else ("one presentation order only",),
+        flags=flags,
         observations=None,
         anew=lambda: replace(units.anew(), value=distance_from_half),
     )

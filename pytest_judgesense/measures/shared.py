@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import partial
 from typing import Final
 
@@ -163,6 +164,17 @@ TIE_RATE: Final = Measure("tie_rate", "construct", "call", "a tie is chosen", _r
 ABSTAIN_RATE: Final = TIE_RATE._replace(
     name="abstain_rate", meaning="the judge abstains, where that is a verdict", quiet=True
 )
+
+
+# Flags of a share of a slot, or a side, that may be one of a content.
+ONE_ORDER: Final = "one presentation order only"
+UNBALANCED: Final = "contents are not balanced over the slots"
+NOT_EXCHANGED: Final = "not every topic was debated with exchanged sides"
+
+
+def confounded(flags: Iterable[str]) -> bool:
+    """Whether one of the flags says that slot and content, or side and debater, are confounded."""
+    return not {ONE_ORDER, UNBALANCED, NOT_EXCHANGED}.isdisjoint(flags)
 
 
 def right(judgment: Judgment) -> float | None:

@@ -4,7 +4,8 @@ A verdict shows which side of a choice a judge takes; its probabilities show how
 was. With p the probabilities of a call over the verdicts of the space (`Judgment.probabilities`:
 before temperature, given that a verdict is stated), and x = log p(A) - log p(B)::
 
-    expected_share of v    = mean p(v)                           calls
+    expected_share of v    = mean p(v)                           calls; of two candidates, of
+                                                                 the pairs asked in both orders
     expected_agreement     = mean p(label)                       calls whose items have labels
     margin_to_flip         = mean log p(first) - log p(second)   calls; the two likeliest verdicts
     soft_position_effect   = |mean (x(u,v) + x(v,u)) / 2|        canonical pairs
@@ -36,7 +37,7 @@ from pytest_judgesense.estimate import Anew, Estimate, Interval
 from pytest_judgesense.measures import shared
 from pytest_judgesense.measures.cell import Cell, Units, estimated, rate, unavailable
 from pytest_judgesense.measures.measure import Measure
-from pytest_judgesense.measures.order import in_size
+from pytest_judgesense.measures.order import balanced, in_size
 from pytest_judgesense.stats.clustered import clustered_mean
 from pytest_judgesense.stats.resampling import percentile_bootstrap
 from pytest_judgesense.trial import Condition, Judgment, slot_of_content
@@ -112,9 +113,16 @@ def expected_shares(cell: Cell) -> list[Estimate]:
     if not taken(cell):
         return []
     verdicts = list(dict.fromkeys(v for one in cell.judgments for v in one.probabilities or ()))
-    calls, share = [(one,) for one in cell.judgments], shared.EXPECTED_SHARE
+    calls = [(one,) for one in cell.judgments]
+    flags: tuple[str, ...] = ()
+    if cell.design.pairwise:  # a share of a slot: see `order`
+        asked, _, flags = balanced(cell)
+        calls = [call for call, is_asked in zip(calls, asked.tolist(), strict=True) if is_asked]
     return [
-        soft_rate(share, cell, calls, partial(_of, verdict=v), {"verdict": v}) for v in verdicts
+        soft_rate(
+            shared.EXPECTED_SHARE, cell, calls, partial(_of, verdict=v), {"verdict": v}, flags=flags
+        )
+        for v in verdicts
     ]
 
 

@@ -27,6 +27,7 @@ from pytest_judgesense.limits import json_value, numbered_lines
 from pytest_judgesense.registry import Logged, Registry
 from pytest_judgesense.report.parquet import SUFFIX, rows_of
 from pytest_judgesense.trial import (
+    LONGEST_NAME,
     MOST,
     MOST_WEIGHT,
     Design,
@@ -43,8 +44,8 @@ from pytest_judgesense.trial import (
 
 # Probabilities of other logs may have few decimals.
 _ROUNDED: Final = 0.01
-# Names are in every row of a report; ours have at most 80 characters. Ids are made of them.
-_Name: TypeAlias = Annotated[str, Field(max_length=1000)]
+# Ids are made of names.
+_Name: TypeAlias = Annotated[str, Field(max_length=LONGEST_NAME)]
 _Id: TypeAlias = Annotated[str, Field(max_length=6000)]
 # Sums of shares are rounded.
 _Share: TypeAlias = Annotated[float, Field(ge=0, le=1 + 1e-9, allow_inf_nan=False)]
@@ -93,6 +94,7 @@ _BESIDE: Final = ("grades", "repair", "source")
 _NESTED: Final = frozenset({"condition", "usage", "probabilities", "design", *_BESIDE})
 _SAID: Final[Mapping[Any, str]] = {Verdict: "verdict", Unparsed: "unparsed", Failed: "failed"}
 _MARK: Final = ',"design":'
+_PACKED: Final = (".gz", ".bz2", ".xz", ".zst", ".zip")
 # What a foreign log may omit besides the cluster: an item is its own cluster.
 _DEFAULTS: Final[Mapping[str, Any]] = {
     "template": "t1",
@@ -247,7 +249,8 @@ def _is_object(text: str, value: Mapping[str, Any]) -> bool:
 def _numbered(path: Path) -> Iterator[tuple[int, str]]:
     """The lines of a log that hold something, numbered from 1."""
     what, faults = f"the judgment log {path} cannot be read", (OSError, UnicodeDecodeError)
-    wrong = LogError.instead_of(faults, what, expected="JSON Lines in UTF-8")
+    remedy = "" if path.suffix not in _PACKED else f"unpack it: gunzip {path}, or what packed it"
+    wrong = LogError.instead_of(faults, what, expected="JSON Lines in UTF-8", remedy=remedy)
     # A reply may hold a Unicode line separator inside a JSON string: no line ends there.
     with wrong, open_text(path, newline="\n") as file:
         for number, line in numbered_lines(file, path, LogError):

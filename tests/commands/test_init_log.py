@@ -306,7 +306,9 @@ def test_what_is_printed_to_try_pairs_without_a_prompt_gives_verdicts(tmp_path: 
     fields = ["field.question=question", "field.a=one", "field.b=two"]
     mapped = [word for one in fields for word in ("--map", one)]
     processes.run(
-        "judgesense", "import", "table", "log.csv", "-o", "l.jsonl", *mapped, cwd=tmp_path
+        *("judgesense", "import", "table", "log.csv", "-o", "l.jsonl", *mapped),
+        *("--names", "verdict=slot"),
+        cwd=tmp_path,
     )
     done = processes.run("judgesense", "init", "--from-log", "l.jsonl", cwd=tmp_path, merged=True)
     assert "--judge-name embedded:clean tries it without a key" in done.stdout

@@ -7,9 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_judgesense.errors import InternalError
+from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.instruments.ladder.estimators import verify_identity
 from pytest_judgesense.measures.estimation import estimate_all
+from pytest_judgesense.profile import sketch
 from pytest_judgesense.stats.proportions import wilson
+from pytest_judgesense.trial import Order
 
 from .building import LADDER, SLOTS, VACUUM, both_orders, cell, estimate, judgment
 
@@ -143,10 +146,81 @@ def test_side_bias_over_one_order_says_so() -> None:
 
 
 def test_the_worst_cases_of_side_bias_are_those_of_the_share_folded() -> None:
-    # A A A B and one missing: the share is 3/5 to 4/5 at the worst, the bias 0.1 to 0.3.
-    of = cell(SLOTS, [*both_orders("p", [("A", "A"), ("A", "B")]), judgment("q", "?")])
-    missing = estimate(of, "side_bias").missing
-    assert (missing.lower_bound, missing.upper_bound) == pytest.approx((0.1, 0.3))
+    # A A A B, and a pair without a verdict in one order, which takes part in neither: the share is
+    # 3/6 to 5/6 at the worst, the bias 0 to 1/3.
+    of = cell(SLOTS, both_orders("p", [("A", "A"), ("A", "B"), ("A", "?")]))
+    found = estimate(of, "side_bias")
+    assert (found.value, found.count, found.n) == (0.25, 3, 4)
+    assert (found.missing.lower_bound, found.missing.upper_bound) == pytest.approx((0, 1 / 3))
+
+
+@pytest.mark.parametrize("measure", ["side_bias", "first_slot_rate"])
+def test_calls_in_one_order_only_take_no_part_in_shares_of_slots(measure: str) -> None:
+    """A judge without error; content 1 is better. Ten pairs in order ab, of them two also in ba.
+
+    Over all calls 10 of 12 answers name slot A; over the two complete pairs 2 of 4 do.
+    """
+    calls = [judgment(f"i{i}", "A", label="1") for i in range(10)]
+    calls += [judgment(f"i{i}", "B", order="ba", label="1") for i in range(2)]
+    found = estimate(cell(SLOTS, calls), measure)
+    assert (found.count, found.n) == (2, 4)
+    assert found.value == {"side_bias": 0.0, "first_slot_rate": 0.5}[measure]
+    assert found.flags == ("8 of 12 calls left out, asked in one presentation order only",)
+
+
+def test_a_pair_without_a_verdict_in_one_order_is_no_liking_for_a_slot() -> None:
+    # Right in every reply; four of five replies in order ba state no verdict.
+    slots = [("A", "?")] * 4 + [("A", "B")]
+    found = estimate(cell(SLOTS, both_orders("p", slots, label="1")), "first_slot_rate")
+    assert (found.count, found.n, found.missing.unparsed) == (1, 2, 4)
+
+
+@pytest.mark.parametrize(
+    ("of_items", "flags"),
+    [
+        ([("ab", "1")], ("one presentation order only",)),
+        # As many calls in either order; the better content always stands first.
+        (
+            [("ab", "1"), ("ba", "2")],
+            (
+                "contents are not balanced over the slots",
+                "the better content in the first slot in 20 of 20 calls",
+            ),
+        ),
+        # Twice as many calls in order ab, without labels.
+        (
+            [("ab", None), ("ab", None), ("ba", None)],
+            ("contents are not balanced over the slots", "order ab in 20 of 30 calls"),
+        ),
+    ],
+)
+def test_no_word_is_given_where_slot_and_content_are_one(
+    of_items: list[tuple[Order, str | None]], flags: tuple[str, ...]
+) -> None:
+    """Slot A throughout, and no item in both orders."""
+    calls = [
+        judgment(f"i{i}-{at}", "A", order=order, label=label)
+        for i in range(10)
+        for at, (order, label) in enumerate(of_items)
+    ]
+    estimates = estimate_all(cell(SLOTS, calls))
+    (bias,) = [one for one in estimates if one.measure == "side_bias"]
+    assert (bias.value, bias.flags) == (0.5, flags)
+    assert "one-sided" not in sketch(BUILT_IN.profile, estimates)
+
+
+def test_a_liking_for_a_slot_has_its_word_if_contents_are_balanced() -> None:
+    alternating: list[tuple[Order, str]] = [("ab", "1"), ("ba", "1"), ("ab", "2"), ("ba", "2")]
+    calls = [
+        judgment(f"i{i}", "A", order=order, label=label)
+        for i, (order, label) in enumerate(alternating * 5)
+    ]
+    estimates = estimate_all(cell(SLOTS, calls))
+    (bias,) = [one for one in estimates if one.measure == "side_bias"]
+    assert (bias.value, bias.flags) == (0.5, ())
+    assert "one-sided" in sketch(BUILT_IN.profile, estimates)
+    both = estimate_all(cell(SLOTS, both_orders("p", [("A", "A")] * 5)))
+    assert "one-sided" in sketch(BUILT_IN.profile, both)
 
 
 @given(

@@ -20,6 +20,7 @@ is taken over the debates of all prompts. Clusters are topics: both assignments 
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from operator import attrgetter
 from typing import Any, Final, NamedTuple
@@ -39,9 +40,9 @@ from pytest_judgesense.instruments.debate.measures import (
 )
 from pytest_judgesense.measures.cell import Cell, Units, estimated, missing_of, rate, unavailable
 from pytest_judgesense.measures.measure import Measure
-from pytest_judgesense.measures.order import side_bias
+from pytest_judgesense.measures.order import bias_of, no_preference
 from pytest_judgesense.measures.rates import repeat_flip_rate
-from pytest_judgesense.measures.shared import REPEAT_FLIP_RATE, SIDE_BIAS
+from pytest_judgesense.measures.shared import NOT_EXCHANGED, REPEAT_FLIP_RATE, SIDE_BIAS
 from pytest_judgesense.stats.clustered import clustered_positive_mean, clustered_positive_statistic
 from pytest_judgesense.trial import Judgment
 
@@ -180,11 +181,25 @@ def estimates(cell: Cell) -> list[Estimate]:
         *map(_instability, parts),
         *(repeat_flip_rate(part.cell, part.condition) for part in parts),
         # The orders of the speeches are fixed: each topic is debated with exchanged sides.
-        *(side_bias(part.cell, part.condition, first=first, exchanged=True) for part in parts),
+        *(_side_bias(part, first) for part in parts),
         *(estimate for part in parts for estimate in _score_variances(part)),
         *map(_confidence_variance, parts),
         *(_same_wins(part, same) for same in (SAME_SIDE_WINS, SAME_MODEL_WINS) for part in parts),
     ]
+
+
+def _side_bias(part: _Part, first: str) -> Estimate:
+    """The side bias over all judgments, flagged if a topic lacks the debate with exchanged sides.
+
+    A debater that wins every debate would then look like a liking for its more frequent side.
+    """
+    calls = part.cell.every_call().subset(~no_preference(part.cell))
+    named = Units.at(part.cell, calls, part.cell.having("verdict", first)[calls.positions])
+    topics = [_sides(debates) for debates in _debates(part.cell)]
+    stated = all(None not in sides for of_topic in topics for sides in of_topic)
+    exchanged = (Counter(sides) == Counter(a[::-1] for a in sides) for sides in topics)
+    whole = stated and all(exchanged)
+    return bias_of(part.cell, named, part.condition, () if whole else (NOT_EXCHANGED,))
 
 
 def mean_over_debates(
@@ -280,9 +295,7 @@ def _instability(part: _Part) -> Estimate:
 def _same_wins(part: _Part, same: Measure) -> Estimate:
     """Topics in which one side, or one debater, wins under both assignments."""
     cell, condition, _ = part
-    topics = grouped(cell.judgments, attrgetter("trial.cluster", "trial.template"))
-    debates = [[*grouped(of, attrgetter("trial.item")).values()] for of in topics.values()]
-    exchanged = [of_topic for of_topic in debates if _exchanged(of_topic)]
+    exchanged = [of_topic for of_topic in _debates(cell) if _exchanged(of_topic)]
     if not exchanged:
         reason = "no topic was debated twice with exchanged sides"
         return unavailable(same, cell, reason, condition)
@@ -297,10 +310,21 @@ def _same_wins(part: _Part, same: Measure) -> Estimate:
     return rate(same, cell, units, condition)
 
 
+def _debates(cell: Cell) -> list[list[list[Judgment]]]:
+    """The runs of each debate of each topic under each prompt."""
+    topics = grouped(cell.judgments, attrgetter("trial.cluster", "trial.template"))
+    return [[*grouped(of, attrgetter("trial.item")).values()] for of in topics.values()]
+
+
 def _exchanged(debates: Sequence[Sequence[Judgment]]) -> bool:
-    models = ("pro_model", "con_model")
-    sides = [[runs[0].trial.condition.get(key) for key in models] for runs in debates]
+    sides = _sides(debates)
     return len(sides) == 2 and None not in sides[0] and sides[0] == sides[1][::-1] != sides[1]
+
+
+def _sides(debates: Sequence[Sequence[Judgment]]) -> list[tuple[Any, Any]]:
+    """Who argues for PRO and for CON in each debate; ``None`` where that is not stated."""
+    conditions = [runs[0].trial.condition for runs in debates]
+    return [(of.get("pro_model"), of.get("con_model")) for of in conditions]
 
 
 def units_of(cell: Cell, values: list[float], clusters: list[str], dropped: int) -> Units:

@@ -22,6 +22,8 @@ label in the space, u = 1[p >= position of the cut]::
     within_one_agreement = mean 1[|p_a - p_b| <= 1]
     kappa_quadratic      = 1 - sum w O / sum w E, w = (p_a - p_b)^2 (see `stats.agreement`)
 
+    agreement_within_one = mean 1[|p - p_label| <= 1]     over replies received, as `agreement`
+
 Without a cut of the suite it is the first label above the middle: 4 of 1 to 5, 3 of 1 to 4.
 
 Equivalence: pairs that reviewers find not equivalent are left out of everything here, and the
@@ -41,6 +43,7 @@ from numpy.typing import NDArray
 from pytest_judgesense.estimate import Anew, Estimate, Missing
 from pytest_judgesense.instruments.paraphrase import measures as of
 from pytest_judgesense.measures.cell import (
+    FAILED,
     VERDICT,
     Cell,
     Groups,
@@ -330,6 +333,39 @@ def _anew(
         return np.array([np.nan if one is None else one for one in found])
 
     return Anew(units.cluster_names, columns, kappas)
+
+
+def agreement_within_one(cell: Cell) -> list[Estimate]:
+    """How often a verdict is at most one step from the label; of ordinal labels, if items have any.
+
+    As in `measures.rates.agreement`, an unparsed reply is far from every label.
+    """
+    labels = cell.coded("label")[0]
+    if not cell.design.ordinal or not (labels >= 0).any():
+        return []
+    calls = cell.every_call().subset(labels >= 0)
+    near = _near_label(cell)[calls.positions]
+    units = Units.at(cell, calls, near, usable=cell.outcomes != FAILED)
+    return [rate(of.AGREEMENT_WITHIN_ONE, cell, units)]
+
+
+def _near_label(cell: Cell) -> NDArray[np.bool_]:
+    """Of each judgment whether its verdict is at most one step from its label."""
+    place = {label: step for step, label in enumerate(cell.design.labels)}
+
+    def steps(column: str, missing: float) -> NDArray[np.float64]:
+        codes, words = cell.coded(column)
+        return np.array([*(place.get(word, missing) for word in words), missing])[codes]
+
+    # What is no step is far from every step, and from what else is none.
+    found: NDArray[np.bool_] = np.abs(steps("answer", -np.inf) - steps("label", 2**31)) <= 1
+    return found
+
+
+def far_from_label(cell: Cell, _: Mapping[str, Any]) -> list[tuple[Judgment, ...]]:
+    """Verdicts two steps and more from the label."""
+    far = ~_near_label(cell) & (cell.outcomes == VERDICT) & (cell.coded("label")[0] >= 0)
+    return [(cell.judgments[at],) for at in np.flatnonzero(far).tolist()]
 
 
 def flips(cell: Cell, condition: Mapping[str, Any]) -> list[Pair]:

@@ -63,6 +63,14 @@ KAPPA_QUADRATIC: Final = _kappa(
     meaning="ordinal labels: agreement beyond chance, weighted by squared distance (Cohen)",
     sentence="two wordings agree beyond chance at {value}, where 1 is always",
 )
+AGREEMENT_WITHIN_ONE: Final = shared.AGREEMENT._replace(
+    name="agreement_within_one",
+    meaning="ordinal labels: the verdict is at most one step from the label",
+    estimator=_here("agreement_within_one"),
+    evidence=Evidence("verdicts two steps and more from the label", _here("far_from_label")),
+    sentence="{rest} of {n} verdicts are two steps or more from the label",
+    brief=None,
+)
 _soft: Final = partial(later, "pytest_judgesense.instruments.paraphrase.soft")
 SOFT_JSS: Final = _floor(
     name="soft_jss",
@@ -82,6 +90,7 @@ MEASURES: Final = (
     KAPPA_QUADRATIC,
     *shared.ORDER,
     shared.AGREEMENT,
+    AGREEMENT_WITHIN_ONE,
     # With several wordings, repeats are always reported: the flips without a change of wording.
     shared.REPEAT_FLIP_RATE.taken_by(later("pytest_judgesense.measures.rates", "repeat_flips")),
     *shared.WITHOUT_VERDICT,

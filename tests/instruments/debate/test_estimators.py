@@ -10,8 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_judgesense.checks.outcome import judge_check
+from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.instruments.debate.estimators import WEIGHTS, Tally, tallies_of
 from pytest_judgesense.measures.cell import Cell
+from pytest_judgesense.measures.estimation import estimate_all
+from pytest_judgesense.profile import sketch
 from pytest_judgesense.trial import Design, Judgment
 from tests.checks.known import declare_check
 from tests.measures.building import cell, debate_detail, estimate, judgment
@@ -83,7 +86,24 @@ def test_side_bias_is_taken_over_all_judgments() -> None:
     found = estimate(of(runs("d1", "PPP"), runs("d2", "PPC"), runs("d3", "C?P")), "side_bias")
     assert (found.count, found.n) == (6, 8)
     assert found.value == pytest.approx(abs(6 / 8 - 0.5))
-    assert found.flags == ()
+    # Who argued for which side is not stated.
+    assert found.flags == ("not every topic was debated with exchanged sides",)
+
+
+def test_a_debater_that_always_wins_is_no_side_bias_if_sides_are_not_exchanged() -> None:
+    """x wins every debate: both of one topic, and the two in which it argued for PRO."""
+    both = [
+        *runs("d1", "P", topic="one", models=("x", "y")),
+        *runs("d2", "C", topic="one", models=("y", "x")),
+    ]
+    exchanged = estimate(of(both), "side_bias")
+    assert (exchanged.value, exchanged.flags) == (0, ())
+    more = [runs(f"d{n}", "P", topic=f"topic {n}", models=("x", "y")) for n in (3, 4)]
+    found = estimate_all(of(both, *more))
+    (bias,) = [one for one in found if one.measure == "side_bias" and not one.condition]
+    assert (bias.count, bias.n) == (3, 4)
+    assert bias.flags == ("not every topic was debated with exchanged sides",)
+    assert "one-sided" not in sketch(BUILT_IN.profile, found)
 
 
 def test_instability_is_the_weighted_sum_of_its_parts() -> None:

@@ -12,11 +12,15 @@ from sklearn.metrics import cohen_kappa_score
 from pytest_judgesense.checks.evidence import evidence_of
 from pytest_judgesense.checks.outcome import judge_check
 from pytest_judgesense.estimate import find_estimate
-from pytest_judgesense.instruments.paraphrase.estimators import upper_half, wording_notices
+from pytest_judgesense.instruments.paraphrase.estimators import (
+    far_from_label,
+    upper_half,
+    wording_notices,
+)
 from pytest_judgesense.measures.estimation import estimate_all
 from pytest_judgesense.trial import Design
 from tests.checks.known import declare_check
-from tests.measures.building import GRADES, YES_NO, cell, estimate, worded
+from tests.measures.building import GRADES, YES_NO, cell, estimate, judgment, worded
 
 # Two wordings, four texts: 3-4 crosses the cut below 4, 4-5 does not, 1-5 is four steps, 2-2 none.
 ANSWERS = {"a": ["3", "4"], "b": ["4", "5"], "c": ["1", "5"], "d": ["2", "2"]}
@@ -167,3 +171,23 @@ def test_pairs_that_reviewers_are_unsure_of_are_compared_with_a_flag_and_a_notic
     (notice,) = wording_notices(of)
     assert "unsure whether templates ask the same: t3~t1" in notice
     assert wording_notices(cell(RING, worded(WORDS))) == ()
+
+
+def test_grades_one_step_from_the_label_are_counted_beside_exact_ones() -> None:
+    """Label 3: of 3, 4, 2, 5, 1 and no verdict one is exact, three are at most one step away."""
+    grades = {"a": "3", "b": "4", "c": "2", "d": "5", "e": "1", "f": "?"}
+    judgments = [judgment(item, grade, label="3", pairwise=False) for item, grade in grades.items()]
+    judgments.append(judgment("g", "!", label="3", pairwise=False))
+    of = cell(GRADES, judgments)
+    exact, near = estimate(of, "agreement"), estimate(of, "agreement_within_one")
+    assert [(one.count, one.n) for one in (exact, near)] == [(1, 6), (3, 6)]
+    assert [one.trial.item for (one,) in far_from_label(of, {})] == ["d", "e"]
+
+
+def test_labels_without_an_order_have_no_steps() -> None:
+    judgments = [judgment("a", "YES", label="NO", pairwise=False)]
+    found = estimate_all(cell(YES_NO, judgments))
+    assert "agreement_within_one" not in {one.measure for one in found}
+    # A grade that is none of the scale is near no label.
+    of = cell(GRADES, [judgment("a", "6", label="5", pairwise=False)])
+    assert estimate(of, "agreement_within_one").count == 0

@@ -303,9 +303,7 @@ def test_a_mapping_that_cannot_be_is_a_wrong_command(
             "item,verdict,order\n1,A,aa\n",
             r"(?s)t\.csv:2: field 'order' is malformed.*--value aa=ab",
         ),
-        ("item,verdict,replicate\n1,A,x\n", r"t\.csv:2: field 'replicate' is malformed"),
-        ("item,verdict,replicate\n1,A,0\n", r"(?s)'replicate' is malformed.*number from 1 to"),
-        (f"item,verdict,replicate\n1,A,{10**30}\n", r"'replicate' is malformed"),
+        ("item,verdict\n1,A\n2,B\x00\n", r"t\.csv:3 holds a NUL character"),
         ("item,verdict,prompt_tokens\n1,A,-1\n", r"(?s)'prompt_tokens' is malf.*number from 0 to"),
         ("item,verdict,latency_s\n1,A,soon\n", r"(?s)'latency_s' is malformed.*at least 0"),
         ("item,verdict,latency_s\n1,A,nan\n", r"'latency_s' is malformed"),
@@ -338,7 +336,7 @@ def test_verdicts_that_name_contents_become_slots_with_a_notice(tmp_path: Path) 
         "q1,ab,model_2,model_2\nq1,ba,model_2,model_2\n"
         "q2,ab,model_1,model_2\nq2,ba,model_2,model_2\n"
     )
-    read = read_table(path, {})
+    read = read_table(path, {}, names={"verdict": "content"})
     assert [(one.verdict, one.chosen, one.trial.label) for one, _ in read.judgments] == [
         ("B", "2", "2"),
         ("A", "2", "2"),
@@ -346,7 +344,9 @@ def test_verdicts_that_name_contents_become_slots_with_a_notice(tmp_path: Path) 
         ("A", "2", "2"),
     ]
     assert all(design is not None and design.pairwise for _, design in read.judgments)
-    assert any("name contents, not slots: model_1 is the first" in one for one in read.notices)
+    assert any("a pair: model_1 the first, model_2 the second" in one for one in read.notices)
+    assert any("2 items have the same label in both orders" in one for one in read.notices)
+    assert read.objections == ()
 
 
 @pytest.mark.parametrize(
@@ -378,7 +378,8 @@ def test_words_of_the_order_are_renamed_as_those_of_verdicts(tmp_path: Path) -> 
     path.write_text("item,order,verdict\nq1,original,1\nq1,swapped,1\n")
     with pytest.raises(LogError):
         read_table(path, {})
-    read = read_table(path, {}, values={"original": "ab", "swapped": "ba", "1": "A"})
+    values = {"original": "ab", "swapped": "ba", "1": "A"}
+    read = read_table(path, {}, values=values, names={"verdict": "slot"})
     assert [one.trial.order for one, _ in read.judgments] == ["ab", "ba"]
 
 
@@ -481,8 +482,8 @@ def test_a_tie_is_one_in_capitals_too(tmp_path: Path) -> None:
 
 def test_slots_with_contents_as_labels_are_a_pair_without_a_notice(tmp_path: Path) -> None:
     content = "item,order,verdict,label\n1,ab,A,1\n1,ba,A,1\n2,ab,B,2\n2,ba,A,2\n"
-    read = read_of(tmp_path / "log.csv", content)
-    assert read.notices == ()
+    read = read_of(tmp_path / "log.csv", content, names={"verdict": "slot"})
+    assert (read.notices, read.objections) == ((), ())
     assert [one.correct for one, _ in read.judgments] == [True, False, True, True]
 
 
@@ -562,7 +563,8 @@ WIDE = {
 
 def test_a_row_may_hold_both_orders(tmp_path: Path) -> None:
     path = write_rows(tmp_path / "pairs.jsonl", wide_rows())
-    read = read_table(path, WIDE, judge="j", suite="s", values={"error": ""})
+    names = {"verdict": "content"}
+    read = read_table(path, WIDE, judge="j", suite="s", values={"error": ""}, names=names)
     judged = {(one.trial.item, one.trial.order): one for one, _ in read.judgments}
     assert len(judged) == 8
     assert {one.trial.cluster for one in judged.values()} == {"81", "82"}

@@ -34,7 +34,18 @@ DATA = Path(__file__).parents[2] / "data" / "tools"
 def options(path: Path, **more: Any) -> Namespace:
     """What the command line gives, where nothing is said."""
     none = dict.fromkeys(("judge", "suite", "cluster", "order", "label", "scale", "threshold"))
-    return Namespace(**{"path": path, "map": [], "value": [], "scorer": [], **none, **more})
+    return Namespace(
+        **{
+            "path": path,
+            "map": [],
+            "value": [],
+            "names": [],
+            "labels": None,
+            "scorer": [],
+            **none,
+            **more,
+        }
+    )
 
 
 def read(kind: str, path: Path, **more: Any) -> Imported:

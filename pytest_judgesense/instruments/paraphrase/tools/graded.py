@@ -107,6 +107,12 @@ def imported(
     mapping, values = dict(options.map), dict(options.value)
     for name in ("cluster", "order", "label"):
         if (column := getattr(options, name)) is not None:
+            if name in mapping:
+                raise UsageError(
+                    f"the {name} is given twice",
+                    found=f"--{name} {column} and --map {name}={mapping[name]}",
+                    expected="one of the two",
+                )
             mapping[name] = column
     refuse_fields(mapping)
     _refuse_columns(mapping, graded)
@@ -135,7 +141,7 @@ def imported(
     columns = _TOOL_COLUMNS | mapping
     rows = [_row(*one, scales, options.judge) for one in _replicates(read)]
     designs = {suite: _design(scale, values) for suite, scale in scales.items() if scale.labels}
-    found = judgments_of(rows, columns, {}, values, designs)
+    found = judgments_of(rows, columns, {}, values, designs, names=dict(options.names))
     for judgment, design in found.judgments:
         label = judgment.trial.label
         if label is not None and not design.pairwise and label not in design.labels:

@@ -1,0 +1,339 @@
+"""`judgesense import`: nothing that is given, and nothing in a file, is passed over in silence."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+from contextlib import redirect_stderr, redirect_stdout
+from pathlib import Path
+
+import pytest
+
+from pytest_judgesense.commands.main import main
+from tests.foreign import decision_row, game_row, pair_rows, write_rows
+
+GRADES = "id,thread,score,person,shown\n1,t,4,4,ab\n2,t,3,2,ab\n3,u,5,5,ab\n"
+
+
+@pytest.fixture(autouse=True)
+def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def command(*arguments: str) -> tuple[int, str]:
+    """The exit code of a command in this process, and what it prints."""
+    printed = io.StringIO()
+    with redirect_stdout(printed), redirect_stderr(printed):
+        try:
+            code = main(list(arguments))
+        except SystemExit as ended:
+            code = int(ended.code or 0)
+    return code, printed.getvalue()
+
+
+def table(text: str, *arguments: str, name: str = "t.csv") -> tuple[int, str]:
+    Path(name).write_text(text, encoding="utf-8")
+    return command("import", "table", name, "-o", "log.jsonl", "--judge", "j", *arguments)
+
+
+def judged() -> list[dict[str, str]]:
+    return [json.loads(line) for line in Path("log.jsonl").read_text("utf-8").splitlines()]
+
+
+# --- options ---------------------------------------------------------------------------------
+
+MAPPED = ("--map", "item=id", "--map", "verdict=score", "--map", "label=person")
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [
+        ("--cluster", "thread"),
+        ("--label", "person"),
+        ("--order", "shown"),
+        ("--threshold", "0.5"),
+        ("--threshold", "0"),
+        ("--scale", "4"),
+        ("--scorer", "helpful"),
+        ("--pairs", "pairs.jsonl"),
+        ("--reparse", None),
+    ],
+)
+def test_an_option_that_a_table_has_no_use_for_is_a_wrong_command(
+    option: str, value: str | None
+) -> None:
+    code, printed = table(GRADES, *MAPPED, option, *([value] if value else []))
+    assert code == 2
+    assert f"{option} is not used: t.csv was read as judgments of the form table" in printed
+    assert "expected:" in printed
+    assert not Path("log.jsonl").exists()
+
+
+@pytest.mark.parametrize(
+    ("kind", "row", "option"),
+    [
+        ("games", game_row("p", "A>B", "A>B", "B>A"), ("--judge", "j")),
+        ("games", game_row("p", "A>B", "A>B", "B>A"), ("--map", "item=pair_id")),
+        ("games", game_row("p", "A>B", "A>B", "B>A"), ("--names", "verdict=slot")),
+        ("judgesense", decision_row(1, 1, "YES", "NO"), ("--value", "YES=1")),
+        ("judgesense", decision_row(1, 1, "YES", "NO"), ("--suite", "s")),
+        ("judgesense", decision_row(1, 1, "YES", "NO"), ("--reparse",)),
+    ],
+)
+def test_an_option_of_another_form_is_a_wrong_command(
+    kind: str, row: dict[str, object], option: tuple[str, ...]
+) -> None:
+    write_rows(Path("own.jsonl"), [row])
+    code, printed = command("import", kind, "own.jsonl", "-o", "log.jsonl", *option)
+    assert code == 2
+    assert f"{option[0]} is not used: own.jsonl was read as judgments of the form {kind}" in printed
+
+
+def test_pairs_are_for_decisions_and_not_for_the_pairs_themselves() -> None:
+    write_rows(Path("pairs.jsonl"), pair_rows("coherence"))
+    code, printed = command(
+        *("import", "judgesense", "pairs.jsonl", "-o", "s.suite.toml", "--pairs", "pairs.jsonl")
+    )
+    assert code == 2
+    assert "--pairs is not used: pairs.jsonl was read as a suite of the form judgesense" in printed
+
+
+def test_words_as_grades_have_no_threshold() -> None:
+    score = {"name": "ok", "score": 1.0, "success": True, "evaluationModel": "m"}
+    run = {"testCases": [{"name": "a", "input": "q", "metricsData": [score]}]}
+    Path("run.json").write_text(json.dumps(run), encoding="utf-8")
+    imported = ("import", "deepeval", "run.json", "-o", "log.jsonl")
+    assert command(*imported, "--threshold", "0.5")[0] == 0
+    assert command(*imported, "--threshold", "0.5", "--scale", "4")[0] == 2
+    code, printed = command(*imported, "--reparse")
+    assert (code, "--reparse is not used" in printed) == (2, True)
+
+
+def test_a_field_that_is_given_twice_is_a_wrong_command() -> None:
+    code, printed = table(GRADES, *MAPPED, "--suite", "s", "--map", "suite=thread")
+    assert (code, "the suite is given twice" in printed) == (2, True)
+
+
+def test_a_word_to_rename_that_does_not_occur_is_told() -> None:
+    code, printed = table(GRADES, *MAPPED, "--value", "excellent=5")
+    assert code == 0
+    assert "--value excellent=5 is not used: nothing is called excellent" in printed
+
+
+# --- words of verdicts and labels ------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "labels", "proposed"),
+    [
+        (("0.2", "0.9"), ("0", "1"), "--value SAID=MEANT"),
+        (("4/5", "3/5"), ("4", "3"), "--value 3/5=3 --value 4/5=4"),
+        (("true", "false"), ("yes", "no"), "--value false=no --value true=yes"),
+        (("A", "B"), ("X", "Y"), "--value X=1 --value Y=2"),
+        (("A", "B"), ("model_2", "model_2"), "--value model_2=2"),
+        (("ja", "nein"), ("YES", "NO"), "--value SAID=MEANT"),
+    ],
+)
+def test_verdicts_and_labels_without_a_common_word_are_an_error_with_both(
+    verdicts: tuple[str, str], labels: tuple[str, str], proposed: str
+) -> None:
+    lines = [f"{n},{verdicts[n % 2]},{labels[n % 2]}\n" for n in range(6)]
+    code, printed = table("item,verdict,label\n" + "".join(lines))
+    assert code == 3
+    for words in (verdicts, labels):
+        assert ", ".join(sorted({*words})) in printed
+    assert proposed in printed
+    assert not Path("log.jsonl").exists()
+
+
+def test_slots_of_both_orders_with_labels_that_name_no_candidate_are_an_error() -> None:
+    lines = [f"{n},{o},{'AB'[n % 2]},{'XY'[n % 2]}\n" for n in range(9) for o in ("ab", "ba")]
+    text = "item,order,verdict,label\n" + "".join(lines)
+    code, printed = table(text)
+    assert code == 3
+    assert "verdicts A, B; labels X, Y" in printed
+    code, printed = table(text, "--value", "X=1", "--value", "Y=2", "--names", "verdict=content")
+    assert code == 0
+    assert {(one["chosen"], one["label"]) for one in judged()} == {("1", "1"), ("2", "2")}
+    # A label among the slots is none of a pair either.
+    assert table(text.replace(",Y\n", ",A\n"))[0] == 3
+
+
+def test_a_judge_that_is_never_right_is_taken_if_the_words_are_meant() -> None:
+    text = "item,verdict,label\n1,NO,YES\n2,NO,YES\n"
+    assert table(text)[0] == 3
+    code, _ = table(text, "--value", "NO=NO", "--value", "YES=YES")
+    assert code == 0
+    code, printed = command("report", "log.jsonl")
+    assert (code, "agreement " in printed, "0/2" in printed) == (0, True, True)
+
+
+def test_words_that_are_renamed_are_those_of_the_file_in_any_case() -> None:
+    text = "item,verdict,label\n1,Yes,pass\n2,NO,fail\n"
+    assert table(text, "--value", "yes=pass", "--value", "no=fail")[0] == 0
+    assert [one["verdict"] for one in judged()] == ["pass", "fail"]
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("1", "2", "Tie"), "--value 1=A --value 2=B"),
+        (("1", "2"), "--value 1=A --value 2=B"),
+        (("left", "right", "tie"), "--value left=A --value right=B"),
+        (("4,0", "5,0", "3"), "--value 4,0=4 --value 5,0=5"),
+        (("4,0", "3,5", "3"), "3,5 is no whole number"),
+        (("2", "3", "#N/A"), "--value '#N/A='"),
+    ],
+)
+def test_words_that_are_hardly_meant_as_labels_have_a_proposal(
+    words: tuple[str, ...], told: str
+) -> None:
+    lines = [f"{n};{word}\n" for n, word in enumerate(words)]
+    code, printed = table("item;verdict\n" + "".join(lines))
+    assert code == 0
+    assert told in printed
+
+
+# --- files -----------------------------------------------------------------------------------
+
+
+def test_names_of_any_length_are_reported() -> None:
+    """Prompts as ids, alike in their first 1,100 characters."""
+    names = ["p" * 1100 + end for end in "xyx"]
+    lines = [
+        f"{name},{n},{word}\n" for n, (name, word) in enumerate(zip(names, "ABA", strict=True))
+    ]
+    code, printed = table("item,replicate,verdict\n" + "".join(lines))
+    assert code == 0
+    assert "more than 1000 characters" in printed
+    items = [one["item"] for one in judged()]
+    assert items[0] == items[2] != items[1]
+    assert max(map(len, items)) < 100
+    assert command("report", "log.jsonl")[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("given", "numbers", "told"),
+    [
+        (["0", "1", "10"], [1, 2, 11], "the replicate counts replicates from 0"),
+        (["seed-9", "seed-10", "seed-9"], [1, 2, 1], "seed-9 is 1, seed-10 is 2"),
+        (["-1", "0", "1"], [1, 2, 3], "the replicate names replicates"),
+        (["1.0", "2.0", "2"], [1, 2, 2], ""),
+    ],
+)
+def test_replicates_of_any_name_are_numbered(
+    given: list[str], numbers: list[int], told: str
+) -> None:
+    lines = [f"{n},{name},YES\n" for n, name in enumerate(given)]
+    code, printed = table("item,replicate,verdict\n" + "".join(lines))
+    assert code == 0
+    assert told in printed
+    assert [one["replicate"] for one in judged()] == numbers
+
+
+def test_fields_of_nested_objects_are_columns() -> None:
+    rows = [
+        {"id": 1, "out": {"parsed": {"winner": "YES"}, "texts": ["x", "It is so."]}},
+        {"id": 2, "out": {"parsed": {"winner": "NO"}, "texts": ["y", "It is not."]}},
+    ]
+    write_rows(Path("t.jsonl"), rows)
+    imported = ("import", "table", "t.jsonl", "-o", "log.jsonl", "--map", "item=id", "--map")
+    code, printed = command(*imported, "verdict=out.parsed.winner", "--map", "reply=out.texts.1")
+    assert code == 0, printed
+    assert [(one["verdict"], one["reply"]) for one in judged()] == [
+        ("YES", "It is so."),
+        ("NO", "It is not."),
+    ]
+    code, printed = command(*imported, "verdict=out.winner")
+    assert (code, "out.parsed.winner" in printed) == (2, True)
+
+
+def test_verdicts_are_read_from_replies_if_there_is_nothing_else() -> None:
+    text = "id,order,text\n1,ab,The first is shorter. Verdict: A\n1,ba,Verdict: B\n2,ab,Hm.\n"
+    code, printed = table(text, "--map", "item=id", "--map", "reply=text")
+    assert code == 2
+    assert "--map reply=COLUMN --labels A,B,tie" in printed
+    mapped = ("--map", "item=id", "--map", "reply=text", "--labels", "A,B,tie")
+    code, printed = table(text, *mapped)
+    assert code == 0, printed
+    assert [one.get("verdict") for one in judged()] == ["A", "B", None]
+    # Replies state slots, in either order: content 1 twice.
+    assert [one["chosen"] for one in judged()] == ["1", "1", None]
+    code, printed = table(text + "3,ab,A\n", *mapped, "--map", "verdict=text")
+    assert (code, "--labels is not used: a column holds the verdicts" in printed) == (2, True)
+
+
+def test_verdicts_of_a_scale_are_read_from_replies() -> None:
+    text = 'id,text,person\n1,"Clear. [[4]]",4\n2,Score: 2,3\n'
+    mapped = ("--map", "item=id", "--map", "reply=text", "--map", "label=person")
+    code, printed = table(text, *mapped, "--labels", "1,2,3,4,5")
+    assert code == 0, printed
+    assert [one["verdict"] for one in judged()] == ["4", "2"]
+    assert {json.dumps(one["design"]["labels"]) for one in judged()} == {
+        json.dumps(["1", "2", "3", "4", "5"])
+    }
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("t.csv", "item\tverdict\n1\tYES\n"),
+        ("t.csv", "sep=;\nitem;verdict\n1;YES\n"),
+        ("t.csv", " item , verdict \n1, YES\n"),
+        ("t.tsv", "item\tverdict\n1\tYES\n"),
+        ("t.jsonl", '[{"item": 1, "verdict": "YES"}]'),
+    ],
+)
+@pytest.mark.parametrize("packed", [False, True])
+def test_tables_are_read_as_programs_write_them(name: str, text: str, packed: bool) -> None:
+    data = text.encode()
+    path = Path(f"{name}.gz" if packed else name)
+    path.write_bytes(gzip.compress(data) if packed else data)
+    code, printed = command("import", "table", str(path), "-o", "log.jsonl")
+    assert code == 0, printed
+    assert [(one["suite"], one["item"], one["verdict"]) for one in judged()] == [("t", "1", "YES")]
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "told"),
+    [
+        ("t.csv", "item,verdict\n1,YES\n".encode("utf-16"), "iconv -f UTF-16 -t UTF-8 t.csv"),
+        ("t.csv", "item,verdict\n1,größer\n".encode("cp1252"), "iconv -f WINDOWS-1252"),
+        ("t.csv", b"item,verdict\n1,YES\x00\n", "t.csv:2 holds a NUL character"),
+        ("t.xlsx", b"PK\x03\x04rest", "save it as CSV (UTF-8)"),
+        ("t.csv.gz", gzip.compress(b"item,verdict\n" * 99)[:-9], "cut off"),
+        ("t.jsonl", b'{\n "item": 1,\n "verdict": "YES"\n}\n', "write each on one line"),
+        ("t.json", b'{"rows": [{"item": 1, "verdict": "YES"}]}', "the list 'rows' of the file"),
+        ("t.json", b'{"1": {"verdict": "YES"}}', "a list of objects that hold their id"),
+        ("t.json", b'{"item": 1}\n{"item": 2}\n', "call it t.jsonl"),
+        ("t.jsonl", b'{"item": 1, "verdict": Infinity}\n', "a finite number"),
+    ],
+)
+def test_what_cannot_be_read_says_what_to_do(name: str, data: bytes, told: str) -> None:
+    Path(name).write_bytes(data)
+    code, printed = command("import", "table", name, "-o", "log.jsonl")
+    assert code == 3
+    assert told in printed
+
+
+def test_a_field_that_only_later_rows_have_is_read() -> None:
+    rows = [{"item": 1, "verdict": "YES"}, {"item": 2, "verdict": None, "failed": "HTTP 500"}]
+    write_rows(Path("t.jsonl"), rows)
+    assert command("import", "table", "t.jsonl", "-o", "log.jsonl")[0] == 0
+    assert [one.get("failed") for one in judged()] == [None, "HTTP 500"]
+
+
+def test_a_packed_log_says_how_it_is_unpacked() -> None:
+    Path("log.jsonl.gz").write_bytes(gzip.compress(b"{}\n"))
+    code, printed = command("report", "log.jsonl.gz")
+    assert (code, "gunzip log.jsonl.gz" in printed) == (3, True)
+
+
+def test_an_empty_replicate_is_no_name() -> None:
+    rows = '{"item": 1, "verdict": "YES", "replicate": NaN}\n'
+    rows += '{"item": 1, "verdict": "NO", "replicate": 2}\n'
+    Path("t.jsonl").write_text(rows, encoding="utf-8")
+    code, printed = command("import", "table", "t.jsonl", "-o", "log.jsonl")
+    assert (code, "names replicates" in printed) == (0, False)
+    assert [one["replicate"] for one in judged()] == [1, 2]

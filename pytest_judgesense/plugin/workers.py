@@ -22,7 +22,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final
 
-from pytest_judgesense.errors import harmless
+from pytest_judgesense.display import write_line
 from pytest_judgesense.output import replace_text
 
 _PROGRESS: Final = "progress-{}.json"
@@ -72,7 +72,7 @@ class Following:
             if now - self._shown.get(title, -A_LINE_S) >= A_LINE_S:
                 self._shown[title] = now
                 self._reporter.ensure_newline()
-                self._reporter.write_line(harmless(line))
+                write_line(self._reporter, line)
                 self._reporter.flush()
 
 

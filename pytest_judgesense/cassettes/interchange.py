@@ -177,6 +177,9 @@ def _yaml_value(text: str) -> Any:
     depth = 0
     try:
         for event in yaml.parse(text, _SafeLoader):
+            if isinstance(event, yaml.ScalarEvent) and _merges(event):
+                line = event.start_mark.line + 1
+                raise ValueError(f"a merge key, which no recording has (at line {line})")
             if isinstance(event, yaml.CollectionStartEvent | yaml.CollectionEndEvent):
                 depth += 1 if isinstance(event, yaml.CollectionStartEvent) else -1
                 if depth > DEEPEST:
@@ -186,6 +189,13 @@ def _yaml_value(text: str) -> Any:
             raise ValueError(f"nested deeper than {DEEPEST}") from error
         raise
     return yaml.load(text, _SafeLoader)  # noqa: S506 - a safe one
+
+
+def _merges(event: yaml.ScalarEvent) -> bool:
+    """Whether a scalar is the key ``<<``: mappings in mappings cost older parsers their product."""
+    if event.tag is not None:
+        return bool(event.tag == "tag:yaml.org,2002:merge")
+    return bool(event.value == "<<" and event.implicit[0])
 
 
 def _written(value: Any, known: dict[int, int]) -> int:

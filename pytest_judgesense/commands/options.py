@@ -223,11 +223,12 @@ def trust_of(options: argparse.Namespace) -> Trust:
 
 def suite_files(name: str) -> list[Path]:
     """The suite files that a path or a name means: those of a folder, this project's, built-in."""
-    from pytest_judgesense.suites.builtin import builtin_suites, suite_file
+    from pytest_judgesense.suites.builtin import builtin_suites, is_unpacked, suite_file
 
     if (file := suite_file(name)) is not None:
         return [file]
-    if found := sorted(Path(name).rglob("*.suite.toml")):
+    files = sorted(Path(name).rglob("*.suite.toml"))
+    if found := [file for file in files if not is_unpacked(file)]:
         return found
     of_project = (path.parent for path in Path("suites").glob("*/*.suite.toml"))
     raise unknown_name("suite", name, {*builtin_suites(), *(folder.name for folder in of_project)})

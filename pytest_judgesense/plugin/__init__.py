@@ -75,7 +75,10 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
 
         with uncollected():
             from pytest_judgesense.plugin.collection import SuiteFile
+            from pytest_judgesense.suites.builtin import is_unpacked
 
+        if is_unpacked(file_path):
+            return None
         return SuiteFile.from_parent(parent, path=file_path)
     return None
 

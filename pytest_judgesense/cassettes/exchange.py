@@ -46,6 +46,7 @@ from pytest_judgesense.limits import json_value, limits
 FAULT: Final = "judgesense-fault"
 # Stored as the status if no response came; the body then says why.
 NO_RESPONSE: Final = 0
+_FIRST_ANSWER, _FIRST_ERROR, _LAST_STATUS = 200, 400, 999
 
 
 # The texts that the bodies of one cassette refer to, by id.
@@ -100,7 +101,7 @@ class RecordedRequest:
 class RecordedResponse:
     """An answer: 200 is the status of a callable's return; headers are in lower case."""
 
-    status: StrictInt
+    status: Annotated[StrictInt, Field(ge=NO_RESPONSE, le=_LAST_STATUS)]
     headers: Mapping[str, str]
     body: Body
 
@@ -127,7 +128,8 @@ class Exchange:
     @property
     def answers(self) -> bool:
         """Whether the endpoint answered; an error or a fault is evidence, and no answer."""
-        return NO_RESPONSE < self.response.status < 400 and FAULT not in self.response.headers
+        status = self.response.status
+        return _FIRST_ANSWER <= status < _FIRST_ERROR and FAULT not in self.response.headers
 
     @property
     def size(self) -> int:

@@ -191,6 +191,13 @@ def _yaml_value(text: str) -> Any:
     return yaml.load(text, _SafeLoader)  # noqa: S506 - a safe one
 
 
+def _status(value: Any, name: str) -> int:
+    status: int = _typed(value, int, name)
+    if not 100 <= status <= 999:
+        raise ValueError(f"{name} is {status}, and no status of HTTP")
+    return status
+
+
 def _merges(event: yaml.ScalarEvent) -> bool:
     """Whether a scalar is the key ``<<``: mappings in mappings cost older parsers their product."""
     if event.tag is not None:
@@ -228,7 +235,7 @@ def _answered(interaction: Mapping[str, Any], where: str) -> Answered:
         method=_typed(request.get("method"), str, "request.method"),
         url=_typed(request.get("uri"), str, "request.uri"),
         body=as_body(_bytes(request.get("body"), "request.body")),
-        status=_typed(status.get("code"), int, "response.status.code"),
+        status=_status(status.get("code"), "response.status.code"),
         headers=tuple(_headers(response.get("headers") or {}, "response.headers")),
         data=_bytes(body.get("string", content), "response.body.string"),
         trial=trial,
@@ -298,7 +305,7 @@ def _result(line: Mapping[str, Any], where: str) -> BatchResult:
     error, response = line.get("error"), line.get("response")
     body = status = None
     if response is not None:
-        status = _typed(_typed(response, dict, "response").get("status_code"), int, "status_code")
+        status = _status(_typed(response, dict, "response").get("status_code"), "status_code")
         body = response.get("body")
         if body is None and status >= HTTPStatus.BAD_REQUEST:
             # vLLM puts its server's answer beside the response.

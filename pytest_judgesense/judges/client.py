@@ -397,7 +397,8 @@ class Client:
             expected="a function that needs only its recorded answers; keys that common clients "
             "read get placeholders",
             remedy="name the variable of another key in the judge's table, "
-            'api_key_env = "NAME", or set it',
+            'api_key_env = "NAME"; where there are several, set them to any value: nothing is sent '
+            "(boto3 needs AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY)",
         )
 
     async def _imported(self) -> tuple[JudgeFunction, Binding | None]:

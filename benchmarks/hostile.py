@@ -3,10 +3,10 @@
     python benchmarks/hostile.py [--quick] [--seed N] [--only WORD]
 
 Each input has a folder and processes of its own: the commands that meet it, and pytest with the
-plugin and every form of output. First the inputs of a review by attack, then 500 that are made of
-good ones by a seed: recordings, logs, suites, batches, topics and foreign files with stretches
-replaced, names, answers of an endpoint, requests to one, replies. Every reply says YES where it
-says anything: NO is a wrong verdict.
+plugin and every form of output. First the inputs of two reviews by attack, then 500 that are
+made of good ones by a seed: recordings, logs, suites, batches, topics and foreign files with
+stretches replaced, names, answers of an endpoint, requests to one, replies. Every reply says YES
+where it says anything: NO is a wrong verdict.
 
 A hang is 10 s of processor time, or 60 s on the clock: the machine may be busy. A traceback is one
 that is printed, or an exit code that no command has. A secret is the judge's key, in any file that
@@ -465,10 +465,8 @@ def _branches(base: Mapping[str, bytes | str | None], good: Mapping[str, str]) -
     ):
         yield Case(f"16 toml: {name}", {**base, "toy.suite.toml": text}, LINT)
         yield Case(f"16 project: {name}", {**base, "pyproject.toml": text}, LINT[:1])
-    merged = ["a0: &a0 {k: v}"]
-    for n in range(1, 8):
-        merged.append(f"a{n}: &a{n} {{<<: [{', '.join([f'*a{n - 1}'] * 10)}]}}")
-    bomb = "\n".join([*merged, "interactions: []", "version: 1", ""])
+    merged = [f"a{n}: &a{n} {{<<: [{', '.join([f'*a{n - 1}'] * 10)}]}}" for n in range(1, 8)]
+    bomb = "\n".join(["a0: &a0 {k: v}", *merged, "interactions: []", "version: 1", ""])
     check = ("judgesense", "cassettes", "check", "cassettes")
     yield Case("16 yaml: merge keys", {"cassettes/c.yaml": bomb}, (check,))
     request = {"method": "POST", "uri": "http://h/v1", "body": "{}", "headers": {}}

@@ -178,8 +178,8 @@ def _yaml_value(text: str) -> Any:
     try:
         for event in yaml.parse(text, _SafeLoader):
             if isinstance(event, yaml.ScalarEvent) and _merges(event):
-                line = event.start_mark.line + 1
-                raise ValueError(f"a merge key, which no recording has (at line {line})")
+                at = f" (at line {mark.line + 1})" if (mark := event.start_mark) else ""
+                raise ValueError(f"a merge key, which no recording has{at}")
             if isinstance(event, yaml.CollectionStartEvent | yaml.CollectionEndEvent):
                 depth += 1 if isinstance(event, yaml.CollectionStartEvent) else -1
                 if depth > DEEPEST:

@@ -17,7 +17,7 @@ COLUMNS: Final = tuple(
 )
 # Characters at which a spreadsheet begins a formula.
 _FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
-_INNER_FORMULA: Final = re.compile(r"[;\t][\s\"]*(?=[=+@-])")
+_INNER_FORMULA: Final = re.compile(r"[;\t][ \r\n\"]*(?=[=+@-])")
 
 
 def estimate_rows(sheet: Datasheet) -> Iterator[dict[str, Any]]:

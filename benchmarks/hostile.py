@@ -3,10 +3,10 @@
     python benchmarks/hostile.py [--quick] [--seed N] [--only WORD]
 
 Each input has a folder and processes of its own: the commands that meet it, and pytest with the
-plugin and every form of output. First the inputs of a review by attack, then 500 that are made of
-good ones by a seed: recordings, logs, suites, batches, topics and foreign files with stretches
-replaced, names, answers of an endpoint, requests to one, replies. Every reply says YES where it
-says anything: NO is a wrong verdict.
+plugin and every form of output. First the inputs of two reviews by attack, then 500 that are
+made of good ones by a seed: recordings, logs, suites, batches, topics and foreign files with
+stretches replaced, names, answers of an endpoint, requests to one, replies. Every reply says YES
+where it says anything: NO is a wrong verdict.
 
 A hang is 10 s of processor time, or 60 s on the clock: the machine may be busy. A traceback is one
 that is printed, or an exit code that no command has. A secret is the judge's key, in any file that
@@ -18,6 +18,7 @@ from __future__ import annotations
 import argparse
 import atexit
 import gzip
+import io
 import json
 import multiprocessing
 import os
@@ -33,6 +34,7 @@ import threading
 import time
 import traceback
 import urllib.request
+import zipfile
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -444,6 +446,91 @@ def reviewed(port: int, good: Mapping[str, str]) -> Iterator[Case]:  # noqa: PLR
         {**base, "cassettes/mine/.toy.jsonl.holder": "[" * 100_000},
         (session("record"),),
     )
+    yield from _branches(base, good)
+
+
+# Code that says that it ran.
+_RAN: Final = 'from pathlib import Path\nPath(__file__).with_name("it-ran").touch()\n'
+# Commands that read a repository of others, and run none of its code.
+READING: Final = (
+    *LINT[:3],
+    ("judgesense", "power", "toy.suite.toml", "--judge-name", "mine"),
+    *READ,
+    ("judgesense", "cassettes", "check", "cassettes"),
+    ("judgesense", "explain", "jss"),
+    ("judgesense", "import", "table", "t.csv", "-o=t.jsonl", "--map=item=id", "--map=verdict=v"),
+)
+
+
+def _branches(base: Mapping[str, bytes | str | None], good: Mapping[str, str]) -> Iterator[Case]:
+    """A repository with code, and with data that would be code; and what grows beyond its size."""
+    lines = [json.loads(line) for line in good[TAPE].splitlines()]
+    tape = "".join(json.dumps(line) + "\n" for line in lines)
+    table = '[tool.judgesense.judges.mine]\nprovider = "callable"\n'
+    own = _RAN + "def ask(messages):\n    " + _RAN.splitlines()[1] + "\n    return 'YES'\n"
+    paths = '[tool.pytest.ini_options]\npythonpath = ["."]\n'
+    code = {
+        **base,
+        **{f"{name}.py": own for name in ("own", "conftest", "numpy", "yaml", "sitecustomize")},
+        "evil-1.0.dist-info/METADATA": "Name: evil\nVersion: 1.0\n",
+        "evil-1.0.dist-info/entry_points.txt": "[judgesense]\nown = own\n",
+        "pyproject.toml": f'{paths}{table}model = "own:ask"\n',
+        "t.csv": "id,v\n1,YES\n",
+        "l.jsonl": good["out.jsonl"],
+        TAPE: tape,
+    }
+    yield Case("16 code of a repository", code, READING)
+    shell = 'arguments = { command = "text" }\n'
+    items = '{"id": "i1", "label": "YES", "text": "touch it-ran"}\n'
+    for model in ("os:system", "subprocess:getoutput"):
+        data = {**code, "pyproject.toml": f'{table}model = "{model}"\n{shell}', "toy.jsonl": items}
+        data = {name: text for name, text in data.items() if not name.endswith(".py")}
+        yield Case(f"16 {model}", data, (*READING, session("replay"), session("record")))
+    deep = ".".join(["a"] * 20_000)
+    for name, text in (
+        ("key", f"{deep} = 1\n"),
+        ("quoted key", f"{deep.replace('a', chr(34) * 2)} = 1\n"),
+        ("inline key", f"x = {{{deep} = 1}}\n"),
+        ("long keys", "".join(f"k{n}.{'a.' * 15}a = 1\n" for n in range(100_000))),
+    ):
+        yield Case(f"16 toml: {name}", {**base, "toy.suite.toml": text}, LINT)
+        yield Case(f"16 project: {name}", {**base, "pyproject.toml": text}, LINT[:1])
+    merged = [f"a{n}: &a{n} {{<<: [{', '.join([f'*a{n - 1}'] * 10)}]}}" for n in range(1, 8)]
+    bomb = "\n".join(["a0: &a0 {k: v}", *merged, "interactions: []", "version: 1", ""])
+    check = ("judgesense", "cassettes", "check", "cassettes")
+    yield Case("16 yaml: merge keys", {"cassettes/c.yaml": bomb}, (check,))
+    request = {"method": "POST", "uri": "http://h/v1", "body": "{}", "headers": {}}
+    request["headers"] = {"x-api-key": ["bearer" + " " * 60_000 + "\u00e9"]}
+    reply = {"status": {"code": 200, "message": "OK"}, "headers": {}, "body": {"string": "{}"}}
+    stock = {"version": 1, "interactions": [{"request": request, "response": reply}]}
+    yield Case("16 a header of blanks", {"cassettes/c.json": json.dumps(stock)}, (check,))
+    metric = {"name": "C [GEval]", "score": 1.0, "success": True, "reason": "r"}
+    metric["verboseLogs"] = "Criteria:\n \n \nEvaluation Steps:\n[" * 2_000
+    graded = {"name": "t1", "input": "q", "actualOutput": "a", "metricsData": [metric]}
+    run = json.dumps({"testCases": [graded]})
+    into = ("judgesense", "import", "deepeval", "run.json", "-o=d.jsonl")
+    yield Case("16 the log of a G-Eval", {"run.json": run}, (into,))
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("header.json", b"[" + b"{}," * 10_000_000 + b"{}]")
+    into = ("judgesense", "import", "inspect", "log.eval", "-o=d.jsonl")
+    yield Case("16 an archive", {"log.eval": packed.getvalue()}, (into,))
+    for status in (-1, 1000):
+        played = [line | {"response": line["response"] | {"status": status}} for line in lines]
+        text = "".join(json.dumps(line) + "\n" for line in played)
+        yield Case(f"16 recording: status {status}", {**base, TAPE: text}, TAPES)
+    long = str(base["pyproject.toml"]).replace("judges.mine", f"judges.{'x' * 300}")
+    steps = (session("record"), session("replay"))
+    yield Case("16 a name of 300 characters", {**base, "pyproject.toml": long}, steps)
+    evil = r"\u001b[31m\n::stop-commands::t ##vso[task.complete]"
+    named = str(base["pyproject.toml"]).replace("judges.mine", f'judges."{evil}"')
+    yield Case("16 a name that commands", {**base, "pyproject.toml": named}, steps)
+    for folder in ("::add-mask::x", "##vso[x]"):
+        moved = {f"{folder}/{name}": base[name] for name in ("toy.suite.toml", "toy.jsonl")}
+        every = ("pytest", "-v", "--judge-mode=record")
+        yield Case(
+            f"16 a path: {folder}", {"pyproject.toml": base["pyproject.toml"], **moved}, (every,)
+        )
 
 
 @dataclass(frozen=True)
@@ -915,7 +1002,8 @@ def _judged(step: Sequence[str], code: int, out: str) -> Iterator[tuple[str, str
         yield "secrets", "printed"
     ours = ("::error file=", "::error title=", "::warning", "::notice")
     for line in out.splitlines():
-        if "##[" in line or (line.lstrip().startswith("::") and not line.startswith(ours)):
+        begins = line.lstrip().startswith("::") and not line.startswith(ours)
+        if begins or re.search(r"##[a-z]*\[", line):
             yield "wrong verdicts", f"a workflow command: {line[:200]}"
 
 
@@ -974,6 +1062,8 @@ def _left(folder: Path, before: Mapping[Path, bytes]) -> Iterator[tuple[str, str
             yield "secrets", path.name
         if path.name == "victim":
             yield "wrong verdicts", "written through a link"
+        if path.name == "it-ran":
+            yield "wrong verdicts", "code of the repository ran"
         if path.name in MADE:
             try:
                 yield from MADE[path.name](data, folder)

@@ -8,6 +8,7 @@
     ├── SuiteError             a suite file or its stimuli are wrong: fix the suite
     ├── JudgeError             a judge cannot be built or asked: fix its table or its code
     │   ├── SendingRefused     a file or a host that a repository alone must not choose: allow it
+    │   ├── CodeNotRun         verdicts need the code of a judge, which a command does not run
     │   ├── NetworkRefused     something tried to connect while replaying
     │   ├── BodyTooLarge       a body has more bytes than it may have: raise the limit
     │   └── LimitReached       a limit of the user on calls or cost: raise it, or leave it at that
@@ -21,8 +22,7 @@
         └── BrokenCassette     a line cannot be read (undecodable, truncated, edited): repair it
 
 Every message says what was wrong, what was found, what was expected and what to do. What was found
-may be words of a judge, which are untrusted: a message contains no control character except line
-breaks.
+may be words of a judge, which are untrusted: a message is `harmless`, its line breaks are kept.
 """
 
 from __future__ import annotations
@@ -58,23 +58,18 @@ def on_github() -> bool:
     return os.environ.get("GITHUB_ACTIONS") == "true"
 
 
-def without_commands(text: str) -> str:
-    """``text`` without anything that GitHub Actions would read as a workflow command.
-
-    A runner reads a line that begins with ``::`` (after blanks), and ``##[`` anywhere, as a command
-    of the step; a judge's reply must not give one. All other text is unchanged.
-    """
-    if not on_github() or not ("::" in text or "##[" in text):
-        return text
-    lines = text.replace("##[", "##\\[").split("\n")
-    return "\n".join(
-        line.replace("::", "\\::", 1) if line.lstrip().startswith("::") else line for line in lines
-    )
+# What runners of CI read as commands: GitHub's a line that begins so, and `##[` anywhere in it;
+# those of Azure and TeamCity `##vso[` and `##teamcity[`. A word of this length is none of theirs.
+_COMMAND: Final = re.compile(r"^[^\S\n]*(?=::)|##(?=[^\s\[\\]{0,32}\[)", re.MULTILINE)
 
 
 def harmless(text: str) -> str:
-    """``text`` as a command prints it: no control characters, no workflow commands."""
-    return without_commands(printable_lines(text))
+    """``text`` as it may be shown anywhere: no control characters, no commands to a runner of CI.
+
+    Lines of it stay lines. What it may be a command to is not asked: the log of a container is that
+    of the job around it, which the container does not see. A backslash stands in the command.
+    """
+    return _COMMAND.sub(r"\g<0>\\", printable_lines(text))
 
 
 # Longer than any real name, and than a message of one line.
@@ -123,7 +118,7 @@ class JudgesenseError(Exception):
         self.remedy = remedy
         parts = {"found": found, "expected": expected, "remedy": remedy}
         lines = (f"  {name + ':':<9} {text}" for name, text in parts.items() if text)
-        super().__init__(printable_lines("\n".join((what, *lines))))
+        super().__init__(harmless("\n".join((what, *lines))))
 
     @classmethod
     @contextmanager
@@ -176,6 +171,10 @@ class JudgeError(JudgesenseError):
 
 class SendingRefused(JudgeError):
     """A repository alone may not decide to send this, or where to send it."""
+
+
+class CodeNotRun(JudgeError):
+    """The verdicts of a judge in code need its code, and what reads a repository runs none."""
 
 
 class NetworkRefused(JudgeError):

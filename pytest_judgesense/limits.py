@@ -23,12 +23,22 @@ VARIABLE: Final = "JUDGESENSE_LIMITS"
 DEEPEST: Final = 200
 # TOML files are written by hand, and the parser takes a second for this many bytes.
 MOST_TOML: Final = 4 * 2**20
-# Parts of a table name: the parser walks through all of them for each key below it.
-_MOST_PARTS: Final = 50
-_PART: Final = r"""(?:[\w-]+|"[^"\n]*"|'[^'\n]*')"""
-_DEEP_TABLE: Final = re.compile(
-    rf"^[ \t]*+\[\[?[ \t]*+(?:{_PART}[ \t]*+\.[ \t]*+){{{_MOST_PARTS}}}", re.MULTILINE
+# Parts of a key, of a table or of a value, whose square the parser takes in time and memory; and
+# how many keys may have more parts than nearly all have.
+_MOST_PARTS: Final = 16
+_USUAL_PARTS: Final = 4
+_MOST_LONG_KEYS: Final = 10_000
+# Texts and comments, in which a dot joins nothing. One that does not end takes all that is left, as
+# for the parser, which reads no further.
+_TOML_TEXT: Final = re.compile(
+    r'"""(?:[^"\\]|\\[\s\S]|"{1,2}(?!"))*+(?:"{3,5}|\Z)'
+    r"|'''(?:[^']|'{1,2}(?!'))*+(?:'{3,5}|\Z)"
+    r'|"(?:[^"\\\n]|\\.)*+"?'
+    r"|'[^'\n]*+'?|#[^\n]*+"
 )
+_JOINED: Final = r"(?<![\w.-])(?:[\w-]++[ \t]*+\.[ \t]*+)"
+_DEEP_KEY: Final = re.compile(rf"{_JOINED}{{{_MOST_PARTS}}}")
+_LONG_KEY: Final = re.compile(rf"{_JOINED}{{{_USUAL_PARTS}}}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,12 +162,20 @@ def toml_value(text: str) -> dict[str, Any]:
     """
     if len(text) > MOST_TOML:
         raise ValueError(f"longer than {MOST_TOML} characters")
-    if found := _DEEP_TABLE.search(text):
-        line = text.count("\n", 0, found.start()) + 1
-        raise ValueError(f"the name of a table has more than {_MOST_PARTS} parts (at line {line})")
+    # As many lines as before, and for each text a word, which is a part of a key.
+    bare = _TOML_TEXT.sub(_as_a_word, text)
+    if deep := _DEEP_KEY.search(bare):
+        line = bare.count("\n", 0, deep.start()) + 1
+        raise ValueError(f"a key has more than {_MOST_PARTS} parts (at line {line})")
+    if sum(1 for _ in _LONG_KEY.finditer(bare)) > _MOST_LONG_KEYS:
+        raise ValueError(f"more than {_MOST_LONG_KEYS} keys have more than {_USUAL_PARTS} parts")
     try:
         value = tomllib.loads(text)
     except RecursionError as error:
         raise _too_deep() from error
     check_depth(value)
     return value
+
+
+def _as_a_word(text: re.Match[str]) -> str:
+    return "" if text[0].startswith("#") else "x" + "\n" * text[0].count("\n")

@@ -37,10 +37,21 @@ arguments = sys.argv[1:]
 assert os.environ["GH_TOKEN"] == "token-1"
 if os.environ.get("REFUSED") in arguments:
     sys.exit("gh: Resource not accessible by integration (HTTP 403)")
-if arguments[:2] == ["api", "--paginate"]:
+if arguments[:2] == ["api", "graphql"]:
+    asked = ["--raw-field", "query={{viewer{{login}}}}", "--jq", ".data.viewer.login"]
+    assert arguments[2:] == asked
+    print("github-actions[bot]")
+elif arguments[:2] == ["api", "--paginate"]:
     assert arguments[2] == "repos/me/mine/issues/7/comments?per_page=100"
-    assert arguments[3:] == ["--jq", ".[] | select(.body | startswith(env.MARKER)) | .id"]
-    found = [k for k, body in comments.items() if body.startswith(os.environ["MARKER"])]
+    own = "select(.user.login == env.LOGIN and (.body | startswith(env.MARKER)))"
+    assert arguments[3:] == ["--jq", f".[] | {{own}} | .id"]
+    assert os.environ["LOGIN"] == "github-actions[bot]"
+    # Comments up to number 100 are of other people.
+    found = [
+        number
+        for number, body in comments.items()
+        if int(number) > 100 and body.startswith(os.environ["MARKER"])
+    ]
     print(*found, sep="\\n", end="\\n" if found else "")
 else:
     api, method, verb, url, field, body, silent = arguments
@@ -235,6 +246,15 @@ def test_there_is_one_comment_however_often_it_runs(job: Job) -> None:
     assert job.run("Result").returncode == 0
 
 
+def test_a_comment_of_somebody_else_is_left_alone(job: Job) -> None:
+    # Anyone may begin a comment with the marker: it would be edited with the rights of the token.
+    job.comments_file.write_text(json.dumps({"100": f"{MARKER}\nof somebody"}))
+    job.ended(0, "## Judge datasheet\n\n**2 checks pass**\n")
+    assert job.run("Comment").returncode == 0
+    assert job.comments["100"] == f"{MARKER}\nof somebody"
+    assert "**2 checks pass**" in job.comments["101"]
+
+
 def test_where_nothing_was_measured_the_comment_says_so(job: Job) -> None:
     job.ended(4)
     assert job.run("Comment").returncode == 0
@@ -254,7 +274,7 @@ def test_a_comment_has_room_for_65536_characters(job: Job) -> None:
     assert set(rows) == {line.rstrip("\n")}
 
 
-@pytest.mark.parametrize("refused", ["--paginate", "POST"])
+@pytest.mark.parametrize("refused", ["graphql", "--paginate", "POST"])
 def test_a_token_that_may_not_comment_fails_nothing(job: Job, refused: str) -> None:
     job.ended(0, "## Judge datasheet\n")
     job.environment["REFUSED"] = refused

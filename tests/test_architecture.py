@@ -29,6 +29,8 @@ PACKAGE = Path(pytest_judgesense.__file__).parent
 LEVELS: dict[str, float] = {
     "errors": 0,
     "trial": 0,
+    # Whatever is printed, by commands as by the plugin.
+    "display": 0.1,
     "estimate": 0,
     "grouping": 0,
     # The datasheet as a value, figures on axes that are given, words of a profile, lines laid out.

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import re
 import time
+import tomllib
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -42,7 +44,15 @@ from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.judges.providers.base import Reply
 from pytest_judgesense.judges.providers.builtin import OPENAI
 from pytest_judgesense.judges.resolving import declared_judges
-from pytest_judgesense.limits import DEEPEST, MOST_TOML, VARIABLE, Limits, json_value, limits
+from pytest_judgesense.limits import (
+    DEEPEST,
+    MOST_TOML,
+    VARIABLE,
+    Limits,
+    json_value,
+    limits,
+    toml_value,
+)
 from pytest_judgesense.report.log import read_log
 from pytest_judgesense.suites.loading import load_suite
 from pytest_judgesense.suites.planning import plan_trials
@@ -179,6 +189,36 @@ def test_few_references_make_no_long_body(
         read_exchanges(path)
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "a1: &a1 {<<: *a0}",
+        "a1: &a1 {<<: [*a0, *a0]}",
+        "a1: &a1 { ? << : *a0}",
+        'a1: &a1 {!!merge "<<": *a0}',
+        "a1: &a1 {!!merge x: *a0}",
+        "a1: &a1\n  <<: *a0",
+        "a1: &a1 {!<tag:yaml.org,2002:merge> y: *a0}",
+    ],
+)
+def test_yaml_merges_no_mappings(tmp_path: Path, line: str) -> None:
+    # Seven levels of ten are 5 x 10^7 keys to older parsers, whose product they make of them.
+    levels = [f"b{n}: &b{n} {{<<: [{', '.join([f'*b{n - 1}'] * 10)}]}}" for n in range(1, 8)]
+    path = tmp_path / "c.yaml"
+    text = "\n".join(["a0: &a0 {k: v}", line, "b0: &b0 {k: v}", *levels])
+    path.write_text(f"{text}\ninteractions: []\nversion: 1\n")
+    before = time.thread_time()
+    with pytest.raises(BrokenCassette, match=r"a merge key, which no recording has \(at line [23]"):
+        read_vcr(path)
+    assert time.thread_time() - before < 1
+
+
+def test_a_text_of_two_arrows_is_no_merge_key(tmp_path: Path) -> None:
+    path = tmp_path / "c.yaml"
+    path.write_text("interactions: []\nversion: 1\nx: '<<'\n'<<': y\nz: a << b\n")
+    assert read_vcr(path) == []
+
+
 def test_aliases_of_yaml_stand_for_no_gigabytes(tmp_path: Path) -> None:
     # Ten to the ninth words, in ten lines.
     laughs = "".join(f"l{n}: &l{n} [{', '.join([f'*l{n - 1}'] * 10)}]\n" for n in range(1, 10))
@@ -198,9 +238,26 @@ def test_aliases_of_yaml_stand_for_no_gigabytes(tmp_path: Path) -> None:
     [
         ("#" * (MOST_TOML + 1), f"longer than {MOST_TOML} characters"),
         ("a = " + "[" * 100_000, "nested deeper than 200"),
-        (".".join("a" * 300) + " = 1", "nested deeper than 200"),
-        # Each key below it goes through all parts of the name: quadratic in the file.
-        (f"# first\n[[{'a . ' * 50}a]]\n", "more than 50 parts (at line 2)"),
+        # The parser takes the square of a key's parts, wherever it stands, however it is quoted.
+        *(
+            (text.replace("KEY", ".".join([part] * 17)), f"more than 16 parts (at line {line})")
+            for text, part, line in (
+                ("# first\n[[KEY]]\n", "a ", 2),
+                ("[KEY]\n", "a", 1),
+                ("a = 1\n\nKEY = 1\n", "b", 3),
+                ("a = 1\r\nKEY = 1\n", "b", 2),
+                ("a = {KEY = 1}\n", "b", 1),
+                ("a = [1, {c = 1, KEY = 1}]\n", "b", 1),
+                ("KEY = 1\n", r'"\"#"', 1),
+                ("KEY = 1\n", "'\"'", 1),
+                ("KEY = 1\n", ' "" ', 1),
+                ('a = """\n#""""\nKEY = 1\n', "b", 3),
+                ("a = '#'\nc = '''a'''''\nKEY = 1\n", "b", 3),
+                ("a = 1 # '''\nKEY = 1\n", "b", 2),
+            )
+        ),
+        ("b." * 20_000 + "a = 1\n", "more than 16 parts (at line 1)"),
+        ("".join(f"a.b.c.d.e{n} = 1\n" for n in range(10_001)), "more than 10000 keys have"),
         ("a = " + "9" * 5000, "Exceeds the limit (4300 digits)"),
     ],
 )
@@ -214,6 +271,33 @@ def test_toml_is_short_and_flat(tmp_path: Path, text: str, found: str) -> None:
         declared_judges(tmp_path, {})
     assert found in refused.value.found
     assert main(["init", str(tmp_path)]) == 2
+
+
+DOTS = "b." * 100
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f'a = """{DOTS}"""\n',
+        f"a = '{DOTS}' # {DOTS}\n",
+        f'a = "\\\\{DOTS}"\n',
+        f'a = """\'\'\'\n{DOTS}"""\n',
+        "b." * 15 + "a = 1\n",
+        "a = [" + "1.5, " * 20_000 + "1.5]\n",
+        "".join(f"[tool.judgesense.judges.j{n}]\nprices.prompt = 1\n" for n in range(10_001)),
+    ],
+)
+def test_toml_of_dots_that_join_no_key_is_read(text: str) -> None:
+    assert toml_value(text) == tomllib.loads(text)
+
+
+@pytest.mark.parametrize("unit", ['"""\\', '"', "'", '"\\', "'''a", "#", "a.", "a . ", '"".', "\\"])
+def test_what_no_toml_is_takes_time_in_proportion(unit: str) -> None:
+    before = time.thread_time()
+    with suppress(ValueError):
+        toml_value(unit * (500_000 // len(unit)))
+    assert time.thread_time() - before < 3
 
 
 def test_toml_is_parsed_in_one_place_and_ini_files_by_pytest_s_parser() -> None:

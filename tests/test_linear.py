@@ -10,6 +10,7 @@ from __future__ import annotations
 import base64
 import gc
 import json
+import re
 import time
 from collections.abc import Callable
 
@@ -34,6 +35,7 @@ from pytest_judgesense.replies import parse_reply
 from pytest_judgesense.report.contrast import contrasted
 from pytest_judgesense.suites.space import DecisionSpace
 from pytest_judgesense.suites.wordings import _CHOICE, _glosses, _sign
+from tests.patterns import BOUNDED, Found, patterns, slow_text
 
 TIMES = 10
 MOST = 15
@@ -291,3 +293,48 @@ def test_the_embedded_judge_looks_for_so_many_elements() -> None:
         return lambda: observer.reply(prompt)
 
     holds(grown, 300)
+
+
+# --- all patterns ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("found", patterns(), ids=str)
+def test_every_pattern_of_the_package(found: Found) -> None:
+    assert slow_text(found) is None
+
+
+def test_the_patterns_are_found_wherever_they_are_written() -> None:
+    where = {found.where.partition(":")[0] for found in patterns()}
+    # As values of a module, in tables of it, and as arguments of functions.
+    assert {
+        "cassettes.checking",
+        "cassettes.redaction",
+        "judges.trust",
+        "commands.explain",
+    } <= where
+    assert len(patterns()) > 150
+    assert set(BOUNDED) <= {found.where for found in patterns()}
+
+
+@pytest.mark.parametrize(
+    ("pattern", "methods"),
+    [
+        # A square: blanks that two parts take; a cube; what begins anew at each place.
+        (r"(?:bearer\s+)?(?:x+|\W*(?:redacted)\W*)", "fullmatch"),
+        (r"(?s)Criteria:\n(?P<a>.{0,20000}?) \n \nSteps:\n(?P<b>\[.{0,20000}?\]) ", "search"),
+        (r"\s+$", "search"),
+        (r"\[([^\]]+)\]\([^)]+\)", "sub"),
+        (r"(a|a)*b", "match"),
+        (r"(\w+\s?)*$", "fullmatch"),
+        (r"<!--.*?-->", "findall"),
+        (r"(?:x+x+)+y", "search"),
+    ],
+)
+def test_a_slow_pattern_is_found(pattern: str, methods: str) -> None:
+    found = Found("here", re.compile(pattern), frozenset({methods}))
+    assert slow_text(found) is not None
+
+
+@pytest.mark.parametrize("pattern", [r"\s++x", r"(?<!\s)\s+$", r"a+b", r"[^\n]*\n", r"(?:ab)+c"])
+def test_one_in_proportion_is_not(pattern: str) -> None:
+    assert slow_text(Found("here", re.compile(pattern), frozenset({"match"}))) is None

@@ -37,7 +37,7 @@ from pytest_judgesense.files import read_text
 _SUFFIXES: Final = (".json", ".jsonl", ".yaml", ".yml")
 # Placeholders of removed secrets, of this project or of users' filters.
 _REMOVED: Final = re.compile(
-    r"(?:(?:bearer|basic|token)\s+)?(?:\[secret: .*\]|<.*>|\*+|x+|\W*"
+    r"(?:(?:bearer|basic|token)\s++)?(?:\[secret: .*\]|<.*>|\*+|x+|\W*+"
     r"(?:redacted|removed|filtered|dummy|placeholder|secret|fake|masked|scrubbed)[\w -]*+\W*)",
     re.IGNORECASE,
 )

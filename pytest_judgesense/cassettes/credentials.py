@@ -63,6 +63,8 @@ _MAYBE_SECRET_FIELD: Final = re.compile(
     r"(?:^|[_-])(?:token|secret|cookie|session|signature)$", re.IGNORECASE
 )
 _LIKE_A_SECRET: Final = re.compile(r"(?=[^\d]*\d)[\w.~+/=;:%-]{16,}", re.ASCII)
+# Longer than words of paths are.
+_LONG_WORD: Final = re.compile(r"[A-Za-z]{24,}")
 # Of URLs, beside those that fields have too.
 SECRET_PARAMETERS: Final = frozenset(
     """
@@ -70,6 +72,11 @@ SECRET_PARAMETERS: Final = frozenset(
     secret sig signature
     subscription-key token x-amz-credential x-amz-security-token x-amz-signature
     """.split()
+)
+# `name=value` of an authorization, and names that are none of a parameter elsewhere.
+_PARAMETER: Final = re.compile(r'(?<![^\s,])([\w-]+)="?([^\s",]+)')
+_OF_SCHEMES: Final = frozenset(
+    "credential response username mac oauth_token oauth_consumer_key oauth_signature".split()
 )
 _CAMEL: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _URL_PASSWORD: Final = re.compile(r"://[^/\s:@]*:([^/\s@]+)@")
@@ -142,7 +149,8 @@ def _credentials_in(url: str) -> tuple[tuple[str, str], ...]:
         if _names_parameter(name) or (name.lower() in SECRET_PARAMETERS and looks_secret(value)):
             found.append((f"{name} in the URL", value))
     for name, value in pairwise(map(unquote, parts.path.split("/"))):
-        if _names_parameter(name) and looks_secret(value):  # /token/..., but not /key/rotate
+        # /token/..., but not /key/rotate
+        if _names_parameter(name) and (looks_secret(value) or _LONG_WORD.fullmatch(value)):
             found.append((f"{name} in the URL", value))
     return tuple(found)
 
@@ -185,9 +193,14 @@ def _authorization(name: str, value: str) -> Iterator[tuple[str, str]]:
     if not rest:
         yield name, scheme
         return
-    if "=" in rest.rstrip("=") and "," in rest:  # Digest, AWS4-HMAC-SHA256
-        for found in re.finditer(r'(?:Credential|Signature|response|username)="?([^\s",/]+)', rest):
-            yield name, found[1]
+    # Digest, AWS4-HMAC-SHA256, OAuth, Hawk, ApiKey id=..., Token token=...
+    given = dict(_PARAMETER.findall(rest))
+    for parameter, content in given.items():
+        is_id = parameter.lower() == "id" and looks_secret(content)
+        if is_id or _names_parameter(parameter) or parameter.lower() in _OF_SCHEMES:
+            # Of AWS the account's key stands before day and region.
+            yield name, content.partition("/")[0] if parameter == "Credential" else unquote(content)
+    if given and "," in rest:
         return
     yield name, rest.strip()
     if scheme.lower() == "basic":

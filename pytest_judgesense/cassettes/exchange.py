@@ -69,6 +69,7 @@ CALL: Final = "CALL"
 RETURN: Final = "RETURN"
 # The trial of look-ups, which belong to none.
 LOOK_UP: Final = ""
+_FIRST_ANSWER, _FIRST_ERROR, _LAST_STATUS = 200, 400, 999
 
 
 # The texts that the bodies of one cassette refer to, by id.
@@ -123,7 +124,7 @@ class RecordedRequest:
 class RecordedResponse:
     """An answer: 200 is the status of a callable's return; headers are in lower case."""
 
-    status: StrictInt
+    status: Annotated[StrictInt, Field(ge=NO_RESPONSE, le=_LAST_STATUS)]
     headers: Mapping[str, str]
     body: Body
 
@@ -152,8 +153,8 @@ class Exchange:
     @property
     def answers(self) -> bool:
         """Whether the endpoint answered; an error or a fault is evidence, and no answer."""
-        answered = NO_RESPONSE < self.response.status < 400 and FAULT not in self.response.headers
-        return answered and not self.returns
+        is_answer = _FIRST_ANSWER <= self.response.status < _FIRST_ERROR
+        return is_answer and FAULT not in self.response.headers and not self.returns
 
     @property
     def returns(self) -> bool:

@@ -179,6 +179,9 @@ def _yaml_value(text: str) -> Any:
     depth = 0
     try:
         for event in yaml.parse(text, _SafeLoader):
+            if isinstance(event, yaml.ScalarEvent) and _merges(event):
+                at = f" (at line {mark.line + 1})" if (mark := event.start_mark) else ""
+                raise ValueError(f"a merge key, which no recording has{at}")
             if isinstance(event, yaml.CollectionStartEvent | yaml.CollectionEndEvent):
                 depth += 1 if isinstance(event, yaml.CollectionStartEvent) else -1
                 if depth > DEEPEST:
@@ -188,6 +191,20 @@ def _yaml_value(text: str) -> Any:
             raise ValueError(f"nested deeper than {DEEPEST}") from error
         raise
     return yaml.load(text, _SafeLoader)  # noqa: S506 - a safe one
+
+
+def _status(value: Any, name: str) -> int:
+    status: int = _typed(value, int, name)
+    if not 100 <= status <= 999:
+        raise ValueError(f"{name} is {status}, and no status of HTTP")
+    return status
+
+
+def _merges(event: yaml.ScalarEvent) -> bool:
+    """Whether a scalar is the key ``<<``: mappings in mappings cost older parsers their product."""
+    if event.tag is not None:
+        return bool(event.tag == "tag:yaml.org,2002:merge")
+    return bool(event.value == "<<" and event.implicit[0])
 
 
 def _written(value: Any, known: dict[int, int]) -> int:
@@ -220,7 +237,7 @@ def _answered(interaction: Mapping[str, Any], where: str) -> Answered:
         method=_typed(request.get("method"), str, "request.method"),
         url=_typed(request.get("uri"), str, "request.uri"),
         body=as_body(_bytes(request.get("body"), "request.body")),
-        status=_typed(status.get("code"), int, "response.status.code"),
+        status=_status(status.get("code"), "response.status.code"),
         headers=tuple(_headers(response.get("headers") or {}, "response.headers")),
         data=_bytes(body.get("string", content), "response.body.string"),
         trial=trial,
@@ -290,7 +307,7 @@ def _result(line: Mapping[str, Any], where: str) -> BatchResult:
     error, response = line.get("error"), line.get("response")
     body = status = None
     if response is not None:
-        status = _typed(_typed(response, dict, "response").get("status_code"), int, "status_code")
+        status = _status(_typed(response, dict, "response").get("status_code"), "status_code")
         body = response.get("body")
         if body is None and status >= HTTPStatus.BAD_REQUEST:
             # vLLM puts its server's answer beside the response.

@@ -18,7 +18,12 @@ from typing import Any, Final
 
 from pytest_judgesense.cassettes.locking import Recorder, recording_alone
 from pytest_judgesense.commands.from_function import toml_text
-from pytest_judgesense.commands.options import add_asking, judge_and_suite, trust_of
+from pytest_judgesense.commands.options import (
+    add_asking,
+    find_code_of_project,
+    judge_and_suite,
+    trust_of,
+)
 from pytest_judgesense.errors import UsageError
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.judges.loop import AskingLoop
@@ -141,6 +146,7 @@ def measured_aside(
         **asking,
     )
     mode: Mode = options.judge_mode
+    find_code_of_project()
     path = options.judge_cassettes / judge.slug / f"{question.base}.jsonl"
     name = shlex.quote(judge.called or judge.name)
     how = f"record it: judgesense {command} --judge-name {name} --judge-mode record"

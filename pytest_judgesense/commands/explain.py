@@ -82,7 +82,7 @@ def _words_of(text: str) -> str:
 
 def _plain_lines(text: str) -> Iterator[str]:
     """Markdown as plain lines: links by their words, fences by their content."""
-    plain = re.sub(r"\[([^\]]+)\]\([^)]+\)", r"\1", text)
+    plain = re.sub(r"\[([^\[\]]+)\]\([^()]+\)", r"\1", text)
     for paragraph in plain.split("\n\n"):
         if paragraph.startswith(("```", "|")):
             yield from (f"  {line}" for line in paragraph.splitlines() if line[:3] != "```")

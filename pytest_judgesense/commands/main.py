@@ -19,7 +19,7 @@ from pytest_judgesense.commands.options import (
     MANY,
     WRONG_COMMAND,
     complain,
-    judges,
+    judges_to_ask,
     registry_of,
     show,
 )
@@ -169,4 +169,4 @@ def _blaming(brought: Command) -> AbstractContextManager[None]:
 
 def _lines_of(brought: Command, options: argparse.Namespace) -> Iterator[str]:
     with _blaming(brought):
-        yield from brought.run(options, partial(judges, options))
+        yield from brought.run(options, partial(judges_to_ask, options))

@@ -5,17 +5,17 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from pytest_judgesense.display import complain_of, print_line
 from pytest_judgesense.errors import (
     JudgesenseError,
     UsageError,
-    harmless,
     printable,
     unknown_name,
-    without_commands,
 )
 from pytest_judgesense.files import read_text
 from pytest_judgesense.limits import toml_value
@@ -100,20 +100,39 @@ seed: Final = number("seed", int)
 
 
 def registry_of(options: argparse.Namespace) -> Registry:
-    """The built-in values and those of plugins, installed or named by ``-p``; put together once.
-
-    From here on code of the project is found where pytest's ``pythonpath`` says.
-    """
+    """The built-in values and those of plugins, installed or named by ``-p``; put together once."""
     from pytest_judgesense.instruments.builtin import BUILT_IN
     from pytest_judgesense.registry import loaded
 
     if "registry" not in options:
-        sys.path[:0] = [one for one in pythonpath(Path.cwd()) if one not in sys.path]
-        if options.plugin:
-            # As `python -m` does: a project's own plugin need not be installed.
+        # A project's own plugin need not be installed: who names it lets the project's code run.
+        if not all(map(_is_installed, options.plugin)):
+            find_code_of_project()
             sys.path.append(str(Path.cwd()))
         options.registry = loaded(BUILT_IN, options.plugin)
     found: Registry = options.registry
+    return found
+
+
+def _is_installed(module: str) -> bool:
+    with suppress(ImportError, ValueError):
+        return find_spec(module.partition(".")[0]) is not None
+    return False
+
+
+def find_code_of_project() -> None:
+    """Let code of the project be imported where pytest's ``pythonpath`` says.
+
+    Only for commands that run it: a module there may be called like one of any library, which is
+    imported in its place from now on.
+    """
+    sys.path[:0] = [one for one in pythonpath(Path.cwd()) if one not in sys.path]
+
+
+def judges_to_ask(options: argparse.Namespace, names: list[str]) -> list[JudgeSpec]:
+    """The judges of these names, for a command that asks them: their code is found."""
+    found = judges(options, names)
+    find_code_of_project()
     return found
 
 
@@ -204,11 +223,12 @@ def trust_of(options: argparse.Namespace) -> Trust:
 
 def suite_files(name: str) -> list[Path]:
     """The suite files that a path or a name means: those of a folder, this project's, built-in."""
-    from pytest_judgesense.suites.builtin import builtin_suites, suite_file
+    from pytest_judgesense.suites.builtin import builtin_suites, is_unpacked, suite_file
 
     if (file := suite_file(name)) is not None:
         return [file]
-    if found := sorted(Path(name).rglob("*.suite.toml")):
+    files = sorted(Path(name).rglob("*.suite.toml"))
+    if found := [file for file in files if not is_unpacked(file)]:
         return found
     of_project = (path.parent for path in Path("suites").glob("*/*.suite.toml"))
     raise unknown_name("suite", name, {*builtin_suites(), *(folder.name for folder in of_project)})
@@ -218,9 +238,9 @@ def show(lines: Iterable[str]) -> int:
     """Print the lines; 0."""
     for line in lines:
         with _printing():
-            print(without_commands(printable(line)))
+            print_line(printable(line))
     with _printing():  # here, for at its end Python can only say that an exception is ignored
-        print(end="", flush=True)
+        sys.stdout.flush()
     return 0
 
 
@@ -245,8 +265,7 @@ def complain(problem: object) -> None:
     if sys.stderr is None:
         return
     try:
-        sys.stderr.write(harmless(f"judgesense: {problem}") + "\n")
-        sys.stderr.flush()
+        complain_of(f"judgesense: {problem}")
     except OSError:
         sys.stderr = None
 

@@ -28,14 +28,16 @@ from pytest_judgesense.commands.options import (
     seed,
 )
 from pytest_judgesense.commands.options import suite as suite_of
-from pytest_judgesense.errors import MissingRecording, UsageError, unknown_name
+from pytest_judgesense.errors import CodeNotRun, MissingRecording, UsageError, unknown_name
 from pytest_judgesense.estimate import Clustered, Estimate, find_estimate, number_text
 from pytest_judgesense.grouping import grouped
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.judges.loop import AskingLoop
 from pytest_judgesense.judges.prompts import suite_for_judge
 from pytest_judgesense.judges.spec import JudgeSpec
-from pytest_judgesense.measurement import UNRESTRICTED, cell_of, measure
+from pytest_judgesense.judges.trust import NO_CODE
+from pytest_judgesense.layout import indented
+from pytest_judgesense.measurement import Asking, cell_of, measure
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.estimation import estimate_all
 from pytest_judgesense.registry import Registry, SuiteKind
@@ -399,22 +401,27 @@ def power_lines(
 ) -> Iterator[str]:
     """The error rates as a table, the reasons for its gaps, and the cheapest design.
 
-    Without a judge, or where a trial of it is not recorded, by the plan alone.
+    Without a judge, or where its verdicts are not to be had of its recording, by the plan alone.
     """
     cell: Cell | None = None
-    stopped = ""
+    stopped = lacking = ""
     if judge:
-        files, registry = cassettes_of(judge, suite, cassettes), asked.registry
+        files = cassettes_of(judge, suite, cassettes)
+        asking = Asking(trust=NO_CODE, registry=asked.registry)
+        lacking = f"not all trials of judge {judge.name} are recorded"
         with closing(AskingLoop()) as loop, suppress(MissingRecording):
-            asking = replace(UNRESTRICTED, registry=registry)
-            found = measure(judge, suite, files, loop, seed=asked.seed, asking=asking).sound()
-            cell, stopped = found.cell, found.stop.said(suite.name) if found.stop else ""
+            try:
+                found = measure(judge, suite, files, loop, seed=asked.seed, asking=asking).sound()
+            except CodeNotRun as error:
+                lacking = f"{error.what}: {error.found}"
+            else:
+                cell, stopped = found.cell, found.stop.said(suite.name) if found.stop else ""
     whose = f"judge {cell.judge}, {len(cell.judgments)} judgments" if cell else "the plan alone"
     yield f"{suite.name}, policy {asked.policy}: {whose}"
     if stopped:
         yield f"  {stopped}"
     if judge and not cell:
-        yield f"  not all trials of judge {judge.name} are recorded"
+        yield from indented(lacking, 2)
     like = "judges like this recording" if cell else "judges as assumed"
     yield f"chance not to pass (95% interval) for {like}; smallest drop detected in 80%"
     head = ["check", "now", "same items", "new items", "drop", "clusters"]

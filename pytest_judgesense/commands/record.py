@@ -24,7 +24,7 @@ from pytest_judgesense.commands.options import (
     JUDGE,
     add_cassettes,
     complain,
-    judges,
+    judges_to_ask,
     number,
     registry_of,
     show,
@@ -77,7 +77,7 @@ def run(options: argparse.Namespace) -> int:
     if options.shards < 1 or options.judge_concurrency < 1:
         raise UsageError("--shards and --judge-concurrency are whole numbers, at least 1")
     suites = tuple(suite for name in options.suites for suite in suites_named(name, options))
-    (judge,) = judges(options, [options.judge_name])
+    (judge,) = judges_to_ask(options, [options.judge_name])
     trust = Trust.here(*(Path(one.partition("@")[0]) for one in options.suites))
     for suite in suites:
         trust.refuse_suite(suite)

@@ -6,7 +6,7 @@ import argparse
 import time
 from functools import partial
 
-from pytest_judgesense.commands.options import number, registry_of
+from pytest_judgesense.commands.options import number, registry_of, show
 from pytest_judgesense.errors import UsageError
 from pytest_judgesense.judges.local.models import name_of
 from pytest_judgesense.judges.local.serving import CONTEXT, served
@@ -36,13 +36,12 @@ def run(options: argparse.Namespace) -> int:
         OSError, f"port {options.port} cannot be served", remedy="choose another port, or 0 for any"
     ):
         server = EmbeddedServer(options.port, find, totals=True)
-    print(f"the embedded judge is served at {server.base_url}", flush=True)
-    print(f"models: {', '.join(PROFILES)}. OpenAI: /chat/completions; Anthropic: /messages")
-    print("Ctrl-C ends it.", flush=True)
+    said = f"models: {', '.join(PROFILES)}. OpenAI: /chat/completions; Anthropic: /messages"
+    show([f"the embedded judge is served at {server.base_url}", said, "Ctrl-C ends it."])
     try:
         server.serve_forever(poll_interval=0.1)
     except KeyboardInterrupt:
-        print()
+        show([""])
     finally:
         server.server_close()
     return 0
@@ -51,11 +50,11 @@ def run(options: argparse.Namespace) -> int:
 def _serve_model(options: argparse.Namespace) -> int:
     settings = {"threads": options.threads, "context": options.context, "port": options.port}
     with served(options.model, **settings) as base_url:
-        print(f"{name_of(options.model)} is served at {base_url}", flush=True)
-        print("OpenAI: /chat/completions. Ctrl-C ends it.", flush=True)
+        at = f"{name_of(options.model)} is served at {base_url}"
+        show([at, "OpenAI: /chat/completions. Ctrl-C ends it."])
         try:
             while True:
                 time.sleep(3600)
         except KeyboardInterrupt:
-            print()
+            show([""])
     return 0

@@ -184,12 +184,14 @@ class Client:
         *,
         repairing: Endpoint | None = None,
         place: Apart,
+        trust: Trust = ANY_FILES,
         suite: Suite | None = None,
     ) -> None:
         self._endpoint = endpoint
         self._spec = endpoint.spec
         self._repairing = repairing
         self._apart = place
+        self._trust = trust
         self._importing = asyncio.Lock()
         self._cassette = cassette
         self._suite = suite
@@ -447,7 +449,8 @@ class Client:
             expected="a function that needs only its recorded answers; keys that common clients "
             "read get placeholders",
             remedy="name the variable of another key in the judge's table, "
-            'api_key_env = "NAME", or set it',
+            'api_key_env = "NAME"; where there are several, set them to any value: nothing is sent '
+            "(boto3 needs AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY)",
         )
 
     async def _imported(self) -> tuple[JudgeFunction, Binding | None]:
@@ -456,6 +459,7 @@ class Client:
         # make no requests either.
         async with self._importing:
             if self._bound is None:
+                self._trust.refuse_code(self._spec)
                 replaying = self._cassette.mode == "replay"
                 importing = CallScope(self._spec.model, self, replaying=True, imports=True)
                 with entered(importing if replaying else None):
@@ -539,12 +543,13 @@ async def open_client(
 
     ``concurrency`` is the number of concurrent calls. A given ``throttle`` continues with the pace
     and back-off of earlier clients of this judge. ``skills`` are additional skills of the embedded
-    judge. ``trust`` says what may be sent while recording.
+    judge. ``trust`` says what may be sent while recording, and whether functions may be imported.
 
     Raises:
         UsageError: a callable cannot be imported.
         SendingRefused: a prompt's file, or the host, is not for the repository to choose.
-        JudgeError: a key is needed and is not in the environment.
+        JudgeError: a key is needed and is not in the environment; `CodeNotRun`, while asking: a
+            function is needed that may not be imported.
     """
     throttle = throttle or Throttle(spec, concurrency)
     if cassette.mode != "replay":
@@ -570,7 +575,7 @@ async def open_client(
             repairing = await opened(repairer, throttle.beside(repairer))
         if cassette.mode == "replay" and spec.provider == "callable":
             stack.enter_context(placeholder_credentials(spec.api_key_env))
-        yield Client(endpoint, cassette, repairing=repairing, place=place, suite=suite)
+        yield Client(endpoint, cassette, repairing=repairing, place=place, trust=trust, suite=suite)
 
 
 async def _connected(

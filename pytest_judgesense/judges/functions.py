@@ -12,10 +12,14 @@ import dataclasses
 import enum
 import inspect
 import json
+import sys
+import sysconfig
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import partial
+from pathlib import Path
+from types import ModuleType
 from typing import Any, Final
 
 from pytest_judgesense.errors import JudgeError, UsageError
@@ -44,6 +48,46 @@ _USUAL: Final[Mapping[str, str]] = {
     for name in names.split()
 }
 _VARIADIC: Final = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+
+
+def refuse_python(judge: str, target: str, module: str) -> None:
+    """Raise `UsageError` if the ``target`` of a judge's table is of Python's own ``module``.
+
+    Such a function needs no file of code to be harmful: the table and the text of an item would do,
+    as with ``os:system``.
+    """
+    root = module.partition(".")[0]
+    if root in sys.stdlib_module_names or _comes_with_python(sys.modules.get(root)):
+        raise UsageError(
+            f"judge {judge!r} names a function of Python itself",
+            found=target if target.startswith(f"{module}:") else f"{target}, which is of {module}",
+            expected="a function of your own or of an installed package, in a module that is not "
+            "called like one of Python's own",
+            remedy="write a function that calls it, and name that one",
+        )
+
+
+def module_of(function: Any) -> str:
+    """The module that defines a callable; what is partially applied counts as what it applies."""
+    while isinstance(function, partial):
+        function = function.func
+    module = getattr(function, "__module__", None)
+    if isinstance(module, str):
+        return module
+    owner = getattr(function, "__self__", None)  # a function in C says no more
+    if isinstance(owner, ModuleType):
+        return owner.__name__
+    return (owner if isinstance(owner, type) else type(owner)).__module__
+
+
+def _comes_with_python(module: ModuleType | None) -> bool:
+    """Whether a module lies among Python's own, such as ``test``, which is in no list of them."""
+    path = getattr(module, "__file__", None)
+    if path is None:
+        return False
+    folder = Path(sysconfig.get_path("stdlib")).resolve()
+    file = Path(path).resolve()
+    return file.is_relative_to(folder) and not {"site-packages", "dist-packages"} & {*file.parts}
 
 
 @dataclass(frozen=True, slots=True)

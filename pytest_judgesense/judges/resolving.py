@@ -23,6 +23,7 @@ from pytest_judgesense.cassettes.credentials import (
 )
 from pytest_judgesense.errors import UsageError, unknown_name
 from pytest_judgesense.files import read_text
+from pytest_judgesense.judges.functions import module_of, refuse_python
 from pytest_judgesense.judges.local.models import BY_NAME, JUDGES, name_of
 from pytest_judgesense.judges.providers.base import Provider, provider_names
 from pytest_judgesense.judges.providers.builtin import BUILT_IN, provider_of
@@ -191,7 +192,7 @@ def function_of(spec: JudgeSpec) -> JudgeFunction:
     """The function of a callable judge.
 
     Raises:
-        UsageError: it cannot be imported, or is not a function.
+        UsageError: it cannot be imported, is not a function, or is one of Python itself.
     """
     if spec.function is not None:
         return spec.function
@@ -229,6 +230,8 @@ def function_of(spec: JudgeSpec) -> JudgeFunction:
             found=f"{spec.model} is a {type(target).__name__}",
             expected="a function that takes messages and returns text",
         )
+    # Of whatever module the name leads to it: `from os import system`, `package:os.system`.
+    refuse_python(spec.name, spec.model, module_of(target))
     function: JudgeFunction = target
     return function
 

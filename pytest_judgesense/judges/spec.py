@@ -20,6 +20,7 @@ JudgeFunction: TypeAlias = Callable[..., Any]
 
 _NOT_IN_A_SLUG: Final = re.compile(r"[^A-Za-z0-9._-]+")
 # Names of devices on Windows, in every folder and with any suffix.
+_LONGEST_SLUG: Final = 120
 _DEVICE: Final = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?", re.IGNORECASE)
 
 
@@ -163,12 +164,13 @@ class JudgeSpec:
         """The name as in node ids and file names.
 
         Characters outside ``[A-Za-z0-9._-]`` become ``-``; then a digest keeps different names
-        different. A name that is invalid for a folder on Windows is prefixed with ``judge-``.
+        different, as it does behind what is cut off: folders have names of at most 255 bytes. One
+        that is invalid for a folder on Windows is prefixed with ``judge-``.
         """
         clean = _NOT_IN_A_SLUG.sub("-", self.name).strip("-.") or "judge"
         if _DEVICE.fullmatch(clean):
             clean = f"judge-{clean}"
-        return told_apart(clean, self.name)
+        return told_apart(clean[:_LONGEST_SLUG], self.name)
 
     @property
     def settings(self) -> dict[str, Any]:

@@ -23,6 +23,7 @@ from pytest_judgesense.cassettes.bodies import MOST_BYTES
 from pytest_judgesense.cassettes.matching import is_of_the_prompt
 from pytest_judgesense.errors import UsageError
 from pytest_judgesense.files import read_text
+from pytest_judgesense.judges.functions import refuse_python
 from pytest_judgesense.judges.local.models import name_of
 from pytest_judgesense.judges.providers.base import Provider, provider_names
 from pytest_judgesense.judges.providers.builtin import BUILT_IN
@@ -227,6 +228,8 @@ def judge_from_table(
         observer_named(model)
     elif form.provider == "local":
         name_of(model)
+    elif form.provider == "callable":
+        refuse_python(name, model, model.partition(":")[0])
     resolved: dict[str, Any] = {"model": model, "prompts": _prompts(name, form.prompts, folder)}
     resolved["ignore"] = tuple(form.ignore)
     # Models that reason refuse a temperature of 0: unless one is asked for, none is sent.
@@ -263,8 +266,11 @@ def Judge(name: str, function: JudgeFunction | None = None, **settings: Any) -> 
     if function is not None:
         called = getattr(function, "__qualname__", type(function).__qualname__)
         target = f"{getattr(function, '__module__', '?')}:{called}"
-        table = {"provider": "callable", "model": target, **settings}
-        return replace(judge_from_table(name, table, Path()), function=function, folder=None)
+        # Code may give any function; a table may not name every one.
+        table = {"provider": "callable", "model": "given:function", **settings}
+        spec = judge_from_table(name, table, Path())
+        model = target if "model" not in settings else spec.model
+        return replace(spec, model=model, function=function, folder=None)
     provider = settings.get("provider")
     if isinstance(provider, Provider):
         table = {**settings, "provider": provider.name}

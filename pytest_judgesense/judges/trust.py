@@ -6,7 +6,8 @@ judge is asked at the host that its key belongs to, or on this machine. More is 
 allow: by a path on the command line, the environment, a configuration folder; by nothing in the
 project.
 
-Code is not restricted: a Python judge, a ``conftest.py`` or a plugin may send anything.
+Code is not restricted: a Python judge, a ``conftest.py`` or a plugin may send anything. So commands
+that only read a repository run no judge of its code at all.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 from pytest_judgesense.cassettes.matching import is_loopback
-from pytest_judgesense.errors import SendingRefused, UsageError
+from pytest_judgesense.errors import CodeNotRun, SendingRefused, UsageError
 from pytest_judgesense.files import read_text
 from pytest_judgesense.judges.providers.base import Provider
 from pytest_judgesense.judges.providers.builtin import BUILT_IN
@@ -84,10 +85,12 @@ class Trust:
         root: folder of the project, links resolved; ``None`` if code calls, whose files may be
             anywhere.
         typed: files and folders that the user has named, links resolved.
+        runs_code: whether functions of judges may be imported and called.
     """
 
     root: Path | None = None
     typed: tuple[Path, ...] = ()
+    runs_code: bool = True
 
     @classmethod
     def of(cls, root: Path, typed: Iterable[Path]) -> Trust:
@@ -127,6 +130,17 @@ class Trust:
                 expected=f"files in {self.root}, with links resolved: a repository alone may not "
                 "decide what else is sent",
                 remedy=self._how_to_allow("paths", str(file.parent)),
+            )
+
+    def refuse_code(self, judge: JudgeSpec) -> None:
+        """Raise `CodeNotRun` if the function of ``judge`` may not be imported."""
+        if not self.runs_code:
+            raise CodeNotRun(
+                f"judge {judge.name!r} is code, which is not run here",
+                found=f"{judge.model}, whose recording holds requests: which verdicts their "
+                "answers state is for the function to say",
+                expected="a recording of what the function returned, or a judge with a provider",
+                remedy="replay it with pytest, which runs it",
             )
 
     def refuse_host(self, judge: JudgeSpec, base_url: str, variable: str) -> None:
@@ -203,6 +217,8 @@ class Trust:
 
 # Of a caller that is code: its files are trusted.
 ANY_FILES: Final = Trust()
+# Of a command that reads recordings and runs nothing.
+NO_CODE: Final = Trust(runs_code=False)
 
 
 def _is_host_of(origin: Origin, owners: Iterable[Provider]) -> bool:

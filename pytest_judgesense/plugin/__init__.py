@@ -75,7 +75,10 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
 
         with uncollected():
             from pytest_judgesense.plugin.collection import SuiteFile
+            from pytest_judgesense.suites.builtin import is_unpacked
 
+        if is_unpacked(file_path):
+            return None
         return SuiteFile.from_parent(parent, path=file_path)
     return None
 
@@ -151,12 +154,13 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
     """Print the datasheets."""
     if (state := config.stash.get(STATE, None)) is None:
         return
+    from pytest_judgesense.display import write_annotation
     from pytest_judgesense.plugin.screen import write
 
     for title, lines in state.sections():
         write(terminalreporter, title, lines)
     for line in state.failures.annotation_lines(config.rootpath):
-        terminalreporter.write_line(line)
+        write_annotation(terminalreporter, line)
 
 
 def pytest_report_header(config: pytest.Config) -> str | None:

@@ -262,11 +262,8 @@ def _place(location: tuple[str, int | None, str], rootdir: Path) -> Iterator[tup
 
 
 def _escaped(text: str, marks: str = "") -> str:
-    """``text`` as a workflow command takes it: line ends, percents and ``marks`` escaped.
-
-    ``##[`` begins an older form of command, anywhere on a line.
-    """
-    text = text.replace("##[", "##\\[")
+    """``text`` as a workflow command takes it: line ends, percents and ``marks`` escaped."""
+    text = harmless(text)
     for character in "%\r\n" + marks:
         text = text.replace(character, f"%{ord(character):02X}")
     return text

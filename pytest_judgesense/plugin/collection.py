@@ -18,6 +18,7 @@ from pytest_judgesense.errors import (
     SuiteError,
     UsageError,
     harmless,
+    printable,
 )
 from pytest_judgesense.garbage import uncollected
 from pytest_judgesense.judges.resolving import comes_along
@@ -25,7 +26,7 @@ from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.measures.check import Check
 from pytest_judgesense.plugin.ci import CheckFailed, require_pass
 from pytest_judgesense.plugin.members import Member
-from pytest_judgesense.plugin.messages import ended_by_us
+from pytest_judgesense.plugin.messages import collect_error, ended_by_us, usage_error
 from pytest_judgesense.plugin.screen import representation
 from pytest_judgesense.plugin.state import state_of
 from pytest_judgesense.plugin.suite_names import (
@@ -59,7 +60,7 @@ def builtin_items(session: pytest.Session, argument: BuiltinArgument) -> Iterato
     wanted = "::".join([argument.nodeid, *argument.names])
     found = [item for item in items if (item.nodeid + "::").startswith(wanted + "::")]
     if argument.names and items and not found:
-        raise pytest.UsageError(
+        raise usage_error(
             f"not found: {wanted}\n(no such name among: "
             + ", ".join(item.nodeid.removeprefix(argument.nodeid + "::") for item in items)
             + ")"
@@ -87,6 +88,7 @@ class SuiteFile(pytest.File):
     @uncollected()
     def collect(self) -> Iterable[pytest.Collector]:
         try:
+            self._refuse_path()
             judges, suites, declared = self._declared
             for suite in suites:
                 # Its errors end the collection; the measurement repeats its warnings.
@@ -100,7 +102,7 @@ class SuiteFile(pytest.File):
         except JudgesenseError as error:
             # It was found, so that --judge-suite does not call it unknown as well.
             self._state.seen_suites.add(self._base)
-            raise self.CollectError(harmless(str(error))) from error
+            raise collect_error(error) from error
         nodes = []
         for judge in judges:
             node: JudgeNode = JudgeNode.from_parent(self, name=judge.slug)
@@ -108,6 +110,17 @@ class SuiteFile(pytest.File):
             node.declared = [one for one in declared if one[0].judge is judge]
             nodes.append(node)
         return nodes
+
+    def _refuse_path(self) -> None:
+        """Raise `UsageError` for a path that pytest, which prints it as it is, may not print."""
+        if harmless(self.nodeid) != self.nodeid:
+            raise UsageError(
+                "a suite file cannot be measured under its path",
+                found=printable(self.nodeid),
+                expected="folders and a name without control characters, and without what a "
+                "runner of CI reads as a command, such as :: at their beginning",
+                remedy="rename it",
+            )
 
     @cached_property
     def _declared(self) -> tuple[list[JudgeSpec], list[Suite], list[_Declared]]:
@@ -192,7 +205,7 @@ class JudgeNode(pytest.Collector):
 
     def collect(self) -> Iterator[pytest.Item]:
         for member, declaration in self.declared:
-            name = member.check.id_under(split_name(member.suite.name)[1])
+            name = harmless(member.check.id_under(split_name(member.suite.name)[1]))
             nodeid = f"{self.nodeid}::{name}"
             item: CheckItem = CheckItem.from_parent(self, name=name, nodeid=nodeid, member=member)
             item.rivals, item.line = self.rivals, declaration.line

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
-from pytest_judgesense.errors import JudgesenseError, UsageError, harmless, unknown_name
+from pytest_judgesense.errors import JudgesenseError, UsageError, unknown_name
 from pytest_judgesense.measures.measure import CONDITION_KEYS
 from pytest_judgesense.plugin.activation import (
     FIXTURE,
@@ -22,7 +22,7 @@ from pytest_judgesense.plugin.activation import (
     is_marked,
 )
 from pytest_judgesense.plugin.ci import require_pass
-from pytest_judgesense.plugin.messages import ended_by_us
+from pytest_judgesense.plugin.messages import collect_error, ended_by_us, usage_error
 from pytest_judgesense.plugin.state import State, state_of
 from pytest_judgesense.plugin.suite_names import is_selected, split_name
 
@@ -39,7 +39,7 @@ def marker_lines(plugins: Plugins) -> Iterator[str]:
     try:
         checks = plugins.for_markers.checks
     except UsageError as error:
-        raise pytest.UsageError(harmless(str(error))) from error
+        raise usage_error(error) from error
     for kind in checks.values():
         measure, meaning, more = kind.measure, kind.meaning, ""
         if measure is not None:
@@ -129,7 +129,7 @@ def parametrize(metafunc: pytest.Metafunc) -> None:
     except UsageError as error:
         state.problems.append(f"{node.nodeid}: {error}")
     except JudgesenseError as error:
-        raise pytest.Collector.CollectError(harmless(str(error))) from error
+        raise collect_error(error) from error
     if FIXTURE not in metafunc.fixturenames:
         metafunc.fixturenames.append(FIXTURE)
     metafunc.parametrize(FIXTURE, judges, ids=[judge.slug for judge in judges], indirect=True)

@@ -26,6 +26,16 @@ _ENDED: Final = pytest.StashKey[BaseException]()
 _COLOUR: Final = re.compile(r"\x1b\[[0-9;]*m")
 
 
+def usage_error(problem: object) -> pytest.UsageError:
+    """The error with which pytest ends a session, and which it prints as it is."""
+    return pytest.UsageError(harmless(str(problem)))
+
+
+def collect_error(problem: object) -> pytest.Collector.CollectError:
+    """The error of a file or test that cannot be collected, which pytest prints as it is."""
+    return pytest.Collector.CollectError(harmless(str(problem)))
+
+
 def without_frames(call: Callable[_P, _T]) -> Callable[_P, _T]:
     """``call`` with the frames removed from the tracebacks of our errors."""
 

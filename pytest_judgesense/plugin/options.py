@@ -124,5 +124,7 @@ def value_of(config: pytest.Config, option: Option) -> Any:
         written = config.getini(option.ini)
     except (TypeError, ValueError, pytest.UsageError) as error:
         what = f"{option.ini} (ini twin of --{option.name}) is wrong: {error}"
-        raise pytest.UsageError(what) from error
+        from pytest_judgesense.plugin.messages import usage_error
+
+        raise usage_error(what) from error
     return None if written in (None, "", []) else written

@@ -11,6 +11,7 @@ from typing import Any, Final, TypeAlias
 
 import pytest
 
+from pytest_judgesense.display import erase_line, overwrite_line, write_line
 from pytest_judgesense.judges.budget import SessionBudget
 from pytest_judgesense.judges.readable import unread_lines
 from pytest_judgesense.judges.spec import JudgeSpec
@@ -125,8 +126,7 @@ class Progress:
             is_shown = under is not None and under.shown is not None
             if is_shown and self._reporter is not None and self._reporter.isatty:
                 with self._uncaptured():
-                    self._reporter.rewrite("", erase=True)
-                    self._reporter.write("\r", flush=True)
+                    erase_line(self._reporter)
 
     def decided(self, checks: Sequence[str], of: int) -> None:
         """Note which checks, of how many, are decided where it may stop early."""
@@ -153,9 +153,9 @@ class Progress:
             if under.shown is None:
                 self._reporter.ensure_newline()
             if self._reporter.isatty:  # a second row of the terminal could not be overwritten
-                self._reporter.rewrite(excerpt(line, self._columns - 1), erase=True)
+                overwrite_line(self._reporter, excerpt(line, self._columns - 1))
             else:
-                self._reporter.write_line(line)
+                write_line(self._reporter, line)
             self._reporter.flush()
         under.shown = now
 
@@ -195,5 +195,5 @@ def write_lines(reporter: Any, lines: Sequence[str]) -> None:
     with within(reporter._tw.fullwidth):
         for line in lines:
             for part in indented(line.lstrip(), len(line) - len(line.lstrip())):
-                reporter.write_line(part)
+                write_line(reporter, part)
     reporter.flush()

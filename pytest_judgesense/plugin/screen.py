@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
+from pytest_judgesense.display import write_line, write_title
 from pytest_judgesense.errors import on_github
 
 if TYPE_CHECKING:
@@ -99,9 +100,7 @@ def representation(
 
 def write(reporter: Any, title: str, lines: Sequence[str]) -> None:
     """Print a section, in colour where pytest has it."""
-    from pytest_judgesense.errors import without_commands
-
-    reporter.write_sep("=", title)
+    write_title(reporter, title)
     for line in lines:
         tone = getattr(line, "tone", "")
-        reporter.write_line(without_commands(line), red=tone == "bad", green=tone == "good")
+        write_line(reporter, line, red=tone == "bad", green=tone == "good")

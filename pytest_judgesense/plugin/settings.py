@@ -11,6 +11,7 @@ from typing import Any, Final, Literal, NamedTuple
 
 import pytest
 
+from pytest_judgesense.plugin.messages import usage_error
 from pytest_judgesense.plugin.options import OPTIONS, Option, value_of
 
 _AT_LEAST_ONE: Final = ("judge-concurrency", "judge-verify")
@@ -87,7 +88,7 @@ def settings_of(config: pytest.Config) -> Settings:
     # Named by the ini file, it is missed by the checks that need it, and by no other test.
     baseline = settings.baseline if config.option.judgesense_baseline is not None else None
     if baseline and not baseline.is_file() and baseline != settings.save_baseline:
-        raise pytest.UsageError(
+        raise usage_error(
             f"--judge-baseline {baseline}: there is no such file; write it with "
             "--judge-save-baseline"
         )
@@ -101,7 +102,7 @@ def _refuse_environment_of_workers(config: pytest.Config) -> None:
     typed = [*map(str, config.invocation_params.args), os.environ.get("PYTEST_ADDOPTS", "")]
     for spec in getattr(config.option, "tx", None) or ():
         if "env:" in spec and not any(spec in text for text in typed):
-            raise pytest.UsageError(
+            raise usage_error(
                 f"--tx {spec} sets environment variables of the workers, and is not typed; "
                 "expected none of them from the project: they decide where keys and prompts go. "
                 "If you trust it, give --tx on the command line"
@@ -116,7 +117,7 @@ def _read(option: Option, value: Any) -> Any:
         return bool(value)
     if option.choices and value not in option.choices:
         expected = ", ".join(option.choices)
-        raise pytest.UsageError(f"{option.ini} = {value!r} is unknown; expected one of {expected}")
+        raise usage_error(f"{option.ini} = {value!r} is unknown; expected one of {expected}")
     if option.metavar == "I/N":
         found = re.fullmatch(r"([0-9]{1,6})/([0-9]{1,6})", str(value))
         if found and 1 <= int(found[1]) <= int(found[2]):
@@ -137,7 +138,7 @@ def _read(option: Option, value: Any) -> Any:
             fits, what = 0 < number < 0.5, "a number above 0 and below 0.5"
         if fits and number < math.inf:
             return number
-    raise pytest.UsageError(f"--{option.name} {value} is wrong; expected {what}")
+    raise usage_error(f"--{option.name} {value} is wrong; expected {what}")
 
 
 def resolve(given: Mapping[str, Any], rootdir: Path, invocation: Path) -> Settings:
@@ -149,7 +150,7 @@ def resolve(given: Mapping[str, Any], rootdir: Path, invocation: Path) -> Settin
     }
     for path in read.get("datasheets", ()):
         if Path(path).suffix not in (".json", ".jsonl", ".html", ".md", ".csv", ".tex"):
-            raise pytest.UsageError(
+            raise usage_error(
                 f"--judge-datasheet {Path(path).name}: the suffix chooses the form; expected "
                 ".json, .html for a page, .md, .csv or .tex for tables, or .jsonl for the judgment "
                 "log"
@@ -161,13 +162,13 @@ def resolve(given: Mapping[str, Any], rootdir: Path, invocation: Path) -> Settin
             read[name] = invocation / read[name]
     settings = Settings(rootdir, invocation, **read)
     if settings.verify is not None and settings.mode != "live":
-        raise pytest.UsageError(
+        raise usage_error(
             f"--judge-verify {settings.verify} asks judges, and --judge-mode is {settings.mode}; "
             "expected --judge-mode live beside it"
         )
     _refuse_measuring_of_a_shard(settings)
     if settings.early_stop and settings.policy == "refuted":
-        raise pytest.UsageError(
+        raise usage_error(
             "--judge-early-stop has no meaning under --judge-policy refuted, whose levels hang on "
             "all checks of the session; expected estimate or confident"
         )
@@ -181,7 +182,7 @@ def _refuse_measuring_of_a_shard(settings: Settings) -> None:
     shard = "--judge-shard {}/{}".format(*settings.shard)
     saved = settings.mode == "live" and settings.save_live and settings.verify is None
     if settings.mode != "record" and not saved:
-        raise pytest.UsageError(
+        raise usage_error(
             f"{shard} records a part of each suite, and --judge-mode is {settings.mode}"
             f"{'' if settings.mode == 'replay' else ' and keeps nothing of it'}; expected "
             "--judge-mode record, or live with --judge-save-live. To measure, join the recordings "
@@ -191,7 +192,7 @@ def _refuse_measuring_of_a_shard(settings: Settings) -> None:
     files = {"datasheet": settings.datasheets, "save-baseline": settings.save_baseline}
     for name, given in files.items():
         if given:
-            raise pytest.UsageError(
+            raise usage_error(
                 f"{shard} measures nothing, so there is nothing for --judge-{name}; leave it to "
                 "the session that replays the joined recordings of all shards"
             )

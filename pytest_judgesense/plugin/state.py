@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_judgesense import __version__
+from pytest_judgesense.display import write_line
 from pytest_judgesense.errors import (
     ExtensionError,
     JudgesenseError,
@@ -34,6 +35,7 @@ from pytest_judgesense.layout import indented, within
 from pytest_judgesense.output import Outputs
 from pytest_judgesense.plugin.activation import PLUGINS, STATE
 from pytest_judgesense.plugin.ci import Failures
+from pytest_judgesense.plugin.messages import usage_error
 from pytest_judgesense.plugin.screen import (
     EVERYTHING,
     columns_of,
@@ -70,7 +72,7 @@ class State:
         try:
             self.builtin = take_builtin_arguments(config, self.settings.suites)
         except JudgesenseError as error:
-            raise pytest.UsageError(harmless(str(error))) from error
+            raise usage_error(error) from error
         self.problems: list[Exception | str] = []
         self.seen_suites: set[str] = set()
         self.failures = Failures()
@@ -185,7 +187,7 @@ class State:
         reporter: Any = self.config.pluginmanager.get_plugin("terminalreporter")
         if line and reporter:
             reporter.ensure_newline()
-            reporter.write_line(line)
+            write_line(reporter, line)
 
     def pytest_keyboard_interrupt(self, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
         """Note that the session was interrupted, and let calls under way come to their end."""
@@ -539,8 +541,8 @@ def state_of(config: pytest.Config) -> State:
 
 def _refuse(problems: Iterable[Exception | str]) -> None:
     """End the session with ``problems``, each once, if there are any."""
-    if texts := dict.fromkeys(harmless(str(one)) for one in problems):
-        raise pytest.UsageError("\n".join(texts))
+    if texts := dict.fromkeys(map(str, problems)):
+        raise usage_error("\n".join(texts))
 
 
 def _ended_early(session: pytest.Session) -> bool:

@@ -7,7 +7,6 @@ from collections.abc import Iterable
 
 import pytest
 
-from pytest_judgesense.errors import harmless
 from pytest_judgesense.plugin.activation import asks_judges
 
 
@@ -38,7 +37,7 @@ def limits_of_markers(config: pytest.Config, items: Iterable[pytest.Item]) -> st
     whose = "1 more test by its own" if others == 1 else f"{others} more tests by theirs"
     more = f", {whose}" if others else ""
     return (
-        f"judgesense: pytest-timeout ends {harmless(first)} after {limit:g} s by its marker{more}, "
+        f"judgesense: pytest-timeout ends {first} after {limit:g} s by its marker{more}, "
         "and asking a judge is part of its test: @pytest.mark.timeout(0) sets no limit"
     )
 

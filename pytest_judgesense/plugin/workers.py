@@ -9,7 +9,8 @@ What is to be known before the first test, once all is collected: every worker f
 That the session was interrupted (the first Ctrl-C or SIGTERM): calls in flight are paid for. The
 process that makes them starts no more, waits for those in flight (each is bounded by its
 ``timeout_s``), and then ends as pytest does; a second interrupt ends it at once. The controller,
-which alone receives SIGTERM, tells the workers, and waits while one of them is calling.
+which alone receives SIGTERM, tells the workers, and waits while one of them is calling. A worker
+whose controller was killed stops in the same way.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final
 
-from pytest_judgesense.errors import harmless
+from pytest_judgesense.display import write_line
 from pytest_judgesense.output import replace_text
 
 _PROGRESS: Final = "progress-{}.json"
@@ -72,7 +73,7 @@ class Following:
             if now - self._shown.get(title, -A_LINE_S) >= A_LINE_S:
                 self._shown[title] = now
                 self._reporter.ensure_newline()
-                self._reporter.write_line(harmless(line))
+                write_line(self._reporter, line)
                 self._reporter.flush()
 
 
@@ -109,6 +110,7 @@ class Asking:
 
     def __init__(self, folder: Path | None) -> None:
         self._folder = folder
+        self._controller = os.getppid()
         self._stopped = False
 
     @contextmanager
@@ -126,9 +128,13 @@ class Asking:
             file.unlink(missing_ok=True)
 
     def look(self) -> None:
-        """Raise ``KeyboardInterrupt`` if the controller has been interrupted, until `stop`."""
-        if self._folder and not self._stopped and (self._folder / _INTERRUPTED).exists():
+        """Raise ``KeyboardInterrupt`` if the controller was interrupted or killed, until `stop`."""
+        if self._folder is None or self._stopped:
+            return
+        if (self._folder / _INTERRUPTED).exists():
             raise KeyboardInterrupt("the session was interrupted")
+        if os.getppid() != self._controller:  # nobody would report what is paid from here on
+            raise KeyboardInterrupt("the controller of the session has ended")
 
     def stop(self) -> None:
         """Note the first interrupt; that of a terminal comes here and from the controller."""

@@ -124,7 +124,7 @@ def _attributes(style: str) -> Iterator[tuple[str, str]]:
     for declaration in style.split(";"):
         name, _, value = (part.strip() for part in declaration.partition(":"))
         if name == "font":
-            size = re.search(r"([\d.]+)px", value)
+            size = re.search(r"(?<![\d.])([\d.]+)px", value)
             if "bold" in value or " 700 " in f" {value} ":
                 yield "font-weight", "bold"
             if size:

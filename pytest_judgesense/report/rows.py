@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
@@ -16,6 +17,7 @@ COLUMNS: Final = tuple(
 )
 # Characters at which a spreadsheet begins a formula.
 _FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
+_INNER_FORMULA: Final = re.compile(r"[;\t][ \r\n\"]*(?=[=+@-])")
 
 
 def estimate_rows(sheet: Datasheet) -> Iterator[dict[str, Any]]:
@@ -56,8 +58,13 @@ def separated_text(sheet: Datasheet) -> str:
 def csv_text(rows: Iterable[Iterable[Any]], end: str) -> str:
     """Rows as comma-separated values; a ``'`` is put before text that would be a formula."""
     text = io.StringIO()
-    csv.writer(text, lineterminator=end).writerows(map(_cell, row) for row in rows)
+    csv.writer(text, lineterminator=end).writerows(map(_csv_cell, row) for row in rows)
     return text.getvalue()
+
+
+def _csv_cell(value: Any) -> Any:
+    """`_cell`; behind a ``;`` or a tab some spreadsheets begin another cell."""
+    return _INNER_FORMULA.sub(r"\g<0>'", _cell(value)) if isinstance(value, str) else value
 
 
 def _cell(value: Any) -> Any:

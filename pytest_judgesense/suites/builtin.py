@@ -12,6 +12,7 @@ from pathlib import Path
 
 _PACKAGE = Path(__file__).resolve().parent.parent
 _ARCHIVE = _PACKAGE / "data.zip"
+_UNPACKED = "judgesense-data-"
 
 
 def builtin_suites() -> dict[str, Path]:
@@ -23,6 +24,15 @@ def builtin_suites() -> dict[str, Path]:
 def is_built_in(path: Path) -> bool:
     """Whether a suite file comes with the installation."""
     return path.is_relative_to(_data("suites/"))
+
+
+def is_unpacked(path: Path) -> bool:
+    """Whether a file is of the data that a process has unpacked: nobody's suite, wherever it lies.
+
+    The temporary folder of the system may be one of the project, or the whole of it may be searched
+    for suites while another process has its data there.
+    """
+    return any(part.startswith(_UNPACKED) for part in path.parts)
 
 
 def suite_file(name: str, root: Path = Path(), *near: Path) -> Path | None:
@@ -81,6 +91,6 @@ def _unpacked() -> Path:
     import shutil
     import tempfile
 
-    folder = tempfile.mkdtemp(prefix="judgesense-data-")
+    folder = tempfile.mkdtemp(prefix=_UNPACKED)
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     return Path(folder)

@@ -737,3 +737,56 @@ def test_more_keys_of_a_reply_than_one_are_cut_out_of_its_strings() -> None:
     assert names == {"K"}
     told = [json.loads(line.removeprefix("data: "))["t"] for line in clean.splitlines()]
     assert told == ["[secret: K]", " b ", "[secret: K]", ""]
+
+
+OAUTH = (
+    'OAuth realm="a", oauth_consumer_key="ck-Zq7x3Lm1", oauth_token="ot-Zq7x3Lm1", '
+    'oauth_signature="sig%2BZq7x3Lm1%3D"'
+)
+HAWK = (
+    'Hawk id="dh37fgj492je", ts="1353832234", nonce="j4h3g2", '
+    'mac="6R4rV5iE+NPoym+WwjeHzjAGXUtLNIxmo1vpMofpLAE="'
+)
+AWS = (
+    "AWS4-HMAC-SHA256 Credential=AKIAQ3EGRT7HXN5PLK2M/20260131/us-east-1/bedrock/aws4_request, "
+    "SignedHeaders=host;x-amz-date, Signature=fe5f80f77d5fa3beca038a248ff027d0445342fe"
+)
+DIGEST = 'Digest username="Mufasa-1", realm="r@h", nonce="dcd98b", response="6629fae49393a0"'
+
+
+@pytest.mark.parametrize(
+    ("header", "values"),
+    [
+        ('Token token="k-Zq7x3Lm1PwTd"', {"k-Zq7x3Lm1PwTd"}),
+        ("Token token=k-Zq7x3Lm1PwTd, nonce=def", {"k-Zq7x3Lm1PwTd"}),
+        (OAUTH, {"ck-Zq7x3Lm1", "ot-Zq7x3Lm1", "sig+Zq7x3Lm1="}),
+        ("OAuth ot-Zq7x3Lm1PwTd", {"ot-Zq7x3Lm1PwTd"}),
+        ("ApiKey id=a1,key=k-Zq7x3Lm1PwTd", {"k-Zq7x3Lm1PwTd"}),
+        ("ApiKey id=Zq7x3Lm1PwTd0yTd, api_key=k-Zq7", {"Zq7x3Lm1PwTd0yTd", "k-Zq7"}),
+        (HAWK, {"6R4rV5iE+NPoym+WwjeHzjAGXUtLNIxmo1vpMofpLAE="}),
+        (AWS, {"AKIAQ3EGRT7HXN5PLK2M", "fe5f80f77d5fa3beca038a248ff027d0445342fe"}),
+        (DIGEST, {"Mufasa-1", "6629fae49393a0"}),
+        ("Bearer k-Zq7x3Lm1PwTd==", {"k-Zq7x3Lm1PwTd=="}),
+    ],
+)
+def test_an_authorization_is_taken_apart_by_its_parameters(header: str, values: set[str]) -> None:
+    found = {value for _, value in request_credentials("https://h/", [("Authorization", header)])}
+    assert values <= found
+    assert {value for value in found - values if not header.endswith(value)} == set()
+    # An endpoint that quotes one of them is not recorded with it.
+    credentials = Credentials()
+    credentials.learn([("authorization header", value) for value in found])
+    for value in values - {"k-Zq7"}:  # which is too short to be searched for
+        assert value not in scrub_body(f'{{"error": "no {value} here"}}', credentials.values)[0]
+
+
+def test_a_long_word_behind_the_name_of_a_key_is_one() -> None:
+    word = "KxRvYbNcWdLmQzTgHjUiOpAs"  # 24 letters, and no digit
+    assert [value for _, value in request_credentials(f"https://h/key/{word}/a", ())] == [word]
+    for path in (
+        "/key/rotate",
+        "/token/internationalization",
+        "/tokens/count",
+        "/key/a-b-c-d-e-f-g-h-i-j-k-l-m",
+    ):
+        assert [*request_credentials(f"https://h/{path}", ())] == []

@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import os
 import threading
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -127,6 +128,27 @@ def test_the_disk_is_made_to_keep_a_recording(
     assert kept == [path.stat().st_ino]
     rewrite(path, read_exchanges(path)[:1])
     assert kept[1:] == [path.stat().st_ino, tmp_path.stat().st_ino]
+
+
+@pytest.mark.parametrize("status", [-1, -200, 1000, 10**20, 200.5, True, "200", None])
+def test_a_status_that_is_none_is_an_error_that_names_the_line(
+    tmp_path: Path, status: object
+) -> None:
+    path = tmp_path / "c.jsonl"
+    line = json.loads(exchange("one").to_line())
+    line["response"]["status"] = status
+    path.write_text(f"{json.dumps(line)}\n")
+    with pytest.raises(BrokenCassette, match=r"c\.jsonl:1: .*status"):
+        read_exchanges(path)
+
+
+@pytest.mark.parametrize(
+    ("status", "answers"), [(0, False), (1, False), (199, False), (200, True), (399, True)]
+)
+def test_an_answer_has_the_status_of_one(status: int, answers: bool) -> None:
+    recorded = exchange("one")
+    response = replace(recorded.response, status=status)
+    assert replace(recorded, response=response).answers is answers
 
 
 @pytest.mark.parametrize("moment", ["9999-99-99T99:99:99Z", "2026-02-30T00:00:00Z"])

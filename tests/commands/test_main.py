@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import json
 import os
 import re
@@ -16,7 +15,6 @@ import pytest
 
 from tests import processes
 from tests.shared_data import LLMBAR, needs_llmbar
-from tests.test_architecture import SOURCES
 
 
 def run(*arguments: object, cwd=None) -> subprocess.CompletedProcess[str]:
@@ -396,15 +394,3 @@ def test_a_pipe_whose_reader_has_left_is_no_fault() -> None:
             check=False,
         )
     assert (done.returncode, done.stderr) == (0, b"")
-
-
-def test_commands_print_by_two_doors_that_leave_nothing_hostile() -> None:
-    """`show` and `complain`, which the test above knocks at; and `serve`, which prints its own."""
-    printing = {
-        module
-        for module, source in SOURCES.items()
-        for node in ast.walk(ast.parse(source))
-        if isinstance(node, ast.Call)
-        and re.fullmatch(r"print|(sys\.)?std(out|err)\.write", ast.unparse(node.func))
-    }
-    assert printing == {"commands.options", "commands.serve"}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import subprocess
 import sys
@@ -16,49 +17,103 @@ from pathlib import Path
 Path(__file__).with_name("it-ran").touch()
 def judge(messages): return "YES"
 """
+# Where Python or pytest look for code by themselves; and names of libraries that commands import,
+# which a folder on pytest's pythonpath would give in their place.
+MODULES = (
+    *("conftest", "own", "sitecustomize", "usercustomize", "pytest_judgesense", "json"),
+    *("numpy", "scipy", "pydantic", "vcr", "httpx", "yaml", "tenacity", "iniconfig", "pyarrow"),
+)
+TABLE = '[tool.judgesense.judges.mine]\nprovider = "callable"\nmodel = "own:judge"\n'
 
 
-@pytest.fixture
-def branch(tmp_path: Path) -> Path:
-    """A project with code wherever Python or pytest look for some, which says that it ran."""
-    parity_suite(tmp_path)
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A project whose function was recorded at the call itself, with the log of that."""
+    folder = tmp_path_factory.mktemp("recorded")
+    parity_suite(folder)
+    (folder / "pyproject.toml").write_text(TABLE)
+    (folder / "own.py").write_text('def judge(messages): return "YES"\n')
+    run(folder, "pytest", "-q", "--judge-mode=record", "--judge-datasheet=log.jsonl")
+    return folder
+
+
+@pytest.fixture(params=["requests", "returns"])
+def branch(tmp_path: Path, request: pytest.FixtureRequest, recorded: Path) -> Path:
+    """A project with code wherever Python or pytest look for some, which says that it ran.
+
+    Its judge is a function whose recording holds requests, or what it returned.
+    """
+    shutil.copytree(recorded, tmp_path, dirs_exist_ok=True)
     (tmp_path / "pyproject.toml").write_text(
-        '[tool.judgesense.judges.mine]\nprovider = "callable"\nmodel = "own:judge"\n'
+        f'[tool.pytest.ini_options]\npythonpath = ["."]\n{TABLE}'
     )
-    for name in ("conftest.py", "own.py", "sitecustomize.py", "pytest_judgesense.py", "json.py"):
-        (tmp_path / name).write_text(CODE)
-    (tmp_path / "cassettes").mkdir()
-    (tmp_path / "cassettes" / "c.jsonl").touch()
+    for name in MODULES:
+        (tmp_path / f"{name}.py").write_text(CODE)
+    # As an installed plugin says what it gives: `judgesense`, and pytest, load what it names.
+    (tmp_path / "evil-1.0.dist-info").mkdir()
+    (tmp_path / "evil-1.0.dist-info" / "METADATA").write_text("Name: evil\nVersion: 1.0\n")
+    (tmp_path / "evil-1.0.dist-info" / "entry_points.txt").write_text("[judgesense]\nown = own\n")
+    if request.param == "requests":
+        tape = tmp_path / "cassettes" / "mine" / "parity.jsonl"
+        lines = [json.loads(line) for line in tape.read_text().splitlines()]
+        for line in lines:
+            line["request"] = {"method": "POST", "url": "http://127.0.0.1/v1", "body": "{}"}
+        tape.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    (tmp_path / "votes.csv").write_text("id,vote\n1,YES\n2,NO\n")
     return tmp_path
 
 
 def run(folder: Path, program: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     """As users run it: a process of its own, which has yet to import everything."""
-    found = shutil.which(program, path=str(Path(sys.executable).parent))
-    assert found
+    path = shutil.which(program, path=str(Path(sys.executable).parent))
+    assert path
     return subprocess.run(
-        [found, *arguments], cwd=folder, capture_output=True, text=True, check=False
+        [path, *arguments], cwd=folder, capture_output=True, text=True, check=False
     )
 
 
 @pytest.mark.parametrize(
     ("command", "printed"),
     [
-        (("lint", "parity.suite.toml"), "parity"),
-        # 6 items in 3 wordings.
-        (("plan", "parity.suite.toml", "--judge-name", "mine"), "calls to be made: 18"),
-        (("cassettes", "check", "cassettes"), "0 secrets in 1 files"),
+        ("lint parity.suite.toml", "parity"),
+        # 6 items in 3 wordings, each of them recorded.
+        ("plan parity.suite.toml --judge-name mine", "calls to be made: 0 (18 are recorded)"),
+        ("plan parity.suite.toml", "calls to be made: 0 (18 are recorded)"),
+        ("power parity.suite.toml --judge-name mine", "jss_floor[0.8]"),
+        ("report log.jsonl --datasheet out.json --datasheet out.html", "judge mine"),
+        ("import table votes.csv -o o.jsonl --judge j --map item=id --map verdict=vote", "2 judg"),
+        ("cassettes check cassettes", "0 secrets in 1 files"),
+        ("compare log.jsonl log.jsonl", "judge mine"),
+        ("explain jss", "JSS"),
+        ("merge log.jsonl -o both.jsonl", "both.jsonl"),
     ],
 )
 def test_a_command_that_looks_at_a_branch_runs_none_of_its_code(
-    branch: Path, command: tuple[str, ...], printed: str
+    branch: Path, command: str, printed: str
 ) -> None:
-    done = run(branch, "judgesense", *command)
+    done = run(branch, "judgesense", *command.split())
+    assert not (branch / "it-ran").exists()
     assert done.returncode == 0, done.stderr
     assert printed in done.stdout
-    assert not (branch / "it-ran").exists()
 
 
+@pytest.mark.parametrize("branch", ["requests"], indirect=True)
+def test_power_says_which_verdicts_need_the_code_of_a_judge(branch: Path) -> None:
+    done = run(branch, "judgesense", "power", "parity.suite.toml", "--judge-name", "mine")
+    assert "judge 'mine' is code, which is not run here" in done.stdout
+    assert "the plan alone" in done.stdout
+
+
+@pytest.mark.parametrize("branch", ["requests"], indirect=True)
 def test_pytest_runs_it(branch: Path) -> None:
     run(branch, "pytest", "--collect-only", "parity.suite.toml")
+    assert (branch / "it-ran").exists()
+
+
+@pytest.mark.parametrize("branch", ["requests"], indirect=True)
+def test_so_does_a_plugin_of_it_that_the_user_names(branch: Path) -> None:
+    for name in MODULES:
+        if name != "own":
+            (branch / f"{name}.py").unlink()
+    run(branch, "judgesense", "-p", "own", "lint", "parity.suite.toml")
     assert (branch / "it-ran").exists()

@@ -562,12 +562,10 @@ def test_a_function_is_imported_by_its_name() -> None:
 
 
 def test_a_method_of_a_class_may_be_named() -> None:
-    assert (
-        function_of(_spec("callable", model="json:JSONDecoder.decode")) is json.JSONDecoder.decode
-    )
+    assert function_of(_spec("callable", model="httpx:Client.get")) is httpx.Client.get
 
 
-@pytest.mark.parametrize("target", ["no.such.module:f", "json:no_such_function", "json:"])
+@pytest.mark.parametrize("target", ["no.such.module:f", "httpx:no_such_function", "httpx:"])
 def test_a_function_that_cannot_be_imported_is_named(target: str) -> None:
     with pytest.raises(UsageError, match="cannot be imported") as caught:
         function_of(_spec("callable", model=target))
@@ -587,7 +585,7 @@ def test_what_a_module_imports_and_is_not_installed_is_named(
 
 def test_what_is_no_function_is_an_error() -> None:
     with pytest.raises(UsageError, match="is not a function"):
-        function_of(_spec("callable", model="json:__name__"))
+        function_of(_spec("callable", model="httpx:__name__"))
 
 
 # --- time ----------------------------------------------------------------------------------------

@@ -234,3 +234,21 @@ def test_an_error_of_the_collection_says_nothing_of_recordings(project: Project)
     assert "recording interrupted" not in shown
     assert "resume" not in shown
     assert project.server.asked == []
+
+
+def test_workers_of_a_controller_that_was_killed_ask_no_more(project: Project) -> None:
+    """Two calls at once are under way at most; nobody would report what they pay."""
+    project.server.delay_s = 0.3
+    with started(project, *RECORD, "-n", "1", asked=3) as process:
+        process.kill()  # the controller alone
+        process.wait()
+        asked = len(project.server.asked)
+        time.sleep(3)  # ten rounds of calls
+        assert len(project.server.asked) <= asked + 4
+    # What had been answered is kept, and asked for no more.
+    project.server.delay_s = 0
+    kept = len(project.lines())
+    assert kept >= 2
+    project.server.forget()
+    project.run(*RECORD).assert_outcomes(passed=1)
+    assert len(project.server.asked) == TRIALS - kept

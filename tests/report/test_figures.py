@@ -265,6 +265,22 @@ def test_percentages_have_the_digits_of_the_rate(rate: float, text: str) -> None
     assert text.rstrip("%").replace(".", "").lstrip("-0") == digits
 
 
+@pytest.mark.parametrize(
+    "text",
+    ["a;=cmd()", "a;  =cmd()", "a\t=cmd()", 'a;"=cmd()"', "a;+1", "a;@x", "b;c;-1+2", '"";=1'],
+)
+def test_no_formula_begins_where_a_spreadsheet_parts_cells_otherwise(text: str) -> None:
+    line = csv_of(("name",), [(text,)]).splitlines()[1]
+    for separator in ";\t":
+        for cell in line.split(separator):
+            assert not cell.strip(' "').startswith(("=", "+", "-", "@")), line
+
+
+def test_csv_of_other_texts_is_as_it_was() -> None:
+    for text in ("a; b", "a - b", "x=1;y=2", "1; 2", "a;b-c"):
+        assert text in csv_of(("name",), [(text,)])
+
+
 def test_csv_holds_unrounded_numbers_and_no_formula() -> None:
     text = csv_of(
         ("name", "value"),

@@ -147,7 +147,7 @@ def label_of(row: Row, name: str, space: DecisionSpace) -> str:
 def _options(row: Row) -> tuple[str, str] | None:
     """The options A and B of ``A: one | B: other``, if both occur in both prompts."""
     response = row.text("response_being_judged")
-    for middle in re.finditer(r"\s*\|\s*B: ", response):
+    for middle in re.finditer(r"(?<!\s)\s*\|\s*B: ", response):
         options = response[3 : middle.start()], response[middle.end() :]
         if response.startswith("A: ") and all(
             option.strip() and option in row.text(prompt)

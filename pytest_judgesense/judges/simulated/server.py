@@ -13,10 +13,12 @@ import json
 import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Final
+from urllib.parse import urlsplit
 
+from pytest_judgesense.cassettes.matching import is_loopback
 from pytest_judgesense.errors import UsageError
 from pytest_judgesense.judges.simulated.chances import chances, logprobs
 from pytest_judgesense.judges.simulated.observer import Observer
@@ -113,6 +115,10 @@ def _text(content: Any) -> str:
     return str(content)
 
 
+# Of RFC 9110, section 15.5.20.
+_MISDIRECTED: Final = (421, {"error": {"message": "Host is none of this machine's names"}})
+
+
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     server: EmbeddedServer
@@ -121,7 +127,16 @@ class _Handler(BaseHTTPRequestHandler):
     disable_nagle_algorithm = True
 
     def do_POST(self) -> None:
-        self._send(*self._answer())
+        self._send(*(self._answer() if self._is_asked_here() else _MISDIRECTED))
+
+    def _is_asked_here(self) -> bool:
+        """Whether the client means this machine: a page in a browser may name it otherwise."""
+        with suppress(ValueError):
+            host = urlsplit(f"//{self.headers.get('Host', 'localhost')}").hostname
+            if host is not None and is_loopback(host):
+                return True
+        self.close_connection = True  # the body of the request is not read
+        return False
 
     def _answer(self) -> tuple[int, dict[str, Any]]:
         try:
@@ -147,13 +162,16 @@ class _Handler(BaseHTTPRequestHandler):
         return status, reply
 
     def do_GET(self) -> None:
-        self._send(200, {"status": "ok", "origin": _ORIGIN})
+        ok = 200, {"status": "ok", "origin": _ORIGIN}
+        self._send(*(ok if self._is_asked_here() else _MISDIRECTED))
 
     def _send(self, status: int, body: Mapping[str, Any]) -> None:
         data = json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode()
         self.send_response(status)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(data)))
+        if self.close_connection:
+            self.send_header("Connection", "close")
         self.end_headers()
         self.wfile.write(data)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import struct
+import time
 import zlib
 from argparse import Namespace
 from collections import Counter
@@ -548,6 +549,19 @@ def archive(folder: Path, **files: bytes) -> Path:
         for name, content in files.items():
             file.writestr(f"samples/{name}.json", content)
     return path
+
+
+def test_an_archive_that_holds_too_much_for_its_size_is_refused(tmp_path: Path) -> None:
+    # 30 MB of empty objects in 30 kB: of their values 10 million would be 1 GB.
+    path = archive(tmp_path, a=b"[" + b"{}," * 10_000_000 + b"{}]")
+    assert path.stat().st_size < 60_000
+    before = time.thread_time()
+    with pytest.raises(LogError, match=r"log\.eval holds too much for its size"):
+        read("inspect", path)
+    assert time.thread_time() - before < 1
+    # So are many members that are each small.
+    with pytest.raises(LogError, match="holds too much for its size"):
+        read("inspect", archive(tmp_path, **{f"m{n}": b" " * 60_000 for n in range(100)}))
 
 
 def test_an_archive_is_read_within_bounds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

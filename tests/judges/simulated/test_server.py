@@ -231,7 +231,7 @@ def test_the_server_says_that_it_is_there(client: httpx.Client) -> None:
 
 def _raw(server: EmbeddedServer, length: str) -> bytes:
     """The status line for a request that declares a length and sends no body."""
-    request = f"POST /v1/messages HTTP/1.1\r\nHost: x\r\nContent-Length: {length}\r\n\r\n"
+    request = f"POST /v1/messages HTTP/1.1\r\nHost: localhost\r\nContent-Length: {length}\r\n\r\n"
     with socket.create_connection(server.server_address[:2], timeout=10) as connection:  # type: ignore[arg-type]
         connection.sendall(request.encode())
         return connection.makefile("rb").readline()
@@ -301,3 +301,25 @@ def test_it_answers_today_what_the_shipped_cassettes_hold(profile: str) -> None:
             exchange.response.status,
             json.loads(exchange.response.body),
         )
+
+
+@pytest.mark.parametrize(
+    "host",
+    ["evil.example", "evil.example:80", "192.0.2.1", "localhost.evil.example", "[", "0.0.0.0", ""],
+)
+@pytest.mark.parametrize("method", ["GET", "POST"])
+def test_a_page_that_names_this_machine_otherwise_is_not_answered(
+    client: httpx.Client, host: str, method: str
+) -> None:
+    """A page of a browser reaches 127.0.0.1 under a name that it has pointed here."""
+    answer = client.request(method, "/v1/chat/completions", json=_openai(), headers={"Host": host})
+    assert answer.status_code == 421
+    assert "choices" not in answer.json()
+
+
+@pytest.mark.parametrize(
+    "host", ["localhost", "LOCALHOST:8000", "127.0.0.1", "[::1]:80", "127.1.2.3"]
+)
+def test_the_names_of_this_machine_are_answered(client: httpx.Client, host: str) -> None:
+    answer = client.post("/v1/chat/completions", json=_openai(), headers={"Host": host})
+    assert answer.status_code == 200

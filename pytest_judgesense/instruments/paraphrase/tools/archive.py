@@ -23,6 +23,10 @@ _ENCODINGS: Final = {8: "deflate", 93: "zstd"}
 # The local header: its signature, and the positions of the lengths of name and extra field.
 _LOCAL: Final = b"PK\x03\x04"
 _LOCAL_BYTES: Final = 30
+# How many times its size an archive may hold, if that is more than the least: what is packed more
+# tightly repeats itself, and its values take many times the memory of their text.
+_MOST_TIMES: Final = 200
+_LEAST_BYTES: Final = 4 * 2**20
 
 
 def members(path: Path) -> Iterator[tuple[str, Any]]:
@@ -39,6 +43,7 @@ def members(path: Path) -> Iterator[tuple[str, Any]]:
         open_bytes(path) as file,
         ZipFile(file) as archive,
     ):
+        _refuse_bomb(path, archive)
         for info in archive.infolist():
             if info.filename.endswith(".json"):
                 data = _content(file, info, path, left)
@@ -47,6 +52,18 @@ def members(path: Path) -> Iterator[tuple[str, Any]]:
                 with LogError.instead_of(ValueError, no_json, expected="an object"):
                     value = json_value(data)
                 yield info.filename, value
+
+
+def _refuse_bomb(path: Path, archive: ZipFile) -> None:
+    # As the archive states it; a member that holds more than it states is damaged.
+    held, size = sum(info.file_size for info in archive.infolist()), path.stat().st_size
+    if held > max(_LEAST_BYTES, _MOST_TIMES * size):
+        raise LogError(
+            f"{path} holds too much for its size",
+            found=f"{held} bytes in {size}",
+            expected=f"at most {_MOST_TIMES} times its size",
+            remedy="if it is a log of yours: inspect log convert --to json, and import that",
+        )
 
 
 def _content(file: BinaryIO, info: ZipInfo, path: Path, left: int) -> bytes:

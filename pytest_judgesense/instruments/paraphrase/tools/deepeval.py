@@ -43,10 +43,9 @@ _FIELDS: Final = {
 _OF_TOOL: Final = frozenset(
     (*_FIELDS, "metricsData", "metadata", "trace", "mllmTestCase", "evaluationCost", "runDuration")
 )
-_CRITERIA: Final = re.compile(
-    r"Criteria:\n(?P<criteria>.{0,20000}?) \n \nEvaluation Steps:\n(?P<steps>\[.{0,20000}?\]) ",
-    re.DOTALL,
-)
+# What stands around the criteria and the steps of a G-Eval in its log.
+_CRITERIA: Final = "Criteria:\n"
+_STEPS: Final = " \n \nEvaluation Steps:\n["
 
 
 def imported_deepeval(options: Namespace) -> Imported:
@@ -59,6 +58,16 @@ def imported_deepeval(options: Namespace) -> Imported:
     graded, skipped = chosen([*_grades(run, options)], options, "metric", "metrics")
     notices = ["the file holds no prompts, and of replies their reasons"] * bool(graded) + skipped
     return imported(graded, options, notices=notices, totals=_totals(run, options))
+
+
+def _criterion(log: str) -> str:
+    """What the judge of a G-Eval is shown: its steps, or without any the criteria; or nothing."""
+    _, _, said = log.partition(_CRITERIA)
+    criteria, _, rest = said.partition(_STEPS)
+    steps, end, _ = rest.partition("] ")
+    if not end:
+        return ""
+    return "\n".join(re.findall(r'^[ \t]*"(.*)",?$', steps, re.MULTILINE)) or criteria.strip()
 
 
 def _grades(run: Mapping[str, Any], options: Namespace) -> Iterator[tuple[str, Graded]]:
@@ -96,10 +105,8 @@ def _graded(
     fields = {
         field: _text(case[name]) for name, field in _FIELDS.items() if case.get(name) is not None
     }
-    if stated := _CRITERIA.search(text_of(data.get("verboseLogs") or "")):
-        # The judge of a G-Eval is shown its steps; without any, the criteria.
-        steps = re.findall(r'^\s*"(.*)",?$', stated["steps"], re.MULTILINE)
-        fields["criterion"] = "\n".join(steps) or stated["criteria"].strip()
+    if criterion := _criterion(text_of(data.get("verboseLogs") or "")):
+        fields["criterion"] = criterion
     further = {name: value for name, value in case.items() if name not in _OF_TOOL}
     return Graded(
         where=where,

@@ -1,0 +1,51 @@
+"""The one way of text to a terminal, and to the log of a job of CI, which is a terminal too.
+
+What is shown holds words of others: replies, names, ids, paths, errors. A terminal obeys escape
+sequences and direction marks, a runner of CI lines of a certain form. So whatever this package
+prints is printed here, and is made harmless here, as the last step: lines that are broken to a
+width begin anew. Light on purpose. What pytest prints for us is made harmless in `plugin.messages`.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from pytest_judgesense.errors import harmless, printable
+
+
+def print_line(text: str = "") -> None:
+    """Print a line to the standard output, at once."""
+    print(harmless(text), flush=True)  # noqa: T201 - the one place that prints
+
+
+def complain_of(text: str) -> None:
+    """Write a line to the standard error, at once."""
+    sys.stderr.write(f"{harmless(text)}\n")
+    sys.stderr.flush()
+
+
+def write_title(reporter: Any, title: str) -> None:
+    """Begin a section of pytest's terminal."""
+    reporter.write_sep("=", harmless(title))
+
+
+def write_line(reporter: Any, line: str, **markup: bool) -> None:
+    """Write a line to pytest's terminal, in these colours."""
+    reporter.write_line(harmless(line), **markup)
+
+
+def overwrite_line(reporter: Any, line: str) -> None:
+    """Put ``line`` in the place of the current one of a terminal, to be overwritten itself."""
+    reporter.rewrite(harmless(line), erase=True)
+
+
+def erase_line(reporter: Any) -> None:
+    """Leave the current line of a terminal empty."""
+    reporter.rewrite("", erase=True)
+    reporter.write("\r", flush=True)
+
+
+def write_annotation(reporter: Any, line: str) -> None:
+    """Give GitHub's runner a command of ours, whose values `plugin.ci` has escaped."""
+    reporter.write_line(printable(line))

@@ -100,7 +100,12 @@ def first_slot_rate(cell: Cell) -> Estimate:
         return len({*cell.coded(name)[0][decisive].tolist()})
 
     flags = []
-    if kinds("order") < 2:
+    if not decisive.size:
+        # A tie, or an abstention, to everything, though one content is better.
+        missed = (one.correct is False for one in cell.judgments if one.verdict is not None)
+        if cell.degenerate and any(missed):
+            flags.append("one answer throughout")
+    elif kinds("order") < 2:
         flags.append("one presentation order only")
     elif kinds("verdict") == 1:
         flags.append("one slot throughout")
@@ -110,7 +115,7 @@ def first_slot_rate(cell: Cell) -> Estimate:
         shared.FIRST_SLOT_RATE,
         cell,
         Units.at(cell, calls, first),
-        flags=tuple(flags * bool(decisive.size)),
+        flags=tuple(flags),
         nothing="no decisive answer",
     )
 

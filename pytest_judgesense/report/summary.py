@@ -115,7 +115,7 @@ def summary_lines(
         for said in one.comparison.brief(*one.shown)
         for line in indented(said, width=2)
     )
-    yield from compared_lines(view, "judges compared, paired by cluster (Holm)", lines)
+    yield from compared_lines(view, "judges compared, each pair on the same clusters", lines)
     yield from ("", *_totals(view))
     if more:
         page = "a page: --judge-datasheet x.html"
@@ -129,8 +129,7 @@ def judge_lines(
     judge: JudgeView, missed: Sequence[Missed] = (), today: date | None = None
 ) -> Iterator[str]:
     """Verdict and identity of a judge, and its failing checks: everything except its suites."""
-    replies = f"{replies_of(judge.sheet):,} replies{missing_words(judge.sheet.estimates)}"
-    for line in headed(judge.sheet.name, [verdict(judge, missed), replies]):
+    for line in headed(judge.sheet.name, [verdict(judge, missed), replies_words(judge.sheet)]):
         yield Toned(line, _tone([*judge.failing, *missed]))
     yield from indented(", ".join(judge.identity), width=2)
     provenance = [f"prompts {judge.sheet.prompts or 'unknown'}", *judge.provenance(today)]
@@ -154,10 +153,10 @@ def _totals(view: View) -> Iterator[str]:
 
 
 def _legend(view: View) -> Iterator[str]:
-    missing = any(map(missing_words, (judge.sheet.estimates for judge in view.judges)))
+    missing = any(map(without_verdict, (judge.sheet.estimates for judge in view.judges)))
     close = any(map(_is_close, (line for judge in view.judges for line in judge.sheet.checks)))
     parts = ["[ ] 95% clustered interval"]
-    parts += ["(-n) without a verdict"] * missing
+    parts += ["missing: replies without a verdict"] * missing
     parts += ["close: passes, straddles the bar"] * close
     yield from indented("; ".join([*parts, f"seed {view.sheet.seed}"]), width=0)
 
@@ -187,8 +186,14 @@ def replies_of(sheet: JudgeSheet) -> int:
     )
 
 
-def missing_words(estimates: Iterable[Estimate]) -> str:
-    """Replies without a verdict.
+def replies_words(sheet: JudgeSheet) -> str:
+    """The replies of a judge, and how many of them state no verdict."""
+    silent = without_verdict(sheet.estimates)
+    return f"{replies_of(sheet):,} replies" + f" ({silent:,} without a verdict)" * bool(silent)
+
+
+def without_verdict(estimates: Iterable[Estimate]) -> int:
+    """The number of replies without a verdict.
 
     They are those that the rates of such replies count; in a suite without these, those that the
     measure missed that asked for most. A measure of parts of replies may miss more than there are.
@@ -201,8 +206,7 @@ def missing_words(estimates: Iterable[Estimate]) -> str:
             counted[one.suite] = counted.get(one.suite, 0) + (one.count or 0)
         count = one.missing.unparsed + one.missing.failed
         most[one.suite] = max(most.get(one.suite, 0), count)
-    total = round(sum((most | counted).values()))
-    return f" (-{total:,})" if total else ""
+    return round(sum((most | counted).values()))
 
 
 def _failing_lines(judge: JudgeView) -> Iterator[str]:
@@ -246,7 +250,8 @@ def _suite_lines(judge: JudgeView) -> Iterator[str]:
         worst = worst_of(part.part.checks)
         name = excerpt(part.part.suite, width)
         line = f"  {name:<{width}}  {_WORDS[worst]:<5}"
-        missing = missing_words(part.part.estimates)
+        silent = without_verdict(part.part.estimates)
+        missing = f"  {silent:,} missing" if silent else ""
         for cell in suite_cells(part):
             if len(line) + len(cell) + 2 + len(missing) > columns():
                 break
@@ -263,14 +268,11 @@ def worst_of(checks: Iterable[CheckLine]) -> str:
 def suite_cells(part: PartView) -> Iterator[str]:
     """The measures in the line of a suite, the one that ranks judges first.
 
-    A suite without any shows its gated measures.
+    A suite without any shows its gated measures. The first is one of the worst outcome, so that the
+    word before the line is about it.
     """
-    estimates, registry = part.part.estimates, part.registry
-    names = dict.fromkeys(one.measure for one in estimates)
-    briefs = {name: brief for name in names if (brief := registry.named(name).brief)}
-    if not briefs:
-        briefs = {line.measure: Brief(line.measure, line.condition) for line in part.part.checks}
-    ordered = sorted(briefs, key=lambda name: registry.named(name).ranked is None)
+    estimates = part.part.estimates
+    briefs, ordered = in_line(part)
     every = next((section.every for section in part.present if section.every), "")
     first, last = True, ""
     for name in ordered:
@@ -295,6 +297,40 @@ def suite_cells(part: PartView) -> Iterator[str]:
     rows = {one["analysis"]: one["rows"] for one in part.part.analyses}
     said = (one.brief(rows[one.name]) for one in part.present if one.brief)
     yield from filter(None, said)
+
+
+def in_line(part: PartView) -> tuple[dict[str, Brief], list[str]]:
+    """The measures in the line of a suite, and their order."""
+    registry = part.registry
+    names = dict.fromkeys(one.measure for one in part.part.estimates)
+    briefs = {name: brief for name in names if (brief := registry.named(name).brief)}
+    if not briefs:
+        briefs = {line.measure: Brief(line.measure, line.condition) for line in part.part.checks}
+    telling = _telling(part, briefs)
+    briefs |= telling
+    return briefs, sorted(
+        briefs, key=lambda name: (name not in telling, registry.named(name).ranked is None)
+    )
+
+
+def _telling(part: PartView, briefs: Mapping[str, Brief]) -> dict[str, Brief]:
+    """The measures behind the worst outcome of a suite, unless that is a pass."""
+    worst, telling = worst_of(part.part.checks), dict[str, Brief]()
+    if worst in ("pass", ""):
+        return telling
+    for line in part.part.checks:
+        if worst_of([line]) != worst:
+            continue
+        missed = [gate.measure for gate in line.gates if gate.outcome == line.outcome]
+        for measure in missed or [line.measure]:
+            known = briefs.get(measure)
+            if known is None or (line.condition and dict(known.at) != dict(line.condition)):
+                # The line shows the number of the check, under the condition of the check.
+                where = ", ".join(map(str, line.condition.values()))
+                name = known.name if known else measure
+                known = Brief(f"{name} ({where})" if where else name, line.condition)
+            telling.setdefault(measure, known)
+    return telling
 
 
 def _ends(

@@ -58,7 +58,7 @@ def test_at_the_bar_nothing_is_said(tmp_path: Path) -> None:
         row["texts"] = row["texts"][::-1]
     assert "lexical-shortcut" not in found(tmp_path, PAIRWISE, rows)
     rows[6]["texts"] = rows[6]["texts"][::-1]  # 14 of 20
-    assert "length decides 70%" in found(tmp_path, PAIRWISE, rows)["lexical-shortcut"].found
+    assert "length alone finds 70%" in found(tmp_path, PAIRWISE, rows)["lexical-shortcut"].found
 
 
 def test_labels_are_ordered_by_every_two_of_them(tmp_path: Path) -> None:

@@ -334,7 +334,7 @@ def _settling(
     clusters = _clusters_to_settle(finding, interval, tail) if settled else None
     if clusters is None:
         return span
-    return f"{span}; about {clusters} clusters with such answers would settle it in four of five cases"
+    return f"{span}; about {clusters} clusters with such answers would settle it in 80%"
 
 
 def _clusters_to_settle(finding: Finding, interval: Clustered, tail: float) -> int | None:

@@ -10,7 +10,7 @@ from pytest_judgesense.estimate import Estimate
 from pytest_judgesense.measures.cell import Cell, answered
 from pytest_judgesense.measures.evidence import Find, Group
 from pytest_judgesense.measures.measure import Measure
-from pytest_judgesense.trial import Verdict
+from pytest_judgesense.trial import Unparsed
 
 # Keys of an estimate's condition that trials do not have.
 _BESIDE = ("polarity", "template_pair", "k", "outcome")
@@ -59,7 +59,7 @@ def _found(source: str, measure: str, find: Find, cell: Cell, estimate: Estimate
 def _units_against(measure: Measure, estimate: Estimate, cell: Cell) -> tuple[str, list[Group]]:
     """The units that keep a measure from its best value: those that the estimate itself counts."""
     if estimate.value is None:
-        silent = (one for one in cell.judgments if not isinstance(one.outcome, Verdict))
+        silent = (one for one in cell.judgments if isinstance(one.outcome, Unparsed))
         return "replies without a verdict", [(one,) for one in silent]
     title = (
         measure.evidence.title if measure.evidence else f"{estimate.unit}s that speak against it"

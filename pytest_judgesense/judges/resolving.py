@@ -222,8 +222,8 @@ def function_of(spec: JudgeSpec) -> JudgeFunction:
                 f"the module of judge {spec.name!r} reads an environment variable that is not set",
                 found=f"{spec.model}: KeyError: {variable!r}",
                 expected=f"{variable} in the environment, here and in CI",
-                remedy=f"export {variable}=..., with the value that the judge was recorded with; "
-                f"or give it a default in {module}: os.environ.get({variable!r}, ...)",
+                remedy=f"export {variable}=..., as where the judge was recorded; if it is a key, "
+                f'a replay needs none with api_key_env = "{variable}" in the table of the judge',
             ) from error
         raise UsageError(
             f"the function of judge {spec.name!r} cannot be imported: its module fails",

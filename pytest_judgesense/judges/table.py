@@ -213,7 +213,7 @@ def judge_from_table(
             f"judge {name!r} is declared wrongly",
             found="; ".join(map(_said, faults)),
             expected=f"the keys{of} {keys}",
-            remedy="; ".join(filter(None, [*meant, f"fix {table_of(name)}"])),
+            remedy="; ".join(filter(None, [f"fix {table_of(name)}", *meant])),
         ) from error
     model = form.model or form.function or ""
     if form.provider == "embedded":

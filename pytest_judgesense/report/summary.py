@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from importlib.util import find_spec
+from itertools import islice
 from typing import Final, NamedTuple
 
 from pytest_judgesense.datasheet import Calls, CheckLine, JudgeSheet
@@ -26,6 +27,7 @@ from pytest_judgesense.report.view import JudgeView, PartView, View, outcome_wor
 MOST_SPELT_OUT: Final = 5
 _MOST_NOTICES: Final = 3
 _LONGEST_NAME: Final = 24
+_SLACK: Final = 16
 _WORDS: Final = {"fail": "FAIL", "inconclusive": "OPEN", "close": "close", "pass": "ok", "": "-"}
 _WORST: Final = ("fail", "inconclusive", "close", "pass", "")
 
@@ -210,7 +212,7 @@ def without_verdict(estimates: Iterable[Estimate]) -> int:
 
 
 def _failing_lines(judge: JudgeView) -> Iterator[str]:
-    """The first few in four lines each, the others in one; equal sentences are merged."""
+    """The first few in a few lines each, the others in one; equal sentences are merged."""
     for index, lines in enumerate(judge.failing):
         first, *others = lines
         said = f"  {_WORDS[first.outcome]} {first.suite}: {first.sentence or first.explanation}"
@@ -223,7 +225,9 @@ def _failing_lines(judge: JudgeView) -> Iterator[str]:
         if first.measured:
             yield from indented(first.measured + also, width=4)
         if first.example:
-            yield f"    {excerpt(f'e.g. {first.example}', columns() - 4)}"
+            # In two lines at most; words may leave some of the first one empty.
+            example = excerpt(f"e.g. {first.example}", 2 * (columns() - 6) - _SLACK)
+            yield from list(indented(example, width=4))[:2]
         # The number that failed, which of a check of several is not its name.
         measure = first.measured.partition(" ")[0] or first.measure
         if not any(part.registry.named(measure).source for part in judge.parts):
@@ -252,11 +256,18 @@ def _suite_lines(judge: JudgeView) -> Iterator[str]:
         line = f"  {name:<{width}}  {_WORDS[worst]:<5}"
         silent = without_verdict(part.part.estimates)
         missing = f"  {silent:,} missing" if silent else ""
-        for cell in suite_cells(part):
+        cells, tone = list(suite_cells(part)), "bad" if worst in _WORST[:2] else ""
+        if cells and len(line) + len(cells[0]) + 2 + len(missing) > columns():
+            # The first number is shown in any case; what is missing then stands below it.
+            yield Toned(excerpt_of(f"{line}  {cells[0]}"), tone)
+            if not missing:
+                continue
+            line, cells = " " * len(line), []
+        for cell in cells:
             if len(line) + len(cell) + 2 + len(missing) > columns():
                 break
             line += f"  {cell}"
-        yield Toned(f"{line}{missing}", "bad" if worst in _WORST[:2] else "")
+        yield Toned(f"{line}{missing}", tone)
 
 
 def worst_of(checks: Iterable[CheckLine]) -> str:
@@ -314,23 +325,27 @@ def in_line(part: PartView) -> tuple[dict[str, Brief], list[str]]:
 
 
 def _telling(part: PartView, briefs: Mapping[str, Brief]) -> dict[str, Brief]:
-    """The measures behind the worst outcome of a suite, unless that is a pass."""
-    worst, telling = worst_of(part.part.checks), dict[str, Brief]()
+    """The measures behind the worst outcome of a suite, unless that is a pass.
+
+    Of measures that have no place in the line otherwise the first, if no other is behind it.
+    """
+    worst = worst_of(part.part.checks)
     if worst in ("pass", ""):
-        return telling
+        return {}
+    known, others = dict[str, Brief](), dict[str, Brief]()
     for line in part.part.checks:
         if worst_of([line]) != worst:
             continue
         missed = [gate.measure for gate in line.gates if gate.outcome == line.outcome]
         for measure in missed or [line.measure]:
-            known = briefs.get(measure)
-            if known is None or (line.condition and dict(known.at) != dict(line.condition)):
-                # The line shows the number of the check, under the condition of the check.
-                where = ", ".join(map(str, line.condition.values()))
-                name = known.name if known else measure
-                known = Brief(f"{name} ({where})" if where else name, line.condition)
-            telling.setdefault(measure, known)
-    return telling
+            brief = briefs.get(measure)
+            if brief and (not line.condition or dict(brief.at) == dict(line.condition)):
+                known.setdefault(measure, brief)
+            else:  # the number of the check, under the condition of the check
+                where = ", ".join(f"{key} {value}" for key, value in line.condition.items())
+                name = f"{measure} ({where})" if where else measure
+                others.setdefault(measure, Brief(name, line.condition))
+    return known or dict(islice(others.items(), 1))
 
 
 def _ends(

@@ -97,8 +97,8 @@ def test_the_evidence_of_the_pooled_dark_current_is_of_the_arm_that_it_is_about(
 
 
 def test_where_nothing_was_measured_the_replies_without_a_verdict_are_shown() -> None:
-    silent = cell(VACUUM, both_orders("v", [("?", "!")]))
+    silent = cell(VACUUM, both_orders("v", [("?", "?"), ("?", "!")]))
     declared = declare_check("dark_current_ceiling", (0.1,), {})
     outcome = judge_check(declared, "s", estimate_all(silent))
     title, groups = evidence_of(outcome, silent)
-    assert (title, len(groups)) == ("replies without a verdict", 2)
+    assert (title, len(groups)) == ("replies without a verdict", 3)

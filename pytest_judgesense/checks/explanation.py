@@ -6,6 +6,7 @@ Text of judges and prompts is untrusted: control characters are escaped.
 from __future__ import annotations
 
 import difflib
+import json
 import shlex
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -263,11 +264,23 @@ def _contradiction(group: Group) -> str:
     axis = next(
         (of for of in _AXES.values() if of(first.trial) != of(other.trial)), _AXES["replicate"]
     )
-    words = [_word(one) for one in (first, other)]
+    words = _unlike(first.verdict, other.verdict) or [_word(one) for one in (first, other)]
     if first.verdict == other.verdict and first.trial.order != other.trial.order:
         replies = "" if words[0] == words[1] else f": {words[0]}, {words[1]}"
         return f"{_verdict_word(first)} in both orders{replies}"
     return f"{axis(first.trial)} gives {words[0]}, {axis(other.trial)} gives {words[1]}"
+
+
+def _unlike(first: str | None, other: str | None) -> list[str]:
+    """The parts in which two verdicts of several parts differ; nothing of other verdicts."""
+    try:
+        both = [json.loads(verdict or "") for verdict in (first, other)]
+    except ValueError:
+        return []
+    if not all(isinstance(parts, dict) for parts in both):
+        return []
+    names = [name for name in {**both[0], **both[1]} if both[0].get(name) != both[1].get(name)]
+    return [", ".join(f"{name} {parts.get(name)}" for name in names) for parts in both if names]
 
 
 def _verdict_word(judgment: Judgment) -> str:

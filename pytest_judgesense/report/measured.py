@@ -80,7 +80,9 @@ def _draw(
         for number, estimate in of_judges.items():
             y = line + step * (number - (len(names) - 1) / 2)
             ends: Ends = fig.ends_of(estimate.clustered)
-            hollow = {"fillstyle": "none"} if here[number].endswith(fig.MARK) else {}
+            hollow: dict[str, Any] = (
+                {"fillstyle": "none"} if here[number].endswith(fig.MARK) else {}
+            )
             fig.point(
                 axes, number, estimate.value or 0.0, y, across=ends, name=here[number], **hollow
             )

@@ -259,7 +259,7 @@ def _suite_lines(judge: JudgeView) -> Iterator[str]:
         cells, tone = list(suite_cells(part)), "bad" if worst in _WORST[:2] else ""
         if cells and len(line) + len(cells[0]) + 2 + len(missing) > columns():
             # The first number is shown in any case; what is missing then stands below it.
-            yield Toned(excerpt_of(f"{line}  {cells[0]}"), tone)
+            yield Toned(f"{line}  {excerpt(cells[0], columns() - len(line) - 2)}", tone)
             if not missing:
                 continue
             line, cells = " " * len(line), []

@@ -50,7 +50,7 @@ def wording_figures(sheet: Datasheet) -> Iterator[fig.Found]:
         step = 0.7 / len(names)
         for (who, where), e in known.items():
             y = where + step * (who - (len(names) - 1) / 2)
-            hollow = {"fillstyle": "none"} if (who, where) in flat else {}
+            hollow: dict[str, Any] = {"fillstyle": "none"} if (who, where) in flat else {}
             ends = fig.ends_of(e.clustered)
             fig.point(axes, who, e.value, y, across=ends, name=names[who], **hollow)
             if hollow:

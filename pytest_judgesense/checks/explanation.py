@@ -6,7 +6,6 @@ Text of judges and prompts is untrusted: control characters are escaped.
 from __future__ import annotations
 
 import difflib
-import json
 import shlex
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -22,6 +21,7 @@ from pytest_judgesense.datasheet import CheckLine, Gate
 from pytest_judgesense.errors import SuiteError, printable
 from pytest_judgesense.estimate import Estimate, bar_text, compact, number_text
 from pytest_judgesense.layout import columns, excerpt
+from pytest_judgesense.limits import json_value
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.evidence import Group
 from pytest_judgesense.registry import Registry
@@ -274,7 +274,7 @@ def _contradiction(group: Group) -> str:
 def _unlike(first: str | None, other: str | None) -> list[str]:
     """The parts in which two verdicts of several parts differ; nothing of other verdicts."""
     try:
-        both = [json.loads(verdict or "") for verdict in (first, other)]
+        both = [json_value(verdict or "") for verdict in (first, other)]
     except ValueError:
         return []
     if not all(isinstance(parts, dict) for parts in both):

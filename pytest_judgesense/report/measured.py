@@ -5,7 +5,6 @@ It is for datasheets without checks: elsewhere each number stands against its ba
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any, Final
@@ -59,10 +58,11 @@ def _drawable(part: PartView) -> Iterator[tuple[str, Estimate]]:
     """The measures in the line of a suite that are shares or correlations."""
     for name in dict.fromkeys(estimate.measure for estimate in part.part.estimates):
         measure = part.registry.named(name)
-        if measure.brief is None or not math.isfinite(sum(measure.bounds)):
+        low, high = measure.bounds
+        if measure.brief is None or low < -1 or high > 1:
             continue
         estimate = find_estimate(part.part.estimates, name, measure.brief.at)
-        if estimate is not None and estimate.value is not None and abs(estimate.value) <= 1:
+        if estimate is not None and estimate.value is not None:
             yield measure.brief.name, estimate
 
 

@@ -119,7 +119,8 @@ def test_ranks_are_what_the_pairs_that_are_told_apart_leave() -> None:
     assert [found.rank(judge) for judge in "abc"] == [1, 2, 3]
     assert found.best is None
     assert found.verdict("most stable").startswith(
-        "most stable: not settled between a and b (paired over 40 clusters, Holm); about "
+        "most stable: no clear difference between a and b (on 40 clusters that all were asked); "
+        "about "
     )
 
 
@@ -127,7 +128,7 @@ def test_a_judge_that_is_told_apart_from_all_others_is_the_best() -> None:
     found = standings({"x": rows([1] * 40), "y": rows([0, 1] * 20)})
     assert found.best == "x"
     assert found.verdict("best") == (
-        "best: x, told apart from every other one (paired over 40 clusters, Holm)"
+        "best: x, better than every other one beyond chance (on 40 clusters that all were asked)"
     )
     (only,) = found.pairs
     assert only.needed is None

@@ -30,16 +30,17 @@ other tasks, and as many.
 (Cooper 1981; Murphy, Jako, Anhalt 1993: correlations of ratings are halo as far as those of true
 scores do not explain them.) The flags say which pair is the worst, of how many, and against what.
 Each pair is an estimate too (``criterion_pair``). A mean over pairs would hide one criterion that
-copies another. Pairs of which a side never varies are left out.
+copies another. Pairs of which a side never varies are left out. The median is taken as it is: its
+own error, which goes along with that of r_cd, would make intervals shorter and not wider.
 
 The interval of the largest of m pairs is drawn from those of the pairs. Its lower end is the
-largest lower end at the level 1 - alpha / (2 m) (Bonferroni), because any pair may be the largest
-by chance, or that of the mean over the pairs at 1 - alpha / 2, below which the largest cannot be:
+largest lower end at the level 1 - alpha / (5 m) (Bonferroni), because any pair may be the largest
+by chance, or that of the mean over the pairs at 1 - 4 alpha / 5, below which the largest cannot be:
 it finds halo of all criteria alike, and needs human grades (without them all of alpha goes to the
 pairs). Its upper end needs no correction, because the pair that is truly the largest is one,
 whichever it is::
 
-    [max(max lower_cd(1 - alpha / 2m), lower_mean(1 - alpha / 2)), max upper_cd(1 - alpha)]
+    [max(max lower_cd(1 - alpha / 5m), lower_mean(1 - 4 alpha / 5)), max upper_cd(1 - alpha)]
 
 **Human grades**, of a criterion, or overall::
 
@@ -124,6 +125,8 @@ from pytest_judgesense.trial import Condition
 _ALPHA: Final = 0.05
 _DRAWS: Final = 1000
 _FEWEST_TO_PAIR: Final = 3
+# The part of alpha that the mean excess over all pairs of criteria takes.
+_OF_MEAN: Final = 0.8
 _NO_HUMAN: Final = "the items have no human grades"
 _NO_GRADES: Final = "no reply has a grade"
 
@@ -448,6 +451,12 @@ def _excess_over_people(*columns: _Floats, counts: NDArray[np.intp] | None = Non
     return judge - people
 
 
+def _excess_over(
+    expected: float, *columns: _Floats, counts: NDArray[np.intp] | None = None
+) -> float:
+    return _correlations(columns, counts)[0] - expected
+
+
 @once_a_cell
 def criterion_pairs(cell: Cell) -> tuple[CriterionPair, ...]:
     """Every two criteria whose grades vary, those with the largest excess first."""
@@ -455,25 +464,22 @@ def criterion_pairs(cell: Cell) -> tuple[CriterionPair, ...]:
     names, compared = list(by_criterion(cell)), _compared_with_people(cell)
     couples = list(combinations(range(len(names)), 2))
 
-    def excess_over_median(
-        pair: tuple[int, int], *columns: _Floats, counts: NDArray[np.intp] | None = None
-    ) -> float:
-        of_each = {(a, b): _correlations([columns[a], columns[b]], counts)[0] for a, b in couples}
-        known = [r for r in of_each.values() if not math.isnan(r)]
-        return of_each[pair] - float(np.median(known)) if known else math.nan
+    def grades_of(pair: tuple[int, int]) -> list[_Floats]:
+        return [table.given[:, at] for at in pair]
 
+    alone = [_correlations(grades_of(pair))[0] for pair in couples] if not compared else []
+    known = [r for r in alone if not math.isnan(r)]
+    median = float(np.median(known)) if known else math.nan
     pairs: list[CriterionPair] = []
     for pair in couples:
-        two = [names[at] for at in pair]
+        two, columns = [names[at] for at in pair], grades_of(pair)
         if compared:
-            columns = [*(table.given[:, at] for at in pair), *(table.human[:, at] for at in pair)]
+            columns += [table.human[:, at] for at in pair]
             statistic: Statistic = _excess_over_people
             judge, people = _correlations(columns)
         else:
-            columns = [*table.given.T]
-            statistic = partial(excess_over_median, pair)
-            (judge,) = _correlations([columns[at] for at in pair])
-            people = judge - statistic(*columns)
+            statistic = partial(_excess_over, median)
+            (judge,), people = _correlations(columns), median
         excess = _statistic(
             of.HALO,
             cell,
@@ -529,8 +535,8 @@ def _of_largest(cell: Cell, pairs: Sequence[CriterionPair]) -> Clustered | None:
     if len(pairs) == 1:
         return each[0]
     mean = _mean_excess(cell) if _compared_with_people(cell) else None
-    # What is left of alpha for the pairs, where the mean takes its half.
-    share = 0.5 if mean else 1.0
+    # What is left of alpha for the pairs, where the mean takes its part.
+    share = 1 - _OF_MEAN if mean else 1.0
 
     def ends(*levels: float) -> list[tuple[float, float]]:
         found = []
@@ -538,7 +544,7 @@ def _of_largest(cell: Cell, pairs: Sequence[CriterionPair]) -> Clustered | None:
             alpha = 1 - level
             lower = max(bounds(1 - share * alpha / len(pairs))[0] for bounds in bounds_of)
             if mean and mean.at:
-                lower = max(lower, mean.at(1 - alpha / 2)[0])
+                lower = max(lower, mean.at(1 - _OF_MEAN * alpha)[0])
             found.append((lower, max(bounds(level)[1] for bounds in bounds_of)))
         return found
 

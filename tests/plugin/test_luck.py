@@ -33,4 +33,4 @@ def test_without_a_check_of_shares_it_says_why_there_is_none(project: Project) -
     project.server.reply = flips_on_two
     project.record()
     text = " ".join(project.run("parity.suite.toml").stdout.str().split())
-    assert HEAD + "unknown: no check that passes here" in text
+    assert HEAD + "unknown, no check that passes here" in text

@@ -142,11 +142,10 @@ def test_judges_that_are_alike_share_their_ranks_and_nothing_is_promised() -> No
     assert dict(found.ranks) == {"x": (1, 2), "y": (1, 2)}
     assert (found.rank("x"), found.rank("y")) == (1, 1)
     assert found.pairs[0].interval is None
-    assert found.verdict("best").endswith("; they do not differ in any cluster, so only other "
-                                          "items would")  # fmt: skip
+    assert found.verdict("best").endswith("in every cluster, so only other items could show one")
     # Each is better on one cluster: no number of such clusters tells them apart.
     torn = standings({"x": rows([1, 0, 1]), "y": rows([0, 1, 1])})
-    assert torn.verdict("best").endswith("; no number of clusters with such answers would")
+    assert torn.verdict("best").endswith("that more items like these would not show one")
 
 
 def test_the_number_that_settles_by_hand() -> None:

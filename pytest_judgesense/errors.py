@@ -236,7 +236,6 @@ def unknown_name(
     from difflib import get_close_matches
 
     names = sorted(valid)
-    close = get_close_matches(name, names, n=1)
     listed = f"name a {kind} of the list" if names else ""
     expected = "one of: " + ", ".join(names) if names else f"no {kind} is known here"
     if len(names) > _MOST_LISTED:
@@ -248,5 +247,13 @@ def unknown_name(
     return UsageError(
         f"there is no {kind} named {name!r}",
         expected=expected,
-        remedy=f"did you mean {close[0]!r}?" if close else listed,
+        remedy=did_you_mean(name, names) or listed,
     )
+
+
+def did_you_mean(name: str, valid: Iterable[str]) -> str:
+    """The proposal of the valid name that is most like ``name``; empty if none is alike."""
+    from difflib import get_close_matches
+
+    close = get_close_matches(name, sorted(valid), n=1)
+    return f"did you mean {close[0]!r}?" if close else ""

@@ -24,6 +24,8 @@ Draw: TypeAlias = Callable[[Any], None]
 PALETTE: Final = ("#0060a8", "#b84300", "#00745a", "#a03a78", "#806000", "#4b49b6", "#56606b")
 INK: Final = "#1d2733"
 PAPER: Final = "#ffffff"
+# Stands behind the name of a judge that gave one answer to everything, in every figure.
+MARK: Final = "(degenerate)"
 # Keeps marks at either end of a rate off the frame.
 _SHARE: Final = (-0.03, 1.03)
 # Pieces of a bar: the last one, in grey, is what is right.
@@ -95,9 +97,31 @@ def percent(rate: float) -> str:
     return f"{sign}{digits[:-1].lstrip('0') or '0'}.{digits[-1]}%"
 
 
-def name_of(judge: JudgeSheet) -> str:
-    """The judge's display name, safe to draw."""
-    return printable(judge.name)
+def is_degenerate(judge: JudgeSheet, *suites: str | None) -> bool:
+    """Whether a judge gave one answer to everything on one of these suites.
+
+    Its pooled estimates say so by a flag: ``degenerate``, or one slot, content or answer
+    ``throughout``.
+    """
+    flags = (
+        flag
+        for estimate in judge.estimates
+        if estimate.suite in suites and not estimate.condition
+        for flag in estimate.flags
+    )
+    return any(flag == "degenerate" or flag.endswith(" throughout") for flag in flags)
+
+
+def name_of(judge: JudgeSheet, *suites: str | None) -> str:
+    """The judge's display name, safe to draw, and `MARK` where it is degenerate on these suites."""
+    name = printable(judge.name)
+    return f"{name} {MARK}" if is_degenerate(judge, *suites) else name
+
+
+def called(sheet: Datasheet, judge: str, suite: str) -> str:
+    """The display name on a suite of the judge that has this name; of no judge, its name."""
+    known = {one.name: one for one in sheet.judges}
+    return name_of(known[judge], suite) if judge in known else printable(judge)
 
 
 def suite_of(sheet: Datasheet, measure: str, **condition: object) -> str | None:

@@ -60,6 +60,7 @@ from pytest_judgesense.measures.estimation import estimate_all
 from pytest_judgesense.output import replace_text
 from pytest_judgesense.proving import Proof, Task, prove
 from pytest_judgesense.registry import Registry
+from pytest_judgesense.suites.item import Item
 from pytest_judgesense.suites.planning import plan_trials, recording_of, trial_order
 from pytest_judgesense.suites.suite import Suite
 from pytest_judgesense.trial import Design, Judgment, Trial
@@ -131,6 +132,16 @@ class Measurement:
     def prompt_of(self, trial_id: str) -> str:
         """The prompt of a trial, without roles."""
         return "\n".join(m["content"] for m in self._messages(self._by_id[trial_id]))
+
+    def question_of(self, trial_id: str) -> str:
+        """The texts of a trial's item beside the answers; without such texts, the answers."""
+        item = self._items[self._by_id[trial_id].item]
+        texts = [text for text in item.fields.values() if text.strip()] or item.contents
+        return " / ".join(texts)
+
+    @cached_property
+    def _items(self) -> dict[str, Item]:
+        return {item.id: item for item in self.suite.items}
 
     @cached_property
     def _by_id(self) -> dict[str, Trial]:

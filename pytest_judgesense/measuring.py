@@ -308,4 +308,4 @@ def _checked(of: Measurement, policy: Policy, registry: Registry) -> Iterator[Ch
         if check.kind.regression or check.kind.compares:
             continue
         outcome = of.outcome_of(check, Rule(policy))
-        yield line_of(outcome, of.cell)
+        yield line_of(outcome, of.cell, question_of=of.question_of)

@@ -149,7 +149,7 @@ def test_nothing_comes_from_the_checkout(folder: Folder) -> None:
             lambda _: "1",
             1,
             [
-                "  FAIL pairs: 30 of 60 verdicts are not the label",
+                "  FAIL pairs: 30 of 60 replies do not give the label",
                 "  FAIL pairs: the position decides 30 of 30 comparisons",
             ],
         ),

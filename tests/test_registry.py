@@ -458,7 +458,7 @@ def values_of_the_package() -> Iterator[tuple[str, object]]:
         yield f"form of {kind.name}", kind.form
         for measure in kind.measures:
             yield f"estimator of {measure.name} on {kind.name}", measure.estimator
-            if measure.evidence:
+            if measure.evidence and measure.evidence.find is not None:
                 yield f"evidence of {measure.name} on {kind.name}", measure.evidence.find
     for check in BUILT_IN.checks.values():
         yield f"{check.name}, declared", check.declare

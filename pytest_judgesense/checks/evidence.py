@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 from pytest_judgesense.checks.outcome import Outcome
 from pytest_judgesense.errors import ExtensionError
 from pytest_judgesense.estimate import Estimate
-from pytest_judgesense.measures import evidence
-from pytest_judgesense.measures.cell import Cell
-from pytest_judgesense.measures.evidence import Group
+from pytest_judgesense.measures.cell import Cell, answered
+from pytest_judgesense.measures.evidence import Find, Group
 from pytest_judgesense.measures.measure import Measure
+from pytest_judgesense.trial import Unparsed
 
 # Keys of an estimate's condition that trials do not have.
 _BESIDE = ("polarity", "template_pair", "k", "outcome")
@@ -32,43 +32,49 @@ def evidence_of(outcome: Outcome, cell: Cell) -> tuple[str, list[Group]]:
 def evidence_against(measure: Measure, estimate: Estimate, cell: Cell) -> tuple[str, list[Group]]:
     """The same measure, as the kind of the cell's suite declares it."""
     known = measure.evidence
-    if known is None:
-        return _units_against(estimate, cell, floor=measure.floor)
+    if known is None or known.find is None:
+        return _units_against(measure, estimate, cell)
     if estimate.value is None and known.whole:
         return known.title, []  # perhaps under a condition that the suite does not have
     if known.whole:
-        return known.title, _found(measure, cell, estimate)
+        return known.title, _found(measure.source, measure.name, known.find, cell, estimate)
     condition = {key: value for key, value in estimate.condition.items() if key not in _BESIDE}
     asked = cell.where(**{**known.within, **condition})
     if pair := estimate.condition.get("template_pair"):
         two = str(pair).split("~")
         asked = asked.of(one for one in asked.judgments if one.trial.template in two)
-    return known.title, _found(measure, asked, estimate)
+    return known.title, _found(measure.source, measure.name, known.find, asked, estimate)
 
 
-def _found(measure: Measure, cell: Cell, estimate: Estimate) -> list[Group]:
-    """The judgments that the evidence of a measure finds; a plugin is blamed for its errors."""
-    assert measure.evidence is not None, "asked of measures with evidence"
+def _found(source: str, measure: str, find: Find, cell: Cell, estimate: Estimate) -> list[Group]:
+    """The judgments that ``find`` finds; a plugin is blamed for its errors."""
     with ExtensionError.blaming(
-        measure.source,
-        f"evidence of measure {measure.name!r} of plugin {measure.source} cannot be found in "
-        f"suite {cell.suite}",
+        source,
+        f"evidence of measure {measure!r} of plugin {source} cannot be found in suite {cell.suite}",
         "a list of groups of judgments",
     ):
-        return list(map(tuple, measure.evidence.find(cell, estimate.condition)))
+        return list(map(tuple, find(cell, estimate.condition)))
 
 
-def _units_against(estimate: Estimate, cell: Cell, *, floor: bool) -> tuple[str, list[Group]]:
-    """The units that keep a measure from its best value, if the estimator returns units."""
-    units, by_id = estimate.observations, {one.trial.id: one for one in cell.judgments}
+def _units_against(measure: Measure, estimate: Estimate, cell: Cell) -> tuple[str, list[Group]]:
+    """The units that keep a measure from its best value: those that the estimate itself counts."""
+    if estimate.value is None:
+        silent = (one for one in cell.judgments if isinstance(one.outcome, Unparsed))
+        return "replies without a verdict", [(one,) for one in silent]
+    title = (
+        measure.evidence.title if measure.evidence else f"{estimate.unit}s that speak against it"
+    )
+    units = estimate.observations
     if units is None:
-        return "replies without a verdict", evidence.unparsed(cell, {})
+        return title, []
+    by_id = {one.trial.id: one for one in cell.judgments}
     against = [
         tuple(by_id[trial] for trial in key.split("\n"))
         for key, value in zip(units.keys, units.values, strict=True)
-        if (value < 1 if floor else value > 0)
+        if (value < 1 if measure.floor else value > 0)
     ]
-    return f"{estimate.unit}s that speak against it", against
+    # A wrong verdict tells more than a reply without one, which may count against a judge as well.
+    return title, sorted(against, key=lambda group: not all(map(answered, group)))
 
 
 def items_of(groups: Sequence[Group]) -> list[str]:

@@ -11,7 +11,8 @@ import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
-from typing import Any, Final, Literal, NamedTuple
+from types import MappingProxyType
+from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 from pytest_judgesense.checks.evidence import evidence_of, items_of, spread
 from pytest_judgesense.checks.outcome import Finding, Outcome, OutcomeWord, Warned, lint_suite
@@ -20,18 +21,22 @@ from pytest_judgesense.datasheet import CheckLine, Gate
 from pytest_judgesense.errors import SuiteError, printable
 from pytest_judgesense.estimate import Estimate, bar_text, compact, number_text
 from pytest_judgesense.layout import columns, excerpt
+from pytest_judgesense.limits import json_value
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.evidence import Group
 from pytest_judgesense.registry import Registry
 from pytest_judgesense.suites.suite import Suite
 from pytest_judgesense.trial import Failed, Judgment, Trial, Unparsed
 
+# From the id of a trial to what was asked about: a text of its item.
+QuestionOf: TypeAlias = Callable[[str], str]
 # pytest may indent the text of a failing test by four.
 _MARGIN = 4
 _LOOK_FURTHER = "  look further: "
 _SHOWN_GROUPS = 3
-# Characters of a reply in an example.
+# Characters of a reply in an example, and of what was asked.
 _QUOTED = 30
+_ASKED = 60
 # What may distinguish the trials of an example, in order of preference.
 _AXES: Final[Mapping[str, Callable[[Trial], str]]] = {
     "order": lambda trial: f"order {trial.order}",
@@ -62,12 +67,17 @@ def summary(outcome: Outcome | RegressionOutcome) -> str:
     return "; ".join(_headline(finding) for finding in outcome.findings)
 
 
-def statement(outcome: Outcome | RegressionOutcome, cell: Cell) -> Statement:
-    """The head of a check that does not pass: a sentence, the numbers and an example."""
+def statement(
+    outcome: Outcome | RegressionOutcome, cell: Cell, question_of: QuestionOf | None = None
+) -> Statement:
+    """The head of a check that does not pass: a sentence, the numbers and an example.
+
+    ``question_of`` returns what the judge was asked about in a trial, if it is known.
+    """
     if isinstance(outcome, RegressionOutcome):
-        said = _regression_statement(outcome)
+        said = _regression_statement(outcome, question_of)
     else:
-        said = _statement(outcome, cell)
+        said = _statement(outcome, cell, question_of)
     return Statement(*map(printable, said))
 
 
@@ -75,12 +85,15 @@ def line_of(
     outcome: Outcome | RegressionOutcome,
     cell: Cell,
     cleaned: Callable[[str], str] = str,
+    question_of: QuestionOf | None = None,
     *,
     warned: Warned = "settled",
 ) -> CheckLine:
     """The outcome of a check as stored in the datasheet; ``cleaned`` removes credentials."""
     check = outcome.check
-    said = Statement("", "", "") if outcome.outcome == "pass" else statement(outcome, cell)
+    said = Statement("", "", "")
+    if outcome.outcome != "pass":
+        said = statement(outcome, cell, question_of)
     return CheckLine(
         check=check.id,
         measure=check.measure,
@@ -119,7 +132,7 @@ def _gate(
     return Gate(now.measure, dict(now.condition), bar, sign, word, now.value, lower, upper)
 
 
-def _statement(outcome: Outcome, cell: Cell) -> Statement:
+def _statement(outcome: Outcome, cell: Cell, question_of: QuestionOf | None) -> Statement:
     open_ = [one for one in outcome.findings if one.outcome != "pass"]
     first = max(
         open_,
@@ -143,23 +156,28 @@ def _statement(outcome: Outcome, cell: Cell) -> Statement:
     return Statement(
         sentence,
         _measured(first, outcome.check.narrowed),
-        _example(groups[0]) if groups and title else "",
+        _example(groups[0], question_of) if groups and title else "",
     )
 
 
 def short_evidence(
-    outcome: Outcome | RegressionOutcome, cell: Cell, look_further: str = ""
+    outcome: Outcome | RegressionOutcome,
+    cell: Cell,
+    look_further: str = "",
+    question_of: QuestionOf | None = None,
 ) -> Iterator[str]:
-    """The first trials with their verdicts, in a few lines for `explain`."""
+    """The first trials with question, reply, verdict and label, in a few lines for `explain`."""
     nothing = "no single judgment speaks against it"
     if isinstance(outcome, RegressionOutcome):
         then, now, ids = outcome.old.by_id, outcome.new.by_id, _changed(outcome)
-        examples = [f"{one}: {_said(then[one])} -> {_said(now[one])}" for one in ids[:2]]
+        shown = [now[trial] for trial in ids[:2]]
+        before = {trial: f"{said_of(then[trial])} -> " for trial in ids[:2]}
+        examples = list(_shown_briefly(shown, question_of, before))
         head = f"another verdict: {len(ids)}" if ids else nothing
     else:
         title, groups = evidence_of(outcome, cell)
-        shown = [one for group in spread(groups) for one in group][:2]
-        examples = [f"{one.trial.id}: {_said(one)}" for one in shown]
+        shown = [judgment for group in spread(groups) for judgment in group][:2]
+        examples = list(_shown_briefly(shown, question_of))
         head = f"{title}: {len(groups)}"
         if not examples:
             # Nothing was judged: why the calls failed speaks against the check.
@@ -175,6 +193,24 @@ def short_evidence(
     yield from (f"  {printable(line)}" for line in examples)
     if look_further:
         yield f"{_LOOK_FURTHER.lstrip()}{look_further}"
+
+
+def _shown_briefly(
+    judgments: Sequence[Judgment],
+    question_of: QuestionOf | None,
+    before: Mapping[str, str] = MappingProxyType({}),
+) -> Iterator[str]:
+    """Each judgment with its question and its reply; a question is not repeated."""
+    asked_before, width = "", columns() - _MARGIN - 15
+    for judgment in judgments:
+        trial = judgment.trial.id
+        yield f"{trial}: {before.get(trial, '')}{said_of(judgment)}"
+        asked = question_of(trial) if question_of else ""
+        if asked and asked != asked_before:
+            yield f"  asked:   {excerpt(asked, width)}"
+        asked_before = asked
+        if judgment.reply is not None:
+            yield f"  replied: {excerpt(judgment.reply, width) or '(nothing)'}"
 
 
 def _measured(finding: Finding, narrowed: Mapping[str, Any]) -> str:
@@ -198,42 +234,90 @@ def _measured(finding: Finding, narrowed: Mapping[str, Any]) -> str:
     return text
 
 
-def _example(group: Group) -> str:
-    """One group of evidence in a line: an item and its verdicts."""
-    item = group[0].trial.item
-    if len(group) == 1:
-        (only,) = group
-        label = f", label {only.trial.label}" if only.trial.label is not None else ""
-        if only.verdict is not None and only.reply is not None:
-            return f'{item}: replies "{excerpt(only.reply, _QUOTED)}"{label}'
-        return f"{item}: {excerpt(_said(only), 2 * _QUOTED)}"
+def _example(group: Group, question_of: QuestionOf | None) -> str:
+    """One group of evidence in a line: an item, its replies and its label, and what was asked."""
+    first = group[0]
+    if len(group) == 1 and first.verdict is not None and first.reply is not None:
+        said = f'replies "{excerpt(first.reply, _QUOTED)}"'
+        if first.chosen not in (None, first.verdict):
+            said += f", which is {_meant(first, first.chosen)}"
+    elif len(group) == 1:
+        said = _outcome_words(first)
+    else:
+        said = _contradiction(group)
+    return _in_context(first, said, question_of)
+
+
+def _in_context(judgment: Judgment, said: str, question_of: QuestionOf | None) -> str:
+    """What is ``said`` of a judgment's item, with its label and what was asked about it."""
+    trial = judgment.trial
+    label = "" if trial.label is None else f", label {_meant(judgment, trial.label)}"
+    asked = question_of(trial.id) if question_of else ""
+    about = f"; asked: {excerpt(asked, _ASKED)}" if asked else ""
+    return f"{trial.item}: {said}{label}{about}"
+
+
+def _contradiction(group: Group) -> str:
+    """What the first judgment of a group says, and the first that contradicts it."""
     first = group[0]
     other = next((one for one in group if one.verdict != first.verdict), group[1])
     axis = next(
         (of for of in _AXES.values() if of(first.trial) != of(other.trial)), _AXES["replicate"]
     )
-    said = [_word(one) for one in (first, other)]
-    if said[0] == said[1] and first.trial.order != other.trial.order:
-        return f"{item}: {said[0]} in both orders"
-    return f"{item}: {axis(first.trial)} gives {said[0]}, {axis(other.trial)} gives {said[1]}"
+    words = _unlike(first.verdict, other.verdict) or [_word(one) for one in (first, other)]
+    if first.verdict == other.verdict and first.trial.order != other.trial.order:
+        replies = "" if words[0] == words[1] else f": {words[0]}, {words[1]}"
+        return f"{_verdict_word(first)} in both orders{replies}"
+    return f"{axis(first.trial)} gives {words[0]}, {axis(other.trial)} gives {words[1]}"
 
 
-def _word(judgment: Judgment) -> str:
+def _unlike(first: str | None, other: str | None) -> list[str]:
+    """The parts in which two verdicts of several parts differ; nothing of other verdicts."""
+    try:
+        both = [json_value(verdict or "") for verdict in (first, other)]
+    except ValueError:
+        return []
+    if not all(isinstance(parts, dict) for parts in both):
+        return []
+    names = [name for name in {**both[0], **both[1]} if both[0].get(name) != both[1].get(name)]
+    return [", ".join(f"{name} {parts.get(name)}" for name in names) for parts in both if names]
+
+
+def _verdict_word(judgment: Judgment) -> str:
     return "no verdict" if judgment.verdict is None else excerpt(judgment.verdict, _QUOTED)
 
 
-def _regression_statement(outcome: RegressionOutcome) -> Statement:
+def _word(judgment: Judgment) -> str:
+    """The verdict, and the reply where it says more."""
+    verdict, reply = judgment.verdict, (judgment.reply or "").strip()
+    if not reply or (
+        verdict and (len(verdict) > _QUOTED or reply.casefold() == verdict.casefold())
+    ):
+        return _verdict_word(judgment)
+    return f'{_verdict_word(judgment)} ("{excerpt(reply, _QUOTED)}")'
+
+
+def _meant(judgment: Judgment, content: str | None) -> str:
+    """A content of a pair as such; a label as it is."""
+    is_pair = judgment.chosen is not None and "polarity" not in judgment.trial.condition
+    return f"content {content}" if is_pair and content in ("1", "2") else str(content)
+
+
+def _regression_statement(outcome: RegressionOutcome, question_of: QuestionOf | None) -> Statement:
     compared, name = outcome.comparison, outcome.check.measure
     then, now = (
-        "not measured" if one.value is None else compact(one.value, one.flags)
-        for one in (compared.old, compared.new)
+        "not measured" if value is None else compact(value, flags)
+        for value, flags in zip(
+            compared.values, (compared.old.flags, compared.new.flags), strict=True
+        )
     )
     sentence = f"{name} went from {then} to {now} since the baseline: {outcome.verdict}"
     example = ""
     if changed := _changed(outcome):
         trial = changed[0]
         was, is_now = (_word(side.by_id[trial]) for side in (outcome.old, outcome.new))
-        example = f"{outcome.new.by_id[trial].trial.item}: {was} before, {is_now} now"
+        judgment = outcome.new.by_id[trial]
+        example = _in_context(judgment, f"{was} before, {is_now} now", question_of)
     return Statement(sentence, _regression_summary(outcome), example)
 
 
@@ -241,7 +325,7 @@ def _changed(outcome: RegressionOutcome) -> list[str]:
     """The trials whose verdicts changed units for the worse, without duplicates."""
     then, now = outcome.old.by_id, outcome.new.by_id
     trials = dict.fromkeys(trial for unit in outcome.comparison.worse for trial in unit)
-    return [one for one in trials if _said(then[one]) != _said(now[one])]
+    return [one for one in trials if said_of(then[one]) != said_of(now[one])]
 
 
 def explain(
@@ -348,7 +432,7 @@ def _show(group: Group, prompt_of: Callable[[str], str] | None) -> Iterator[str]
     # A single call shows its stimulus; for several calls only the difference matters.
     width = (columns() - _MARGIN - 15) * (3 if len(group) == 1 else 1)
     for index, judgment in enumerate(group):
-        yield f"    {judgment.trial.id}: {_said(judgment)}"
+        yield f"    {judgment.trial.id}: {said_of(judgment)}"
         if asked is not None:
             yield f"      asked:   {excerpt(asked[index], width)}"
         if judgment.reply is not None:
@@ -371,17 +455,20 @@ def _numbers(detail: Mapping[str, Any]) -> Iterator[str]:
             yield f"{name} {' '.join(inner)}"
 
 
-def _said(judgment: Judgment) -> str:
+def said_of(judgment: Judgment) -> str:
+    """What a judgment says, and the label of its trial."""
+    label = judgment.trial.label
+    beside = "" if label is None else f" (label {_meant(judgment, label)})"
+    return f"{_outcome_words(judgment)}{beside}"
+
+
+def _outcome_words(judgment: Judgment) -> str:
     if isinstance(judgment.outcome, Unparsed):
-        return f"unparsed ({printable(judgment.outcome.reason)})"
+        return f"unparsed ({excerpt(judgment.outcome.reason, 120)})"
     if isinstance(judgment.outcome, Failed):
         return f"failed ({excerpt(judgment.outcome.reason, 60)})"
-    wanted = judgment.trial.label
-    means = judgment.chosen
-    text = judgment.outcome.value
-    if means is not None and means != text:
-        text += f", content {means}"
-    return f"{text} (label {wanted})" if wanted is not None else text
+    text, means = judgment.outcome.value, judgment.chosen
+    return text if means in (None, text) else f"{text}, {_meant(judgment, means)}"
 
 
 def _differing(prompts: list[str]) -> list[str]:
@@ -433,7 +520,7 @@ def flip_lines(
         prompts = prompt_of and _differing([prompt_of(trial) for trial in ids])
         for index, trial in enumerate(ids):
             then, now = old.by_id[trial], new.by_id[trial]
-            yield f"  {trial}: {_said(then)} -> {_said(now)}"
+            yield f"  {trial}: {said_of(then)} -> {said_of(now)}"
             if prompts:
                 yield f"    asked: {excerpt(prompts[index], columns() - _MARGIN - 15)}"
             half = (columns() - _MARGIN - 11) // 2
@@ -454,8 +541,8 @@ def _difference_text(comparison: Comparison) -> str:
     """Old value, new value, their difference and its interval."""
     old, new = comparison.old, comparison.new
     values = [
-        "unavailable" if one.value is None else number_text(one.value, one.flags)
-        for one in (old, new)
+        "unavailable" if value is None else number_text(value, estimate.flags)
+        for value, estimate in zip(comparison.values, (old, new), strict=True)
     ]
     text = f"{_name(new)} {values[0]} -> {values[1]}"
     ends = comparison.interval()
@@ -470,12 +557,12 @@ def _difference_text(comparison: Comparison) -> str:
 def _tested(outcome: RegressionOutcome) -> str:
     difference, adjusted = outcome.comparison.difference, outcome.adjusted
     assert difference is not None
-    parts = [f"{difference.method} over {difference.clusters} clusters"]
+    parts = [f"over {difference.clusters} clusters"]
     if difference.better is not None and difference.worse is not None:
         parts.append(f"{difference.worse:g} of {difference.n} worse, {difference.better:g} better")
     word, p = ("gain", adjusted.gain.p) if difference.value > 0 else ("loss", adjusted.loss.p)
-    family = f" by Holm of {adjusted.tests} tests" if adjusted.tests > 1 else ""
-    parts.append(f"p of no {word} {p:.3g}{family}")
+    family = f", corrected for {adjusted.tests} comparisons" if adjusted.tests > 1 else ""
+    parts.append(f"p {p:.3g} if there were no {word}{family}")
     return ", ".join(parts)
 
 

@@ -110,11 +110,14 @@ def luck_line(results: Mapping[tuple[str, str, str], str | None]) -> str:
         if found is not None:
             lost_on[suite] |= int(found, 16)
             counted, draws = counted + 1, 4 * len(found)
-    head = "if each judge truly is as recorded: chance of any failure by luck"
     if not counted:
-        return f"{head} unknown: no check that passes here has clusters to resample"
+        unknown = "unknown, no check that passes here can be resampled"
+        return f"risk of a failure by an unlucky draw of items: {unknown}"
     holds = math.prod(1 - any_.bit_count() / draws for any_ in lost_on.values())
     left_out = len(results) - counted
     chance = f"{1 - holds:.0%}" if holds <= 0.995 or holds == 1 else f"{1 - holds:.1%}"
-    but = f"; not counted: {left_out} that fail here or cannot be resampled" if left_out else ""
-    return f"{head} {chance} (checks on other items: {counted}{but})"
+    but = f"; {left_out} that fail here or cannot be resampled are left out" if left_out else ""
+    return (
+        f"risk of a failure by an unlucky draw of items: {chance}, if each judge stays as it is "
+        f"({counted} check{'s' * (counted != 1)} counted{but})"
+    )

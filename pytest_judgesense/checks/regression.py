@@ -34,7 +34,7 @@ from functools import cached_property
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 from pytest_judgesense.checks.outcome import MOST_MISSING, TOO_FEW, OutcomeWord, Policy
-from pytest_judgesense.estimate import Estimate, find_estimate
+from pytest_judgesense.estimate import Estimate, find_estimate, number_text
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.check import Check
 from pytest_judgesense.measures.estimation import estimate_all
@@ -110,6 +110,8 @@ class Comparison:
         better: the trial ids of each unit that got better; ``None`` without units.
         blocked: why it is inconclusive regardless of the numbers.
         names: what the two measurements are called in ``blocked`` and ``notes``.
+        shared: both values over the units that both have, where these are not all units: the
+            difference is theirs.
     """
 
     of: Measure
@@ -122,6 +124,12 @@ class Comparison:
     blocked: str | None = None
     notes: tuple[str, ...] = ()
     names: tuple[str, str] = _NAMES
+    shared: tuple[float, float] | None = None
+
+    @property
+    def values(self) -> tuple[float | None, float | None]:
+        """Both values, over the units behind the difference: what is shown beside it."""
+        return self.shared or (self.old.value, self.new.value)
 
     def differs(self, a: Judgment, b: Judgment) -> bool:
         """Whether two judgments of one trial differ in what the measure uses.
@@ -352,13 +360,17 @@ def _paired(bare: Comparison, most_missing: float) -> Comparison | None:
         for i in common
     }
     values, clusters = zip(*change.values(), strict=True)
+    then_shared = math.fsum(before[key] for key in change) / len(change)
+    now_shared = math.fsum(now.values[i] for i in common) / len(common)
     if not any(values) and before.keys() == change.keys():
         return replace(bare, identical=True)
     paired = comparison.paired_mean_difference if bare.of.soft else comparison.paired_difference
     found = paired(values, clusters)
     lost, gained = len(then.keys) - len(common), len(now.keys) - len(common)
     was, is_ = bare.names
-    notes = (f"{lost} units of the {was} and {gained} of the {is_} have no partner",)
+    note = f"{lost} units of the {was} and {gained} of the {is_} have no partner: what is compared"
+    note += f" is the {len(common)} in both; of all it is {number_text(bare.old.value or 0.0)}"
+    note += f" and {number_text(bare.new.value or 0.0)}"
     blocked = None if found else TOO_FEW
     if lost > most_missing * len(then.keys) and not blocked:
         blocked = f"{lost} of {len(then.keys)} units of the {was} have no partner in the {is_}"
@@ -368,7 +380,8 @@ def _paired(bare: Comparison, most_missing: float) -> Comparison | None:
         worse=tuple(tuple(key.split("\n")) for key, (value, _) in change.items() if value < 0),
         better=tuple(tuple(key.split("\n")) for key, (value, _) in change.items() if value > 0),
         blocked=blocked,
-        notes=notes if lost or gained else (),
+        notes=(note,) if lost or gained else (),
+        shared=(then_shared, now_shared) if lost or gained else None,
     )
 
 

@@ -36,7 +36,7 @@ _OF_TWO: Final = {
     "regressed": "differ: first better",
     "improved": "differ: second better",
     "unchanged": "alike",
-    "inconclusive": "not told apart",
+    "inconclusive": "no clear difference",
 }
 _UNKNOWN: Final = "not known here; the plugin that adds it is loaded by: judgesense -p MODULE"
 
@@ -215,7 +215,10 @@ def _row_lines(comparison: Comparison, adjusted: Adjustment | None, verdict: str
     if len(name) > 33:
         yield f"  {name}"
         name = ""
-    then, now = ("N/A" if e.value is None else number_text(e.value, e.flags) for e in (old, new))
+    then, now = (
+        "N/A" if value is None else number_text(value, estimate.flags)
+        for value, estimate in zip(comparison.values, (old, new), strict=True)
+    )
     ends = comparison.interval()
     # Plus 0.0: no difference has no sign.
     change = comparison.sign * difference.value + 0.0 if difference else None

@@ -312,7 +312,7 @@ def _pair_words(of: Row) -> str:
     if not of["clusters_that_differ"]:
         return f"{names}: alike in all {of['clusters']} clusters"
     differ = f"{names}: differ by {of['difference']:+.3f} {ends_text(of)}".rstrip()
-    return f"{differ}, p {of['p']:.3g}{'' if of['told_apart'] else ', not told apart'}"
+    return f"{differ}, p {of['p']:.3g}{'' if of['told_apart'] else ', no clear difference'}"
 
 
 def brief(suite: str, tables: Mapping[str, Rows]) -> Iterator[str]:

@@ -21,7 +21,7 @@ from pytest_judgesense.cassettes.credentials import (
     environment_credentials,
     request_credentials,
 )
-from pytest_judgesense.errors import UsageError, unknown_name
+from pytest_judgesense.errors import UsageError, did_you_mean, unknown_name
 from pytest_judgesense.files import read_text
 from pytest_judgesense.judges.functions import module_of, refuse_python
 from pytest_judgesense.judges.local.models import BY_NAME, JUDGES, name_of
@@ -29,7 +29,7 @@ from pytest_judgesense.judges.providers.base import Provider, provider_names
 from pytest_judgesense.judges.providers.builtin import BUILT_IN, provider_of
 from pytest_judgesense.judges.simulated.profiles import PROFILES, observer_named
 from pytest_judgesense.judges.spec import JudgeFunction, JudgeSpec, Repair
-from pytest_judgesense.judges.statuses import reason_of
+from pytest_judgesense.judges.statuses import reason_of, unset_variable
 from pytest_judgesense.limits import toml_value
 
 _PROJECT: Final = "pyproject.toml"
@@ -108,6 +108,7 @@ def declared_judges(
                 f"[tool.judgesense] of {path} has a key that is not known",
                 found=", ".join(map(repr, unknown)),
                 expected="judges alone, such as [tool.judgesense.judges.mine]",
+                remedy=did_you_mean(unknown[0], [name]) or f"remove it from {path}",
             )
         table = _table(path, name, table.get(name, {}))
     if not table:
@@ -217,6 +218,14 @@ def function_of(spec: JudgeSpec) -> JudgeFunction:
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # a script that reads the command line exits
+        if (variable := unset_variable(error)) is not None:
+            raise UsageError(
+                f"the module of judge {spec.name!r} reads an environment variable that is not set",
+                found=f"{spec.model}: KeyError: {variable!r}",
+                expected=f"{variable} in the environment, here and in CI",
+                remedy=f"export {variable}=..., as where the judge was recorded; if it is a key, "
+                f'a replay needs none with api_key_env = "{variable}" in the table of the judge',
+            ) from error
         raise UsageError(
             f"the function of judge {spec.name!r} cannot be imported: its module fails",
             found=f"{spec.model}: {reason_of(error)}",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -55,7 +56,20 @@ def reason_of(error: BaseException) -> str:
         text = " ".join(str(error).split())
     except Exception:  # noqa: BLE001 - an error of any class
         text = ""
+    if (variable := unset_variable(error)) is not None:
+        text += f", an environment variable that is not set: export {variable}=..."
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
+
+
+def unset_variable(error: BaseException) -> str | None:
+    """The environment variable that ``os.environ`` was asked for and does not have, if any."""
+    place = error.__traceback__
+    while place is not None and place.tb_next is not None:
+        place = place.tb_next
+    read = type(os.environ).__getitem__.__code__
+    if not isinstance(error, KeyError) or place is None or place.tb_frame.f_code is not read:
+        return None
+    return str(error.args[0])
 
 
 def wait_asked_for(headers: Mapping[str, str], now: datetime | None = None) -> float | None:

@@ -21,7 +21,7 @@ from pydantic import (
 
 from pytest_judgesense.cassettes.bodies import MOST_BYTES
 from pytest_judgesense.cassettes.matching import is_of_the_prompt
-from pytest_judgesense.errors import UsageError
+from pytest_judgesense.errors import UsageError, did_you_mean
 from pytest_judgesense.files import read_text
 from pytest_judgesense.judges.functions import refuse_python
 from pytest_judgesense.judges.local.models import name_of
@@ -185,6 +185,12 @@ _FORMS: Final[Mapping[str, type[_Form]]] = {
 }
 
 
+def _form_of(fault: Any) -> type[_Form]:
+    """The form of the table that a fault lies in."""
+    place = fault["loc"]
+    return _FORMS.get(str(place[0]), _JudgeForm) if len(place) > 1 else _JudgeForm
+
+
 def _said(fault: Any) -> str:
     """A fault of a table: its key, and what is wrong, without names of classes here."""
     keys = [key for key in map(str, fault["loc"]) if not _OF_PYDANTIC.fullmatch(key)]
@@ -215,13 +221,19 @@ def judge_from_table(
         form = _JudgeForm.model_validate(table, context=providers)
     except ValidationError as error:
         faults = error.errors()
-        within = _FORMS.get(str(faults[0]["loc"][0])) if len(faults[0]["loc"]) > 1 else None
-        keys = ", ".join(sorted((within or _JudgeForm).model_fields))
+        within = _form_of(faults[0])
+        keys = ", ".join(sorted(within.model_fields))
+        of = "" if within is _JudgeForm else f" of {faults[0]['loc'][0]},"
+        meant = [
+            did_you_mean(str(fault["loc"][-1]), _form_of(fault).model_fields)
+            for fault in faults
+            if fault["type"] == "extra_forbidden"
+        ]
         raise UsageError(
             f"judge {name!r} is declared wrongly",
             found="; ".join(map(_said, faults)),
-            expected=f"the keys of {faults[0]['loc'][0]}, {keys}" if within else f"the keys {keys}",
-            remedy=f"fix {table_of(name)}",
+            expected=f"the keys{of} {keys}",
+            remedy="; ".join(filter(None, [f"fix {table_of(name)}", *meant])),
         ) from error
     model = form.model or form.function or ""
     if form.provider == "embedded":

@@ -58,13 +58,9 @@ def prefers(judgment: Judgment) -> bool:
 
 
 positional = orders(lambda cell, pairs: decomposed(cell, pairs).positional)
-one_sided = orders(lambda cell, pairs: decomposed(cell, pairs).one_sided)
-decisive = calls(prefers)
 missed = calls(_missed)
-wrong = calls(lambda judgment: _missed(judgment) and prefers(judgment))
-not_right = calls(lambda judgment: judgment.correct is False)
-missed_by_tie = calls(
-    lambda judgment: judgment.trial.label in ("1", "2") and judgment.chosen == TIE
+not_right = calls(
+    lambda judgment: judgment.correct is False and not isinstance(judgment.outcome, Failed)
 )
 unparsed = calls(lambda judgment: isinstance(judgment.outcome, Unparsed))
 refusals = calls(refused)

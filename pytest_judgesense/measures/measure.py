@@ -21,8 +21,8 @@ NO_PROBABILITIES: Final = (
 )
 # Conditions by which a check may select an estimate.
 CONDITION_KEYS: Final = tuple(
-    "arm category criterion dataset distance gold judge_type k model polarity prompt_pair "
-    "prompt_style subset temperature template_pair".split()
+    "arm category criterion criterion_pair dataset distance gold judge_type k model polarity "
+    "prompt_pair prompt_style subset temperature template_pair".split()
 )
 # The unit of measures that compare two wordings of a prompt.
 WORDINGS: Final = "template pair"
@@ -40,13 +40,14 @@ class Evidence(NamedTuple):
     Attributes:
         title: their title.
         find: from the judgments behind an estimate and its condition to groups of them: template
-            pairs, canonical pairs, replicates or single calls.
+            pairs, canonical pairs, replicates or single calls; ``None`` for the units that the
+            estimate counts against the judge, so that both are one number.
         within: a further condition on the judgments that are searched.
         whole: whether all judgments are searched, because ``find`` interprets the condition.
     """
 
     title: str
-    find: Callable[[Cell, Mapping[str, Any]], list[tuple[Judgment, ...]]]
+    find: Callable[[Cell, Mapping[str, Any]], list[tuple[Judgment, ...]]] | None = None
     within: Mapping[str, Any] = MappingProxyType({})
     whole: bool = False
 
@@ -98,7 +99,8 @@ class Measure(NamedTuple):  # faster to create than a dataclass: every session c
         quiet: whether reports show it only if it is not 0 or is gated; JSON files always hold it.
         sentence: what a judge that fails its check does, in a plain sentence with numbers: a format
             of ``count``, ``rest`` (units that are not counted), ``n`` and ``value``, such as
-            ``"{rest} of {n} verdicts change with the wording"``.
+            ``"{rest} of {n} verdicts change with the wording"``; ``silent`` says how many of them
+            are replies without a verdict, if any, and ``notes`` is what the flags say.
         aspect: for comparing judges over several suites: the kind of stability, ``wording`` or
             ``order``; empty if the measure is compared only on its suite.
         brief: its name in the line of a suite; ``None`` if it is not shown there.
@@ -157,7 +159,7 @@ class Measure(NamedTuple):  # faster to create than a dataclass: every session c
         if estimate.value is None:
             return f"no {self.name}: {estimate.unavailable}"
         if self.sentence:
-            return self.sentence.format(**_numbers(estimate.count, estimate.n, estimate.value))
+            return self.sentence.format(**_words(estimate))
         if estimate.count is None:
             return f"{self.name} is {_short(estimate.value)} ({self.meaning})"
         counted = _short(estimate.count)
@@ -191,11 +193,23 @@ class Measure(NamedTuple):  # faster to create than a dataclass: every session c
         if not (self.bounds[0] < self.bounds[1] and self.margin >= 0):
             return f"measure {self.name}: bounds are low and high, margin is at least 0"
         try:
-            self.sentence.format(**_numbers(1, 2, 0.5))
+            self.sentence.format(**_numbers(1, 2, 0.5), silent="", notes="")
         except (LookupError, ValueError, AttributeError):
-            known = ", ".join(_numbers(1, 2, 0.5))
+            known = ", ".join([*_numbers(1, 2, 0.5), "silent", "notes"])
             return f"measure {self.name}: its sentence is a format of {known}"
         return None
+
+
+def _words(estimate: Estimate) -> dict[str, str]:
+    """What a sentence about an estimate may say."""
+    assert estimate.value is not None, "an estimate without a value has another sentence"
+    unread = estimate.missing.unparsed
+    notes = (flag for flag in estimate.flags if "censored" not in flag)
+    return {
+        **_numbers(estimate.count, estimate.n, estimate.value),
+        "silent": f", {unread} of them without a verdict" if unread else "",
+        "notes": "; ".join(notes),
+    }
 
 
 def _numbers(count: float | None, n: int, value: float) -> dict[str, str]:

@@ -188,7 +188,13 @@ def first_slot_rate(cell: Cell) -> Estimate:
         return len({*cell.coded(name)[0][decisive].tolist()})
 
     flags = [*named.flags]
-    if shared.confounded(flags):
+    if not decisive.size:
+        flags = []
+        # A tie, or an abstention, to everything, though one content is better.
+        missed = (one.correct is False for one in cell.judgments if one.verdict is not None)
+        if cell.degenerate and any(missed):
+            flags.append("one answer throughout")
+    elif shared.confounded(flags):
         pass  # a constant answer may be a slot or a content
     elif kinds("order") < 2:
         flags.append(shared.ONE_ORDER)
@@ -200,7 +206,7 @@ def first_slot_rate(cell: Cell) -> Estimate:
         shared.FIRST_SLOT_RATE,
         cell,
         named.units(cell),
-        flags=tuple(flags * bool(decisive.size)),
+        flags=tuple(flags),
         nothing="no decisive answer",
     )
 

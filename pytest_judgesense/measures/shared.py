@@ -46,7 +46,7 @@ ORDER_STABLE: Final = _of_pairs(
 ORDER_POSITIONAL: Final = _bound(
     name="order_positional",
     meaning="the same slot wins in both orders",
-    evidence=_POSITIONAL,
+    evidence=Evidence(_POSITIONAL.title),
     sentence="the position decides {count} of {n} comparisons",
     brief=Brief("position"),
     aspect="order",
@@ -54,7 +54,7 @@ ORDER_POSITIONAL: Final = _bound(
 ORDER_ONE_SIDED: Final = _bound(
     name="order_one_sided",
     meaning="a winner in just one of the orders",
-    evidence=Evidence("pairs decided in one order only", _found("one_sided")),
+    evidence=Evidence("pairs decided in one order only"),
     sentence="{count} of {n} comparisons have a winner in one order only",
 )
 ORDER_TIED: Final = _of_pairs(
@@ -72,9 +72,9 @@ AGREEMENT: Final = Measure(
     "verdict equals the label",
     _rates("agreement"),
     "floor",
-    evidence=Evidence("wrong verdicts", _found("missed")),
+    evidence=Evidence("replies that are not the label"),
     best="units",
-    sentence="{rest} of {n} verdicts are not the label",
+    sentence="{rest} of {n} replies do not give the label{silent}",
     brief=Brief("agreement"),
 )
 REPEAT_FLIP_RATE: Final = Measure(
@@ -84,7 +84,7 @@ REPEAT_FLIP_RATE: Final = Measure(
     "items whose replicates disagree",
     _rates("repeat_flips_of_replicates"),
     "bound",
-    evidence=Evidence("items whose replicates disagree", _found("repeats")),
+    evidence=Evidence("items whose replicates disagree"),
     best="units",
     sentence="{count} of {n} items get another verdict when asked again",
     brief=Brief("repeat flips"),

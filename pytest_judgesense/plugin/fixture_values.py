@@ -196,6 +196,7 @@ class AskableJudge:
             trust=self._run.trust,
         ) as asker:
             answer = await asker.ask(trial, messages)
+        self._run.count_question(answer)
         if isinstance(answer.reply, Failed):
             raise JudgeError(f"judge {self.name!r} gave no reply", found=answer.reply.reason)
         return answer.reply

@@ -6,6 +6,7 @@ import json
 import os
 import shlex
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import asdict, replace
@@ -83,6 +84,7 @@ from pytest_judgesense.suites.builtin import builtin_suites, suite_file
 from pytest_judgesense.suites.loading import load_suite
 from pytest_judgesense.suites.planning import Shard, plan_trials, recording_of
 from pytest_judgesense.suites.suite import Suite
+from pytest_judgesense.trial import Failed
 
 if TYPE_CHECKING:
     from pytest_judgesense.checks.verifying import Verification
@@ -113,6 +115,7 @@ class Run:
         self._measured: dict[tuple[str, str, Path], Measurement | JudgesenseError] = {}
         self._known_secrets: dict[str, Any] = {"removed": [], "skipped": {}}
         self._pending: dict[tuple[str, str], tuple[Measurement, tuple[CheckLine, ...]]] = {}
+        self._questions: Counter[str] = Counter()
         self._luck: dict[tuple[str, str], dict[str, str | None]] = {}
         self._drawn: dict[tuple[str, Path], Draws] = {}
         self._held: dict[tuple[str, ...], Sequence[Finding | None]] = {}
@@ -334,7 +337,9 @@ class Run:
             found = check.kind.judge(check, suite.kind, cells, rule)
         else:
             found = measurement.outcome_of(check, rule)
-        line = line_of(found, measurement.cell, self.cleaned, warned=self.warned)
+        line = line_of(
+            found, measurement.cell, self.cleaned, measurement.question_of, warned=self.warned
+        )
         self._pend(measurement, line)
         if tells_luck(self._config):
             # Sessions on other items are the same for all checks of a suite.
@@ -361,7 +366,7 @@ class Run:
             command.append(f"--judge-baseline {shlex.quote(baseline)}")
         command.append("--judge-datasheet judgments.jsonl")
         names = judge.name, measurement.prompt_of, " ".join(command)
-        brief = [*short_evidence(outcome, measurement.cell, names[-1])]
+        brief = [*short_evidence(outcome, measurement.cell, names[-1], measurement.question_of)]
         if self._config.get_verbosity() < 0:  # no summary shows the numbers
             brief.insert(0, statement(outcome, measurement.cell).measured)
         with within(self._columns):
@@ -372,11 +377,16 @@ class Run:
         """``text`` without the credentials that this process has met."""
         return scrub(text, self.credentials.values)[0]
 
+    def count_question(self, answer: Answer) -> None:
+        """Count a question that a test asks its judge directly: no suite counts it."""
+        self._questions["made" if answer.made else "replayed"] += 1
+        self._questions["failed"] += isinstance(answer.reply, Failed)
+
     def take_pending(self) -> dict[str, Any]:
         """The results of measurements since the last call: plain values, and the estimates.
 
         Parts of the datasheet, trials ``verified``, lines on a ``shard``, ``notes`` for the screen,
-        credentials ``removed``, and reasons for ``skipped`` tests.
+        ``questions`` of tests, credentials ``removed``, and reasons for ``skipped`` tests.
         """
         pending, self._pending = self._pending, {}
         verified, self._verified = self._verified, []
@@ -410,7 +420,9 @@ class Run:
         shard, self.shard_lines = self.shard_lines, []
         notes = [self.cleaned(line) for line in self._progress.notes]
         self._progress.notes.clear()
+        questions, self._questions = dict(self._questions), Counter()
         sent = {"parts": parts, "verified": verified, "shard": shard, "notes": notes}
+        sent["questions"] = questions
         return {**sent, **self._secrets()}
 
     def _secrets(self) -> dict[str, Any]:

@@ -11,6 +11,7 @@ import json
 import shlex
 import shutil
 import tempfile
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -81,6 +82,7 @@ class State:
         self._received: list[dict[str, Any]] = []
         self._verified: dict[tuple[str, str], dict[str, Any]] = {}
         self._of_shard: dict[str, None] = {}
+        self._questions: Counter[str] = Counter()
         self._verbosity = config.get_verbosity()
         self._outputs = Outputs(verbose=self._verbosity > 0)
         self._session: pytest.Session | None = None
@@ -239,6 +241,7 @@ class State:
         for found in sent["verified"]:
             self._verified[found["judge"], found["suite"]] = found
         self._of_shard |= dict.fromkeys(sent.get("shard", ()))
+        self._questions.update(sent.get("questions", {}))
         self._removed.update(sent.get("removed", ()))
         self._skipped |= sent.get("skipped", {})
         self._recorded.update(map(Path, sent.get("recorded", ())))
@@ -433,7 +436,8 @@ class State:
                 *self._lines_on_baseline(),
                 *self._lines_on_secrets(),
             )
-            shown["judge datasheet"] += map(printable, (*self._lines_on_luck(), *notes))
+            beside = (*self._lines_on_questions(), *self._lines_on_luck(), *notes)
+            shown["judge datasheet"] += map(printable, beside)
         self._set_exit_status()
         yield from ((title, lines) for title, lines in shown.items() if lines)
 
@@ -448,6 +452,14 @@ class State:
         missed = self.failures.not_measured
         if (view := self.datasheet) is not None or missed:
             yield from datasheet_lines(view, missed, self._verbosity)
+
+    def _lines_on_questions(self) -> Iterator[str]:
+        """The calls of tests that ask their judge directly, beside those of the suites."""
+        asked = self._questions
+        if self._received and (asked["made"] or asked["replayed"]):
+            words = [f"{asked['made']:,} made", f"{asked['replayed']:,} replayed"]
+            words += [f"{asked['failed']:,} failed"] * bool(asked["failed"])
+            yield f"calls by judge.ask, beside those of the suites: {', '.join(words)}"
 
     def _lines_on_luck(self) -> list[str]:
         """The chance of a failure by luck, of the checks that every process has evaluated."""

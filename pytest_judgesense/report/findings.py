@@ -13,6 +13,7 @@ from itertools import islice
 from typing import Final
 
 from pytest_judgesense.checks.evidence import evidence_against, items_of, spread
+from pytest_judgesense.checks.explanation import said_of
 from pytest_judgesense.checks.regression import differs
 from pytest_judgesense.datasheet import CheckLine, Gate, SuiteSheet
 from pytest_judgesense.errors import printable_lines
@@ -23,7 +24,7 @@ from pytest_judgesense.report.contrast import Piece, contrasted
 from pytest_judgesense.report.evidence import Evidence
 from pytest_judgesense.report.gauges import gauge
 from pytest_judgesense.report.view import JudgeView, RowView
-from pytest_judgesense.trial import Failed, Judgment, Unparsed
+from pytest_judgesense.trial import Judgment
 
 # For each finding and for a page: so the judgments take less than 4 MB, whatever their length.
 _MOST_SHOWN: Final = 3
@@ -161,7 +162,7 @@ def _groups(
     estimate = _estimate_of(part, gate)
     if measure is None or estimate is None:
         return "", []
-    if measure.evidence is None:
+    if measure.evidence is None or measure.evidence.find is None:
         # Units stay in the process that has counted them, which may have been another one.
         again = find_estimate(measure.estimator(cell), gate.measure, gate.condition)
         estimate = again or estimate
@@ -177,7 +178,7 @@ def _exhibit(
     if other is None:
         prompt, reply = _shown(prompts.get(first.trial.id)), _shown(first.reply)
         asked = [Piece(prompt, marked=False)] if prompt else []
-        alone = Side(_place(first), _said(first), asked, [Piece(reply, marked=False)])
+        alone = Side(_place(first), said_of(first), asked, [Piece(reply, marked=False)])
         return first.trial.item, (alone,)
     both = (first, other)
     questions = contrasted(*(_shown(prompts.get(one.trial.id)) for one in both))
@@ -186,7 +187,7 @@ def _exhibit(
     heads = (_place(first), _place(other))
     if first.trial.id == other.trial.id:  # of the baseline and of this session
         heads, questions = ("baseline", "now"), ([], questions[1])
-    sides = zip(heads, map(_said, both), questions, replies, strict=True)
+    sides = zip(heads, map(said_of, both), questions, replies, strict=True)
     return first.trial.item, tuple(Side(*one) for one in sides)
 
 
@@ -208,12 +209,3 @@ def _place(judgment: Judgment) -> str:
         f"run {trial.replicate}" if trial.replicate > 1 else "",
     ]
     return ", ".join(filter(None, parts))
-
-
-def _said(judgment: Judgment) -> str:
-    outcome = judgment.outcome
-    if isinstance(outcome, Unparsed | Failed):
-        word = "unparsed" if isinstance(outcome, Unparsed) else "failed"
-        return f"{word}: {outcome.reason}"
-    means = judgment.chosen
-    return outcome.value if means in (None, outcome.value) else f"{outcome.value}, means {means}"

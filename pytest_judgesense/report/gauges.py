@@ -61,6 +61,7 @@ def gauge(estimate: Estimate, gate: Gate) -> str:
     said, place = "not measured", None
     if estimate.value is not None:
         said, place = compact(estimate.value, estimate.flags), x(estimate.value)
+        said += " degenerate" * ("degenerate" in estimate.flags)
         parts += [stripe(f"range {gate.outcome}", ends.lower, ends.upper, 5)] if ends else []
         parts.append(_tag("circle", f"estimate {gate.outcome}", cx=place, cy=_TRACK, r=6))
         parts.append(_text("number", place, _BELOW, said))
@@ -126,9 +127,13 @@ def course(name: str, moments: Sequence[Moment | None], first: str, last: str) -
         at = y(gate.bar)
         parts.append(_tag("line", "bar", x1=xs[0], x2=xs[1], y1=at, y2=at))
     parts += [_tag("polyline", "line", points=points(run)) for run in _runs(values)]
+    flat = {place for place, one in there if "degenerate" in one.estimate.flags}
     for place, value in values:
         word = gates[place].outcome if place in gates else "plain"
+        word += " degenerate" * (place in flat)
         parts.append(_tag("circle", f"estimate {word}", cx=x(place), cy=y(value), r=4))
+    if flat:
+        parts.append(_text("tick", x(min(flat)), top - 12, "hollow: degenerate", right))
     said = f"{name} over {len(moments)} measurements"
     if values:
         (_, then), (to, now) = values[0], values[-1]

@@ -16,14 +16,16 @@ from typing import Any, Final
 from pytest_judgesense.datasheet import Gate
 from pytest_judgesense.errors import UsageError, printable, shortened
 from pytest_judgesense.estimate import Estimate, find_estimate, number_text
-from pytest_judgesense.figures import Figure, Value, shown
+from pytest_judgesense.figures import Figure, Value, is_degenerate, shown
 from pytest_judgesense.report import numbers, summary
+from pytest_judgesense.report.answer import remarks
 from pytest_judgesense.report.contrast import Piece
 from pytest_judgesense.report.drawing import draw
 from pytest_judgesense.report.evidence import Evidence, packed
 from pytest_judgesense.report.findings import MOST_EXHIBITS, findings_of
 from pytest_judgesense.report.gauges import gauge
 from pytest_judgesense.report.history import Recorded, lines_of
+from pytest_judgesense.report.measured import measures_figure
 from pytest_judgesense.report.rows import csv_text
 from pytest_judgesense.report.view import JudgeView, PartView, RowView, View
 from pytest_judgesense.sections import Analysis
@@ -74,7 +76,10 @@ def page_text(
     evidence = evidence or Evidence()
     packed_evidence, cut = packed(evidence, view.registry.sections)
     can_draw = find_spec("matplotlib") is not None
+    gated = any(judge.sheet.checks for judge in view.judges) or bool(missed)
     drawn = [one for one in view.figures if isinstance(one, Figure)]
+    if not gated:
+        drawn = [*measures_figure(view), *drawn]
     figures = [
         {
             "figure": one,
@@ -92,6 +97,7 @@ def page_text(
         shown = _judge(judge, of_judge, evidence, view, room // (len(view.judges) - len(judges)))
         room -= sum(len(one.groups) for one in shown["findings"])
         judges.append(shown)
+    headline = _headline(judges, view.sheet.closing)
     return environment.from_string(template_text("page.html")).render(
         policy="default-src 'none'; img-src data:; base-uri 'none'; form-action 'none'; "
         f"style-src '{_digest(style)}'; script-src '{_digest(script)}'",
@@ -99,7 +105,9 @@ def page_text(
         script=Markup(script),  # noqa: S704 our own file
         sheet=view.sheet,
         judges=judges,
-        headline=_headline(judges),
+        headline=headline,
+        closing=[one for one in view.sheet.closing if _as_headline(one) != headline],
+        gated=gated,
         missed=list(left.values()),
         not_measured=summary.not_measured,
         history=_history(history) if len(history) > 1 else None,
@@ -157,12 +165,12 @@ def _judge(
         "sheet": judge.sheet,
         "name": printable(shortened(judge.sheet.name)),
         "verdict": summary.verdict(judge, missed),
+        "remarks": remarks(judge),
         "missed": missed,
         "worst": "fail"
         if missed
         else next((word for word in _FIRST if any(o.outcome == word for o in checks)), ""),
-        "replies": f"{summary.replies_of(judge.sheet):,} replies"
-        f"{summary.missing_words(judge.sheet.estimates)}",
+        "replies": summary.replies_words(judge.sheet),
         "checks": sorted(checks, key=lambda line: (_FIRST[line.outcome], line.suite)),
         "findings": list(findings_of(judge, evidence, view.registry, room)),
         "suites": list(map(_suite, judge.parts)),
@@ -172,16 +180,27 @@ def _judge(
     }
 
 
-def _headline(judges: Sequence[Mapping[str, Any]]) -> str:
-    """The overall result of all judges."""
+def _headline(judges: Sequence[Mapping[str, Any]], closing: Sequence[str]) -> str:
+    """The overall result of all judges; without checks which are degenerate, or which is best."""
     failing = sum(bool(one["findings"] or one["missed"]) for one in judges)
     if not judges:
         return "Nothing was measured"
     if len(judges) == 1:
         return "The last measurement"
     if not any(one["checks"] or one["missed"] for one in judges):
-        return f"{len(judges)} judges, no checks"
+        flat = [
+            one["name"]
+            for one in judges
+            if any(is_degenerate(one["sheet"], part.suite) for part in one["sheet"].parts)
+        ]
+        if flat:
+            return f"One answer to everything: {', '.join(flat)}"
+        return _as_headline(closing[0]) if closing else f"{len(judges)} judges"
     return f"{failing} of {len(judges)} judges fail" if failing else f"{len(judges)} judges pass"
+
+
+def _as_headline(sentence: str) -> str:
+    return sentence[:1].upper() + sentence[1:]
 
 
 def _history(sheets: Sequence[Recorded]) -> dict[str, Any]:
@@ -211,9 +230,12 @@ def _marked(pieces: Sequence[Piece]) -> Any:
 
 def _suite(part: PartView) -> tuple[str, str, list[str], Any]:
     """Outcome, name and measures of a suite in a line, and its first number against its bar."""
+    _, shown = summary.in_line(part)
 
-    def order(gate: Gate) -> tuple[int, bool]:
-        return _FIRST.get(gate.outcome, 0), part.registry.named(gate.measure).ranked is None
+    def order(gate: Gate) -> tuple[int, int]:
+        # Drawn is the number with which the line of the suite begins.
+        at = shown.index(gate.measure) if gate.measure in shown else len(shown)
+        return _FIRST.get(gate.outcome, 0), at
 
     gates = sorted((gate for line in part.part.checks for gate in line.gates), key=order)
     known = ((find_estimate(part.part.estimates, one.measure, one.condition), one) for one in gates)
@@ -240,4 +262,13 @@ def _before(judge: JudgeView, evidence: Evidence) -> Iterator[tuple[Estimate, Es
         before = evidence.before.get((judge.sheet.name, part.suite))
         then = {e.measure: e for e in before.estimates if not e.condition} if before else {}
         pooled = (e for e in part.estimates if not e.condition and e.measure in then)
-        yield from ((then[now.measure], now) for now in pooled)
+        both = [(then[now.measure], now) for now in pooled]
+        yield from sorted(
+            (pair for pair in both if any(one.value is not None for one in pair)), key=_quiet
+        )
+
+
+def _quiet(pair: tuple[Estimate, Estimate]) -> tuple[bool, bool]:
+    """Pairs that sort last: first those without a change, then those with one value alone."""
+    then, now = pair
+    return None in (then.value, now.value), then.value == now.value

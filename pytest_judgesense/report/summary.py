@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from importlib.util import find_spec
+from itertools import islice
 from typing import Final, NamedTuple
 
 from pytest_judgesense.datasheet import Calls, CheckLine, JudgeSheet
@@ -26,6 +27,7 @@ from pytest_judgesense.report.view import JudgeView, PartView, View, outcome_wor
 MOST_SPELT_OUT: Final = 5
 _MOST_NOTICES: Final = 3
 _LONGEST_NAME: Final = 24
+_SLACK: Final = 16
 _WORDS: Final = {"fail": "FAIL", "inconclusive": "OPEN", "close": "close", "pass": "ok", "": "-"}
 _WORST: Final = ("fail", "inconclusive", "close", "pass", "")
 
@@ -115,7 +117,7 @@ def summary_lines(
         for said in one.comparison.brief(*one.shown)
         for line in indented(said, width=2)
     )
-    yield from compared_lines(view, "judges compared, paired by cluster (Holm)", lines)
+    yield from compared_lines(view, "judges compared, each pair on the same clusters", lines)
     yield from ("", *_totals(view))
     if more:
         page = "a page: --judge-datasheet x.html"
@@ -129,8 +131,7 @@ def judge_lines(
     judge: JudgeView, missed: Sequence[Missed] = (), today: date | None = None
 ) -> Iterator[str]:
     """Verdict and identity of a judge, and its failing checks: everything except its suites."""
-    replies = f"{replies_of(judge.sheet):,} replies{missing_words(judge.sheet.estimates)}"
-    for line in headed(judge.sheet.name, [verdict(judge, missed), replies]):
+    for line in headed(judge.sheet.name, [verdict(judge, missed), replies_words(judge.sheet)]):
         yield Toned(line, _tone([*judge.failing, *missed]))
     yield from indented(", ".join(judge.identity), width=2)
     provenance = [f"prompts {judge.sheet.prompts or 'unknown'}", *judge.provenance(today)]
@@ -154,10 +155,10 @@ def _totals(view: View) -> Iterator[str]:
 
 
 def _legend(view: View) -> Iterator[str]:
-    missing = any(map(missing_words, (judge.sheet.estimates for judge in view.judges)))
+    missing = any(map(without_verdict, (judge.sheet.estimates for judge in view.judges)))
     close = any(map(_is_close, (line for judge in view.judges for line in judge.sheet.checks)))
     parts = ["[ ] 95% clustered interval"]
-    parts += ["(-n) without a verdict"] * missing
+    parts += ["missing: replies without a verdict"] * missing
     parts += ["close: passes, straddles the bar"] * close
     yield from indented("; ".join([*parts, f"seed {view.sheet.seed}"]), width=0)
 
@@ -187,8 +188,14 @@ def replies_of(sheet: JudgeSheet) -> int:
     )
 
 
-def missing_words(estimates: Iterable[Estimate]) -> str:
-    """Replies without a verdict.
+def replies_words(sheet: JudgeSheet) -> str:
+    """The replies of a judge, and how many of them state no verdict."""
+    silent = without_verdict(sheet.estimates)
+    return f"{replies_of(sheet):,} replies" + f" ({silent:,} without a verdict)" * bool(silent)
+
+
+def without_verdict(estimates: Iterable[Estimate]) -> int:
+    """The number of replies without a verdict.
 
     They are those that the rates of such replies count; in a suite without these, those that the
     measure missed that asked for most. A measure of parts of replies may miss more than there are.
@@ -201,12 +208,11 @@ def missing_words(estimates: Iterable[Estimate]) -> str:
             counted[one.suite] = counted.get(one.suite, 0) + (one.count or 0)
         count = one.missing.unparsed + one.missing.failed
         most[one.suite] = max(most.get(one.suite, 0), count)
-    total = round(sum((most | counted).values()))
-    return f" (-{total:,})" if total else ""
+    return round(sum((most | counted).values()))
 
 
 def _failing_lines(judge: JudgeView) -> Iterator[str]:
-    """The first few in four lines each, the others in one; equal sentences are merged."""
+    """The first few in a few lines each, the others in one; equal sentences are merged."""
     for index, lines in enumerate(judge.failing):
         first, *others = lines
         said = f"  {_WORDS[first.outcome]} {first.suite}: {first.sentence or first.explanation}"
@@ -219,7 +225,9 @@ def _failing_lines(judge: JudgeView) -> Iterator[str]:
         if first.measured:
             yield from indented(first.measured + also, width=4)
         if first.example:
-            yield f"    {excerpt(f'e.g. {first.example}', columns() - 4)}"
+            # In two lines at most; words may leave some of the first one empty.
+            example = excerpt(f"e.g. {first.example}", 2 * (columns() - 6) - _SLACK)
+            yield from list(indented(example, width=4))[:2]
         # The number that failed, which of a check of several is not its name.
         measure = first.measured.partition(" ")[0] or first.measure
         if not any(part.registry.named(measure).source for part in judge.parts):
@@ -246,12 +254,20 @@ def _suite_lines(judge: JudgeView) -> Iterator[str]:
         worst = worst_of(part.part.checks)
         name = excerpt(part.part.suite, width)
         line = f"  {name:<{width}}  {_WORDS[worst]:<5}"
-        missing = missing_words(part.part.estimates)
-        for cell in suite_cells(part):
+        silent = without_verdict(part.part.estimates)
+        missing = f"  {silent:,} missing" if silent else ""
+        cells, tone = list(suite_cells(part)), "bad" if worst in _WORST[:2] else ""
+        if cells and len(line) + len(cells[0]) + 2 + len(missing) > columns():
+            # The first number is shown in any case; what is missing then stands below it.
+            yield Toned(f"{line}  {excerpt(cells[0], columns() - len(line) - 2)}", tone)
+            if not missing:
+                continue
+            line, cells = " " * len(line), []
+        for cell in cells:
             if len(line) + len(cell) + 2 + len(missing) > columns():
                 break
             line += f"  {cell}"
-        yield Toned(f"{line}{missing}", "bad" if worst in _WORST[:2] else "")
+        yield Toned(f"{line}{missing}", tone)
 
 
 def worst_of(checks: Iterable[CheckLine]) -> str:
@@ -263,14 +279,11 @@ def worst_of(checks: Iterable[CheckLine]) -> str:
 def suite_cells(part: PartView) -> Iterator[str]:
     """The measures in the line of a suite, the one that ranks judges first.
 
-    A suite without any shows its gated measures.
+    A suite without any shows its gated measures. The first is one of the worst outcome, so that the
+    word before the line is about it.
     """
-    estimates, registry = part.part.estimates, part.registry
-    names = dict.fromkeys(one.measure for one in estimates)
-    briefs = {name: brief for name in names if (brief := registry.named(name).brief)}
-    if not briefs:
-        briefs = {line.measure: Brief(line.measure, line.condition) for line in part.part.checks}
-    ordered = sorted(briefs, key=lambda name: registry.named(name).ranked is None)
+    estimates = part.part.estimates
+    briefs, ordered = in_line(part)
     every = next((section.every for section in part.present if section.every), "")
     first, last = True, ""
     for name in ordered:
@@ -295,6 +308,44 @@ def suite_cells(part: PartView) -> Iterator[str]:
     rows = {one["analysis"]: one["rows"] for one in part.part.analyses}
     said = (one.brief(rows[one.name]) for one in part.present if one.brief)
     yield from filter(None, said)
+
+
+def in_line(part: PartView) -> tuple[dict[str, Brief], list[str]]:
+    """The measures in the line of a suite, and their order."""
+    registry = part.registry
+    names = dict.fromkeys(one.measure for one in part.part.estimates)
+    briefs = {name: brief for name in names if (brief := registry.named(name).brief)}
+    if not briefs:
+        briefs = {line.measure: Brief(line.measure, line.condition) for line in part.part.checks}
+    telling = _telling(part, briefs)
+    briefs |= telling
+    return briefs, sorted(
+        briefs, key=lambda name: (name not in telling, registry.named(name).ranked is None)
+    )
+
+
+def _telling(part: PartView, briefs: Mapping[str, Brief]) -> dict[str, Brief]:
+    """The measures behind the worst outcome of a suite, unless that is a pass.
+
+    Of measures that have no place in the line otherwise the first, if no other is behind it.
+    """
+    worst = worst_of(part.part.checks)
+    if worst in ("pass", ""):
+        return {}
+    known, others = dict[str, Brief](), dict[str, Brief]()
+    for line in part.part.checks:
+        if worst_of([line]) != worst:
+            continue
+        missed = [gate.measure for gate in line.gates if gate.outcome == line.outcome]
+        for measure in missed or [line.measure]:
+            brief = briefs.get(measure)
+            if brief and (not line.condition or dict(brief.at) == dict(line.condition)):
+                known.setdefault(measure, brief)
+            else:  # the number of the check, under the condition of the check
+                where = ", ".join(f"{key} {value}" for key, value in line.condition.items())
+                name = f"{measure} ({where})" if where else measure
+                others.setdefault(measure, Brief(name, line.condition))
+    return known or dict(islice(others.items(), 1))
 
 
 def _ends(

@@ -76,6 +76,8 @@ def pooled_lines(judge: JudgeView) -> Iterator[str]:
                 yield from row(
                     f"    {printable(one.name)}", *one.numbers, *map(bar_words, one.checks)
                 )
+        for words in part.words_with_tables:
+            yield from indented(words, width=4)
         shown = {line.check for one in rows for line in one.checks}
         rest = [line for line in part.part.checks if line.check not in shown | together.keys()]
         for line in (*rest, *together.values()):

@@ -102,6 +102,14 @@ class PartView:
                 yield from lines[one["analysis"]](one["rows"])
 
     @property
+    def words_with_tables(self) -> Iterator[str]:
+        """The tables in words that stand below the pooled numbers of the suite."""
+        rows = {one["analysis"]: one["rows"] for one in self.part.analyses}
+        for section in self.present:
+            if section.with_tables:
+                yield from section.lines(rows[section.name])
+
+    @property
     def present(self) -> list[ReportSection]:
         """The sections that it has a table of."""
         names = {one["analysis"] for one in self.part.analyses}

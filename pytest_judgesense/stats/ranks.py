@@ -128,21 +128,21 @@ class Standings:
         first, *others = self.values
         if not others:
             return f"{what}: {first}, the only one that can be ranked"
-        over = f"paired over {min(pair.clusters for pair in self.pairs)} clusters, Holm"
+        over = f"on {min(pair.clusters for pair in self.pairs)} clusters that all were asked"
         if self.best is not None:
-            return f"{what}: {self.best}, told apart from every other one ({over})"
+            return f"{what}: {self.best}, better than every other one beyond chance ({over})"
         of_first = [pair for pair in self.pairs if first in (pair.first, pair.second)]
         open_ = [pair for pair in of_first if not pair.apart]
         rivals = [pair.second if pair.first == first else pair.first for pair in open_]
         if all(pair.differ == 0 for pair in open_):
-            settle = "they do not differ in any cluster, so only other items would"
+            settle = "they answer alike in every cluster, so only other items could show one"
         elif any(pair.needed is None for pair in open_):
-            settle = "no number of clusters with such answers would"
+            settle = "they are so close that more items like these would not show one"
         else:
             most = max(pair.needed or 0 for pair in open_)
-            settle = f"about {most:,} clusters with such answers would, with a chance of 80%"
+            settle = f"about {most:,} clusters like these would show it in four of five cases"
         named = ", ".join((first, *rivals[:-1])) + f" and {rivals[-1]}"
-        return f"{what}: not settled between {named} ({over}); {settle}"
+        return f"{what}: no clear difference between {named} ({over}); {settle}"
 
 
 def share(sums: _Floats) -> _Floats:

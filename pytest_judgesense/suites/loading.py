@@ -153,7 +153,7 @@ def form_of(table: Mapping[str, Any], kinds: Mapping[str, Kind], where: str) -> 
     try:
         return SuiteForm.model_validate(table, context=kinds)
     except ValidationError as error:
-        raise not_of_the_form(where, error) from error
+        raise not_of_the_form(where, error, SuiteForm) from error
 
 
 def _templates(form: SuiteForm, chosen: PresetForm) -> tuple[Template, ...]:

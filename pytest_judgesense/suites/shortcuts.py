@@ -281,9 +281,9 @@ def lexical_shortcut(suite: Suite) -> Iterator[LintFinding]:
             "lexical-shortcut",
             f"suite {suite.name}",
             "its labels can be found without reading",
-            ", ".join(f"{name} decides {share:.0%}" for name, share in above.items())
+            ", ".join(f"{name} alone finds {share:.0%} of them" for name, share in above.items())
             + sampled(suite),
-            f"at most {MOST_SOLVED:.0%} of the decided items by each; one half is chance",
+            f"at most {MOST_SOLVED:.0%} by each; half are found by chance",
             "write items in which that feature is as often on the other side",
         )
 

@@ -11,11 +11,11 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, NamedTuple, TypeVar
+from typing import Any, Final, NamedTuple, TypeVar, get_args
 
 from pydantic import BaseModel, ValidationError
 
-from pytest_judgesense.errors import SuiteError
+from pytest_judgesense.errors import SuiteError, did_you_mean
 from pytest_judgesense.files import read_text
 from pytest_judgesense.limits import beyond, json_value, limits, well_formed_value
 from pytest_judgesense.rows import csv_rows, json_rows
@@ -100,7 +100,7 @@ class Stimuli:
         try:
             return model.model_validate(row)
         except ValidationError as error:
-            return [_misfit(problem) for problem in error.errors()]
+            return [_misfit(problem, model) for problem in error.errors()]
 
     def _renamed(self, row: Mapping[str, Any]) -> dict[str, Any]:
         """``row`` by fields: a column that has none keeps its name."""
@@ -163,11 +163,7 @@ class Stimuli:
             return f"fix the {self.word}, or leave it out"
         if misfit.found == MISSING:
             return f'add it, or name its column: columns = {{ {misfit.field} = "..." }} in {where}'
-        return (
-            "fix the line"
-            if self.user_names
-            else "fix the named keys (docs/suites.md lists them all)"
-        )
+        return "fix the line" if self.user_names else "fix the named keys"
 
 
 def place_of(file: Path, number: int) -> str:
@@ -178,7 +174,7 @@ def place_of(file: Path, number: int) -> str:
 MISSING: Final = "missing"
 
 
-def _misfit(problem: Any) -> Misfit:
+def _misfit(problem: Any, form: type[BaseModel]) -> Misfit:
     """A complaint of pydantic in plain words."""
     field = str(problem["loc"][0]) if problem["loc"] else ""
     inner = ".".join(str(part) for part in problem["loc"][1:])
@@ -189,7 +185,12 @@ def _misfit(problem: Any) -> Misfit:
     if problem["type"] == "missing":
         return Misfit(field, MISSING, f"a value{f' at {inner}' if inner else ''}")
     if problem["type"] == "extra_forbidden":
-        return Misfit(field, "a key that is not known", "the keys that docs/suites.md lists")
+        keys = sorted(form_at(form, problem["loc"][:-1]).model_fields)
+        meant = did_you_mean(str(problem["loc"][-1]), keys)
+        expected = f"one of the keys {', '.join(keys)}"
+        return Misfit(
+            field, "a key that is not known", f"{expected}; {meant}" if meant else expected
+        )
     return Misfit(field, _shown(problem["input"]), said + (f" (at {inner})" if inner else ""))
 
 
@@ -304,16 +305,43 @@ def _refuse_columns(
         )
 
 
-def not_of_the_form(where: str, error: ValidationError) -> SuiteError:
-    """The error that says which keys and values at ``where`` are wrong."""
-    problems = []
+def not_of_the_form(where: str, error: ValidationError, form: type[BaseModel]) -> SuiteError:
+    """The error that says which keys and values at ``where``, a ``form``, are wrong.
+
+    Of a key that is not known it names those of its table, and the one that may be meant.
+    """
+    problems, expected, meant = [], [], []
     for problem in error.errors():
         place = ".".join(str(part) for part in problem["loc"]) or "(whole)"
         value = json.dumps(problem["input"], default=str)
-        problems.append(f"{place}: {problem['msg']} (got {value[:80]})")
+        if problem["type"] != "extra_forbidden":
+            problems.append(f"{place}: {problem['msg']} (got {value[:80]})")
+            continue
+        problems.append(f"{place}: no such key (got {value[:80]})")
+        keys = sorted(form_at(form, problem["loc"][:-1]).model_fields)
+        table = ".".join(part for part in problem["loc"][:-1] if isinstance(part, str))
+        expected.append(f"the keys of {f'[{table}]' if table else 'the file'}: {', '.join(keys)}")
+        meant.append(did_you_mean(str(problem["loc"][-1]), keys))
     return SuiteError(
         f"{where} is not of the form judgesense/suite/1",
         found="; ".join(problems),
-        expected="the keys and values that docs/suites.md lists",
-        remedy="fix the named keys",
+        expected="; ".join(dict.fromkeys(expected)) or "the keys and values of its kind of suite",
+        remedy=" ".join(dict.fromkeys(filter(None, meant))) or "fix the named keys",
     )
+
+
+def form_at(form: type[BaseModel], place: Sequence[int | str]) -> type[BaseModel]:
+    """The form of the table at a place of another, as far as one is declared there."""
+    for part in place:
+        field = form.model_fields.get(part) if isinstance(part, str) else None
+        if field is not None and (inner := next(_forms_in(field.annotation), None)):
+            form = inner
+    return form
+
+
+def _forms_in(annotation: Any) -> Iterator[type[BaseModel]]:
+    """The forms that a declared type names, itself or within lists, tables and alternatives."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        yield annotation
+    for inner in get_args(annotation):
+        yield from _forms_in(inner)

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from pytest_judgesense.checks.evidence import evidence_of
-from pytest_judgesense.checks.explanation import explain, short_evidence, summary
+from pytest_judgesense.checks.explanation import explain, short_evidence, statement, summary
 from pytest_judgesense.checks.outcome import judge_check
 from pytest_judgesense.errors import printable
 from pytest_judgesense.measures.cell import Cell
@@ -297,3 +297,17 @@ def test_every_gate_on_a_ladder_shows_what_speaks_against_it() -> None:
     for (name, bar), line in shown.items():
         assert f"  {line}" in explained(of, name, bar).splitlines()
     assert "better candidates missed: 2" in explained(of, "d_prime_floor", 9, distance=1)
+
+
+def test_an_example_of_grades_names_those_that_differ() -> None:
+    grades = ('{"accuracy":"3","tone":"4"}', '{"accuracy":"3","tone":"2"}')
+    of = cell(YES_NO, worded({"a": list(grades)}))
+    found = judge_check(declare_check("jss_floor", (0.9,), {}), "s", estimate_all(of))
+    assert statement(found, of).example == "a: t1 gives tone 4, t2 gives tone 2"
+
+
+def test_an_example_has_reply_label_and_question() -> None:
+    of = cell(YES_NO, worded({"a": ["YES", "NO"]}, label="NO"))
+    found = judge_check(declare_check("jss_floor", (0.9,), {}), "s", estimate_all(of))
+    told = statement(found, of, lambda trial: f"What of {trial.split('/')[1]}?")
+    assert told.example == "a: t1 gives YES, t2 gives NO, label NO; asked: What of a?"

@@ -74,26 +74,26 @@ def test_complements_fail_together_and_suites_by_themselves() -> None:
     assert floor == bound
     alone = luck_line({("a", "s", "jss"): floor})
     both = luck_line({("a", "s", "jss"): floor, ("a", "s", "flip"): bound})
-    assert alone.replace(": 1)", ": 2)") == both
+    assert alone.replace("(1 check ", "(2 checks ") == both
     # A quarter of the draws on one suite, a half on another: 1 - 3/4 1/2 = 62.5%.
     line = luck_line({("a", "s", "x"): "f000", ("a", "t", "x"): "ff00", ("a", "t", "y"): None})
     assert line == (
-        "if each judge truly is as recorded: chance of any failure by luck 62% (checks on other "
-        "items: 2; not counted: 1 that fail here or cannot be resampled)"
+        "risk of a failure by an unlucky draw of items: 62%, if each judge stays as it is "
+        "(2 checks counted; 1 that fail here or cannot be resampled are left out)"
     )
 
 
 def test_a_recording_without_error_fails_by_no_luck() -> None:
     found = bits(agreeing(40, 40), "jss_floor", 0.9, Rule())
     assert share(found) == 0
-    assert "luck 0% (" in luck_line({("a", "s", "jss"): found})
+    assert "items: 0%, if" in luck_line({("a", "s", "jss"): found})
 
 
 def test_what_fails_here_and_what_no_draw_tells_is_left_out_and_said() -> None:
     rule = Rule()
     assert bits(agreeing(20, 40), "jss_floor", 0.9, rule) is None
     line = luck_line({("a", "s", "jss"): None})
-    assert line.endswith("by luck unknown: no check that passes here has clusters to resample")
+    assert line.endswith("items: unknown, no check that passes here can be resampled")
 
 
 def test_the_side_bias_is_drawn_on_both_sides() -> None:

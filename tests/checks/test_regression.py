@@ -137,7 +137,7 @@ def test_holm_lets_one_of_many_checks_improve_less_easily() -> None:
     # Nothing is lost all the same: the bound that shows it is not adjusted.
     found = outcome(old, new, others=(0.5, 0.6, 0.7))
     assert (found.verdict, found.adjusted.gain.p) == ("unchanged", pytest.approx(4 / 2**6))
-    assert "p of no gain 0.0625 by Holm of 4 tests" in summary(found)
+    assert "p 0.0625 if there were no gain, corrected for 4 comparisons" in summary(found)
 
 
 def family(old: Cell, new: Cell, *measures: str) -> list[Adjustment]:
@@ -226,7 +226,11 @@ def test_other_items_are_compared_unpaired_and_it_is_said() -> None:
 
 def test_units_without_a_partner_are_counted() -> None:
     found = outcome(wordings(0, 40), wordings(0, 38)).comparison
-    assert found.notes == ("2 units of the baseline and 0 of the session have no partner",)
+    (note,) = found.notes
+    assert note == (
+        "2 units of the baseline and 0 of the session have no partner: what is compared is the 38 "
+        "in both; of all it is 1.000 and 1.000"
+    )
 
 
 def test_construct_dependent_measures_are_shown_and_never_judged() -> None:

@@ -100,7 +100,7 @@ def test_warnings_are_notices_and_errors_refuse_the_suite() -> None:
     # suite has no such finding.
     shortcut, notice = lint_notices(suite, BUILT_IN)
     assert shortcut.startswith("lint lexical-shortcut: suite factuality: its labels can be found ")
-    assert "length decides 66%" in shortcut
+    assert "length alone finds 66%" in shortcut
     whole = load_suite(builtin_suites()["factuality"])
     assert "lexical-shortcut" not in {finding.rule for finding in lint_suite(whole)}
     assert notice.startswith("lint undecidable-bar: jss_floor[0.9] of suite factuality: ")

@@ -87,13 +87,13 @@ def test_the_sentence_says_what_would_settle_it() -> None:
     # One of 40 differs: mean 1/40, squared error (1 - 1/40) / 39 / 40 = 1/1600: s / T is 1, and
     # 40 * 7.848879 + 1.92 = 315.9.
     assert best["verdict"] == (
-        "most stable by jss: not settled between better and good (paired over 40 clusters, Holm); "
-        "about 316 clusters with such answers would, with a chance of 80%"
+        "most stable by jss: no clear difference between better and good (on 40 clusters that all "
+        "were asked); about 316 clusters like these would show it in four of five cases"
     )
     settled = sheet_of(YES_NO, poor=flips(20), better=flips(0))
     (best,) = table(settled, "best_judge")
     assert best["judge"] == "better"
-    assert best["verdict"].startswith("most stable by jss: better, told apart from every other one")
+    assert best["verdict"].startswith("most stable by jss: better, better than every other one")
 
 
 def test_the_tier_of_the_paper_stands_beside_that_of_the_interval() -> None:
@@ -255,8 +255,8 @@ def test_the_screen_shows_ranges_pairs_and_the_verdict() -> None:
         ["1", "to", "2", "good"],
     ]
     text = " ".join(" ".join(end).split())
-    assert "most stable by jss: not settled between better and good" in text
-    assert "better and good: differ by +0.025 [-0.026, 0.076], p 1, not told apart" in text
+    assert "most stable by jss: no clear difference between better and good" in text
+    assert "better and good: differ by +0.025 [-0.026, 0.076], p 1, no clear difference" in text
     assert max(map(len, lines)) <= 100
 
 

@@ -76,8 +76,8 @@ def test_keys_that_would_turn_a_client_elsewhere_are_not_stood_in_for() -> None:
 def test_a_module_that_fails_for_its_key_is_one_error_of_four_lines(tmp_path: Path) -> None:
     (tmp_path / "failing_judge.py").write_text("import os\nos.environ['MY_COMPANY_KEY']\n")
     table = {"provider": "callable", "model": "failing_judge:judge"}
-    with pytest.raises(UsageError, match="its module fails") as caught:
+    with pytest.raises(UsageError, match="variable that is not set") as caught:
         function_of(judge_from_table("mine", table, tmp_path))
     assert "KeyError" in caught.value.found
-    assert 'api_key_env = "NAME"' in caught.value.remedy
+    assert 'api_key_env = "MY_COMPANY_KEY"' in caught.value.remedy
     assert len(str(caught.value).splitlines()) == 4

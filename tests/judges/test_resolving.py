@@ -1,12 +1,14 @@
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
 
 from pytest_judgesense.errors import UsageError
-from pytest_judgesense.judges.resolving import declared_judges, resolve_judges
+from pytest_judgesense.judges.resolving import declared_judges, function_of, resolve_judges
 from pytest_judgesense.judges.spec import JudgeSpec, table_of
+from pytest_judgesense.judges.statuses import reason_of
 
 A = JudgeSpec("a", "openai", "gpt")
 B = JudgeSpec("b", "anthropic", "claude")
@@ -161,3 +163,39 @@ def test_two_judges_that_would_share_files_are_an_error() -> None:
     other = JudgeSpec("CLEAN", "openai", "gpt")
     with pytest.raises(UsageError, match="two judges share one name"):
         resolve_judges(["CLEAN", "embedded:clean"], {"CLEAN": other}, {})
+
+
+def test_a_mistyped_table_of_the_project_gets_the_one_that_is_meant(tmp_path: Path) -> None:
+    _project(tmp_path, MINE.replace("judgesense.judges", "judgesense.judge"))
+    with pytest.raises(UsageError) as caught:
+        declared_judges(tmp_path)
+    assert caught.value.remedy == "did you mean 'judges'?"
+
+
+def test_a_module_that_needs_an_environment_variable_says_which(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "needs_one.py").write_text(
+        "import os\nMODEL = os.environ['GRADER_MODEL_OF_TESTS']\n"
+        "def judge(messages):\n    return MODEL\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    spec = JudgeSpec("mine", "callable", "needs_one:judge")
+    with pytest.raises(UsageError, match="reads an environment variable that is not set") as caught:
+        function_of(spec)
+    assert "GRADER_MODEL_OF_TESTS" in caught.value.found
+    assert "export GRADER_MODEL_OF_TESTS=" in caught.value.remedy
+    # A dictionary of the module's own is no environment.
+    (tmp_path / "own_table.py").write_text("X = {}['GRADER_MODEL_OF_TESTS']\n")
+    with pytest.raises(UsageError, match="its module fails"):
+        function_of(JudgeSpec("mine", "callable", "own_table:judge"))
+
+
+def test_a_function_that_needs_an_environment_variable_says_which() -> None:
+    with pytest.raises(KeyError) as caught:
+        _ = os.environ["GRADER_MODEL_OF_TESTS"]
+    assert reason_of(caught.value) == (
+        "KeyError: 'GRADER_MODEL_OF_TESTS', an environment variable that is not set: "
+        "export GRADER_MODEL_OF_TESTS=..."
+    )
+    assert reason_of(KeyError("GRADER_MODEL_OF_TESTS")) == "KeyError: 'GRADER_MODEL_OF_TESTS'"

@@ -156,6 +156,30 @@ def test_a_wrong_key_is_named_and_the_valid_ones_listed(change: dict[str, Any], 
     assert "[tool.judgesense.judges.mine]" in caught.value.remedy
 
 
+@pytest.mark.parametrize(
+    ("mistyped", "meant"),
+    [
+        ({"max_token": 5}, "max_tokens"),
+        ({"temprature": 0.5}, "temperature"),
+        ({"api_key": "K"}, "api_key_env"),
+        ({"prices": {"prompt": 1.0, "completions": 1.0}}, "completion"),
+        ({"prompts": {"pair_wise": "x"}}, "pairwise"),
+        ({"repair": {"juge": "other"}}, "judge"),
+    ],
+)
+def test_a_mistyped_key_gets_the_one_that_is_meant(mistyped: dict[str, Any], meant: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        _declared({"provider": "openai", "model": "m", **mistyped})
+    assert f"did you mean {meant!r}?" in caught.value.remedy
+    assert "no such key" in caught.value.found
+
+
+def test_a_key_like_no_other_is_given_no_other() -> None:
+    with pytest.raises(UsageError) as caught:
+        _declared({"provider": "openai", "model": "m", "zzz": 1})
+    assert "did you mean" not in caught.value.remedy
+
+
 def test_no_temperature_may_be_sent_at_all() -> None:
     # Some reasoning models refuse the parameter; TOML has no null, Python code has.
     assert _declared({**OPENAI, "temperature": None}).temperature is None

@@ -110,7 +110,7 @@ def test_a_preset_stands_in_the_id_and_pastes_back(nested: Project) -> None:
     pasted = nested.run(expected[2])
     # Items p1 and p2 under three wordings: 5 of 6 verdicts are right (see `flips_on_two`).
     pasted.assert_outcomes(failed=1)
-    pasted.stdout.fnmatch_lines(["  FAIL parity@small: 1 of 6 verdicts are not the label"])
+    pasted.stdout.fnmatch_lines(["  FAIL parity@small: 1 of 6 replies do not give the label"])
     assert nested.server.asked == []
 
 

@@ -102,7 +102,7 @@ def test_the_family_is_what_is_declared_and_not_what_is_selected(gated: Project)
     for chosen in (("-k", "0.06"), ("--lf",), ("-k", "0.06", "--lf")):
         part = hold(gated, *chosen, "-vv")
         assert "regressed" not in _words(part), chosen
-        assert "Holm of 4 tests" in re.sub(r"\s+", " ", part.stdout.str())
+        assert "corrected for 4 comparisons" in re.sub(r"\s+", " ", part.stdout.str())
 
 
 def test_a_changed_prompt_is_compared_on_the_same_trials_and_its_diff_is_shown(

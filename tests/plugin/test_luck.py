@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .project import Project, flips_on_two, parity_suite
 
-HEAD = "if each judge truly is as recorded: chance of any failure by luck "
+HEAD = "risk of a failure by an unlucky draw of items: "
 
 
 def lines(project: Project, *arguments: str) -> str:
@@ -23,9 +23,7 @@ def test_it_is_said_once_and_the_same_under_any_workers(
     project.server.reply = flips_on_two
     project.record()
     said = lines(project, *workers)
-    assert said.endswith(
-        "(checks on other items: 2; not counted: 1 that fail here or cannot be resampled)"
-    )
+    assert said.endswith("(2 checks counted; 1 that fail here or cannot be resampled are left out)")
     chance = int(said.removeprefix(HEAD).partition("%")[0])
     assert abs(chance - 26.3) <= 4.2
 
@@ -35,4 +33,4 @@ def test_without_a_check_of_shares_it_says_why_there_is_none(project: Project) -
     project.server.reply = flips_on_two
     project.record()
     text = " ".join(project.run("parity.suite.toml").stdout.str().split())
-    assert HEAD + "unknown: no check that passes here" in text
+    assert HEAD + "unknown, no check that passes here" in text

@@ -62,7 +62,8 @@ CONDITION = {
     "type": "object",
     "propertyNames": {
         "enum": """distance subset arm template_pair polarity temperature judge_type prompt_style
-        prompt_pair category model gold dataset k criterion""".split()
+        prompt_pair category model gold dataset k criterion
+        criterion_pair""".split()
     },
 }
 CALLS = exactly(

@@ -124,7 +124,7 @@ def test_leaderboards_are_those_of_the_terminal() -> None:
     for ranks, judge, n, jss, ends, kappa, tier, published in boards:
         beside = f"kappa {kappa}, tier {tier}, tier in the paper {published}"
         assert f"{ranks} {judge} n {n} {jss} {ends} {beside}" in terminal
-    assert "not settled between clean and mixed" in page.code
+    assert "no clear difference between clean and mixed" in page.code
 
 
 def test_what_was_not_measured_is_said_and_no_judge_is_needed_for_it() -> None:

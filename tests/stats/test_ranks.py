@@ -119,7 +119,8 @@ def test_ranks_are_what_the_pairs_that_are_told_apart_leave() -> None:
     assert [found.rank(judge) for judge in "abc"] == [1, 2, 3]
     assert found.best is None
     assert found.verdict("most stable").startswith(
-        "most stable: not settled between a and b (paired over 40 clusters, Holm); about "
+        "most stable: no clear difference between a and b (on 40 clusters that all were asked); "
+        "about "
     )
 
 
@@ -127,7 +128,7 @@ def test_a_judge_that_is_told_apart_from_all_others_is_the_best() -> None:
     found = standings({"x": rows([1] * 40), "y": rows([0, 1] * 20)})
     assert found.best == "x"
     assert found.verdict("best") == (
-        "best: x, told apart from every other one (paired over 40 clusters, Holm)"
+        "best: x, better than every other one beyond chance (on 40 clusters that all were asked)"
     )
     (only,) = found.pairs
     assert only.needed is None
@@ -141,11 +142,10 @@ def test_judges_that_are_alike_share_their_ranks_and_nothing_is_promised() -> No
     assert dict(found.ranks) == {"x": (1, 2), "y": (1, 2)}
     assert (found.rank("x"), found.rank("y")) == (1, 1)
     assert found.pairs[0].interval is None
-    assert found.verdict("best").endswith("; they do not differ in any cluster, so only other "
-                                          "items would")  # fmt: skip
+    assert found.verdict("best").endswith("in every cluster, so only other items could show one")
     # Each is better on one cluster: no number of such clusters tells them apart.
     torn = standings({"x": rows([1, 0, 1]), "y": rows([0, 1, 1])})
-    assert torn.verdict("best").endswith("; no number of clusters with such answers would")
+    assert torn.verdict("best").endswith("that more items like these would not show one")
 
 
 def test_the_number_that_settles_by_hand() -> None:

@@ -335,6 +335,35 @@ def test_a_wrong_key_or_value_is_an_error_that_names_it(
 
 
 @pytest.mark.parametrize(
+    ("old", "new", "meant", "table"),
+    [
+        ("[space]", "[design]\nreplicate = 2\n[space]", "replicates", "[design]"),
+        ("[space]", "[space]\npair_wise = true", "pairwise", "[space]"),
+        ("[stimuli]", "[stimuli]\ncolumn = {}", "columns", "[stimuli]"),
+        ('id = "t2"', 'id = "t2"\npolarities = "inverted"', "polarity", "[templates]"),
+        ("[space]", "[presets.quick]\nitem = 3\n[space]", "items", "[presets.quick]"),
+        ('name = "tiny"', 'name = "tiny"\ndescripton = "x"', "description", "the file"),
+    ],
+)
+def test_a_mistyped_key_of_a_suite_gets_the_one_that_is_meant(
+    load: Load, old: str, new: str, meant: str, table: str
+) -> None:
+    assert old in CONTENT
+    with pytest.raises(SuiteError) as caught:
+        load(CONTENT.replace(old, new, 1))
+    assert f"did you mean {meant!r}?" in caught.value.remedy
+    assert caught.value.expected.startswith(f"the keys of {table}: ")
+    assert "no such key" in caught.value.found
+
+
+def test_a_mistyped_key_of_a_line_gets_the_one_that_is_meant(load: Load) -> None:
+    with pytest.raises(SuiteError, match=r"items\.jsonl:2 is not of the form") as caught:
+        load(PAIRWISE, [PAIRS[0], {**PAIRS[1], "lable": "1"}])
+    assert "did you mean 'label'?" in caught.value.expected
+    assert "docs/" not in caught.value.expected + caught.value.remedy
+
+
+@pytest.mark.parametrize(
     "change",
     [{"texts": ["one"]}, {"label": "3"}, {"task": None}, {"colour": "red"}, {"id": "a/b"}],
 )

@@ -50,12 +50,12 @@ def compared(count: int, better: str, worse: str) -> list[dict[str, Any]]:
 def test_a_planted_shortcut_is_named(tmp_path: Path, scorer: str, better: str, worse: str) -> None:
     finding = found(tmp_path, PAIRWISE, compared(20, better, worse))["lexical-shortcut"]
     assert finding.severity == "warning"
-    assert f"{scorer} decides 100%" in finding.found
+    assert f"{scorer} alone finds 100%" in finding.found
 
 
 def test_a_scorer_that_is_always_wrong_is_a_shortcut_too(tmp_path: Path) -> None:
     rows = compared(20, "Yes, {n}.", "Yes, it is so, {n}.")
-    assert "length decides 100%" in found(tmp_path, PAIRWISE, rows)["lexical-shortcut"].found
+    assert "length alone finds 100%" in found(tmp_path, PAIRWISE, rows)["lexical-shortcut"].found
 
 
 def test_at_the_bar_nothing_is_said(tmp_path: Path) -> None:
@@ -65,7 +65,7 @@ def test_at_the_bar_nothing_is_said(tmp_path: Path) -> None:
         row["texts"] = row["texts"][::-1]
     assert "lexical-shortcut" not in found(tmp_path, PAIRWISE, rows)
     rows[6]["texts"] = rows[6]["texts"][::-1]  # 14 of 20
-    assert "length decides 70%" in found(tmp_path, PAIRWISE, rows)["lexical-shortcut"].found
+    assert "length alone finds 70%" in found(tmp_path, PAIRWISE, rows)["lexical-shortcut"].found
 
 
 def test_labels_are_ordered_by_every_two_of_them(tmp_path: Path) -> None:

@@ -134,6 +134,10 @@ def ranking_figures(sheet: Datasheet) -> Iterator[fig.Found]:
 
 
 def _ranks(head: fig.Head, rows: Rows) -> fig.Figure:
+    # One side wins all debates, though the sides are exchanged: one answer to everything, which is
+    # no stability. It is called the most stable only where all configurations are so.
+    flat = [float(row["side_bias"]) >= 0.5 for row in rows]
+    best = flat.index(False) if False in flat else 0
     shares = [tuple(map(float, row["rank_shares"])) for row in rows]
     ranks = [str(place + 1) for place in range(len(rows))]
     few = len(rows) <= _MOST_RANKS  # more numbers than these would overlap
@@ -143,7 +147,12 @@ def _ranks(head: fig.Head, rows: Rows) -> fig.Figure:
         for place, share in enumerate(of_ranks)
     }
     of_all = [
-        (printable(row["configuration"]), row["rank"], float(row["instability"])) for row in rows
+        (
+            printable(row["configuration"]) + f" {fig.MARK}" * alike,
+            row["rank"],
+            float(row["instability"]),
+        )
+        for row, alike in zip(rows, flat, strict=True)
     ]
     lines = [f"{name}  {fig.shown(instability)}" for name, _, instability in of_all]
 
@@ -153,8 +162,8 @@ def _ranks(head: fig.Head, rows: Rows) -> fig.Figure:
 
     return fig.Figure(
         head,
-        f"{of_all[0][0]} is the most stable configuration, first in {fig.percent(shares[0][0])} of "
-        "resamples",
+        f"{of_all[best][0]} is the most stable configuration, first in "
+        f"{fig.percent(shares[best][0])} of resamples",
         "Each line is a configuration, the most stable on top: in which share of resamples of "
         "topics it takes which rank. Instability is the number behind its name.",
         (fig.Panel(draw, fig.height_of_rows(len(rows), names=ranks)),),

@@ -51,7 +51,6 @@ from pytest_judgesense.estimate import Anew, Estimate, Missing
 from pytest_judgesense.grouping import grouped
 from pytest_judgesense.instruments.ladder import measures as of
 from pytest_judgesense.instruments.vacuum.measures import DARK_CURRENT
-from pytest_judgesense.measures import evidence
 from pytest_judgesense.measures.cell import (
     VERDICT,
     Cell,
@@ -359,7 +358,3 @@ def verify_identity(estimates: Iterable[Estimate]) -> None:
                 expected="RFP0 = SCS + PFP + OSC/2 + Other",
                 remedy="this is a fault of pytest-judgesense: report it with the judgment log",
             )
-
-
-fillers_chosen = evidence.calls(lambda judgment: judgment.chosen == "2")
-other_conflicts = evidence.orders(other_conflict)

@@ -43,7 +43,8 @@ def _metrology(sheet: Datasheet) -> fig.Found:
     def draw(axes: Any) -> None:
         fig.shares(axes)
         for number, who, dark, stable, near in marks:
-            _mark(axes, number, dark, stable, who, size=None if near is None else near.value)
+            size = None if near is None else near.value
+            _mark(axes, number, dark, stable, who, size=size, **_looks(who))
         fig.labels(
             axes,
             "dark current (share of calls on nothing)",
@@ -51,7 +52,7 @@ def _metrology(sheet: Datasheet) -> fig.Found:
         )
 
     _, worst, most, equals, _ = max(marks, key=lambda one: one[2].value)
-    _, best, least, *_ = min(marks, key=lambda one: one[2].value)
+    _, best, least, *_ = min(marks, key=lambda one: (one[1].endswith(fig.MARK), one[2].value))
     finding = f"{worst} names a winner in {fig.percent(most.value)} of calls with nothing to judge"
     if len(marks) > 1:
         finding += f", {best} in {fig.percent(least.value)}"
@@ -77,10 +78,15 @@ def _marks(
 ) -> list[tuple[int, str, Any, Any]]:
     """Number and name of each judge with estimates of ``x`` and ``y``, by suite and measure."""
     return [
-        (number, fig.name_of(judge), *found)
+        (number, fig.name_of(judge, x[0], y[0]), *found)
         for number, judge in enumerate(sheet.judges)
         if None not in (found := (fig.find(judge, *x), fig.find(judge, *y)))
     ]
+
+
+def _looks(who: str) -> dict[str, Any]:
+    """A judge that gives one answer to everything is drawn hollow."""
+    return {"fillstyle": "none"} if who.endswith(fig.MARK) else {}
 
 
 def _mark(
@@ -114,7 +120,7 @@ def _psychometric(sheet: Datasheet) -> fig.Found:
             if not (points := sorted(measured, key=_distance)):
                 continue
             threshold = fig.find(judge, suite, "detection_threshold")
-            who = fig.name_of(judge)
+            who = fig.name_of(judge, suite)
             curves.append((number, who, points, threshold))
             rows += [
                 (who, suite, _distance(e), e.value, *(fig.ends_of(e.interval) or (None, None)), e.n)
@@ -178,7 +184,7 @@ def _decomposition(sheet: Datasheet) -> fig.Found:
     head = fig.Head("decomposition", "3", "Same-quality decomposition")
     suite = fig.suite_of(sheet, "positional_false_preference")
     found = {
-        fig.name_of(judge): terms
+        fig.name_of(judge, suite): terms
         for judge in sheet.judges
         if all(terms := [fig.find(judge, suite, term) for term in _TERMS])
     }
@@ -220,7 +226,7 @@ def _criterion(sheet: Datasheet) -> fig.Found:
             )
             for arm in ("baseline", "strict")
         }
-        who = fig.name_of(judge)
+        who = fig.name_of(judge, suite)
         for arm, (false, near) in arms.items():
             if false is None or near is None:
                 break
@@ -276,7 +282,7 @@ def _position(sheet: Datasheet) -> fig.Found:
         fig.shares(axes)
         fig.dotted(axes)
         for number, who, stable, place in known:
-            _mark(axes, number, stable, place, who)
+            _mark(axes, number, stable, place, who, **_looks(who))
         x, y = "stable: the same content", "positional: the same slot"
         fig.labels(axes, f"{x} (share of pairs)", f"{y} (share of pairs)")
 

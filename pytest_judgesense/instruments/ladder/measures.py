@@ -19,7 +19,7 @@ _CRITERION: Final = here("estimators", "criterion_estimates")
 _EQUAL: Final = {"subset": "same", "distance": 0}
 _UNEQUAL: Final = {"subset": "same"}
 _MISSED: Final = Evidence("better candidates missed", _found("missed"), _UNEQUAL)
-_WRONG: Final = Evidence("worse candidates chosen", _found("wrong"), _UNEQUAL)
+_WRONG: Final = Evidence("worse candidates chosen", within=_UNEQUAL)
 
 _measure: Final = partial(Measure, unit="call", estimator=_LADDER)
 _construct: Final = partial(_measure, direction="construct")
@@ -31,7 +31,7 @@ _PAIR: Final = "canonical pair"
 RAW_FALSE_PREFERENCE: Final = _share(
     name="raw_false_preference",
     meaning="a winner is named between candidates of the same quality",
-    evidence=Evidence("preferences between equals", _found("decisive"), _EQUAL),
+    evidence=Evidence("preferences between equals", within=_EQUAL),
     sentence="the judge prefers one of two equals in {count} of {n} calls",
     brief=Brief("RFP"),
 )
@@ -44,7 +44,7 @@ POSITIONAL_FALSE_PREFERENCE: Final = _share(
     name="positional_false_preference",
     unit=_PAIR,
     meaning="same-quality pairs: the same slot wins in both orders",
-    evidence=Evidence("pairs won by a slot", _found("positional"), _EQUAL),
+    evidence=Evidence("pairs won by a slot", within=_EQUAL),
     sentence="the position decides {count} of {n} comparisons of equals",
     brief=Brief("PFP"),
 )
@@ -52,14 +52,14 @@ ONE_SIDED_COMMIT: Final = _share(
     name="one_sided_commit",
     unit=_PAIR,
     meaning="same-quality pairs: a winner in just one of the orders",
-    evidence=Evidence("pairs decided in one order only", _found("one_sided"), _EQUAL),
+    evidence=Evidence("pairs decided in one order only", within=_EQUAL),
     sentence="{count} of {n} comparisons of equals have a winner in one order only",
 )
 OTHER_CONFLICT: Final = _share(
     name="other_conflict",
     unit=_PAIR,
     meaning="same-quality pairs: false preference that no other term explains",
-    evidence=Evidence("pairs in conflict otherwise", here("estimators", "other_conflicts"), _EQUAL),
+    evidence=Evidence("pairs in conflict otherwise", within=_EQUAL),
     sentence="{count} of {n} comparisons of equals conflict in another way",
 )
 NO_PREFERENCE: Final = _construct(
@@ -108,9 +108,7 @@ DETECTION_THRESHOLD: Final = _ceiling(
 FILLER_PREFERENCE: Final = _share(
     name="filler_preference",
     meaning="a text padded with empty phrases is chosen over the same without",
-    evidence=Evidence(
-        "padded texts chosen", here("estimators", "fillers_chosen"), {"subset": "filler"}
-    ),
+    evidence=Evidence("padded texts chosen", within={"subset": "filler"}),
     sentence="empty padding wins {count} of {n} calls",
     brief=Brief("padding"),
 )
@@ -120,7 +118,7 @@ PLAIN_PREFERENCE: Final = _construct(
 MISS_BY_TIE: Final = _share(
     name="miss_by_tie",
     meaning="a tie is chosen although one candidate is better",
-    evidence=Evidence("better candidates missed by a tie", _found("missed_by_tie"), _UNEQUAL),
+    evidence=Evidence("better candidates missed by a tie", within=_UNEQUAL),
     sentence="a tie hides the better text in {count} of {n} calls",
 )
 CRITERION_SHIFT: Final = _construct(

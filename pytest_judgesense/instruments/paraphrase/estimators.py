@@ -374,21 +374,6 @@ def flips(cell: Cell, condition: Mapping[str, Any]) -> list[Pair]:
     return _differing(cell, Said.raw(cell) if raw else Said.meant(cell))
 
 
-def flips_over_the_cut(cell: Cell, _: Mapping[str, Any]) -> list[Pair]:
-    """Template pairs on different sides of the cut."""
-    return _differing(cell, Said.halves(cell))
-
-
-def flips_of_two_steps(cell: Cell, condition: Mapping[str, Any]) -> list[Pair]:
-    """Template pairs more than one step apart."""
-    labels = cell.design.labels
-
-    def step(judgment: Judgment) -> int:
-        return labels.index(str(meaning(cell, judgment)))
-
-    return [(a, b) for a, b in flips(cell, condition) if abs(step(a) - step(b)) > 1]
-
-
 def _differing(cell: Cell, said: Said) -> list[Pair]:
     pairs = _Compared(cell, pair_positions(cell)[0], said).complete
     first, second = said.codes[pairs].T

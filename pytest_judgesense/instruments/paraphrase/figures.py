@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from typing import Any
 
 from pytest_judgesense import figures as fig
@@ -22,7 +23,13 @@ def wording_figures(sheet: Datasheet) -> Iterator[fig.Found]:
     """The figure of stability under rewording."""
     head = fig.Head("wording", "6", "JSS by judge and task")
     suites = _tasks(sheet)
-    names = [fig.name_of(judge) for judge in sheet.judges]
+    # A judge may be degenerate on some tasks alone: there its marks are.
+    names = [
+        fig.name_of(judge, *suites)
+        if all(fig.is_degenerate(judge, suite) for suite in suites)
+        else fig.name_of(judge)
+        for judge in sheet.judges
+    ]
     known = {
         (who, where): estimate
         for who, judge in enumerate(sheet.judges)
@@ -33,31 +40,40 @@ def wording_figures(sheet: Datasheet) -> Iterator[fig.Found]:
         yield fig.Absent(head, "It needs a suite of several wordings: --judge-suite coherence.")
         return
 
+    flat = {
+        (who, where) for who, where in known if fig.is_degenerate(sheet.judges[who], suites[where])
+    }
+
     def draw_intervals(axes: Any) -> None:
         axes.grid(visible=True, axis="x")
         axes.set_axisbelow(True)
         step = 0.7 / len(names)
         for (who, where), e in known.items():
             y = where + step * (who - (len(names) - 1) / 2)
-            fig.point(axes, who, e.value, y, across=fig.ends_of(e.clustered), name=names[who])
+            hollow: dict[str, Any] = {"fillstyle": "none"} if (who, where) in flat else {}
+            ends = fig.ends_of(e.clustered)
+            fig.point(axes, who, e.value, y, across=ends, name=names[who], **hollow)
+            if hollow:
+                fig.beside(axes, who, e.value, y, "degenerate")
         fig.ticks(axes, "y", suites)
         fig.labels(axes, "JSS (share of template pairs)", "", "by task")
 
     def draw_map(axes: Any) -> None:
-        texts = {(where, who): (e.value, fig.shown(e.value)) for (who, where), e in known.items()}
+        texts = {
+            (where, who): (0.0, "degenerate") if at in flat else (e.value, fig.shown(e.value))
+            for at, e in known.items()
+            for who, where in [at]
+        }
         fig.heat(axes, suites, names, texts)
         fig.labels(axes, "task", "judge", "judge by task")
 
-    (who, where), least = min(known.items(), key=lambda one: (one[1].value, one[0]))
     each = max(0.42, 0.17 * len({who for who, _ in known}))
     yield fig.Figure(
         head,
-        f"The least stable under rewording is {names[who]} on {suites[where]}: "
-        f"{fig.percent(least.value)} of verdicts stay"
-        if least.value < 1
-        else "No verdict changes under another wording of the prompt",
+        _finding(known, flat, names, suites),
         "JSS: the share of pairs of wordings under which the verdict is the same. Bars are 95% "
-        "clustered intervals, their units are items.",
+        "clustered intervals, their units are items. A hollow mark is of a judge that gives one "
+        "answer to everything (degenerate), which is no stability.",
         (
             fig.Panel(draw_intervals, fig.height_of_rows(len(suites), each)),
             fig.Panel(draw_map, fig.height_of_rows(len(names), names=suites)),
@@ -68,3 +84,26 @@ def wording_figures(sheet: Datasheet) -> Iterator[fig.Found]:
             for (who, where), e in known.items()
         ),
     )
+
+
+def _finding(
+    known: Mapping[tuple[int, int], Any],
+    flat: AbstractSet[tuple[int, int]],
+    names: Sequence[str],
+    suites: Sequence[str],
+) -> str:
+    """The least stable of the judges that are stable or not, and those that are degenerate."""
+
+    def on(at: tuple[int, int]) -> str:
+        return f"{names[at[0]].removesuffix(f' {fig.MARK}')} on {suites[at[1]]}"
+
+    varied = {at: estimate for at, estimate in known.items() if at not in flat}
+    degenerate = f"one answer to everything: {', '.join(map(on, sorted(flat)))}" if flat else ""
+    if not varied:
+        return degenerate[:1].upper() + degenerate[1:]
+    at, least = min(varied.items(), key=lambda one: (one[1].value, one[0]))
+    finding = "No verdict changes under another wording of the prompt"
+    if least.value < 1:
+        finding = f"The least stable under rewording is {on(at)}: "
+        finding += f"{fig.percent(least.value)} of verdicts stay"
+    return "; ".join(filter(None, [finding, degenerate]))

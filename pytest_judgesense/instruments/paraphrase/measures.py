@@ -14,11 +14,14 @@ _measure: Final = partial(
     Measure,
     unit=WORDINGS,
     estimator=_here("estimates"),
-    evidence=Evidence("flips", _here("flips")),
+    evidence=Evidence("flips"),
     stability=True,
 )
 _floor: Final = partial(_measure, direction="higher", gate="floor")
-_kappa: Final = partial(_floor, bounds=(-1.0, 1.0), margin=0.1)
+# It counts no units: its flips are looked for.
+_kappa: Final = partial(
+    _floor, bounds=(-1.0, 1.0), margin=0.1, evidence=Evidence("flips", _here("flips"))
+)
 
 JSS: Final = _floor(
     name="jss",
@@ -41,27 +44,27 @@ KAPPA: Final = _kappa(
     name="kappa",
     meaning="agreement of two wordings beyond chance (Cohen)",
     best="kappa",
-    sentence="two wordings agree beyond chance at {value}, where 1 is always",
+    sentence="two wordings agree with kappa {value}: 0 is chance, 1 is full agreement",
     brief=Brief("kappa"),
 )
 JSS_BINARY: Final = _floor(
     name="jss_binary",
     meaning="ordinal labels: same side of the cut under two wordings",
-    evidence=Evidence("flips over the cut", _here("flips_over_the_cut")),
+    evidence=Evidence("flips over the cut"),
     best="units",
     sentence="{rest} of {n} verdicts cross the cut with the wording",
 )
 WITHIN_ONE_AGREEMENT: Final = _floor(
     name="within_one_agreement",
     meaning="ordinal labels: at most one step apart under two wordings",
-    evidence=Evidence("flips of two steps and more", _here("flips_of_two_steps")),
+    evidence=Evidence("flips of two steps and more"),
     best="units",
     sentence="{rest} of {n} verdicts move by two steps or more with the wording",
 )
 KAPPA_QUADRATIC: Final = _kappa(
     name="kappa_quadratic",
     meaning="ordinal labels: agreement beyond chance, weighted by squared distance (Cohen)",
-    sentence="two wordings agree beyond chance at {value}, where 1 is always",
+    sentence="two wordings agree with kappa {value}: 0 is chance, 1 is full agreement",
 )
 AGREEMENT_WITHIN_ONE: Final = shared.AGREEMENT._replace(
     name="agreement_within_one",
@@ -78,7 +81,7 @@ SOFT_JSS: Final = _floor(
     estimator=_soft("estimates"),
     evidence=Evidence("pairs whose probabilities differ most", _soft("moved")),
     best="units",
-    sentence="the probabilities of two wordings agree at {value}, where 1 is wholly",
+    sentence="the probabilities under two wordings overlap by {value}, where 1 is entirely",
     soft=True,
 )
 MEASURES: Final = (

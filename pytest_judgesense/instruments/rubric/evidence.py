@@ -15,7 +15,7 @@ import numpy as np
 
 from pytest_judgesense.grouping import grouped
 from pytest_judgesense.instruments.paraphrase.estimators import flips as differing
-from pytest_judgesense.instruments.rubric.estimators import system_pairs
+from pytest_judgesense.instruments.rubric.estimators import system_pairs, worst_pair
 from pytest_judgesense.instruments.rubric.grades import (
     APART,
     SYSTEM,
@@ -31,9 +31,9 @@ from pytest_judgesense.measures.cell import Cell, answered
 from pytest_judgesense.measures.evidence import Find, Group
 from pytest_judgesense.measures.evidence import repeats as differing_repeats
 from pytest_judgesense.measures.rates import disagree
-from pytest_judgesense.trial import Verdict
 
-_MOST = 20  # replies of which each counts a little against a judge
+# Of each end of a scale on which no single reply is at fault.
+_AT_EACH_END = 10
 
 
 def _whole(cell: Cell, groups: Iterable[Group]) -> list[Group]:
@@ -91,7 +91,7 @@ most_frequent = _with_grade(_usual)
 def _ranked(cell: Cell, counts: Mapping[str, float]) -> list[Group]:
     """The replies with the highest counts, as single calls."""
     counted = [one for one in cell.judgments if counts.get(one.trial.id)]
-    return [(one,) for one in sorted(counted, key=lambda j: -counts[j.trial.id])[:_MOST]]
+    return [(one,) for one in sorted(counted, key=lambda j: -counts[j.trial.id])]
 
 
 def lacking(cell: Cell, condition: Mapping[str, Any]) -> list[Group]:
@@ -112,17 +112,26 @@ def not_apart(cell: Cell, _: Mapping[str, Any]) -> list[Group]:
     both: list[Group] = [
         (by[pair.first], by[pair.second]) for by in by_system if {*pair[:2]} <= {*by}
     ]
-    return both[:_MOST]
+    return both
 
 
-def one_grade(cell: Cell, _: Mapping[str, Any]) -> list[Group]:
-    """Replies that give all criteria one grade."""
-    even: list[Group] = [
-        (one,)
-        for one in cell.judgments
-        if isinstance(one.outcome, Verdict) and len({*said(cell.design, one.verdict).values()}) == 1
-    ]
-    return even[:_MOST]
+def alike_in_pair(cell: Cell, condition: Mapping[str, Any]) -> list[Group]:
+    """Replies that grade two criteria alike, those that people grade most unlike first.
+
+    The criteria are those of the condition, else those of the worst pair.
+    """
+    names = list(by_criterion(cell))
+    pair = str(condition.get("criterion_pair", "")).split("~")
+    if len(pair) != 2:
+        worst = worst_pair(cell)
+        pair = [] if worst is None else [worst.first, worst.second]
+    if not {*pair} <= {*names} or not pair:
+        return []
+    table, (one, other) = scores(cell), map(names.index, pair)
+    apart = np.abs(np.nan_to_num(table.human[:, one] - table.human[:, other]))
+    even = np.flatnonzero(table.given[:, one] == table.given[:, other])
+    first = even[np.argsort(-apart[even], kind="stable")]
+    return [(cell.judgments[at],) for at in table.replies[first].tolist()]
 
 
 def by_length(cell: Cell, _: Mapping[str, Any]) -> list[Group]:
@@ -130,7 +139,7 @@ def by_length(cell: Cell, _: Mapping[str, Any]) -> list[Group]:
     design = cell.design
     read = [j for j in cell.judgments if not np.isnan(overall(design, said(design, j.verdict)))]
     ranked = sorted(read, key=lambda one: float(one.trial.condition.get(WORDS, 0)))
-    return [(one,) for one in (*ranked[::-1][: _MOST // 2], *ranked[: _MOST // 2])]
+    return [(one,) for one in (*ranked[::-1][:_AT_EACH_END], *ranked[:_AT_EACH_END])]
 
 
 def far_from_human(cell: Cell, condition: Mapping[str, Any]) -> list[Group]:

@@ -34,6 +34,15 @@ REPORT: Final = Report(
             title="Grades by criterion",
         ),
         ReportSection(
+            "criterion_pairs",
+            here("tables", "pairs"),
+            here("tables", "pair_lines"),
+            kinds=(SUITE,),
+            covers=("criterion_pair",),
+            with_tables=True,
+            title="Correlations of the criteria",
+        ),
+        ReportSection(
             "systems",
             here("tables", "systems"),
             here("tables", "system_lines"),

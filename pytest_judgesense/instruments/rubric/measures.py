@@ -73,20 +73,21 @@ LEVELS_USED: Final = _floor(
 SEPARABILITY: Final = _floor(
     "separability",
     unit="system pair",
-    meaning="two systems are told apart by their overall scores",
-    evidence=_evidence("replies on systems that are not told apart", "not_apart"),
-    sentence="{count} of {n} pairs of systems are told apart",
+    meaning="two systems have overall scores that differ beyond chance",
+    evidence=_evidence("replies on two systems without a clear difference", "not_apart"),
+    sentence="for {rest} of {n} pairs of systems the scores show no clear difference",
     brief=Brief("apart"),
 )
 HALO: Final = _lower(
     "halo",
     unit="call",
-    meaning="correlation between criteria beyond that of the human grades, or of the median pair",
+    meaning="correlation of two criteria beyond that of the human grades, or of the median pair, "
+    "in the worst pair",
     gate="bound",
     bounds=(-2.0, 2.0),
     margin=0.1,
-    evidence=_evidence("replies with one grade throughout", "one_grade"),
-    sentence="grades of two criteria correlate by {value} more than they should",
+    evidence=_evidence("replies that grade the two criteria alike", "alike_in_pair"),
+    sentence="grades of two criteria correlate by {value} more than they should ({notes})",
     brief=Brief("halo"),
 )
 LENGTH_DEPENDENCE: Final = _lower(
@@ -106,7 +107,8 @@ HUMAN_KAPPA: Final = _floor(
     bounds=(-1.0, 1.0),
     margin=0.1,
     evidence=_evidence("replies farthest from the human grade", "far_from_human"),
-    sentence="judge and humans agree beyond chance at {value}, where 1 is always",
+    sentence="grades of judge and humans agree with kappa {value}: 0 is chance, 1 is full "
+    "agreement",
     brief=Brief("human kappa"),
 )
 HUMAN_CORRELATION: Final = _floor(
@@ -116,7 +118,8 @@ HUMAN_CORRELATION: Final = _floor(
     bounds=(-1.0, 1.0),
     margin=0.1,
     evidence=_evidence("replies farthest from the human grade", "far_from_human"),
-    sentence="judge and humans rank outputs alike at {value}, where 1 is in one order",
+    sentence="judge and humans order the outputs with a correlation of {value}: 0 is no relation, "
+    "1 the same order",
 )
 HUMAN_ERROR: Final = _lower(
     "human_error",
@@ -157,7 +160,7 @@ MEASURES: Final = (
     LENGTH_DEPENDENCE,
     AGREEMENT.taken_by(
         here("estimators", "agreement"), _evidence("replies with another grade", "far_from_human")
-    )._replace(sentence="{rest} of {n} grades are not the human ones"),
+    )._replace(sentence="{rest} of {n} grades are not the human ones{silent}"),
     HUMAN_KAPPA,
     HUMAN_CORRELATION,
     HUMAN_ERROR,

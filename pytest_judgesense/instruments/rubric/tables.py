@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 
 from pytest_judgesense.estimate import find_estimate, number_text
-from pytest_judgesense.instruments.rubric.estimators import system_pairs
+from pytest_judgesense.instruments.rubric.estimators import criterion_pairs, system_pairs
 from pytest_judgesense.instruments.rubric.grades import parts, scores
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.sections import Estimates, Rows
 from pytest_judgesense.suites.suite import Suite
 
+_SHOWN_PAIRS = 10
 _SHOWN = ("ceiling_share", "levels_used", "jss", "kappa_quadratic", "human_kappa", "human_bias")
 
 
@@ -40,6 +41,39 @@ def grade_lines(rows: Rows) -> Iterator[str]:
         missing = f"; missing {row['missing']}" if row["missing"] else ""
         jss = "" if row["jss"] is None else f"; jss {number_text(row['jss'])}"
         yield f"grades of {row['criterion']}: {given}{missing}{jss}"
+
+
+def pairs(cell: Cell, _estimates: Estimates, _suite: Suite | None) -> Rows | None:
+    """A row for each two criteria: how far their grades correlate, those most beyond it first."""
+    rows: list[dict[str, Any]] = []
+    for pair in criterion_pairs(cell):
+        ends = pair.excess.clustered
+        rows.append(
+            {
+                "first": pair.first,
+                "second": pair.second,
+                "judge": pair.judge,
+                "expected": pair.people,
+                "excess": pair.excess.value,
+                "lower": ends.lower if ends else None,
+                "upper": ends.upper if ends else None,
+            }
+        )
+    return rows or None
+
+
+def pair_lines(rows: Rows) -> Iterator[str]:
+    """A line for each two criteria; of many the first."""
+    for row in rows[:_SHOWN_PAIRS]:
+        ends = ""
+        if row["lower"] is not None:
+            ends = f" [{number_text(row['lower'])}, {number_text(row['upper'])}]"
+        yield (
+            f"halo of {row['first']} and {row['second']}: {number_text(row['excess'])}{ends}, "
+            f"grades correlate {number_text(row['judge'])}, expected {number_text(row['expected'])}"
+        )
+    if len(rows) > _SHOWN_PAIRS:
+        yield f"{len(rows) - _SHOWN_PAIRS} more pairs of criteria are in the JSON of the datasheet"
 
 
 def systems(cell: Cell, _estimates: Estimates, _suite: Suite | None) -> Rows | None:
@@ -73,4 +107,4 @@ def system_lines(rows: Rows) -> Iterator[str]:
         if "first" in row and not row["apart"]
     ]
     if alike:
-        yield f"not told apart: {'; '.join(alike)}"
+        yield f"no clear difference between: {'; '.join(alike)}"

@@ -36,8 +36,14 @@ def _number(row: Row, column: str) -> float | None:
     return None if row.get(column) is None else float(row[column])
 
 
+def _tables(sheet: Datasheet, name: str) -> Iterator[tuple[str, str, Rows]]:
+    """The tables of a name with their judges, as figures call these."""
+    for judge, suite, rows in tables_named(sheet, name):
+        yield fig.called(sheet, judge, suite), suite, rows
+
+
 def _rows_of(sheet: Datasheet, name: str) -> Iterator[tuple[str, str, Row]]:
-    return ((judge, suite, row) for judge, suite, rows in tables_named(sheet, name) for row in rows)
+    return ((judge, suite, row) for judge, suite, rows in _tables(sheet, name) for row in rows)
 
 
 def table(sheet: Datasheet) -> Iterator[fig.Found]:
@@ -140,7 +146,7 @@ def effects(sheet: Datasheet) -> Iterator[fig.Found]:
     head = fig.Head("effects", "7c", "Effects of the temperature")
     columns = ("method", "outcome", "group", "level", "low", "high", "value", "lower", "upper", "n")
     panels, overall = [], []
-    for judge, _, effects_of in tables_named(sheet, "temperature_effects"):
+    for judge, _, effects_of in _tables(sheet, "temperature_effects"):
         for outcome, of in grouped(effects_of, itemgetter("outcome")).items():
             some = [row for row in of if row.get("value") is not None]
             if len(some) > _MOST_EFFECTS:  # single pairs of temperatures are in the table
@@ -214,7 +220,7 @@ def attributions(sheet: Datasheet) -> Iterator[fig.Found]:
     known = list(_rows_of(sheet, "temperature_attributions"))
     panels = [
         _swarms_panel(of, _words(judge, _plain(outcome)))
-        for judge, _, points in tables_named(sheet, "temperature_attribution_points")
+        for judge, _, points in _tables(sheet, "temperature_attribution_points")
         for outcome, of in grouped(points, itemgetter("outcome")).items()
     ]
     if not panels:

@@ -18,7 +18,7 @@ def _evidence(title: str, finder: str) -> Evidence:
 
 
 _ESTIMATES: Final = here("estimators", "estimates")
-_NOT_RIGHT: Final = _evidence("replies that are not right", "not_right")
+_NOT_RIGHT: Final = _evidence("replies that are not the label", "not_right")
 
 AGREEMENT_PARSED: Final = Measure(
     "agreement_parsed",
@@ -103,7 +103,7 @@ RECOMMENDED: Final = Measure(
     sentence="all bars hold only up to temperature {value}",
 )
 MEASURES: Final = (
-    AGREEMENT.taken_by(_ESTIMATES),
+    AGREEMENT.taken_by(_ESTIMATES, _NOT_RIGHT),
     AGREEMENT_PARSED,
     CONSISTENCY,
     PAIRWISE_CONSISTENCY,

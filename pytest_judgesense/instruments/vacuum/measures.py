@@ -18,10 +18,7 @@ DARK_CURRENT: Final = Measure(
     _ESTIMATES,
     "ceiling",
     "vacuum",
-    evidence=Evidence(
-        "preferences where there is nothing to judge",
-        later("pytest_judgesense.measures.evidence", "decisive"),
-    ),
+    evidence=Evidence("preferences where there is nothing to judge"),
     best="units",
     ranked=alone,
     sentence="the judge names a winner in {count} of {n} calls with nothing to judge",

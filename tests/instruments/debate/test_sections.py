@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from pytest_judgesense.figures import Head
 from pytest_judgesense.instruments.builtin import BUILT_IN
+from pytest_judgesense.instruments.debate.tables import _ranks
 from pytest_judgesense.report.markdown import markdown
 from pytest_judgesense.report.view import view_of
 from tests.report.test_figures import figure, shipped_sheet
@@ -36,3 +38,17 @@ def test_the_ranking_shows_the_distribution_of_ranks() -> None:
         assert drawn[2:] == (known["instability"], *known["rank_shares"])
         assert sum(map(float, drawn[3:])) == pytest.approx(1.0)  # type: ignore[arg-type]
     assert found.wide
+
+
+def test_a_configuration_that_names_one_side_throughout_is_marked_and_not_the_most_stable() -> None:
+    base = next(one["rows"] for one in shipped_sheet().analyses if one["analysis"] == "ranking")
+    first, second, *_ = base
+    # The first one never flips, because it says PRO to everything: half of the side bias is all.
+    rows = [
+        {**first, "side_bias": 0.5, "rank_shares": [0.9, 0.1]},
+        {**second, "rank_shares": [0.1, 0.9]},
+    ]
+    drawn = _ranks(Head("ranking", "8", "Debate ranking"), rows)
+    assert drawn.rows[0][0] == f"{first['configuration']} (degenerate)"
+    assert drawn.finding.startswith(f"{second['configuration']} is the most stable configuration")
+    assert "(degenerate)" not in str(drawn.rows[1][0])

@@ -10,15 +10,22 @@ import pytest
 
 from pytest_judgesense.checks.early_stop import Looks, Stop, Stopping
 from pytest_judgesense.checks.evidence import evidence_of
+from pytest_judgesense.checks.explanation import statement
 from pytest_judgesense.checks.outcome import Rule, judge_check
 from pytest_judgesense.errors import UsageError
 from pytest_judgesense.estimate import Estimate
 from pytest_judgesense.instruments.rubric import estimators
 from pytest_judgesense.instruments.rubric.grades import grade_at, overall, place, scores
-from pytest_judgesense.instruments.rubric.tables import grades, system_lines, systems
+from pytest_judgesense.instruments.rubric.tables import (
+    grades,
+    pair_lines,
+    pairs,
+    system_lines,
+    systems,
+)
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.estimation import estimate_all
-from pytest_judgesense.report.summary import missing_words
+from pytest_judgesense.report.summary import without_verdict
 from pytest_judgesense.stats import dirichlet
 from pytest_judgesense.trial import Criterion, Design, Verdict
 from tests.checks.known import declare_check
@@ -109,7 +116,7 @@ def test_systems_are_told_apart_by_a_paired_test_with_holm() -> None:
     pairs = {(row["first"], row["second"]): row for row in rows if "first" in row}
     assert pairs["a", "b"]["p"] == pytest.approx(0.0123, abs=5e-5)
     assert [pair for pair, row in pairs.items() if row["apart"]] == [("a", "b")]
-    assert any("not told apart: a and c" in line for line in system_lines(rows))
+    assert any("no clear difference between: a and c" in line for line in system_lines(rows))
 
 
 @pytest.mark.parametrize("clusters", [40, 41])
@@ -166,6 +173,85 @@ def test_without_human_grades_halo_is_the_pair_that_stands_out() -> None:
     found = estimate(of, "halo")
     assert found.value == pytest.approx(1.0)
     assert found.flags[0] == "against the median pair of criteria"
+
+
+FOUR = replace(
+    TWO, criteria=tuple(Criterion(name, FIVE) for name in ("accuracy", "tone", "form", "depth"))
+)
+# Independent in people's grades; in the judge's the tone copies the accuracy.
+PEOPLE = [(1, 3, 2, 5), (2, 5, 4, 1), (3, 1, 5, 4), (4, 4, 1, 2), (5, 2, 3, 3), (2, 1, 3, 4)] * 3
+
+
+def copying(copied: int | None = 1) -> Cell:
+    """A judge that gives people's grades, but for one criterion that copies the first."""
+    return cell_of(
+        (
+            reply(
+                f"i{n}",
+                [human[0] if at == copied else grade for at, grade in enumerate(human)],
+                human=human,
+                design=FOUR,
+            )
+            for n, human in enumerate(PEOPLE)
+        ),
+        FOUR,
+    )
+
+
+def test_a_criterion_that_copies_another_is_the_worst_pair_and_decides() -> None:
+    # People: accuracy 1 2 3 4 5 2 (mean 17/6), tone 3 5 1 4 2 1 (mean 8/3): sum of products 44,
+    # less 6 (17/6) (8/3) = 45 1/3 is -4/3; squares 59 - 289/6 = 65/6 and 56 - 128/3 = 40/3:
+    # r = -4/3 / sqrt(65/6 * 40/3) = -0.111. Of the judge r is 1.
+    of = copying()
+    expected = 1 + (4 / 3) / math.sqrt(65 / 6 * 40 / 3)
+    found = estimate(of, "halo")
+    assert found.value == pytest.approx(expected)
+    assert found.flags == (
+        "against the human grades",
+        "accuracy and tone, the largest of 6 pairs",
+    )
+    by_pair = [one for one in estimate_all(of) if one.measure == "halo" and one.condition]
+    assert len(by_pair) == 6
+    assert by_pair[0].condition == {"criterion_pair": "accuracy~tone"}
+    assert by_pair[0].value == found.value
+    # The mean over the pairs, which would decide otherwise, lies far below.
+    assert sum(one.value or 0.0 for one in by_pair) / 6 < expected / 2
+    # A bar that the mean clears is missed, and the sentence says by which pair, of how many.
+    outcome = judge_check(declare_check("halo_bound", (0.7,), {}), "s", estimate_all(of))
+    assert outcome.outcome == "fail"
+    said = statement(outcome, of)
+    assert "accuracy and tone, the largest of 6 pairs" in said.sentence
+    title, groups = evidence_of(outcome, of)
+    assert title == "replies that grade the two criteria alike"
+    # All 18 replies, those first that people grade most unlike: 5 2 and 2 5, three steps apart.
+    assert len(groups) == 18
+    assert groups[0][0].trial.item == "i1"
+
+
+def test_the_largest_of_several_pairs_allows_for_their_number() -> None:
+    (largest, *pairs) = (one for one in estimate_all(copying()) if one.measure == "halo")
+    assert largest.clustered is not None
+    alone = pairs[0].clustered
+    assert alone is not None
+    # The lower end at 1 - .025 / (5 x 6), below that of the pair by itself; the upper end is that
+    # of the pair with the largest one.
+    assert alone.at is not None
+    assert largest.clustered.lower <= alone.at(1 - 0.025 / 30)[0] + 1e-12 < alone.lower
+    uppers = [one.clustered.upper for one in pairs if one.clustered]
+    assert largest.clustered.upper == max(uppers)
+
+
+def test_the_grades_of_people_have_no_halo() -> None:
+    assert estimate(copying(None), "halo").value == pytest.approx(0)
+
+
+def test_the_pairs_are_a_table_and_lines() -> None:
+    rows = pairs(copying(), (), None)
+    assert rows is not None
+    assert (rows[0]["first"], rows[0]["second"]) == ("accuracy", "tone")
+    first, *_ = pair_lines(rows)
+    assert first.startswith("halo of accuracy and tone: 1.111")
+    assert first.endswith("grades correlate 1.000, expected -0.111")
 
 
 def test_length_counts_beyond_what_people_say() -> None:
@@ -296,7 +382,7 @@ def test_every_failing_check_shows_replies_of_the_log() -> None:
     estimates = tuple(estimate_all(of))
     known = {one.trial.id for one in of.judgments}
     for measure in of.measures:
-        if measure.evidence is not None:
+        if measure.evidence is not None and measure.evidence.find is not None:
             for condition in ({}, {"criterion": "tone"}):
                 groups = measure.evidence.find(of, condition)
                 assert {one.trial.id for group in groups for one in group} <= known
@@ -327,7 +413,7 @@ def test_sentences_are_of_grades_and_replies_without_a_verdict_are_counted_once(
     # b's second reply has no grade: one reply, and two grades. Of 4 pairs of grades 3 are known.
     of = worded({"a": [(5, 1), (5, 3)], "b": [(2, 2), "?"], "c": [(4, 4), (4, None)]})
     estimates = tuple(estimate_all(of))
-    assert missing_words(estimates) == " (-1)"
+    assert without_verdict(estimates) == 1
     said = {one.name: one.said_of(estimate(of, one.name)) for one in of.measures}
     assert said["jss"] == "1 of 3 grades change with the wording"
     again = cell_of(reply("a", g, replicate=n) for n, g in ((1, (5, 1)), (2, (4, 1))))

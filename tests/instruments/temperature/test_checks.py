@@ -124,7 +124,7 @@ def test_without_a_temperature_that_holds_the_recommendation_fails_and_says_why(
     assert found.outcome == "fail"
     text = explain(found, cell, "mine")
     assert "not even 0.5 holds: agreement 0.333, wanted >= 0.8" in text
-    assert "replies that are not right: 20, on 10 items" in text
+    assert "replies that are not the label: 20, on 10 items" in text
 
 
 def test_a_recommendation_under_confident_takes_the_bounds() -> None:

@@ -1,0 +1,99 @@
+"""What stands out in a judge that no check gates, in plain sentences. Pure.
+
+A judge that gives one answer to everything comes first. After it come the numbers that lie farthest
+from the best one, by the end of the clustered interval that is nearer to the best: what may be
+chance does not stand out. Of each suite only the farthest is told, so that one fault is not told
+under several names.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+from pytest_judgesense.estimate import Estimate, compact, find_estimate
+from pytest_judgesense.figures import is_degenerate
+from pytest_judgesense.measures.measure import Measure
+from pytest_judgesense.report.view import JudgeView, PartView
+
+_MOST: Final = 4
+# Of the whole way from the best number to the worst.
+_NEGLIGIBLE: Final = 0.05
+
+
+class Remark(NamedTuple):
+    """A number that stands out.
+
+    Attributes:
+        sentence: what the judge does.
+        measured: the number with its interval; empty for a degenerate judge.
+        explain: the name that ``judgesense explain`` explains; empty for a plugin's measure.
+        check: the check that would gate it.
+    """
+
+    suite: str
+    sentence: str
+    measured: str
+    explain: str
+    check: str
+
+
+def remarks(judge: JudgeView) -> list[Remark]:
+    """What stands out, the worst first; empty for a judge with checks, whose bars tell it."""
+    if judge.sheet.checks:
+        return []
+    suites = {part.part.suite for part in judge.parts}
+    flat = {suite for suite in suites if is_degenerate(judge.sheet, suite)}
+    worst = filter(None, (_farthest(part) for part in judge.parts if part.part.suite not in flat))
+    ranked = sorted(worst, key=lambda found: -found[0])
+    told = [_degenerate(part) for part in judge.parts if part.part.suite in flat]
+    return [*told, *(remark for _, remark in ranked)][:_MOST]
+
+
+def _degenerate(part: PartView) -> Remark:
+    return Remark(
+        part.part.suite,
+        "the judge gives one answer to everything (degenerate): its verdicts say nothing",
+        "",
+        "",
+        "",
+    )
+
+
+def _farthest(part: PartView) -> tuple[float, Remark] | None:
+    """The number of a suite that is farthest from the best one, with its distance."""
+    found = max(_distances(part), key=lambda one: one[0], default=None)
+    if found is None or found[0] <= _NEGLIGIBLE:
+        return None
+    distance, measure, estimate = found
+    ends, flags = estimate.clustered, estimate.flags
+    assert estimate.value is not None, "an estimate without a value has no distance"
+    measured = f"{measure.name} {compact(estimate.value, flags)}"
+    if ends is not None:
+        low, high = (
+            compact(ends.lower, flags, "lower end "),
+            compact(ends.upper, flags, "upper end "),
+        )
+        measured += f" [{low}, {high}]"
+    explain = "" if measure.source else measure.name
+    sentence = measure.said_of(estimate)
+    return distance, Remark(part.part.suite, sentence, measured, explain, measure.check or "")
+
+
+def _distances(part: PartView) -> Iterator[tuple[float, Measure, Estimate]]:
+    """Distance of each number in the line of a suite from its best: 0 is the best, 1 the worst."""
+    for name in dict.fromkeys(estimate.measure for estimate in part.part.estimates):
+        measure = part.registry.named(name)
+        low, high = measure.bounds
+        if not measure.gate or measure.brief is None or not math.isfinite(low + high):
+            continue
+        estimate = find_estimate(part.part.estimates, name, measure.brief.at)
+        if estimate is None or estimate.value is None or estimate.clustered is None:
+            continue
+        # A correlation of nothing is 0, whatever the smallest possible one.
+        low = max(low, 0.0)
+        best, nearest = (
+            (high, estimate.clustered.upper) if measure.floor else (low, estimate.clustered.lower)
+        )
+        yield abs(best - nearest) / (high - low), measure, estimate

@@ -36,7 +36,7 @@ from pytest_judgesense.judges.calls import (
 )
 from pytest_judgesense.judges.client import Answer, Client, Course, one_call, open_client
 from pytest_judgesense.judges.loop import AskingLoop, together
-from pytest_judgesense.judges.prompts import judge_for_suite, suite_for_judge
+from pytest_judgesense.judges.prompts import judge_for_suite, suite_for_judge, unsent_notices
 from pytest_judgesense.judges.providers.base import Reply
 from pytest_judgesense.judges.readable import BY_OPTION, FirstReplies
 from pytest_judgesense.judges.resolving import credentials_of
@@ -147,7 +147,7 @@ class Measurement:
         return SuiteSheet(
             judge=self.judge.slug,
             suite=self.suite.name,
-            identity=identity_of(self.judge) | dict(self.settings),
+            identity=identity_of(self.judge, self.suite) | dict(self.settings),
             prompts={self.suite.name: {"system": self.suite.system, "templates": templates}},
             suite_digest=self.suite.digest,
             served=self.served,
@@ -310,6 +310,7 @@ def measure(
             *noted,
             *chain(*changed),
             *failures(judgments),
+            *unsent_notices(judge, suite),
             *_in_free_text(judge, suite),
             *_set_by_suite(judge, suite),
             *([stop.said(suite.name)] if stop else []),

@@ -28,7 +28,12 @@ from pytest_judgesense.commands.options import (
     seed,
 )
 from pytest_judgesense.commands.options import suite as suite_of
-from pytest_judgesense.errors import MissingRecording, UsageError, unknown_name
+from pytest_judgesense.errors import (
+    MissingRecording,
+    StaleRecording,
+    UsageError,
+    unknown_name,
+)
 from pytest_judgesense.estimate import Clustered, Estimate, find_estimate, number_text
 from pytest_judgesense.grouping import grouped
 from pytest_judgesense.instruments.builtin import BUILT_IN
@@ -399,13 +404,14 @@ def power_lines(
 ) -> Iterator[str]:
     """The error rates as a table, the reasons for its gaps, and the cheapest design.
 
-    Without a judge, or where a trial of it is not recorded, by the plan alone.
+    Without a judge, or where a trial of it is not recorded as it would be asked now, by the plan
+    alone.
     """
     cell: Cell | None = None
     stopped = ""
     if judge:
         files, registry = cassettes_of(judge, suite, cassettes), asked.registry
-        with closing(AskingLoop()) as loop, suppress(MissingRecording):
+        with closing(AskingLoop()) as loop, suppress(MissingRecording, StaleRecording):
             asking = replace(UNRESTRICTED, registry=registry)
             found = measure(judge, suite, files, loop, seed=asked.seed, asking=asking).sound()
             cell, stopped = found.cell, found.stop.said(suite.name) if found.stop else ""
@@ -414,7 +420,7 @@ def power_lines(
     if stopped:
         yield f"  {stopped}"
     if judge and not cell:
-        yield f"  not all trials of judge {judge.name} are recorded"
+        yield f"  not all trials of judge {judge.name} are recorded as they would be asked now"
     like = "judges like this recording" if cell else "judges as assumed"
     yield f"chance not to pass (95% interval) for {like}; smallest drop detected in 80%"
     head = ["check", "now", "same items", "new items", "drop", "clusters"]

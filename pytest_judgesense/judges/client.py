@@ -37,6 +37,7 @@ from pytest_judgesense.judges.statuses import (
     kind_of_status,
     overloaded,
     reason_of,
+    setting_to_change,
     status_of,
     wait_asked_for,
 )
@@ -70,6 +71,8 @@ class Call:
 
 # The arguments of a function as recorded: messages; or none, and settings with its arguments.
 _Said: TypeAlias = tuple[Sequence[Mapping[str, str]], Mapping[str, Any]]
+# Providers whose judges run on this machine.
+FREE: Final = ("embedded", "local")
 # A module may load a model while it is imported.
 _LONGEST_IMPORT_S: Final = 600.0
 
@@ -132,7 +135,7 @@ class Endpoint:
 
     def usd(self, usage: Usage) -> float | None:
         """The cost of tokens; ``None`` if not known."""
-        if self.spec.provider in ("embedded", "local"):
+        if self.spec.provider in FREE:
             return 0.0
         prices, prompt, completion = self.spec.prices, usage.prompt_tokens, usage.completion_tokens
         if prices is None or prompt is None or completion is None:
@@ -256,14 +259,14 @@ class Client:
         scope.fault_of = fault_of(endpoint.spec)
         most = Usage(len(request.body), endpoint.spec.max_tokens)  # no token is shorter than a byte
         made = await endpoint.throttle.call(
-            lambda: self._attempt(endpoint, request),
+            lambda: self._attempt(endpoint, request, swept=call.temperature is not None),
             tokens=len(request.body) // 4 + endpoint.spec.max_tokens,
             most_usd=endpoint.usd(most),
             cost=lambda attempt: endpoint.cost(attempt.reply),
         )
         return Answer(made.reply, made.latency_s, retried=made.retried)
 
-    async def _attempt(self, endpoint: Endpoint, request: HttpRequest) -> Attempt:
+    async def _attempt(self, endpoint: Endpoint, request: HttpRequest, *, swept: bool) -> Attempt:
         from pytest_judgesense.judges.transport import NoResponse, TooLate, Unsendable
 
         assert endpoint.connections is not None, "a client that records has connections"
@@ -289,6 +292,10 @@ class Client:
         kind = kind_of_status(response.status, text)
         if isinstance(reply, Failed) and kind == "answer":
             kind = "retry"  # an HTML page, half a body, no choices: the response holds no reply
+        if kind == "fail" and isinstance(reply, Failed) and not swept:
+            # A setting of the judge that its model does not take: so it is with every trial. Where
+            # a suite varies the temperature, that is a result.
+            kind = "end" if setting_to_change(reply.reason) else kind
         return Attempt(
             reply,
             kind,

@@ -566,3 +566,106 @@ def test_a_scale_of_many_steps_is_told_to_be_cut(tmp_path: Path) -> None:
     assert done.returncode == 2
     assert "found:    60 labels in column human" in done.stdout
     assert "remedy:   cut the scale into such steps, in column human" in done.stdout
+
+
+# What can be called as it is, and what would need an object first.
+
+_OBJECTS = """
+import functools
+
+
+class Judge:
+    def __init__(self, word="good"):
+        self.word = word
+
+    def __call__(self, question, answer_a, answer_b):
+        return "1" if f"a {self.word}" in answer_a else "2"
+
+    def better(self, question, answer_a, answer_b):
+        return self(question, answer_a, answer_b)
+
+    @functools.lru_cache
+    def cached(self, question, answer_a, answer_b):
+        return self(question, answer_a, answer_b)
+
+    async def later(self, question, answer_a, answer_b):
+        return self(question, answer_a, answer_b)
+
+    @staticmethod
+    def static(question, answer_a, answer_b):
+        return Judge()(question, answer_a, answer_b)
+
+    @classmethod
+    def of_class(cls, question, answer_a, answer_b):
+        return cls()(question, answer_a, answer_b)
+
+
+class Heir(Judge):
+    class Inner(Judge):
+        pass
+
+
+class NoCall:
+    def better(self, question, answer_a, answer_b):
+        return "1"
+
+
+class Namespace:
+    judge = Judge()
+
+
+made = Judge()
+bound = made.better
+by_lambda = lambda question, answer_a, answer_b: made(question, answer_a, answer_b)
+partly = functools.partial(Judge.better, made)
+"""
+
+
+@pytest.fixture
+def objects(tmp_path: Path) -> Path:
+    (tmp_path / "own.py").write_text(_OBJECTS)
+    write_csv(tmp_path / "pairs.csv", rows())
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        *("made", "bound", "made.better", "made.later", "made.cached", "by_lambda", "partly"),
+        *("Judge.static", "Heir.static", "Judge.of_class", "Namespace.judge"),
+    ],
+)
+def test_what_can_be_called_becomes_a_judge_that_works(objects: Path, target: str) -> None:
+    given = ("--callable", f"own:{target}", "--items", "pairs.csv", *MAPPED)
+    done = processes.run("judgesense", "init", *given, cwd=objects, merged=True)
+    assert done.returncode == 0, done.stdout
+    recorded = processes.run(*commands(done.stdout)[0], cwd=objects, merged=True)
+    # Thirty pairs, each right in both orders: every check passes.
+    assert recorded.returncode == 0, recorded.stdout
+    assert "3 passed" in recorded.stdout
+
+
+@pytest.mark.parametrize(
+    ("target", "what", "remedy"),
+    [
+        ("Judge.better", "a method without its object", "judge = Judge(...).better, and name"),
+        ("Judge.cached", "a method without its object", "judge = Judge(...).cached, and name"),
+        ("Judge.later", "a method without its object", "judge = Judge(...).later, and name"),
+        ("Heir.better", "a method without its object", "judge = Heir(...).better, and name"),
+        ("Heir.Inner.better", "a method without its object", "judge = Heir.Inner(...).better"),
+        ("Judge", "a class", "judge = Judge(...), and name own:judge"),
+        ("Heir", "a class", "judge = Heir(...), and name own:judge"),
+        ("NoCall", "a class", "judge = NoCall(...).METHOD, and name own:judge"),
+    ],
+)
+@pytest.mark.parametrize("more", [(), ("--map", "self=prompt")])
+def test_what_needs_an_object_is_one_usage_error(
+    objects: Path, target: str, what: str, remedy: str, more: tuple[str, ...]
+) -> None:
+    given = ("--callable", f"own:{target}", "--items", "pairs.csv", *MAPPED, *more)
+    done = processes.run("judgesense", "init", *given, cwd=objects, merged=True)
+    assert done.returncode == 2, done.stdout
+    assert f"judge 'own:{target}' is {what}" in done.stdout
+    assert remedy in done.stdout
+    assert "self=" not in done.stdout
+    assert not (objects / "suites").exists()

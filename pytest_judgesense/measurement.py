@@ -34,13 +34,21 @@ from pytest_judgesense.judges.calls import (
     renderer,
     takes_one_call,
 )
-from pytest_judgesense.judges.client import Answer, Client, Course, one_call, open_client
+from pytest_judgesense.judges.client import (
+    Answer,
+    Client,
+    Course,
+    is_computed,
+    one_call,
+    open_client,
+)
 from pytest_judgesense.judges.loop import AskingLoop, together
 from pytest_judgesense.judges.prompts import judge_for_suite, suite_for_judge, unsent_notices
 from pytest_judgesense.judges.providers.base import Reply
 from pytest_judgesense.judges.readable import BY_OPTION, FirstReplies
 from pytest_judgesense.judges.resolving import credentials_of
 from pytest_judgesense.judges.session import AskedOn, Refusals, SessionCalls, refused_unasked
+from pytest_judgesense.judges.simulated.profiles import observer_named
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.judges.throttle import CONCURRENCY, Throttle
 from pytest_judgesense.judges.traffic import Traffic, traffic_of
@@ -455,10 +463,14 @@ def _ask(
     )
     answers: dict[str, Answer] = {}
     left_out: list[tuple[Trial, LimitReached]] = []
+    computed = 0
     for batch in batches(answers) if batches else [trials]:
         parts = _only(by_cassette, batch)
         if mode == "replay":
-            _verify_recorded(parts, asked_as, asking.how_to_record)
+            of_parts = [_computed(asked_as, *part) for part in parts]
+            computed += sum(map(len, of_parts))
+            if not any(of_parts):
+                _verify_recorded(parts, asked_as, asking.how_to_record)
         for (cassette, part), asked_on in zip(parts, before, strict=True):
             of_part = asked_as, suite, part, cassette, throttle, asked_on
             given = loop.run(ask_all(*of_part, asking=asking, tell=tell, first=first))
@@ -478,7 +490,8 @@ def _ask(
     noted = (
         at.noted(cassette.notices) for (cassette, _), at in zip(by_cassette, before, strict=True)
     )
-    return by_cassette, tuple(dict.fromkeys(chain(*noted))), answers
+    here = f"{computed} of {len(trials)} trials are not recorded: the embedded judge was run here"
+    return by_cassette, tuple(dict.fromkeys(chain(*noted, [here] * bool(computed)))), answers
 
 
 def stop_file(cassettes: Mapping[str, Path], suite: Suite) -> Path:
@@ -668,6 +681,14 @@ async def ask_all(
         suite=suite,
     ) as client:
         if cassette.mode == "replay" and judge.provider != "callable":
+            if unrecorded := _computed(judge, cassette, trials):
+                find = partial(observer_named, skills=asking.registry.skills)
+                return [
+                    client.compute(calls(t), find)
+                    if t.id in unrecorded
+                    else client.replay(t.id, calls(t))
+                    for t in trials
+                ]
             if takes_one_call(suite, judge):
                 return [client.replay(t.id, one_call(messages(t), t.replicate)) for t in trials]
             refused = refused_unasked(judge, cassette, trials)
@@ -678,6 +699,13 @@ async def ask_all(
                 if known := before.failure(trial.id, said):
                     refusals.learn(trial, known.reply)
             return await together(one(client, *each) for each in asked)
+
+
+def _computed(judge: JudgeSpec, cassette: Cassette, trials: Sequence[Trial]) -> frozenset[str]:
+    """Ids of the trials of the embedded judge that are computed, for they are not recorded."""
+    if not is_computed(judge):
+        return frozenset()
+    return frozenset(trial.id for trial in trials) - cassette.trials
 
 
 def _refuse_gaps(

@@ -8,6 +8,7 @@ that makes none is recorded at the call itself.
 from __future__ import annotations
 
 import asyncio
+import json
 import time
 from collections.abc import AsyncIterator, Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, nullcontext, suppress
@@ -29,7 +30,7 @@ from pytest_judgesense.judges.placeholders import placeholder_credentials
 from pytest_judgesense.judges.providers.base import HttpRequest, Reply
 from pytest_judgesense.judges.providers.builtin import provider_of
 from pytest_judgesense.judges.resolving import base_url_of, function_of, key_of
-from pytest_judgesense.judges.simulated.observer import Skill
+from pytest_judgesense.judges.simulated.observer import Observer, Skill
 from pytest_judgesense.judges.simulated.profiles import observer_named
 from pytest_judgesense.judges.spec import JudgeFunction, JudgeSpec
 from pytest_judgesense.judges.statuses import (
@@ -73,6 +74,8 @@ class Call:
 _Said: TypeAlias = tuple[Sequence[Mapping[str, str]], Mapping[str, Any]]
 # Providers whose judges run on this machine.
 FREE: Final = ("embedded", "local")
+# Where the embedded judge is asked in the format of its requests.
+_COMPLETIONS: Final = "/v1/chat/completions"
 # A module may load a model while it is imported.
 _LONGEST_IMPORT_S: Final = 600.0
 
@@ -174,6 +177,16 @@ def _text_of(body: str | bytes) -> str:
     return as_bytes(body).decode("utf-8", "replace")
 
 
+def is_computed(spec: JudgeSpec) -> bool:
+    """Whether the judge is a function in this package: the embedded one, and who repairs for it.
+
+    Its replies follow from the requests, on any machine, without a call.
+    """
+    repairer = spec.repair.spec if spec.repair else None
+    here = spec.provider == "embedded" and spec.base_url is None
+    return here and (repairer is None or is_computed(replace(repairer, repair=None)))
+
+
 class Client:
     """Asks one judge on one cassette. Made by `open_client`."""
 
@@ -233,6 +246,17 @@ class Client:
         scope = CallScope(trial_id, self._cassette, replaying=True)
         for call in _in_turn(calls, given):
             given.append(self._recorded(scope, *self._asked(call)))
+        return _joined(given, call)
+
+    def compute(self, calls: Course, find: Callable[[str], Observer]) -> Answer:
+        """The embedded judge's answer to the calls of a trial, for which see `is_computed`."""
+        from pytest_judgesense.judges.simulated.server import answer
+
+        given: list[Answer] = []
+        for call in _in_turn(calls, given):
+            endpoint, request = self._asked(call)
+            status, body = answer(_COMPLETIONS, json.loads(request.body), find)
+            given.append(Answer(provider_of(endpoint.spec).read(status, json.dumps(body))))
         return _joined(given, call)
 
     def _asked(self, call: Call) -> tuple[Endpoint, HttpRequest]:

@@ -97,7 +97,8 @@ class JudgeSpec:
             suites whose replies are JSON ask for it, and only at the provider's own endpoint.
         reply_schema: the JSON schema of the reply that is asked for; set by the suite.
         repair: who brings malformed replies into form; ``None`` leaves them as they are.
-        threads: that compute the replies of a ``local`` model; ``None`` for one a processor.
+        threads: that compute the replies of a ``local`` model; ``None`` for one
+            fewer than the processors, and at least one.
         context: tokens that a prompt and its reply may have together, of a ``local`` model;
             ``None`` for 4096.
         logprobs: whether the log-probabilities of the reply's tokens are asked for.

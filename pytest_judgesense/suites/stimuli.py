@@ -166,7 +166,7 @@ class Stimuli:
         return (
             "fix the line"
             if self.user_names
-            else "fix the named keys (docs/suites.md lists them all)"
+            else "fix the named keys; all are listed by: judgesense explain suite-files"
         )
 
 
@@ -189,7 +189,8 @@ def _misfit(problem: Any) -> Misfit:
     if problem["type"] == "missing":
         return Misfit(field, MISSING, f"a value{f' at {inner}' if inner else ''}")
     if problem["type"] == "extra_forbidden":
-        return Misfit(field, "a key that is not known", "the keys that docs/suites.md lists")
+        listed = "the keys that judgesense explain suite-files lists"
+        return Misfit(field, "a key that is not known", listed)
     return Misfit(field, _shown(problem["input"]), said + (f" (at {inner})" if inner else ""))
 
 
@@ -312,6 +313,6 @@ def not_of_the_form(where: str, error: ValidationError) -> SuiteError:
     return SuiteError(
         f"{where} is not of the form judgesense/suite/1",
         found="; ".join(problems),
-        expected="the keys and values that docs/suites.md lists",
+        expected="the keys and values that judgesense explain suite-files lists",
         remedy="fix the named keys",
     )

@@ -21,7 +21,7 @@ PAGES = (
     "docs/reference/files.md",
     "docs/early-stopping.md",
     "docs/extending.md",
-    "docs/rubric.md",
+    "docs/howto/rubric.md",
 )
 
 

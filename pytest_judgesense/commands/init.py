@@ -45,8 +45,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     function.add_argument("--callable", dest="function", metavar="MODULE:FUNCTION", help=said)
     function.add_argument("--items", help="its items: .csv, .tsv, .json or .jsonl", **FILE)
     said = "what it returns: the better of two, a label, or a grade (default: inferred from its "
-    kinds = ["pairwise", "labels", "score"]
-    function.add_argument("--kind", choices=kinds, help=f"{said}parameters and the labels)")
+    kinds = "{pairwise,labels,score}"  # what else is asked for gets an error that helps
+    function.add_argument("--kind", metavar=kinds, help=f"{said}parameters and the labels)")
     said = "the column of a parameter; also label=, id=, cluster= and category=; may be repeated"
     pair: dict[str, Any] = {**MANY, "type": assignment}
     function.add_argument("--map", metavar="PARAMETER=COLUMN", help=said, **pair)

@@ -82,7 +82,7 @@ def plan_lines(judge: JudgeSpec, suite: Suite, cassettes: Path) -> Iterator[str]
     prompt, completion = _tokens(most, judge, asked)
     up_to = "as many as" if most is not open_calls else "about"
     yield f"  tokens: {up_to} {prompt} of prompts, at most {completion} of replies"
-    if not most or judge.provider in FREE:
+    if not most or (judge.prices is None and judge.provider in FREE):
         yield "  cost: none"
     elif (prices := judge.prices) is None:
         yield f"  cost: unknown; set prices in {table_of(judge.name)}"

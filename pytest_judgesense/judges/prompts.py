@@ -151,9 +151,10 @@ def unsent_error(judge: JudgeSpec, suites: Sequence[Suite], unsent: Sequence[str
 
     A prompt that is declared and not sent would be taken for the one that was measured.
     """
-    asked = "; ".join(f"{suite.name} {_sends(suite)}" for suite in suites)
-    pairs = next((suite for suite in suites if suite.form.wordings), None)
-    named = f"prompts.paraphrases = {{ {pairs.base} = [...] }}, or " if pairs else ""
+    sent = ((suite, ", ".join(sent_prompts(suite, judge))) for suite in suites)
+    asked = "; ".join(f"{suite.name} {_sends(suite, keys)}" for suite, keys in sent)
+    takes = next((suite for suite in suites if suite.form.wordings), None)
+    named = f"prompts.paraphrases = {{ {takes.base} = [...] }}, or " if takes else ""
     return UsageError(
         f"judge {judge.name!r} has prompts that no suite sends",
         found=f"{', '.join(unsent)}; {asked}",
@@ -171,8 +172,10 @@ def unsent_notices(judge: JudgeSpec, suite: Suite) -> Iterator[str]:
         yield f"{', '.join(own)} of judge {judge.name} not sent: {suite.name} {_sends(suite)}"
 
 
-def _sends(suite: Suite) -> str:
-    """What a suite sends where a judge's prompts are not for it."""
+def _sends(suite: Suite, keys: str = "") -> str:
+    """What a suite sends: the judge's prompts ``keys``, or its own."""
+    if keys:
+        return f"sends {keys}"
     if suite.temperatures:
         return "compares prompts of its own at several temperatures"
     wordings = f"under {(n := len(suite.templates))} wording{'s' * (n != 1)} of its own"

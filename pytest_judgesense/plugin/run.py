@@ -204,9 +204,11 @@ class Run:
         A session runs some of the suites of a project: those beside them and in the folder of the
         project's count as well, and, ``with_builtin``, the built-in ones.
         """
-        measured: dict[str, tuple[JudgeSpec, dict[Path, Suite]]] = {}
+        # Projects of one repository may have judges of one name.
+        measured: dict[tuple[str, Path | None], tuple[JudgeSpec, dict[Path, Suite]]] = {}
         for judge, suite, _ in self._family:
-            measured.setdefault(judge.slug, (judge, {}))[1][suite.path] = suite
+            key = judge.slug, judge.folder
+            measured.setdefault(key, (judge, {}))[1][suite.path] = suite
         for judge, suites in measured.values():
             if not (unsent := unsent_prompts(judge, suites.values())):
                 continue

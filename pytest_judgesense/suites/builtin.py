@@ -66,7 +66,7 @@ PAGES: Final[Mapping[str, str]] = MappingProxyType(
         "files": "reference/files.md",
         "early-stopping": "early-stopping.md",
         "extending": "extending.md",
-        "rubric-suites": "rubric.md",
+        "rubric-suites": "howto/rubric.md",
     }
 )
 

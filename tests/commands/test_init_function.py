@@ -669,3 +669,53 @@ def test_what_needs_an_object_is_one_usage_error(
     assert remedy in done.stdout
     assert "self=" not in done.stdout
     assert not (objects / "suites").exists()
+
+
+@pytest.mark.parametrize(
+    ("given", "right"),
+    [
+        ("0,...,10", "0,1,2,3,4,5,6,7,8,9,10"),
+        ("0,1,...,4", "0,1,2,3,4"),
+        ("1-5", "1,2,3,4,5"),
+        ("1..5", "1,2,3,4,5"),
+        ("1 to 5", "1,2,3,4,5"),
+        ("1,…,3", "1,2,3"),
+        ("-1,...,1", "-1,0,1"),
+    ],
+)
+def test_a_range_in_short_is_spelt_out_in_the_error(tmp_path: Path, given: str, right: str) -> None:
+    (tmp_path / "own.py").write_text("def judge(text): return 1\n")
+    (tmp_path / "x.jsonl").write_text('{"text": "a"}\n')
+    command = ("init", "--callable", "own:judge", "--items", "x.jsonl", f"--labels={given}")
+    done = processes.run("judgesense", *command, cwd=tmp_path, merged=True)
+    assert done.returncode == 2, done.stdout
+    assert f"--labels {given} is a range in short" in done.stdout
+    spelt = f"--labels={right}" if right.startswith("-") else f"--labels {right}"
+    assert f"write {spelt} --kind score" in done.stdout
+    # And what is proposed makes that scale.
+    again = (*command[:-1], *spelt.split(), "--kind", "score")
+    assert processes.run("judgesense", *again, cwd=tmp_path, merged=True).returncode == 0
+    text = (tmp_path / "suites" / "x" / "x.suite.toml").read_text(encoding="utf-8")
+    assert tomllib.loads(text)["space"] == {"labels": right.split(","), "ordinal": True}
+
+
+@pytest.mark.parametrize(
+    ("more", "found"),
+    [
+        (("--kind", "rubric"), "--kind rubric"),
+        (("--kind", "criteria"), "--kind criteria"),
+        ((), "columns human.accuracy, human.tone"),
+    ],
+)
+def test_grades_by_several_criteria_are_one_error_that_says_what_to_do(
+    tmp_path: Path, more: tuple[str, ...], found: str
+) -> None:
+    (tmp_path / "own.py").write_text("def judge(reply): return {'accuracy': 1, 'tone': 2}\n")
+    write_csv(tmp_path / "x.csv", [{"reply": "a", "human.accuracy": "5", "human.tone": "4"}])
+    command = ("init", "--callable", "own:judge", "--items", "x.csv", *more)
+    done = processes.run("judgesense", *command, cwd=tmp_path, merged=True)
+    assert done.returncode == 2, done.stdout
+    assert f"found:    {found}" in done.stdout
+    assert "judgesense explain rubric-suites" in done.stdout
+    assert "--kind score" in done.stdout
+    assert not (tmp_path / "suites").exists()

@@ -100,6 +100,15 @@ def test_one_production_prompt_for_texts_with_labels_is_sent(project: Project) -
     assert sorted(project.server.prompts) == [f"PROD {n}" for n in range(1, 7)]
 
 
+def test_one_wording_for_a_suite_that_compares_three_is_an_error(project: Project) -> None:
+    project.declare('prompts.paraphrases = ["{{number}}?"]')
+    result = project.run("parity.suite.toml", "--judge-mode", "record")
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["*has one wording, and suite parity compares wordings"])
+    no_traceback(result)
+    assert project.server.asked == []
+
+
 @pytest.mark.parametrize(
     ("prompts", "found"),
     [

@@ -38,7 +38,7 @@ from pytest_judgesense.judges.client import (
     Answer,
     Client,
     Course,
-    is_computed,
+    is_profile,
     one_call,
     open_client,
 )
@@ -198,6 +198,7 @@ class Asking:
             no limit.
         max_unparsed_set_by: how errors say where that number is set, with ``{}`` for it.
         on_recorded: called with the path of a cassette and each line recorded in it.
+        computes: whether the embedded judge is run, in a replay, for what is not recorded of it.
     """
 
     trust: Trust
@@ -211,6 +212,7 @@ class Asking:
     max_unparsed: int = 0
     max_unparsed_set_by: str = BY_OPTION
     on_recorded: OnRecorded = lambda _path, _line: None
+    computes: Callable[[JudgeSpec], bool] = is_profile
 
 
 # Of a caller that is code.
@@ -467,7 +469,7 @@ def _ask(
     for batch in batches(answers) if batches else [trials]:
         parts = _only(by_cassette, batch)
         if mode == "replay":
-            of_parts = [_computed(asked_as, *part) for part in parts]
+            of_parts = [_computed(asked_as, *part, asking) for part in parts]
             computed += sum(map(len, of_parts))
             if not any(of_parts):
                 _verify_recorded(parts, asked_as, asking.how_to_record)
@@ -681,7 +683,7 @@ async def ask_all(
         suite=suite,
     ) as client:
         if cassette.mode == "replay" and judge.provider != "callable":
-            if unrecorded := _computed(judge, cassette, trials):
+            if unrecorded := _computed(judge, cassette, trials, asking):
                 find = partial(observer_named, skills=asking.registry.skills)
                 return [
                     client.compute(calls(t), find)
@@ -701,9 +703,11 @@ async def ask_all(
             return await together(one(client, *each) for each in asked)
 
 
-def _computed(judge: JudgeSpec, cassette: Cassette, trials: Sequence[Trial]) -> frozenset[str]:
+def _computed(
+    judge: JudgeSpec, cassette: Cassette, trials: Sequence[Trial], asking: Asking
+) -> frozenset[str]:
     """Ids of the trials of the embedded judge that are computed, for they are not recorded."""
-    if not is_computed(judge):
+    if not asking.computes(judge):
         return frozenset()
     return frozenset(trial.id for trial in trials) - cassette.trials
 

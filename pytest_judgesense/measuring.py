@@ -24,6 +24,7 @@ from pytest_judgesense.datasheet import CheckLine, Datasheet
 from pytest_judgesense.errors import UsageError, unknown_name
 from pytest_judgesense.estimate import Estimate
 from pytest_judgesense.instruments.builtin import BUILT_IN
+from pytest_judgesense.judges.client import is_embedded
 from pytest_judgesense.judges.loop import AskingLoop
 from pytest_judgesense.judges.prompts import suite_for_judge
 from pytest_judgesense.judges.resolving import declared_judges, resolve_judges
@@ -201,6 +202,7 @@ def measure(
                 registry=registry,
                 max_unparsed=max_unparsed,
                 max_unparsed_set_by="max_unparsed={}",
+                computes=is_embedded,
             )
             return measured(judge, suite, paths, loop, mode=mode, seed=seed, asking=asking)
 

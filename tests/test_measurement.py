@@ -354,6 +354,13 @@ def test_what_the_embedded_judge_computes_is_what_it_would_record(
     assert notice in computed.notices
 
 
+def test_an_embedded_judge_of_a_table_is_recorded_like_any_other(tmp_path: Path) -> None:
+    suite = few("vacuum", 1)
+    declared = judge_from_table("mine", {"provider": "embedded", "model": "clean"}, tmp_path)
+    with pytest.raises(MissingRecording):
+        measured(declared, suite, recordings(suite, tmp_path))
+
+
 def test_of_a_recording_with_gaps_the_gaps_are_computed(tmp_path: Path) -> None:
     cassettes = shipped_copy(tmp_path)
     asked = [one for one in read_exchanges(cassettes["vacuum"]) if "/baseline/" in one.trial]

@@ -412,7 +412,8 @@ def power_lines(
     if judge:
         files, registry = cassettes_of(judge, suite, cassettes), asked.registry
         with closing(AskingLoop()) as loop, suppress(MissingRecording, StaleRecording):
-            asking = replace(UNRESTRICTED, registry=registry)
+            # A plan takes no longer where a suite is large.
+            asking = replace(UNRESTRICTED, registry=registry, computes=lambda _: False)
             found = measure(judge, suite, files, loop, seed=asked.seed, asking=asking).sound()
             cell, stopped = found.cell, found.stop.said(suite.name) if found.stop else ""
     whose = f"judge {cell.judge}, {len(cell.judgments)} judgments" if cell else "the plan alone"

@@ -177,14 +177,22 @@ def _text_of(body: str | bytes) -> str:
     return as_bytes(body).decode("utf-8", "replace")
 
 
-def is_computed(spec: JudgeSpec) -> bool:
+def is_embedded(spec: JudgeSpec) -> bool:
     """Whether the judge is a function in this package: the embedded one, and who repairs for it.
 
     Its replies follow from the requests, on any machine, without a call.
     """
     repairer = spec.repair.spec if spec.repair else None
     here = spec.provider == "embedded" and spec.base_url is None
-    return here and (repairer is None or is_computed(replace(repairer, repair=None)))
+    return here and (repairer is None or is_embedded(replace(repairer, repair=None)))
+
+
+def is_profile(spec: JudgeSpec) -> bool:
+    """Whether the judge was named ``embedded:PROFILE``.
+
+    One that a table declares is a rehearsal for a provider: what it has not recorded is missing.
+    """
+    return is_embedded(spec) and spec.called == f"embedded:{spec.model}"
 
 
 class Client:
@@ -249,7 +257,7 @@ class Client:
         return _joined(given, call)
 
     def compute(self, calls: Course, find: Callable[[str], Observer]) -> Answer:
-        """The embedded judge's answer to the calls of a trial, for which see `is_computed`."""
+        """The embedded judge's answer to the calls of a trial, for which see `is_embedded`."""
         from pytest_judgesense.judges.simulated.server import answer
 
         given: list[Answer] = []

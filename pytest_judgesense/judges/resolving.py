@@ -243,8 +243,12 @@ def function_of(spec: JudgeSpec) -> JudgeFunction:
 
 def _is_unbound(holder: object, name: str) -> bool:
     """Whether an attribute is a method of a class, which takes an object of the class first."""
-    held = inspect.getattr_static(holder, name, None) if inspect.isclass(holder) else None
-    return inspect.isroutine(held) and not isinstance(held, staticmethod | classmethod)
+    if not inspect.isclass(holder):
+        return False
+    held = inspect.getattr_static(holder, name, None)
+    if isinstance(held, staticmethod) or not inspect.isroutine(held):
+        return False
+    return getattr(getattr(holder, name), "__self__", None) is None
 
 
 def _needs_an_object(spec: JudgeSpec, target: object) -> UsageError:

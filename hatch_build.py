@@ -14,6 +14,15 @@ from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 FOLDERS = ("suites", "cassettes", "templates", "docs/measures")
+# What `judgesense explain` shows besides the pages of measures: `PAGES` of suites/builtin.py.
+PAGES = (
+    "docs/reference/suite-files.md",
+    "docs/reference/judge-tables.md",
+    "docs/reference/files.md",
+    "docs/early-stopping.md",
+    "docs/extending.md",
+    "docs/howto/rubric.md",
+)
 
 
 class DataArchive(BuildHookInterface):
@@ -26,7 +35,8 @@ class DataArchive(BuildHookInterface):
         self._folder = tempfile.TemporaryDirectory()
         archive = Path(self._folder.name) / "data.zip"
         with ZipFile(archive, "w", ZIP_DEFLATED) as packed:
-            for path in sorted(p for name in FOLDERS for p in (root / name).rglob("*")):
+            packed_files = [p for name in FOLDERS for p in (root / name).rglob("*")]
+            for path in sorted([*packed_files, *(root / page for page in PAGES)]):
                 if path.is_file() and not path.name.startswith("."):
                     # Without the file's own date: the same data are the same archive.
                     info = ZipInfo(path.relative_to(root).as_posix())

@@ -1,8 +1,9 @@
 """Regression tests for LLM judges: measure a judge, gate it, print its datasheet.
 
 The plugin needs no import. The exports are for Python code: `Judge` declares a judge in
-``conftest.py``; `measure` measures judges without a pytest session; `compare_judges` compares
-judges by their outcomes on the same trials and gives the ranks that each may have.
+``conftest.py``; `measure` measures judges without a pytest session; `read_datasheet` reads what
+was measured from a file; `compare_judges` compares judges by their outcomes on the same trials and
+gives the ranks that each may have.
 """
 
 from __future__ import annotations
@@ -11,19 +12,21 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
+    from pytest_judgesense.commands.report import read_datasheet
     from pytest_judgesense.judges.table import Judge
     from pytest_judgesense.measuring import measure
     from pytest_judgesense.stats.ranks import compare_judges
 
 __version__ = "0.1.0"
 
-__all__ = ["Judge", "__version__", "compare_judges", "measure"]
+__all__ = ["Judge", "__version__", "compare_judges", "measure", "read_datasheet"]
 
 # pytest imports this package in every run, so heavy modules are imported only when used.
 _MODULES: Final = {
     "Judge": "pytest_judgesense.judges.table",
     "compare_judges": "pytest_judgesense.stats.ranks",
     "measure": "pytest_judgesense.measuring",
+    "read_datasheet": "pytest_judgesense.commands.report",
 }
 
 
@@ -31,3 +34,7 @@ def __getattr__(name: str) -> Any:
     if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(_MODULES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -307,5 +307,12 @@ def merge_parts(
         fuller = max(known, part, key=lambda one: one.calls.made)
         merged[key] = fuller.with_checks((*known.checks, *part.checks))
     judges = grouped((merged[key] for key in sorted(merged)), lambda part: part.judge)
-    sheets = (JudgeSheet(slug, of[0].identity, tuple(of)) for slug, of in judges.items())
+    sheets = (JudgeSheet(slug, _identity(of), tuple(of)) for slug, of in judges.items())
     return Datasheet(seed, mode, versions, tuple(sheets))
+
+
+def _identity(parts: Sequence[SuiteSheet]) -> Mapping[str, Any]:
+    """The identity in the parts of a judge: that of one with its own prompts, if any sent them."""
+    return next(
+        (one.identity for one in parts if one.identity.get("own_prompts")), parts[0].identity
+    )

@@ -24,6 +24,13 @@ def columns() -> int:
     return _columns.get()
 
 
+def pace(done: int, seconds: float) -> str:
+    """How fast calls are made: how many a second, or, below one, how many seconds each takes."""
+    if not done or seconds <= 0:
+        return "no reply yet"
+    return f"{done / seconds:.1f}/s" if done >= seconds else f"{seconds / done:.1f} s a call"
+
+
 class Toned(str):
     """A line that may be coloured on a terminal.
 

@@ -43,13 +43,21 @@ from pytest_judgesense.judges.calls import (
     renderer,
     takes_one_call,
 )
-from pytest_judgesense.judges.client import Answer, Client, Course, one_call, open_client
+from pytest_judgesense.judges.client import (
+    Answer,
+    Client,
+    Course,
+    is_profile,
+    one_call,
+    open_client,
+)
 from pytest_judgesense.judges.loop import AskingLoop, together
-from pytest_judgesense.judges.prompts import judge_for_suite, suite_for_judge
+from pytest_judgesense.judges.prompts import judge_for_suite, suite_for_judge, unsent_notices
 from pytest_judgesense.judges.providers.base import Reply
 from pytest_judgesense.judges.readable import BY_OPTION, FirstReplies
 from pytest_judgesense.judges.resolving import credentials_of
 from pytest_judgesense.judges.session import AskedOn, Refusals, SessionCalls, refused_unasked
+from pytest_judgesense.judges.simulated.profiles import observer_named
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.judges.throttle import CONCURRENCY, NO_DEADLINE, Throttle
 from pytest_judgesense.judges.traffic import Traffic, traffic_of
@@ -175,7 +183,7 @@ class Measurement:
         return SuiteSheet(
             judge=self.judge.slug,
             suite=self.suite.name,
-            identity=identity_of(self.judge) | dict(self.settings),
+            identity=identity_of(self.judge, self.suite) | dict(self.settings),
             prompts={self.suite.name: {"system": self.suite.system, "templates": templates}},
             suite_digest=self.suite.digest,
             served=self.served,
@@ -219,6 +227,7 @@ class Asking:
         max_unparsed_set_by: how errors say where that number is set, with ``{}`` for it.
         on_recorded: called with the path of a cassette and each line recorded in it.
         proves: whether what was asked and recorded is replayed, see `proving`.
+        computes: whether the embedded judge is run, in a replay, for what is not recorded of it.
     """
 
     trust: Trust
@@ -233,6 +242,7 @@ class Asking:
     max_unparsed_set_by: str = BY_OPTION
     on_recorded: OnRecorded = lambda _path, _line: None
     proves: bool = False
+    computes: Callable[[JudgeSpec], bool] = is_profile
 
 
 # Of a caller that is code.
@@ -343,6 +353,7 @@ def measure(
             *noted,
             *chain(*changed),
             *failures(judgments),
+            *unsent_notices(judge, suite),
             *_in_free_text(judge, suite),
             *_set_by_suite(judge, suite),
             *_by_return(judge, mode),
@@ -519,10 +530,14 @@ def _ask(
     )
     answers: dict[str, Answer] = {}
     left_out: list[tuple[Trial, LimitReached]] = []
+    computed = 0
     for batch in batches(answers) if batches else [trials]:
         parts = _only(by_cassette, batch)
         if mode == "replay":
-            _verify_recorded(parts, asked_as, asking.how_to_record)
+            of_parts = [_computed(asked_as, *part, asking) for part in parts]
+            computed += sum(map(len, of_parts))
+            if not any(of_parts):
+                _verify_recorded(parts, asked_as, asking.how_to_record)
         for (cassette, part), asked_on in zip(parts, before, strict=True):
             of_part = asked_as, suite, part, cassette, throttle, asked_on
             given = loop.run(ask_all(*of_part, asking=asking, tell=tell, first=first))
@@ -542,7 +557,8 @@ def _ask(
     noted = (
         at.noted(cassette.notices) for (cassette, _), at in zip(by_cassette, before, strict=True)
     )
-    return by_cassette, tuple(dict.fromkeys(chain(*noted))), answers
+    here = f"{computed} of {len(trials)} trials are not recorded: the embedded judge was run here"
+    return by_cassette, tuple(dict.fromkeys(chain(*noted, [here] * bool(computed)))), answers
 
 
 def stop_file(cassettes: Mapping[str, Path], suite: Suite) -> Path:
@@ -740,6 +756,14 @@ async def ask_all(
         suite=suite,
     ) as client:
         if cassette.mode == "replay" and judge.provider != "callable":
+            if unrecorded := _computed(judge, cassette, trials, asking):
+                find = partial(observer_named, skills=asking.registry.skills)
+                return [
+                    client.compute(calls(t), find)
+                    if t.id in unrecorded
+                    else client.replay(t.id, calls(t))
+                    for t in trials
+                ]
             if takes_one_call(suite, judge):
                 return [client.replay(t.id, one_call(messages(t), t.replicate)) for t in trials]
             refused = refused_unasked(judge, cassette, trials)
@@ -750,6 +774,15 @@ async def ask_all(
                 if known := before.failure(trial.id, said):
                     refusals.learn(trial, known.reply)
             return await together(one(client, *each) for each in asked)
+
+
+def _computed(
+    judge: JudgeSpec, cassette: Cassette, trials: Sequence[Trial], asking: Asking
+) -> frozenset[str]:
+    """Ids of the trials of the embedded judge that are computed, for they are not recorded."""
+    if not asking.computes(judge):
+        return frozenset()
+    return frozenset(trial.id for trial in trials) - cassette.trials
 
 
 def _refuse_gaps(

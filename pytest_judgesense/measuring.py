@@ -21,9 +21,10 @@ from pytest_judgesense.checks.declaration import declare_check
 from pytest_judgesense.checks.explanation import line_of, lint_notices
 from pytest_judgesense.checks.outcome import Policy, Rule
 from pytest_judgesense.datasheet import CheckLine, Datasheet
-from pytest_judgesense.errors import MissingRecording, UsageError, unknown_name
+from pytest_judgesense.errors import UsageError, unknown_name
 from pytest_judgesense.estimate import Estimate
 from pytest_judgesense.instruments.builtin import BUILT_IN
+from pytest_judgesense.judges.client import is_embedded
 from pytest_judgesense.judges.loop import AskingLoop
 from pytest_judgesense.judges.prompts import suite_for_judge
 from pytest_judgesense.judges.resolving import declared_judges, resolve_judges
@@ -95,8 +96,19 @@ class MeasuredDatasheet(Datasheet):
         return pd.DataFrame(list(estimate_rows(self)))
 
     def write(self, path: str | Path) -> None:
-        """Write the datasheet in the format given by the suffix, like ``--judge-datasheet``."""
+        """Write the datasheet in the format given by the suffix, like ``--judge-datasheet``.
+
+        Raises:
+            UsageError: the suffix is none, or asks for the judgments, which it does not hold.
+        """
         path = Path(path)
+        if path.suffix == ".jsonl" and not self.cells:
+            raise UsageError(
+                f"{path} cannot be written: this datasheet holds no judgments",
+                found="estimates alone, as a file .json has them",
+                expected="a datasheet of measure, or one read from a judgment log",
+                remedy="read the log: read_datasheet('judgments.jsonl')",
+            )
         logs = [list(log_lines(cell.judgments, cell.design)) for cell in self.cells]
         view = view_of(self, self.registry)
         text = datasheet_text(path.suffix, view, logs, evidence=Evidence(self.cells))
@@ -193,6 +205,7 @@ def measure(
                 max_unparsed_set_by="max_unparsed={}",
                 session=session,
                 proves=mode == "record",
+                computes=is_embedded,
             )
             return measured(judge, suite, paths, loop, mode=mode, seed=seed, asking=asking)
 
@@ -201,14 +214,7 @@ def measure(
         for judge in specs:
             for suite in found:
                 notices = lint_notices(suite_for_judge(suite, judge), registry)
-                try:
-                    one = asked(judge, suite, mode, loop)
-                except MissingRecording:
-                    if judge.provider != "embedded" or mode != "replay":
-                        raise
-                    # Its replies follow from its profile, on any machine.
-                    one = asked(judge, suite, "live", loop)
-                    notices += ("not recorded: the embedded judge was run in this process",)
+                one = asked(judge, suite, mode, loop)
                 one = replace(one.sound(), notices=(*notices, *one.notices))
                 checks = _checked(one, policy, registry)
                 parts.append(one.sheet.with_checks(checks))

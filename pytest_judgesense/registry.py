@@ -355,7 +355,7 @@ def extended(known: Registry, given: Callable[[str], Iterable[Given]]) -> Regist
     known = replace(known, measures=measures, checks=checks, kinds=kinds, providers=providers)
     for source, one in _objects(_SECTIONS, given(_SECTIONS), ReportSection, Comparison, Report):
         what = f"plugin {source}: its {_SECTIONS} returned a malformed {type(one).__name__}"
-        with ExtensionError.blaming(source, what, "its parts as docs/extending.md lists them"):
+        with ExtensionError.blaming(source, what, "its parts, by judgesense explain extending"):
             known = _reporting(known, one, source)
     return known
 
@@ -536,7 +536,7 @@ def _blamed(
 
     def called(*given: Any) -> Any:
         what = f"a part of the report of plugin {source} cannot be made"
-        with ExtensionError.blaming(source, what, "what docs/extending.md says of a Report"):
+        with ExtensionError.blaming(source, what, "a Report, by judgesense explain extending"):
             return made(function(*given))
 
     return called

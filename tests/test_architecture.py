@@ -426,8 +426,8 @@ def test_rooms_that_state_to_build_on_each_other_are_a_circle() -> None:
     assert wrong_in(house)["circle"] == {"instruments.one", "instruments.two"}
 
 
-def test_the_root_gives_users_judges_measuring_and_comparing_and_nothing_else() -> None:
-    assert OWN[""] == {"judges.table", "measuring", "stats.ranks"}
+def test_the_root_gives_users_judges_measuring_reading_and_comparing_and_nothing_else() -> None:
+    assert OWN[""] == {"commands.report", "judges.table", "measuring", "stats.ranks"}
     assert FOREIGN[""] == set()
 
 

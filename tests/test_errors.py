@@ -1,9 +1,14 @@
 from __future__ import annotations
 
+import ast
 import inspect
+import re
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
+import pytest_judgesense
 from pytest_judgesense import errors
 from pytest_judgesense.errors import (
     BodyTooLarge,
@@ -25,6 +30,8 @@ from pytest_judgesense.errors import (
     UsageError,
     unknown_name,
 )
+from pytest_judgesense.instruments.builtin import BUILT_IN
+from pytest_judgesense.suites.builtin import PAGES
 
 
 def test_a_message_says_what_was_found_what_was_expected_and_what_to_do() -> None:
@@ -92,3 +99,43 @@ def test_a_name_that_resembles_none_gets_no_suggestion() -> None:
 
 def test_an_unknown_name_where_nothing_is_known_says_so() -> None:
     assert unknown_name("preset", "x", []).expected == "no preset is known here"
+
+
+# --- where a remedy points -----------------------------------------------------------------------
+
+
+def _messages() -> Iterator[tuple[str, str]]:
+    """Every text of the package but its docstrings, with its place."""
+    root = Path(pytest_judgesense.__file__).parent
+    for path in sorted(root.rglob("*.py")):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        documented = {
+            id(node.value)
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+        }
+        for node in ast.walk(tree):
+            text = node.value if isinstance(node, ast.Constant) else None
+            if isinstance(text, str) and id(node) not in documented:
+                yield f"{path.relative_to(root)}:{node.lineno}", text
+
+
+def test_no_message_points_at_a_page_that_an_installation_lacks() -> None:
+    # The paths of data files, which suites/builtin.py reads from the archive of the wheel.
+    read = re.compile(r"docs/(measures/)?")
+    named = {
+        place: text
+        for place, text in _messages()
+        if "docs/" in text and not (place.startswith("suites/builtin.py") and read.fullmatch(text))
+    }
+    assert named == {}
+
+
+def test_every_command_that_explains_in_a_message_does_so() -> None:
+    asked = {
+        name
+        for _, text in _messages()
+        for name in re.findall(r"judgesense explain ([a-z][a-z_-]+)", text)
+    }
+    assert {"suite-files", "extending"} <= asked
+    assert asked <= {*PAGES, *BUILT_IN.measures, *BUILT_IN.checks}

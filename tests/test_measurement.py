@@ -285,7 +285,9 @@ def test_an_endpoint_that_refuses_leaves_failed_judgments_and_no_rate(tmp_path: 
     assert dark.missing.share == 1.0
 
 
-# Recordings that do not serve.
+# Recordings that do not serve. Of a judge that is asked at an endpoint: with the requests of the
+# embedded one, so that its shipped recordings are those of this judge as well.
+AT_AN_ENDPOINT = replace(CLEAN, provider="openai", base_url="http://127.0.0.1:9/v1", called=None)
 
 
 def shipped_copy(tmp_path: Path, name: str = "vacuum") -> dict[str, Path]:
@@ -299,7 +301,7 @@ def shipped_copy(tmp_path: Path, name: str = "vacuum") -> dict[str, Path]:
 def test_no_cassette_at_all_is_an_error_that_says_how_to_record(tmp_path: Path) -> None:
     suite = suite_named("vacuum")
     with pytest.raises(MissingRecording) as caught:
-        measured(CLEAN, suite, recordings(suite, tmp_path))
+        measured(AT_AN_ENDPOINT, suite, recordings(suite, tmp_path))
     message = str(caught.value)
     assert "120 of 120 trials are not recorded, the first is vacuum/vac-01/" in message
     assert f"no cassette at {tmp_path / 'vacuum.jsonl'}" in message
@@ -315,11 +317,63 @@ def test_missing_trials_are_counted_and_the_first_is_named(tmp_path: Path) -> No
     gone = [exchange.trial for exchange in asked[10:13]]
     rewrite(cassettes["vacuum"], asked[:10] + asked[13:])
     with pytest.raises(MissingRecording) as caught:
-        measured(CLEAN, suite_named("vacuum"), cassettes)
+        measured(AT_AN_ENDPOINT, suite_named("vacuum"), cassettes)
     message = str(caught.value)
     assert "3 of 120 trials are not recorded" in message
     assert any(f"the first is {trial}" in message for trial in gone)
     assert f"117 trials in {cassettes['vacuum']}" in message
+
+
+def test_the_judge_at_an_endpoint_replays_what_the_embedded_one_recorded(tmp_path: Path) -> None:
+    found = measured(AT_AN_ENDPOINT, suite_named("vacuum"), shipped_copy(tmp_path))
+    assert found.judgments == replayed("clean", "vacuum").judgments
+
+
+# What the embedded judge has not recorded it computes: a function of the request, in this process.
+
+
+@pytest.mark.parametrize(
+    ("profile", "name"),
+    [("positional", "vacuum"), ("noisy", "debate"), ("mixed", "rubric"), ("clean", "coherence")],
+)
+def test_what_the_embedded_judge_computes_is_what_it_would_record(
+    tmp_path: Path, profile: str, name: str
+) -> None:
+    judge = judge_from_name(f"embedded:{profile}")
+    suite = few(name, 3)
+    computed = measured(judge, suite, recordings(suite, tmp_path))
+    assert list(tmp_path.iterdir()) == []
+    recorded = measured(judge, suite, recordings(suite, tmp_path), "record")
+    told = {j.trial.id: (j.outcome, j.reply, j.usage) for j in recorded.judgments}
+    assert {j.trial.id: (j.outcome, j.reply, j.usage) for j in computed.judgments} == told
+    assert computed.estimates == recorded.estimates
+    assert computed.calls.made == 0
+    assert computed.recorded is None
+    number = len(told)
+    notice = f"{number} of {number} trials are not recorded: the embedded judge was run here"
+    assert notice in computed.notices
+
+
+def test_an_embedded_judge_of_a_table_is_recorded_like_any_other(tmp_path: Path) -> None:
+    suite = few("vacuum", 1)
+    declared = judge_from_table("mine", {"provider": "embedded", "model": "clean"}, tmp_path)
+    with pytest.raises(MissingRecording):
+        measured(declared, suite, recordings(suite, tmp_path))
+
+
+def test_of_a_recording_with_gaps_the_gaps_are_computed(tmp_path: Path) -> None:
+    cassettes = shipped_copy(tmp_path)
+    asked = [one for one in read_exchanges(cassettes["vacuum"]) if "/baseline/" in one.trial]
+    rewrite(cassettes["vacuum"], asked[:10] + asked[13:])
+    found = measured(CLEAN, suite_named("vacuum"), cassettes)
+    assert found.judgments == replayed("clean", "vacuum").judgments
+    notice = "3 of 120 trials are not recorded: the embedded judge was run here"
+    assert [one for one in found.notices if "not recorded" in one] == [notice]
+
+
+def test_a_recording_of_another_request_is_stale_for_the_embedded_judge_too(tmp_path: Path) -> None:
+    with pytest.raises(StaleRecording):
+        measured(CLEAN, reworded(suite_named("vacuum")), shipped_copy(tmp_path))
 
 
 def reworded(suite: Suite) -> Suite:
@@ -381,7 +435,7 @@ def test_without_the_ladder_criterion_misses_the_baseline_arm_alone(tmp_path: Pa
     cassettes = shipped_copy(tmp_path, "criterion")
     cassettes["ladder"].unlink()
     with pytest.raises(MissingRecording) as caught:
-        measured(CLEAN, suite_named("criterion"), cassettes)
+        measured(AT_AN_ENDPOINT, suite_named("criterion"), cassettes)
     message = str(caught.value)
     assert "480 of 960 trials are not recorded, the first is ladder/" in message
     assert f"no cassette at {cassettes['ladder']}" in message

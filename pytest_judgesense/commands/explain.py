@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import re
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from pytest_judgesense.checks.declaration import LISTING
@@ -13,7 +13,7 @@ from pytest_judgesense.commands.options import registry_of
 from pytest_judgesense.errors import UsageError, unknown_name
 from pytest_judgesense.layout import WIDTH
 from pytest_judgesense.registry import Registry
-from pytest_judgesense.suites.builtin import measure_page
+from pytest_judgesense.suites.builtin import PAGES, measure_page, page
 
 # Pages that are named where words are asked for that are no name.
 _MOST_SPEAKING: Final = 3
@@ -21,8 +21,8 @@ _MOST_SPEAKING: Final = 3
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the name."""
-    said = "a measure (jss) or a check (jss_floor), as reports and node ids name it; "
-    said += "all are listed without one"
+    said = "a measure (jss) or a check (jss_floor), as reports and node ids name it, or a page "
+    said += f"({', '.join(PAGES)}); all measures are listed without one"
     parser.add_argument("name", metavar="NAME", nargs="?", help=said)
 
 
@@ -33,6 +33,13 @@ def run(options: argparse.Namespace) -> Iterator[str]:
         for one in registry.measures.values():
             gated = f" ({one.check})" if one.check else ""
             yield from _wrapped(f"{one.name}{gated}: {one.meaning}")
+        yield from _wrapped(f"pages: {', '.join(PAGES)}")
+        return
+    if options.name in PAGES:
+        # The first line of some says where they come from.
+        head, *parts = re.split(r"^##+ (.+)\n", page(options.name), flags=re.MULTILINE)
+        yield from _plain_lines(head.partition("# ")[2])
+        yield from _sections(parts)
         return
     name = options.name.partition("[")[0]
     check = registry.checks.get(name)
@@ -48,13 +55,17 @@ def run(options: argparse.Namespace) -> Iterator[str]:
     direction = better.get(measure.direction, "neither direction is better")
     gated = f"; checked by {measure.check}" if measure.check else ""
     yield from _wrapped(f"of {measure.unit}s, {direction}{gated}")
-    if (page := measure_page(measure.name)) is None:
+    if (text := measure_page(measure.name)) is None:
         source = measure.source or "this package"
         yield from _wrapped(f"it has no page here; it is provided by {source}")
         return
-    parts = re.split(r"^## (.+)\n", page, flags=re.MULTILINE)[1:]
+    yield from _sections(re.split(r"^## (.+)\n", text, flags=re.MULTILINE)[1:])
+
+
+def _sections(parts: Sequence[str]) -> Iterator[str]:
+    """Titles and the texts below them, in turn, as lines."""
     for title, text in zip(parts[::2], parts[1::2], strict=True):
-        yield from ("", title)
+        yield from ("", title.replace("`", ""))
         yield from _plain_lines(text.strip())
 
 
@@ -64,7 +75,7 @@ def _unknown(name: str, registry: Registry) -> UsageError:
     error = unknown_name("measure or check", name, known, LISTING)
     words = _words_of(name)
     pages = {one: _words_of(measure_page(one) or "") for one in registry.measures}
-    speaking = [one for one, page in pages.items() if len(words) > 4 and words in page]
+    speaking = [one for one, text in pages.items() if len(words) > 4 and words in text]
     if not speaking:
         return error
 
@@ -83,11 +94,15 @@ def _words_of(text: str) -> str:
 def _plain_lines(text: str) -> Iterator[str]:
     """Markdown as plain lines: links by their words, fences by their content."""
     plain = re.sub(r"\[([^\[\]]+)\]\([^()]+\)", r"\1", text)
-    for paragraph in plain.split("\n\n"):
-        if paragraph.startswith(("```", "|")):
-            yield from (f"  {line}" for line in paragraph.splitlines() if line[:3] != "```")
-        else:
-            yield from _wrapped(" ".join(paragraph.replace("`", "").split()), "  ")
+    for part in re.split(r"(^```.*?^```$)", plain, flags=re.MULTILINE | re.DOTALL):
+        if part.startswith("```"):
+            yield from (f"  {line}" for line in part.splitlines()[1:-1])
+            continue
+        for paragraph in filter(None, part.strip().split("\n\n")):
+            if paragraph.startswith("|"):
+                yield from (f"  {line}" for line in paragraph.splitlines())
+            elif not paragraph.startswith("<!--"):
+                yield from _wrapped(" ".join(paragraph.replace("`", "").split()), "  ")
 
 
 def _wrapped(text: str, first: str = "") -> list[str]:

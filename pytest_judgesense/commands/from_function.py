@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias, get_args
 
 from pytest_judgesense.checks.outcome import can_clear, lint_suite
 from pytest_judgesense.errors import SuiteError, UsageError
@@ -35,6 +35,9 @@ from pytest_judgesense.suites.stimuli import Stimuli, place_of, rows_of, text_of
 from pytest_judgesense.trial import as_whole
 
 Kind: TypeAlias = Literal["pairwise", "labels", "score"]
+
+# Of columns with the grades of people, one for each criterion.
+_HUMAN: Final = "human."
 
 # Further roles of a column, and usual names of the label column.
 _BESIDE: Final = ("label", "id", "cluster", "category")
@@ -55,6 +58,9 @@ _SIDES: Final = (
 )
 _TIES: Final = ("tie", "tied", "draw", "equal", "same", "both", "neither", "none")
 _WORDS: Final = re.compile(r"[a-z]+|[0-9]+")
+_RANGE: Final = re.compile(
+    r"(-?\d{1,18})(?:\s*,\s*-?\d+)*\s*(?:,\s*)?(?:-|–|:|\.\.+|…|to)\s*(?:,\s*)?(-?\d{1,18})"
+)
 _PLACEHOLDER: Final = re.compile(r"[a-z][a-z0-9_]*", re.IGNORECASE)
 # The labels of a pair: which content is better.
 _SLOTS: Final = ("1", "2", "tie")
@@ -147,6 +153,7 @@ def understood(
         UsageError: a parameter has no column, labels are not known, or items are wrong; it shows
             both sides and the command that helps.
     """
+    _refuse_criteria(items, options)
     given = dict(options.map)
     taken = _columns_taken(function, items, given, options)
     _refuse_gaps(items, taken)
@@ -157,7 +164,7 @@ def understood(
     if label:
         beside["label"] = label
     labels = split_labels(options.labels)
-    _refuse_labels(labels)
+    _refuse_labels(labels, options)
     values = _values_found(items, label, dict(options.value), options)
     said = items.values(label)
     sides, meant = _sides(taken), [values.get(one, as_whole(one)) for one in said]
@@ -176,6 +183,15 @@ def understood(
 def split_labels(text: str | None) -> list[str]:
     """The labels that an option names, separated by commas."""
     return [one.strip() for one in (text or "").split(",") if one.strip()]
+
+
+def _range_in(text: str) -> list[str]:
+    """The whole numbers that ``0,...,10``, ``1-5``, ``1..5`` or ``1 to 5`` means; else none."""
+    found = _RANGE.fullmatch(text.strip())
+    if found is None:
+        return []
+    least, most = int(found[1]), int(found[2])
+    return [str(grade) for grade in range(least, most + 1)] if most - least < _WIDEST + 1 else ["?"]
 
 
 def _command(options: argparse.Namespace) -> str:
@@ -290,8 +306,35 @@ def _sides(names: Iterable[str]) -> tuple[str, str] | None:
     return None
 
 
-def _refuse_labels(labels: Sequence[str]) -> None:
-    """Refuse ``labels`` that are too few or too many, or not different."""
+def _refuse_criteria(items: Items, options: argparse.Namespace) -> None:
+    """Refuse grades of several criteria, of which this makes no suite."""
+    people = [column for column in items.columns if str(column).startswith(_HUMAN)]
+    if options.kind in get_args(Kind) or (options.kind is None and len(people) < 2):
+        return
+    raise UsageError(
+        f"init writes no suite of the kind {options.kind}"
+        if options.kind
+        else "init writes no suite of grades by several criteria",
+        found=f"--kind {options.kind}" if options.kind else f"columns {', '.join(people)}",
+        expected=f"one verdict a call, --kind {', '.join(get_args(Kind))}",
+        remedy=f"for one criterion, --kind score; for several, write the suite by hand, with "
+        f"criteria in [space] and {items.file.name} as its file: judgesense explain rubric-suites "
+        "shows a whole one",
+    )
+
+
+def _refuse_labels(labels: Sequence[str], options: argparse.Namespace) -> None:
+    """Refuse ``labels`` that are too few or too many, not different, or a range in short."""
+    if scale := _range_in(options.labels or ""):
+        kind = "" if options.kind else " --kind score"
+        equals = "=" if scale[0].startswith("-") else " "  # or it would be an option
+        whole = f"--labels{equals}{','.join(scale)}" if len(scale) <= _MOST_LABELS else ""
+        raise UsageError(
+            f"--labels {options.labels} is a range in short, and names no answers",
+            found=options.labels,
+            expected=f"every answer, 2 to {_MOST_LABELS} of them",
+            remedy=f"write {whole}{kind}" if whole else "cut the scale into fewer steps",
+        )
     if labels and not 2 <= len({*labels}) == len(labels) <= _MOST_LABELS:
         raise UsageError(
             "--labels does not name the possible answers",

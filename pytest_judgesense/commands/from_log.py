@@ -208,7 +208,7 @@ def _unread(space: DecisionSpace, judgments: Sequence[Judgment]) -> Iterator[str
         yield (
             f"{len(unread)} replies of the log state no verdict that can be read, such as "
             f"{str(unread[0].reply)[:80]}: name another form in the template; if they hold several "
-            "grades, docs/rubric.md says which suite reads them"
+            "grades, judgesense explain rubric-suites says which suite reads them"
         )
 
 

@@ -6,6 +6,7 @@ No judge is called and no file is overwritten: existing files are left alone and
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import shlex
 from collections.abc import Iterator, Mapping
@@ -13,7 +14,14 @@ from itertools import chain, count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from pytest_judgesense.commands.options import FILE, MANY, assignment, number, seed
+from pytest_judgesense.commands.options import (
+    FILE,
+    MANY,
+    assignment,
+    number,
+    seed,
+    testpaths,
+)
 from pytest_judgesense.errors import UsageError
 from pytest_judgesense.files import read_bytes, read_text
 from pytest_judgesense.importers import slug
@@ -37,8 +45,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     function.add_argument("--callable", dest="function", metavar="MODULE:FUNCTION", help=said)
     function.add_argument("--items", help="its items: .csv, .tsv, .json or .jsonl", **FILE)
     said = "what it returns: the better of two, a label, or a grade (default: inferred from its "
-    kinds = ["pairwise", "labels", "score"]
-    function.add_argument("--kind", choices=kinds, help=f"{said}parameters and the labels)")
+    kinds = "{pairwise,labels,score}"  # what else is asked for gets an error that helps
+    function.add_argument("--kind", metavar=kinds, help=f"{said}parameters and the labels)")
     said = "the column of a parameter; also label=, id=, cluster= and category=; may be repeated"
     pair: dict[str, Any] = {**MANY, "type": assignment}
     function.add_argument("--map", metavar="PARAMETER=COLUMN", help=said, **pair)
@@ -265,6 +273,7 @@ def _closing(folder: Path, said: str, asked: str, *before: str) -> Iterator[str]
         yield f"  cd {shlex.quote(str(folder))}"
     yield from (f"  {command}" for command in before)
     yield from (f"  pytest {asked} --judge-mode record", f"  pytest {asked}")
+    yield from _not_collected(folder)
 
 
 def _written(path: Path, text: str, left: str = " is there") -> str:
@@ -322,9 +331,33 @@ def _declare(project: Path, name: str | None = None, content: str = "") -> str:
 
 
 def _write_workflow(folder: Path, install: str = "") -> str:
-    above = next((one for one in folder.resolve().parents if (one / ".git").exists()), None)
-    path = folder / _WORKFLOW
-    if above is not None and not (folder / ".git").exists() and not path.exists():
-        return f"left out:   {_WORKFLOW.as_posix()}: the repository begins at {above}"
+    """The workflow, where GitHub looks for it: at the top of the repository."""
     plain = "pip install pytest-judgesense"
-    return _written(path, template_text("init/workflow.yml").replace(plain, plain + install))
+    text = template_text("init/workflow.yml").replace(plain, plain + install)
+    here = folder.resolve()
+    above = next((one for one in here.parents if (one / ".git").exists()), None)
+    if above is None or (here / ".git").exists():
+        return _written(folder / _WORKFLOW, text)
+    within = here.relative_to(above).as_posix()
+    path = above / _WORKFLOW.with_name(f"judges-{slug(within.replace('/', '-'))}.yml")
+    job = "    runs-on: ubuntu-latest\n"
+    run = f"    defaults:\n      run:\n        working-directory: {json.dumps(within)}\n"
+    text = text.replace(job, job + run)
+    for name in ("datasheet.*", "report.xml"):  # of a step that does not run there
+        text = text.replace(f"            {name}\n", f"            {within}/{name}\n")
+    return _written(Path(os.path.relpath(path)), text)
+
+
+def _not_collected(folder: Path) -> Iterator[str]:
+    """Lines that say what to change so that plain ``pytest`` runs what stands in ``suites``."""
+    suites = folder.resolve() / "suites"
+    file, paths = testpaths(folder.resolve())
+    root = file.parent
+    collected = [Path(os.path.normpath(root / path)) for path in paths]
+    collected += [found for path in paths if "*" in path for found in root.glob(path)]
+    if not paths or any(suites.is_relative_to(one) for one in collected):
+        return
+    wanted = [*paths, os.path.relpath(suites, root).replace(os.sep, "/")]
+    shown = json.dumps(wanted) if file.suffix == ".toml" else " ".join(wanted)
+    yield f"plain `pytest` does not run it: {file.name} names other testpaths. Change them to:"
+    yield f"  testpaths = {shown}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path
@@ -172,6 +172,22 @@ def judges(options: argparse.Namespace, names: list[str]) -> list[JudgeSpec]:
 
 def pythonpath(start: Path) -> list[str]:
     """The folders that pytest's ``pythonpath`` names in the nearest of its ini files upward."""
+    path, found = pytest_options(start)
+    return [str((path.parent / part).resolve()) for part in _parts(found.get("pythonpath", ()))]
+
+
+def testpaths(start: Path) -> tuple[Path, list[str]]:
+    """The nearest of pytest's ini files upward, and what it has for ``testpaths``."""
+    path, found = pytest_options(start)
+    return path, _parts(found.get("testpaths", ()))
+
+
+def _parts(given: Any) -> list[str]:
+    return given.split() if isinstance(given, str) else list(map(str, given))
+
+
+def pytest_options(start: Path) -> tuple[Path, Mapping[str, Any]]:
+    """The nearest of pytest's ini files upward that has options, and these; else none of any."""
     import iniconfig
 
     for folder in (start, *start.parents):
@@ -185,16 +201,15 @@ def pythonpath(start: Path) -> list[str]:
                     found: Any = toml_value(text)
                     for key in section.split("."):
                         found = found.get(key, {})
+                    found = dict(found)
                 else:
                     ini = iniconfig.IniConfig(path, text[:_MOST_INI])
                     found = dict(ini[section].items()) if section in ini else {}
-            except (OSError, ValueError, iniconfig.ParseError, AttributeError):
+            except (OSError, ValueError, TypeError, iniconfig.ParseError, AttributeError):
                 continue  # reported by the code that needs the file
             if found:
-                given = found.get("pythonpath", ())
-                parts = given.split() if isinstance(given, str) else given
-                return [str((folder / part).resolve()) for part in parts]
-    return []
+                return path, found
+    return start / "pyproject.toml", {}
 
 
 def suite(options: argparse.Namespace, *, labelled: bool = True) -> Suite:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import argparse
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from pytest_judgesense.cassettes.storage import read_exchanges
+from pytest_judgesense.cassettes.cassette import Cassette
 from pytest_judgesense.checks.outcome import lint_suite
 from pytest_judgesense.commands import power
 from pytest_judgesense.commands.options import (
@@ -19,10 +18,12 @@ from pytest_judgesense.commands.options import (
     show,
 )
 from pytest_judgesense.judges.calls import first_calls
-from pytest_judgesense.judges.client import Call
-from pytest_judgesense.judges.prompts import judge_for_suite, suite_for_judge
+from pytest_judgesense.judges.client import FREE, Call, unasked_endpoint
+from pytest_judgesense.judges.prompts import judge_for_suite, suite_for_judge, unsent_notices
+from pytest_judgesense.judges.resolving import credentials_of
 from pytest_judgesense.judges.spec import JudgeSpec, table_of
-from pytest_judgesense.suites.planning import plan_trials
+from pytest_judgesense.judges.throttle import Throttle
+from pytest_judgesense.suites.planning import plan_trials, recording_of
 from pytest_judgesense.suites.suite import Suite
 
 _CHARACTERS_A_TOKEN: Final = 4
@@ -51,32 +52,72 @@ def run(options: argparse.Namespace) -> int:
 
 
 def plan_lines(judge: JudgeSpec, suite: Suite, cassettes: Path) -> Iterator[str]:
-    """Calls, tokens and cost of trials without a recording."""
+    """Calls, tokens and cost of what a recording would ask now.
+
+    The requests are compared with the recorded ones, as a recording compares them. Those of a
+    function are not known before it runs, and no code is run: its trials may all be asked again.
+    """
     asked = suite_for_judge(suite, judge)
     trials = plan_trials(asked)
-    recorded = Counter(
-        exchange.trial
-        for path in power.cassettes_of(judge, suite, cassettes).values()
-        for exchange in read_exchanges(path)
-        if exchange.answers
-    )
     calls_of = first_calls(asked, judge)
     planned = {trial.id: calls_of(trial) for trial in trials}
-    open_calls = [call for id_, calls in planned.items() for call in calls[recorded[id_] :]]
+    every = [call for calls in planned.values() for call in calls]
+    open_calls, changed = _open_calls(judge, asked, planned, cassettes)
     yield f"{suite.name}, judge {judge.name}"
     templates = f"{(n := len(asked.templates))} template{'s' * (n != 1)}"
     yield f"  trials: {len(trials)}, of {len(asked.items)} items, {templates}"
-    known = sum(map(len, planned.values())) - len(open_calls)
+    yield from (f"  {notice}" for notice in unsent_notices(judge, asked))
+    recorded = f"{len(every) - len(open_calls)} are recorded"
+    if changed:
+        recorded += f"; {changed} are recorded with another request, and are asked again"
     more = ", one more for each malformed reply" if judge.repair else ""
-    yield f"  calls to be made: {len(open_calls)} ({known} are recorded){more}"
-    prompt, completion = _tokens(open_calls, judge, asked)
-    yield f"  tokens: about {prompt} of prompts, at most {completion} of replies"
-    if (prices := judge.prices) is None:
-        unknown = f"  cost: unknown; set prices in {table_of(judge.name)}"
-        yield unknown if open_calls else "  cost: none"
-        return
-    low, most = prompt * prices.prompt / 1e6, completion * prices.completion / 1e6
-    yield f"  cost: {low:.4f} to {low + most:.4f} USD"
+    yield f"  calls to be made: {len(open_calls)} ({recorded}){more}"
+    most = open_calls
+    if judge.provider == "callable" and len(open_calls) < len(every):
+        most = every
+        yield (
+            f"  as many as {len(every)} calls, if the requests of {judge.model} changed: "
+            "what it asks is known when it runs, and a plan runs no code"
+        )
+    prompt, completion = _tokens(most, judge, asked)
+    up_to = "as many as" if most is not open_calls else "about"
+    yield f"  tokens: {up_to} {prompt} of prompts, at most {completion} of replies"
+    if not most or (judge.prices is None and judge.provider in FREE):
+        yield "  cost: none"
+    elif (prices := judge.prices) is None:
+        yield f"  cost: unknown; set prices in {table_of(judge.name)}"
+    else:
+        least = _tokens(open_calls, judge, asked)[0] * prices.prompt / 1e6
+        dearest = (prompt * prices.prompt + completion * prices.completion) / 1e6
+        yield f"  cost: {least:.4f} to {dearest:.4f} USD"
+
+
+def _open_calls(
+    judge: JudgeSpec, asked: Suite, planned: Mapping[str, Sequence[Call]], cassettes: Path
+) -> tuple[list[Call], int]:
+    """The calls without a recorded answer, and how many of them have one to another request."""
+    opened = {
+        name: Cassette(path, "replay", secrets=credentials_of(judge))
+        for name, path in power.cassettes_of(judge, asked, cassettes).items()
+    }
+    spec = judge_for_suite(judge, asked)
+    endpoint = unasked_endpoint(spec, Throttle(spec, 1))
+    found: list[Call] = []
+    changed = 0
+    for id_, calls in planned.items():
+        cassette = opened[recording_of(id_)]
+        if judge.provider == "callable":
+            found += [] if cassette.complete(id_) else calls
+            continue
+        requests = map(endpoint.request_of, calls)
+        new = [
+            call
+            for call, request in zip(calls, requests, strict=True)
+            if cassette.answer_to(id_, request.method, request.url, request.body) is None
+        ]
+        found += new
+        changed += len(new) if cassette.complete(id_) else 0
+    return found, changed
 
 
 def _tokens(calls: Sequence[Call], judge: JudgeSpec, asked: Suite) -> tuple[int, int]:

@@ -28,7 +28,13 @@ from pytest_judgesense.commands.options import (
     seed,
 )
 from pytest_judgesense.commands.options import suite as suite_of
-from pytest_judgesense.errors import CodeNotRun, MissingRecording, UsageError, unknown_name
+from pytest_judgesense.errors import (
+    CodeNotRun,
+    MissingRecording,
+    StaleRecording,
+    UsageError,
+    unknown_name,
+)
 from pytest_judgesense.estimate import Clustered, Estimate, find_estimate, number_text
 from pytest_judgesense.grouping import grouped
 from pytest_judgesense.instruments.builtin import BUILT_IN
@@ -401,15 +407,17 @@ def power_lines(
 ) -> Iterator[str]:
     """The error rates as a table, the reasons for its gaps, and the cheapest design.
 
-    Without a judge, or where its verdicts are not to be had of its recording, by the plan alone.
+    Without a judge, or where its verdicts are not to be had of its recording, as it would be asked
+    now, by the plan alone.
     """
     cell: Cell | None = None
     stopped = lacking = ""
     if judge:
         files = cassettes_of(judge, suite, cassettes)
-        asking = Asking(trust=NO_CODE, registry=asked.registry)
-        lacking = f"not all trials of judge {judge.name} are recorded"
-        with closing(AskingLoop()) as loop, suppress(MissingRecording):
+        # A plan takes no longer where a suite is large.
+        asking = Asking(trust=NO_CODE, registry=asked.registry, computes=lambda _: False)
+        lacking = f"not all trials of judge {judge.name} are recorded as they would be asked now"
+        with closing(AskingLoop()) as loop, suppress(MissingRecording, StaleRecording):
             try:
                 found = measure(judge, suite, files, loop, seed=asked.seed, asking=asking).sound()
             except CodeNotRun as error:

@@ -34,6 +34,7 @@ from pytest_judgesense.errors import JudgeError, UsageError
 from pytest_judgesense.judges.prompts import suite_for_judge
 from pytest_judgesense.judges.throttle import CONCURRENCY
 from pytest_judgesense.judges.trust import Trust
+from pytest_judgesense.layout import pace
 from pytest_judgesense.recording import (
     Desk,
     Done,
@@ -119,7 +120,7 @@ def _watch(name: str) -> Callable[[int, int, int], None]:
         if now - last >= _A_LINE_S:
             last = now
             line = f"judge {name}: {answered:,} of {trials:,} trials, {calls:,} calls, "
-            complain(f"{line}{calls / (now - started):.1f}/s, {trials - answered:,} left")
+            complain(f"{line}{pace(calls, now - started)}, {trials - answered:,} left")
 
     return watch
 

@@ -6,6 +6,7 @@ import argparse
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import fields
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
@@ -32,6 +33,7 @@ from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.limits import json_value
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.estimation import estimate_all
+from pytest_judgesense.measuring import MeasuredDatasheet
 from pytest_judgesense.output import Outputs, write_text
 from pytest_judgesense.registry import Registry
 from pytest_judgesense.report.assembly import datasheet_text, sheet_of
@@ -144,7 +146,7 @@ def _history_written(options: argparse.Namespace) -> int:
     """Write the last of the datasheets and baselines, and on a page all of them over time."""
     registry = registry_of(options)
     sheets, dated = in_order(
-        [Recorded(path.name, _sheet_of_file(path, options, registry)) for path in options.logs]
+        [Recorded(path.name, _sheet_of_file(path, options.seed, registry)) for path in options.logs]
     )
     wrong = [path for path in options.datasheet if path.suffix in (".jsonl", ".json")]
     wrong += [path for path in options.datasheet if len(sheets) > 1 and path.suffix != ".html"]
@@ -166,12 +168,52 @@ def _history_written(options: argparse.Namespace) -> int:
     return _written(Outputs(verbose=options.verbose), options, last, text, outcomes)
 
 
-def _sheet_of_file(path: Path, options: argparse.Namespace, registry: Registry) -> Datasheet:
+def read_datasheet(
+    *paths: str | Path, seed: int = 0, registry: Registry = BUILT_IN
+) -> MeasuredDatasheet:
+    """What was measured, from its files: as `measure` returns it.
+
+    >>> from pytest_judgesense import read_datasheet
+    >>> read_datasheet("judgments.jsonl").to_dataframe()
+
+    Args:
+        paths: judgment logs (``.jsonl``, as ``--judge-datasheet`` and ``judgesense import`` write
+            them), which are estimated together; or one datasheet or baseline (``.json``).
+        seed: seed of the random draws of the estimators, for what is estimated here.
+        registry: the instruments and plugins to use.
+
+    Returns:
+        The datasheet. That of a file ``.json`` has no judgments: its ``cells`` are empty.
+
+    Raises:
+        UsageError: the files are none of these.
+        LogError: a file cannot be read.
+    """
+    files = [Path(path) for path in paths]
+    suffixes = {path.suffix for path in files}
+    cells: list[Cell] = []
+    if suffixes == {".jsonl"}:
+        cells = cells_of_logs(files, seed, registry)
+        sheet = datasheet_of_cells(cells, seed, registry=registry)
+    elif suffixes == {".json"} and len(files) == 1:
+        sheet = _sheet_of_file(files[0], seed, registry)
+    else:
+        raise UsageError(
+            "this is no datasheet that can be read",
+            found=", ".join(map(str, files)) or "no file",
+            expected="judgment logs (.jsonl), or one datasheet or baseline (.json)",
+            remedy="read them apart; judgesense import makes logs of other files",
+        )
+    given = {field.name: getattr(sheet, field.name) for field in fields(sheet)}
+    return MeasuredDatasheet(**given, cells=tuple(cells), registry=registry)
+
+
+def _sheet_of_file(path: Path, seed: int, registry: Registry) -> Datasheet:
     """The datasheet of a file, or that of the judgments of a baseline.
 
     Raises a `UsageError` if there is no such file, a `LogError` if it cannot be read.
     """
-    measured = read_measured(path, options.seed, registry)
+    measured = read_measured(path, seed, registry)
     if measured and all(one.side.cell is None for one in measured):
         return datasheet_from(datasheet_object(path))
     parts = [
@@ -187,7 +229,7 @@ def _sheet_of_file(path: Path, options: argparse.Namespace, registry: Registry) 
         )
         for one in measured
     ]
-    return sheet_of(parts, seed=options.seed, mode="report", registry=registry)
+    return sheet_of(parts, seed=seed, mode="report", registry=registry)
 
 
 def _check_lines(options: argparse.Namespace) -> Iterator[str]:
@@ -206,7 +248,7 @@ def _check_lines(options: argparse.Namespace) -> Iterator[str]:
     registry = registry_of(options)
     baselines = [path for path in options.logs if is_baseline(path)]
     for path in baselines:  # it holds judgments, and no checks
-        yield from datasheet_lines(view_of(_sheet_of_file(path, options, registry), registry))
+        yield from datasheet_lines(view_of(_sheet_of_file(path, options.seed, registry), registry))
     datasheets = [path for path in options.logs if path not in baselines]
     if not datasheets and options.badge is None:
         return

@@ -17,7 +17,12 @@ from typing import Any, Final, TypeAlias, TypeVar
 from pytest_judgesense.cassettes.redaction import scrub_url
 from pytest_judgesense.judges.client import Answer, Call, Course
 from pytest_judgesense.judges.functions import TEMPLATE, TEMPLATE_ID
-from pytest_judgesense.judges.prompts import judge_for_suite, render_messages, render_repair
+from pytest_judgesense.judges.prompts import (
+    judge_for_suite,
+    render_messages,
+    render_repair,
+    sent_prompts,
+)
 from pytest_judgesense.judges.providers.base import Reply
 from pytest_judgesense.judges.spec import JudgeSpec, prompts_digest
 from pytest_judgesense.judges.statuses import refusal
@@ -48,8 +53,8 @@ _FORM: Final = (
 )
 
 
-def identity_of(judge: JudgeSpec) -> dict[str, Any]:
-    """The identity of the judge, for datasheets."""
+def identity_of(judge: JudgeSpec, suite: Suite) -> dict[str, Any]:
+    """The identity of the judge, for datasheets; with its own prompts if ``suite`` sends any."""
     return {
         "name": judge.name,
         "provider": judge.provider,
@@ -64,7 +69,7 @@ def identity_of(judge: JudgeSpec) -> dict[str, Any]:
                 "paraphrases": dict(judge.prompts.paraphrases),
             }
         )
-        if judge.system is not None or judge.prompts != type(judge.prompts)()
+        if judge.system is not None or sent_prompts(suite, judge)
         else None,
     }
 

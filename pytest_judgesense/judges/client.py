@@ -8,6 +8,7 @@ that makes none is recorded at the call itself.
 from __future__ import annotations
 
 import asyncio
+import json
 import time
 from collections.abc import AsyncIterator, Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, nullcontext, suppress
@@ -29,7 +30,7 @@ from pytest_judgesense.judges.placeholders import placeholder_credentials
 from pytest_judgesense.judges.providers.base import HttpRequest, Reply
 from pytest_judgesense.judges.providers.builtin import provider_of
 from pytest_judgesense.judges.resolving import base_url_of, function_of, key_of
-from pytest_judgesense.judges.simulated.observer import Skill
+from pytest_judgesense.judges.simulated.observer import Observer, Skill
 from pytest_judgesense.judges.simulated.profiles import observer_named
 from pytest_judgesense.judges.spec import JudgeFunction, JudgeSpec
 from pytest_judgesense.judges.statuses import (
@@ -37,6 +38,7 @@ from pytest_judgesense.judges.statuses import (
     kind_of_status,
     overloaded,
     reason_of,
+    setting_to_change,
     status_of,
     wait_asked_for,
 )
@@ -71,6 +73,10 @@ class Call:
 
 # The arguments of a function as recorded: messages; or none, and settings with its arguments.
 _Said: TypeAlias = tuple[Sequence[Mapping[str, str]], Mapping[str, Any]]
+# Providers whose judges run on this machine.
+FREE: Final = ("embedded", "local")
+# Where the embedded judge is asked in the format of its requests.
+_COMPLETIONS: Final = "/v1/chat/completions"
 # A module may load a model while it is imported.
 _LONGEST_IMPORT_S: Final = 600.0
 # Replies of judges have some thousands.
@@ -135,7 +141,7 @@ class Endpoint:
 
     def usd(self, usage: Usage) -> float | None:
         """The cost of tokens; ``None`` if not known."""
-        if self.spec.provider in ("embedded", "local"):
+        if self.spec.provider in FREE:
             return 0.0
         prices, prompt, completion = self.spec.prices, usage.prompt_tokens, usage.completion_tokens
         if prices is None or prompt is None or completion is None:
@@ -172,6 +178,24 @@ def fault_of(spec: JudgeSpec) -> Callable[[int, str | bytes], str | None]:
 def _text_of(body: str | bytes) -> str:
     # JSON is UTF-8 whatever a header says, so recorded and live answers are decoded alike.
     return as_bytes(body).decode("utf-8", "replace")
+
+
+def is_embedded(spec: JudgeSpec) -> bool:
+    """Whether the judge is a function in this package: the embedded one, and who repairs for it.
+
+    Its replies follow from the requests, on any machine, without a call.
+    """
+    repairer = spec.repair.spec if spec.repair else None
+    here = spec.provider == "embedded" and spec.base_url is None
+    return here and (repairer is None or is_embedded(replace(repairer, repair=None)))
+
+
+def is_profile(spec: JudgeSpec) -> bool:
+    """Whether the judge was named ``embedded:PROFILE``.
+
+    One that a table declares is a rehearsal for a provider: what it has not recorded is missing.
+    """
+    return is_embedded(spec) and spec.called == f"embedded:{spec.model}"
 
 
 class Client:
@@ -272,6 +296,17 @@ class Client:
             given.append(self._recorded(scope, *self._asked(call)))
         return _joined(given, call)
 
+    def compute(self, calls: Course, find: Callable[[str], Observer]) -> Answer:
+        """The embedded judge's answer to the calls of a trial, for which see `is_embedded`."""
+        from pytest_judgesense.judges.simulated.server import answer
+
+        given: list[Answer] = []
+        for call in _in_turn(calls, given):
+            endpoint, request = self._asked(call)
+            status, body = answer(_COMPLETIONS, json.loads(request.body), find)
+            given.append(Answer(provider_of(endpoint.spec).read(status, json.dumps(body))))
+        return _joined(given, call)
+
     def _asked(self, call: Call) -> tuple[Endpoint, HttpRequest]:
         """Who is asked, and the request."""
         endpoint = self._repairing if call.repairs else self._endpoint
@@ -296,14 +331,14 @@ class Client:
         scope.fault_of = fault_of(endpoint.spec)
         most = Usage(len(request.body), endpoint.spec.max_tokens)  # no token is shorter than a byte
         made = await endpoint.throttle.call(
-            lambda: self._attempt(endpoint, request),
+            lambda: self._attempt(endpoint, request, swept=call.temperature is not None),
             tokens=len(request.body) // 4 + endpoint.spec.max_tokens,
             most_usd=endpoint.usd(most),
             cost=lambda attempt: endpoint.cost(attempt.reply),
         )
         return Answer(made.reply, made.latency_s, retried=made.retried)
 
-    async def _attempt(self, endpoint: Endpoint, request: HttpRequest) -> Attempt:
+    async def _attempt(self, endpoint: Endpoint, request: HttpRequest, *, swept: bool) -> Attempt:
         from pytest_judgesense.judges.transport import NoResponse, TooLate, Unsendable
 
         assert endpoint.connections is not None, "a client that records has connections"
@@ -335,6 +370,10 @@ class Client:
         kind = kind_of_status(response.status, text)
         if isinstance(reply, Failed) and kind == "answer":
             kind = "retry"  # an HTML page, half a body, no choices: the response holds no reply
+        if kind == "fail" and isinstance(reply, Failed) and not swept:
+            # A setting of the judge that its model does not take: so it is with every trial. Where
+            # a suite varies the temperature, that is a result.
+            kind = "end" if setting_to_change(reply.reason) else kind
         return Attempt(
             reply,
             kind,

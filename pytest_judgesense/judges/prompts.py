@@ -5,12 +5,12 @@ The judge sees the rendered template and nothing else: no label, no level, no id
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
 from pytest_judgesense.errors import UsageError
-from pytest_judgesense.judges.spec import JudgeSpec
+from pytest_judgesense.judges.spec import JudgeSpec, table_of
 from pytest_judgesense.suites.item import Item
 from pytest_judgesense.suites.kind import ReplyForm
 from pytest_judgesense.suites.prompt_template import fill, placeholders
@@ -22,6 +22,7 @@ from pytest_judgesense.trial import Order
 # Tokens that a reply has at least where probabilities are read from it: a verdict in JSON takes
 # some 25, blanks and a fence around it included.
 _WITH_LOGPROBS: Final = 40
+_PARAPHRASES: Final = "prompts.paraphrases"
 
 
 def suite_for_judge(suite: Suite, judge: JudgeSpec) -> Suite:
@@ -31,7 +32,8 @@ def suite_for_judge(suite: Suite, judge: JudgeSpec) -> Suite:
     new prompt pair up; wordings that replace all templates are called ``t1``, ``t2``, ...
 
     Raises:
-        UsageError: a prompt asks for a field that the suite does not have.
+        UsageError: a prompt asks for a field that the suite does not have, or is the only wording
+            for a suite that compares several.
     """
     templates = _own_templates(suite, judge)
     _verify(suite, judge, templates)
@@ -93,26 +95,104 @@ def _reply_schema(judge: JudgeSpec, suite: Suite) -> Mapping[str, Any] | None:
 
 
 def _own_templates(suite: Suite, judge: JudgeSpec) -> tuple[Template, ...]:
+    keys = sent_prompts(suite, judge)
+    wordings = next((judge.prompts.paraphrases[_suite_in(k)] for k in keys if _suite_in(k)), None)
+    if wordings is None:
+        texts = {"prompts.pairwise": judge.prompts.pairwise, "prompts.strict": judge.prompts.strict}
+        return tuple(
+            replace(template, text=texts[key] or "")
+            if (key := _key_for(template)) in keys
+            else template
+            for template in suite.templates
+        )
+    if len(wordings) < 2 <= len(suite.templates):
+        raise UsageError(
+            f"prompts.paraphrases of judge {judge.name!r} has one wording, and suite {suite.name} "
+            "compares wordings",
+            found=f"1 wording in place of {len(suite.templates)}",
+            expected="two or more wordings of the same prompt",
+            remedy="add a wording; or, to measure this prompt alone, keep one of the [[templates]] "
+            f"of {suite.path} and only checks that compare no wordings",
+        )
+    return tuple(Template(f"t{i}", text) for i, text in enumerate(wordings, start=1))
+
+
+def own_prompts(judge: JudgeSpec) -> list[str]:
+    """The keys of the judge's own prompts, such as ``prompts.paraphrases.coherence``."""
     prompts = judge.prompts
+    keys = [f"prompts.{key}" for key in ("pairwise", "strict") if getattr(prompts, key) is not None]
+    return keys + [_PARAPHRASES + (suite != "*") * f".{suite}" for suite in prompts.paraphrases]
+
+
+def sent_prompts(suite: Suite, judge: JudgeSpec) -> list[str]:
+    """Which of `own_prompts` the judge is sent on ``suite``; the others are for other suites."""
     if suite.temperatures:
-        return suite.templates  # it compares its own prompts
+        return []  # it compares its own prompts
+    own = own_prompts(judge)
     # Where two texts are compared otherwise than by wordings, there is one prompt, or one an arm.
     if suite.form.wordings or not suite.space.pairwise:
-        for_all = prompts.paraphrases.get("*") if suite.form.wordings else None
-        wordings = prompts.paraphrases.get(suite.base, for_all)
-        if wordings is None:
-            return suite.templates
-        return tuple(Template(f"t{i}", text) for i, text in enumerate(wordings, start=1))
-    return tuple(
-        replace(template, text=text)
-        if (text := prompts.strict if _is_strict(template) else prompts.pairwise) is not None
-        else template
-        for template in suite.templates
+        keys = [f"{_PARAPHRASES}.{suite.base}"] + [_PARAPHRASES] * suite.form.wordings
+        if wordings := [key for key in keys if key in own][:1]:
+            return wordings
+        # One wording of pairs is the prompt, as production sends it; several are compared.
+        if not suite.space.pairwise or len(suite.templates) > 1:
+            return []
+    return [key for key in own if key in map(_key_for, suite.templates)]
+
+
+def unsent_prompts(judge: JudgeSpec, suites: Iterable[Suite]) -> list[str]:
+    """Those of `own_prompts` that the judge is sent on none of ``suites``."""
+    sent = {key for suite in suites for key in sent_prompts(suite, judge)}
+    return [key for key in own_prompts(judge) if key not in sent]
+
+
+def unsent_error(judge: JudgeSpec, suites: Sequence[Suite], unsent: Sequence[str]) -> UsageError:
+    """The error for ``unsent`` prompts, which none of ``suites`` sends.
+
+    A prompt that is declared and not sent would be taken for the one that was measured.
+    """
+    sent = ((suite, ", ".join(sent_prompts(suite, judge))) for suite in suites)
+    asked = "; ".join(f"{suite.name} {_sends(suite, keys)}" for suite, keys in sent)
+    takes = next((suite for suite in suites if suite.form.wordings), None)
+    named = f"prompts.paraphrases = {{ {takes.base} = [...] }}, or " if takes else ""
+    return UsageError(
+        f"judge {judge.name!r} has prompts that no suite sends",
+        found=f"{', '.join(unsent)}; {asked}",
+        expected="pairwise for a suite that shows pairs under one wording, strict for one with a "
+        "strict arm, paraphrases for a suite of wordings, by its name",
+        remedy=f"name the suite that the prompt is for: {named}take it out of "
+        f"{table_of(judge.name)}",
     )
 
 
-def _is_strict(template: Template) -> bool:
-    return template.condition.get("arm") == "strict"
+def unsent_notices(judge: JudgeSpec, suite: Suite) -> Iterator[str]:
+    """A line if the judge has prompts and is sent none of them on ``suite``."""
+    own = own_prompts(judge)
+    if own and not sent_prompts(suite, judge):
+        yield f"{', '.join(own)} of judge {judge.name} not sent: {suite.name} {_sends(suite)}"
+
+
+def _sends(suite: Suite, keys: str = "") -> str:
+    """What a suite sends: the judge's prompts ``keys``, or its own."""
+    if keys:
+        return f"sends {keys}"
+    if suite.temperatures:
+        return "compares prompts of its own at several temperatures"
+    wordings = f"under {(n := len(suite.templates))} wording{'s' * (n != 1)} of its own"
+    shown = "pairs" if suite.space.pairwise else "one text a call"
+    return f"shows {shown} {wordings}"
+
+
+def _suite_in(key: str) -> str:
+    """The suite that a key of `Prompts.paraphrases` is for; empty for another prompt."""
+    if key == _PARAPHRASES:
+        return "*"
+    return key.removeprefix(f"{_PARAPHRASES}.") if key.startswith(_PARAPHRASES) else ""
+
+
+def _key_for(template: Template) -> str:
+    """The key of the prompt that replaces a template which shows two texts."""
+    return "prompts.strict" if template.condition.get("arm") == "strict" else "prompts.pairwise"
 
 
 def _verify(suite: Suite, judge: JudgeSpec, templates: Sequence[Template]) -> None:
@@ -133,9 +213,17 @@ def _verify(suite: Suite, judge: JudgeSpec, templates: Sequence[Template]) -> No
             f"prompt {template.id} of judge {judge.name!r} {problem}",
             found=found,
             expected=f"of {_as_placeholders(given | required)}",
-            remedy="fix the prompt, or name the suite that it is for: "
-            f"prompts.paraphrases = {{ {suite.base} = [...] }}",
+            remedy=_remedy(suite),
         )
+
+
+def _remedy(suite: Suite) -> str:
+    if not suite.form.wordings:
+        return "fix the prompt"
+    return (
+        "fix the prompt, or name the suite that it is for: "
+        f"prompts.paraphrases = {{ {suite.base} = [...] }}"
+    )
 
 
 def _as_placeholders(names: Iterable[str]) -> str:

@@ -7,6 +7,7 @@ key; all credentials that may appear in calls are collected beforehand.
 from __future__ import annotations
 
 import importlib
+import inspect
 import os
 import sys
 from collections.abc import Iterable, Mapping, Sequence
@@ -193,13 +194,18 @@ def function_of(spec: JudgeSpec) -> JudgeFunction:
     """The function of a callable judge.
 
     Raises:
-        UsageError: it cannot be imported, is not a function, or is one of Python itself.
+        UsageError: it cannot be imported, is one of Python itself, or no function that can be called
+            as it is: a class or a method without its object are not.
     """
     if spec.function is not None:
+        if inspect.isclass(spec.function):
+            raise _needs_an_object(spec, spec.function)
         return spec.function
     module, _, name = spec.model.partition(":")
+    *within, last = name.split(".")
     try:
-        target: Any = reduce(getattr, name.split("."), _imported(module, spec.folder))
+        holder: Any = reduce(getattr, within, _imported(module, spec.folder))
+        target: Any = getattr(holder, last)
     except (ImportError, AttributeError) as error:
         lacking = getattr(error, "name", None) if isinstance(error, ModuleNotFoundError) else None
         if lacking and not f"{module}.".startswith(f"{lacking}."):
@@ -241,8 +247,35 @@ def function_of(spec: JudgeSpec) -> JudgeFunction:
         )
     # Of whatever module the name leads to it: `from os import system`, `package:os.system`.
     refuse_python(spec.name, spec.model, module_of(target))
+    if inspect.isclass(target) or _is_unbound(holder, last):
+        raise _needs_an_object(spec, target)
     function: JudgeFunction = target
     return function
+
+
+def _is_unbound(holder: object, name: str) -> bool:
+    """Whether an attribute is a method of a class, which takes an object of the class first."""
+    if not inspect.isclass(holder):
+        return False
+    held = inspect.getattr_static(holder, name, None)
+    if isinstance(held, staticmethod) or not inspect.isroutine(held):
+        return False
+    return getattr(getattr(holder, name), "__self__", None) is None
+
+
+def _needs_an_object(spec: JudgeSpec, target: object) -> UsageError:
+    module, _, name = spec.model.partition(":")
+    is_class = inspect.isclass(target)
+    owner, _, method = (name, "", "") if is_class else name.rpartition(".")
+    if is_class and "__call__" not in dir(target):  # of its own, or of a class above it
+        method = "METHOD"
+    made = f"{owner}(...)" + (f".{method}" if method else "")
+    return UsageError(
+        f"judge {spec.name!r} is {'a class' if is_class else 'a method without its object'}",
+        found=f"{spec.model}, which would be called without an object of {owner}",
+        expected="a function, an object that can be called, or a method of an object",
+        remedy=f"make one in {module}, judge = {made}, and name {module}:judge",
+    )
 
 
 def _imported(module: str, folder: Path | None) -> ModuleType:

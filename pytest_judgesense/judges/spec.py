@@ -37,7 +37,8 @@ class Prompts:
     """A judge's prompts; each replaces templates of the suites.
 
     Attributes:
-        pairwise: replaces the templates that compare two texts, those of the strict arm excepted.
+        pairwise: replaces the template that compares two texts, those of the strict arm excepted;
+            where a suite compares several wordings, ``paraphrases`` replace them.
         strict: replaces those of the strict arm.
         paraphrases: by suite name, the wordings that replace all templates of that suite; under the
             key ``*`` for every suite that compares wordings and is not named.
@@ -56,11 +57,12 @@ class Repair:
 
     Attributes:
         judge: another judge, by its declared name or as ``provider:model``; ``None``: the same.
+        temperature: of the repair; ``None`` sends none.
         spec: that other judge, once its name is resolved.
     """
 
     judge: str | None = None
-    temperature: float = 0.0
+    temperature: float | None = 0.0
     spec: JudgeSpec | None = None
 
 
@@ -75,6 +77,7 @@ class JudgeSpec:
         function: for ``callable`` judges given as a Python object.
         base_url: endpoint, without the path of the call; ``None`` for the provider's default.
         api_key_env: environment variable with the key; ``None`` for the provider's usual one.
+        temperature: ``None`` sends none, which a table says by ``false``.
         reasoning: how much the judge may think first: a word for ``openai``
             (``reasoning_effort``), tokens for ``anthropic`` (``thinking``); ``None`` sends nothing.
         seed: request seed of the first replicate, later ones count up; ``None`` sends none unless a
@@ -95,7 +98,8 @@ class JudgeSpec:
             suites whose replies are JSON ask for it, and only at the provider's own endpoint.
         reply_schema: the JSON schema of the reply that is asked for; set by the suite.
         repair: who brings malformed replies into form; ``None`` leaves them as they are.
-        threads: that compute the replies of a ``local`` model; ``None`` for one a processor.
+        threads: that compute the replies of a ``local`` model; ``None`` for one
+            fewer than the processors, and at least one.
         context: tokens that a prompt and its reply may have together, of a ``local`` model;
             ``None`` for 4096.
         logprobs: whether the log-probabilities of the reply's tokens are asked for.

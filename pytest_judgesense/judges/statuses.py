@@ -18,6 +18,24 @@ _ENDING: Final = frozenset({*range(300, 400), 401, 402, 403, 404, 405, 407, 410}
 _OVERLOADED: Final = frozenset({429, 503, 529})
 # An invalid request, and settings that an endpoint may not support.
 _WRONG: Final = re.compile(r"HTTP (?:400|422): .*\b(?:temperature|seed|top_?p)\b", re.IGNORECASE)
+_REFUSES: Final = re.compile(
+    r"HTTP (?:400|422): .*(?:unsupported|support|unknown|unrecogni[sz]ed|permitted|allowed|may only"
+    r"|cannot (?:both )?be)",
+    re.IGNORECASE,
+)
+# The settings of requests that models refuse, and what leaves them out of a judge's.
+_LEFT_OUT: Final[Mapping[str, str]] = {
+    "temperature": 'temperature = false; reasoning = "low" sends none either, and names the budget '
+    "as models that reason take it",
+    "max_tokens": 'reasoning = "low" (or another effort), which sends max_completion_tokens',
+    "top_p": "top_p = false",
+    "seed": "seed = false",
+    "top_logprobs": "logprobs = false",
+    "logprobs": "logprobs = false",
+    "response_format": "structured = false",
+    "reasoning_effort": "take reasoning out",
+}
+_NAMED: Final = re.compile(rf"(?<![A-Za-z_])(?:{'|'.join(_LEFT_OUT)})(?![A-Za-z_])")
 # A 429 with one of these codes does not pass by waiting.
 _OUT_OF_CREDIT: Final = frozenset({"insufficient_quota", "billing_hard_limit_reached"})
 
@@ -41,6 +59,15 @@ def overloaded(status: int) -> bool:
 def refusal(reason: str) -> str | None:
     """The message of an endpoint about an unsupported setting, from the reason of a `Failed`."""
     return f"refused: {reason}" if _WRONG.match(reason) else None
+
+
+def setting_to_change(reason: str) -> str | None:
+    """What to write in a judge's table so that what a model refuses is left out of its requests.
+
+    From the reason of a `Failed`; ``None`` where the endpoint refuses no setting by name.
+    """
+    named = _NAMED.search(reason) if _REFUSES.match(reason) else None
+    return _LEFT_OUT[named[0]] if named else None
 
 
 def status_of(error: BaseException) -> int:

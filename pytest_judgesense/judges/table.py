@@ -11,6 +11,7 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import (
     AfterValidator,
     BaseModel,
+    BeforeValidator,
     ConfigDict,
     Field,
     Strict,
@@ -36,13 +37,26 @@ from pytest_judgesense.judges.spec import (
     Repair,
     table_of,
 )
+from pytest_judgesense.suites.schema import Number, Whole
 
 # Replies of a model on this machine depend on a seed; calls share the processors.
 _LOCAL: Final[Mapping[str, Any]] = {"seed": 0, "timeout_s": 600.0}
 # A day: no call is waited for without end, and no timer takes an infinite number.
 LONGEST_CALL_S: Final = 86_400.0
 # What pydantic puts among the keys of a fault: the alternatives of a union.
-_OF_PYDANTIC: Final = re.compile(r"_\w+|str|int|bool|literal\[.*|list\[.*|dict\[.*")
+_OF_PYDANTIC: Final = re.compile(
+    r"_\w+|str|int|float|bool|constrained-\w+|function-\w+\[.*|literal\[.*|list\[.*|dict\[.*"
+)
+
+
+def _refuse_others(value: object) -> object:
+    if value is not False:  # 0 is equal to it
+        raise ValueError("not false, which sends none")
+    return value
+
+
+# In place of a setting that is not to be sent.
+_NotSent = Annotated[Literal[False], BeforeValidator(_refuse_others)]
 
 
 class _Form(BaseModel):
@@ -63,13 +77,13 @@ class _PromptsForm(_Form):
 class _PricesForm(_Form):
     """USD per million tokens."""
 
-    prompt: float = Field(ge=0)
-    completion: float = Field(ge=0)
+    prompt: Number = Field(ge=0, allow_inf_nan=False)
+    completion: Number = Field(ge=0, allow_inf_nan=False)
 
 
 class _RepairForm(_Form):
     judge: str | None = None
-    temperature: float = Field(default=0.0, ge=0, allow_inf_nan=False)
+    temperature: Annotated[Number, Field(ge=0, allow_inf_nan=False)] | _NotSent = 0.0
 
 
 def _known_provider(value: str, info: ValidationInfo) -> str:
@@ -101,28 +115,28 @@ class _JudgeForm(_Form):
     function: str | None = None
     base_url: str | None = None
     api_key_env: str | None = None
-    temperature: float | None = Field(default=0.0, ge=0)
-    max_tokens: int = Field(default=256, ge=1)
-    reasoning: str | int | None = None
-    seed: Annotated[int, Strict()] | Literal[False] | None = None
-    top_p: Annotated[float, Field(gt=0, le=1)] | Literal[False] | None = None
+    temperature: Annotated[Number, Field(ge=0, allow_inf_nan=False)] | _NotSent | None = 0.0
+    max_tokens: Whole = Field(default=256, ge=1)
+    reasoning: str | Whole | None = None
+    seed: Whole | _NotSent | None = None
+    top_p: Annotated[Number, Field(gt=0, le=1)] | _NotSent | None = None
     system: str | None = None
-    system_role: bool = True
-    timeout_s: float = Field(default=120.0, gt=0, le=LONGEST_CALL_S)
-    max_body_bytes: Annotated[int, Strict()] = Field(default=MOST_BYTES, ge=1)
-    max_retries: int = Field(default=5, ge=0)
-    requests_per_minute: float | None = Field(default=None, gt=0, allow_inf_nan=False)
-    tokens_per_minute: float | None = Field(default=None, gt=0, allow_inf_nan=False)
+    system_role: Annotated[bool, Strict()] = True
+    timeout_s: Number = Field(default=120.0, gt=0, le=LONGEST_CALL_S)
+    max_body_bytes: Whole = Field(default=MOST_BYTES, ge=1)
+    max_retries: Whole = Field(default=5, ge=0)
+    requests_per_minute: Number | None = Field(default=None, gt=0, allow_inf_nan=False)
+    tokens_per_minute: Number | None = Field(default=None, gt=0, allow_inf_nan=False)
     structured: Annotated[bool, Strict()] | Literal["json"] | None = None
-    threads: Annotated[int, Strict()] | None = Field(default=None, ge=1)
-    context: Annotated[int, Strict()] | None = Field(default=None, ge=256)
-    logprobs: bool = False
+    threads: Whole | None = Field(default=None, ge=1)
+    context: Whole | None = Field(default=None, ge=256)
+    logprobs: Annotated[bool, Strict()] = False
     options: dict[str, Any] = {}
-    concurrency: Annotated[int, Strict()] | None = Field(default=None, ge=1)
+    concurrency: Whole | None = Field(default=None, ge=1)
     arguments: dict[str, str] = {}
     prompts: _PromptsForm = Field(default_factory=_PromptsForm)
     prices: _PricesForm | None = None
-    repair: bool | _RepairForm = False
+    repair: Annotated[bool, Strict()] | _RepairForm = False
     calls: Literal["http", "function"] = "http"
     ignore: list[Annotated[str, AfterValidator(_ignorable)]] = []
 
@@ -245,7 +259,8 @@ def judge_from_table(
     resolved: dict[str, Any] = {"model": model, "prompts": _prompts(name, form.prompts, folder)}
     resolved["ignore"] = tuple(form.ignore)
     # Models that reason refuse a temperature of 0: unless one is asked for, none is sent.
-    if form.reasoning is not None and "temperature" not in form.model_fields_set:
+    reasons = form.reasoning is not None and "temperature" not in form.model_fields_set
+    if reasons or form.temperature is False:
         resolved["temperature"] = None
     # The embedded judge is deterministic for a seed: without one, all replicates would be equal.
     if form.provider == "embedded" and form.seed is None:
@@ -253,7 +268,10 @@ def judge_from_table(
     if form.provider == "local":
         resolved |= {key: _LOCAL[key] for key in _LOCAL.keys() - form.model_fields_set}
     repair = _RepairForm() if form.repair is True else form.repair
-    resolved["repair"] = Repair(repair.judge, repair.temperature) if repair else None
+    resolved["repair"] = None
+    if repair:
+        at = None if repair.temperature is False else repair.temperature
+        resolved["repair"] = Repair(repair.judge, at)
     if form.prices:
         resolved["prices"] = Prices(form.prices.prompt, form.prices.completion)
     settings = {key: getattr(form, key) for key in _JudgeForm.model_fields if key != "function"}
@@ -307,14 +325,14 @@ def _prompts(name: str, form: _PromptsForm, folder: Path) -> Prompts:
         files.append(path.resolve())
         return text
 
-    given = form.paraphrases or {}
+    given = {} if form.paraphrases is None else form.paraphrases
     by_suite = {"*": given} if isinstance(given, list) else given
     for values in by_suite.values():
-        if len(values) < 2:
+        if not values:
             raise UsageError(
-                f"prompts.paraphrases of judge {name!r} has nothing to compare",
-                found=f"{len(values)} wording",
-                expected="two or more wordings of the same prompt",
+                f"prompts.paraphrases of judge {name!r} is empty",
+                found="no wording",
+                expected="the prompt; two or more wordings of it, where a suite compares them",
             )
     return Prompts(
         pairwise=None if form.pairwise is None else read(form.pairwise),

@@ -35,8 +35,8 @@ from aiolimiter import AsyncLimiter
 from pytest_judgesense.errors import JudgeError, LimitReached
 from pytest_judgesense.judges.local.serving import PARALLEL_CALLS
 from pytest_judgesense.judges.providers.base import Reply
-from pytest_judgesense.judges.spec import JudgeSpec
-from pytest_judgesense.judges.statuses import Kind
+from pytest_judgesense.judges.spec import JudgeSpec, table_of
+from pytest_judgesense.judges.statuses import Kind, setting_to_change
 from pytest_judgesense.trial import Failed
 
 if TYPE_CHECKING:
@@ -45,6 +45,7 @@ if TYPE_CHECKING:
 # Calls under way at once, unless the user says another number.
 CONCURRENCY: Final = 8
 _ENDED: Final = 10
+_FIX: Final = "fix its key, model, base_url or account"
 _DOWN: Final = 10
 _LATE: Final = 2
 _FIRST_WAIT_S: Final = 0.5
@@ -380,12 +381,15 @@ class Throttle:
             self._endings += 1
             if not self._answered or self._endings >= _ENDED:
                 spec, reply = self._spec, attempt.reply
+                found = reply.reason if isinstance(reply, Failed) else ""
+                setting = setting_to_change(found)
+                fix = f"in {table_of(spec.name)}: {setting}" if setting else _FIX
                 self.ended = JudgeError(
                     f"judge {spec.name!r} cannot be asked",
-                    found=reply.reason if isinstance(reply, Failed) else "",
+                    found=found,
                     expected=f"an answer of {spec.base_url or spec.provider} to {spec.model}",
-                    remedy="fix its key, model, base_url or account; no more calls were made, and "
-                    "with --judge-mode record the answers so far are kept",
+                    remedy=f"{fix}; no more calls were made, and with --judge-mode record the "
+                    "answers so far are kept",
                 )
                 raise self.ended
         self._open()

@@ -221,6 +221,10 @@ def modify_items(session: pytest.Session, items: list[pytest.Item]) -> None:
     if problem and any(map(asks_judges, items)):
         state.problems.append(problem)
     _select(state, items)
+    # Tests name their suites here and there: the notices of those that ran say what was not sent.
+    by_tests = any(isinstance(item, pytest.Function) and asks_judges(item) for item in items)
+    if state.measures and not state.problems and not by_tests:
+        state.problems += state.run.unsent_prompts(with_builtin=bool(state.builtin))
     state.report_problems(items)
 
 

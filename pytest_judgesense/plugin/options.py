@@ -31,7 +31,7 @@ _HELP: Final = {
     "judge-max-missing SHARE": "share of missing replies beyond which the worst case must clear "
     "the bar too (default: 0.05)",
     "judge-early-stop": "ask whole clusters in an order drawn by the seed, and stop a suite when "
-    "every check declared on it is decided (see docs/early-stopping.md)",
+    "every check declared on it is decided (see judgesense explain early-stopping)",
     "judge-seed N": "seed of every random draw of the estimators (default: 0)",
     "judge-concurrency N": "maximum number of concurrent calls (default: 8)",
     "judge-max-calls N": "stop before the session makes more than N calls, including retries",

@@ -16,7 +16,7 @@ from pytest_judgesense.judges.budget import SessionBudget
 from pytest_judgesense.judges.readable import unread_lines
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.judges.throttle import Throttle
-from pytest_judgesense.layout import excerpt, indented, within
+from pytest_judgesense.layout import excerpt, indented, pace, within
 from pytest_judgesense.measurement import Measurement
 from pytest_judgesense.plugin.screen import columns_of
 from pytest_judgesense.plugin.workers import A_LINE_S, Trace
@@ -53,10 +53,9 @@ class Measuring:
 
     def line(self, seconds: float, usd: float, retries: int) -> str:
         """Its progress after ``seconds``, the most important first, and what was spent by then."""
-        rate = self.done / seconds if seconds > 0 else 0.0
-        parts = [f"{self.title}: {self.done:,} of {self.total:,}", f"{rate:.1f}/s"]
-        if rate > 0:
-            parts.append(f"{_duration((self.total - self.done) / rate)} left")
+        parts = [f"{self.title}: {self.done:,} of {self.total:,}", pace(self.done, seconds)]
+        if self.done and seconds > 0:
+            parts.append(f"{_duration((self.total - self.done) * seconds / self.done)} left")
         parts.append(f"{self.failed:,} failed")
         if self.unread:
             parts.append(f"{self.unread:,} without a verdict")

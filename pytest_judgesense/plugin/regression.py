@@ -89,7 +89,7 @@ class Gate:
             self._now[key] = Measured(
                 judge=found.judge.name,
                 suite=found.suite.name,
-                identity=identity_of(found.judge),
+                identity=identity_of(found.judge, found.suite),
                 side=Side(found.estimates, found.cell),
                 digest=stimuli_digest(found.suite),
                 prompts=found.sheet.prompts[found.suite.name],

@@ -55,7 +55,12 @@ from pytest_judgesense.judges.calls import judgment_of
 from pytest_judgesense.judges.client import Answer, imported
 from pytest_judgesense.judges.functions import binding_of, refuse_one_wording
 from pytest_judgesense.judges.loop import AskingLoop
-from pytest_judgesense.judges.prompts import judge_for_suite, suite_for_judge
+from pytest_judgesense.judges.prompts import (
+    judge_for_suite,
+    suite_for_judge,
+    unsent_error,
+    unsent_prompts,
+)
 from pytest_judgesense.judges.resolving import credentials_of, declared_judges, resolve_judges
 from pytest_judgesense.judges.session import AskedOn, SessionCalls
 from pytest_judgesense.judges.spec import JudgeFunction, JudgeSpec
@@ -77,7 +82,7 @@ from pytest_judgesense.plugin.progress import Progress
 from pytest_judgesense.plugin.recordings import Recordings, recorder_of
 from pytest_judgesense.plugin.screen import columns_of, tables_shown, tells_luck, warned_of
 from pytest_judgesense.plugin.settings import Settings, Shared
-from pytest_judgesense.plugin.suite_names import split_name
+from pytest_judgesense.plugin.suite_names import SUFFIX, split_name
 from pytest_judgesense.registry import Registry
 from pytest_judgesense.report.codec import part_to_plain
 from pytest_judgesense.suites.builtin import builtin_suites, suite_file
@@ -195,6 +200,36 @@ class Run:
         kinds = (check.kind for check in checks)
         comparing = [kind.name for kind in kinds if kind.measure and kind.measure.of_wordings]
         refuse_one_wording(function, judge, asked, comparing)
+
+    def unsent_prompts(self, *, with_builtin: bool) -> Iterator[UsageError]:
+        """The errors of judges with prompts that no suite sends, once all checks are collected.
+
+        A session runs some of the suites of a project: those beside them and in the folder of the
+        project's count as well, and, ``with_builtin``, the built-in ones.
+        """
+        # Projects of one repository may have judges of one name.
+        measured: dict[tuple[str, Path | None], tuple[JudgeSpec, dict[Path, Suite]]] = {}
+        for judge, suite, _ in self._family:
+            key = judge.slug, judge.folder
+            measured.setdefault(key, (judge, {}))[1][suite.path] = suite
+        for judge, suites in measured.values():
+            if not (unsent := unsent_prompts(judge, suites.values())):
+                continue
+            paths = set(builtin_suites().values()) if with_builtin else set()
+            root = self._settings.rootdir
+            patterns = {(root / "suites", f"*/*{SUFFIX}")}
+            for path in suites:
+                folder = path.parent
+                patterns |= {(folder, f"*{SUFFIX}"), (folder.parent, f"*/*{SUFFIX}")}
+            for folder, pattern in patterns:
+                if folder.is_relative_to(root):  # what lies outside is no part of the project
+                    paths.update(folder.glob(pattern))
+            others = []
+            for path in sorted(paths - set(suites)):
+                with suppress(JudgesenseError):  # that file is not asked for
+                    others.append(load_suite(path, None, self.registry.forms))
+            if unsent := unsent_prompts(judge, [*suites.values(), *others]):
+                yield unsent_error(judge, list(suites.values()), unsent)
 
     def suite(self, name: str, near: Path) -> Suite:
         """The suite of a marker's ``suite=``: a path, one of the project, or a built-in one.

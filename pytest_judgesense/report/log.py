@@ -278,7 +278,7 @@ def _form(value: Mapping[str, Any], where: str) -> _Line:
                 f"{where}: field {name!r} is wrong",
                 found=json.dumps(value[name])[:80] if name in value else "no such field",
                 expected=problem["msg"].removeprefix("Input should be "),
-                remedy="see docs/logs.md for the fields of a judgment",
+                remedy="the fields of a judgment are listed by: judgesense explain files",
             ) from error
         return cast("_Line", value)
     return line

@@ -6,9 +6,11 @@ it needs into a temporary folder and removes that at its end.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
+from types import MappingProxyType
+from typing import Final
 
 _PACKAGE = Path(__file__).resolve().parent.parent
 _ARCHIVE = _PACKAGE / "data.zip"
@@ -64,6 +66,24 @@ def template_text(name: str) -> str:
     """The text of a file of ``templates/``, named with its folders: ``init/workflow.yml``."""
     # All of them at once: a process unpacks a folder no more than once.
     return (_data("templates/") / name).read_text(encoding="utf-8")
+
+
+# Pages that `judgesense explain NAME` shows of an installation, in ``docs/``.
+PAGES: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "suite-files": "reference/suite-files.md",
+        "judge-tables": "reference/judge-tables.md",
+        "files": "reference/files.md",
+        "early-stopping": "early-stopping.md",
+        "extending": "extending.md",
+        "rubric-suites": "howto/rubric.md",
+    }
+)
+
+
+def page(name: str) -> str:
+    """The text of one of `PAGES`, in Markdown."""
+    return _data(f"docs/{PAGES[name]}").read_text(encoding="utf-8")
 
 
 def measure_page(name: str) -> str | None:

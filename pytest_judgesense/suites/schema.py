@@ -13,6 +13,7 @@ from pydantic import (
     BaseModel,
     ConfigDict,
     Field,
+    Strict,
     StringConstraints,
     ValidationInfo,
     model_validator,
@@ -23,11 +24,14 @@ from pytest_judgesense.trial import MOST_WEIGHT, Criterion, is_number
 if TYPE_CHECKING:
     from pytest_judgesense.suites.kind import Kind
 
+# A bool is no number: `true` would be 1, and `false`, which a judge's table has for "none", 0.
+Number = Annotated[float, Strict()]
+Whole = Annotated[int, Strict()]
 Slug = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=80)]
 Orders = Literal["both", "ab", "balanced"]
 Pairs = Literal["ring", "all"] | list[tuple[Slug, Slug]]
 JudgeType = Literal["pairwise", "single", "reference"]
-Temperatures = list[Annotated[float, Field(ge=0, allow_inf_nan=False)]]
+Temperatures = list[Annotated[Number, Field(ge=0, allow_inf_nan=False)]]
 Difficulty = Literal["easy", "medium", "hard"]
 
 
@@ -65,8 +69,8 @@ class SpaceForm(Form):
     cut: str | None = None
     criteria: list[Slug] | None = Field(default=None, min_length=1)
     scales: dict[Slug, Annotated[list[str], Field(min_length=2)]] | None = None
-    weights: dict[Slug, Annotated[float, Field(gt=0, allow_inf_nan=False)]] | None = None
-    pass_mark: float | None = Field(default=None, gt=0, le=1)
+    weights: dict[Slug, Annotated[Number, Field(gt=0, allow_inf_nan=False)]] | None = None
+    pass_mark: Number | None = Field(default=None, gt=0, le=1)
 
     @model_validator(mode="after")
     def _slots(self) -> SpaceForm:
@@ -142,12 +146,12 @@ class StimuliForm(Form):
     columns: dict[str, str] | None = None
     values: dict[str, str] | None = None
     steps: Literal["whole", "quarter"] = "whole"
-    distances: list[int | float] | None = None
+    distances: list[Whole | Number] | None = None
     subsets: list[Literal["same", "different", "filler"]] | None = None
 
 
 # Heavier ones would make sums that no number can hold.
-_Weight: TypeAlias = Annotated[float, Field(ge=0, le=MOST_WEIGHT, allow_inf_nan=False)]
+_Weight: TypeAlias = Annotated[Number, Field(ge=0, le=MOST_WEIGHT, allow_inf_nan=False)]
 
 
 class WeightsForm(Form):
@@ -176,16 +180,16 @@ class DesignForm(Form):
 
     pairs: Pairs = "ring"
     orders: Orders = "both"
-    replicates: int = Field(default=1, ge=1)
-    temperature: float | None = Field(default=None, ge=0, allow_inf_nan=False)
-    max_tokens: int | None = Field(default=None, ge=1)
+    replicates: Whole = Field(default=1, ge=1)
+    temperature: Number | None = Field(default=None, ge=0, allow_inf_nan=False)
+    max_tokens: Whole | None = Field(default=None, ge=1)
     variance: Literal["n", "n - 1"] | None = None
     weights: WeightsForm | None = None
-    effect_threshold: float | None = Field(default=None, gt=0, allow_inf_nan=False)
+    effect_threshold: Number | None = Field(default=None, gt=0, allow_inf_nan=False)
     temperatures: Temperatures | None = Field(default=None, min_length=1)
-    seeds: int | None = Field(default=None, ge=0)
-    top_p: float | None = Field(default=None, gt=0, le=1)
-    items: int | None = Field(default=None, ge=1)
+    seeds: Whole | None = Field(default=None, ge=0)
+    top_p: Number | None = Field(default=None, gt=0, le=1)
+    items: Whole | None = Field(default=None, ge=1)
     early_stop: bool = False
 
 
@@ -198,11 +202,11 @@ class PresetForm(Form):
     ``checks`` replace those of the suite: fewer items cannot clear the same bars with confidence.
     """
 
-    items: int | None = Field(default=None, ge=1)
-    of_each: int | None = Field(default=None, ge=1)
+    items: Whole | None = Field(default=None, ge=1)
+    of_each: Whole | None = Field(default=None, ge=1)
     pairs: Pairs | None = None
     orders: Orders | None = None
-    replicates: int | None = Field(default=None, ge=1)
+    replicates: Whole | None = Field(default=None, ge=1)
     temperatures: Temperatures | None = Field(default=None, min_length=1)
     templates: Literal["all"] | list[Slug] | None = None
     pooled_with: str | None = None
@@ -226,9 +230,9 @@ class LabelReviewForm(Form):
     ``kappa`` is that of the first two readers with each other.
     """
 
-    items: int = Field(ge=1)
-    agreed: dict[Slug, Annotated[int, Field(ge=0)]] = Field(min_length=1)
-    kappa: float | None = Field(default=None, ge=-1, le=1)
+    items: Whole = Field(ge=1)
+    agreed: dict[Slug, Annotated[Whole, Field(ge=0)]] = Field(min_length=1)
+    kappa: Number | None = Field(default=None, ge=-1, le=1)
 
     @model_validator(mode="after")
     def _within(self) -> LabelReviewForm:

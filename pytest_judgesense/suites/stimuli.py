@@ -163,7 +163,11 @@ class Stimuli:
             return f"fix the {self.word}, or leave it out"
         if misfit.found == MISSING:
             return f'add it, or name its column: columns = {{ {misfit.field} = "..." }} in {where}'
-        return "fix the line" if self.user_names else "fix the named keys"
+        return (
+            "fix the line"
+            if self.user_names
+            else "fix the named keys; all are listed by: judgesense explain suite-files"
+        )
 
 
 def place_of(file: Path, number: int) -> str:
@@ -187,7 +191,7 @@ def _misfit(problem: Any, form: type[BaseModel]) -> Misfit:
     if problem["type"] == "extra_forbidden":
         keys = sorted(form_at(form, problem["loc"][:-1]).model_fields)
         meant = did_you_mean(str(problem["loc"][-1]), keys)
-        expected = f"one of the keys {', '.join(keys)}"
+        expected = "the keys that judgesense explain suite-files lists"
         return Misfit(
             field, "a key that is not known", f"{expected}; {meant}" if meant else expected
         )
@@ -325,7 +329,8 @@ def not_of_the_form(where: str, error: ValidationError, form: type[BaseModel]) -
     return SuiteError(
         f"{where} is not of the form judgesense/suite/1",
         found="; ".join(problems),
-        expected="; ".join(dict.fromkeys(expected)) or "the keys and values of its kind of suite",
+        expected="; ".join(dict.fromkeys(expected))
+        or "the keys and values that judgesense explain suite-files lists",
         remedy=" ".join(dict.fromkeys(filter(None, meant))) or "fix the named keys",
     )
 

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 
 from pytest_judgesense.commands.main import main
 from pytest_judgesense.instruments.builtin import BUILT_IN
+from pytest_judgesense.suites.builtin import PAGES, page
+
+_WHOLE = re.MULTILINE | re.DOTALL
 
 
 @pytest.mark.parametrize("name", ["jss", "jss_floor", "jss_floor[0.9]"])
@@ -63,3 +69,27 @@ def test_without_a_name_all_are_listed(capsys: pytest.CaptureFixture[str]) -> No
     assert "jss (jss_floor): same verdict under two wordings of the prompt" in listed
     names = {line.partition(":")[0].partition(" (")[0] for line in listed if line[0] != " "}
     assert names >= set(BUILT_IN.measures)
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_is_shown_whole_and_without_links(
+    name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["explain", name]) == 0
+    shown = capsys.readouterr().out
+    headings = re.findall(r"^##+ (.+)$", page(name), flags=re.MULTILINE)
+    lines = shown.splitlines()
+    assert [heading.replace("`", "") in lines for heading in headings] == [True] * len(headings)
+    assert "](" not in shown.replace("](*", "")
+    assert "<!--" not in shown
+
+
+def test_the_list_names_the_pages(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["explain"]) == 0
+    assert capsys.readouterr().out.splitlines()[-1] == f"pages: {', '.join(PAGES)}"
+
+
+def test_the_wheel_has_every_page() -> None:
+    folder = Path(__file__).parents[2]
+    (listed,) = re.findall(r"^PAGES = \((.+?)^\)", (folder / "hatch_build.py").read_text(), _WHOLE)
+    assert re.findall(r'"(.+)"', listed) == [f"docs/{path}" for path in PAGES.values()]

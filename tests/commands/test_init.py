@@ -176,14 +176,88 @@ def test_a_suite_of_that_name_gets_no_items_of_ours(tmp_path: Path) -> None:
     assert [path.name for path in place.iterdir()] == ["notes.txt"]
 
 
-def test_below_the_top_of_a_repository_no_workflow_is_written(tmp_path: Path) -> None:
+def test_below_the_top_of_a_repository_the_workflow_stands_at_the_top_and_runs_below(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / ".git").mkdir()
-    told = list(start(tmp_path / "inner"))
-    assert (
-        f"left out:   .github/workflows/judges.yml: the repository begins at {tmp_path.resolve()}"
-    ) in told
-    assert not (tmp_path / "inner" / ".github").exists()
-    assert (tmp_path / "inner" / "suites").is_dir()
+    inner = tmp_path / "services" / "my judge"
+    inner.mkdir(parents=True)
+    monkeypatch.chdir(inner)
+    told = list(start(Path()))
+    assert "written:    ../../.github/workflows/judges-services-my-judge.yml" in told
+    assert not (inner / ".github").exists()
+    path = tmp_path / ".github" / "workflows" / "judges-services-my-judge.yml"
+    workflow = yaml.safe_load(path.read_text("utf-8"))
+    job = workflow["jobs"]["judges"]
+    assert job["defaults"] == {"run": {"working-directory": "services/my judge"}}
+    (uploaded,) = [step["with"]["path"] for step in job["steps"] if "path" in step.get("with", {})]
+    assert uploaded.split("\n")[:2] == [
+        "services/my judge/datasheet.*",
+        "services/my judge/report.xml",
+    ]
+    # A second folder of the repository has a workflow of its own, and a second time nothing is new.
+    assert "left alone: ../../.github/workflows/judges-services-my-judge.yml is there" in list(
+        start(Path())
+    )
+    assert f"written:    {Path('../../.github/workflows/judges-other.yml')}" in list(
+        start(tmp_path / "other")
+    )
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "line"),
+    [
+        (
+            "pyproject.toml",
+            '[tool.pytest.ini_options]\ntestpaths = ["tests"]\n',
+            'testpaths = ["tests", "suites"]',
+        ),
+        (
+            "pyproject.toml",
+            '[tool.pytest]\ntestpaths = ["tests", "more"]\n',
+            'testpaths = ["tests", "more", "suites"]',
+        ),
+        ("pytest.ini", "[pytest]\ntestpaths = tests\n", "testpaths = tests suites"),
+        ("setup.cfg", "[tool:pytest]\ntestpaths =\n  a\n  b\n", "testpaths = a b suites"),
+        ("pytest.toml", '[pytest]\ntestpaths = "tests"\n', 'testpaths = ["tests", "suites"]'),
+        ("pytest.ini", "[pytest]\ntestpaths = suites/other\n", "testpaths = suites/other suites"),
+    ],
+)
+def test_a_project_that_collects_elsewhere_is_told_the_edit(
+    tmp_path: Path, file: str, text: str, line: str
+) -> None:
+    (tmp_path / file).write_text(text)
+    told = list(start(tmp_path))
+    place = told.index(f"  {line}")
+    assert file in told[place - 1]
+    # And that edit has plain pytest collect the suite.
+    parsed = text.replace(text[text.index("testpaths") :], f"{line}\n")
+    path = tmp_path / file
+    path.write_text(path.read_text().replace(text, parsed))
+    done = bash(tmp_path, "mkdir -p tests more a b suites/other; pytest --collect-only -q")
+    assert "suites/answers/answers.suite.toml::mine::" in done.stdout, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[pytest]\n",
+        "[pytest]\ntestpaths = tests suites\n",
+        "[pytest]\ntestpaths = .\n",
+        "[pytest]\ntestpaths = su*\n",
+        "[pytest]\ntestpaths = ./suites/\n",
+        "[pytest]\naddopts = -q\n",
+    ],
+)
+def test_a_project_that_collects_the_suite_is_told_nothing(tmp_path: Path, text: str) -> None:
+    (tmp_path / "pytest.ini").write_text(text)
+    assert not [line for line in start(tmp_path) if "testpaths" in line]
+
+
+def test_the_testpaths_of_a_folder_above_name_the_suite_from_there(tmp_path: Path) -> None:
+    (tmp_path / "pytest.ini").write_text("[pytest]\ntestpaths = tests\n")
+    (tmp_path / "sub").mkdir()
+    assert "  testpaths = tests sub/suites" in list(start(tmp_path / "sub"))
 
 
 def test_the_example_in_the_comment_is_a_judge(tmp_path: Path) -> None:

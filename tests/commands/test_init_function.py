@@ -566,3 +566,156 @@ def test_a_scale_of_many_steps_is_told_to_be_cut(tmp_path: Path) -> None:
     assert done.returncode == 2
     assert "found:    60 labels in column human" in done.stdout
     assert "remedy:   cut the scale into such steps, in column human" in done.stdout
+
+
+# What can be called as it is, and what would need an object first.
+
+_OBJECTS = """
+import functools
+
+
+class Judge:
+    def __init__(self, word="good"):
+        self.word = word
+
+    def __call__(self, question, answer_a, answer_b):
+        return "1" if f"a {self.word}" in answer_a else "2"
+
+    def better(self, question, answer_a, answer_b):
+        return self(question, answer_a, answer_b)
+
+    @functools.lru_cache
+    def cached(self, question, answer_a, answer_b):
+        return self(question, answer_a, answer_b)
+
+    async def later(self, question, answer_a, answer_b):
+        return self(question, answer_a, answer_b)
+
+    @staticmethod
+    def static(question, answer_a, answer_b):
+        return Judge()(question, answer_a, answer_b)
+
+    @classmethod
+    def of_class(cls, question, answer_a, answer_b):
+        return cls()(question, answer_a, answer_b)
+
+
+class Heir(Judge):
+    class Inner(Judge):
+        pass
+
+
+class NoCall:
+    def better(self, question, answer_a, answer_b):
+        return "1"
+
+
+class Namespace:
+    judge = Judge()
+
+
+made = Judge()
+bound = made.better
+by_lambda = lambda question, answer_a, answer_b: made(question, answer_a, answer_b)
+partly = functools.partial(Judge.better, made)
+"""
+
+
+@pytest.fixture
+def objects(tmp_path: Path) -> Path:
+    (tmp_path / "own.py").write_text(_OBJECTS)
+    write_csv(tmp_path / "pairs.csv", rows())
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        *("made", "bound", "made.better", "made.later", "made.cached", "by_lambda", "partly"),
+        *("Judge.static", "Heir.static", "Judge.of_class", "Namespace.judge"),
+    ],
+)
+def test_what_can_be_called_becomes_a_judge_that_works(objects: Path, target: str) -> None:
+    given = ("--callable", f"own:{target}", "--items", "pairs.csv", *MAPPED)
+    done = processes.run("judgesense", "init", *given, cwd=objects, merged=True)
+    assert done.returncode == 0, done.stdout
+    recorded = processes.run(*commands(done.stdout)[0], cwd=objects, merged=True)
+    # Thirty pairs, each right in both orders: every check passes.
+    assert recorded.returncode == 0, recorded.stdout
+    assert "3 passed" in recorded.stdout
+
+
+@pytest.mark.parametrize(
+    ("target", "what", "remedy"),
+    [
+        ("Judge.better", "a method without its object", "judge = Judge(...).better, and name"),
+        ("Judge.cached", "a method without its object", "judge = Judge(...).cached, and name"),
+        ("Judge.later", "a method without its object", "judge = Judge(...).later, and name"),
+        ("Heir.better", "a method without its object", "judge = Heir(...).better, and name"),
+        ("Heir.Inner.better", "a method without its object", "judge = Heir.Inner(...).better"),
+        ("Judge", "a class", "judge = Judge(...), and name own:judge"),
+        ("Heir", "a class", "judge = Heir(...), and name own:judge"),
+        ("NoCall", "a class", "judge = NoCall(...).METHOD, and name own:judge"),
+    ],
+)
+@pytest.mark.parametrize("more", [(), ("--map", "self=prompt")])
+def test_what_needs_an_object_is_one_usage_error(
+    objects: Path, target: str, what: str, remedy: str, more: tuple[str, ...]
+) -> None:
+    given = ("--callable", f"own:{target}", "--items", "pairs.csv", *MAPPED, *more)
+    done = processes.run("judgesense", "init", *given, cwd=objects, merged=True)
+    assert done.returncode == 2, done.stdout
+    assert f"judge 'own:{target}' is {what}" in done.stdout
+    assert remedy in done.stdout
+    assert "self=" not in done.stdout
+    assert not (objects / "suites").exists()
+
+
+@pytest.mark.parametrize(
+    ("given", "right"),
+    [
+        ("0,...,10", "0,1,2,3,4,5,6,7,8,9,10"),
+        ("0,1,...,4", "0,1,2,3,4"),
+        ("1-5", "1,2,3,4,5"),
+        ("1..5", "1,2,3,4,5"),
+        ("1 to 5", "1,2,3,4,5"),
+        ("1,…,3", "1,2,3"),
+        ("-1,...,1", "-1,0,1"),
+    ],
+)
+def test_a_range_in_short_is_spelt_out_in_the_error(tmp_path: Path, given: str, right: str) -> None:
+    (tmp_path / "own.py").write_text("def judge(text): return 1\n")
+    (tmp_path / "x.jsonl").write_text('{"text": "a"}\n')
+    command = ("init", "--callable", "own:judge", "--items", "x.jsonl", f"--labels={given}")
+    done = processes.run("judgesense", *command, cwd=tmp_path, merged=True)
+    assert done.returncode == 2, done.stdout
+    assert f"--labels {given} is a range in short" in done.stdout
+    spelt = f"--labels={right}" if right.startswith("-") else f"--labels {right}"
+    assert f"write {spelt} --kind score" in done.stdout
+    # And what is proposed makes that scale.
+    again = (*command[:-1], *spelt.split(), "--kind", "score")
+    assert processes.run("judgesense", *again, cwd=tmp_path, merged=True).returncode == 0
+    text = (tmp_path / "suites" / "x" / "x.suite.toml").read_text(encoding="utf-8")
+    assert tomllib.loads(text)["space"] == {"labels": right.split(","), "ordinal": True}
+
+
+@pytest.mark.parametrize(
+    ("more", "found"),
+    [
+        (("--kind", "rubric"), "--kind rubric"),
+        (("--kind", "criteria"), "--kind criteria"),
+        ((), "columns human.accuracy, human.tone"),
+    ],
+)
+def test_grades_by_several_criteria_are_one_error_that_says_what_to_do(
+    tmp_path: Path, more: tuple[str, ...], found: str
+) -> None:
+    (tmp_path / "own.py").write_text("def judge(reply): return {'accuracy': 1, 'tone': 2}\n")
+    write_csv(tmp_path / "x.csv", [{"reply": "a", "human.accuracy": "5", "human.tone": "4"}])
+    command = ("init", "--callable", "own:judge", "--items", "x.csv", *more)
+    done = processes.run("judgesense", *command, cwd=tmp_path, merged=True)
+    assert done.returncode == 2, done.stdout
+    assert f"found:    {found}" in done.stdout
+    assert "judgesense explain rubric-suites" in done.stdout
+    assert "--kind score" in done.stdout
+    assert not (tmp_path / "suites").exists()

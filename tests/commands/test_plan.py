@@ -98,3 +98,115 @@ def test_a_wrong_command_is_exit_code_2(tmp_path: Path, arguments: tuple[str, ..
     done = run(*arguments, cwd=tmp_path)
     assert done.returncode == 2
     assert "Traceback" not in done.stderr
+
+
+# What a recording would ask now, after a change: compared with the requests that are recorded.
+
+_SUITE = """
+schema = "judgesense/suite/1"
+name = "even"
+kind = "paraphrase"
+[space]
+labels = ["YES", "NO"]
+[stimuli]
+file = "even.jsonl"
+[[templates]]
+id = "t1"
+text = "Is {{number}} even?"
+[[templates]]
+id = "t2"
+text = "Can {{number}} be halved?"
+[checks]
+jss_floor = 0.5
+"""
+
+
+@pytest.fixture
+def even(tmp_path: Path) -> Path:
+    """A project with a suite of 5 x 2 trials and a judge of the embedded kind, recorded."""
+    lines = [f'{{"id": "n{n}", "number": "{n}", "label": "YES"}}\n' for n in range(5)]
+    (tmp_path / "even.jsonl").write_text("".join(lines))
+    (tmp_path / "even.suite.toml").write_text(_SUITE)
+    _declare(tmp_path, "")
+    done = processes.run("pytest", "-q", "even.suite.toml", "--judge-mode", "record", cwd=tmp_path)
+    assert done.returncode in (0, 1), done.stdout
+    assert (tmp_path / "cassettes" / "mine" / "even.jsonl").is_file()
+    return tmp_path
+
+
+def _declare(folder: Path, more: str) -> None:
+    (folder / "pyproject.toml").write_text(
+        '[tool.judgesense.judges.mine]\nprovider = "embedded"\nmodel = "clean"\n' + more
+    )
+
+
+def test_a_recorded_suite_costs_no_call(even: Path) -> None:
+    done = run("plan", "even.suite.toml", cwd=even)
+    assert done.returncode == 0, done.stderr
+    assert "  calls to be made: 0 (10 are recorded)\n" in done.stdout
+    assert "  cost: none\n" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("setting", "calls", "changed"),
+    [
+        ("max_tokens = 300", 10, 10),
+        ('system = "Judge."', 10, 10),
+        # One of two wordings: its five trials.
+        (
+            'prompts.paraphrases = { even = ["Is {{number}} even?", "Halve {{number}}?"] }',
+            5,
+            5,
+        ),
+    ],
+)
+def test_a_change_of_what_is_sent_is_counted(
+    even: Path, setting: str, calls: int, changed: int
+) -> None:
+    _declare(even, setting)
+    done = run("plan", "even.suite.toml", cwd=even)
+    assert done.returncode == 0, done.stderr
+    assert (
+        f"  calls to be made: {calls} ({10 - calls} are recorded; {changed} are recorded with "
+        "another request, and are asked again)\n"
+    ) in done.stdout
+    # And that is what a recording asks.
+    before = (even / "cassettes" / "mine" / "even.jsonl").read_text().splitlines()
+    again = processes.run("pytest", "-q", "even.suite.toml", "--judge-mode", "record", cwd=even)
+    assert again.returncode in (0, 1), again.stdout
+    after = (even / "cassettes" / "mine" / "even.jsonl").read_text().splitlines()
+    assert len({*after} - {*before}) == calls
+
+
+def test_the_price_is_that_of_the_calls_to_be_made(tmp_path: Path) -> None:
+    """5 x 2 trials at 100 tokens of replies each, for 1 USD a token: 1000 USD at the most."""
+    lines = [f'{{"id": "n{n}", "number": "{n}", "label": "YES"}}\n' for n in range(5)]
+    (tmp_path / "even.jsonl").write_text("".join(lines))
+    (tmp_path / "even.suite.toml").write_text(_SUITE)
+    (tmp_path / "pyproject.toml").write_text(
+        '[tool.judgesense.judges.mine]\nprovider = "openai"\nmodel = "m"\nmax_tokens = 100\n'
+        "prices = { prompt = 0, completion = 1e6 }\n"
+    )
+    done = run("plan", "even.suite.toml", cwd=tmp_path)
+    assert "  cost: 0.0000 to 1000.0000 USD\n" in done.stdout
+
+
+def test_a_plan_of_a_function_says_that_its_requests_are_not_known(tmp_path: Path) -> None:
+    lines = [f'{{"id": "n{n}", "number": "{n}", "label": "YES"}}\n' for n in range(5)]
+    (tmp_path / "even.jsonl").write_text("".join(lines))
+    (tmp_path / "even.suite.toml").write_text(_SUITE)
+    (tmp_path / "app.py").write_text("def judge(messages):\n    return 'YES'\n")
+    (tmp_path / "pyproject.toml").write_text(
+        '[tool.judgesense.judges.mine]\nprovider = "callable"\nmodel = "app:judge"\n'
+        "prices = { prompt = 1, completion = 1 }\n"
+    )
+    before = run("plan", "even.suite.toml", cwd=tmp_path)
+    assert "  calls to be made: 10 (0 are recorded)\n" in before.stdout
+    assert "as many as" not in before.stdout
+    done = processes.run("pytest", "-q", "even.suite.toml", "--judge-mode", "record", cwd=tmp_path)
+    assert done.returncode in (0, 1), done.stdout
+    after = run("plan", "even.suite.toml", cwd=tmp_path)
+    assert after.returncode == 0, after.stderr
+    assert "  calls to be made: 0 (10 are recorded)\n" in after.stdout
+    assert "  as many as 10 calls, if the requests of app:judge changed: " in after.stdout
+    assert re.search(r"  cost: 0\.0000 to 0\.\d*[1-9]\d* USD\n", after.stdout)

@@ -219,7 +219,7 @@ def test_without_recordings_the_plan_speaks_and_says_so(tmp_path: Path) -> None:
     judge = JudgeSpec("mine", "openai", "some-model")
     lines = list(power_lines(suite_of("coherence"), Asked(), judge, tmp_path))
     assert lines[0].endswith("the plan alone")
-    assert lines[1] == "  not all trials of judge mine are recorded"
+    assert lines[1] == "  not all trials of judge mine are recorded as they would be asked now"
 
 
 def test_the_variance_lies_with_the_items_where_the_items_differ() -> None:

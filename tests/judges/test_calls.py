@@ -225,8 +225,8 @@ def test_who_repairs_is_asked_coldly_and_is_part_of_the_judge(grid: Suite) -> No
     assert asked.repair is not None
     assert asked.repair.spec is not None
     assert (asked.repair.spec.temperature, asked.repair.spec.max_tokens) == (0.0, 2048)
-    assert identity_of(REPAIRING)["repair"] == {"judge": None, "temperature": 0.0}
-    assert "repair" not in identity_of(PLAIN)
+    assert identity_of(REPAIRING, grid)["repair"] == {"judge": None, "temperature": 0.0}
+    assert "repair" not in identity_of(PLAIN, grid)
 
 
 def test_another_judge_repairs_by_its_declared_name_or_as_provider_and_model() -> None:
@@ -305,9 +305,9 @@ def test_a_python_function_cannot_be_asked_at_a_temperature(grid: Suite) -> None
         judge_for_suite(Judge("f", lambda _: "A"), grid)
 
 
-def test_top_p_and_a_declined_seed_belong_to_what_a_judge_is() -> None:
-    assert identity_of(_judge(top_p=0.5, seed=False))["top_p"] == 0.5
-    assert identity_of(_judge(top_p=0.5, seed=False))["seed"] is False
-    assert "top_p" not in identity_of(PLAIN)
+def test_top_p_and_a_declined_seed_belong_to_what_a_judge_is(grid: Suite) -> None:
+    assert identity_of(_judge(top_p=0.5, seed=False), grid)["top_p"] == 0.5
+    assert identity_of(_judge(top_p=0.5, seed=False), grid)["seed"] is False
+    assert "top_p" not in identity_of(PLAIN, grid)
     with pytest.raises(UsageError, match="seed"):
         _judge(seed=True)

@@ -561,8 +561,17 @@ def test_a_function_is_imported_by_its_name() -> None:
     assert function_of(spec)("A", "ba") == "2"  # type: ignore[call-arg, arg-type]
 
 
-def test_a_method_of_a_class_may_be_named() -> None:
-    assert function_of(_spec("callable", model="httpx:Client.get")) is httpx.Client.get
+@pytest.mark.parametrize("name", ["yarl:URL.build"])
+def test_a_method_that_needs_no_object_may_be_named(name: str) -> None:
+    assert callable(function_of(_spec("callable", model=name)))
+
+
+@pytest.mark.parametrize("name", ["httpx:Client.get", "yarl:URL.join", "httpx:Client"])
+def test_a_method_that_needs_an_object_is_refused(name: str) -> None:
+    with pytest.raises(UsageError, match=r"a method without its object|a class") as caught:
+        function_of(_spec("callable", model=name))
+    assert name in caught.value.found
+    assert "(...)" in caught.value.remedy
 
 
 @pytest.mark.parametrize("target", ["no.such.module:f", "httpx:no_such_function", "httpx:"])

@@ -5,7 +5,15 @@ from dataclasses import replace
 import pytest
 
 from pytest_judgesense.errors import UsageError
-from pytest_judgesense.judges.prompts import judge_for_suite, render_messages, suite_for_judge
+from pytest_judgesense.judges.prompts import (
+    judge_for_suite,
+    render_messages,
+    sent_prompts,
+    suite_for_judge,
+    unsent_error,
+    unsent_notices,
+    unsent_prompts,
+)
 from pytest_judgesense.judges.spec import JudgeSpec, Prompts
 from pytest_judgesense.suites.item import Item
 from pytest_judgesense.suites.suite import Suite, Template
@@ -137,6 +145,89 @@ def test_a_preset_takes_the_wordings_of_its_suite() -> None:
     published = load_suite(builtin_suites()["coherence"], "published")
     judge = _with(paraphrases={"coherence": ("One {{text}}", "Two {{text}}")})
     assert len(suite_for_judge(published, judge).templates) == 2
+
+
+def _one_wording(name: str) -> Suite:
+    suite = _builtin(name)
+    return replace(suite, templates=suite.templates[:1])
+
+
+def test_pairs_under_one_wording_are_asked_the_pairwise_prompt() -> None:
+    own = suite_for_judge(_one_wording("preference"), _with(pairwise="{{a}}{{b}}"))
+    (template,) = own.templates
+    assert (template.id, template.text) == (_builtin("preference").templates[0].id, "{{a}}{{b}}")
+
+
+def test_wordings_by_the_name_of_a_suite_come_before_the_pairwise_prompt() -> None:
+    judge = _with(pairwise="{{a}}{{b}}", paraphrases={"preference": ("{{b}} {{a}}",)})
+    own = suite_for_judge(_one_wording("preference"), judge)
+    assert [t.text for t in own.templates] == ["{{b}} {{a}}"]
+
+
+def test_one_wording_replaces_one_and_not_several() -> None:
+    judge = _with(paraphrases={"coherence": ("One {{text}}",)})
+    own = suite_for_judge(_one_wording("coherence"), judge)
+    assert [t.text for t in own.templates] == ["One {{text}}"]
+    with pytest.raises(UsageError, match="has one wording, and suite coherence compares") as caught:
+        suite_for_judge(_builtin("coherence"), judge)
+    assert caught.value.found == f"1 wording in place of {len(_builtin('coherence').templates)}"
+
+
+# Which prompts are sent where: by the table of docs/judges.md.
+@pytest.mark.parametrize(
+    ("prompts", "name", "sent"),
+    [
+        ({"pairwise": "{{a}}{{b}}"}, "ladder", ["prompts.pairwise"]),
+        ({"pairwise": "{{a}}{{b}}"}, "debate", []),
+        ({"paraphrases": {"debate": ("x", "y")}}, "debate", ["prompts.paraphrases.debate"]),
+        ({"paraphrases": {"*": ("x", "y")}}, "debate", []),
+        ({"pairwise": "{{a}}{{b}}"}, "preference", []),
+        ({"pairwise": "{{a}}{{b}}"}, "coherence", []),
+        ({"pairwise": "{{a}}{{b}}"}, "temperature", []),
+        ({"strict": "{{a}}{{b}}"}, "vacuum", []),
+        ({"strict": "{{a}}{{b}}"}, "criterion", ["prompts.strict"]),
+        (
+            {"pairwise": "{{a}}{{b}}", "strict": "{{a}}{{b}}"},
+            "criterion",
+            ["prompts.pairwise", "prompts.strict"],
+        ),
+        ({"paraphrases": {"*": ("x", "y")}}, "coherence", ["prompts.paraphrases"]),
+        ({"paraphrases": {"*": ("x", "y")}}, "vacuum", []),
+        ({"paraphrases": {"vacuum": ("x", "y")}}, "vacuum", []),
+        (
+            {"paraphrases": {"*": ("x", "y"), "coherence": ("x", "y")}},
+            "coherence",
+            ["prompts.paraphrases.coherence"],
+        ),
+    ],
+)
+def test_which_prompts_are_sent(prompts: dict[str, object], name: str, sent: list[str]) -> None:
+    assert sent_prompts(_builtin(name), _with(**prompts)) == sent
+
+
+def test_what_no_suite_sends_is_said_with_what_each_suite_sends() -> None:
+    judge = _with(pairwise="{{a}}{{b}}", paraphrases={"factuality": ("x",)})
+    suites = [_builtin("preference"), _builtin("coherence")]
+    unsent = unsent_prompts(judge, suites)
+    assert unsent == ["prompts.pairwise", "prompts.paraphrases.factuality"]
+    error = unsent_error(judge, suites, unsent)
+    of_preference, of_coherence = (len(suite.templates) for suite in suites)
+    assert error.found == (
+        "prompts.pairwise, prompts.paraphrases.factuality; "
+        f"preference shows pairs under {of_preference} wordings of its own; "
+        f"coherence shows one text a call under {of_coherence} wordings of its own"
+    )
+    assert "prompts.paraphrases = { preference = [...] }" in error.remedy
+    assert "[tool.judgesense.judges.mine]" in error.remedy
+    assert unsent_prompts(judge, [*suites, _builtin("vacuum"), _builtin("factuality")]) == []
+
+
+def test_a_suite_that_sends_none_of_a_judges_prompts_says_so() -> None:
+    judge = _with(pairwise="{{a}}{{b}}")
+    (notice,) = unsent_notices(judge, _builtin("coherence"))
+    assert notice.startswith("prompts.pairwise of judge mine not sent: coherence shows one text")
+    assert list(unsent_notices(judge, _builtin("vacuum"))) == []
+    assert list(unsent_notices(JUDGE, _builtin("coherence"))) == []
 
 
 def test_a_prompt_that_asks_for_an_unknown_field_lists_the_known_ones() -> None:

@@ -117,9 +117,10 @@ def test_a_prompt_file_that_is_not_there_is_named(tmp_path: Path) -> None:
     assert e.value.remedy == "write it, or name another file in [tool.judgesense.judges.mine]"
 
 
-def test_one_wording_is_nothing_to_compare() -> None:
-    with pytest.raises(UsageError, match="nothing to compare"):
-        _declared({**OPENAI, "prompts": {"paraphrases": ["x"]}})
+@pytest.mark.parametrize("empty", [[], {"coherence": []}])
+def test_wordings_are_at_least_one(empty: object) -> None:
+    with pytest.raises(UsageError, match=r"prompts\.paraphrases of judge 'mine' is empty"):
+        _declared({**OPENAI, "prompts": {"paraphrases": empty}})
 
 
 @pytest.mark.parametrize(
@@ -283,3 +284,59 @@ def test_the_digest_of_prompts_depends_on_their_texts_and_not_on_the_order_of_ke
     assert one == prompts_digest({"b": "y", "a": "x"})
     assert one != prompts_digest({"a": "x", "b": "z"})
     assert re.fullmatch(r"[0-9a-f]{12}", one)
+
+
+# --- numbers -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("setting", "value", "held"),
+    [
+        ("temperature", False, None),  # sent by nobody, as None in Python
+        ("temperature", 0, 0.0),  # and no bool: 0 == False
+        ("temperature", 1, 1.0),
+        ("top_p", False, False),
+        ("top_p", 1, 1.0),
+        ("seed", 0, 0),
+        ("seed", False, False),
+    ],
+)
+def test_false_sends_none_and_0_is_a_number(setting: str, value: object, held: object) -> None:
+    found = getattr(_declared({**OPENAI, setting: value}), setting)
+    assert (found, type(found)) == (held, type(held))
+
+
+@pytest.mark.parametrize(
+    "setting",
+    [
+        "temperature",
+        "max_tokens",
+        "reasoning",
+        "seed",
+        "top_p",
+        "timeout_s",
+        "max_body_bytes",
+        "max_retries",
+        "requests_per_minute",
+        "tokens_per_minute",
+        "concurrency",
+    ],
+)
+def test_true_is_no_number(setting: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        _declared({**OPENAI, setting: True})
+    assert caught.value.found.startswith(f"{setting}: ")
+
+
+@pytest.mark.parametrize("setting", ["max_tokens", "timeout_s", "max_retries", "concurrency"])
+def test_false_is_no_number_where_one_is_needed(setting: str) -> None:
+    with pytest.raises(UsageError):
+        _declared({**OPENAI, setting: False})
+
+
+def test_the_repair_may_be_asked_without_a_temperature() -> None:
+    repair = _declared({**OPENAI, "repair": {"temperature": False}}).repair
+    assert repair is not None
+    assert repair.temperature is None
+    with pytest.raises(UsageError):
+        _declared({**OPENAI, "repair": {"temperature": True}})

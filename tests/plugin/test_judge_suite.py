@@ -192,3 +192,18 @@ def test_the_error_for_a_name_says_how_ones_own_suite_is_named(project: Project)
     )
     told = "  remedy:   name a suite of the list, or the path of your own *.suite.toml"
     assert told in project.run(".").errlines
+
+
+@pytest.mark.parametrize("name", ["preference", "relevance", "coherence@published"])
+def test_the_embedded_judge_needs_no_recording(pytester: pytest.Pytester, name: str) -> None:
+    """Not recorded for this profile, or in part: in an empty folder, the same by two workers."""
+    sheets = []
+    for workers in ("0", "2"):
+        given = ("--judge-suite", name, "--judge-name", "embedded:positional", "-n", workers)
+        result = run(pytester, *given, "--judge-datasheet", "sheet.json")
+        assert result.ret in (0, 1)
+        assert "not recorded in" not in result.stdout.str()
+        assert "trials are not recorded, the first" not in result.stdout.str()
+        sheets.append((pytester.path / "sheet.json").read_bytes())
+    assert sheets[0] == sheets[1]
+    assert not (pytester.path / "cassettes").exists()

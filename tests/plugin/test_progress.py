@@ -54,14 +54,14 @@ def test_the_line_names_the_checks_that_are_decided_and_counts_replies_without_a
     line = measuring(20, done=5, unread=2, decided=decided).line(10.0, usd=0.5, retries=2)
     # 5 in 10 s: 0.5 a second; the other 15 take 30 s.
     assert line == (
-        "judge j on s: 5 of 20, 0.5/s, 30 s left, 0 failed, 2 without a verdict, 0 retried, "
+        "judge j on s: 5 of 20, 2.0 s a call, 30 s left, 0 failed, 2 without a verdict, 0 retried, "
         "2 of 3 checks decided: jss_floor[0.9], kappa_floor[0.5]"
     )
 
 
 def test_before_the_first_answer_nobody_knows_how_long_it_takes() -> None:
     line = measuring(20).line(5.0, usd=0.5, retries=2)
-    assert line == "judge j on s: 0 of 20, 0.0/s, 0 failed, 0 retried"
+    assert line == "judge j on s: 0 of 20, no reply yet, 0 failed, 0 retried"
 
 
 def test_the_line_counts_what_cannot_be_read_and_says_one_at_a_time() -> None:
@@ -152,7 +152,8 @@ def test_the_workers_progress_stays_on_a_terminal_in_a_line_of_its_own(slow: Pro
     # One: the next would come in a minute. Whole: from its beginning to the cost at its end.
     (line,) = lines
     assert re.fullmatch(
-        r"judge mine on parity: \d+ of 18, [\d.]+/s, \d+ s left, 0 failed, 0 retried, [\d.]+ USD",
+        r"judge mine on parity: \d+ of 18, [\d.]+(?:/s| s a call), \d+ s left, 0 failed, "
+        r"0 retried, [\d.]+ USD",
         line,
     )
 

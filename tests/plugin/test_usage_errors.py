@@ -111,10 +111,10 @@ CASES: dict[str, tuple[Callable[[pytest.Pytester], list[str]], tuple[str, ...]]]
         ),
         ("'mine'", "nowhere.txt"),
     ),
-    "one paraphrase": (
+    "no paraphrase": (
         _pyproject(
             '[tool.judgesense.judges.mine]\nprovider = "openai"\nmodel = "m"\n'
-            'prompts.paraphrases = ["{{number}}"]\n'
+            "prompts.paraphrases = []\n"
         ),
         ("'mine'", "two or more wordings"),
     ),

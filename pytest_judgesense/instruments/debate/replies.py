@@ -172,7 +172,7 @@ def logged_detail(value: Mapping[str, Any], where: str) -> dict[str, Any]:
             f"{where}: the scores or the confidence are wrong",
             found=outcome.reason if isinstance(outcome, Unparsed) else "",
             expected="a score from 0 to 10 for each category and side, and a confidence",
-            remedy="see docs/debates.md for the fields of a judgment on a debate",
+            remedy="fix the line, or make the log again; its form: judgesense explain files",
         )
     return {**detail, "flags": value.get("flags", detail["flags"])}
 

@@ -28,7 +28,7 @@ def served(
 
     Args:
         model: a known name, or the path of a GGUF file.
-        threads: that compute; ``None`` for one a processor.
+        threads: that compute; ``None`` for `default_threads`.
         context: tokens that a prompt and its reply may have together; ``None`` for `CONTEXT`.
         port: where it listens; 0 for one that the system chooses.
 
@@ -45,7 +45,8 @@ def served(
     parameters.port = port
     parameters.n_parallel = PARALLEL_CALLS
     parameters.n_ctx = context or CONTEXT
-    parameters.cpuparams.n_threads = parameters.cpuparams_batch.n_threads = threads or processors()
+    threads = threads or default_threads()
+    parameters.cpuparams.n_threads = parameters.cpuparams_batch.n_threads = threads
     parameters.ui = False
     parameters.warmup = False
     parameters.verbosity = _SILENT
@@ -64,11 +65,17 @@ def served(
         del server  # which ends it
 
 
-def processors() -> int:
-    """The processors that this process may use."""
+def default_threads() -> int:
+    """One fewer than the processors that this process may use, and at least one.
+
+    The threads of a model spin while they wait for one another: where anything else runs, as the
+    session itself does, one for each processor is several times slower.
+    """
     if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+        usable = len(os.sched_getaffinity(0))
+    else:
+        usable = os.cpu_count() or 1
+    return max(1, usable - 1)
 
 
 def _llama() -> Any:

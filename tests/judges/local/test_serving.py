@@ -7,6 +7,7 @@ loudly.
 from __future__ import annotations
 
 import json
+import os
 import signal
 import socket
 import subprocess
@@ -26,7 +27,7 @@ import pytest
 from pytest_judgesense.cassettes.storage import read_exchanges
 from pytest_judgesense.errors import JudgeError
 from pytest_judgesense.judges.local import serving
-from pytest_judgesense.judges.local.serving import served
+from pytest_judgesense.judges.local.serving import default_threads, served
 from pytest_judgesense.judges.resolving import judge_from_name
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.measurement import Measurement
@@ -219,3 +220,11 @@ def test_unparsed_replies_of_a_model_are_counted(tmp_path: Path) -> None:
     with endpoint(partial(script, "The first response is about")) as server:
         recorded = taken(replace(JUDGE, base_url=server.url), few(1), tmp_path, "record")
     assert {j.outcome for j in recorded.judgments} == {Unparsed("cut off before the verdict")}
+
+
+@pytest.mark.parametrize(("processors", "threads"), [(1, 1), (2, 1), (8, 7)])
+def test_one_processor_is_left_to_the_rest(
+    monkeypatch: pytest.MonkeyPatch, processors: int, threads: int
+) -> None:
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(processors)), raising=False)
+    assert default_threads() == threads

@@ -1,0 +1,77 @@
+"""What the package gives by its own name, and what was measured read from files."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import pytest_judgesense
+from pytest_judgesense import Judge, measure, read_datasheet
+from pytest_judgesense.errors import LogError, UsageError
+from tests.plugin.project import even, parity_suite
+
+
+def _judge(messages: list[dict[str, str]]) -> str:
+    return even(messages[-1]["content"])
+
+
+@pytest.fixture
+def measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with the judgment log and the datasheet of a judge on 18 trials."""
+    monkeypatch.chdir(tmp_path)
+    sheet = measure(Judge("mine", _judge), parity_suite(tmp_path), mode="record")
+    for name in ("log.jsonl", "sheet.json"):
+        sheet.write(tmp_path / name)
+    return tmp_path
+
+
+def test_what_is_public_is_listed() -> None:
+    assert dir(pytest_judgesense) == sorted(dir(pytest_judgesense))
+    assert {"Judge", "measure", "read_datasheet", "compare_judges"} <= {*dir(pytest_judgesense)}
+    for name in dir(pytest_judgesense):
+        assert getattr(pytest_judgesense, name) is not None
+
+
+def test_a_log_is_read_with_its_judgments(measured: Path) -> None:
+    sheet = read_datasheet("log.jsonl")
+    (cell,) = sheet.cells
+    assert len(cell.judgments) == 18
+    jss = next(one for one in sheet.estimates if one.measure == "jss" and not one.condition)
+    assert (jss.count, jss.n) == (18, 18)
+    assert "<table>" in sheet._repr_html_()
+    sheet.write(measured / "again.jsonl")
+    assert len((measured / "again.jsonl").read_text().splitlines()) == 18
+
+
+def test_two_logs_are_read_together(measured: Path) -> None:
+    lines = [json.loads(line) for line in Path("log.jsonl").read_text().splitlines()]
+    other = "".join(json.dumps({**line, "judge": "other"}) + "\n" for line in lines)
+    Path("other.jsonl").write_text(other)
+    assert [one.name for one in read_datasheet("log.jsonl", "other.jsonl").judges] == [
+        "mine",
+        "other",
+    ]
+
+
+def test_a_datasheet_is_read_with_its_checks_and_without_judgments(measured: Path) -> None:
+    sheet = read_datasheet(measured / "sheet.json")
+    assert [(line.check, line.outcome) for line in sheet.checks] == [("jss_floor[0.8]", "pass")]
+    assert "jss_floor[0.8]" in sheet._repr_html_() or "jss" in sheet._repr_html_()
+    with pytest.raises(UsageError, match="holds no judgments"):
+        sheet.write(measured / "again.jsonl")
+    assert not (measured / "again.jsonl").exists()
+
+
+@pytest.mark.parametrize("names", [(), ("log.csv",), ("sheet.json", "log.jsonl")])
+def test_other_files_are_a_usage_error(measured: Path, names: tuple[str, ...]) -> None:
+    with pytest.raises(UsageError, match="no datasheet that can be read"):
+        read_datasheet(*names)
+
+
+def test_a_file_that_is_not_there_is_an_error_with_its_name(tmp_path: Path) -> None:
+    with pytest.raises(LogError, match="gone"):
+        read_datasheet(tmp_path / "gone.jsonl")
+    with pytest.raises((LogError, UsageError), match="gone"):
+        read_datasheet(tmp_path / "gone.json")

@@ -275,6 +275,22 @@ class Cassette:
             raise Abandoned(scope.trial)
         return recorded
 
+    def answered_first(
+        self, trial_id: str, requests: Sequence[tuple[str, str, str | bytes]]
+    ) -> int:
+        """How many of the ``requests`` of a trial, from the first one, a recording need not make.
+
+        Raises:
+            Abandoned: one of them is not the recorded one, and all are made anew.
+        """
+        scope = CallScope(trial_id, self, after=self._recordings.last_call(trial_id))
+        for count, (method, url, body) in enumerate(requests):
+            if self.answer_to(scope, method, url, body) is None:
+                return count
+            request = RecordedRequest(method, url, as_body(body))
+            scope.asked(self._as_stored(trial_id, request)[1])
+        return len(requests)
+
     def find_call(
         self,
         scope: CallScope,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
 from functools import cache
 from itertools import chain
 from pathlib import Path
@@ -20,8 +19,7 @@ from pytest_judgesense.cassettes.interchange import (
     batch_line,
     read_batch_results,
 )
-from pytest_judgesense.cassettes.matching import request_digest
-from pytest_judgesense.cassettes.scope import Abandoned
+from pytest_judgesense.cassettes.matching import Identity, request_digest
 from pytest_judgesense.checks.explanation import lint_notices
 from pytest_judgesense.commands.cassettes import (
     FIRST_ERROR,
@@ -184,12 +182,15 @@ def _missing(
     judge: JudgeSpec, requests: Iterable[tuple[Trial, HttpRequest]], cassettes: Path
 ) -> Iterator[tuple[Trial, HttpRequest]]:
     """The trials whose present request has no recorded answer."""
-    opened = cache(lambda path: Cassette(path, "replay", secrets=credentials_of(judge)))
+    opened = cache(
+        lambda path: Cassette(
+            path, "replay", secrets=credentials_of(judge), identity=Identity(judge.ignore)
+        )
+    )
     for trial, request in requests:
         cassette = opened(cassette_of(judge, cassettes, trial.id))
-        with cassette.trial(trial.id) as scope:
-            asked = (request.method, request.url, request.body)
-            with suppress(Abandoned):  # other requests of the trial are recorded
-                if cassette.answer_to(scope, *asked) is not None:
-                    continue
-            yield trial, request
+        asked = (request.method, request.url, request.body)
+        with suppress(Abandoned):  # another request is recorded
+            if cassette.answered_first(trial.id, [asked]):
+                continue
+        yield trial, request

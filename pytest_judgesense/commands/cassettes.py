@@ -22,7 +22,6 @@ from pytest_judgesense.cassettes.interchange import Answered, Form, read_vcr, vc
 from pytest_judgesense.cassettes.locking import Recorder, recording_alone
 from pytest_judgesense.cassettes.matching import request_digest
 from pytest_judgesense.cassettes.redaction import received
-from pytest_judgesense.cassettes.scope import Abandoned
 from pytest_judgesense.cassettes.storage import read_exchanges
 from pytest_judgesense.commands.options import (
     BAR_FAILED,
@@ -247,12 +246,11 @@ def _record(
 
 def _is_other(cassette: Cassette, trial: str, given: Sequence[Answered]) -> bool:
     """Whether other requests are recorded of a trial than those that were ``given``."""
-    with cassette.trial(trial) as scope:
-        try:
-            for answered in given:
-                cassette.answer_to(scope, answered.method, answered.url, answered.body)
-        except Abandoned:
-            return True
+    requests = [(answered.method, answered.url, answered.body) for answered in given]
+    try:
+        cassette.answered_first(trial, requests)
+    except Abandoned:
+        return True
     return False
 
 

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
 from pytest_judgesense.cassettes.cassette import Cassette
+from pytest_judgesense.cassettes.matching import Identity
+from pytest_judgesense.cassettes.scope import Abandoned
 from pytest_judgesense.checks.outcome import lint_suite
 from pytest_judgesense.commands import power
 from pytest_judgesense.commands.options import (
@@ -97,7 +100,9 @@ def _open_calls(
 ) -> tuple[list[Call], int]:
     """The calls without a recorded answer, and how many of them have one to another request."""
     opened = {
-        name: Cassette(path, "replay", secrets=credentials_of(judge))
+        name: Cassette(
+            path, "replay", secrets=credentials_of(judge), identity=Identity(judge.ignore)
+        )
         for name, path in power.cassettes_of(judge, asked, cassettes).items()
     }
     spec = judge_for_suite(judge, asked)
@@ -109,14 +114,12 @@ def _open_calls(
         if judge.provider == "callable":
             found += [] if cassette.complete(id_) else calls
             continue
-        requests = map(endpoint.request_of, calls)
-        new = [
-            call
-            for call, request in zip(calls, requests, strict=True)
-            if cassette.answer_to(id_, request.method, request.url, request.body) is None
-        ]
-        found += new
-        changed += len(new) if cassette.complete(id_) else 0
+        requests = [endpoint.request_of(call) for call in calls]
+        answered = 0
+        with suppress(Abandoned):  # its first call is made again as well
+            answered = cassette.answered_first(id_, [(r.method, r.url, r.body) for r in requests])
+        found += calls[answered:]
+        changed += len(calls) - answered if cassette.complete(id_) else 0
     return found, changed
 
 

@@ -194,8 +194,8 @@ def function_of(spec: JudgeSpec) -> JudgeFunction:
     """The function of a callable judge.
 
     Raises:
-        UsageError: it cannot be imported, is one of Python itself, or no function that can be called
-            as it is: a class or a method without its object are not.
+        UsageError: it cannot be imported, is one of Python itself, or cannot be called as it is: a
+            class, or a method without its object.
     """
     if spec.function is not None:
         if inspect.isclass(spec.function):

@@ -17,6 +17,7 @@ from typing import Any, TypeAlias
 import pytest
 
 from pytest_judgesense.cassettes.cassette import Cassette
+from pytest_judgesense.cassettes.matching import Identity
 from pytest_judgesense.checks.declaration import LISTING, declare_check
 from pytest_judgesense.errors import JudgeError, JudgesenseError, UsageError, unknown_name
 from pytest_judgesense.estimate import Estimate, find_estimate
@@ -219,6 +220,7 @@ def askable_judge(item: pytest.Item, spec: JudgeSpec) -> Iterator[AskableJudge]:
             "replay" if run.recordings.settings.mode == "replay" else "record",
             secrets=credentials_of(spec, run.credentials),
             how_to_record=f"record it: {command} --judge-mode record",
+            identity=Identity(spec.ignore),
         )
         oldest = cassette.recorded_of(cassette.trials)
         what = f"judge {spec.name!r} in this test"

@@ -18,6 +18,7 @@ import pytest
 
 from pytest_judgesense.cassettes.cassette import Cassette
 from pytest_judgesense.cassettes.credentials import Credentials
+from pytest_judgesense.cassettes.matching import Identity
 from pytest_judgesense.cassettes.redaction import scrub
 from pytest_judgesense.cassettes.storage import read_exchanges, replace_content
 from pytest_judgesense.checks.early_stop import Stopping
@@ -609,7 +610,8 @@ class Run:
         opened = []
         for recording, path in cassettes.items():
             part = [trial for trial in trials if recording_of(trial.id) == recording]
-            cassette = Cassette(path, "record", secrets=secrets)
+            identity = Identity(judge.ignore)
+            cassette = Cassette(path, "record", secrets=secrets, identity=identity)
             opened.append((cassette, part))
             of_part = asked_as, suite, part, cassette, throttle, AskedOn()
             given = self.loop.run(ask_all(*of_part, asking=asking))

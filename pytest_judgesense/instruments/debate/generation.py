@@ -30,6 +30,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 from pytest_judgesense.cassettes.cassette import Cassette
 from pytest_judgesense.cassettes.locking import Recorder, recording_alone
+from pytest_judgesense.cassettes.matching import Identity
 from pytest_judgesense.errors import LimitReached, LogError, UsageError
 from pytest_judgesense.files import read_text
 from pytest_judgesense.instruments.debate.simulated import speak
@@ -259,7 +260,12 @@ def generate_debates(
         for path in sorted(paths.values()):
             stack.enter_context(recording_alone(path, recorder))
         by_debater = {
-            slug: Cassette(paths[slug], "record", secrets=credentials_of(one))
+            slug: Cassette(
+                paths[slug],
+                "record",
+                secrets=credentials_of(one),
+                identity=Identity(one.ignore),
+            )
             for slug, one in known.items()
         }
         opened = {

@@ -1,172 +1,234 @@
-"""A whole study in one log: how long does its datasheet take, and how much memory?
+"""A suite of 1,000, 10,000 and 100,000 labelled items: does the work grow as the items do?
 
     python benchmarks/scale.py [--quick]
 
-Judgment logs of a temperature sweep: three judge types, two prompt styles, six temperatures and ten
-replicates are 360 lines a question. The embedded judge writes them, without HTTP: its replies to
-the 66 questions of ``temperature@full``, which stand in the logs again and again as further ones.
-``judgesense report LOG --datasheet FILE`` reads each log in a process of its own: table,
-correlations, effects and clustered intervals. Beside it a process that only parses the lines as
-JSON.
+Each suite is collected, recorded with 128 concurrent calls, replayed and reported, by ``pytest`` or
+``judgesense``, each time in a process of its own on one core; with ``--quick`` the largest is only
+collected. The endpoint answers after 50 ms, in another process. From the time and the peak of
+memory of each process those of the same process on three items are taken off: they do not depend on
+the items. Times are processor time, so that other programs count less; the best of two, but for the
+largest suite and large recordings.
 
-Logs of 60,000, 240,000 and 480,000 lines (``--quick``: 60,000 and 120,000). Of smaller ones the
-units of every rate are kept for pairing, which costs more by line.
-
-Bars: time of the largest at most 4 times json.loads, and its peak memory at most 1 GB (without
-``--quick``); time by line of the largest at most 1.3 times that of the smallest, for what does not
-depend on the log (the start of the process) is taken off with the time of a log of three questions.
-Processor time, so that other programs do not count.
+Bars: time and memory an item grow at most 1.3 times from one size to the next, where what is below
+a tenth of a second or 4 MiB counts as that; the largest suite is collected within 15 times
+``json.loads`` of its items, and within three seconds; a recording, with all that its session does,
+makes at least .35 of the calls a second of a bare aiohttp client on the same endpoint, measured
+right before and after it.
 """
 
 from __future__ import annotations
 
 import argparse
+import asyncio
 import json
 import os
+import random
+import shutil
 import subprocess
 import sys
 import tempfile
-from collections import defaultdict
+import time
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Final, NamedTuple
 
+import live
 from reporting import Bar, conclude, print_table
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
-
-
-from pytest_judgesense.instruments.builtin import BUILT_IN
-from pytest_judgesense.judges.calls import first_calls, judgment_of
-from pytest_judgesense.judges.client import Answer
-from pytest_judgesense.judges.providers.base import Reply
-from pytest_judgesense.judges.resolving import judge_from_name
-from pytest_judgesense.judges.simulated.server import answer
-from pytest_judgesense.report.log import log_line
-from pytest_judgesense.suites.builtin import builtin_suites
-from pytest_judgesense.suites.loading import load_suite
-from pytest_judgesense.suites.planning import plan_trials
-from pytest_judgesense.trial import Usage
-
 ROOT: Final = Path(__file__).parents[1]
-PROFILE: Final = "mixed"
-LINES, QUICK_LINES = (60_000, 240_000, 480_000), (60_000, 120_000)
-BARS: Final = {
-    "time a line, largest log to smallest": Bar("at most", 1.3),
-    "peak memory of the largest, GB": Bar("at most", 1.0),
-}
-OF_LARGEST: Final = f"{LINES[-1]:,} lines, report to parsing"
+SIZES: Final = (1_000, 10_000, 100_000)
+CONNECTIONS: Final = 128
+FEW: Final = 3  # items whose cost is that of the start
+MOST_GROWTH: Final = 1.3
+MOST_PARSING: Final = 15.0
+MOST_COLLECTING_S: Final = 3.0
+LEAST_SHARE: Final = 0.35
+# What the same process on the same items varies by.
+LEAST: Final = {"seconds": 0.1, "memory": 4 * 2**20}
+SUITE: Final = '''schema = "judgesense/suite/1"
+name = "answers"
+kind = "paraphrase"
+[space]
+labels = ["A", "B"]
+[stimuli]
+file = "answers.jsonl"
+[[templates]]
+id = "plain"
+text = """
+Which of the two rules does this answer follow?
+{{answer}}
+Reply A or B and nothing else."""
+[checks]
+agreement_floor = 0.3
+unparsed_rate_ceiling = 0.1
+'''
+JUDGE: Final = '[tool.judgesense.judges.bench]\nprovider = "openai"\nmodel = "model-1"\n'
+PYTEST: Final = (
+    *("-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:asyncio"),
+    "--tb=short",
+)
 PARSE: Final = (
     "import json, sys\nfor line in open(sys.argv[1], encoding='utf-8'):\n    json.loads(line)\n"
-)
-REPORT: Final = (
-    "import sys\nfrom pytest_judgesense.commands.main import main\n"
-    "sys.exit(main(['report', sys.argv[1], '--datasheet', sys.argv[2]]))\n"
 )
 
 
 class Cost(NamedTuple):
-    """Processor time in seconds, and the peak of memory in bytes."""
+    """Processor time and wall time in seconds, and the peak of memory in bytes."""
 
     seconds: float
-    memory: int
+    wall: float
+    memory: float
+
+    def beyond(self, start: Cost) -> Cost:
+        """What is left without the cost of the start."""
+        return Cost(*(one - other for one, other in zip(self, start, strict=True)))
 
 
-def lines_of_questions() -> dict[str, list[str]]:
-    """The lines of the embedded judge on the whole grid, by question."""
-    suite = load_suite(builtin_suites()["temperature"], "full", BUILT_IN.forms)
-    judge = judge_from_name(f"embedded:{PROFILE}")
-    calls_of = first_calls(suite, judge)
-    found: dict[str, list[str]] = defaultdict(list)
-    for trial in plan_trials(suite):
-        replies = []
-        for call in calls_of(trial):
-            asked = {
-                "model": PROFILE,
-                "messages": call.messages,
-                "temperature": call.temperature,
-                "seed": call.replicate,
-            }
-            _, body = answer("/v1/chat/completions", asked)
-            usage = Usage(body["usage"]["prompt_tokens"], body["usage"]["completion_tokens"])
-            replies.append(Reply(body["choices"][0]["message"]["content"], usage=usage))
-        given = Answer(replies[0], later=tuple(replies[1:]))
-        found[trial.item].append(log_line(judgment_of(suite, judge, trial, given), suite.design))
+def write_project(folder: Path, items: int, port: int) -> None:
+    """A suite of so many labelled items of thirty words, and the judge that is asked."""
+    folder.mkdir()
+    chance = random.Random(items)
+    words = ["".join(chance.choices("abcdefghijklmnoprstuvw", k=5)) for _ in range(2_000)]
+    with (folder / "answers.jsonl").open("w", encoding="utf-8") as file:
+        for number in range(items):
+            answer = f"{' '.join(chance.choices(words, k=30))} ({number})."
+            item = {"id": f"i{number:06}", "answer": answer, "label": chance.choice("AB")}
+            file.write(json.dumps(item) + "\n")
+    (folder / "answers.suite.toml").write_text(SUITE, encoding="utf-8")
+    judge = f'{JUDGE}base_url = "http://127.0.0.1:{port}/v1"\n'
+    (folder / "pyproject.toml").write_text(judge, encoding="utf-8")
+
+
+def cost(folder: Path, *arguments: str) -> Cost:
+    """What Python with these arguments costs, in ``folder``."""
+    started = time.perf_counter()
+    # An exit code of 1 says that a check failed: what it measured counts all the same.
+    process = subprocess.Popen(
+        [sys.executable, *arguments],
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        env={**os.environ, "PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": ""},
+    )
+    assert process.stdout is not None
+    output = process.stdout.read().decode()
+    process.stdout.close()
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    assert process.returncode in (0, 1), f"{arguments}: {process.returncode}\n{output}"
+    unit = 1 if sys.platform == "darwin" else 1024
+    wall = time.perf_counter() - started
+    return Cost(usage.ru_utime + usage.ru_stime, wall, usage.ru_maxrss * unit)
+
+
+REPORT: Final = (
+    "import sys\nfrom pytest_judgesense.commands.main import main\nsys.exit(main(sys.argv[1:]))\n"
+)
+# What needs no recording.
+PARSED: Final = ("collect", "json.loads")
+JOBS: Final = {
+    "collect": (*PYTEST, "--collect-only"),
+    "record": (*PYTEST, "--judge-mode", "record", "--judge-concurrency", str(CONNECTIONS)),
+    "replay": (*PYTEST, "--judge-datasheet", "sheet.json", "--judge-datasheet", "log.jsonl"),
+    "report": ("-c", REPORT, "report", "log.jsonl", "--datasheet", "again.json"),
+    "json.loads": ("-c", PARSE, "answers.jsonl"),
+}
+
+
+def costs_of(folder: Path, jobs: Sequence[str], rounds: int) -> dict[str, Cost]:
+    """The cost of the jobs in a folder; of several rounds the best."""
+    found: dict[str, Cost] = {}
+    for job in jobs:
+        for _ in range(rounds):
+            if job == "record":
+                shutil.rmtree(folder / "cassettes", ignore_errors=True)
+            once = cost(folder, *JOBS[job])
+            found[job] = Cost(*map(min, found.get(job, once), once))
     return found
 
 
-def write_log(path: Path, known: dict[str, list[str]], lines: int) -> int:
-    """Write whole questions until there are so many lines; returns how many there are."""
-    written = copy = 0
-    with path.open("w", encoding="utf-8", newline="\n") as file:
-        while True:
-            for item, own in known.items():
-                if written >= lines:
-                    return written
-                # Another question with the same answers.
-                name = f"{item}-{copy}"
-                text = "\n".join(own).replace(f"/{item}/", f"/{name}/")
-                file.write(text.replace(f'"{item}"', f'"{name}"') + "\n")
-                written += len(own)
-            copy += 1
-
-
-def cost(program: str, *arguments: str) -> Cost:
-    """What a process of its own costs; its output is not shown."""
-    process = subprocess.Popen(
-        [sys.executable, "-c", program, *arguments],
-        stdout=subprocess.DEVNULL,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-    )
-    _, status, usage = os.wait4(process.pid, 0)
-    process.returncode = os.waitstatus_to_exitcode(status)
-    assert process.returncode == 0, f"{arguments} ended with {process.returncode}"
-    unit = 1 if sys.platform == "darwin" else 1024
-    return Cost(usage.ru_utime + usage.ru_stime, usage.ru_maxrss * unit)
+def bare(port: int) -> float:
+    """Calls a second of a bare aiohttp client."""
+    return asyncio.run(live.bare_calls_per_second(port, CONNECTIONS, 2.0))[0]
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--quick", action="store_true", help="end within 50 s")
-    quick = parser.parse_args().quick
-    sizes = QUICK_LINES if quick else LINES
-    known = lines_of_questions()
-    a_question = len(next(iter(known.values())))
-    rows, by_line, memory = [], [], 0
+    recorded = SIZES[:-1] if parser.parse_args().quick else SIZES
+    command = [sys.executable, live.__file__, "--serve"]
+    costs, share = {}, 0.0
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as server,
+    ):
+        assert server.stdout is not None
+        port = int(server.stdout.readline())
+        live.on_core(0)
+        for items in (FEW, *SIZES):
+            project, rounds = Path(folder, str(items)), 1 if items == SIZES[-1] else 2
+            write_project(project, items, port)
+            costs[items] = costs_of(project, PARSED, rounds)
+            if items not in (FEW, *recorded):
+                continue
+            before = bare(port)
+            costs[items] |= costs_of(project, ["record"], 2 if items < SIZES[1] else 1)
+            wall = costs[items]["record"].beyond(costs[FEW]["record"]).wall
+            if items == recorded[-1]:
+                share = items / wall / ((before + bare(port)) / 2)
+            lines = (project / "cassettes" / "bench" / "answers.jsonl").read_bytes()
+            assert lines.count(b'{"trial"') == items, "not every trial is recorded"
+            costs[items] |= costs_of(project, ["replay", "report"], rounds)
+        server.communicate()
+    return report(costs, share)
+
+
+def report(costs: Mapping[int, Mapping[str, Cost]], share: float) -> int:
+    """Print what was measured against the bars."""
     ratios: dict[str, float | None] = {}
-    with tempfile.TemporaryDirectory() as folder:
-        log, sheet = Path(folder) / "log.jsonl", Path(folder) / "sheet.json"
-        write_log(log, known, 3 * a_question)
-        empty = cost(REPORT, str(log), str(sheet)).seconds
-        idle = cost(PARSE, str(log)).seconds
-        for size in sizes:
-            lines = write_log(log, known, size)
-            parsed = cost(PARSE, str(log)).seconds - idle
-            reported = cost(REPORT, str(log), str(sheet))
-            seconds, memory = reported.seconds - empty, max(memory, reported.memory)
-            by_line.append(seconds / lines)
-            ratios[f"{size:,} lines, report to parsing"] = seconds / parsed
-            rows.append(
-                (
-                    f"{lines:,}",
-                    f"{log.stat().st_size / 1e6:.0f}",
-                    f"{parsed:.2f}",
-                    f"{seconds:.2f}",
-                    f"{seconds / parsed:.1f}",
-                    f"{1e6 * seconds / lines:.1f}",
-                    f"{reported.memory / 2**20:.0f}",
+    bars: dict[str, Bar] = {}
+    start = costs[FEW]
+    net = {n: {job: of.beyond(start[job]) for job, of in costs[n].items()} for n in SIZES}
+    rows = [
+        (
+            job,
+            f"{items:,}",
+            f"{net[items][job].seconds:.2f}",
+            f"{1e6 * net[items][job].seconds / items:.0f}",
+            f"{costs[items][job].wall:.1f}",
+            f"{costs[items][job].memory / 2**20:.0f}",
+            f"{net[items][job].memory / items / 1024:.1f}",
+        )
+        for job in JOBS
+        for items in SIZES
+        if job in net[items]
+    ]
+    taken_off = ", ".join(f"{job} {start[job].seconds:.2f} s" for job in JOBS)
+    print(f"on {FEW} items, taken off: {taken_off}\n")
+    print_table(("job", "items", "CPU s", "us an item", "wall s", "peak MiB", "KiB an item"), rows)
+    for fewer, more in pairwise(SIZES):
+        for job in [job for job in JOBS if job in net[more] and job != "json.loads"]:
+            for what, least in LEAST.items():
+                before, after = (
+                    max(least, getattr(net[items][job], what)) / items for items in (fewer, more)
                 )
-            )
-        made = json.loads(sheet.read_text(encoding="utf-8"))["judges"][0]["analyses"]
-        assert {table["analysis"] for table in made} >= {
-            "temperature_table",
-            "temperature_correlations",
-        }
-    print(f"start of the report, with a log of three questions: {empty:.1f} s, taken off\n")
-    head = ("lines", "MB", "json.loads, s", "report, s", "ratio", "us a line", "peak memory, MiB")
-    print_table(head, rows)
-    ratios["time a line, largest log to smallest"] = by_line[-1] / by_line[0]
-    ratios["peak memory of the largest, GB"] = memory / 1e9
-    return conclude("scale", ratios, BARS if quick else {OF_LARGEST: Bar("at most", 4.0), **BARS})
+                name = f"{job}, {what} an item, {more:,} to {fewer:,}"
+                ratios[name], bars[name] = after / before, Bar("at most", MOST_GROWTH)
+    most = net[SIZES[-1]]
+    of_all = {
+        "to json.loads": (
+            most["collect"].seconds / most["json.loads"].seconds,
+            Bar("at most", MOST_PARSING),
+        ),
+        "seconds": (most["collect"].seconds, Bar("at most", MOST_COLLECTING_S)),
+    }
+    for what, (value, bar) in of_all.items():
+        name = f"collect {SIZES[-1]:,}, {what}"
+        ratios[name], bars[name] = value, bar
+    name = "record, calls a second to bare aiohttp"
+    ratios[name], bars[name] = share, Bar("at least", LEAST_SHARE)
+    return conclude("scale", ratios, bars)
 
 
 if __name__ == "__main__":

@@ -121,8 +121,11 @@ def json_value(text: str | bytes) -> Any:
         value = json.loads(text)
     except RecursionError as error:
         raise _too_deep() from error
-    marks: tuple[Any, Any] = ("[", "{") if isinstance(text, str) else (b"[", b"{")
-    if sum(map(text.count, marks)) > DEEPEST:
+    if isinstance(text, str):
+        marks = text.count("[") + text.count("{")
+    else:
+        marks = text.count(b"[") + text.count(b"{")
+    if marks > DEEPEST:
         check_depth(value)
     return value
 

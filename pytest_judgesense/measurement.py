@@ -5,7 +5,6 @@ The functions are in the order of that arrow.
 
 from __future__ import annotations
 
-import asyncio
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -715,10 +714,7 @@ async def ask_all(
         asking.trust.refuse_suite(suite)
     concurrency = judge.concurrency or asking.concurrency
     messages, calls = renderer(suite, judge), calls_of(suite, judge)
-    # The judge's throttle limits concurrent calls. As many again may wait for a retry; more would
-    # mean that an endpoint that is down gets a request for every trial before the first one fails.
-    begun, refusals = asyncio.Semaphore(2 * concurrency), Refusals()
-    first = first or FirstReplies()
+    refusals, first = Refusals(), first or FirstReplies()
 
     async def one(
         client: Client, trial: Trial, said: list[dict[str, str]], course: Callable[[], Course]
@@ -726,16 +722,15 @@ async def ask_all(
         if failed := before.failure(trial.id, said):
             return failed
         try:
-            async with begun:
-                refused = refusals.of(trial)
-                if refused is not None and not cassette.complete(trial.id):
-                    return refused
-                async with first.turn():
-                    answer = await client.ask_calls(trial.id, course)
-                    if cassette.mode == "replay":
-                        return answer
-                    judgment = judgment_of(suite, judge, trial, answer)
-                    first.learn(judgment, None if answer.made else cassette.path)
+            refused = refusals.of(trial)
+            if refused is not None and not cassette.complete(trial.id):
+                return refused
+            async with first.turn():
+                answer = await client.ask_calls(trial.id, course)
+                if cassette.mode == "replay":
+                    return answer
+                judgment = judgment_of(suite, judge, trial, answer)
+                first.learn(judgment, None if answer.made else cassette.path)
         except LimitReached as limit:
             return limit  # calls in flight are paid for: they are completed
         refusals.learn(trial, answer.reply)
@@ -773,7 +768,10 @@ async def ask_all(
             for trial, said, _ in asked if before.failed else ():
                 if known := before.failure(trial.id, said):
                     refusals.learn(trial, known.reply)
-            return await together(one(client, *each) for each in asked)
+            # The judge's throttle limits concurrent calls. As many again may wait for a retry; more
+            # would mean that an endpoint that is down gets a request for every trial before the
+            # first one fails.
+            return await together((one(client, *each) for each in asked), 2 * concurrency)
 
 
 def _computed(

@@ -403,7 +403,9 @@ def _parsed(body: str | bytes) -> tuple[str, Any] | None:
     except (TypeError, ValueError, RecursionError):  # the first for a text with a lone surrogate
         return None
     # It might look like the object that refers to shared texts.
-    is_taken = any(isinstance(one, dict) and one.keys() == {"texts"} for one in nodes(value))
+    is_taken = '"texts"' in body and any(
+        isinstance(one, dict) and one.keys() == {"texts"} for one in nodes(value)
+    )
     return (layout, value) if layout and not is_taken else None
 
 
@@ -459,9 +461,14 @@ class _Shared:
 
 def _long_texts(body: str | bytes) -> Iterator[str]:
     parsed = _parsed(body)
-    for text in nodes(parsed[1]) if parsed else ():
-        if isinstance(text, str) and len(text) >= _SHORTEST_SHARED:
-            yield text
+    left = [parsed[1]] if parsed else []
+    while left:
+        value = left.pop()
+        if isinstance(value, str):
+            if len(value) >= _SHORTEST_SHARED:
+                yield value
+        elif isinstance(value, dict | list):
+            left += value.values() if isinstance(value, dict) else value
 
 
 def _folded_body(shared: _Shared, used: list[str], body: str) -> Any:

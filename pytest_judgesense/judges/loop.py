@@ -23,16 +23,28 @@ _LOOK_UP_S: Final = 0.25
 _PATIENCE_S: Final = 10.0
 
 
-async def together(coroutines: Iterable[Coroutine[Any, Any, _T]]) -> list[_T]:
-    """The results of all, in their order; if one raises, the others are ended before it does."""
-    tasks = [asyncio.ensure_future(coroutine) for coroutine in coroutines]
+async def together(coroutines: Iterable[Coroutine[Any, Any, _T]], at_once: int) -> list[_T]:
+    """The results of all, in their order; if one raises, the others are ended before it does.
+
+    At most so many run ``at_once``, and no more are taken of ``coroutines`` before one has ended.
+    """
+    results: dict[int, _T] = {}
+    left = enumerate(coroutines)
+
+    async def in_turn() -> None:
+        for place, coroutine in left:
+            # In a task of its own: what its code sets in its context is not seen by the next.
+            results[place] = await asyncio.ensure_future(coroutine)
+
+    tasks = [asyncio.ensure_future(in_turn()) for _ in range(at_once)]
     try:
-        return await asyncio.gather(*tasks)
+        await asyncio.gather(*tasks)
     except BaseException:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
         raise
+    return [results[place] for place in sorted(results)]
 
 
 class AskingLoop(LoopThread):

@@ -30,6 +30,7 @@ from pytest_judgesense.suites.suite import CheckDeclaration, Review, Suite, Temp
 _Value = TypeVar("_Value", Template, DecisionSpace)
 
 _HEADER: Final = re.compile(r"\s*\[([^\[\]]+)\]\s*(#.*)?$")  # of a table
+_PART: Final = 1 << 20  # characters
 _KEY: Final = re.compile(r"\s*([\w-]+)\s*=")
 
 
@@ -235,7 +236,16 @@ def _digest(form: SuiteForm, preset: str | None, raw: str) -> str:
     excluded = sorted(sorted(r.pair) for r in _reviews(form) if r.verdict == "NO")
     dumped = form.presets[preset].model_dump(mode="json", exclude={"checks"}) if preset else None
     chosen = dumped and _without(dumped, "temperatures", "of_each")
-    return _sha(json.dumps([asked, chosen, raw, excluded], sort_keys=True, ensure_ascii=False))
+    # Of the four as one list of JSON; the file, which is much longer, in parts.
+    digest = hashlib.sha256(f'[{_json(asked)}, {_json(chosen)}, "'.encode())
+    for start in range(0, len(raw), _PART):
+        digest.update(_json(raw[start : start + _PART])[1:-1].encode())
+    digest.update(f'", {_json(excluded)}]'.encode())
+    return digest.hexdigest()[:16]
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, sort_keys=True, ensure_ascii=False)
 
 
 def _without(table: Mapping[str, Any], *names: str) -> dict[str, Any]:

@@ -346,7 +346,6 @@ def _label_balance(suite: Suite) -> Iterator[LintFinding]:
 
 
 _MARK: Final = r"(?:gold|label|ground[ _-]?truth|(?:correct|expected) (?:answer|label|verdict))"
-_MARKS: Final = ("gold", "label", "ground", "correct", "expected")  # how each of them begins
 _RANK: Final = re.compile(
     r"^\s*[\[(](?:better|worse|good|bad|chosen|rejected|correct|wrong|winner|loser)[\])]",
     re.IGNORECASE,
@@ -357,12 +356,6 @@ def _label_visible(suite: Suite) -> Iterator[LintFinding]:
     """The correct answer is visible in the prompt."""
     shown = frozenset().union(*(placeholders(template.text) for template in suite.templates))
 
-    def may_name_it(lower: str) -> bool:  # much quicker, and seldom so
-        for beginning in _MARKS:  # noqa: SIM110 - a generator takes twice as long
-            if beginning in lower:
-                return True
-        return False
-
     def leaks_label(item: Item) -> bool:
         if any(map(_RANK.match, item.contents)):
             return True
@@ -371,7 +364,15 @@ def _label_visible(suite: Suite) -> Iterator[LintFinding]:
         for text in (*(item.fields[name] for name in shown & item.fields.keys()), *item.contents):
             if text.strip() == item.label:
                 return True
-            if not may_name_it(text.lower()):
+            lower = text.lower()
+            # How each mark begins; much quicker, and seldom so.
+            if not (
+                "gold" in lower
+                or "label" in lower
+                or "ground" in lower
+                or "correct" in lower
+                or "expected" in lower
+            ):
                 continue
             label = re.escape(item.label)
             mark = rf"\b{_MARK}\b\W{{0,3}}(?:is\W{{1,2}})?(?:{label}|score_{label})\b"
@@ -393,6 +394,8 @@ def _label_visible(suite: Suite) -> Iterator[LintFinding]:
 
 def _repeated_prompts(suite: Suite) -> Iterator[LintFinding]:
     """Items whose two orders are one request; for several items see `_duplicates`."""
+    if sum(len(orders_of(suite, template, 0)) for template in suite.templates) == 1:
+        return  # an item has one prompt
     asked = ((item, [*chain(*map(dict.values, by.values()))]) for item, by in prompts_of(suite))
     if twice := [item for item, prompts in asked if len({*prompts}) < len(prompts)]:
         every = [

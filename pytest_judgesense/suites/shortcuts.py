@@ -32,7 +32,7 @@ from pytest_judgesense.suites.suite import Suite, derived
 
 MOST_SOLVED: Final = 0.65
 FEWEST_ITEMS: Final = 10
-MOST_READ: Final = 5_000
+MOST_READ: Final = 2_000
 SEED: Final = 0
 
 _SENTENCE_END: Final = re.compile(r"(?<=[.!?])\s+|\n+")

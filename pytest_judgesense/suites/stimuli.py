@@ -280,7 +280,7 @@ def rows_of(file: Path, raw: str) -> Iterator[tuple[int, Any]]:
         yield from (json_rows if file.suffix == _LIST else csv_rows)(file, raw, SuiteError)
         return
     # Not splitlines(): a text may hold a Unicode line separator inside a JSON string.
-    for number, line in enumerate(raw.split("\n"), start=1):
+    for number, line in enumerate(_lines_of(raw), start=1):
         if line.strip():
             try:
                 value = json_value(line)
@@ -289,6 +289,15 @@ def rows_of(file: Path, raw: str) -> Iterator[tuple[int, Any]]:
                 raise SuiteError(what, found=str(error), expected="one object a line") from error
             # Of UTF-8 only an escape can be half a character.
             yield number, well_formed_value(value) if "\\u" in line else value
+
+
+def _lines_of(raw: str) -> Iterator[str]:
+    """The same as `str.split`, one at a time: a list of all is as large as the file."""
+    start = 0
+    while (end := raw.find("\n", start)) >= 0:
+        yield raw[start:end]
+        start = end + 1
+    yield raw[start:]
 
 
 def _refuse_columns(

@@ -16,7 +16,6 @@ stopped, and a finished one writes the same file again.
 from __future__ import annotations
 
 import argparse
-import asyncio
 import hashlib
 import json
 import math
@@ -324,7 +323,6 @@ class _Held:
         cassettes: Iterable[Cassette],
         concurrency: int,
     ) -> None:
-        semaphore = asyncio.Semaphore(concurrency)
         async with AsyncExitStack() as stack:
             clients = {
                 slug: await stack.enter_async_context(client) for slug, client in opened.items()
@@ -336,8 +334,7 @@ class _Held:
                 pro, con = pair[:: 1 if assignment == "original" else -1]
                 speakers = {"pro": clients[pro.slug], "con": clients[con.slug]}
                 debate = f"{topic.id}-{assignment}"
-                async with semaphore:
-                    speeches = await self._speeches(debate, topic, speakers)
+                speeches = await self._speeches(debate, topic, speakers)
                 if speeches is None:
                     return None
                 return {
@@ -356,7 +353,8 @@ class _Held:
                     "model_assignment": assignment,
                 }
 
-            ended = await together(one(*of, which) for of in self.topics for which in _ASSIGNMENTS)
+            asked = (one(*of, which) for of in self.topics for which in _ASSIGNMENTS)
+            ended = await together(asked, concurrency)
         self.debates = [debate for debate in ended if debate is not None]
 
     async def _speeches(

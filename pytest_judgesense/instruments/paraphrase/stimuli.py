@@ -16,7 +16,8 @@ from pytest_judgesense.suites.suite import Suite
 
 def _twins(suite: Suite) -> Iterator[LintFinding]:
     """Two wordings that are compared and ask with the same words."""
-    pairs = suite.compared_pairs
+    if not (pairs := suite.compared_pairs):
+        return
     twins = [
         f"{item} ({a}, {b})"
         for item, prompts in prompts_of(suite)

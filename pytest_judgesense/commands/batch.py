@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from functools import cache
 from itertools import chain
 from pathlib import Path
@@ -20,6 +21,7 @@ from pytest_judgesense.cassettes.interchange import (
     read_batch_results,
 )
 from pytest_judgesense.cassettes.matching import Identity, request_digest
+from pytest_judgesense.cassettes.scope import Abandoned
 from pytest_judgesense.checks.explanation import lint_notices
 from pytest_judgesense.commands.cassettes import (
     FIRST_ERROR,

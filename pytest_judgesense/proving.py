@@ -14,7 +14,6 @@ requests again, and not this one.
 
 from __future__ import annotations
 
-import asyncio
 import copyreg
 import os
 import pickle
@@ -111,21 +110,20 @@ class Task:
     async def _of(self, cassette: Cassette, trials: Sequence[Trial]) -> dict[str, Replay]:
         judge = judge_for_suite(self.judge, self.suite)
         concurrency = judge.concurrency or CONCURRENCY
-        course, turns = calls_of(self.suite, judge), asyncio.Semaphore(concurrency)
+        course = calls_of(self.suite, judge)
 
         async def replayed(client: Client, trial: Trial) -> Replay:
             scopes: list[CallScope] = []
             outcome, fault = None, None
-            async with turns:
-                try:
-                    if judge.provider == "callable":
-                        begin = partial(course, trial)
-                        answer = await client.ask_calls(trial.id, begin, scopes.append)
-                    else:
-                        answer = client.replay(trial.id, course(trial))
-                    outcome = judgment_of(self.suite, judge, trial, answer).outcome
-                except JudgesenseError as error:
-                    fault = error
+            try:
+                if judge.provider == "callable":
+                    begin = partial(course, trial)
+                    answer = await client.ask_calls(trial.id, begin, scopes.append)
+                else:
+                    answer = client.replay(trial.id, course(trial))
+                outcome = judgment_of(self.suite, judge, trial, answer).outcome
+            except JudgesenseError as error:
+                fault = error
             asked = frozenset[str]().union(*(scope.digests for scope in scopes))
             missed = tuple(request for scope in scopes for request in scope.missed)
             lent = tuple(exchange for scope in scopes for exchange in scope.lent)
@@ -138,7 +136,8 @@ class Task:
                 each = [await replayed(client, trial) for trial in trials]
             else:
                 with cassette.intercepting():
-                    each = await together(replayed(client, trial) for trial in trials)
+                    asked = (replayed(client, trial) for trial in trials)
+                    each = await together(asked, concurrency)
         return {trial.id: replay for trial, replay in zip(trials, each, strict=True)}
 
 

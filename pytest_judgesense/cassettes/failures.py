@@ -67,6 +67,8 @@ def _aiohttp(name: str) -> _Build:
             error: Exception = kind(_key(url), behind)
         elif name == "ClientOSError":
             error = kind(errno.ECONNRESET, text)
+        elif name == "ClientResponseError":
+            error = kind(SimpleNamespace(real_url=url), (), status=400, message=text)
         else:
             error = kind(text)
         return error
@@ -77,7 +79,8 @@ def _aiohttp(name: str) -> _Build:
 _AIOHTTP: Final = (
     "ClientConnectorDNSError ClientConnectorCertificateError ClientConnectorSSLError "
     "ClientConnectorError ConnectionTimeoutError SocketTimeoutError ServerTimeoutError "
-    "ServerDisconnectedError ClientPayloadError ClientOSError ClientConnectionError"
+    "ServerDisconnectedError ClientPayloadError ClientResponseError ClientOSError "
+    "ClientConnectionError"
 ).split()
 
 

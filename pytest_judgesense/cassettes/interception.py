@@ -303,7 +303,10 @@ def _bounded_aiohttp(vcr_cassette: _VcrCassette, real: _Method) -> _Method:
 
     async def bounded(session: Any, *args: Any, **options: Any) -> Any:
         response = await real(session, *args, **options)
-        if session.auto_decompress and _is_decoded_by_aiohttp(response.headers):
+        # A request may say otherwise than its session: litellm's does.
+        asked = options.get("auto_decompress")
+        decompresses = session.auto_decompress if asked is None else asked
+        if decompresses and _is_decoded_by_aiohttp(response.headers):
             # What is left to undo is nothing.
             headers = stubs.CIMultiDict(response.headers)
             headers.popall("content-encoding")
@@ -384,8 +387,9 @@ class _Work:
             raise _Unanswered(call)
 
     def ended_by(self, error: BaseException) -> None:
-        """Record that the requests under way got no answer: an error of the client, or nobody
-        waits for one any more.
+        """Record that the requests under way got no answer.
+
+        The client has failed, or nobody waits for one any more.
         """
         for call in self._calls:
             if isinstance(error, asyncio.CancelledError):
@@ -393,8 +397,10 @@ class _Work:
             elif isinstance(error, BodyTooLarge):
                 call.unanswered(error.what, _TOO_LARGE)
             elif isinstance(error, Exception) and not isinstance(error, JudgesenseError):
-                reason = call.cassette.redacted(f"{type(error).__name__}: {error}")
-                call.unanswered(reason, name_of(self.client, error))
+                names, reason = name_of(self.client, error), str(error)
+                if not (names and reason):  # else the exception says its name itself
+                    reason = f"{type(error).__name__}: {error}"
+                call.unanswered(call.cassette.redacted(reason), names)
 
 
 class _Unanswered(Exception):

@@ -28,6 +28,7 @@ import pytest_judgesense
 from pytest_judgesense.judges.providers.builtin import BUILT_IN
 from pytest_judgesense.replies.informal import _KEY_WORDS
 from pytest_judgesense.replies.labels import _LONGEST
+from pytest_judgesense.replies.refusals import _REFUSALS, _declined, _declining
 from pytest_judgesense.suites.rules import _MARK
 
 _FUNCTIONS: Final = frozenset(
@@ -186,6 +187,10 @@ OF_VALUES: Final[dict[tuple[str, str], Sequence[re.Pattern[Any]]]] = {
         re.compile(provider.hosts) for provider in BUILT_IN.values() if provider.hosts
     ],
     ("replies.informal", "word"): [*map(re.compile, _KEY_WORDS)],
+    ("replies.refusals", "_REFUSALS[language].pattern"): [*map(_declining, _REFUSALS)],
+    ("replies.refusals", "f'{lead}(?:{_REFUSALS[language].pattern})'"): [
+        *map(_declined, _REFUSALS)
+    ],
     # A key in its encodings: `test_linear` searches whole bodies for one.
     ("cassettes.redaction", "source.encode('utf-8', 'surrogatepass').decode('latin-1')"): [],
     ("suites.rules", "mark"): [

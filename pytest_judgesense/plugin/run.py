@@ -7,7 +7,7 @@ import os
 import shlex
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import asdict, replace
 from functools import cached_property
 from pathlib import Path
@@ -47,7 +47,7 @@ from pytest_judgesense.errors import (
     UsageError,
     unknown_name,
 )
-from pytest_judgesense.garbage import set_aside, uncollected
+from pytest_judgesense.garbage import uncollected
 from pytest_judgesense.judges.apart import apart
 from pytest_judgesense.judges.budget import SessionBudget
 from pytest_judgesense.judges.calls import judgment_of
@@ -234,7 +234,7 @@ class Run:
         if key not in self._measured:
             # Asking takes long, and the code of a user's judge may leave garbage.
             noisy = self._settings.asks or judge.provider == "callable"
-            quiet = set_aside() if noisy else uncollected()
+            quiet = nullcontext() if noisy else uncollected()
             try:
                 with quiet:
                     found = self._measured[key] = self._measure(judge, suite)

@@ -22,3 +22,16 @@ def uncollected() -> Iterator[None]:
     finally:
         if enabled:
             gc.enable()
+
+
+@contextmanager
+def set_aside() -> Iterator[None]:
+    """Search for no garbage among what exists already while this block runs; only among the new.
+
+    For code of others that may leave garbage and runs long beside much that stays.
+    """
+    gc.freeze()
+    try:
+        yield
+    finally:
+        gc.unfreeze()

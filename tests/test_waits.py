@@ -62,9 +62,6 @@ BOUNDS = {
         "time.sleep": "until Ctrl-C as well, while a model is served",
     },
     "files": {"open": NEVER_WAITS, "os.open": NEVER_WAITS},
-    "instruments.debate.generation": {
-        "asyncio.Semaphore": "as long as the calls of other debates, which are bounded",
-    },
     "judges.apart": {
         "Lock": "held while a thread is started",
         "self._thread.join": "5 s",
@@ -120,7 +117,6 @@ BOUNDS = {
     "judges.simulated.key": {
         "files(__package__).joinpath('key.json').read_bytes": "a file of the package",
     },
-    "measurement": {"asyncio.Semaphore": "as long as the trials before it, which are bounded"},
     "output": {"os.open": "a file or folder of ours, to sync it", "temporary.open": "a new file"},
     "plugin.fixture_values": {
         "threading.Lock": A_MOMENT,

@@ -283,10 +283,7 @@ def _units(suite: Suite, pairs: Sequence[tuple[str, str]]) -> Iterator[tuple[str
     """The prompts of every pair of wordings in an item and order; without pairs, of every item."""
     for item, prompts in prompts_of(suite):
         if not pairs:
-            yield (
-                item,
-                frozenset(p for by_template in prompts.values() for p in by_template.values()),
-            )
+            yield item, frozenset(chain.from_iterable(map(dict.values, prompts.values())))
         for by_template in prompts.values() if pairs else ():
             for a, b in pairs:
                 yield item, frozenset((by_template[a], by_template[b]))
@@ -357,11 +354,11 @@ def _label_visible(suite: Suite) -> Iterator[LintFinding]:
     shown = frozenset().union(*(placeholders(template.text) for template in suite.templates))
 
     def leaks_label(item: Item) -> bool:
-        if any(map(_RANK.match, item.contents)):
+        if item.contents and any(map(_RANK.match, item.contents)):
             return True
         if not item.label:
             return False
-        for text in (*(item.fields[name] for name in shown & item.fields.keys()), *item.contents):
+        for text in (*[item.fields[name] for name in shown if name in item.fields], *item.contents):
             if text.strip() == item.label:
                 return True
             lower = text.lower()

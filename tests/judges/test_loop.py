@@ -6,11 +6,13 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Coroutine, Iterator
+from contextvars import ContextVar
+from typing import Any
 
 import pytest
 
-from pytest_judgesense.judges.loop import AskingLoop
+from pytest_judgesense.judges.loop import AskingLoop, together
 
 
 @pytest.fixture
@@ -129,3 +131,60 @@ def test_threads_that_ask_at_once_start_one_loop(loop: AskingLoop) -> None:
         thread.join(10)
     assert len(found) == 8
     assert len(set(found)) == 1
+
+
+def test_no_more_is_made_than_may_run_at_once() -> None:
+    made, ended, under_way, most = 0, 0, 0, 0
+
+    async def work(number: int) -> int:
+        nonlocal ended, under_way, most
+        under_way += 1
+        most = max(most, under_way)
+        await asyncio.sleep(0)
+        under_way -= 1
+        ended += 1
+        return number
+
+    def works() -> Iterator[Coroutine[Any, Any, int]]:
+        nonlocal made
+        for number in range(20):
+            made += 1
+            assert made - ended <= 3, "another is taken when one has ended"
+            yield work(number)
+
+    assert asyncio.run(together(works(), 3)) == list(range(20))
+    assert most == 3
+
+
+def test_what_one_sets_in_its_context_the_next_does_not_see() -> None:
+    seen: ContextVar[int] = ContextVar("seen", default=0)
+
+    async def work() -> int:
+        before = seen.get()
+        seen.set(before + 1)
+        return before
+
+    assert asyncio.run(together((work() for _ in range(5)), 1)) == [0] * 5
+
+
+def test_what_fails_ends_the_others_and_begins_no_more() -> None:
+    ended: list[str] = []
+
+    async def wait() -> None:
+        try:
+            await asyncio.sleep(60)
+        finally:
+            ended.append("cancelled")
+
+    async def fail() -> None:
+        await asyncio.sleep(0)
+        raise ValueError("no")
+
+    def works() -> Iterator[Coroutine[Any, Any, None]]:
+        yield wait()
+        yield fail()
+        raise AssertionError("begun after a failure")
+
+    with pytest.raises(ValueError, match="no"):
+        asyncio.run(together(works(), 2))
+    assert ended == ["cancelled"]

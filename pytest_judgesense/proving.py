@@ -6,10 +6,12 @@ breaker) is then not there, as it is not in CI. A function that only this proces
 ``conftest.py`` or a notebook, is replayed here, and so is a judge of a built-in provider, of whose
 code none is the user's.
 
-A look-up that a judge makes once in a process stands in the trial that came first, and every other
-trial that comes first would miss it. It is found by the replay, and becomes a line of its own only
-where one trial of this process has asked it, and that trial, run a second time here, asks its other
-requests again, and not this one.
+A look-up that a judge makes once in a process stands in the trials that came first (several, where
+trials run at the same time, or what it brought has expired), and every other trial that comes
+first would miss it. It is found by the replay, where it is lent, and becomes a line of its own only
+where a trial asks all that it was recorded with, and this in addition, to the same verdict. In the
+process that has recorded, nothing has to be looked up any more: there a look-up is what a trial
+asks no second time, while it asks its other requests again.
 """
 
 from __future__ import annotations
@@ -19,7 +21,8 @@ import os
 import pickle
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -169,20 +172,22 @@ def _freshly_replayed(task: Task, loop: AskingLoop, deadline: Deadline) -> dict[
         raise _NoFreshProcess(str(error)) from error
     seed = "1" if os.environ.get("PYTHONHASHSEED") == "0" else "0"
     path = os.pathsep.join(entry for entry in sys.path if entry)
-    process = subprocess.Popen(  # noqa: S603 - this Python, with code of ours
-        [sys.executable, "-c", _IN_A_FRESH_PROCESS],
-        env={**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": path},
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-    )
-    unsent: bytes | None = given
+    # A file, for what a pipe does not take at once would be written by nobody after a look.
+    with tempfile.TemporaryFile() as task_file:
+        task_file.write(given)
+        task_file.seek(0)
+        process = subprocess.Popen(  # noqa: S603 - this Python, with code of ours
+            [sys.executable, "-c", _IN_A_FRESH_PROCESS],
+            env={**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": path},
+            stdin=task_file,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
     try:
         while True:
             with suppress(subprocess.TimeoutExpired):
-                written, errors = process.communicate(unsent, timeout=_LOOK_S)
+                written, errors = process.communicate(timeout=_LOOK_S)
                 break
-            unsent = None  # it goes on with what it was given first
             loop.on_wait()
             deadline.check()
     finally:
@@ -250,7 +255,7 @@ def prove(
         return Proof(_error(task, {task.trials[0].id: _Reason(error.what, error.remedy)}))
     found = _Findings(task, opened, outcomes, replays)
     if is_fresh:
-        found.settle_lent(look_ups, lambda trial: replace(task, trials=(trial,)).replayed(loop))
+        found.settle_lent(look_ups)
     else:
         found.settle_unasked()
     look_ups |= found.look_ups
@@ -365,55 +370,44 @@ class _Findings:
             )
         return _Reason(
             f"no answer is recorded to {where}",
-            "let the requests of a trial depend on its arguments and its answers alone, not on "
-            "what trials before it have met",
+            "let the requests of a trial depend on its arguments and its answers alone: not on "
+            "chance, and not on what trials before it have met",
         )
 
-    def settle_lent(
-        self, known: Mapping[str, Exchange], again: Callable[[Trial], Mapping[str, Replay]]
-    ) -> None:
-        """Decide which of the answers that were lent are those of look-ups.
+    def settle_lent(self, known: Mapping[str, Exchange]) -> None:
+        """Decide which of the answers that were lent are those of look-ups."""
+        lent = [
+            (trial, self._identity.digest(exchange.request), exchange)
+            for trial, replay in self._replays.items()
+            for exchange in replay.lent
+        ]
+        for trial, digest, exchange in lent:
+            if digest in self._task.lending or digest in known or self._has_only_added(trial):
+                self.look_ups[digest] = exchange
+        for trial, digest, exchange in lent:
+            if digest not in self.look_ups and trial not in self.reasons:
+                self.reasons[trial] = self._missed(trial, exchange.request)
 
-        ``again`` runs a trial a second time, in the process that has recorded it.
-        """
-        refused: dict[str, str] = {}
-        for trial, replay in self._replays.items():
-            for exchange in replay.lent:
-                digest = self._identity.digest(exchange.request)
-                if digest in self._task.lending or digest in known:
-                    self.look_ups[digest] = exchange
-                elif digest not in self.look_ups and digest not in refused:
-                    if self._is_look_up(digest, again):
-                        self.look_ups[digest] = exchange
-                    else:
-                        refused[digest] = exchange.trial
-                if digest in refused and trial not in self.reasons:
-                    self.reasons[trial] = self._missed(trial, exchange.request)
-
-    def _is_look_up(self, digest: str, again: Callable[[Trial], Mapping[str, Replay]]) -> bool:
-        holders = self._asked_by(digest)
-        if len(holders) != 1:
-            return False
-        (holder,) = (trial for trial in self._task.trials if trial.id == holders[0])
-        return self._leaves_out(digest, holder.id, again(holder)[holder.id])
-
-    def _leaves_out(self, digest: str, trial: str, second: Replay) -> bool:
-        """Whether a trial, run a second time, asks other requests of it again, and not this."""
-        others = self._recorded[trial].keys() - {digest}
-        return digest not in second.asked and not others.isdisjoint(second.asked)
+    def _has_only_added(self, trial: str) -> bool:
+        """Whether a trial has asked all that it was recorded with, to the same verdict."""
+        recorded = {
+            digest for digest, request in self._recorded[trial].items() if request.method != CALL
+        }
+        return (
+            trial not in self.reasons and bool(recorded) and recorded <= self._replays[trial].asked
+        )
 
     def settle_unasked(self) -> None:
-        """The same of replays in the recording process, which are second runs themselves."""
+        """The same of replays in the recording process, where look-ups are not asked again."""
         for trial, by_digest in self._recorded.items():
             replay = self._replays[trial]
-            if trial in self.reasons or replay.outcome is None:
+            left_out = by_digest.keys() - replay.asked
+            if trial in self.reasons or replay.outcome is None or left_out == by_digest.keys():
                 continue
-            for digest in by_digest.keys() - replay.asked:
-                is_alone = self._asked_by(digest) == [trial]
-                if is_alone and self._leaves_out(digest, trial, replay):
-                    exchange = self._cassette_of(trial).answered(trial, digest)
-                    if exchange is not None:
-                        self.look_ups[digest] = exchange
+            for digest in left_out:
+                exchange = self._cassette_of(trial).answered(trial, digest)
+                if exchange is not None:
+                    self.look_ups[digest] = exchange
 
     def kept_in(self, cassette: Cassette) -> list[Exchange]:
         """The look-ups that trials of a cassette want."""
@@ -444,14 +438,22 @@ class _Findings:
             yield (
                 f"{len(fewer)} of {len(self._recorded)} trials of {suite} replay with fewer "
                 f"requests than they were recorded with, to the same return: {judge.name} has a "
-                "cache"
+                "cache, or asks by the time that answers take"
             )
         alone = [
             trial
             for trial, by_digest in self._recorded.items()
             if by_digest and all(request.method == CALL for request in by_digest.values())
         ]
-        if not judge.by_return and 0 < len(alone) < len(self._recorded):
+        elsewhere = sum(cassette.requests_elsewhere for cassette in self._opened)
+        if not judge.by_return and alone and elsewhere:
+            yield (
+                f"{len(alone)} of {len(self._recorded)} trials of {suite} are recorded by what the "
+                f"function returned, and a changed prompt is not noticed there: {elsewhere} "
+                "requests came from threads that belong to no running trial; let each trial start "
+                'its threads, or say calls = "function" in the table of the judge'
+            )
+        elif not judge.by_return and 0 < len(alone) < len(self._recorded):
             yield (
                 f"{len(alone)} of {len(self._recorded)} trials of {suite} made no request, and are "
                 "recorded by what the function returned: a changed prompt is not noticed there "

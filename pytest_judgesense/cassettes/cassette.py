@@ -22,6 +22,7 @@ credential.
 
 What got no answer is recorded as that, and fails again on replay. A request that was given up, or
 was under way when its trial ended, waits on replay as long as it did, until it is given up again.
+A request that came after the end of its trial is not recorded, and no replay misses it.
 """
 
 from __future__ import annotations
@@ -47,6 +48,7 @@ from pytest_judgesense.cassettes.credentials import (
 from pytest_judgesense.cassettes.exchange import (
     CALL,
     FAULT,
+    LATE,
     LOOK_UP,
     NO_RESPONSE,
     OUT_OF_TIME,
@@ -135,7 +137,7 @@ class Cassette:
             on_recorded: called with the path and each recorded line.
             identity: which requests are the same.
             lending: for a proof: what is missing is lent, and noted in the scope, from these
-                exchanges by digest, else from the one other trial that has asked it.
+                exchanges by digest, else from the first other trial that has asked it.
 
         Raises:
             BrokenCassette: a line cannot be read. A torn last one is cut off by a recording, which
@@ -163,6 +165,10 @@ class Cassette:
         self._looked_up: dict[str, RecordedResponse] = {}
         # Credentials found in requests that are no longer in any line.
         self._shown: set[str] = set()
+        # Requests while it records whose code belongs to no running trial; and trials that have
+        # ended, and whose code made some.
+        self.requests_elsewhere = 0
+        self._late: set[str] = set()
         # One line is written, or all of them.
         self._writing = Lock()
 
@@ -361,8 +367,9 @@ class Cassette:
         return {self._identity.digest(request): request for request in recorded}
 
     def answered(self, trial_id: str, digest: str) -> Exchange | None:
-        """The recorded answer to a request of a trial."""
-        return self._recordings.find(trial_id, digest, 0, replay_errors=False)
+        """The last answer to a request of a trial; ``None`` if it never got one."""
+        exchange = self._recordings.last(trial_id, digest)
+        return exchange if exchange is not None and exchange.answers else None
 
     def look_ups(self) -> dict[str, Exchange]:
         """The look-ups that answer any trial, by digest."""
@@ -453,10 +460,13 @@ class Cassette:
     def listens(self) -> bool:
         """Whether the running code belongs to a trial of this cassette."""
         scope = current_scope()
-        if scope is None or scope.owner is not self:
+        if self.mode == "record" and (scope is None or scope.closed):
+            # A thread that outlives its trial records nothing, and while replaying reaches nothing.
+            self.requests_elsewhere += 1
+            if scope is not None and scope.owner is self:
+                self._late.add(scope.trial)
             return False
-        # A thread that outlives its trial records nothing, and while replaying reaches nothing.
-        return self.mode == "replay" or not scope.closed
+        return scope is not None and scope.owner is self
 
     def intercept(
         self, method: str, url: str, body: Any, headers: Iterable[tuple[Any, Any]] = ()
@@ -505,18 +515,20 @@ class Cassette:
             return
         with self._writing:
             lasting = [
-                self._refreshed(exchange)
+                self._marked_late(self._refreshed(exchange))
                 for exchange in read_exchanges(self.path)
                 if not self._is_old(exchange)
             ]
             self._rewrite(in_final_form(self._without_shown(lasting), order))
         self._superseded.clear()
         self._looked_up.clear()
+        self._late.clear()
 
     def keep_as_look_ups(self, exchanges: Iterable[Exchange]) -> None:
         """Let exchanges answer any trial, as look-ups that are made once in a process.
 
-        Where one is recorded of a trial, it is moved; the calls left of that keep their order.
+        Where one is recorded of trials that have other calls, it is moved, with the attempts before
+        it; those keep their order. A trial that got another answer keeps that.
         """
         digests = {self._identity.digest(exchange.request): exchange for exchange in exchanges}
         with self._writing:
@@ -526,15 +538,38 @@ class Cassette:
                     digests.pop(self._identity.digest(exchange.request), None)
             if not digests:
                 return
-            moved = {(exchange.trial, exchange.call) for exchange in digests.values()}
             after = max((e.call for e in present if e.trial == LOOK_UP), default=0)
-            kept = [e for e in present if e.returns or (e.trial, e.call) not in moved]
+            kept = self._without_moved(present, digests)
             kept += [
                 replace(exchange, trial=LOOK_UP, call=after + number)
                 for number, exchange in enumerate(digests.values(), start=1)
             ]
             trials = dict.fromkeys(exchange.trial for exchange in present)
             self._rewrite(in_final_form(kept, [trial for trial in trials if trial != LOOK_UP]))
+
+    def _without_moved(
+        self, present: Sequence[Exchange], look_ups: Mapping[str, Exchange]
+    ) -> list[Exchange]:
+        digests = [self._identity.digest(exchange.request) for exchange in present]
+        pairs = [
+            (exchange, digest)
+            for exchange, digest in zip(present, digests, strict=True)
+            if not exchange.returns
+        ]
+        asking_more = {exchange.trial for exchange, digest in pairs if digest not in look_ups}
+        bodies = {
+            (exchange.trial, digest): exchange.response.body
+            for exchange, digest in pairs
+            if exchange.answers
+        }
+
+        def is_moved(exchange: Exchange, digest: str) -> bool:
+            if exchange.returns or digest not in look_ups or exchange.trial not in asking_more:
+                return False
+            body = look_ups[digest].response.body
+            return bodies.get((exchange.trial, digest), body) == body
+
+        return [e for e, digest in zip(present, digests, strict=True) if not is_moved(e, digest)]
 
     def _rewrite(self, exchanges: Iterable[Exchange]) -> None:
         rewrite(self.path, exchanges)
@@ -550,6 +585,12 @@ class Cassette:
             return exchange
         fresh = self._looked_up.get(self._identity.digest(exchange.request))
         return replace(exchange, response=fresh) if fresh else exchange
+
+    def _marked_late(self, exchange: Exchange) -> Exchange:
+        if not exchange.returns or exchange.trial not in self._late:
+            return exchange
+        headers = {**exchange.response.headers, LATE: "1"}
+        return replace(exchange, response=replace(exchange.response, headers=headers))
 
     def remove_shown(self) -> None:
         """Remove credentials that requests, also those to other cassettes, have shown since.
@@ -647,8 +688,11 @@ class Cassette:
         if found is not None:
             return InterceptedCall(self, scope, request, found)
         if replaying:
-            scope.missed.append(request)
-            raise scope.remember(self._miss(scope.trial, request, digest, call, occurrence))
+            missing = self._miss(scope.trial, request, digest, call, occurrence)
+            made = InterceptedCall(self, scope, request, None, missing=missing)
+            if request.method != CALL and (scope.closed or self._is_late(scope.trial)):
+                return made
+            raise made.missed()
         is_look_up = scope.of_function and self._recordings.look_up(digest) is not None
         if not is_look_up and not scope.anew and self._is_changed(scope, digest):
             scope.abandoned = True
@@ -665,6 +709,11 @@ class Cassette:
         scope.begin(made.number, made)
         return made
 
+    def _is_late(self, trial: str) -> bool:
+        """Whether a request of a trial may come before its end that came after it."""
+        exchange = self._recordings.returned(trial)
+        return exchange is not None and LATE in exchange.response.headers
+
     def _is_changed(self, scope: CallScope, digest: str) -> bool:
         """Whether a request, which is not found, is not the next one of what is recorded.
 
@@ -677,14 +726,12 @@ class Cassette:
         return bool(unasked) and not self._recordings.knows(scope.trial, digest)
 
     def _lent(self, scope: CallScope, digest: str) -> Exchange | None:
-        """For a proof, the answer to a request that only one other trial has asked."""
+        """For a proof, what a request that only other trials have made got at last."""
         if self._lending is None:
             return None
         exchange = self._lending.get(digest)
-        if exchange is None:
-            holders = self._recordings.trials_with(digest)
-            if len(holders) == 1:
-                exchange = self._recordings.find(holders[0], digest, 0, replay_errors=False)
+        if exchange is None and (holders := self._recordings.trials_with(digest)):
+            exchange = self._recordings.last(holders[0], digest)
         if exchange is not None:
             scope.lent.append(exchange)
         return exchange
@@ -753,6 +800,14 @@ class InterceptedCall:
     found: Exchange | None
     number: int = 0
     is_look_up: bool = False
+    # On replay, of a request that the recording does not answer, and nobody may wait for.
+    missing: CassetteError | None = None
+
+    def missed(self) -> CassetteError:
+        """Note in the scope that somebody wants the answer; returns the error to raise."""
+        assert self.missing is not None, "it is recorded, or to be made"
+        self.scope.missed.append(self.request)
+        return self.scope.remember(self.missing)
 
     @property
     def recorded(self) -> RecordedResponse | None:
@@ -821,7 +876,9 @@ class InterceptedCall:
 
     @property
     def pending_s(self) -> float | None:
-        """Of a recorded request that was given up: the seconds that it waits on replay."""
+        """Of a request that was given up or came late: the seconds that it waits on replay."""
+        if self.missing is not None:
+            return 1.0
         waited = self.found and self.found.response.headers.get(WAITED)
         return None if not waited else min(_LONGEST_WAIT_S, float(waited)) + 1.0
 

@@ -60,6 +60,8 @@ NO_RESPONSE: Final = 0
 # which was given up, or was under way when its trial ended.
 RAISED: Final = "judgesense-raised"
 WAITED: Final = "judgesense-waited-s"
+# Of a return: a request came after it, of a thread or task that the function has left behind.
+LATE: Final = "judgesense-late"
 # What a function raised that did not return within its ``timeout_s``.
 OUT_OF_TIME: Final = "timeout_s"
 # How many returns a line holds, if several: a function is called for each question of a trial.

@@ -104,7 +104,7 @@ def _urllib3(name: str) -> _Build:
 
 _URLLIB3: Final = (
     "MaxRetryError NameResolutionError NewConnectionError ConnectTimeoutError ReadTimeoutError "
-    "SSLError ProxyError IncompleteRead ProtocolError DecodeError HTTPError"
+    "SSLError ProxyError IncompleteRead ProtocolError DecodeError ResponseError HTTPError"
 ).split()
 
 # By client, what it raises; the last one is its general error of transport.

@@ -381,9 +381,12 @@ class _Work:
         self._calls: list[InterceptedCall] = []
 
     def asks(self, call: InterceptedCall) -> None:
-        """Note a request; raises `_Unanswered` if it is recorded that it got no answer."""
+        """Note a request; raises `_Unanswered` if it is recorded that it got no answer, or that
+        requests come after the end of its trial.
+        """
         self._calls.append(call)
-        if call.recorded is not None and call.recorded.status == NO_RESPONSE:
+        is_unanswered = call.recorded is not None and call.recorded.status == NO_RESPONSE
+        if is_unanswered or call.missing is not None:
             raise _Unanswered(call)
 
     def ended_by(self, error: BaseException) -> None:
@@ -414,6 +417,8 @@ class _Unanswered(Exception):
         """What the client raises, after the wait of a request that was given up."""
         if self.call.pending_s is not None and self.call.scope.closed:
             return asyncio.CancelledError()  # of a task that outlives its trial nobody hears
+        if self.call.missing is not None:
+            return self.call.missed()
         recorded = self.call.recorded
         assert recorded is not None, "it is recorded"
         reason = as_bytes(recorded.body).decode("utf-8", "replace")

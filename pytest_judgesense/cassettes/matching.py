@@ -5,8 +5,8 @@ Two requests are the same if method, normal URL and body are:
 * ``normal_url`` drops user info, fragment and default port; on a loopback host every port, because
   a test server's port is an accident of the run; and the region of Amazon Bedrock, which each
   machine's environment names. The query keeps its order.
-* A body that is a JSON object or list counts in canonical form (sorted keys, no spaces); any other
-  counts byte for byte.
+* A body that is a JSON object or list counts in canonical form (sorted keys, no spaces), and a
+  multipart form without its boundary, which is random; any other counts byte for byte.
 
 Headers are not part of it: they hold credentials and client versions, not the prompt.
 
@@ -83,6 +83,10 @@ def request_digest(method: str, url: str, body: str | bytes) -> str:
 
 
 def _canonical(body: bytes) -> bytes:
+    if body.startswith(b"--"):
+        boundary = body.partition(b"\r\n")[0]
+        is_form = body.rstrip(b"\r\n").endswith(boundary + b"--")
+        return body.replace(boundary, b"--boundary") if is_form else body
     if body.lstrip()[:1] not in (b"{", b"["):
         return body
     try:
@@ -272,6 +276,12 @@ class Recordings:
         if answers or not replies or not replay_errors:
             return None
         return replies[min(occurrence, len(replies) - 1)].exchange
+
+    def last(self, trial: str, digest: str) -> Exchange | None:
+        """The last answer to a request of ``trial``, else its last error; ``None`` without any."""
+        replies = self._replies_to(trial, digest)
+        answers = [line for line in replies if line.head.answers]
+        return (answers or replies)[-1].exchange if replies else None
 
     def look_up(self, digest: str) -> Exchange | None:
         """The look-up that answers a request of any trial, if it is one."""

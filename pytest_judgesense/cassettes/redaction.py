@@ -68,7 +68,10 @@ REDACTED: Final = "REDACTED"
 PLACEHOLDER: Final = re.compile(r"\[secret: [A-Za-z0-9_ ,.-]*\]")
 
 # `location` because a redirect cannot be followed without it.
-_RESPONSE_HEADERS: Final = frozenset({"content-type", "location", "retry-after"})
+# The last two are what SDKs know an error by (AWS), or whether to try again (OpenAI, Anthropic).
+_RESPONSE_HEADERS: Final = frozenset(
+    {"content-type", "location", "retry-after", "x-amzn-errortype", "x-should-retry"}
+)
 # A private key of 4096 bits has 3,300 characters.
 _LONGEST_HIDDEN: Final = 4000
 # Every pattern here is applied to untrusted text and is linear: it starts at a place that its own

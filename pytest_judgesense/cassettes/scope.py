@@ -10,6 +10,7 @@ from __future__ import annotations
 import sys
 import threading
 import time
+from asyncio import CancelledError
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
@@ -240,7 +241,11 @@ def following_threads() -> Iterator[None]:
 
             def run_in_context() -> None:
                 del thread.run  # else thread and closure would keep each other alive
-                context.run(run)
+                try:
+                    context.run(run)
+                except CancelledError:  # its request waited for the end of a replayed trial
+                    if not scope.closed:
+                        raise
 
             # On the instance, because a subclass may override `run`.
             thread.run = run_in_context  # type: ignore[method-assign]

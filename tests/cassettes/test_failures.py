@@ -109,6 +109,19 @@ def test_requests_makes_of_it_what_it_made_live() -> None:
     assert type(replayed.value) is type(live.value)
 
 
+def test_retries_that_a_status_has_used_up_are_a_retry_error_of_requests_again() -> None:
+    # `Retry(status_forcelist=[503])` gives up on what the server said, not on a connection.
+    behind = urllib3.exceptions.ResponseError("too many 503 error responses")
+    error = urllib3.exceptions.MaxRetryError(None, URL, behind)  # type: ignore[arg-type]
+    names = failures.name_of("urllib3", error)
+    again = failures.again("urllib3", names, str(error), URL)
+    with (
+        mock.patch("urllib3.HTTPConnectionPool.urlopen", side_effect=again),
+        pytest.raises(requests.exceptions.RetryError),
+    ):
+        requests.get(URL, timeout=5)
+
+
 @pytest.mark.parametrize(
     ("client", "general"),
     [

@@ -57,6 +57,22 @@ def test_every_other_change_matters(changed: tuple[str, str, str | bytes]) -> No
     assert request_digest(*changed) != request_digest("POST", "http://h/", "[1, 2]")
 
 
+def _form(boundary: str, text: str) -> str:
+    part = f'--{boundary}\r\nContent-Disposition: form-data; name="prompt"\r\n\r\n{text}\r\n'
+    return f"{part}--{boundary}--\r\n"
+
+
+def test_the_boundary_of_a_multipart_form_does_not_matter() -> None:
+    def digest(body: str) -> str:
+        return request_digest("POST", "http://h/", body)
+
+    assert digest(_form("0f3a", "Which one?")) == digest(_form("d41d8cd98f", "Which one?"))
+    assert digest(_form("0f3a", "Which one?")) != digest(_form("0f3a", "Which two?"))
+    # A text of dashes is no form.
+    assert digest("--a\r\n1\r\n") != digest("--b\r\n1\r\n")
+    assert digest("--") != digest("--\r\n")
+
+
 def test_a_body_that_is_no_json_counts_byte_for_byte() -> None:
     assert request_digest("POST", "http://h/", "a b") != request_digest("POST", "http://h/", "a  b")
     assert request_digest("POST", "http://h/", "é") == request_digest(

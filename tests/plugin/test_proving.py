@@ -40,7 +40,10 @@ class Counting:
 
             def do_POST(self) -> None:
                 raw = self.rfile.read(int(self.headers["Content-Length"]))
-                body = json.loads(raw)
+                if raw.startswith(b"{"):
+                    body = json.loads(raw)
+                else:  # a form: the text of its parts
+                    body = {"model": "form", "prompt": raw.decode().partition("prompt.txt")[2]}
                 with counting._lock:
                     counting.asked[body["model"]] += 1
                     counting._seen[raw] += 1
@@ -292,10 +295,89 @@ def test_another_suite_of_the_session_gets_the_look_up_too(
         run(suite_file).assert_outcomes(passed=1)
 
 
-def test_a_request_that_two_trials_make_is_no_look_up(
+AT_ONCE = """
+_model = []
+async def judge(number, template):
+    async with httpx.AsyncClient(timeout=5) as client:
+        async def say(prompt, model, **more):
+            body = {"model": model, "prompt": prompt, **more}
+            return (await client.post(URL, json=body)).json()["text"]
+        if not _model:  # whoever comes before the first answer asks as well
+            _model.append(await say("2", "which"))
+        return await say(template.replace("{{number}}", number), "m", of=_model[0])
+"""
+EXPIRING = """
+_token, _uses = None, 0
+def judge(number, template):
+    global _token, _uses
+    if _uses % 4 == 0:
+        _token = ask("2", "which")
+    _uses += 1
+    return ask(template.replace("{{number}}", number), of=_token)
+"""
+RETRIED = """
+_model = []
+def judge(number, template):
+    while not _model:
+        try:
+            _model.append(ask("2", "which"))
+        except httpx.HTTPStatusError:
+            pass
+    return ask(template.replace("{{number}}", number), of=_model[0])
+"""
+TOLERATED_ONCE = """
+_tried = []
+def judge(number, template):
+    if not _tried:
+        try:
+            ask("2", "which")
+        except httpx.HTTPStatusError as error:
+            _tried.append(error.response.status_code)
+    return ask(template.replace("{{number}}", number), of=_tried[0])
+"""
+
+
+@pytest.mark.parametrize(
+    ("code", "statuses", "asked"),
+    [
+        (AT_ONCE, [200], None),  # by those that run at the same time
+        (EXPIRING, [200], 5),  # by every fourth of 18 trials: 1, 5, 9, 13, 17
+        (RETRIED, [429, 200], 2),
+        (TOLERATED_ONCE, [503], 1),
+    ],
+    ids=["at once", "expiring", "retried", "tolerated"],
+)
+def test_a_look_up_is_one_whoever_makes_it_and_whatever_it_gets(
+    project: Project,
+    serve: Callable[..., Counting],
+    code: str,
+    statuses: list[int],
+    asked: int | None,
+) -> None:
+    def reply(body: dict[str, Any], times: int) -> tuple[int, bytes]:
+        status = statuses[min(times, len(statuses)) - 1] if body["model"] == "which" else 200
+        return by_parity(body, times) if status == 200 else (status, b"{}")
+
+    endpoint = serve(reply)
+    declare(project, endpoint.url, code)
+    record(project).assert_outcomes(passed=1)
+    assert asked is None or endpoint.asked["which"] == asked
+    look_up, *trials = lines(project)
+    assert (look_up["trial"], look_up["response"]["status"]) == ("", statuses[-1])
+    # Nothing of it is left in the trials that happened to make it.
+    assert "" not in {line["trial"] for line in trials}
+    assert all("which" not in line["request"]["body"] for line in trials)
+    assert len(trials) == 2 * TRIALS
+    endpoint.close()
+    items = project.path / "parity.jsonl"
+    items.write_text("".join(items.read_text().splitlines(keepends=True)[1:]))
+    replay(project, "-n", "2").assert_outcomes(passed=1)
+
+
+def test_a_request_that_stands_for_another_one_is_no_look_up(
     project: Project, serve: Callable[..., Counting]
 ) -> None:
-    # Every other trial asks it, by what the trials before have left behind.
+    # Each trial asks one of three, by how many have come before it.
     endpoint = serve()
     declare(
         project,
@@ -305,14 +387,109 @@ _count = 0
 def judge(number, template):
     global _count
     _count += 1
-    if _count % 9 == 1:
-        ask("2", "which")
+    ask("2", f"warm-{_count % 3}")
     return ask(template.replace("{{number}}", number))
 """,
     )
     result = record(project)
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(["*another trial's look-up, recorded in parity/*"])
+
+
+FORM = """
+def judge(number, template):
+    files = {"file": ("prompt.txt", template.replace("{{number}}", number).encode())}
+    return httpx.post(URL, files=files, data={"kind": "prompt"}).json()["text"]
+"""
+
+
+@pytest.mark.long
+def test_a_multipart_form_replays_whatever_its_boundary(
+    project: Project, serve: Callable[..., Counting]
+) -> None:
+    endpoint = serve()
+    declare(project, endpoint.url, FORM)
+    record(project).assert_outcomes(passed=1)
+    assert len({line["request"]["body"][:34] for line in lines(project)[::2]}) == TRIALS
+    endpoint.close()
+    replay(project, "-n", "2").assert_outcomes(passed=1)
+
+
+LATE = """
+import pathlib
+def log(prompt, has_returned):
+    has_returned.wait()
+    time.sleep(0.03)
+    ask(prompt, "log")
+def judge(number, template):
+    prompt = template.replace("{{number}}", number)
+    has_returned = threading.Event()
+    if number != "6":
+        threading.Thread(target=log, args=(prompt, has_returned)).start()
+    if pathlib.Path("early").exists():
+        has_returned.set()
+        time.sleep(0.2)
+    try:
+        return ask(prompt)
+    finally:
+        has_returned.set()
+"""
+
+
+@pytest.mark.parametrize("when", ["early", "late"])
+def test_a_request_that_came_after_the_end_of_its_trial_is_missed_by_no_replay(
+    project: Project, serve: Callable[..., Counting], when: str
+) -> None:
+    def reply(body: dict[str, Any], times: int) -> tuple[int, bytes]:
+        time.sleep(0.05)  # the log of a trial comes while the next one is asked
+        return by_parity(body, times)
+
+    endpoint = serve(reply)
+    declare(project, endpoint.url, LATE)
+    record(project).assert_outcomes(passed=1)
+    assert endpoint.asked == {"m": TRIALS, "log": 15}
+    late = [line for line in lines(project) if "judgesense-late" in line["response"]["headers"]]
+    assert len(late) == 15  # five of six numbers, under three wordings
+    assert len(lines(project)) == 2 * TRIALS
+    endpoint.close()
+    (project.path / when).touch()
+    result = replay(project, "-W", "error::pytest.PytestUnhandledThreadExceptionWarning")
+    result.assert_outcomes(passed=1)
+    # What the function itself asks is missed as ever.
+    module = project.path / "mine.py"
+    module.write_text(module.read_text().replace("return ask(prompt)", "return ask(prompt + '!')"))
+    result = replay(project)
+    result.assert_outcomes(failed=1)
+    assert "remedy:   record it" in result.stdout.str()
+
+
+WORKER = """
+import queue
+_jobs = queue.Queue()
+def _work():
+    while True:
+        prompt, done = _jobs.get()
+        done.put(ask(prompt))
+threading.Thread(target=_work, daemon=True).start()
+def judge(number, template):
+    done = queue.Queue()
+    _jobs.put((template.replace("{{number}}", number), done))
+    return done.get(timeout=20)
+"""
+
+
+def test_requests_of_a_thread_that_belongs_to_no_trial_are_told(
+    project: Project, serve: Callable[..., Counting]
+) -> None:
+    endpoint = serve()
+    declare(project, endpoint.url, WORKER)
+    result = record(project, "-v")
+    result.assert_outcomes(passed=1)
+    shown = " ".join(result.stdout.str().split())
+    assert f"{TRIALS} requests came from threads that belong to no running trial" in shown
+    # That is meant, where the table says so.
+    declare(project, endpoint.url, WORKER, 'calls = "function"')
+    assert "came from threads" not in record(project, "-v").stdout.str()
 
 
 BREAKER = """
@@ -594,6 +771,20 @@ def test_a_function_of_a_conftest_is_replayed_in_the_process_that_has_it(
     assert lines(project)[0]["trial"] == ""
     endpoint.close()
     replay(project, "-n", "2").assert_outcomes(passed=1)
+
+
+def test_a_suite_that_no_pipe_takes_at_once_is_proven(
+    project: Project, serve: Callable[..., Counting]
+) -> None:
+    endpoint = serve()
+    # Longer than the module takes to load is what a pipe of 64 kB does not take of the suite.
+    declare(project, endpoint.url, "time.sleep(1)\n" + PLAIN)
+    items = project.path / "parity.jsonl"
+    rows = [json.loads(line) for line in items.read_text().splitlines()]
+    items.write_text("".join(json.dumps({**row, "pad": "x" * 200_000}) + "\n" for row in rows))
+    started = time.monotonic()
+    record(project, "--judge-deadline=60").assert_outcomes(passed=1)
+    assert time.monotonic() - started < 50
 
 
 def test_the_proof_counts_no_call(project: Project, serve: Callable[..., Counting]) -> None:

@@ -27,9 +27,15 @@ Open = Callable[..., Cassette]
 
 
 def _ask(
-    tape: Cassette, trial: str, url: str, prompt: str = "p", headers: dict[str, str] | None = None
+    tape: Cassette,
+    trial: str,
+    url: str,
+    prompt: str = "p",
+    headers: dict[str, str] | None = None,
+    *,
+    anew: bool = False,
 ) -> str:
-    with tape.intercepting(), tape.trial(trial) as scope:
+    with tape.intercepting(), tape.trial(trial, anew=anew) as scope:
         reply = str(httpx.post(url, json={"prompt": prompt}, headers=headers).json()["reply"])
     if scope.error is not None:
         raise scope.error
@@ -102,7 +108,8 @@ def test_a_prompt_that_holds_it_is_cleaned_and_found_again(
     _ask(tape, "one", issuing.url, "an old prompt")
     tape.finish(["one"])
     tape = open_cassette("record")
-    _ask(tape, "one", issuing.url, f"I have {KEY}.")  # in place of what it asked before
+    # In place of what it asked before.
+    _ask(tape, "one", issuing.url, f"I have {KEY}.", anew=True)
     _ask(tape, "two", issuing.url, headers=BEARER)
     tape.finish(["one", "two"])
     assert not _holds_key(tmp_path)

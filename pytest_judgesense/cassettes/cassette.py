@@ -531,6 +531,8 @@ class Cassette:
         it; those keep their order. A trial that got another answer keeps that.
         """
         digests = {self._identity.digest(exchange.request): exchange for exchange in exchanges}
+        if not digests:
+            return
         with self._writing:
             present = read_exchanges(self.path)
             for exchange in present:

@@ -17,11 +17,16 @@ def test_only_headers_of_the_list_are_kept() -> None:
         ("X-Request-Id", "7"),
         ("Retry-After", "3"),
         ("Location", "/next?api_key=abc"),
+        # boto3 tells errors apart by it, openai and anthropic what to try again.
+        ("x-amzn-ErrorType", "ThrottlingException"),
+        ("x-should-retry", "false"),
     ]
     assert allowed_headers(headers) == {
         "content-type": "application/json",
         "retry-after": "3",
         "location": "/next?api_key=REDACTED",
+        "x-amzn-errortype": "ThrottlingException",
+        "x-should-retry": "false",
     }
 
 

@@ -756,11 +756,12 @@ def test_a_live_session_that_saves_proves_it_too(
     assert len(saved.read_text().splitlines()) == 2 * TRIALS
 
 
+@pytest.mark.parametrize("code", [ONCE, AT_ONCE], ids=["once", "at once"])
 def test_a_function_of_a_conftest_is_replayed_in_the_process_that_has_it(
-    project: Project, serve: Callable[..., Counting]
+    project: Project, serve: Callable[..., Counting], code: str
 ) -> None:
     endpoint = serve()
-    declare(project, endpoint.url, ONCE)
+    declare(project, endpoint.url, code)
     (project.path / "pyproject.toml").write_text("")
     (project.path / "conftest.py").write_text(
         (project.path / "mine.py").read_text()

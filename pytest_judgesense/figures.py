@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from pytest_judgesense.datasheet import Datasheet, JudgeSheet
-from pytest_judgesense.errors import printable
+from pytest_judgesense.errors import printable, shortened
 from pytest_judgesense.estimate import Clustered, Estimate, Interval, number_text
 from pytest_judgesense.profile import pooled
 
@@ -114,7 +114,7 @@ def is_degenerate(judge: JudgeSheet, *suites: str | None) -> bool:
 
 def name_of(judge: JudgeSheet, *suites: str | None) -> str:
     """The judge's display name, safe to draw, and `MARK` where it is degenerate on these suites."""
-    name = printable(judge.name)
+    name = shortened(printable(judge.name))
     return f"{name} {MARK}" if is_degenerate(judge, *suites) else name
 
 

@@ -394,7 +394,7 @@ def _proved(
         return Proof()
     paths = {recording_of(trial.id): cassette.path for cassette, part in opened for trial in part}
     deadline = asking.throttle.limits.deadline if asking.throttle else NO_DEADLINE
-    task = Task(judge, suite, paths, tuple(asked), known)
+    task = Task(judge, suite, paths, tuple(asked), known, asking.trust)
     return prove(task, cassettes, outcomes, loop, deadline=deadline, look_ups=known)
 
 

@@ -49,6 +49,7 @@ from pytest_judgesense.judges.loop import AskingLoop, together
 from pytest_judgesense.judges.prompts import judge_for_suite
 from pytest_judgesense.judges.spec import JudgeSpec, table_of
 from pytest_judgesense.judges.throttle import CONCURRENCY, Deadline
+from pytest_judgesense.judges.trust import Trust
 from pytest_judgesense.suites.planning import recording_of
 from pytest_judgesense.suites.suite import Suite
 from pytest_judgesense.trial import Failed, Outcome, Trial, Verdict
@@ -92,6 +93,7 @@ class Task:
 
     Attributes:
         lending: look-ups of the judge's other recordings, by digest.
+        trust: what the session trusts; a replay sends nothing.
     """
 
     judge: JudgeSpec
@@ -99,6 +101,7 @@ class Task:
     cassettes: Mapping[str, Path]
     trials: tuple[Trial, ...]
     lending: Mapping[str, Exchange]
+    trust: Trust
 
     def replayed(self, loop: AskingLoop) -> dict[str, Replay]:
         """The replays by trial, of this process; the last trial comes first."""
@@ -133,7 +136,7 @@ class Task:
             return Replay(outcome, fault, asked, missed, lent)
 
         async with open_client(
-            judge, cassette, concurrency=concurrency, suite=self.suite
+            judge, cassette, concurrency=concurrency, suite=self.suite, trust=self.trust
         ) as client:
             if judge.provider != "callable":
                 each = [await replayed(client, trial) for trial in trials]

@@ -40,6 +40,7 @@ from pytest_judgesense.cassettes.exchange import (
     in_final_form,
 )
 from pytest_judgesense.cassettes.locking import Recorder, recording_alone
+from pytest_judgesense.cassettes.scope import entered
 from pytest_judgesense.cassettes.storage import Journal, read_exchanges, rewrite
 from pytest_judgesense.errors import JudgeError, JudgesenseError, LimitReached
 from pytest_judgesense.instruments.builtin import BUILT_IN
@@ -156,6 +157,16 @@ class Done:
     interrupted: bool = False
 
 
+def _outside(ask: Ask) -> Ask:
+    """The same, outside of the trial that asks: connections within a trial are a judge's."""
+
+    def asked(method: str, *args: Any, **named: Any) -> Any:
+        with entered(None):
+            return ask(method, *args, **named)
+
+    return asked
+
+
 class _Relay(Limits):
     """A worker's limits, which the desk counts, and its way to pass on recorded lines."""
 
@@ -163,7 +174,7 @@ class _Relay(Limits):
         seconds, until = job.deadline or (None, None)
         left = None if until is None else until - time.time()
         super().__init__(Deadline(seconds, left))
-        self._ask, self._limited, self._of = ask, job.limited, (number, attempt)
+        self._ask, self._limited, self._of = _outside(ask), job.limited, (number, attempt)
         self._lock, self._sending = threading.Lock(), threading.Lock()
         self._lines: list[tuple[str, bytes]] = []
         self._is_stopped = False

@@ -27,6 +27,7 @@ from pytest_judgesense.errors import (
     SendingRefused,
     StaleRecording,
     SuiteError,
+    UnprovenRecording,
     UsageError,
     unknown_name,
 )
@@ -68,6 +69,7 @@ TREE = [
     (MissingRecording, CassetteError),
     (StaleRecording, CassetteError),
     (OldRecording, CassetteError),
+    (UnprovenRecording, CassetteError),
     (BrokenCassette, CassetteError),
 ]
 

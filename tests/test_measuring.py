@@ -43,7 +43,7 @@ def test_a_datasheet_without_a_session(tmp_path: Path) -> None:
     assert (check.check, check.outcome) == ("jss_floor[0.8]", "fail")
     assert check.sentence == "6 of 18 verdicts change with the wording"
     assert check.measured.startswith("jss 0.67 [")
-    assert check.example == "p2: t1 gives YES, t2 gives NO"
+    assert check.example == "p2: t1 gives YES, t2 gives NO, label YES; asked: 2"
     assert not (tmp_path / "cassettes").exists()
 
 

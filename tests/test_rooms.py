@@ -128,4 +128,9 @@ def test_the_report_names_nothing_that_an_instrument_reports() -> None:
         if text in reported
     }
     # A setting of every judge, and a field of every line of a log.
-    assert named == {("report/view.py", "temperature"), ("report/log.py", "grades")}
+    # And a mark of any judge, which every figure of it bears.
+    assert named == {
+        ("report/view.py", "temperature"),
+        ("report/log.py", "grades"),
+        ("report/gauges.py", "degenerate"),
+    }

@@ -30,7 +30,17 @@ NEVER_WAITS = "opened without waiting; what is no regular file is refused"
 TIMEOUT_S = "within the `asyncio.timeout` of the attempt: timeout_s, or 10 minutes for an import"
 DEADLINE = "seconds by its setting, and no longer than --judge-deadline"
 
+A_GIVEN_UP_REQUEST = (
+    "as long as it had waited when it was recorded, and a second; or its trial ends"
+)
 BOUNDS = {
+    "proving": {
+        "os.open": "the null device",
+        "subprocess.Popen": "begins this Python; see `process.communicate`",
+        "process.communicate": "a quarter of a second at a time, until the session is interrupted or "
+        "its deadline passes; each trial has its timeout_s",
+        "process.wait": "for a process that has been killed",
+    },
     "cassettes.cassette": {"Lock": "held while a line is written, or all of them"},
     "cassettes.credentials": {"Lock": A_MOMENT},
     "cassettes.interception": {
@@ -38,6 +48,9 @@ BOUNDS = {
         "urlopen": TIMEOUT_S,
         "do_open": TIMEOUT_S,
         "self._content.iter_any": TIMEOUT_S,
+        "asyncio.wait": A_GIVEN_UP_REQUEST,
+        "asyncio.wrap_future": A_GIVEN_UP_REQUEST,
+        "wait": A_GIVEN_UP_REQUEST,
     },
     "cassettes.locking": {
         "holder.open": "makes a file that is not there yet, or fails at once",
@@ -149,6 +162,7 @@ BOUNDS = {
     "layout": {"_columns.get": "a context variable"},
     "suites.builtin": {
         "(_data('templates/') / name).read_text": "a file of the package",
+        "_data(f'docs/{PAGES[name]}').read_text": "a page of the package",
         "path.read_text": "a file of the package",
     },
 }

@@ -136,7 +136,7 @@ def decoded(
         except Exception as error:  # br and zstd raise other errors
             if is_text(data) and not whole:
                 return data
-            raise NotDecodable(f"it is not {name}: {error}") from error
+            raise NotDecodable(f"it is not {name}, or damaged: {error}") from error
         if len(content) > most:
             raise too_large(most, f"decoded from {name}")
         if not complete and whole:

@@ -15,7 +15,7 @@ from pytest_judgesense.trial import Failed, Judgment, content_of_slot
 from .building import GRADES, LADDER, SLOTS, VACUUM, YES_NO, cell, judgment, outcome_of, worded
 
 # These count an unparsed reply themselves: only a failed call is missing to them.
-OF_REPLIES = {"agreement", "unparsed_rate", "refusal_rate"}
+OF_REPLIES = {"agreement", "agreement_within_one", "unparsed_rate", "refusal_rate"}
 # And this one counts the failed calls: nothing is missing to it.
 OF_CALLS = {"failed_rate"}
 DESIGNS = {

@@ -43,10 +43,12 @@ def test_an_own_recording_goes_before_the_shipped_one(pytester: pytest.Pytester)
     own.parent.mkdir(parents=True)
     own.write_text("")
     result = run(pytester, *arguments)
-    result.assert_outcomes(failed=2)
-    assert f"0 trials in {own}" in result.stdout.str()
+    # What it lacks is computed, for the judge is in the process, and a notice counts it.
+    result.assert_outcomes(passed=2)
+    assert "200 of 200" in " ".join(run(pytester, *arguments, "-v").stdout.str().split())
     own.unlink()
-    run(pytester, *arguments).assert_outcomes(passed=2)
+    shipped = " ".join(run(pytester, *arguments, "-v").stdout.str().split())
+    assert "200 of 200" not in shipped
 
 
 def test_recording_never_writes_to_the_installation(pytester: pytest.Pytester) -> None:

@@ -362,12 +362,6 @@ def _near_label(cell: Cell) -> NDArray[np.bool_]:
     return found
 
 
-def far_from_label(cell: Cell, _: Mapping[str, Any]) -> list[tuple[Judgment, ...]]:
-    """Verdicts two steps and more from the label."""
-    far = ~_near_label(cell) & (cell.outcomes == VERDICT) & (cell.coded("label")[0] >= 0)
-    return [(cell.judgments[at],) for at in np.flatnonzero(far).tolist()]
-
-
 def flips(cell: Cell, condition: Mapping[str, Any]) -> list[Pair]:
     """Template pairs that differ in meaning, or, for raw labels, in the verdict itself."""
     raw = condition.get("polarity") == "raw"

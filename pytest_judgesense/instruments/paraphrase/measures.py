@@ -70,7 +70,7 @@ AGREEMENT_WITHIN_ONE: Final = shared.AGREEMENT._replace(
     name="agreement_within_one",
     meaning="ordinal labels: the verdict is at most one step from the label",
     estimator=_here("agreement_within_one"),
-    evidence=Evidence("verdicts two steps and more from the label", _here("far_from_label")),
+    evidence=Evidence("verdicts two steps and more from the label"),
     sentence="{rest} of {n} verdicts are two steps or more from the label",
     brief=None,
 )

@@ -30,6 +30,7 @@ from pytest_judgesense.trial import Failed, Judgment, Unparsed
 from tests.judges.endpoint import endpoint
 from tests.report.replaying import SHIPPED, measured, recordings, replayed, suite_named
 from tests.shipped import CASSETTES, exchange_lines
+from tests.suites.known import of_known_kinds
 
 CLEAN = judge_from_name("embedded:clean")
 
@@ -334,7 +335,12 @@ def test_the_judge_at_an_endpoint_replays_what_the_embedded_one_recorded(tmp_pat
 
 @pytest.mark.parametrize(
     ("profile", "name"),
-    [("positional", "vacuum"), ("noisy", "debate"), ("mixed", "rubric"), ("clean", "coherence")],
+    [
+        ("positional", "vacuum"),
+        *(("noisy", name) for name in of_known_kinds("debate")),
+        *(("mixed", name) for name in of_known_kinds("rubric")),
+        ("clean", "coherence"),
+    ],
 )
 def test_what_the_embedded_judge_computes_is_what_it_would_record(
     tmp_path: Path, profile: str, name: str

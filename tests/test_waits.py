@@ -37,8 +37,8 @@ BOUNDS = {
     "proving": {
         "os.open": "the null device",
         "subprocess.Popen": "begins this Python; see `process.communicate`",
-        "process.communicate": "a quarter of a second at a time, until the session is interrupted or "
-        "its deadline passes; each trial has its timeout_s",
+        "process.communicate": "a quarter of a second at a time, until the session is interrupted "
+        "or its deadline passes; each trial has its timeout_s",
         "process.wait": "for a process that has been killed",
     },
     "cassettes.cassette": {"Lock": "held while a line is written, or all of them"},

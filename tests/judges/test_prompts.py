@@ -17,7 +17,7 @@ from pytest_judgesense.judges.prompts import (
 from pytest_judgesense.judges.spec import JudgeSpec, Prompts
 from pytest_judgesense.suites.item import Item
 from pytest_judgesense.suites.suite import Suite, Template
-from tests.suites.known import builtin_suites, load_suite
+from tests.suites.known import builtin_suites, load_suite, of_known_kinds
 
 JUDGE = JudgeSpec("mine", "openai", "gpt")
 ITEM = Item("i", "i", {"task": "Greet."}, ("Hello.", "Go."), "1", {"distance": 1})
@@ -178,9 +178,15 @@ def test_one_wording_replaces_one_and_not_several() -> None:
     ("prompts", "name", "sent"),
     [
         ({"pairwise": "{{a}}{{b}}"}, "ladder", ["prompts.pairwise"]),
-        ({"pairwise": "{{a}}{{b}}"}, "debate", []),
-        ({"paraphrases": {"debate": ("x", "y")}}, "debate", ["prompts.paraphrases.debate"]),
-        ({"paraphrases": {"*": ("x", "y")}}, "debate", []),
+        *(
+            case
+            for name in of_known_kinds("debate")
+            for case in (
+                ({"pairwise": "{{a}}{{b}}"}, name, []),
+                ({"paraphrases": {name: ("x", "y")}}, name, [f"prompts.paraphrases.{name}"]),
+                ({"paraphrases": {"*": ("x", "y")}}, name, []),
+            )
+        ),
         ({"pairwise": "{{a}}{{b}}"}, "preference", []),
         ({"pairwise": "{{a}}{{b}}"}, "coherence", []),
         ({"pairwise": "{{a}}{{b}}"}, "temperature", []),

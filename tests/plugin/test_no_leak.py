@@ -88,7 +88,7 @@ def test_a_key_that_a_later_suite_uses_stands_nowhere_either(
         "    later = 'Is number' in messages[-1]['content']\n"
         "    until = time.monotonic() + 30\n"
         "    while later and time.monotonic() < until:\n"
-        "        if calls.exists() and calls.read_text().count('.') == 18:\n"
+        "        if calls.exists() and calls.read_text().count('.') >= 18:\n"
         "            break\n"
         "        time.sleep(0.05)\n"
         f"    headers = {{'X-Api-Key': {KEY!r}}} if later else {{}}\n"

@@ -86,8 +86,10 @@ def _lost(finding: Finding, rule: Rule, draws: Draws) -> Any:
     if anew.value not in (share_of, distance_from_half) or not sizes.all():
         return None
     level = _LEVEL if rule.policy == "confident" else 1 - rule.alpha
-    ones = redraw.drawn_reaching(draws.counts, counted, sizes, level)
-    zeros = redraw.drawn_reaching(draws.counts, sizes - counted, sizes, level)
+    found = finding.estimate.clustered
+    each = found and found.each
+    ones = redraw.drawn_reaching(draws.counts, counted, sizes, level, each)
+    zeros = redraw.drawn_reaching(draws.counts, sizes - counted, sizes, level, each)
     # A share lies below the bar if its complement lies above the bar's complement.
     confident, folded = rule.policy == "confident", anew.value is distance_from_half
     if confident and folded:

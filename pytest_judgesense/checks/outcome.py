@@ -345,7 +345,7 @@ def _clusters_to_settle(finding: Finding, interval: Clustered, tail: float) -> i
         return None
     if math.isclose(value, bar, abs_tol=1e-9):
         return None
-    gate = Gate(bar, confident=True, level=1 - tail)
+    gate = Gate(bar, confident=True, level=1 - tail, each=interval.each)
     if folded:
         share = 0.5 + value
         gate = replace(gate, folded=True) if value < bar else replace(gate, bar=0.5 + bar)
@@ -450,7 +450,7 @@ def _units_each(measure: Measure, suite: Suite, trials: Sequence[Trial]) -> floa
     found = next((one for one in estimate_all(cell) if one.measure == measure.name), None)
     if found is None or found.clustered is None:
         return 2.0
-    return found.n / found.clustered.clusters
+    return found.clustered.each or found.n / found.clustered.clusters
 
 
 def _needed(

@@ -305,7 +305,8 @@ class _Known:
             return CheckPower(name, estimate.value, clusters, _NEVER, _NEVER, reason)
         confident, refuting = self.asked.policy == "confident", self.asked.policy == "refuted"
         missing = 0.0 if self.plan_alone else estimate.missing.share
-        gate = Gate(finding.bar, confident, finding.measure.best == "half", missing)
+        folded, each = finding.measure.best == "half", found.each if found else None
+        gate = Gate(finding.bar, confident, folded, missing, each=each)
         if refuting:
             gate = replace(gate, refuting=True, level=1 - alpha)
             if found and found.at is None:

@@ -8,7 +8,8 @@ replacement::
 
 **Proportion**: a Bayesian bootstrap over clusters with weights that no answer changes, and a weak
 pseudo-cluster for what has not been seen (`stats.dirichlet`). Its bounds are monotone: a unit that
-counts instead of one that does not never lowers one. Beside it stand, for the reader and for no
+counts instead of one that does not never lowers one. Replicates of one wording in one order are one
+unlike unit: they add no weight to a cluster. Beside it stand, for the reader and for no
 gate, the effective number of units ``n_eff = min(n, m (1 - m) / v)`` and the design effect
 ``n / n_eff``. At m = 0 and m = 1 v says nothing: there ``n_eff = K`` by convention, for a rate p
 shows K clusters without a departure from 1 with a chance of at most ``p^K``. At m strictly between
@@ -100,12 +101,15 @@ _GROUPS: Final = 200  # in which it leaves out more
 _LEAST_SHAPE: Final = 0.5  # of a gamma variable whose far quantile bounds a mean from above
 
 
-def clustered_proportion(values: ArrayLike, clusters: Clusters) -> Clustered | None:
+def clustered_proportion(
+    values: ArrayLike, clusters: Clusters, unlike: int | None = None
+) -> Clustered | None:
     """Interval of the mean of ``values`` by a Bayesian bootstrap over clusters.
 
     Args:
         values: units within [0, 1]: 0 and 1, or halves.
         clusters: cluster of each unit.
+        unlike: how many units there are if replicates are counted once; default: all of them.
 
     Returns:
         The interval, its method `PROPORTION_METHOD`; ``effective_n`` is n_eff and ``design_effect``
@@ -126,17 +130,19 @@ def clustered_proportion(values: ArrayLike, clusters: Clusters) -> Clustered | N
     elif variance > 0:
         n_eff = min(n_eff, share * (1 - share) / variance)
     sums, sizes = cluster_sums([vector], codes, count)
+    each = None if unlike is None else unlike / count
     return clustered_by(
         PROPORTION_METHOD,
-        lambda *levels: share_bounds(sums, sizes, levels),
+        lambda *levels: share_bounds(sums, sizes, levels, each),
         clusters=count,
         design_effect=vector.size / n_eff,
         effective_n=n_eff,
+        each=each,
     )
 
 
 def clustered_mean(
-    values: ArrayLike, clusters: Clusters, within: _Ends | None = None
+    values: ArrayLike, clusters: Clusters, within: _Ends | None = None, unlike: int | None = None
 ) -> Clustered | None:
     """Interval of the mean of ``values``, for differences and other reals.
 
@@ -144,6 +150,7 @@ def clustered_mean(
         values: finite reals.
         clusters: cluster of each unit.
         within: smallest and largest possible value, if both are known.
+        unlike: as in `clustered_proportion`, for values within bounds.
 
     Returns:
         The interval, its method `PROPORTION_METHOD` where both bounds are known, else
@@ -160,6 +167,7 @@ def clustered_mean(
     if count < 2:
         return None
     mean, variance, effect = _linearised(vector, codes, count)
+    each = None if unlike is None else unlike / count
     if within:
         sums, sizes = cluster_sums([(vector - least) / (most - least)], codes, count)
 
@@ -167,7 +175,7 @@ def clustered_mean(
         if within:
             return [
                 (least + (most - least) * low, least + (most - least) * high)
-                for low, high in share_bounds(sums, sizes, levels)
+                for low, high in share_bounds(sums, sizes, levels, each)
             ]
         reaches = [math.sqrt(variance) * float(stdtrit(count - 1, at)) for at in levels]
         return [(mean - reach, mean + reach) for reach in reaches]
@@ -385,6 +393,7 @@ def clustered_by(
     clusters: int,
     design_effect: float | None = None,
     effective_n: float | None = None,
+    each: float | None = None,
 ) -> Clustered:
     """The interval, from a function that returns the one-sided bounds at several levels."""
 
@@ -400,4 +409,5 @@ def clustered_by(
         design_effect=design_effect,
         effective_n=effective_n,
         at=lambda other: ends(other)[0],
+        each=each,
     )

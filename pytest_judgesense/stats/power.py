@@ -82,6 +82,7 @@ class Gate:
         folded: whether the distance from 1/2 must not lie above the bar, instead.
         missing: share of missing replies, and so of left-out units.
         level: of the one-sided bound.
+        each: mean number of unlike units of a cluster; ``None``: all of them are.
     """
 
     bar: float
@@ -90,6 +91,7 @@ class Gate:
     missing: float = 0.0
     level: float = 0.95
     refuting: bool = False
+    each: float | None = None
 
     def deciding(self, value: float, bounds: Sequence[float]) -> tuple[float, float]:
         """Where the number may lie, from least to most, for the bar to be missed: see `misses`."""
@@ -178,7 +180,8 @@ def missed(gate: Gate, found: Recordings) -> NDArray[np.bool_]:
     against = found.sizes - found.sums
 
     def chances(floor: float, sums: _Floats, which: NDArray[np.intp]) -> _Floats:
-        return chances_above(floor, sums, found.sizes, found.counts[which], gate.level)
+        counts = found.counts[which]
+        return chances_above(floor, sums, found.sizes, counts, gate.level, gate.each)
 
     if gate.refuting and gate.missing <= _MOST_MISSING:
         # That an upper bound lies below the bar is that the complement's lower one lies above.

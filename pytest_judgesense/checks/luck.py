@@ -87,7 +87,7 @@ def _lost(finding: Finding, rule: Rule, draws: Draws) -> Any:
         return None
     level = _LEVEL if rule.policy == "confident" else 1 - rule.alpha
     found = finding.estimate.clustered
-    each = found and found.each
+    each = found.each if found else None
     ones = redraw.drawn_reaching(draws.counts, counted, sizes, level, each)
     zeros = redraw.drawn_reaching(draws.counts, sizes - counted, sizes, level, each)
     # A share lies below the bar if its complement lies above the bar's complement.

@@ -33,9 +33,10 @@ The clustered interval of kappa is a Bayesian bootstrap over clusters (`stats.di
 of each cluster gets a drawn weight that no answer changes. Weak pseudo-clusters stand for what so
 few clusters have not shown: one of agreement, weight 1/2, on all labels alike, without which a rare
 label decides by its absence; and in the lower bound one of disagreement, weight 2/5, spread over
-all unlike pairs. They are as large as the cluster of a unit drawn by chance. The weights are those of
-the study in `benchmarks/coverage.py`: kappa covers under three processes. With two labels kappa grows whenever a unit on which the streams disagree
-comes to agree, whatever the weights, so the lower bound never falls.
+all unlike pairs. They are as large as the cluster of a unit drawn by chance. The weights are those
+of the study in `benchmarks/coverage.py`: kappa covers under three processes. With two labels kappa
+grows whenever a unit on which the streams disagree comes to agree, whatever the weights, so the
+lower bound never falls.
 
 References:
     J. Cohen (1960), Educational and Psychological Measurement 20, 37-46.
@@ -118,7 +119,7 @@ def clustered_kappa(
     if math.isnan(whole):
         return None
 
-    unseen = float(unseen_size(np.bincount(codes, minlength=count) * 1.0))
+    unseen = float(unseen_size(np.bincount(codes, minlength=count).astype(np.float64)))
 
     def ends(tail: float) -> tuple[float, float]:
         return _kappa_ends(tables, unseen, weights, tail)

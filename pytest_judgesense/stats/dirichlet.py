@@ -93,7 +93,7 @@ _INNER: Final = np.arange(1, 16) / 16  # between the ends of an interval that is
 _CLOSE: Final = 1e-7
 _CLOSE_STEP: Final = 1e-4  # in standard deviations of R
 _CLOSE_SHARE: Final = 1e-3
-_LEAST_SHARE, _FARTHEST_TAIL = 1e-9, 1e-12
+_LEAST_SHARE, _FARTHEST_TAIL, _HIGHEST_TAIL = 1e-9, 1e-12, 0.45
 _DRAWS, _FEWEST_DRAWS = 2000, 500
 _BLOCK: Final = 1_000_000  # complex numbers held at a time
 # The most clusters that are drawn one by one, and the number of groups for more of them.
@@ -116,12 +116,12 @@ def shapes_of_share(clusters: int, level: float, each: ArrayLike) -> tuple[_Floa
         level: of the one-sided bound.
         each: mean number of unlike units of a cluster, of any shape; a and w have the same shape.
     """
-    single = np.clip(3 - 2 * np.asarray(each, dtype=np.float64), 0, 1)
+    single: _Floats = np.clip(3 - 2 * np.asarray(each, dtype=np.float64), 0, 1)
     shape = shape_of_cluster(clusters, level)
     return shape + (1 - shape) * single, PSEUDO_WEIGHT + (1 - PSEUDO_WEIGHT) * single
 
 
-def unseen_size(sizes: _Floats, counts: ArrayLike = 1.0) -> _Floats:
+def unseen_size(sizes: _Floats, counts: _Floats | float = 1.0) -> _Floats:
     """The size m_0 of a pseudo-cluster (see the module).
 
     Args:
@@ -129,11 +129,16 @@ def unseen_size(sizes: _Floats, counts: ArrayLike = 1.0) -> _Floats:
         counts: how many clusters have each size.
     """
     units = (sizes * counts).sum(axis=-1)
-    return np.asarray((sizes * sizes * counts).sum(axis=-1) / units)
+    found: _Floats = (sizes * sizes * counts).sum(axis=-1) / units
+    return found
 
 
 def share_bounds(
-    sums: _Floats, sizes: _Floats, levels: tuple[float, ...], each: float | None = None
+    sums: _Floats,
+    sizes: _Floats,
+    levels: tuple[float, ...],
+    each: float | None = None,
+    times: float = 1.0,
 ) -> list[tuple[float, float]]:
     """Lower and upper bound of the share at each one-sided level, for one recording.
 
@@ -142,10 +147,11 @@ def share_bounds(
         sizes: units of each cluster, shape (clusters,), each above 0.
         levels: one-sided levels, above 0.5.
         each: mean number of unlike units of a cluster; by default all are unlike.
+        times: how many clusters there are like each, for other numbers of such clusters.
     """
     each = float(sizes.mean()) if each is None else each
     kinds = Counter(zip(sums.tolist(), sizes.tolist(), strict=True))
-    hits = tuple(sorted((total, size, count) for (total, size), count in kinds.items()))
+    hits = tuple(sorted((total, size, count * times) for (total, size), count in kinds.items()))
     misses = tuple(sorted((size - total, size, count) for total, size, count in hits))
     if hits <= misses:
         return list(_bounds(hits, levels, each))
@@ -158,13 +164,36 @@ def bounds_alike(clusters: int, total: float, size: float, level: float) -> tupl
     return low, high
 
 
+def share_tail(share: float, sums: _Floats, sizes: _Floats, each: float | None = None) -> float:
+    """The least tail beyond a lower bound that reaches ``share``; 1/2 where none does.
+
+    It is the one-sided p-value of the share lying at or below ``share``. For the other arguments
+    see `share_bounds`.
+    """
+    kinds, counts = np.unique(np.stack([sums, sizes]), axis=1, return_counts=True)
+
+    def reaches(tail: float) -> bool:
+        chance = chances_above(share, kinds[0], kinds[1], counts[None], 1 - tail, each)
+        return bool(chance[0] >= 1 - tail)
+
+    short, enough = math.log(_FARTHEST_TAIL), math.log(_HIGHEST_TAIL)
+    if not reaches(_HIGHEST_TAIL):
+        return 0.5
+    if reaches(_FARTHEST_TAIL):
+        return _FARTHEST_TAIL
+    while enough - short > _CLOSE_SHARE:
+        middle = (short + enough) / 2
+        short, enough = (short, middle) if reaches(math.exp(middle)) else (middle, enough)
+    return math.exp(enough)
+
+
 # Complements, arms and pooled conditions use the same clusters again.
 @lru_cache(maxsize=4096)
 def _bounds(
-    kinds: tuple[tuple[float, float, int], ...], levels: tuple[float, ...], each: float
+    kinds: tuple[tuple[float, float, float], ...], levels: tuple[float, ...], each: float
 ) -> tuple[tuple[float, float], ...]:
     sums, sizes, counts = np.array(kinds).T
-    clusters = int(counts.sum())
+    clusters = round(float(counts.sum()))
     weights = [shapes_of_share(clusters, level, each) for level in levels]
     shapes, pseudo = np.array([a for a, _ in weights]), float(weights[0][1])
     tails = np.array(levels)

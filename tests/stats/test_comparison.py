@@ -21,6 +21,7 @@ from pytest_judgesense.stats.comparison import (
     unpaired_difference,
 )
 
+
 def test_the_bounds_are_those_of_the_differences_as_shares() -> None:
     values = np.array([1, 0, -1, -1, 0, 0, -1, 0])
     found, share = paired_difference(values, range(8)), clustered_mean(values, range(8), (-1, 1))

@@ -11,8 +11,9 @@ Under each policy
 
 - an unavailable estimate is inconclusive: a measure without a value cannot pass;
 - a degenerate judge fails a stability check: the same answer to everything is not stability;
-- with more than 5% of the replies missing (or another share, `most_missing`), a bar that the worst
-  case would miss is inconclusive.
+- missing replies never help: a bar that is missed if they all count against the judge is
+  inconclusive, and bounds are moved by as much as that moves the estimate. Where no such worst case
+  is known, more than 5% of missing replies (or another share, `most_missing`) are inconclusive.
 
 A bar on a sweep that names no temperature must be cleared at every temperature: a mean that clears
 it may hide temperatures that do not.
@@ -57,7 +58,7 @@ Warned: TypeAlias = Literal["none", "close", "settled"]
 # From whether to say what would settle it to the warning.
 Warns: TypeAlias = Callable[[bool], str | None]
 
-# Above this share of missing replies the worst case must clear the bar as well.
+# The most replies that may be missing where no worst case of them is known.
 MOST_MISSING: Final = 0.05
 # The probability that a session fails under `refuted` although all judges meet their bars.
 ALPHA: Final = 0.05
@@ -72,7 +73,7 @@ class Rule(NamedTuple):
     """How the checks of a session are decided.
 
     Attributes:
-        most_missing: above this share of missing replies the worst case must clear the bar as well.
+        most_missing: the most replies that may be missing where no worst case of them is known.
         alpha: under ``refuted``, one minus the level of the bound that must lie beyond a bar.
     """
 
@@ -275,17 +276,19 @@ def judge_estimate(estimate: Estimate, bar: float, measure: Measure, rule: Rule)
             reason = f"refuted: even the {level} bound, {far:.3f}, misses"
             return replace(open_, outcome="fail", reason=reason)
     worst = estimate.missing.lower_bound if floor else estimate.missing.upper_bound
-    if estimate.missing.share > rule.most_missing and (worst is None or not open_.clears(worst)):
+    few = estimate.missing.share <= rule.most_missing
+    if (worst is None and not few) or (worst is not None and clears and not open_.clears(worst)):
         case = "no worst case is known" if worst is None else f"in the worst case it is {worst:.3f}"
         reason = f"{estimate.missing.share:.1%} of the replies are missing; {case}"
-        return replace(open_, reason=reason)
+        return replace(open_, reason=reason, tolerated=policy == "refuted" and few)
     if policy == "estimate":
         return replace(open_, outcome="pass", said=partial(_straddling, open_))
     if interval and not clears:
         shown = "none so far out" if far is None else f"{far:.3f}"
         warning = f"missed, and not refuted: the {level} bound is {shown}"
         return replace(open_, said=warning, tolerated=True)
-    if interval and open_.clears(interval.lower_bound if floor else interval.upper_bound):
+    lost = 0.0 if worst is None else worst - value
+    if interval and open_.clears((interval.lower_bound if floor else interval.upper_bound) + lost):
         return replace(open_, outcome="pass")
     return undecided()
 

@@ -21,7 +21,8 @@ regressed in at most 5% of sessions, whatever their size, and improved in at mos
 The policy decides what fails. ``confident``: regressed and inconclusive, so that a pass shows that
 the margin is not lost. The other policies: only regressed; inconclusive passes with a warning. What
 cannot be compared (not measured, degenerate now and not before, more than 5% of the units lost to
-missing replies) is inconclusive and fails under all policies.
+missing replies) is inconclusive and fails under all policies. Fewer lost ones never help: for
+"improved" and "unchanged" they count as what is worst.
 
 Measures that are not means of fixed units (kappa, d', thresholds, ...) use the jackknife of the
 difference over clusters. Its bound knows nothing of clusters that were not seen: "unchanged" needs
@@ -450,6 +451,14 @@ def _paired(bare: Comparison, most_missing: float) -> Comparison | None:
     now_shared = math.fsum(now.values[i] for i in common) / len(common)
     each = bare.new.clustered.each if bare.new.clustered else None
     found = comparison.paired_difference(values, clusters, each)
+    gone = [at for at, key in enumerate(then.keys) if key not in change]
+    if found and gone and not bare.of.conditional:
+        # Each lost unit as it would be at its worst: 0, or 1 where less is better.
+        worst = [-then.values[at] if bare.sign > 0 else then.values[at] - 1 for at in gone]
+        of = [then.clusters[at] for at in gone]
+        found = found.at_worst(
+            comparison.paired_difference([*values, *worst], [*clusters, *of], each)
+        )
     lost, gained = len(then.keys) - len(common), len(now.keys) - len(common)
     was, is_ = bare.names
     note = f"{lost} units of the {was} and {gained} of the {is_} have no partner: what is compared"

@@ -54,7 +54,7 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Final, TypeAlias
 
@@ -117,6 +117,16 @@ class Difference:
     def upper(self, alpha: float, times: float = 1.0) -> float:
         """One-sided bound: with probability ``1 - alpha`` the true difference is below it."""
         return self.interval(1 - 2 * alpha, times)[1]
+
+    def at_worst(self, worst: Difference | None) -> Difference:
+        """The same with the lower bound, and the p-value of "not better", of a worse case."""
+        if worst is None:
+            return self
+
+        def interval(coverage: float, times: float) -> _Ends:
+            return worst.interval(coverage, times)[0], self.interval(coverage, times)[1]
+
+        return replace(self, interval=interval, p_better=worst.p_better)
 
     def clusters_to_clear(self, target: float, alpha: float) -> int | None:
         """Clusters whose one-sided bound clears ``target`` with a probability of 80%.

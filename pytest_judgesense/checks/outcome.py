@@ -12,8 +12,7 @@ Under each policy
 - an unavailable estimate is inconclusive: a measure without a value cannot pass;
 - a degenerate judge fails a stability check: the same answer to everything is not stability;
 - missing replies never help: a bar that is missed if they all count against the judge is
-  inconclusive, and bounds are moved by as much as that moves the estimate. Where no such worst case
-  is known, more than 5% of missing replies (or another share, `most_missing`) are inconclusive.
+  inconclusive, and bounds move as that moves the estimate. Where no such worst case is known, more than 5% of missing replies (or another share, `most_missing`) are inconclusive.
 
 A bar on a sweep that names no temperature must be cleared at every temperature: a mean that clears
 it may hide temperatures that do not.
@@ -277,7 +276,8 @@ def judge_estimate(estimate: Estimate, bar: float, measure: Measure, rule: Rule)
             return replace(open_, outcome="fail", reason=reason)
     worst = estimate.missing.lower_bound if floor else estimate.missing.upper_bound
     few = estimate.missing.share <= rule.most_missing
-    if (worst is None and not few) or (worst is not None and clears and not open_.clears(worst)):
+    breaks = worst is not None and not open_.clears(worst)
+    if (worst is None or breaks) and (not few or (clears and breaks)):
         case = "no worst case is known" if worst is None else f"in the worst case it is {worst:.3f}"
         reason = f"{estimate.missing.share:.1%} of the replies are missing; {case}"
         return replace(open_, reason=reason, tolerated=policy == "refuted" and few)
@@ -287,10 +287,21 @@ def judge_estimate(estimate: Estimate, bar: float, measure: Measure, rule: Rule)
         shown = "none so far out" if far is None else f"{far:.3f}"
         warning = f"missed, and not refuted: the {level} bound is {shown}"
         return replace(open_, said=warning, tolerated=True)
-    lost = 0.0 if worst is None else worst - value
-    if interval and open_.clears((interval.lower_bound if floor else interval.upper_bound) + lost):
+    if interval and open_.clears(_at_worst(open_, interval, value, worst)):
         return replace(open_, outcome="pass")
     return undecided()
+
+
+def _at_worst(finding: Finding, interval: Clustered, value: float, worst: float | None) -> float:
+    """The bound of policy ``confident`` if all missing replies count against the judge.
+
+    Its distance from the worst end of the measure shrinks as that of the value does.
+    """
+    end = finding.measure.bounds[not finding.floor]
+    bound = interval.lower_bound if finding.floor else interval.upper_bound
+    if worst is None or worst == value or value == end:
+        return bound
+    return end + (bound - end) * (worst - end) / (value - end)
 
 
 def refuting_alphas(findings: Sequence[Finding | None], alpha: float = ALPHA) -> tuple[float, ...]:

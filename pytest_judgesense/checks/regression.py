@@ -337,12 +337,11 @@ def compare(
     reasons and notes call the two measurements by their ``names``.
     """
     under = dict(condition or {})
-    full = [_estimate(side, measure, under).value for side in (old, new)]
     first, second = old.with_common(new)
-    note = "" if first is old else _of_common(old, new, first, full)
+    notes = () if first is old else (_of_common(old, new, first, names),)
     old, new = first, second
     then, now = (_estimate(side, measure, under) for side in (old, new))
-    bare = Comparison(measure, then, now, names=names, notes=(note,) if note else ())
+    bare = Comparison(measure, then, now, names=names, notes=notes)
     if None not in (then.value, now.value) and _identical(old, new, bare):
         return _nothing_changed(new, bare)
     for word, estimate in zip(names, (then, now), strict=True):
@@ -364,15 +363,10 @@ def compare(
     return replace(bare, difference=found, blocked=blocked, notes=notes)
 
 
-def _of_common(old: Side, new: Side, common: Side, values: Sequence[float | None]) -> str:
+def _of_common(old: Side, new: Side, common: Side, names: tuple[str, str]) -> str:
     """What is compared of suites that differ."""
-    both, clusters = len(common.by_id), len(common.clusters)
-    counts = f"{len(old.by_id)} and {len(new.by_id)} trials"
-    was, is_ = ("N/A" if value is None else number_text(value) for value in values)
-    return (
-        f"of {counts} the {both} in both are compared, on {clusters} clusters; of all it is "
-        f"{was} and {is_}"
-    )
+    trials = f"of {len(old.by_id)} trials of the {names[0]} and {len(new.by_id)} of the {names[1]}"
+    return f"{trials} the {len(common.by_id)} in both are compared: {len(common.clusters)} clusters"
 
 
 def _nothing_changed(side: Side, bare: Comparison) -> Comparison:

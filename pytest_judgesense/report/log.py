@@ -209,9 +209,7 @@ def read_log(
         yield _placed(_judgment(value, where, registry), design, where), design
 
 
-def placed_judgments(
-    path: Path, registry: Registry = BUILT_IN
-) -> Iterator[tuple[str, Judgment]]:
+def placed_judgments(path: Path, registry: Registry = BUILT_IN) -> Iterator[tuple[str, Judgment]]:
     """The judgments of a log, each with its place: file and line, or row."""
     if path.suffix == SUFFIX or path.is_dir():
         for at, (judgment, _) in enumerate(read_log(path, registry), start=1):

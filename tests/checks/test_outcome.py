@@ -246,12 +246,15 @@ def test_missing_replies_never_help(unparsed: int, bar: float, expected: str) ->
 
 
 def test_missing_replies_move_the_bound_as_much_as_the_estimate() -> None:
-    # 0 of 58 clusters: the 95% bound is 1 - .05^(1/58) = 0.0503; with 2 missing it moves by 2/60.
+    # 0 of 58 clusters: the 95% bound is 1 - .05^(1/58) = 0.0503; with 2 of 60 missing it is
+    # 1 - (1 - 0.0503) 58/60 = 0.0820.
     whole = outcome(dark(58, 0, 0), "dark_current_ceiling", 0.06, policy="confident")
     assert whole.outcome == "pass"
     gaps = outcome(dark(58, 0, 2), "dark_current_ceiling", 0.06, policy="confident")
     assert gaps.outcome == "inconclusive"
-    more = outcome(dark(58, 0, 2), "dark_current_ceiling", 0.09, policy="confident")
+    gaps = outcome(dark(58, 0, 2), "dark_current_ceiling", 0.0819, policy="confident")
+    assert gaps.outcome == "inconclusive"
+    more = outcome(dark(58, 0, 2), "dark_current_ceiling", 0.0821, policy="confident")
     assert more.outcome == "pass"
 
 

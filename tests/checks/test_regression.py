@@ -99,8 +99,8 @@ def test_a_suite_that_grew_is_compared_on_the_trials_in_both() -> None:
     assert found.verdict == "unchanged"
     assert found.comparison.values == (0.9, 0.9)
     assert found.comparison.notes == (
-        "of 80 and 240 trials the 80 in both are compared, on 40 clusters; of all it is 0.900 and "
-        "0.717",
+        "of 80 trials of the baseline and 240 of the session the 80 in both are compared: 40 "
+        "clusters",
     )
     # Kappa, which is no mean of units, too; and a suite that shrank.
     assert outcome(wordings(4), grown, "kappa").verdict == "unchanged"
@@ -270,8 +270,7 @@ def test_units_without_a_partner_are_counted() -> None:
     found = outcome(wordings(0, 40), wordings(0, 38)).comparison
     (note,) = found.notes
     assert note == (
-        "of 80 and 76 trials the 76 in both are compared, on 38 clusters; of all it is 1.000 and "
-        "1.000"
+        "of 80 trials of the baseline and 76 of the session the 76 in both are compared: 38 clusters"
     )
 
 

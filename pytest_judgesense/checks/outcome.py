@@ -12,7 +12,8 @@ Under each policy
 - an unavailable estimate is inconclusive: a measure without a value cannot pass;
 - a degenerate judge fails a stability check: the same answer to everything is not stability;
 - missing replies never help: a bar that is missed if they all count against the judge is
-  inconclusive, and bounds move as that moves the estimate. Where no such worst case is known, more than 5% of missing replies (or another share, `most_missing`) are inconclusive.
+  inconclusive, and bounds move as that moves the estimate. Where no such worst case is known, more
+  than 5% of missing replies (or another share, `most_missing`) are inconclusive.
 
 A bar on a sweep that names no temperature must be cleared at every temperature: a mean that clears
 it may hide temperatures that do not.
@@ -299,7 +300,7 @@ def _at_worst(finding: Finding, interval: Clustered, value: float, worst: float 
     """
     end = finding.measure.bounds[not finding.floor]
     bound = interval.lower_bound if finding.floor else interval.upper_bound
-    if worst is None or worst == value or value == end:
+    if worst is None or value in (worst, end):
         return bound
     return end + (bound - end) * (worst - end) / (value - end)
 

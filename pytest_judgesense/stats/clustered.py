@@ -44,7 +44,13 @@ theta_(c) the statistic without cluster c, and their mean theta_(.)::
 
     theta -/+ t(K - 1, q) sqrt((K - 1) / K * sum (theta_(c) - theta_(.))^2)
 
-within the range of the statistic; if no cluster changes it, the value alone, by the method
+If its range is known, a correlation's for example, all of this is done on Fisher's z, the inverse
+hyperbolic tangent of the place within the range, and turned back: near an end of the range a
+statistic is skewed, and bounds on its own scale cover .90 to .93 (on z .945 to .97, see
+`benchmarks/levels.py`). A statistic that is too low on few clusters, as the entropy of grades is,
+has z moved by the jackknife's estimate of its bias, ``(K - 1) (theta_(.) - theta)``, and the ends
+reach at least as far as those moved likewise on its own scale: on z alone the end of the range
+would never be reached. If no cluster changes it, the value alone, by the method
 ``constant``, or ``None`` with fewer than `FEWEST_FOR_SKEW` clusters: three outputs in one order
 with people show nothing of others.
 
@@ -98,6 +104,7 @@ FEWEST_FOR_SKEW: Final = 10
 _ROUNDING: Final = 1e-12  # differences below this share of the values are rounding, not spread
 _MOST_LEFT_OUT: Final = 1000  # clusters that a jackknife leaves out one at a time
 _GROUPS: Final = 200  # in which it leaves out more
+_LEAST_PLACE: Final = 1e-6  # of a statistic within its range, before Fisher's z
 _LEAST_SHAPE: Final = 0.5  # of a gamma variable whose far quantile bounds a mean from above
 
 
@@ -274,6 +281,8 @@ def clustered_statistic(
     columns: Sequence[NDArray[Any]],
     clusters: Clusters,
     within: _Ends = (-math.inf, math.inf),
+    *,
+    biased: bool = False,
 ) -> Clustered | None:
     """Interval of a smooth statistic that is not a mean, of any sign, such as a correlation.
 
@@ -282,9 +291,11 @@ def clustered_statistic(
         columns: as in `clustered_positive_statistic`.
         clusters: cluster of each unit.
         within: smallest and largest possible value.
+        biased: whether it is too low, or too high, on few clusters.
 
     Returns:
-        The interval, its method ``jackknife-t``, or ``constant`` where no cluster changes the
+        The interval, its method ``jackknife-t``, or ``jackknife-z`` if its range is known, or
+        ``constant`` where no cluster changes the
         statistic; ``None`` with fewer than three clusters, with fewer than `FEWEST_FOR_SKEW` of
         which none changes it, or where the statistic of all units, or of all but one cluster, is
         not finite. More than 1,000 clusters are left out in 200 random groups (Wolter 2007, ch. 4),
@@ -297,17 +308,44 @@ def clustered_statistic(
         return None
     whole, left_out = found
     parts = left_out.size
-    away = left_out - left_out.mean()
-    error = math.sqrt((parts - 1) / parts * float(away @ away))
-    constant = error <= _ROUNDING * max(1.0, abs(whole))
+    constant = _jackknifed(whole, left_out)[1] <= _ROUNDING * max(1.0, abs(whole))
     if constant and count < FEWEST_FOR_SKEW:
         return None
+    ranged = math.isfinite(least) and math.isfinite(most) and not constant
+
+    def in_z(values: _Vector) -> _Vector:
+        place = 2 * (values - least) / (most - least) - 1
+        return np.asarray(np.arctanh(np.clip(place, _LEAST_PLACE - 1, 1 - _LEAST_PLACE)))
 
     def ends(*levels: float) -> list[_Ends]:
-        reaches = [float(stdtrit(parts - 1, at)) * error for at in levels]
-        return [(max(least, whole - reach), min(most, whole + reach)) for reach in reaches]
+        found = []
+        for at in levels:
+            reach = float(stdtrit(parts - 1, at))
+            center, error = _jackknifed(whole, left_out, biased=biased)
+            low, high = center - reach * error, center + reach * error
+            if ranged:
+                center, error = _jackknifed(
+                    float(in_z(np.array(whole))), in_z(left_out), biased=biased
+                )
+                z_low, z_high = (
+                    least + (most - least) * (1 + math.tanh(center + sign * reach * error)) / 2
+                    for sign in (-1, 1)
+                )
+                low = min(low, z_low) if biased else z_low
+                high = max(high, z_high) if biased else z_high
+            found.append((max(least, min(low, whole)), min(most, max(high, whole))))
+        return found
 
-    return clustered_by("constant" if constant else "jackknife-t", ends, clusters=count)
+    method = "constant" if constant else "jackknife-z" if ranged else "jackknife-t"
+    return clustered_by(method, ends, clusters=count)
+
+
+def _jackknifed(whole: float, left_out: _Vector, *, biased: bool = False) -> tuple[float, float]:
+    """Center and standard error of the delete-one jackknife; if ``biased``, without its bias."""
+    parts = left_out.size
+    away = left_out - left_out.mean()
+    center = whole - (parts - 1) * float(left_out.mean() - whole) if biased else whole
+    return center, math.sqrt((parts - 1) / parts * float(away @ away))
 
 
 def _left_out(

@@ -17,8 +17,9 @@ probability r flips in 2 r (1 - r), at most half, of the pairs) it is at or belo
 a share, and its bounds are those of `stats.dirichlet`: over clusters, monotone, with a
 pseudo-cluster in which all is lost, as large as the cluster of a unit drawn by chance. So nothing
 that changed is no proof that nothing can: of 20 items without a change the bound says that the
-share lost is below 0.13, of 40 below 0.07. Tango's score interval, and Student's, take what was not
-seen for 0: a judge that had lost 5% of its items as a whole was called unchanged on 20 in 37 of 100.
+share lost is below 0.14, of 40 below 0.07. Tango's score interval, and Student's, take what was not
+seen for 0: a judge that had lost 5% of its items as a whole was called unchanged on 20 items in 37
+of 100 comparisons.
 
 **Other statistics** (kappa, d', ...): the interval is that of the delete-one-cluster jackknife of
 the difference, ``D -/+ t(K - 1, q) se``. Swapping a cluster turns the sign of what it adds to the
@@ -33,9 +34,9 @@ moved to their mean D, and of 0 for a cluster without a verdict that changed.
 For another coverage than that of the intervals their arms are scaled by Student's quantiles, and
 the p-value is the level at which the end reaches 0.
 
-**How many clusters would settle it.** With f times the clusters, alike, the bound is that of f times
-as many of each kind, and the standard error ``s / sqrt f``: the bound clears a target in four of
-five cases if it does so less 0.84 of these. A test at the level a rejects in four of five from
+**How many clusters would settle it.** With f times the clusters, alike, the bound is that of f
+times as many of each kind, and the standard error ``s / sqrt f``: the bound clears a target in four
+of five cases if it does so less 0.84 of these. A test at the level a rejects in four of five from
 about ``K (s / D)^2 (z(1 - a) + z(0.8))^2 + z(1 - a)^2 / 2`` clusters.
 
 Edges: one cluster says nothing of the spread between clusters: `None`.
@@ -216,7 +217,8 @@ def bounded_difference(
         each: as in `paired_difference`.
         p_values: of "not worse" and "not better"; by default those at which a bound reaches 0,
             which also hold where the two measurements are not exchangeable.
-        better: differences above 0, ``worse`` below.
+        better: number of differences above 0.
+        worse: number of differences below 0.
     """
     count, n = totals.size, float(sizes.sum())
     value = math.fsum(totals) / n

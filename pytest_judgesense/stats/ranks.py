@@ -7,7 +7,7 @@ clusters that both were asked.
 **Two judges with shares.** The paired difference of two judges lies between -1 and 1, so half of it
 plus one half is a share, and its bounds are those of every share here (`stats.dirichlet`): over
 clusters, with a pseudo-cluster that one judge wins as a whole. With the sums s and sizes m of a
-cluster, totals S and N, and judge 2 weighed by ``v = N_1 / N_2``, which is 1 if no reply is missing::
+cluster, totals S and N, and judge 2 weighed by ``v = N_1 / N_2``, 1 if no reply is missing::
 
     (T + 1) / 2 = sum of (s_1 + v (m_2 - s_2)) / sum of (m_1 + v m_2)
 
@@ -260,7 +260,7 @@ def _compared(
     whole = float(_gap(value, a.sum(axis=0), b.sum(axis=0)))
     if value not in (share, shortfall):
         found = _jackknifed(a, b, value, moved)
-        p = _p_of_swaps(a[moved], b[moved], a.sum(axis=0), b.sum(axis=0), value, seed)
+        p = p_of_swaps(a[moved], b[moved], a.sum(axis=0), b.sum(axis=0), value, seed)
         if found is not None:
             student = abs(found.value) / found.error
             p = max(p, 2 * float(stdtr(len(shared) - 1, -student)))
@@ -290,10 +290,19 @@ def _jackknifed(
     return jackknife_difference(float(_gap(value, first, second)), without, moved.tolist())
 
 
-def _p_of_swaps(
+def p_of_swaps(
     a: _Floats, b: _Floats, first: _Floats, second: _Floats, value: Value, seed: int
 ) -> float:
-    """The p-value of swaps of the rows that differ, from these and the sums of all rows."""
+    """The two-sided p-value of swaps; see the module.
+
+    Args:
+        a: rows of one judge, by cluster, that differ from those of the other, ``b``.
+        b: of the same shape.
+        first: the sums of all rows of the one, ``second`` of the other.
+        second: of the same shape.
+        value: from summed rows to a value.
+        seed: of drawn swaps.
+    """
     whole, gaps = abs(float(_gap(value, first, second))), b - a
     hits = drawn = 0
     for swapped in _swaps(len(a), seed):

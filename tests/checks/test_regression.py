@@ -74,9 +74,10 @@ def test_nothing_changed_on_few_clusters_is_no_proof() -> None:
     # 20 exclude 0.139, more than the margin; 29 are enough.
     found = outcome(wordings(5, 20), wordings(5, 20), policy="confident")
     assert (found.verdict, found.outcome) == ("inconclusive", "inconclusive")
-    assert found.warnings() == (
+    (warning,) = found.warnings()
+    assert warning == (
         "a loss of 0.1 is neither shown nor excluded, a loss above 0.14 is excluded; about 29 "
-        "clusters would settle it in four of five cases",
+        "clusters would settle it in four of five cases"
     )
     assert outcome(wordings(5, 20), wordings(5, 20)).outcome == "pass"
     assert outcome(wordings(5, 29), wordings(5, 29), policy="confident").verdict == "unchanged"
@@ -98,9 +99,10 @@ def test_a_suite_that_grew_is_compared_on_the_trials_in_both() -> None:
     found = outcome(wordings(4), grown)
     assert found.verdict == "unchanged"
     assert found.comparison.values == (0.9, 0.9)
-    assert found.comparison.notes == (
+    (note,) = found.comparison.notes
+    assert note == (
         "of 80 trials of the baseline and 240 of the session the 80 in both are compared: 40 "
-        "clusters",
+        "clusters"
     )
     # Kappa, which is no mean of units, too; and a suite that shrank.
     assert outcome(wordings(4), grown, "kappa").verdict == "unchanged"
@@ -270,7 +272,8 @@ def test_units_without_a_partner_are_counted() -> None:
     found = outcome(wordings(0, 40), wordings(0, 38)).comparison
     (note,) = found.notes
     assert note == (
-        "of 80 trials of the baseline and 76 of the session the 76 in both are compared: 38 clusters"
+        "of 80 trials of the baseline and 76 of the session the 76 in both are compared: 38 "
+        "clusters"
     )
 
 

@@ -112,11 +112,11 @@ def convolved(gaps: Sequence[int]) -> float:
     chance = {0: 1.0}
     for gap in gaps:
         longer: dict[int, float] = {}
-        for total, share in chance.items():
+        for total, likely in chance.items():
             for to in (total + gap, total - gap):
-                longer[to] = longer.get(to, 0.0) + share / 2
+                longer[to] = longer.get(to, 0.0) + likely / 2
         chance = longer
-    return sum(share for total, share in chance.items() if abs(total) >= abs(sum(gaps)))
+    return sum(likely for total, likely in chance.items() if abs(total) >= abs(sum(gaps)))
 
 
 def test_drawn_swaps_come_close_to_all_of_them() -> None:

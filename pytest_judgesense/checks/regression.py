@@ -338,10 +338,10 @@ def compare(
     """
     under = dict(condition or {})
     first, second = old.with_common(new)
-    notes = () if first is old else (_of_common(old, new, first, names),)
+    common = "" if first is old else _of_common(old, new, first, names)
     old, new = first, second
     then, now = (_estimate(side, measure, under) for side in (old, new))
-    bare = Comparison(measure, then, now, names=names, notes=notes)
+    bare = Comparison(measure, then, now, names=names, notes=(common,) if common else ())
     if None not in (then.value, now.value) and _identical(old, new, bare):
         return _nothing_changed(new, bare)
     for word, estimate in zip(names, (then, now), strict=True):
@@ -381,7 +381,8 @@ def _nothing_changed(side: Side, bare: Comparison) -> Comparison:
 
 def unseen_share(clusters: int) -> float:
     """The share of clusters that is excluded at 95% if none of so many has it."""
-    return 1 - ALPHA ** (1 / clusters)
+    share: float = 1 - ALPHA ** (1 / clusters)
+    return share
 
 
 def _why_unpaired(old: Side, new: Side) -> str:

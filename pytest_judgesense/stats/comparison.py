@@ -190,8 +190,8 @@ def paired_difference(
     check_within(vector, -1.0, 1.0)
     if count < 2:
         return None
-    totals = np.bincount(codes, weights=vector, minlength=count)
-    sizes = np.bincount(codes, minlength=count) * 1.0
+    totals = np.bincount(codes, weights=vector, minlength=count).astype(np.float64)
+    sizes = np.bincount(codes, minlength=count).astype(np.float64)
     doubled = 2 * vector
     if (doubled == np.rint(doubled)).all():
         p_values = _swap_p(totals, alone=count == vector.size)

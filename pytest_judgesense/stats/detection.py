@@ -96,7 +96,7 @@ def clustered_d_prime(
     whole = d_prime(float(hits.sum()), n_s, float(alarms.sum()), n_n)
 
     # One further cluster has both kinds, so that they may change places.
-    further = np.array([dirichlet.unseen_size(of) for of in (signals, noises)])
+    further = dirichlet.unseen_parts(np.stack([signals, noises], axis=1))
 
     units, groups = dirichlet.drawn_units(count), dirichlet.grouped(codes, count)
     hits, signals = cluster_sums([values[kind]], groups[kind], units)

@@ -133,6 +133,17 @@ def unseen_size(sizes: _Floats, counts: _Floats | float = 1.0) -> _Floats:
     return found
 
 
+def unseen_parts(parts: _Floats) -> _Floats:
+    """The units of each kind in a pseudo-cluster: those of the cluster of a unit drawn by chance.
+
+    Args:
+        parts: units of each kind in each cluster, shape (clusters, kinds).
+    """
+    sizes = parts.sum(axis=1)
+    found: _Floats = sizes @ parts / sizes.sum()
+    return found
+
+
 def share_bounds(
     sums: _Floats,
     sizes: _Floats,

@@ -108,7 +108,7 @@ def detection_threshold(
     if count < 2:
         return Threshold(value, None, None, flag)
 
-    further = dirichlet.unseen_size(calls.T)
+    further = dirichlet.unseen_parts(calls)
     units, groups = dirichlet.drawn_units(count), dirichlet.grouped(np.arange(count), count)
     right_of, calls_of = np.zeros((units, range_of.size)), np.zeros((units, range_of.size))
     np.add.at(right_of, groups, right)

@@ -15,6 +15,7 @@ from pytest_judgesense.stats.dirichlet import (
     grouped,
     shape_of_cluster,
     share_bounds,
+    unseen_parts,
     unseen_size,
 )
 
@@ -143,6 +144,8 @@ def test_what_is_not_seen_is_as_large_as_the_cluster_of_a_unit_drawn_by_chance()
     # Sizes 1, 1, 1, 5: (1 + 1 + 1 + 25) / 8 = 3.5, not 2; of two such recordings, by counts.
     assert unseen_size(np.array([1.0, 1, 1, 5])) == 3.5
     assert unseen_size(np.array([1.0, 5]), np.array([[3, 1], [0, 2]])).tolist() == [3.5, 5]
+    # Of two kinds, the parts of the same cluster: sizes 1, 3, of which (1, 0) and (1, 2).
+    assert unseen_parts(np.array([[1.0, 0], [1, 2]])).tolist() == [1.0, 1.5]
     # All of them right: R is W / (W + G(.55) 3.5), W = sum of g_c m_c. With the mean size the
     # bound would be higher.
     ((low, _),) = share_bounds(np.array([1.0, 1, 1, 5]), np.array([1.0, 1, 1, 5]), (0.95,))

@@ -25,7 +25,7 @@ from pytest_judgesense.datasheet import (
     span_of,
     state_of,
 )
-from pytest_judgesense.estimate import Clustered, Estimate, Interval, Missing
+from pytest_judgesense.estimate import Clustered, Estimate, Interval, Missing, NewWordings
 from pytest_judgesense.report.kinds import refuse_other_kinds
 
 SCHEMA: Final = "judgesense/datasheet/1"
@@ -128,6 +128,8 @@ def _estimate(estimate: Estimate) -> dict[str, Any]:
         made["count"] = int(count)  # it is whole except where pairs share a call: 3, not 3.0
     if clustered:
         del clustered["lower_bound"], clustered["upper_bound"]
+    if made["new_wordings"] is None:
+        del made["new_wordings"]  # most measures do not vary with the wording
     del made["missing"]["share"]
     return made
 
@@ -170,6 +172,7 @@ def estimate_from(value: Mapping[str, Any]) -> Estimate:
     made, interval, clustered = _with_tuples(value), value["interval"], value["clustered"]
     made["interval"] = interval and Interval(**interval)
     made["clustered"] = clustered and Clustered(**clustered)
+    made["new_wordings"] = (ends := value.get("new_wordings")) and NewWordings(**ends)
     made["missing"] = Missing(**value["missing"])
     return Estimate(**made)
 

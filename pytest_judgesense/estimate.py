@@ -138,9 +138,14 @@ class NewWordings(Interval):
 
     Attributes:
         wordings: that it is known from.
+        at: from numbers of clusters and wordings to the ends with so many; ``None`` if the interval
+            was read from a file, which does not hold it.
     """
 
     wordings: int = field(kw_only=True)
+    at: Callable[[int, int], tuple[float, float]] | None = field(
+        default=None, compare=False, repr=False, kw_only=True
+    )
 
 
 @dataclass(frozen=True, slots=True)

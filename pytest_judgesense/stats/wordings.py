@@ -28,6 +28,7 @@ References:
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
@@ -84,21 +85,30 @@ class Spread:
             1.0 if self.share == 1 else float(high),
         )
 
-    def half_width(self, design: Design | None = None) -> float:
-        """Half of the interval's width."""
-        low, high = self.ends(design)
-        return (high - low) / 2
 
-    def clusters_for(self, half_width: float, wordings: int, *, most: int) -> int | None:
-        """The fewest clusters with which the interval is so narrow; ``None`` beyond ``most``."""
-        if self.half_width(Design(most, wordings)) > half_width:
-            return None
-        few, enough = 0, most
-        while enough - few > 1:
-            middle = (few + enough) // 2
-            narrow = self.half_width(Design(middle, wordings)) <= half_width
-            few, enough = (few, middle) if narrow else (middle, enough)
-        return enough
+def fewest_clusters(
+    ends: Callable[[int, int], tuple[float, float]], half_width: float, wordings: int, most: int
+) -> int | None:
+    """The fewest clusters with which an interval under so many wordings is so narrow.
+
+    Args:
+        ends: from numbers of clusters and wordings to the ends, closer with more clusters.
+        half_width: at most so much.
+        wordings: at least two.
+        most: ``None`` is returned if more clusters would be needed.
+    """
+
+    def narrow(clusters: int) -> bool:
+        low, high = ends(clusters, wordings)
+        return high - low <= 2 * half_width
+
+    if not narrow(most):
+        return None
+    few, enough = 0, most
+    while enough - few > 1:
+        middle = (few + enough) // 2
+        few, enough = (few, middle) if narrow(middle) else (middle, enough)
+    return enough
 
 
 def wording_spread(differing: ArrayLike, compared: ArrayLike) -> Spread | None:

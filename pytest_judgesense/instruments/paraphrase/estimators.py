@@ -59,7 +59,7 @@ from pytest_judgesense.measures.measure import Measure
 from pytest_judgesense.stats.agreement import clustered_kappa, kappa_bounds, table_kappa
 from pytest_judgesense.stats.inputs import LEVEL, joint_codes
 from pytest_judgesense.stats.resampling import percentile_bootstrap
-from pytest_judgesense.stats.wordings import METHOD, Spread, wording_spread
+from pytest_judgesense.stats.wordings import METHOD, Design, Spread, wording_spread
 from pytest_judgesense.suites.suite import template_pairs
 from pytest_judgesense.trial import Condition, Judgment
 
@@ -359,19 +359,30 @@ def _pairs_by_wording(cell: Cell) -> NDArray[np.int64]:
     return np.stack(sums).astype(np.int64)
 
 
+def _differ_under(spread: Spread, clusters: int, wordings: int) -> tuple[float, float]:
+    """The ends of the interval of the flip rate."""
+    return spread.ends(Design(clusters, wordings))
+
+
+def _same_under(spread: Spread, clusters: int, wordings: int) -> tuple[float, float]:
+    """The ends of the interval of the JSS."""
+    low, high = spread.ends(Design(clusters, wordings))
+    return 1 - high, 1 - low
+
+
 def _for_new_wordings(cell: Cell, found: Sequence[Estimate]) -> list[Estimate]:
     """Pooled estimates, JSS and flip rate with the interval for new wordings."""
     spread = spread_of_wordings(cell)
     if spread is None:
         return list(found)
-    low, high = spread.ends()
-    ends = {of.JSS.name: (1 - high, 1 - low), of.FLIP_RATE.name: (low, high)}
+    both = {of.JSS.name: _same_under, of.FLIP_RATE.name: _differ_under}
 
     def beside(estimate: Estimate) -> Estimate:
-        if estimate.measure not in ends or estimate.value is None:
+        if estimate.measure not in both or estimate.value is None:
             return estimate
-        lower, upper = ends[estimate.measure]
-        new = NewWordings(METHOD, lower, upper, LEVEL, wordings=spread.measured.wordings)
+        at = partial(both[estimate.measure], spread)
+        wordings = spread.measured.wordings
+        new = NewWordings(METHOD, *at(*spread.measured), LEVEL, wordings=wordings, at=at)
         return replace(estimate, new_wordings=new)
 
     return [*map(beside, found)]

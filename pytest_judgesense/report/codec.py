@@ -128,8 +128,6 @@ def _estimate(estimate: Estimate) -> dict[str, Any]:
         made["count"] = int(count)  # it is whole except where pairs share a call: 3, not 3.0
     if clustered:
         del clustered["lower_bound"], clustered["upper_bound"]
-    if made["new_wordings"] is None:
-        del made["new_wordings"]  # most measures do not vary with the wording
     del made["missing"]["share"]
     return made
 

@@ -4,12 +4,13 @@ The interval over clusters holds the wordings fixed and asks what other items wo
 wordings are a sample as well: with d the share of compared pairs of wordings that differ, over all
 pairs of the T wordings on K clusters, and d_t the same without wording t (delete-one jackknife)::
 
-    v(K, T) = var_items / (K d^2 (1 - d)^2) + (T - 1)/T sum over t of (logit d_t - mean)^2
-    ends    = logit d -+ t_{T - 1} sqrt(v)
+    v(K, T) = var_items / K + (T - 1)/T sum over t of (d_t - mean)^2
+    ends    = logit d -+ t_{T - 1} sqrt(v) / (d (1 - d)),  as shares
 
 The jackknife of a mean over pairs estimates what the wordings add to its variance, the noise of the
 replies with it; Student's quantile has T - 1 degrees because T wordings are all that is known of
-wordings, however many the items.
+wordings, however many the items. It is of d_t and not of logit d_t: where one wording alone
+differs, d without it is 0, and its logit would say nothing but that.
 
 Where nothing differs, or once, neither logit nor variance is known. So one more cluster, of the
 size-biased mean size, is counted on which one of the T wordings says something else: a share of 2/T
@@ -38,7 +39,7 @@ from scipy.special import expit, logit, stdtrit
 
 from pytest_judgesense.stats.inputs import LEVEL
 
-METHOD: Final = "logit-jackknife-of-wordings"
+METHOD: Final = "jackknife-of-wordings"
 # With fewer wordings no pair is left when one of them is left out.
 FEWEST_WORDINGS: Final = 3
 
@@ -147,12 +148,13 @@ def wording_spread(differing: ArrayLike, compared: ArrayLike) -> Spread | None:
     # The residuals of a ratio, over the clusters and the added one.
     residuals = np.append(differ - center * size, more * (added - center))
     of_items = (1 + 1 / clusters) * float((residuals**2).sum()) / (pairs + more) ** 2
-    without = logit((left + added * more * left_pairs / pairs) / (left_pairs * (1 + more / pairs)))
-    spread = (wordings - 1) * float(((without - without.mean()) ** 2).sum())
+    without = (left / left_pairs + added * more / pairs) / (1 + more / pairs)
+    of_wordings = (wordings - 1) * float(((without - without.mean()) ** 2).sum())
+    slope = center * (1 - center)
     return Spread(
         share=share,
         center=float(logit(center)),
-        of_cluster=clusters * of_items / (center * (1 - center)) ** 2,
-        of_wording=spread,
+        of_cluster=clusters * of_items / slope**2,
+        of_wording=of_wordings / slope**2,
         measured=Design(clusters, wordings),
     )

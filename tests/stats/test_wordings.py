@@ -40,11 +40,9 @@ def test_the_ends_are_those_of_the_jackknife_on_the_logit() -> None:
     items = np.array([share(one[None]) for one in answers])
     center = np.append(items, 0.4).mean()
     of_items = np.append(items, 0.4).var(ddof=1) / 12 * 12 / 13
-    without = logit([(12 * share(np.delete(answers, t, axis=1)) + 0.4) / 13 for t in range(5)])
-    variance = (
-        of_items / (center * (1 - center)) ** 2 + 4 / 5 * ((without - without.mean()) ** 2).sum()
-    )
-    reach = T_4 * math.sqrt(variance)
+    without = np.array([(12 * share(np.delete(answers, t, axis=1)) + 0.4) / 13 for t in range(5)])
+    variance = of_items + 4 / 5 * ((without - without.mean()) ** 2).sum()
+    reach = T_4 * math.sqrt(variance) / (center * (1 - center))
     assert spread.ends() == pytest.approx(
         (expit(logit(center) - reach), expit(logit(center) + reach)), abs=1e-6
     )
@@ -77,14 +75,18 @@ def test_where_all_pairs_differ_the_upper_end_is_one() -> None:
     assert (high, low) == (1.0, pytest.approx(expit(logit(mean) - T_4 / mean), abs=1e-6))
 
 
-def test_a_wording_without_which_nothing_differs_has_a_finite_interval() -> None:
-    # t1 alone differs, on half of the items: without it the share is 0.
-    answers = np.zeros((20, 5), dtype=np.int64)
-    answers[:10, 0] = 1
+def test_a_wording_without_which_nothing_differs_leaves_the_interval_telling() -> None:
+    # t1 alone differs, on 20 of 200 items: d is 0.04, and 0.05 without another wording, 0 without
+    # t1: jackknife variance 4/5 (4 * 0.01^2 + 0.04^2) = 0.04^2. The items add 0.4^2 * 0.09 / 200,
+    # which is 0.0085^2. With the added item d is (8 + 0.4) / 201 = 0.0418: on its logit
+    # 2.776 * 0.0409 / (0.0418 * 0.9582) = 2.835 to either side.
+    answers = np.zeros((200, 5), dtype=np.int64)
+    answers[:20, 0] = 1
     spread = wording_spread(*by_wording(answers))
     assert spread is not None
-    low, high = spread.ends()
-    assert 0 < low < 0.2 < high < 1
+    assert spread.ends() == pytest.approx(
+        expit(logit(0.0418) + np.array([-2.835, 2.835])), abs=0.005
+    )
 
 
 @pytest.mark.parametrize(

@@ -48,9 +48,11 @@ _Key: TypeAlias = tuple[str, tuple[tuple[str, Any], ...]]
 ALPHA: Final = 0.05
 _NAMES: Final = ("baseline", "session")  # what the two measurements are called
 # Paired if at least this share of the units of both sides has a partner.
-# What two sessions cannot tell apart.
-SESSIONS: Final = "sessions may differ by themselves, which looks the same: compare with several baseline sessions"
 _PAIRED: Final = 0.5
+# What two sessions cannot tell apart.
+SESSIONS: Final = (
+    "sessions may differ by themselves, which looks the same: compare with several baselines"
+)
 
 
 @dataclass(frozen=True)

@@ -57,6 +57,10 @@ ALPHA: Final = 0.05
 _NAMES: Final = ("baseline", "session")  # what the two measurements are called
 # The most clusters that may change unseen where "unchanged" rests on the jackknife.
 _UNSEEN: Final = 0.1
+# What two sessions cannot tell apart.
+SESSIONS: Final = (
+    "sessions may differ by themselves, which looks the same: compare with several baselines"
+)
 
 
 @dataclass(frozen=True)

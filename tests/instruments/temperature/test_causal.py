@@ -101,6 +101,7 @@ def test_few_units_move_the_propensity() -> None:
     assert scores.propensity[configuration == 1].mean() == pytest.approx(0.75, abs=0.05)
 
 
+@pytest.mark.long
 def test_doubleml_says_the_same() -> None:
     doubleml = pytest.importorskip("doubleml", reason="DoubleML is not installed")
     lightgbm = pytest.importorskip("lightgbm")

@@ -198,12 +198,11 @@ class Stopping:
         estimates = estimate_all(replace(cell, measures=measures))
         if bounds_decide:
             estimates = stop.adjusted(estimates, trials)
-        open_ = []
+        decided, open_ = list[str](), list[str]()
         for check in self.checks:
             outcome = judge_check(check, cell.suite, estimates, *self.rule)
-            if decided_word(outcome, cell, stop, trials) is None:
-                open_.append(check.key)
-        decided = [check.id for check in self.checks if check.key not in open_]
+            word = decided_word(outcome, cell, stop, trials)
+            (open_ if word is None else decided).append(check.id)
         self.tell(decided, len(self.checks))
         return open_
 

@@ -43,7 +43,7 @@ def marker_lines(plugins: Plugins) -> Iterator[str]:
     for kind in checks.values():
         measure, meaning, more = kind.measure, kind.meaning, ""
         if measure is not None:
-            meaning = f"{measure.name} {'>=' if measure.floor else '<='} bar, or limit"
+            meaning = f"{measure.name} {'>=' if measure.floor else '<='} bar"
             suite = measure.suite and f"suite= is {measure.suite} by default"
             # Checks with the same bar on two suites share an id.
             named = suite or 'name one, suite="coherence"'

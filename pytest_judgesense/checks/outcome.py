@@ -334,8 +334,8 @@ def judge_estimate(
         return replace(open_, outcome="pass", said=below_bar(open_))
     if open_.clears(near):
         gone = estimate.missing.unparsed + estimate.missing.failed
-        reason = f"{gone} repl{'ies are' if gone > 1 else 'y is'} missing; in the worst case "
-        reason += f"the 95% bound is {least:.3f}"
+        reason = f"{gone} repl{'ies are' if gone > 1 else 'y is'} missing, and in the worst case "
+        reason += _NOT_CLEARED
         return replace(open_, reason=reason, tolerated=policy == "refuted")
     return undecided()
 

@@ -158,9 +158,8 @@ class Stop:
         rest = f" and {more} more" if more > 0 else ""
         return (
             f"{suite} stopped early: at look {self.look} of {len(self.looks.looks)}, after {asked} "
-            f"of {order} clusters, in the order of seed {self.looks.seed} (policy "
-            f"{self.looks.policy}); left out are {shown}{rest}; clustered intervals are adjusted "
-            "for the looks"
+            f"of {order} clusters, in the order of seed {self.looks.seed}; left out are "
+            f"{shown}{rest}; clustered intervals are adjusted for the looks"
         )
 
 

@@ -679,11 +679,11 @@ def written_suite(
     lines += ["", f"# {comments['templates']}"]
     lines += [f"[[templates]]\n{_pairs_of(one)}\n" for one in table["templates"]]
     checks = table["checks"].items()
-    said = "The bar is what is wanted, the limit what cannot be\n# accepted: the 95% bound of the "
-    said += "result must clear it, which a judge does that loses one item."
+    said = "The bar is what is wanted, the limit what cannot be\n# accepted: the 95% bound must "
+    said += "clear it, as it does for a judge that loses one item."
     if not all(isinstance(bars, dict) for _, bars in checks):
-        said = "So few items (thirty are a suite) are not\n# enough to exclude anything with "
-        said += "confidence: a bar alone is held against the result as it is."
+        said = "So few items (thirty are a suite) are not\n# enough to exclude anything: a bar "
+        said += "alone is held against the result as it is."
     lines += [f"# Each line is a test. {said}", "[checks]"]
     lines += [f"{toml_key(name)} = {toml_text(bars)}  # {meant[name]}" for name, bars in checks]
     return "\n".join([*lines, ""])

@@ -14,11 +14,8 @@ import math
 from collections.abc import Sequence
 from typing import Final
 
-import numpy as np
-
 from pytest_judgesense.measures.measure import Measure
-from pytest_judgesense.stats.dirichlet import share_bounds
-from pytest_judgesense.stats.inputs import LEVEL
+from pytest_judgesense.stats.settle import best_case
 
 _STEP: Final = 0.05  # of default limits
 _ROOM: Final = 0.1  # between a bar and its default limit, where the clusters would allow more
@@ -39,14 +36,12 @@ def error_free_bound(measure: Measure, sizes: Sequence[float], lost: int = 0) ->
     """
     if measure.best not in ("units", "half") or len(sizes) < 2:
         return None
-    m = np.sort(np.asarray(sizes, dtype=np.float64))[::-1]
-    against = np.arange(m.size) < lost
     if measure.best == "half":
         # Without bias every cluster names both slots equally often, a lost one a single slot.
-        m *= max(1.0, 2 / m.mean())
-        ((low, high),) = share_bounds(np.where(against, m, m / 2), m, (LEVEL,))
+        scale = max(1.0, 2 * len(sizes) / sum(sizes))
+        low, high = best_case([size * scale for size in sizes], 0.5, lost, 1.0)
         return max(0.5 - low, high - 0.5)
-    ((low, _),) = share_bounds(np.where(against, 0.0, m), m, (LEVEL,))
+    low, _ = best_case(sizes, 1.0, lost)
     return low if measure.floor else 1 - low
 
 

@@ -23,7 +23,7 @@ from pytest_judgesense.checks.outcome import (
     below_bar,
     lint_suite,
 )
-from pytest_judgesense.checks.regression import Comparison, RegressionOutcome, Side
+from pytest_judgesense.checks.regression import SESSIONS, Comparison, RegressionOutcome, Side
 from pytest_judgesense.datasheet import CheckLine, Gate
 from pytest_judgesense.errors import SuiteError, printable
 from pytest_judgesense.estimate import Estimate, bar_text, compact, number_text
@@ -524,7 +524,7 @@ def _regression_lines(
     yield f"  {_regression_summary(outcome)}"
     yield from (f"  {text}" for text in (*outcome.warnings(), *compared.notes))
     yield "  what changed beside the verdicts:"
-    yield from (f"    {line}" for line in outcome.changes or ["nothing that is known"])
+    yield from (f"    {line}" for line in outcome.changes or ["nothing that is known", SESSIONS])
 
 
 def flip_lines(

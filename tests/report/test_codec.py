@@ -53,6 +53,7 @@ def listed(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 INTERVAL = {"method": TEXT, "lower": NUMBER, "upper": NUMBER, "level": NUMBER}
+NEW_WORDINGS = {**INTERVAL, "wordings": COUNT}
 CLUSTERED = {
     **INTERVAL,
     "clusters": COUNT,
@@ -105,6 +106,7 @@ LAYOUT = exactly(
                     unit=TEXT,
                     interval=or_null(exactly(**INTERVAL)),
                     clustered=or_null(exactly(**CLUSTERED)),
+                    new_wordings=or_null(exactly(**NEW_WORDINGS)),
                     missing=exactly(
                         unparsed=COUNT,
                         failed=COUNT,

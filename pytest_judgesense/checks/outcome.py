@@ -497,7 +497,8 @@ def _checks_and_bars(suite: Suite, registry: Registry) -> Iterator[LintFinding]:
                 needed = _needed(measure, bar, part, sizes)
             if needed is not None and needed <= clusters:
                 continue
-            uneven = " of unlike sizes" * (len(set(asked.values())) > 1)
+            # A bar alone is an aim; of a limit the sizes are worth a word.
+            uneven = " of unlike sizes" * (word == "limit" and len(set(asked.values())) > 1)
             yield LintFinding(
                 "warning",
                 f"undecidable-{word}",

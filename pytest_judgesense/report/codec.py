@@ -137,8 +137,12 @@ def part_to_plain(value: Any) -> Any:
     if isinstance(value, tuple):
         return [part_to_plain(one) for one in value]
     kind: Any = type(value)
-    names = _sent(kind)
-    return {name: part_to_plain(getattr(value, name)) for name in names} if names else value
+    if not (names := _sent(kind)):
+        return value
+    made = {name: part_to_plain(getattr(value, name)) for name in names}
+    if made.get("limit", False) is None:
+        del made["limit"]  # of a check with a bar alone
+    return made
 
 
 @cache

@@ -32,7 +32,7 @@ SCHEMA: Final = "judgesense/datasheet/1"
 # The fields of a judge besides its identity, which follow from its parts.
 DERIVED: Final = frozenset(("served", "prompts", "suites", "state", "recorded"))
 # What stays in the process that has counted the units of an estimate.
-_NOT_WRITTEN: Final = frozenset(("at", "observations", "anew"))
+_NOT_WRITTEN: Final = frozenset(("at", "each", "observations", "anew"))
 
 
 def datasheet_json(sheet: Datasheet) -> str:

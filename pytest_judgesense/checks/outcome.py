@@ -388,7 +388,9 @@ def _checks_and_bars(suite: Suite, registry: Registry) -> Iterator[LintFinding]:
             )
             continue
         for measure, bar, condition in _bars_of(check):
-            part = [t for t in trials if condition.items() <= t.condition.items()]
+            part = trials
+            if condition:
+                part = tuple(t for t in trials if condition.items() <= t.condition.items())
             clusters = len({trial.cluster for trial in part})
             if measure.best is None or not clusters:
                 continue

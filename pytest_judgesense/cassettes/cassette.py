@@ -272,7 +272,7 @@ class Cassette:
         Raises:
             Abandoned: other requests of the trial are recorded, and this is none of them.
         """
-        if scope.anew:
+        if scope.anew or not self._recordings.last_call(scope.trial):
             return None
         request = self._stored(RecordedRequest(method, url, as_body(body)))
         digest = self._identity.digest(request)
@@ -574,8 +574,7 @@ class Cassette:
         return [e for e, digest in zip(present, digests, strict=True) if not is_moved(e, digest)]
 
     def _rewrite(self, exchanges: Iterable[Exchange]) -> None:
-        rewrite(self.path, exchanges)
-        self._recordings = Recordings(read_lines(self.path), self._identity)
+        self._recordings = Recordings(rewrite(self.path, exchanges), self._identity)
 
     def _is_old(self, exchange: Exchange) -> bool:
         last_old, has_returned = self._superseded.get(exchange.trial, (0, True))
@@ -752,8 +751,9 @@ class Cassette:
         """
         plain = replace(request, method=request.method.upper(), url=normal_url(request.url))
         digest_of = self._identity.digest
-        digest = digest_of(plain)
-        if self._recordings.knows(trial, digest):
+        if self._recordings.last_call(trial) and self._recordings.knows(
+            trial, digest := digest_of(plain)
+        ):
             return plain, digest
         clean = self._stored(plain)
         digest = digest_of(clean)

@@ -63,6 +63,7 @@ from pytest_judgesense.cassettes.exchange import (
     as_bytes,
     in_final_form,
 )
+from pytest_judgesense.cassettes.known_values import forms_in_lines
 from pytest_judgesense.cassettes.matching import (
     ALL_OF_IT,
     Identity,
@@ -71,13 +72,8 @@ from pytest_judgesense.cassettes.matching import (
     stale,
 )
 from pytest_judgesense.cassettes.offline import refuse_sockets
-from pytest_judgesense.cassettes.redaction import (
-    UNDECODED,
-    Redactor,
-    forms_in_lines,
-    received,
-    same_but_for_secrets,
-)
+from pytest_judgesense.cassettes.received import UNDECODED, received
+from pytest_judgesense.cassettes.redaction import Redactor, same_but_for_secrets
 from pytest_judgesense.cassettes.scope import (
     Abandoned,
     CallScope,

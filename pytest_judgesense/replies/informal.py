@@ -183,6 +183,7 @@ _ON_A_SCALE: Final = re.compile(
     _I,
 )
 _WORD_OPENING_ENDS: Final = re.compile(rf"{_OPENING_ENDS.pattern}|[,;:](?!\w)| \(", _I)
+_LETTER_OPENING_ENDS: Final = re.compile(rf"{_OPENING_ENDS.pattern}|[,;](?!\w)| \(", _I)
 # "Factual: no" denies the label that it begins with.
 _DENIED_AT_ONCE: Final = re.compile(
     r"[^:\n]{1,60}: ?(?:no|not(?: really| quite)?|none|false|n/?a|partial(?:ly)?|partly|0)"
@@ -438,7 +439,9 @@ def _opening(text: str, labels: Labels) -> Iterator[Statement]:
     """A reply that begins with its verdict: "No, ...", "B because ...", "4 - ..."; no list."""
     if _FIRST_ITEM.match(text) or _DENIED_AT_ONCE.match(text):
         return
-    ends = _OPENING_ENDS if labels.slots else _WORD_OPENING_ENDS
+    # "A: good" says something about A.
+    words = _LETTER_OPENING_ENDS if labels.candidates else _WORD_OPENING_ENDS
+    ends = _OPENING_ENDS if labels.slots else words
     scale = _ON_A_SCALE.match(text) if labels.numbers else None
     if scale is not None and _scale_in(scale[0]) != max(labels.numbers):
         return

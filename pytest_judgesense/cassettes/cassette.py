@@ -61,6 +61,7 @@ from pytest_judgesense.cassettes.exchange import (
     RecordedResponse,
     as_body,
     as_bytes,
+    as_text,
     in_final_form,
 )
 from pytest_judgesense.cassettes.known_values import forms_in_lines
@@ -323,7 +324,7 @@ class Cassette:
             return None
         exchange = self._look_up(scope, request).found
         assert exchange is not None, "what is recorded is found"
-        return as_bytes(exchange.response.body).decode("utf-8", "surrogatepass")
+        return as_text(exchange.response.body)
 
     def knows_call(self, scope: CallScope, request: RecordedRequest) -> bool:
         """Whether a call is recorded of a trial that is not asked anew; counts nothing."""
@@ -354,7 +355,7 @@ class Cassette:
         if exchange.response.headers.get(RAISED) == OUT_OF_TIME or (
             by_return and len(recorded) == len(scope.returns)
         ):
-            return as_bytes(exchange.response.body).decode("utf-8", "surrogatepass")
+            return as_text(exchange.response.body)
         return None
 
     def requests_of(self, trial_id: str) -> dict[str, RecordedRequest]:

@@ -171,7 +171,7 @@ class Exchange:
         """What the line of a function's return holds, call by call; nothing of one that failed."""
         if self.response.status == NO_RESPONSE:
             return []
-        text = as_bytes(self.response.body).decode("utf-8", "surrogatepass")
+        text = as_text(self.response.body)
         return list(json_value(text)) if RETURNS in self.response.headers else [text]
 
     @property
@@ -350,6 +350,11 @@ def as_body(data: str | bytes) -> str | bytes:
 def as_bytes(body: str | bytes) -> bytes:
     """The bytes of ``body``; text as UTF-8, lone surrogates (from a callable) kept as such."""
     return body if isinstance(body, bytes) else body.encode("utf-8", "surrogatepass")
+
+
+def as_text(body: str | bytes) -> str:
+    """The text of ``body``, which a function has returned; lone surrogates are kept."""
+    return body if isinstance(body, str) else body.decode("utf-8", "surrogatepass")
 
 
 def in_final_form(exchanges: Iterable[Exchange], order: Sequence[str]) -> Iterator[Exchange]:

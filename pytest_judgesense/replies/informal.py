@@ -302,7 +302,7 @@ def _after_a_key(text: str, labels: Labels) -> Iterator[Statement]:
         outcome = _value_at(labels, text, _value_begins(labels, text, found.end()))
         if outcome is None:
             continue
-        before = re.split(r"[.!?\n]", text[max(0, found.start() - _WINDOW) : found.start()])[-1]
+        before = _sentence_before(text, found.start())
         before, final = _FINAL.subn("", before)
         if _NOT_THE_VERDICT.search(before) or _OFFERED.search(before) or _doubted(before):
             continue
@@ -312,6 +312,11 @@ def _after_a_key(text: str, labels: Labels) -> Iterator[Statement]:
             yield Statement(found.start(), Weight.FINAL if final else Weight.VERDICT, outcome)
         elif not _ARTICLE.match(text, found.end()):
             yield Statement(found.start(), Weight.OPINION, outcome)
+
+
+def _sentence_before(text: str, place: int) -> str:
+    """The words of a sentence before ``place``, as far as they are looked at."""
+    return re.split(r"[.!?\n]", text[max(0, place - _WINDOW) : place])[-1]
 
 
 def _value_begins(labels: Labels, text: str, place: int) -> int:
@@ -340,7 +345,7 @@ def _rated(text: str, labels: Labels) -> Iterator[Statement]:
     """Sentences such as "I would rate this 4 out of 5" and "I give the summary a 3"."""
     lower = text.lower() if labels.numbers else ""
     for verb in _RATES.finditer(text) if any(start in lower for start in _RATING) else ():
-        before = re.split(r"[.!?\n]", text[max(0, verb.start() - _WINDOW) : verb.start()])[-1]
+        before = _sentence_before(text, verb.start())
         rest = text[verb.end() : verb.end() + _LONGEST_RATED]
         if end := _RATING_ENDS.search(rest):
             if end[0] == "?":

@@ -84,7 +84,8 @@ class Literals:
         octets = np.frombuffer(part, np.uint8)
         masks = first[:size] & second[2 : size + 2] & _GROUPS
         within = second[:size] >> _TOP_BIT
-        within[1:] &= octets[: size - 1] != ord("\\")
+        within[1:] &= octets[: len(within[1:])] != ord("\\")
+        within[:1] = 0  # what is before its neighbour is not of this part
         within |= (runs >> _TOP_BIT) ^ np.uint8(1)
         masks &= ~(within * self._at_edges)
         left = masks != 0

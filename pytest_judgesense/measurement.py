@@ -387,15 +387,17 @@ def _proved(
         trial.id: judgment_of(suite, judge, trial, answers[trial.id]).outcome for trial in asked
     }
     cassettes = [cassette for cassette, _ in opened]
+    if not asked:
+        return Proof()
     known = (asking.session or SessionCalls()).look_ups_of(judge.slug)
     for cassette in cassettes:
         known |= cassette.look_ups()
-    if not asked:
-        return Proof()
     paths = {recording_of(trial.id): cassette.path for cassette, part in opened for trial in part}
     deadline = asking.throttle.limits.deadline if asking.throttle else NO_DEADLINE
     task = Task(judge, suite, paths, tuple(asked), known, asking.trust)
-    return prove(task, cassettes, outcomes, loop, deadline=deadline, look_ups=known)
+    proof = prove(task, cassettes, outcomes, loop, deadline=deadline)
+    known |= proof.look_ups
+    return proof
 
 
 def _taken(

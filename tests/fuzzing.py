@@ -33,7 +33,8 @@ from pytest_judgesense.cassettes.exchange import (
     text_id,
 )
 from pytest_judgesense.cassettes.matching import digest_of
-from pytest_judgesense.cassettes.redaction import received, scrub_body, scrub_url
+from pytest_judgesense.cassettes.received import received
+from pytest_judgesense.cassettes.redaction import scrub_body, scrub_url
 from pytest_judgesense.cassettes.storage import Journal, read_exchanges
 from pytest_judgesense.commands.main import main
 from pytest_judgesense.errors import JudgesenseError, LogError, printable_lines, well_formed

@@ -120,6 +120,7 @@ DOORS = {
     ),
     # Its parser of JSON, where time is spent on it.
     "pydantic_core": (
+        "suites.stimuli",
         "cassettes.exchange",
         "judges.providers.formats",
         "instruments.debate.replies",

@@ -464,6 +464,7 @@ def lint_suite(suite: Suite, registry: Registry, *, texts: bool = True) -> tuple
 def _checks_and_bars(suite: Suite, registry: Registry) -> Iterator[LintFinding]:
     """Checks that cannot be declared, and bars that no judge could clear on these clusters."""
     trials = plan_trials(suite)
+    all_asked = Counter(trial.cluster for trial in trials)
     for declaration in suite.checks:
         arguments = dict(declaration.arguments)
         try:
@@ -481,8 +482,10 @@ def _checks_and_bars(suite: Suite, registry: Registry) -> Iterator[LintFinding]:
             )
             continue
         for measure, key, condition in _bars_of(check):
-            part = [t for t in trials if condition.items() <= t.condition.items()]
-            asked = Counter(trial.cluster for trial in part)
+            part, asked = trials, all_asked
+            if condition:
+                part = tuple(t for t in trials if condition.items() <= t.condition.items())
+                asked = Counter(trial.cluster for trial in part)
             clusters = len(asked)
             if measure.best is None or not clusters:
                 continue

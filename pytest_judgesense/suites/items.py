@@ -10,7 +10,7 @@ from pytest_judgesense.suites.item import Item
 from pytest_judgesense.suites.prompt_template import placeholders
 from pytest_judgesense.suites.schema import ContentItem, Difficulty, PairItem
 from pytest_judgesense.suites.stimuli import MISSING, Misfit, Stimuli, row_id, row_label, text_of
-from pytest_judgesense.trial import TIE
+from pytest_judgesense.trial import TIE, Condition
 
 # The text before a list of elements in a prompt.
 ELEMENTS: Final = "Required elements:"
@@ -90,10 +90,14 @@ def _texts(row: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+_NOTHING: Final[Condition] = {}
+
+
 def content_item(line: ContentItem) -> Item:
     """The item of a line with one content."""
-    fields = dict(line.__pydantic_extra__)
-    return Item(line.id, line.cluster or line.id, fields, (), line.label, inverted=line.inverted)
+    # Of a hundred thousand items each value of its own counts.
+    fields, cluster = line.__pydantic_extra__, line.cluster or line.id
+    return Item(line.id, cluster, fields, (), line.label, _NOTHING, None, line.inverted)
 
 
 def pair_item(line: PairItem) -> Item:

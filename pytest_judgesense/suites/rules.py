@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from itertools import chain
@@ -255,7 +255,7 @@ def _duplicates(suite: Suite) -> Iterator[LintFinding]:
     count = times.total()
     if len(times) == count:
         return
-    units: dict[frozenset[str], list[str]] = defaultdict(list)
+    units: dict[Hashable, list[str]] = defaultdict(list)
     for item, unit in _units(suite, pairs):
         if times[hash(unit)] > 1:
             units[unit].append(item)
@@ -279,8 +279,13 @@ def _duplicates(suite: Suite) -> Iterator[LintFinding]:
     )
 
 
-def _units(suite: Suite, pairs: Sequence[tuple[str, str]]) -> Iterator[tuple[str, frozenset[str]]]:
+def _units(suite: Suite, pairs: Sequence[tuple[str, str]]) -> Iterator[tuple[str, Hashable]]:
     """The prompts of every pair of wordings in an item and order; without pairs, of every item."""
+    if [one.single for one in suite.templates] == [False] and suite.orders == "ab":
+        (template,) = suite.templates  # of one prompt no set is made
+        for one in suite.items:
+            yield one.id, fill(template.text, one.texts("ab") if one.contents else one.fields)
+        return
     for item, prompts in prompts_of(suite):
         if not pairs:
             yield item, frozenset(chain.from_iterable(map(dict.values, prompts.values())))

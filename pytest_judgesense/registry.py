@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
     from pytest_judgesense.estimate import Estimate
-    from pytest_judgesense.importers import Imported, ImportedSuite
+    from pytest_judgesense.importers import Exported, Imported, ImportedSuite
     from pytest_judgesense.judges.simulated.observer import Skill
     from pytest_judgesense.judges.spec import JudgeSpec
     from pytest_judgesense.measures.cell import Cell
@@ -106,14 +106,14 @@ class Importer(NamedTuple):
     Attributes:
         read: from the options of ``judgesense import``: its ``path``, and ``map``, ``value``,
             ``judge`` and the others that say how a file is read.
-        written: from cells to the texts of such files by path, if ``judgesense report --export``
-            writes them.
+        written: from cells, and suites that hold their items, to such files, if ``judgesense report
+            --export`` writes them.
         source: the plugin that provides it; set when it is added.
     """
 
     name: str
     read: Callable[[Namespace], Imported | ImportedSuite]
-    written: Callable[[Sequence[Cell]], Mapping[str, str]] | None = None
+    written: Callable[[Sequence[Cell], Sequence[Suite]], Exported] | None = None
     source: str = ""
 
 

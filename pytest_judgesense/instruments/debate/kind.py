@@ -18,6 +18,7 @@ KINDS: Final = (
         skills=(here("simulated", "speak"), here("simulated", "judge_debate")),
         importers=(
             Importer("judgebench", here("judgebench", "imported"), here("judgebench", "exported")),
+            Importer("debates", here("debates", "imported_debates")),
         ),
         commands=(
             Command(

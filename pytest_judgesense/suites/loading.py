@@ -101,7 +101,7 @@ def _load(path: Path, preset: str | None, known: tuple[Kind, ...]) -> Suite:
         reviewers=MappingProxyType(dict(form.reviewers)),
         temperature=design.temperature if chosen.temperature is None else chosen.temperature,
         max_tokens=design.max_tokens,
-        most_tokens=chosen.most_tokens,
+        most_tokens=chosen.most_tokens or design.most_tokens,
         ddof=int(design.variance == "n - 1"),
         weights=kind.weights if weights is None else weights.values,
         effect_threshold=design.effect_threshold,

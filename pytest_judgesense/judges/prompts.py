@@ -94,7 +94,7 @@ def _reply_schema(judge: JudgeSpec, suite: Suite) -> Mapping[str, Any] | None:
         return None
     if suite.reply is not None:
         return suite.reply.schema
-    return suite.space.schema if judge.structured else None
+    return suite.space.schema if judge.structured or suite.structured else None
 
 
 def _own_templates(suite: Suite, judge: JudgeSpec) -> tuple[Template, ...]:

@@ -102,6 +102,7 @@ def _load(path: Path, preset: str | None, known: tuple[Kind, ...]) -> Suite:
         temperature=design.temperature if chosen.temperature is None else chosen.temperature,
         max_tokens=design.max_tokens,
         most_tokens=chosen.most_tokens or design.most_tokens,
+        structured=chosen.structured is True,
         ddof=int(design.variance == "n - 1"),
         weights=kind.weights if weights is None else weights.values,
         effect_threshold=design.effect_threshold,
@@ -243,7 +244,7 @@ def _digest(form: SuiteForm, preset: str | None, raw: str) -> str:
     excluded = sorted(sorted(r.pair) for r in _reviews(form) if r.verdict == "NO")
     dumped = form.presets[preset].model_dump(mode="json", exclude={"checks"}) if preset else None
     chosen = dumped and _without(
-        dumped, "temperatures", "of_each", "system", "temperature", "most_tokens"
+        dumped, "temperatures", "of_each", "system", "temperature", "most_tokens", "structured"
     )
     # Of the four as one list of JSON; the file, which is much longer, in parts.
     digest = hashlib.sha256(f'[{_json(asked)}, {_json(chosen)}, "'.encode())

@@ -205,7 +205,8 @@ class PresetForm(Form):
     ``system`` and ``temperature`` are sent in place of those of the suite; a preset with a
     ``system`` of its own has templates of its own, for a trial is asked in one way.
     ``most_tokens`` is the budget of a reply of judges that declare neither reasoning nor a larger
-    budget than the default.
+    budget than the default. With ``structured`` judges that give structured output are asked for it
+    unless they decline: a verdict by the JSON schema of the decision space.
     ``checks`` replace those of the suite: fewer items cannot clear the same bars with confidence.
     """
 
@@ -220,6 +221,7 @@ class PresetForm(Form):
     system: str | None = None
     temperature: Number | None = Field(default=None, ge=0, allow_inf_nan=False)
     most_tokens: Whole | None = Field(default=None, ge=1)
+    structured: Literal[True] | None = None
     checks: dict[str, Any] | None = None
 
 

@@ -20,6 +20,7 @@ KINDS: Final = (
             Importer("judgebench", here("judgebench", "imported"), here("judgebench", "exported")),
             Importer("debates", here("debates", "imported_debates")),
         ),
+        papers=(("debates", here("paper", "PAPER")),),
         commands=(
             Command(
                 "debates",

@@ -163,11 +163,18 @@ def _templates(form: SuiteForm, chosen: PresetForm) -> tuple[Template, ...]:
     wanted, ids = chosen.templates, [template.id for template in form.templates]
     for name in sorted(set(wanted) - set(ids)) if isinstance(wanted, list) else ():
         raise unknown_name(f"template of suite {form.name}", name, ids)
+    if wanted == "all":
+        wanted = [name for name in ids if name not in _own_templates(form)]
     return tuple(
         _value(Template, template, text=template.text.strip())
         for template in form.templates
-        if wanted == "all" or (template.default if wanted is None else template.id in wanted)
+        if (template.default if wanted is None else template.id in wanted)
     )
+
+
+def _own_templates(form: SuiteForm) -> set[str]:
+    """The templates of presets with a system prompt of their own, which ask otherwise."""
+    return {n for p in form.presets.values() if p.system is not None for n in _named(p)}
 
 
 def _value(kind: type[_Value], form: BaseModel, **changes: Any) -> _Value:
@@ -229,7 +236,7 @@ def _digest(form: SuiteForm, preset: str | None, raw: str) -> str:
     aside |= {"reviewers", "label_review"}
     asked = form.model_dump(mode="json", exclude=aside)
     # A preset with a system prompt of its own asks otherwise: its templates count for it alone.
-    own = {n for p in form.presets.values() if p.system is not None for n in _named(p)}
+    own = _own_templates(form)
     used = set(_named(form.presets[preset])) if preset else set()
     asked["templates"] = [
         one for one in asked["templates"] if one["default"] or one["id"] not in own - used

@@ -203,7 +203,8 @@ class PresetForm(Form):
     distance of a ladder's task), from the middle. ``pooled_with`` names the file of another suite
     whose labelled items join those of this one, as the same trials, recorded with that suite.
     ``system`` and ``temperature`` are sent in place of those of the suite; a preset with a
-    ``system`` of its own has templates of its own, for a trial is asked in one way.
+    ``system`` of its own has templates of its own, for a trial is asked in one way; the templates
+    ``all`` of another preset are those without them.
     ``most_tokens`` is the budget of a reply of judges that declare neither reasoning nor a larger
     budget than the default. With ``structured`` judges that give structured output are asked for it
     unless they decline: a verdict by the JSON schema of the decision space.

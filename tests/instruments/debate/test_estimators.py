@@ -11,7 +11,12 @@ from hypothesis import strategies as st
 
 from pytest_judgesense.checks.outcome import judge_check
 from pytest_judgesense.instruments.builtin import BUILT_IN
-from pytest_judgesense.instruments.debate.estimators import WEIGHTS, Tally, most_instability, tallies_of
+from pytest_judgesense.instruments.debate.estimators import (
+    WEIGHTS,
+    Tally,
+    most_instability,
+    tallies_of,
+)
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.estimation import estimate_all
 from pytest_judgesense.profile import sketch

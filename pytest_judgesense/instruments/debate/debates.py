@@ -65,8 +65,9 @@ class DebateFile:
         }
 
     def _suite(self, name: str, items: str) -> str:
-        """The built-in suite's text with these debates; it names no judges of its own."""
-        text = read_text(builtin_suites()[DEBATE.name])
+        """The built-in suite's text with these debates, without its judges and its presets."""
+        # Its presets, which stand last, are of its own number of debates.
+        text = read_text(builtin_suites()[DEBATE.name]).partition("\n[presets.")[0]
         topics = len({debate.resolution for debate in self.debates})
         said = (
             f"{len(self.debates)} debates of {topics} topics, judged as the built-in suite's are."

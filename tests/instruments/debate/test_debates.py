@@ -102,6 +102,11 @@ def test_debates_of_the_paper_are_imported_measured_exported_and_read_back(
     write(papers / "debate_ids.json", ids)
     assert main(["import", "debates", "data", "-o", "mine"]) == 0
     assert "1 suite or preset, 0 errors" in capsys.readouterr().out
+    built_in, own = load_suite(builtin_suites()["debate"]), load_suite(Path("mine/mine.suite.toml"))
+    for name in ("templates", "replicates", "temperature", "max_tokens", "weights"):
+        assert getattr(own, name) == getattr(built_in, name)
+    assert [one.name for one in own.checks] == [one.name for one in built_in.checks]
+    assert own.judges == ()
     cells = answered(Path("mine/mine.suite.toml"))
     assert len(cells[0].judgments) == 6 * 3 * 3
     logged(cells)

@@ -179,7 +179,7 @@ def debates_of(suites: Iterable[Suite], wanted: Collection[str]) -> Mapping[str,
     """
     debates: dict[str, dict[str, Any]] = {}
     for suite in suites:
-        if suite.kind != DEBATE.name:
+        if DebateLine not in suite.form.line_forms:
             continue
         for row in read_rows(stimuli_of(suite)):
             if row.value.get("id") in wanted:

@@ -15,12 +15,12 @@ from pytest_judgesense.datasheet import Datasheet, JudgeSheet
 from pytest_judgesense.estimate import Estimate, find_estimate
 from pytest_judgesense.instruments.ladder.kind import REPORT as LADDER
 from pytest_judgesense.instruments.vacuum.kind import REPORT as VACUUM
+from pytest_judgesense.instruments.vacuum.measures import DARK_CURRENT
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.papers import Arm, Paper, Table, Value
 from pytest_judgesense.profile import sketch
 from pytest_judgesense.trial import Condition
 
-_SUITES: Final = ("vacuum", "ladder", "criterion")
 _POOLED: Final[Condition] = {}
 _NEAR: Final[Condition] = {"distance": 1}
 _FAR: Final[Condition] = {"distance": 5}
@@ -37,7 +37,7 @@ class _Column(NamedTuple):
 
 
 _TABLE_3: Final = (
-    _Column("DC", "vacuum", "dark_current"),
+    _Column("DC", DARK_CURRENT.suite or "", DARK_CURRENT.name),
     _Column("RFP", "ladder", "raw_false_preference"),
     _Column("SCS", "ladder", "stable_cross_sensitivity"),
     _Column("PFP", "ladder", "positional_false_preference"),

@@ -112,11 +112,9 @@ def _suite_text(part: Mapping[str, Any]) -> str:
     }
     # On a separate line: if the recording is repeated, only this line and changed replies differ.
     recorded = f'"recorded": {_json(part["sheet"]["recorded"])}'
-    # The latency is not part of the judgment, and a replay does not measure it.
-    judgments = [
-        {key: value for key, value in line.items() if key not in ("design", "latency_s")}
-        for line in lines
-    ]
+    # Latency and moment are not part of the judgment: a replay measures neither.
+    beside = ("design", "latency_s", "recorded_at")
+    judgments = [{key: value for key, value in line.items() if key not in beside} for line in lines]
     said = ",\n".join(map(_json, judgments))
     return f'{_json(head)[:-1]},\n{recorded},\n"judgments": [\n{said}\n]}}'
 

@@ -327,7 +327,16 @@ def measure(
     for id_, usage in traffic.usage.items():
         if isinstance(reply := answers[id_].reply, Reply):
             answers[id_] = replace(answers[id_], reply=replace(reply, usage=usage))
-    judgments = tuple(judgment_of(suite, judge, trial, answers[trial.id]) for trial in trials)
+    moments = {
+        trial.id: span[1]
+        for cassette, part in by_cassette
+        for trial in part
+        if (span := cassette.recorded_of([trial.id]))
+    }
+    judgments = tuple(
+        judgment_of(suite, judge, trial, answers[trial.id], moments.get(trial.id))
+        for trial in trials
+    )
     cell, estimates, said, fault = _taken(judge.name, suite, judgments, seed, registry)
     if stop is not None:
         estimates = stop.adjusted(estimates, planned)

@@ -184,6 +184,8 @@ class Judgment:
             they add up to 1. ``None`` if the reply has no log-probabilities.
         mass: the total probability of the tokens that distinguish the verdicts; the rest belongs to
             other tokens or was not returned.
+        recorded_at: when its last answer was recorded (UTC, ``2026-01-31T12:00:00Z``); ``None`` if
+            it was not.
     """
 
     trial: Trial
@@ -196,6 +198,7 @@ class Judgment:
     detail: Mapping[str, Any] | None = None
     probabilities: Mapping[str, float] | None = None
     mass: float | None = None
+    recorded_at: str | None = None
 
     @property
     def verdict(self) -> str | None:

@@ -193,12 +193,14 @@ _FOREIGN: Final = {
     "judgesense": "f.jsonl",
     "llmbar": "f.json",
     "judgebench": "f.jsonl",
+    "debates": "f.json",
 }
 _ROWS: Final = (
     "item,label,verdict\ni1,YES,YES\ni2,YES,NO\n",
     '{"question_id": 1, "model_1": "a", "model_2": "b", "judge": ["j", "p"], "g1_winner": "tie"}',
     '{"pair_id": "p1", "task_type": "factuality", "prompt_a": "x", "prompt_b": "y"}',
     '[{"input": "x", "output_1": "a", "output_2": "b", "label": 1}]',
+    '{"id": "d", "resolution": "x", "pro_model": "a", "con_model": "b", "speeches": [{"side": 1}]}',
     """version: 1
 interactions:
 - request: {method: GET, uri: 'http://h', body: null, headers: {}}

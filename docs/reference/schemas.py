@@ -144,7 +144,7 @@ def estimate_value() -> Object:
 
 def datasheet() -> Object:
     """``--judge-datasheet x.json``."""
-    span = maybe(record({"first": TEXT, "last": TEXT}))
+    span = maybe(record({"first": TEXT, "last": TEXT, "wall_clock_s": {"type": "integer"}}))
     state = {"enum": ["REPLAYED", "FRESH", "PARTLY FRESH", "FROM LOGS"]}
     identity = record(
         {
@@ -227,6 +227,7 @@ def log_line() -> Object:
         "reply": maybe(TEXT),
         "usage": {**fields_of(trials.Usage), "required": []},
         "latency_s": maybe({"type": "number", "minimum": 0}),
+        "recorded_at": maybe({"type": "string"}),
         "probabilities": {**TABLE, "additionalProperties": {"type": "number", "minimum": 0}},
         "mass": {"type": "number", "minimum": 0, "maximum": 1},
         "scores": {**TABLE, "description": "debates: a score from 0 to 10, by category and side"},

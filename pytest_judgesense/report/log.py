@@ -47,6 +47,9 @@ _ROUNDED: Final = 0.01
 # Ids are made of names.
 _Name: TypeAlias = Annotated[str, Field(max_length=LONGEST_NAME)]
 _Id: TypeAlias = Annotated[str, Field(max_length=6000)]
+_Instant: TypeAlias = Annotated[
+    str, Field(pattern=r"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:]{8}(\.[0-9]{1,6})?Z$")
+]
 # Sums of shares are rounded.
 _Share: TypeAlias = Annotated[float, Field(ge=0, le=1 + 1e-9, allow_inf_nan=False)]
 
@@ -81,6 +84,7 @@ class _Line(TypedDict, total=False):
     reply: str | None
     usage: dict[str, int | None]
     latency_s: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None
+    recorded_at: _Instant | None
     probabilities: dict[_Name, _Share] | None
     mass: _Share | None
     design: dict[str, Any] | None
@@ -144,6 +148,7 @@ def log_line(judgment: Judgment, design: Design) -> str:
             "completion_tokens": usage.completion_tokens,
         },
         "latency_s": judgment.latency_s,
+        **({} if judgment.recorded_at is None else {"recorded_at": judgment.recorded_at}),
         **(judgment.detail or {}),
     }
     if judgment.probabilities is not None:
@@ -369,6 +374,7 @@ def _judgment(line: _Line, where: str, registry: Registry) -> Judgment:
         latency,
         _detail(line, where, registry.logged),
         *_probabilities_of(line, where),
+        recorded_at=line.get("recorded_at"),
     )
 
 

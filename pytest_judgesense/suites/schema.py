@@ -171,7 +171,9 @@ class DesignForm(Form):
     """``[design]``: how items, templates, orders and replicates are crossed.
 
     ``temperature`` and ``max_tokens`` are sent with the requests; ``variance`` and ``weights`` say
-    how scores are counted; ``None``: not set. ``temperatures`` are those at which every question is
+    how scores are counted; ``None``: not set. ``most_tokens`` is
+    the budget of a reply of judges that declare neither reasoning nor a larger budget than the
+    default. ``temperatures`` are those at which every question is
     asked, ``seeds`` is the request seed of the first replicate (later ones count up), ``top_p`` is
     sent with them, ``effect_threshold`` is the lowest temperature that counts as high, ``items`` is
     the number of lines of the stimuli that are used, from the first, and ``early_stop`` says
@@ -183,6 +185,7 @@ class DesignForm(Form):
     replicates: Whole = Field(default=1, ge=1)
     temperature: Number | None = Field(default=None, ge=0, allow_inf_nan=False)
     max_tokens: Whole | None = Field(default=None, ge=1)
+    most_tokens: Whole | None = Field(default=None, ge=1)
     variance: Literal["n", "n - 1"] | None = None
     weights: WeightsForm | None = None
     effect_threshold: Number | None = Field(default=None, gt=0, allow_inf_nan=False)
@@ -199,6 +202,12 @@ class PresetForm(Form):
     ``of_each`` keeps this number of items of each cluster and condition (for example of each
     distance of a ladder's task), from the middle. ``pooled_with`` names the file of another suite
     whose labelled items join those of this one, as the same trials, recorded with that suite.
+    ``system`` and ``temperature`` are sent in place of those of the suite; a preset with a
+    ``system`` of its own has templates of its own, for a trial is asked in one way; the templates
+    ``all`` of another preset are those without them.
+    ``most_tokens`` is the budget of a reply of judges that declare neither reasoning nor a larger
+    budget than the default. With ``structured`` judges that give structured output are asked for it
+    unless they decline: a verdict by the JSON schema of the decision space.
     ``checks`` replace those of the suite: fewer items cannot clear the same bars with confidence.
     """
 
@@ -210,6 +219,10 @@ class PresetForm(Form):
     temperatures: Temperatures | None = Field(default=None, min_length=1)
     templates: Literal["all"] | list[Slug] | None = None
     pooled_with: str | None = None
+    system: str | None = None
+    temperature: Number | None = Field(default=None, ge=0, allow_inf_nan=False)
+    most_tokens: Whole | None = Field(default=None, ge=1)
+    structured: Literal[True] | None = None
     checks: dict[str, Any] | None = None
 
 
@@ -309,7 +322,7 @@ class ContentItem(BaseModel):
     """A line with one content: its fields are those that the templates name, all texts.
 
     ``inverted`` names templates whose labels mean the opposite on this line, for lines with their
-    own prompts.
+    own prompts; ``asked_in`` the only templates that ask about this line, if not all do.
     """
 
     model_config = ConfigDict(extra="allow", frozen=True)
@@ -320,12 +333,14 @@ class ContentItem(BaseModel):
     difficulty: Difficulty | None = None
     cluster: str | None = None
     inverted: tuple[Slug, ...] = ()
+    asked_in: tuple[Slug, ...] = ()
 
 
 class PairItem(Form):
     """A line with two candidates; ``label`` names the better one, ``1`` or ``2``.
 
-    ``fields`` are further texts that templates may name.
+    ``fields`` are further texts that templates may name; ``asked_in`` the only templates that ask
+    about this line, if not all do.
     """
 
     id: Slug
@@ -336,3 +351,4 @@ class PairItem(Form):
     difficulty: Difficulty | None = None
     category: str | None = None
     cluster: str | None = None
+    asked_in: tuple[Slug, ...] = ()

@@ -92,6 +92,10 @@ class Suite:
         orders: ``both`` presentation orders, ``ab`` alone, or ``balanced`` (one order an item,
             in turn); only ``ab`` where items have one content.
         temperature: ``None`` leaves it to the judge, like ``max_tokens``, ``seed`` and ``top_p``.
+        most_tokens: the budget of judges that declare neither reasoning nor a larger one than the
+            default; ``None`` leaves it to the judge.
+        structured: whether judges are asked for the JSON schema of the decision space where they
+            give structured output and do not decline it.
         reviewers: what each reviewer of templates or labels is, if stated: ``human``, ``model`` or
             ``author``.
         ddof: subtracted from n in a variance.
@@ -119,6 +123,8 @@ class Suite:
     reviewers: Mapping[str, str] = field(default_factory=dict)
     temperature: float | None = None
     max_tokens: int | None = None
+    most_tokens: int | None = None
+    structured: bool = False
     ddof: int = 0
     weights: tuple[float, float, float, float] | None = None
     effect_threshold: float | None = None

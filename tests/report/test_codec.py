@@ -90,7 +90,9 @@ LAYOUT = exactly(
                 "properties": {
                     "prompts": TEXT,
                     "state": STATE,
-                    "recorded": or_null(exactly(first=TEXT, last=TEXT)),
+                    "recorded": or_null(
+                        exactly(first=TEXT, last=TEXT, wall_clock_s=COUNT)
+                    ),
                 },
             },
             measures=listed(
@@ -153,7 +155,9 @@ LAYOUT = exactly(
                     prompts={"type": ["string", "null"]},
                     served=listed(TEXT),
                     state=STATE,
-                    recorded=or_null(exactly(first=TEXT, last=TEXT)),
+                    recorded=or_null(
+                        exactly(first=TEXT, last=TEXT, wall_clock_s=COUNT)
+                    ),
                     calls=CALLS,
                     notices=listed(TEXT),
                     material=or_null({"type": "object"}),

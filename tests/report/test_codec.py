@@ -92,7 +92,7 @@ LAYOUT = exactly(
                 "properties": {
                     "prompts": TEXT,
                     "state": STATE,
-                    "recorded": or_null(exactly(first=TEXT, last=TEXT)),
+                    "recorded": or_null(exactly(first=TEXT, last=TEXT, wall_clock_s=COUNT)),
                 },
             },
             measures=listed(
@@ -159,7 +159,7 @@ LAYOUT = exactly(
                     prompts={"type": ["string", "null"]},
                     served=listed(TEXT),
                     state=STATE,
-                    recorded=or_null(exactly(first=TEXT, last=TEXT)),
+                    recorded=or_null(exactly(first=TEXT, last=TEXT, wall_clock_s=COUNT)),
                     calls=CALLS,
                     notices=listed(TEXT),
                     material=or_null({"type": "object"}),

@@ -191,6 +191,7 @@ class Measurement:
             estimates=self.estimates,
             calls=self.calls,
             notices=self.notices,
+            max_tokens=_budget(self.judge, self.suite),
         )
 
     @property
@@ -650,6 +651,14 @@ def _set_by_suite(judge: JudgeSpec, suite: Suite) -> Iterator[str]:
     ]
     if changed:
         yield f"asked with {' and '.join(changed)}, which the suite sets"
+
+
+def _budget(judge: JudgeSpec, suite: Suite) -> int | None:
+    """The budget of a reply that the suite sends, where it is not that of the judge's identity."""
+    if judge.provider == "callable":
+        return None
+    sent = judge_for_suite(judge, suite).max_tokens
+    return None if sent == judge.max_tokens else sent
 
 
 def _redacted(answer: Answer, cassette: Cassette) -> Answer:

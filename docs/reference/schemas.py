@@ -173,6 +173,7 @@ def datasheet() -> Object:
         "calls": fields_of(sheet.Calls),
         "notices": array(TEXT),
         "material": maybe(TABLE),
+        "max_tokens": {"type": "integer", "minimum": 1},
     }
     analysis = record({"analysis": TEXT, "suite": TEXT, "rows": array(TABLE)})
     entry = {
@@ -190,7 +191,7 @@ def datasheet() -> Object:
         "analyses": array(analysis),
         "calls": fields_of(sheet.Calls),
         "notices": array(TEXT),
-        "parts": array(record(part)),
+        "parts": array(record(part, "max_tokens")),
     }
     mode = {"enum": ["replay", "record", "live", "report"]}
     versions = {"type": "object", "additionalProperties": TEXT}

@@ -108,6 +108,7 @@ def _load(path: Path, preset: str | None, known: tuple[Kind, ...]) -> Suite:
         seed=design.seeds,
         top_p=design.top_p,
         early_stop=design.early_stop,
+        accepted=tuple(form.stimuli.accepted),
         files=(stimuli.file.resolve(),),
     )
     if chosen.pooled_with is not None:
@@ -230,7 +231,8 @@ def _digest(form: SuiteForm, preset: str | None, raw: str) -> str:
     # When asking ends changes no question.
     asked["design"] = {key: value for key, value in design.items() if key != "early_stop"}
     # Rare keys are left out of the digests of suites without them.
-    asked["stimuli"] = _without(asked["stimuli"], "columns", "values")
+    stimuli = _without(asked["stimuli"], "columns", "values")
+    asked["stimuli"] = {key: value for key, value in stimuli.items() if key != "accepted"}
     asked["space"] = _without(asked["space"], "criteria", "scales", "weights", "pass_mark")
     asked["templates"] = [_without(one, "judge_type", "prompt_style") for one in asked["templates"]]
     excluded = sorted(sorted(r.pair) for r in _reviews(form) if r.verdict == "NO")

@@ -139,7 +139,8 @@ class StimuliForm(Form):
     """``[stimuli]``: the file with the items (JSON Lines, JSON or CSV), and which of them are used.
 
     ``columns`` names the column, or key, of each field that is called otherwise in the file;
-    ``values`` the label that a value of the label's column means.
+    ``values`` the label that a value of the label's column means. ``accepted`` names rules of lint
+    whose warnings about the texts have been looked at: they are not shown.
     """
 
     file: str
@@ -148,6 +149,7 @@ class StimuliForm(Form):
     steps: Literal["whole", "quarter"] = "whole"
     distances: list[Whole | Number] | None = None
     subsets: list[Literal["same", "different", "filler"]] | None = None
+    accepted: list[Literal["marks", "identical-sides", "label-visible"]] = []
 
 
 # Heavier ones would make sums that no number can hold.

@@ -96,6 +96,7 @@ class Suite:
             ``author``.
         ddof: subtracted from n in a variance.
         temperatures: empty if every question is asked at one, see ``temperature``.
+        accepted: rules of lint whose warnings about the texts are not shown.
         files: those with its items, and the other suites of its preset, links resolved.
         built_in: the items as they come with the installation; ``None`` for other suites.
     """
@@ -126,6 +127,7 @@ class Suite:
     seed: int | None = None
     top_p: float | None = None
     early_stop: bool = False
+    accepted: tuple[str, ...] = ()
     files: tuple[Path, ...] = field(default=(), repr=False, compare=False)
     built_in: tuple[Item, ...] | None = field(default=None, repr=False, compare=False)
     _derived: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)

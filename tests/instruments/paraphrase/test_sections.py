@@ -212,7 +212,8 @@ def test_judges_that_differ_in_budgets_are_flagged_and_others_are_not() -> None:
 
 def test_budgets_are_compared_as_they_were_sent_suite_by_suite() -> None:
     judges = [
-        {"name": name, "provider": "openai", "max_tokens": n} for name, n in (("a", 20), ("b", 1024))
+        {"name": name, "provider": "openai", "max_tokens": n}
+        for name, n in (("a", 20), ("b", 1024))
     ]
     (declared,) = setting_notices(judges, [{"s": None}, {"s": None}])
     assert "differ in max_tokens (20: a; 1024: b)" in declared

@@ -280,8 +280,14 @@ def changes(old: Measured, new: Measured) -> list[str]:
 
 
 def _prompt_diff(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str]:
-    before = {"system": old.get("system") or "", **old.get("templates", {})}
-    after = {"system": new.get("system") or "", **new.get("templates", {})}
+    before, after = (
+        {
+            "system": side.get("system") or "",
+            **{f"system of {name}": text for name, text in side.get("systems", {}).items()},
+            **side.get("templates", {}),
+        }
+        for side in (old, new)
+    )
     for name in dict.fromkeys([*before, *after]):
         then, now = (str(side.get(name, "")).splitlines() for side in (before, after))
         labels = f"{name} before", f"{name} now"

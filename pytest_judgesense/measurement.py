@@ -179,12 +179,18 @@ class Measurement:
     @cached_property
     def _bare(self) -> SuiteSheet:
         """The part without its tables, which may take longer than the estimates."""
-        templates = {template.id: template.text for template in self.suite.templates}
+        suite = self.suite
+        prompts: dict[str, Any] = {
+            "system": suite.system,
+            "templates": {template.id: template.text for template in suite.templates},
+        }
+        if systems := {t.id: t.system for t in suite.templates if t.system is not None}:
+            prompts["systems"] = systems
         return SuiteSheet(
             judge=self.judge.slug,
             suite=self.suite.name,
             identity=identity_of(self.judge, self.suite) | dict(self.settings),
-            prompts={self.suite.name: {"system": self.suite.system, "templates": templates}},
+            prompts={suite.name: prompts},
             suite_digest=self.suite.digest,
             served=self.served,
             recorded=self.recorded,

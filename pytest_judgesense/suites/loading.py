@@ -163,7 +163,12 @@ def _templates(form: SuiteForm, chosen: PresetForm) -> tuple[Template, ...]:
     for name in sorted(set(wanted) - set(ids)) if isinstance(wanted, list) else ():
         raise unknown_name(f"template of suite {form.name}", name, ids)
     return tuple(
-        _value(Template, template, text=template.text.strip())
+        _value(
+            Template,
+            template,
+            text=template.text.strip(),
+            reply_keys=template.reply_keys and tuple(template.reply_keys),
+        )
         for template in form.templates
         if wanted == "all" or (template.default if wanted is None else template.id in wanted)
     )
@@ -234,7 +239,12 @@ def _digest(form: SuiteForm, preset: str | None, raw: str) -> str:
     stimuli = _without(asked["stimuli"], "columns", "values")
     asked["stimuli"] = {key: value for key, value in stimuli.items() if key != "accepted"}
     asked["space"] = _without(asked["space"], "criteria", "scales", "weights", "pass_mark")
-    asked["templates"] = [_without(one, "judge_type", "prompt_style") for one in asked["templates"]]
+    rare = ("judge_type", "prompt_style", "system")
+    # What a reply is to be exactly changes no question: the prompt says it.
+    asked["templates"] = [
+        _without({k: v for k, v in one.items() if k != "reply_keys"}, *rare)
+        for one in asked["templates"]
+    ]
     excluded = sorted(sorted(r.pair) for r in _reviews(form) if r.verdict == "NO")
     dumped = form.presets[preset].model_dump(mode="json", exclude={"checks"}) if preset else None
     chosen = dumped and _without(dumped, "temperatures", "of_each")

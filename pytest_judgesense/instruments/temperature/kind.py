@@ -52,6 +52,7 @@ REPORT: Final = Report(
         _section("majority", "Agreement of a majority vote", "lines"),
         _section("votes", "A vote at a higher temperature against one call at the lowest", "lines"),
         _section("errors", "Replies without a verdict, by temperature and reason"),
+        _section("replies", "Length of replies and undecided verdicts", "lines"),
         ReportSection(
             "temperature_analytic",
             here("analytic", "rows"),

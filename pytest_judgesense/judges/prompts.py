@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from pytest_judgesense.errors import UsageError
-from pytest_judgesense.judges.spec import JudgeSpec, table_of
+from pytest_judgesense.judges.spec import DEFAULT_BUDGET, JudgeSpec, table_of
 from pytest_judgesense.suites.item import Item
 from pytest_judgesense.suites.kind import ReplyForm
 from pytest_judgesense.suites.prompt_template import fill, placeholders
@@ -65,13 +65,16 @@ def judge_for_suite(judge: JudgeSpec, suite: Suite) -> JudgeSpec:
             expected="a judge with a provider: temperature, seed and top_p are in its requests",
             remedy='declare it with provider = "openai" and a base_url, or leave the suite out',
         )
+    budget = max(judge.max_tokens, suite.max_tokens or 0)
+    if suite.most_tokens is not None and judge.reasoning is None and budget <= DEFAULT_BUDGET:
+        budget = min(budget, suite.most_tokens)
     temperature = judge.temperature
     if suite.temperature is not None and temperature is not None:
         temperature = suite.temperature
     asked = replace(
         judge,
         temperature=temperature,
-        max_tokens=max(judge.max_tokens, suite.max_tokens or 0, judge.logprobs * _WITH_LOGPROBS),
+        max_tokens=max(budget, judge.logprobs * _WITH_LOGPROBS),
         seed=judge.seed if suite.seed is None or judge.seed is False else suite.seed,
         top_p=judge.top_p if suite.top_p is None or judge.top_p is False else suite.top_p,
         reply_schema=_reply_schema(judge, suite),

@@ -89,7 +89,7 @@ def _load(path: Path, preset: str | None, known: tuple[Kind, ...]) -> Suite:
             names=MappingProxyType(names),
             criteria=space.graded,
         ),
-        system=form.system,
+        system=form.system if chosen.system is None else chosen.system,
         templates=_templates(form, chosen),
         items=_of_each(kind.read(replace(stimuli, lines=used)), chosen.of_each),
         pairs=() if kind.sweeps else pairs if isinstance(pairs, str) else tuple(pairs),
@@ -99,8 +99,9 @@ def _load(path: Path, preset: str | None, known: tuple[Kind, ...]) -> Suite:
         judges=tuple(form.judges),
         reviews=_reviews(form),
         reviewers=MappingProxyType(dict(form.reviewers)),
-        temperature=design.temperature,
+        temperature=design.temperature if chosen.temperature is None else chosen.temperature,
         max_tokens=design.max_tokens,
+        most_tokens=chosen.most_tokens,
         ddof=int(design.variance == "n - 1"),
         weights=kind.weights if weights is None else weights.values,
         effect_threshold=design.effect_threshold,
@@ -247,7 +248,9 @@ def _digest(form: SuiteForm, preset: str | None, raw: str) -> str:
     ]
     excluded = sorted(sorted(r.pair) for r in _reviews(form) if r.verdict == "NO")
     dumped = form.presets[preset].model_dump(mode="json", exclude={"checks"}) if preset else None
-    chosen = dumped and _without(dumped, "temperatures", "of_each")
+    chosen = dumped and _without(
+        dumped, "temperatures", "of_each", "system", "temperature", "most_tokens"
+    )
     # Of the four as one list of JSON; the file, which is much longer, in parts.
     digest = hashlib.sha256(f'[{_json(asked)}, {_json(chosen)}, "'.encode())
     for start in range(0, len(raw), _PART):

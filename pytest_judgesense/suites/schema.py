@@ -208,6 +208,10 @@ class PresetForm(Form):
     ``of_each`` keeps this number of items of each cluster and condition (for example of each
     distance of a ladder's task), from the middle. ``pooled_with`` names the file of another suite
     whose labelled items join those of this one, as the same trials, recorded with that suite.
+    ``system`` and ``temperature`` are sent in place of those of the suite; a preset with a
+    ``system`` of its own has templates of its own, for a trial is asked in one way.
+    ``most_tokens`` is the budget of a reply of judges that declare neither reasoning nor a larger
+    budget than the default.
     ``checks`` replace those of the suite: fewer items cannot clear the same bars with confidence.
     """
 
@@ -219,6 +223,9 @@ class PresetForm(Form):
     temperatures: Temperatures | None = Field(default=None, min_length=1)
     templates: Literal["all"] | list[Slug] | None = None
     pooled_with: str | None = None
+    system: str | None = None
+    temperature: Number | None = Field(default=None, ge=0, allow_inf_nan=False)
+    most_tokens: Whole | None = Field(default=None, ge=1)
     checks: dict[str, Any] | None = None
 
 

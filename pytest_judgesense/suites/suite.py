@@ -97,6 +97,8 @@ class Suite:
         orders: ``both`` presentation orders, ``ab`` alone, or ``balanced`` (one order an item,
             in turn); only ``ab`` where items have one content.
         temperature: ``None`` leaves it to the judge, like ``max_tokens``, ``seed`` and ``top_p``.
+        most_tokens: the budget of judges that declare neither reasoning nor a larger one than the
+            default; ``None`` leaves it to the judge.
         reviewers: what each reviewer of templates or labels is, if stated: ``human``, ``model`` or
             ``author``.
         ddof: subtracted from n in a variance.
@@ -125,6 +127,7 @@ class Suite:
     reviewers: Mapping[str, str] = field(default_factory=dict)
     temperature: float | None = None
     max_tokens: int | None = None
+    most_tokens: int | None = None
     ddof: int = 0
     weights: tuple[float, float, float, float] | None = None
     effect_threshold: float | None = None

@@ -17,6 +17,8 @@ Condition: TypeAlias = Mapping[str, str | int | float]
 
 TIE: Final = "tie"
 ABSTAIN: Final = "abstain"
+# The condition that holds the temperature of a trial.
+TEMPERATURE: Final = "temperature"
 # Names are in every row of a report; ours have at most 80 characters.
 LONGEST_NAME: Final = 1000
 # No run or count of tokens of one judgment is as high; sums of such numbers are exact.

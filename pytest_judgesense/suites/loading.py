@@ -168,6 +168,7 @@ def _templates(form: SuiteForm, chosen: PresetForm) -> tuple[Template, ...]:
             Template,
             template,
             text=template.text.strip(),
+            system=template.system and template.system.strip(),
             reply_keys=template.reply_keys and tuple(template.reply_keys),
         )
         for template in form.templates

@@ -30,7 +30,7 @@ References:
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations, groupby
 from operator import itemgetter
 from typing import Any, Final, NamedTuple
@@ -113,7 +113,7 @@ def effect_tables(pool: Pool) -> tuple[Rows, Rows]:
     key = itemgetter("method", "outcome", "group")
     moderated = [_moderation([*some]) for _, some in groupby(of_levels, lambda one: key(one.head))]
     tested = [row for method in ("aipw", "paired") for row in _family(moderated, method)]
-    return [*(one.row for one in contrasts), *_as_in_the_paper(pool)], tested
+    return [*(one.row for one in contrasts), *paper_effects(pool)], tested
 
 
 def outcomes_in(pool: Pool) -> list[str]:
@@ -206,36 +206,45 @@ def _aipw(pool: Pool) -> Iterator[_Contrast]:
             yield _Contrast({**head, **group}, sides, of.psi[at], questions[at], None, beside)
 
 
-def _as_in_the_paper(pool: Pool) -> Iterator[Row]:
-    """AIPW on rows that count as independent, fitted anew in each group."""
+def paper_effects(
+    pool: Pool, within: Flags | None = None, keys: Sequence[str] = COVARIATES
+) -> Iterator[Row]:
+    """AIPW on rows that count as independent, fitted anew in each group: the estimate of the paper.
+
+    The interval of its scores that is clustered by question stands beside the paper's.
+
+    Args:
+        pool: the units.
+        within: those that are taken; all by default.
+        keys: the factors whose levels are groups.
+    """
     columns = [column for _, column in _one_hot(pool).values()] or [np.zeros(pool.alive.size)]
     covariates = np.column_stack(columns)
-    for group, rows in _groups(pool):
-        of = np.flatnonzero(rows & pool.alive)
-        values = {name: pool.values[name][of] for name in outcomes_in(pool)}
-        units = np.arange(of.size)
-        scores = causal.effect_scores(covariates[of], pool.high[of], values, units, pool.seed)
+    taken = pool.alive if within is None else pool.alive & within
+    groups: list[tuple[Row, Flags]] = [(_OVERALL, taken)]
+    groups += [({"group": key, "level": level}, of) for key, level, of in pool.several(*keys)]
+    for group, rows in groups:
+        at = np.flatnonzero(rows & taken)
+        values = {name: pool.values[name][at] for name in outcomes_in(pool)}
+        units, question = np.arange(at.size), pool.question[at]
+        scores = causal.effect_scores(covariates[at], pool.high[at], values, units, pool.seed)
         for outcome in values:
-            row: Row = {"method": PAPER, "outcome": outcome, **group, **_sides(pool)}
+            head = {"method": PAPER, "outcome": outcome, **group, **_sides(pool)}
             found = scores if isinstance(scores, str) else scores[outcome]
             if isinstance(found, str):
                 nothing = dict.fromkeys(("value", "lower", "upper"))
-                yield {**row, **nothing, "n": 0, "questions": 0, "unavailable": found}
+                yield {**head, **nothing, "n": 0, "questions": 0, "unavailable": found}
                 continue
             known = np.isfinite(found.psi)
             psi = found.psi[known]
-            half = 1.96 * float(psi.std(ddof=1)) / math.sqrt(psi.size) if psi.size > 1 else None
-            value = float(psi.mean()) if psi.size else None
-            ends = None if value is None or half is None else (value - half, value + half)
-            yield {
-                **row,
-                "value": value,
-                "lower": ends and ends[0],
-                "upper": ends and ends[1],
-                "n": int(psi.size),
-                "questions": int(np.unique(pool.question[of][known]).size),
-                "interval": PAPER_INTERVAL,
-            }
+            row = effect_row(head, psi, question[known], None)
+            beside = {"clustered_lower": row["lower"], "clustered_upper": row["upper"]}
+            ends = None
+            if psi.size > 1:
+                half = 1.96 * float(psi.std(ddof=1)) / math.sqrt(psi.size)
+                ends = row["value"] - half, row["value"] + half
+            row |= {"lower": ends and ends[0], "upper": ends and ends[1]}
+            yield {**row, **beside, "interval": PAPER_INTERVAL}
 
 
 def _moderation(levels: list[_Contrast]) -> Row:

@@ -20,6 +20,7 @@ KINDS: Final = (
         here("stimuli", "TEMPERATURE"),
         MEASURES,
         (RECOMMENDED_TEMPERATURE, TEMPERATURE_EFFECT_BOUND),
+        papers=(("temperature", here("paper", "PAPER")),),
     ),
 )
 

@@ -34,7 +34,7 @@ _STYLES: Final = ("direct", "reasoned")
 # The outcomes as the paper calls them.
 _AGR, _CON, _ERR = "agreement_parsed", "consistency", "format_error_rate"
 _OUTCOMES: Final = {_AGR: "AGR", _CON: "CON", _ERR: "ERR"}
-_BESIDE: Final = {"agreement": "AGR, all replies", "error_rate": "ERR, no verdict"}
+_BESIDE: Final = {"agreement": "AGR all", "error_rate": "unparsed"}
 
 
 def _mean(row: Row, outcome: str) -> tuple[Value, Value]:
@@ -78,13 +78,13 @@ def _by_prompt(sheet: Datasheet) -> Table:
             beside = [_mean(row, outcome)[0] for outcome in _BESIDE]
             what = row["judge_type"], row["prompt_style"], f"{row['temperature']:g}"
             rows.append((judge, *what, *means, *beside, row["n"]))
-    heads = [head for name in _OUTCOMES.values() for head in (name, f"{name} sd")]
+    heads = [head for name in _OUTCOMES.values() for head in (name, "sd")]
     return Table(
         "outcomes",
         "Agreement with the label among parsed replies (AGR), consistency of replicates (CON) and "
         "replies that are not in the prescribed form (ERR), by judge type, prompt and temperature: "
         "means with their standard deviations, of AGR and ERR over the runs, of CON over the "
-        "questions. Beside them AGR over all replies, and replies without a verdict.",
+        "questions. Beside them AGR over all replies, and replies without a verdict (unparsed).",
         ("judge", "judge type", "prompt", "T", *heads, *_BESIDE.values(), "n"),
         tuple(rows),
         keys=4,

@@ -8,7 +8,9 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, fields, replace
+from datetime import datetime
 from itertools import chain, repeat
 from operator import itemgetter
 from typing import Any, Final, Literal, TypeAlias
@@ -189,6 +191,11 @@ class JudgeSheet:
         return span_of(part.recorded for part in self.parts)
 
     @property
+    def wall_clock_s(self) -> int | None:
+        """Seconds that the recordings of its suites took, one after the other."""
+        return wall_clock_s(part.recorded for part in self.parts)
+
+    @property
     def served(self) -> tuple[str, ...]:
         return tuple(sorted({model for part in self.parts for model in part.served}))
 
@@ -214,6 +221,19 @@ def span_of(recorded: Iterable[tuple[str, str] | None]) -> tuple[str, str] | Non
     """The first and the last moment of several spans; ``None`` if there are none."""
     spans = [span for span in recorded if span]
     return (min(first for first, _ in spans), max(last for _, last in spans)) if spans else None
+
+
+def wall_clock_s(recorded: Iterable[tuple[str, str] | None]) -> int | None:
+    """Seconds from the first to the last answer of each span, summed up; ``None`` without spans.
+
+    From the recording, so a replay has the same. A pause between two sessions is in it.
+    """
+    seconds = []
+    for first, last in filter(None, recorded):
+        with suppress(ValueError, TypeError):  # no moments of ours: a file that somebody edited
+            length = datetime.fromisoformat(last) - datetime.fromisoformat(first)
+            seconds.append(length.total_seconds())
+    return round(sum(seconds)) if seconds else None
 
 
 def state_of(mode: str, calls: Calls) -> str:

@@ -143,7 +143,7 @@ def estimate_value() -> Object:
 
 def datasheet() -> Object:
     """``--judge-datasheet x.json``."""
-    span = maybe(record({"first": TEXT, "last": TEXT}))
+    span = maybe(record({"first": TEXT, "last": TEXT, "wall_clock_s": {"type": "integer"}}))
     state = {"enum": ["REPLAYED", "FRESH", "PARTLY FRESH", "FROM LOGS"]}
     identity = record(
         {

@@ -69,10 +69,14 @@ def _options() -> Mapping[str, _Option]:
     named = {**MANY, "type": _naming, "metavar": "FIELD=slot|content"}
     one_of = "only this scorer, metric or type of assertion; may be repeated"
     again = "parse recorded completions again; ignore recorded verdicts"
-    pairs = "the file of its pairs, which shows its clusters"
+    pairs = "the file of its pairs, which has their templates, polarity, clusters and gold labels"
+    without = "leave out the pairs with this template, such as t4; may be repeated"
+    reviews = "a file of reviews of its pairs, which become those of the templates; may be repeated"
     return {
         "--reparse": _Option("llmbar, judgebench", again, FLAG),
         "--pairs": _Option("judgesense, with a decision log", pairs, FILE),
+        "--leave-out": _Option("judgesense, with the pairs", without, {**MANY, "metavar": "ID"}),
+        "--validation": _Option("judgesense, with a pair file", reviews, MANY | FILE),
         "--map": _Option(_ROWS, f"{mapped}may be repeated", columns),
         "--value": _Option(_ROWS, said, meant),
         "--names": _Option(_ROWS, naming, named),
@@ -148,7 +152,7 @@ def _refuse_unused(options: argparse.Namespace, noted: Collection[str], form: st
     if "__dict__" in noted:
         return
     for name, option in _options().items():
-        field = name.removeprefix("--")
+        field = name.removeprefix("--").replace("-", "_")
         given = getattr(options, field)
         if field in noted or given is None or given is False or given == []:
             continue

@@ -101,7 +101,7 @@ def _load(path: Path, preset: str | None, known: tuple[Kind, ...]) -> Suite:
         reviewers=MappingProxyType(dict(form.reviewers)),
         temperature=design.temperature if chosen.temperature is None else chosen.temperature,
         max_tokens=design.max_tokens,
-        most_tokens=chosen.most_tokens,
+        most_tokens=chosen.most_tokens or design.most_tokens,
         ddof=int(design.variance == "n - 1"),
         weights=kind.weights if weights is None else weights.values,
         effect_threshold=design.effect_threshold,
@@ -234,6 +234,14 @@ def _digest(form: SuiteForm, preset: str | None, raw: str) -> str:
     aside = {"checks", "judges", "description", "presets", "equivalence"}
     aside |= {"reviewers", "label_review"}
     asked = form.model_dump(mode="json", exclude=aside)
+    # A preset with a system prompt of its own, or with templates that have one, asks otherwise: its
+    # templates count for it alone.
+    own = {n for p in form.presets.values() if p.system is not None for n in _named(p)}
+    own |= {t.id for t in form.templates if t.system is not None and not t.default}
+    used = set(_named(form.presets[preset])) if preset else set()
+    asked["templates"] = [
+        one for one in asked["templates"] if one["default"] or one["id"] not in own - used
+    ]
     design = _without(asked["design"], *asked["design"])
     # When asking ends changes no question.
     asked["design"] = {key: value for key, value in design.items() if key != "early_stop"}
@@ -258,6 +266,11 @@ def _digest(form: SuiteForm, preset: str | None, raw: str) -> str:
         digest.update(_json(raw[start : start + _PART])[1:-1].encode())
     digest.update(f'", {_json(excluded)}]'.encode())
     return digest.hexdigest()[:16]
+
+
+def _named(preset: PresetForm) -> list[str]:
+    """The templates that a preset names."""
+    return preset.templates if isinstance(preset.templates, list) else []
 
 
 def _json(value: Any) -> str:

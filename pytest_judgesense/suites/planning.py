@@ -89,6 +89,7 @@ def plan_trials(suite: Suite) -> tuple[Trial, ...]:
         trial
         for index, item in enumerate(suite.items)
         for template, orders_of_template in orders[index % 2]
+        if item.is_asked_in(template.id)
         for order in orders_of_template
         for temperature in suite.temperatures or (None,)
         for trial in _replicates(suite, item, template, order, temperature)

@@ -127,6 +127,7 @@ def prompts_of(suite: Suite) -> Iterator[tuple[str, dict[Order, dict[str, str]]]
                     t.text, {**texts, "answer": "\n".join(item.contents)} if t.single else texts
                 )
                 for t in templates
+                if item.is_asked_in(t.id)
             }
         yield item.id, prompts
 
@@ -296,7 +297,8 @@ def _units(suite: Suite, pairs: Sequence[tuple[str, str]]) -> Iterator[tuple[str
             yield item, frozenset(chain.from_iterable(map(dict.values, prompts.values())))
         for by_template in prompts.values() if pairs else ():
             for a, b in pairs:
-                yield item, frozenset((by_template[a], by_template[b]))
+                if {a, b} <= by_template.keys():
+                    yield item, frozenset((by_template[a], by_template[b]))
 
 
 def _identical_sides(suite: Suite) -> Iterator[LintFinding]:

@@ -180,7 +180,9 @@ class DesignForm(Form):
     """``[design]``: how items, templates, orders and replicates are crossed.
 
     ``temperature`` and ``max_tokens`` are sent with the requests; ``variance`` and ``weights`` say
-    how scores are counted; ``None``: not set. ``temperatures`` are those at which every question is
+    how scores are counted; ``None``: not set. ``most_tokens`` is
+    the budget of a reply of judges that declare neither reasoning nor a larger budget than the
+    default. ``temperatures`` are those at which every question is
     asked, ``seeds`` is the request seed of the first replicate (later ones count up), ``top_p`` is
     sent with them, ``effect_threshold`` is the lowest temperature that counts as high, ``items`` is
     the number of lines of the stimuli that are used, from the first, and ``early_stop`` says
@@ -192,6 +194,7 @@ class DesignForm(Form):
     replicates: Whole = Field(default=1, ge=1)
     temperature: Number | None = Field(default=None, ge=0, allow_inf_nan=False)
     max_tokens: Whole | None = Field(default=None, ge=1)
+    most_tokens: Whole | None = Field(default=None, ge=1)
     variance: Literal["n", "n - 1"] | None = None
     weights: WeightsForm | None = None
     effect_threshold: Number | None = Field(default=None, gt=0, allow_inf_nan=False)
@@ -329,7 +332,7 @@ class ContentItem(BaseModel):
     """A line with one content: its fields are those that the templates name, all texts.
 
     ``inverted`` names templates whose labels mean the opposite on this line, for lines with their
-    own prompts.
+    own prompts; ``asked_in`` the only templates that ask about this line, if not all do.
     """
 
     model_config = ConfigDict(extra="allow", frozen=True)
@@ -340,12 +343,14 @@ class ContentItem(BaseModel):
     difficulty: Difficulty | None = None
     cluster: str | None = None
     inverted: tuple[Slug, ...] = ()
+    asked_in: tuple[Slug, ...] = ()
 
 
 class PairItem(Form):
     """A line with two candidates; ``label`` names the better one, ``1`` or ``2``.
 
-    ``fields`` are further texts that templates may name.
+    ``fields`` are further texts that templates may name; ``asked_in`` the only templates that ask
+    about this line, if not all do.
     """
 
     id: Slug
@@ -356,3 +361,4 @@ class PairItem(Form):
     difficulty: Difficulty | None = None
     category: str | None = None
     cluster: str | None = None
+    asked_in: tuple[Slug, ...] = ()

@@ -208,7 +208,11 @@ def datasheet() -> Object:
 def log_line() -> Object:
     """A line of a judgment log."""
     trial = fields_of(trials.Trial)["properties"]
-    design = fields_of(trials.Design, criteria=array(fields_of(trials.Criterion)))
+    design = fields_of(
+        trials.Design,
+        criteria=array(fields_of(trials.Criterion)),
+        forms=array(fields_of(trials.PrescribedReply)),
+    )
     design["required"] = ["kind", "labels"]
     source = record(
         {

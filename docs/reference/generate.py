@@ -340,6 +340,24 @@ def _cli_meanings() -> dict[tuple[str, str | None], str]:
     }
 
 
+def papers_page() -> str:
+    """The page of the papers, with the table of their arms."""
+    page = (DOCS / "papers.md").read_text(encoding="utf-8")
+    begin, end = "<!-- made: arms -->\n", "<!-- end: arms -->"
+    before, _, rest = page.partition(begin)
+    rows = []
+    for name, load in BUILT_IN.papers.items():
+        for arm in (arms := load().arms):
+            beyond = "beyond the paper" if arm.beyond else ""
+            rows.append(
+                (code(name), arm.name, code(arm.suite), f"{arm.trials:,}", f"{arm.calls:,}", beyond)
+            )
+        trials, calls = (sum(getattr(arm, of) for arm in arms) for of in ("trials", "calls"))
+        rows.append((code(name), "**together**", "", f"**{trials:,}**", f"**{calls:,}**", ""))
+    made = table("paper | arm | suite | trials | calls | note", iter(rows))
+    return f"{before}{begin}\n{chr(10).join(made)}\n{end}{rest.partition(end)[2]}"
+
+
 def check_names() -> str:
     """The module of what a run must know of the checks before it imports the registry."""
     names = textwrap.fill(
@@ -381,6 +399,7 @@ def outputs() -> dict[Path, str]:
         for name, value in schemas.all_schemas().items()
     }
     made[CHECK_NAMES] = check_names()
+    made[DOCS / "papers.md"] = papers_page()
     for name, page in PAGES.items():
         lines = [NOTE, f"# {(page.__doc__ or '').strip('.')}", "", *page()]
         made[DOCS / "reference" / f"{name}.md"] = "\n".join(lines).rstrip() + "\n"

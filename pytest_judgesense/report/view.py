@@ -194,8 +194,6 @@ class JudgeView:
             words += [f"{prompt:,} prompt tokens", f"{completion:,} completion tokens"]
         if calls.cost_usd is not None:
             words.append(f"{calls.cost_usd:.4f} USD")
-        if (seconds := self.sheet.wall_clock_s) is not None:
-            words.append(f"{seconds:,} s wall-clock when recorded")
         return words
 
 

@@ -67,7 +67,7 @@ def test_it_records_resumes_and_replays_to_the_same_bytes(
     shown = capsys.readouterr().out
     # 75 + 75 + 75 + 90 calls; 80 of them are recorded.
     assert "together: 315 trials, 315 calls, 235 to be made; cost: none" in shown
-    files = [f"--judge-datasheet={name}" for name in ("a.json", "a.html", "a.csv", "a.tex", "a.md")]
+    files = [f"--judge-datasheet={name}" for name in ("a.json", "a.csv", "a.tex", "a.md")]
     assert run(*asked, *files) == 0
     shown = capsys.readouterr().out
     assert "together: 315 trials, 315 calls, 0 to be made; cost: none" in shown
@@ -84,10 +84,16 @@ def test_it_records_resumes_and_replays_to_the_same_bytes(
     tex = (here / "a.tex").read_text(encoding="utf-8")
     assert r"\label{tab:jss-table-1}" in tex
     assert tex.count(r"\begin{table}") == tex.count(r"\end{table}") == 3
+    assert "`table-1`" in (here / "a.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.long
+def test_the_page_begins_with_the_tables_and_figures_of_the_paper(here: Path) -> None:
+    assert run("--judge-name", "embedded:mixed", "--quick", "--judge-datasheet", "a.html") == 0
     page = (here / "a.html").read_text(encoding="utf-8")
     assert '<table id="paper-table-1">' in page
     assert 'id="figure-polarity"' in page
-    assert "`table-1`" in (here / "a.md").read_text(encoding="utf-8")
+    assert page.index('id="paper"') < page.index('id="figures"')
 
 
 def test_without_a_recording_it_says_the_price_and_how_to_record(

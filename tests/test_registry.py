@@ -534,6 +534,7 @@ def test_it(): pass
 """
 
 
+@pytest.mark.long
 @pytest.mark.skipif(bool(absent_suites()), reason="the reference tells of all rooms")
 def test_a_new_built_in_measure_is_one_file_of_code(tmp_path: Path) -> None:
     shutil.copytree(CHECKOUT / "pytest_judgesense", tmp_path / "pytest_judgesense")

@@ -136,6 +136,7 @@ def estimate_value() -> Object:
         count=maybe(number),
         interval=maybe(fields_of(estimate.Interval)),
         clustered=maybe(fields_of(estimate.Clustered, "lower_bound", "upper_bound", "at")),
+        new_wordings=maybe(fields_of(estimate.NewWordings, "at")),
         missing=fields_of(estimate.Missing, "share"),
         flags=array(TEXT),
     )

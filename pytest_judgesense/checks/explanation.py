@@ -16,7 +16,7 @@ from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 from pytest_judgesense.checks.evidence import evidence_of, items_of, spread
 from pytest_judgesense.checks.outcome import Finding, Outcome, OutcomeWord, Warned, lint_suite
-from pytest_judgesense.checks.regression import Comparison, RegressionOutcome, Side
+from pytest_judgesense.checks.regression import SESSIONS, Comparison, RegressionOutcome, Side
 from pytest_judgesense.datasheet import CheckLine, Gate
 from pytest_judgesense.errors import SuiteError, printable
 from pytest_judgesense.estimate import Estimate, bar_text, compact, number_text
@@ -500,7 +500,7 @@ def _regression_lines(
     yield f"  {_regression_summary(outcome)}"
     yield from (f"  {text}" for text in (*outcome.warnings(), *compared.notes))
     yield "  what changed beside the verdicts:"
-    yield from (f"    {line}" for line in outcome.changes or ["nothing that is known"])
+    yield from (f"    {line}" for line in outcome.changes or ["nothing that is known", SESSIONS])
 
 
 def flip_lines(

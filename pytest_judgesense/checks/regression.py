@@ -49,6 +49,10 @@ ALPHA: Final = 0.05
 _NAMES: Final = ("baseline", "session")  # what the two measurements are called
 # Paired if at least this share of the units of both sides has a partner.
 _PAIRED: Final = 0.5
+# What two sessions cannot tell apart.
+SESSIONS: Final = (
+    "sessions may differ by themselves, which looks the same: compare with several baselines"
+)
 
 
 @dataclass(frozen=True)

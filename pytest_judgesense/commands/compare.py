@@ -136,7 +136,8 @@ def _comparison_lines(
         apart = then.judge != now.judge
         names = f"judges {then.judge} and {now.judge}" if apart else f"judge {then.judge}"
         lines += [f"{names}, suite {now.suite}"]
-        lines += [f"  {line}" for line in changes(then, now) or [_nothing_else(then, now)]]
+        changed = changes(then, now)
+        lines += [f"  {line}" for line in changed or [_nothing_else(then, now)]]
         lines.append(_row(*(_HEAD_OF_TWO if apart else _HEAD)))
         for index, (whose, comparison) in enumerate(rows):
             if whose == pair:
@@ -147,6 +148,8 @@ def _comparison_lines(
                 lines += _row_lines(comparison, adjusted.get(index), verdict)
         lines += _notes([one for at, one in rows if at == pair and _measured_at_all(one)])
         lines += [f"  {line}" for line in _flips(then.side, now.side)]
+        if not (apart or changed or then.side.by_id == now.side.by_id):
+            lines.append(f"  {regression.SESSIONS}")
         lines.append("")
     used = [id(one) for pair in pairs for one in pair]
     left = [one for one in (*old, *new) if id(one) not in used]

@@ -8,6 +8,7 @@ replicate of it, separately, so they are the same units that the check counts.
 from __future__ import annotations
 
 import argparse
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
@@ -57,6 +58,7 @@ from pytest_judgesense.stats.variance import (
     cheapest_split,
     variance_components,
 )
+from pytest_judgesense.stats.wordings import fewest_clusters
 from pytest_judgesense.suites.builtin import cassettes_in
 from pytest_judgesense.suites.planning import filled, plan_trials
 from pytest_judgesense.suites.suite import Suite
@@ -70,6 +72,8 @@ _NO_BOUND: Final = "its interval has no bound at another level, which policy ref
 # Of the way from the bar to a judge without error; below 0 away from it.
 _TRUTHS: Final = (1.0, 0.5, 0.0, -0.5, -1.0)
 _MOST: Final = 10  # templates, and replicates, of a design that is sought
+_MOST_WORDINGS: Final = 30  # of one for new wordings
+_FEWEST: Final = 10  # clusters of one
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +118,8 @@ class CheckPower:
         again: probability that it does not pass for the same judge on the same items; or why there
             is none.
         anew: the same on as many new items.
-        drop: smallest change for the worse that it stops with 80% power.
+        drop: smallest change for the worse that it stops with 80% power, if units all over lose.
+        whole: the same if whole clusters are lost.
         needed: clusters with which it passes today (95%) and stops the stated drop (80%);
             ``None`` where no drop was stated.
     """
@@ -125,6 +130,7 @@ class CheckPower:
     again: Chance | str
     anew: Chance | str
     drop: float | str
+    whole: float | str
     needed: int | str | None = None
 
 
@@ -299,31 +305,31 @@ class _Known:
         clusters = found.clusters if found else 0
         if estimate.value is None:
             reason = str(estimate.unavailable)
-            return CheckPower(name, None, 0, reason, reason, reason)
+            return CheckPower(name, None, 0, *[reason] * 4)
         if not self.plan_alone and finding.measure.stability and "degenerate" in estimate.flags:
             reason = "a degenerate judge never passes"
-            return CheckPower(name, estimate.value, clusters, _NEVER, _NEVER, reason)
+            return CheckPower(name, estimate.value, clusters, _NEVER, _NEVER, reason, reason)
         confident, refuting = self.asked.policy == "confident", self.asked.policy == "refuted"
         missing = 0.0 if self.plan_alone else estimate.missing.share
         gate = Gate(finding.bar, confident, finding.measure.best == "half", missing)
         if refuting:
             gate = replace(gate, refuting=True, level=1 - alpha)
             if found and found.at is None:
-                return CheckPower(name, estimate.value, clusters, _NO_BOUND, _NO_BOUND, _NO_BOUND)
+                return CheckPower(name, estimate.value, clusters, *[_NO_BOUND] * 4)
         if self.units(estimate):
             return self._share_row(name, finding, gate)
         reason = f"{estimate.measure} is not a share of its units"
         if estimate.count is not None:
             reason = "its units are made of several clusters"
         if self.plan_alone:
-            return CheckPower(name, None, clusters, reason, reason, reason)
+            return CheckPower(name, None, clusters, *[reason] * 4)
         anew: Chance | str = reason
         if found and estimate.measure != "detection_threshold":
             ends = estimate.value, *_bounds(found, gate)
             if not finding.floor:  # a number below a ceiling is its negative above a floor
                 ends, gate = (-ends[0], -ends[2], -ends[1]), replace(gate, bar=-gate.bar)
             anew = power.chance_of_estimate(gate, *ends, clusters)
-        return CheckPower(name, estimate.value, clusters, reason, anew, reason)
+        return CheckPower(name, estimate.value, clusters, reason, anew, reason, reason)
 
     def _share_row(self, name: str, finding: Finding, gate: Gate) -> CheckPower:
         asked, estimate, found = self.asked, finding.estimate, finding.estimate.clustered
@@ -346,7 +352,7 @@ class _Known:
             chance = power.chance_at(gate, share_of(value), rho, sizes, asked.seed)
             anew = Chance(chance, chance, chance)
         elif found is None or found.design_effect is None:
-            return CheckPower(name, estimate.value, len(sizes), TOO_FEW, TOO_FEW, TOO_FEW)
+            return CheckPower(name, estimate.value, len(sizes), *[TOO_FEW] * 4)
         else:
             value = estimate.value
             rho = power.correlation(found.design_effect, sizes)
@@ -355,10 +361,13 @@ class _Known:
             totals = [n - s if turned else s for s, n in units]
             ends = share_of(found.lower), share_of(found.upper)
             anew = power.chance_on_new_items(gate, totals, sizes, rho, ends, asked.seed)
-        smallest = power.smallest_drop(gate, share_of(value), rho, sizes, asked.seed)
-        shown = "nothing is bad enough" if smallest is None else smallest
+        found_drops = [
+            power.smallest_drop(gate, share_of(value), rho, sizes, asked.seed, whole=whole)
+            for whole in (False, True)
+        ]
+        scattered, on_whole = ["nothing is bad enough" if d is None else d for d in found_drops]
         needed = None if asked.drop is None else _needed(gate, share_of(value), rho, sizes, asked)
-        return CheckPower(name, value, len(sizes), again, anew, shown, needed)
+        return CheckPower(name, value, len(sizes), again, anew, scattered, on_whole, needed)
 
     def _again(
         self, estimate: Estimate, gate: Gate, bounds: Sequence[float], *, turned: bool
@@ -431,8 +440,9 @@ def power_lines(
     if judge and not cell:
         yield from indented(lacking, 2)
     like = "judges like this recording" if cell else "judges as assumed"
-    yield f"chance not to pass (95% interval) for {like}; smallest drop detected in 80%"
-    head = ["check", "now", "same items", "new items", "drop", "clusters"]
+    yield f"chance not to pass (95% interval) for {like}; smallest drop detected in 80%,"
+    yield "scattered over all units (drop) and on whole clusters (whole)"
+    head = ["check", "now", "same items", "new items", "drop", "whole", "clusters"]
     table = [head + ([f"for {asked.drop:g}"] if asked.drop else [])]
     notes: dict[str, None] = {}
 
@@ -449,7 +459,10 @@ def power_lines(
         return "-" if value is None else number_text(value)
 
     for row in powers(suite, asked, cell):
-        values = (row.value, row.again, row.anew, row.drop, row.clusters, row.needed)
+        values = (
+            *(row.value, row.again, row.anew, row.drop, row.whole),
+            *(row.clusters, row.needed),
+        )
         table.append([row.name, *map(shown, values[: len(table[0]) - 1])])
     widths = [max(map(len, column)) for column in zip(*table, strict=True)]
     for line in table:
@@ -472,6 +485,10 @@ def split_lines(cell: Cell, half_width: float, registry: Registry = BUILT_IN) ->
     shown = [" x ".join(f for f in factors if f in names) or rest for names in parts.variances]
     variances = zip(shown, parts.variances.values(), strict=True)
     yield f"variance of {name}: " + ", ".join(f"{what} {v:.4f}" for what, v in variances)
+    pooled = (one for one in estimate_all(cell) if not one.condition)
+    if known := next((one for one in pooled if one.new_wordings), None):
+        yield _design_for_new_wordings(cell, known, half_width)
+        return
     upto = range(1, _MOST + 1)
     choices = {"template": upto, REPLICATE: (1,) if parts.confounded else upto}
     fixed = {f: n for f, n in parts.levels.items() if f in factors[1:] and f != "template"}
@@ -482,6 +499,28 @@ def split_lines(cell: Cell, half_width: float, registry: Registry = BUILT_IN) ->
         return
     levels = [f"{split.levels[f]} {f}s" for f in (*factors, REPLICATE) if f in split.levels]
     yield f"{wanted}: {' x '.join(levels)} = {split.calls} calls (+/-{split.half_width:.3f})"
+
+
+def _design_for_new_wordings(cell: Cell, estimate: Estimate, half_width: float) -> str:
+    """The fewest calls with which the interval for new wordings is so narrow: its own model."""
+    known, clustered = estimate.new_wordings, estimate.clustered
+    assert known is not None
+    assert known.at is not None
+    assert clustered is not None
+    each = len(cell.judgments) / (clustered.clusters * known.wordings)
+    designs = []
+    for wordings in range(2, _MOST_WORDINGS + 1):
+        fewest = fewest_clusters(known.at, half_width, wordings, MOST_CLUSTERS)
+        if fewest is not None:
+            clusters = max(_FEWEST, fewest)
+            designs.append((math.ceil(clusters * wordings * each), wordings, clusters))
+    wanted = f"for {estimate.measure} within +/-{half_width:g} for new wordings"
+    if not designs:
+        return f"{wanted}: not within {_MOST_WORDINGS} wordings, {MOST_CLUSTERS:,} clusters"
+    calls, wordings, clusters = min(designs)
+    low, high = known.at(clusters, wordings)
+    design = f"{wordings} wordings x {clusters} clusters = {calls} calls"
+    return f"{wanted}: {design} (+/-{(high - low) / 2:.3f})"
 
 
 def _scores(cell: Cell, kind: SuiteKind) -> tuple[str, dict[_Call, float]]:

@@ -42,7 +42,7 @@ _HELP: Final = {
     "the session; calls in progress finish, within their timeout_s",
     "judge-baseline PATH": "compare no_regression checks with this file",
     "judge-save-baseline PATH": "write the judgments to this file, for --judge-baseline of later "
-    "sessions",
+    "sessions; one does not show how sessions differ, so save several",
     "judge-max-age DAYS": "fail checks on recordings that are older than this many days",
     "judge-verify N": "with --judge-mode live: replay, ask N recorded trials of each judge and "
     "suite again, and report what changed",

@@ -26,7 +26,7 @@ from pytest_judgesense.datasheet import (
     state_of,
     wall_clock_s,
 )
-from pytest_judgesense.estimate import Clustered, Estimate, Interval, Missing
+from pytest_judgesense.estimate import Clustered, Estimate, Interval, Missing, NewWordings
 from pytest_judgesense.report.kinds import refuse_other_kinds
 
 SCHEMA: Final = "judgesense/datasheet/1"
@@ -179,6 +179,7 @@ def estimate_from(value: Mapping[str, Any]) -> Estimate:
     made, interval, clustered = _with_tuples(value), value["interval"], value["clustered"]
     made["interval"] = interval and Interval(**interval)
     made["clustered"] = clustered and Clustered(**clustered)
+    made["new_wordings"] = (ends := value.get("new_wordings")) and NewWordings(**ends)
     made["missing"] = Missing(**value["missing"])
     return Estimate(**made)
 

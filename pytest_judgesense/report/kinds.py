@@ -31,6 +31,11 @@ class _Clustered(_Interval):
 
 
 @_Kinds
+class _NewWordings(_Interval):
+    wordings: int
+
+
+@_Kinds
 class _Missing(TypedDict):
     unparsed: int
     failed: int
@@ -49,6 +54,7 @@ class _Estimate(TypedDict):
     unit: str
     interval: _Interval | None
     clustered: _Clustered | None
+    new_wordings: NotRequired[_NewWordings | None]
     missing: _Missing
     flags: list[str]
     unavailable: str | None

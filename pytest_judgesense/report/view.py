@@ -63,9 +63,13 @@ class RowView:
 
     @property
     def notes(self) -> list[str]:
-        """The flags and the missing replies; censored numbers show it themselves."""
+        """The interval for new wordings, the flags, and the missing replies.
+
+        Censored numbers show it themselves.
+        """
         flags = [flag for flag in self.estimate.flags if flag not in CENSORED]
-        return [*flags, *filter(None, [self.estimate.missing.words])]
+        new = numbers.new_wordings(self.estimate)
+        return [*filter(None, [new]), *flags, *filter(None, [self.estimate.missing.words])]
 
 
 @dataclass(frozen=True, slots=True)

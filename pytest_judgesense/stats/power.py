@@ -37,8 +37,9 @@ open, ``(1 - u)^(K (R - 1)) = 0.025``.
 
 **Other numbers** (kappa, d'): the same with the standard error that their bound implies.
 
-**Drop.** The truth moves to the worse side and r stays: the chance that the check does not pass is
-its power.
+**Drop.** The truth moves to the worse side and r stays, which scatters the loss over the units of
+all clusters; or a part of the clusters fails whole and the others stay as they are. The chance that
+the check does not pass is its power.
 
 References:
     J. G. Skellam (1948), Journal of the Royal Statistical Society B 10, 257-261 (beta-binomial).
@@ -50,7 +51,7 @@ References:
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple, TypeAlias
 
@@ -146,10 +147,20 @@ def simulated(
         recordings: how many.
         rng: for the draws.
     """
+    return _recordings(lambda size: beta_binomial(share, rho, size), sizes, recordings, rng)
+
+
+def _recordings(
+    chances_of: Callable[[int], _Floats],
+    sizes: ArrayLike,
+    recordings: int,
+    rng: np.random.Generator,
+) -> Recordings:
+    """Recordings of clusters, whose totals 0 to m have these chances by their size m."""
     known, clusters = np.unique(np.asarray(sizes, dtype=np.int64), return_counts=True)
     counts = np.concatenate(
         [
-            rng.multinomial(number, beta_binomial(share, rho, int(size)), size=recordings)
+            rng.multinomial(number, chances_of(int(size)), size=recordings)
             for size, number in zip(known, clusters, strict=True)
         ],
         axis=1,
@@ -202,6 +213,25 @@ def chance_at(
     """Probability that a judge of known share does not pass; for the arguments see `simulated`."""
     rng = np.random.default_rng(seed)
     return float(missed(gate, simulated(share, rho, sizes, draws, rng)).mean())
+
+
+def chance_after_whole(
+    gate: Gate, share: float, drop: float, rho: float, sizes: ArrayLike, seed: int = 0
+) -> float:
+    """Probability that a judge does not pass that has lost ``drop`` of its share on whole clusters.
+
+    A part of its clusters fails whole, the others are as before; for the arguments see
+    `smallest_drop`.
+    """
+    room = 1 - share if gate.folded else share
+    failing = min(1.0, drop / room) if room > 0 else 1.0
+
+    def chances_of(size: int) -> _Floats:
+        whole = np.arange(size + 1) == (size if gate.folded else 0)
+        return np.asarray((1 - failing) * beta_binomial(share, rho, size) + failing * whole)
+
+    found = _recordings(chances_of, sizes, _DRAWS, np.random.default_rng(seed))
+    return float(missed(gate, found).mean())
 
 
 def chance_on_new_items(
@@ -320,7 +350,13 @@ def _chance_of_number(
 
 
 def smallest_drop(
-    gate: Gate, share: float, rho: float, sizes: ArrayLike, seed: int = 0
+    gate: Gate,
+    share: float,
+    rho: float,
+    sizes: ArrayLike,
+    seed: int = 0,
+    *,
+    whole: bool = False,
 ) -> float | None:
     """The smallest drop that the check detects with 80% power.
 
@@ -330,6 +366,7 @@ def smallest_drop(
         rho: intraclass correlation; it stays the same.
         sizes: units of each cluster.
         seed: of the draws.
+        whole: whether the loss falls on whole clusters, instead of the units of all of them.
 
     Returns:
         The drop, at least 0; ``None`` if not even the worst share is detected.
@@ -337,6 +374,8 @@ def smallest_drop(
     end = 1.0 if gate.folded else 0.0
 
     def caught(at: float) -> bool:
+        if whole:
+            return chance_after_whole(gate, share, abs(at - share), rho, sizes, seed) >= CAUGHT
         return chance_at(gate, at, rho, sizes, seed) >= CAUGHT
 
     if caught(share):

@@ -106,15 +106,23 @@ def shown_candidates(suite: Suite, template: Template) -> frozenset[str]:
 def prompts_of(suite: Suite) -> Iterator[tuple[str, dict[Order, dict[str, str]]]]:
     """For every item the user prompts of the plan: by order and template.
 
-    Made one item at a time: together they are much larger than the suite.
+    A system prompt of a template stands before its own. Made one item at a time: together they are
+    much larger than the suite.
     """
     orders: tuple[Order, ...] = ("ab", "ba")
+    asked = {t.id: "\n\n".join(filter(None, (t.system, t.text))) for t in suite.templates}
     # Which templates show an order depends on the place of the item at most by being odd or even.
     shown = [
         [
             (order, templates)
             for order in orders
-            if (templates := [t for t in suite.templates if order in orders_of(suite, t, parity)])
+            if (
+                templates := [
+                    (t, asked[t.id])
+                    for t in suite.templates
+                    if order in orders_of(suite, t, parity)
+                ]
+            )
         ]
         for parity in (0, 1)
     ]
@@ -124,9 +132,9 @@ def prompts_of(suite: Suite) -> Iterator[tuple[str, dict[Order, dict[str, str]]]
             texts = item.texts(order)
             prompts[order] = {
                 t.id: fill(
-                    t.text, {**texts, "answer": "\n".join(item.contents)} if t.single else texts
+                    text, {**texts, "answer": "\n".join(item.contents)} if t.single else texts
                 )
-                for t in templates
+                for t, text in templates
                 if item.is_asked_in(t.id)
             }
         yield item.id, prompts

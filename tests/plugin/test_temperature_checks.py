@@ -116,6 +116,7 @@ def test_a_wrong_argument_of_a_marker_is_a_usage_error(pytester: pytest.Pytester
     assert "recommended_temperature has no bar" in done.stderr.str() + done.stdout.str()
 
 
+@pytest.mark.long
 def test_a_judge_is_compared_with_its_baseline_at_a_temperature(
     pytester: pytest.Pytester,
 ) -> None:

@@ -52,6 +52,7 @@ def listed(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 INTERVAL = {"method": TEXT, "lower": NUMBER, "upper": NUMBER, "level": NUMBER}
+NEW_WORDINGS = {**INTERVAL, "wordings": COUNT}
 CLUSTERED = {
     **INTERVAL,
     "clusters": COUNT,
@@ -90,7 +91,7 @@ LAYOUT = exactly(
                 "properties": {
                     "prompts": TEXT,
                     "state": STATE,
-                    "recorded": or_null(exactly(first=TEXT, last=TEXT)),
+                    "recorded": or_null(exactly(first=TEXT, last=TEXT, wall_clock_s=COUNT)),
                 },
             },
             measures=listed(
@@ -104,6 +105,7 @@ LAYOUT = exactly(
                     unit=TEXT,
                     interval=or_null(exactly(**INTERVAL)),
                     clustered=or_null(exactly(**CLUSTERED)),
+                    new_wordings=or_null(exactly(**NEW_WORDINGS)),
                     missing=exactly(
                         unparsed=COUNT,
                         failed=COUNT,
@@ -153,11 +155,12 @@ LAYOUT = exactly(
                     prompts={"type": ["string", "null"]},
                     served=listed(TEXT),
                     state=STATE,
-                    recorded=or_null(exactly(first=TEXT, last=TEXT)),
+                    recorded=or_null(exactly(first=TEXT, last=TEXT, wall_clock_s=COUNT)),
                     calls=CALLS,
                     notices=listed(TEXT),
                     material=or_null({"type": "object"}),
                 )
+                | {"properties": {**PART, "max_tokens": COUNT}}
             ),
         )
     ),

@@ -73,7 +73,8 @@ _CONTENTS: Final = {1: ("response",), 2: ("a", "b")}
 _BY_MODEL, _BY_PERSON = "validation_decision", "manual_label"
 # More are not wordings of one task: each row then phrases its own.
 _MOST_WORDINGS: Final = 12
-# A request is looked for between as many quotation marks.
+# A request is looked for between quotation marks, as many of a kind.
+_MARKS: Final = "'\""
 _MOST_MARKS: Final = 12
 # What the benchmark sends beside the prompts; its system prompt in words of our own.
 _SYSTEM: Final = "Give only the answer that is asked for, without any explanation."
@@ -266,14 +267,11 @@ def _wording(apart: _Apart, side: str, request: str) -> str:
     """A prompt of a row with placeholders for what it judges, and for the ``request`` in it."""
     texts, fields = apart
     parts = [fields[f"{side}_{name}"] for name in _NAMES[len(texts)]]
-    if request:
-        parts = [_quoting(request).sub("{{task}}", part) for part in parts]
+    for mark in _MARKS if request else "":
+        quoted = f"{mark}{request}{mark}"
+        parts = [part.replace(quoted, f"{mark}{{{{task}}}}{mark}") for part in parts]
     holes = [f"{{{{{name}}}}}" for name in _CONTENTS[len(texts)]]
     return "".join(a + b for a, b in zip(parts, [*holes, ""], strict=True))
-
-
-def _quoting(request: str) -> re.Pattern[str]:
-    return re.compile(rf"(?<=['\"]){re.escape(request)}(?=['\"])")
 
 
 def _request(apart: _Apart) -> str:
@@ -283,8 +281,8 @@ def _request(apart: _Apart) -> str:
         for side in "ab"
     )
     longest = ""
-    for mark in "'\"":
-        marks = [place.start() for place in re.finditer(mark, one)][:_MOST_MARKS]
+    for mark in _MARKS:
+        marks = [place for place, letter in enumerate(one) if letter == mark][:_MOST_MARKS]
         for start, end in combinations(marks, 2):
             quoted = one[start + 1 : end]
             if len(quoted) > len(longest) and f"{mark}{quoted}{mark}" in other:
@@ -297,14 +295,14 @@ class _Task(NamedTuple):
 
     Attributes:
         wordings: those of all its rows; ``None`` if each row has its own prompts.
-        places: of the rows that stay.
+        positions: of the rows that stay.
         clusters: of all rows.
     """
 
     rows: Sequence[Row]
     space: DecisionSpace
     wordings: _Wordings | None
-    places: tuple[int, ...]
+    positions: tuple[int, ...]
     clusters: Sequence[str]
 
     @classmethod
@@ -317,12 +315,12 @@ class _Task(NamedTuple):
         for name in leave_out:
             if name not in names:
                 raise unknown_name(f"template of task {task}", name, names)
-        places = tuple(
+        positions = tuple(
             place
             for place in range(len(rows))
             if not wordings or {*leave_out}.isdisjoint(wordings.of_rows[place][0])
         )
-        return cls(rows, space, wordings, places, _clusters(rows))
+        return cls(rows, space, wordings, positions, _clusters(rows))
 
     def templates(self, place: int) -> tuple[str, str]:
         """The ids of both templates of a row."""
@@ -354,11 +352,11 @@ class _Task(NamedTuple):
     @property
     def pairs(self) -> tuple[tuple[str, str], ...]:
         """The pairs of templates that its rows compare, in the order of the file."""
-        return tuple(dict.fromkeys(map(self.templates, self.places)))
+        return tuple(dict.fromkeys(map(self.templates, self.positions)))
 
     def left_out(self, task: str, leave_out: Sequence[str]) -> Iterator[str]:
         """The notice of rows that are left out, if there are any."""
-        if gone := len(self.rows) - len(self.places):
+        if gone := len(self.rows) - len(self.positions):
             names = ", ".join(leave_out)
             yield f"task {task}: {gone} of {len(self.rows)} pairs are left out, those with {names}"
 
@@ -418,7 +416,7 @@ def _suite(
     reviews: Mapping[str, Mapping[str, str]],
 ) -> tuple[str, tuple[Mapping[str, Any], ...]]:
     """Its TOML and its items; adds ``notices``."""
-    rows = [task.rows[place] for place in task.places]
+    rows = [task.rows[place] for place in task.positions]
     apart = [_apart(row, task.space) for row in rows]
     whole = [row.where for row, parts in zip(rows, apart, strict=True) if parts is None]
     if whole:
@@ -433,9 +431,9 @@ def _suite(
             "cluster": task.clusters[place],
             **_item(task, place, None if whole else parts),
         }
-        for row, place, parts in zip(rows, task.places, apart, strict=True)
+        for row, place, parts in zip(rows, task.positions, apart, strict=True)
     )
-    if turned := sum(bool(task.inverted(place)) for place in task.places):
+    if turned := sum(bool(task.inverted(place)) for place in task.positions):
         notices.append(
             f"task {name}: {turned} of {len(items)} rows have a prompt whose labels read as the "
             "opposite; it is declared inverted, so JSS compares what is meant, and the raw one "
@@ -543,7 +541,9 @@ def _equivalence(
     for pair in task.pairs:
         verdicts = {}
         for reviewer, by_id in reviews.items():
-            ids = (task.rows[p].text("pair_id") for p in task.places if task.templates(p) == pair)
+            ids = (
+                task.rows[p].text("pair_id") for p in task.positions if task.templates(p) == pair
+            )
             given = Counter(by_id[id_] for id_ in ids if id_ in by_id)
             if given:
                 verdicts[reviewer] = "UNSURE" if len(given) > 1 else next(iter(given))
@@ -592,11 +592,11 @@ def pairs_of(path: Path, leave_out: Sequence[str] = ()) -> _Pairs:
     for name, of_task in grouped(rows, lambda row: row.text("task_type")).items():
         task = _Task.of(name, of_task, spaces[name], leave_out)
         compared[name] = task.pairs
-        turned = {one for place in task.places for one in task.inverted(place)}
+        turned = {one for place in task.positions for one in task.inverted(place)}
         inverted[name] = tuple(sorted(turned))
         notices[name] = tuple(task.left_out(name, leave_out))
         gone |= {row.text("pair_id") for row in of_task}
-        for place in task.places:
+        for place in task.positions:
             id_ = of_task[place].text("pair_id")
             gone.discard(id_)
             by_id[id_] = _Pair(

@@ -67,6 +67,7 @@ def test_the_same_seed_gives_the_same_scores_and_propensities_are_those_of_the_t
         assert abs(first.propensity[at].mean() - units.treated[at].mean()) < 0.1  # type: ignore[attr-defined]
 
 
+@pytest.mark.long
 def test_doubleml_says_the_same() -> None:
     doubleml = pytest.importorskip("doubleml", reason="DoubleML is not installed")
     lightgbm = pytest.importorskip("lightgbm")

@@ -33,11 +33,11 @@ TEXT = {"type": "string"}
 STATE = {"enum": ["REPLAYED", "FRESH", "PARTLY FRESH", "FROM LOGS"]}
 
 
-def exactly(**properties: Any) -> dict[str, Any]:
-    """An object with these keys and no others."""
+def exactly(optional: dict[str, Any] | None = None, **properties: Any) -> dict[str, Any]:
+    """An object with these keys, perhaps the optional ones, and no others."""
     return {
         "type": "object",
-        "properties": properties,
+        "properties": {**properties, **(optional or {})},
         "required": sorted(properties),
         "additionalProperties": False,
     }
@@ -149,6 +149,7 @@ LAYOUT = exactly(
             notices=listed(TEXT),
             parts=listed(
                 exactly(
+                    {"max_tokens": COUNT},
                     judge=TEXT,
                     suite=TEXT,
                     digest={"type": ["string", "null"]},
@@ -160,7 +161,6 @@ LAYOUT = exactly(
                     notices=listed(TEXT),
                     material=or_null({"type": "object"}),
                 )
-                | {"properties": {**PART, "max_tokens": COUNT}}
             ),
         )
     ),

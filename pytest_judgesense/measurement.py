@@ -179,18 +179,25 @@ class Measurement:
     @cached_property
     def _bare(self) -> SuiteSheet:
         """The part without its tables, which may take longer than the estimates."""
-        templates = {template.id: template.text for template in self.suite.templates}
+        suite = self.suite
+        prompts: dict[str, Any] = {
+            "system": suite.system,
+            "templates": {template.id: template.text for template in suite.templates},
+        }
+        if systems := {t.id: t.system for t in suite.templates if t.system is not None}:
+            prompts["systems"] = systems
         return SuiteSheet(
             judge=self.judge.slug,
             suite=self.suite.name,
             identity=identity_of(self.judge, self.suite) | dict(self.settings),
-            prompts={self.suite.name: {"system": self.suite.system, "templates": templates}},
+            prompts={suite.name: prompts},
             suite_digest=self.suite.digest,
             served=self.served,
             recorded=self.recorded,
             estimates=self.estimates,
             calls=self.calls,
             notices=self.notices,
+            max_tokens=_budget(self.judge, self.suite),
         )
 
     @property
@@ -661,6 +668,14 @@ def _set_by_suite(judge: JudgeSpec, suite: Suite) -> Iterator[str]:
     ]
     if changed:
         yield f"asked with {' and '.join(changed)}, which the suite sets"
+
+
+def _budget(judge: JudgeSpec, suite: Suite) -> int | None:
+    """The budget of a reply that the suite sends, where it is not that of the judge's identity."""
+    if judge.provider == "callable":
+        return None
+    sent = judge_for_suite(judge, suite).max_tokens
+    return None if sent == judge.max_tokens else sent
 
 
 def _redacted(answer: Answer, cassette: Cassette) -> Answer:

@@ -174,6 +174,7 @@ def datasheet() -> Object:
         "calls": fields_of(sheet.Calls),
         "notices": array(TEXT),
         "material": maybe(TABLE),
+        "max_tokens": {"type": "integer", "minimum": 1},
     }
     analysis = record({"analysis": TEXT, "suite": TEXT, "rows": array(TABLE)})
     entry = {
@@ -191,7 +192,7 @@ def datasheet() -> Object:
         "analyses": array(analysis),
         "calls": fields_of(sheet.Calls),
         "notices": array(TEXT),
-        "parts": array(record(part)),
+        "parts": array(record(part, "max_tokens")),
     }
     mode = {"enum": ["replay", "record", "live", "report"]}
     versions = {"type": "object", "additionalProperties": TEXT}
@@ -208,7 +209,11 @@ def datasheet() -> Object:
 def log_line() -> Object:
     """A line of a judgment log."""
     trial = fields_of(trials.Trial)["properties"]
-    design = fields_of(trials.Design, criteria=array(fields_of(trials.Criterion)))
+    design = fields_of(
+        trials.Design,
+        criteria=array(fields_of(trials.Criterion)),
+        forms=array(fields_of(trials.PrescribedReply)),
+    )
     design["required"] = ["kind", "labels"]
     source = record(
         {

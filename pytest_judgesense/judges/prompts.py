@@ -37,7 +37,10 @@ def suite_for_judge(suite: Suite, judge: JudgeSpec) -> Suite:
     """
     templates = _own_templates(suite, judge)
     _verify(suite, judge, templates)
-    if templates == suite.templates and judge.system in (None, suite.system):
+    own_system = judge.system is not None and (
+        judge.system != suite.system or any(t.system is not None for t in templates)
+    )
+    if templates == suite.templates and not own_system:
         return suite  # including cached derived values
     return suite.with_templates(templates, judge.system)
 
@@ -245,15 +248,16 @@ def render_messages(
     """The chat messages of one trial.
 
     ``order`` ``ab`` shows content 1 in slot A, ``ba`` content 2; ``content`` is the candidate that
-    is shown alone, ``1`` or ``2``. Without ``system_role`` the system prompt of the suite becomes
-    the beginning of the user turn.
+    is shown alone, ``1`` or ``2``. The system prompt is that of the template, or else of the suite;
+    without ``system_role`` it becomes the beginning of the user turn.
     """
     user = fill(template.text, item.texts(order, content))
-    if not suite.system:
+    system = suite.system if template.system is None else template.system
+    if not system:
         return [{"role": "user", "content": user}]
     if not system_role:
-        return [{"role": "user", "content": f"{suite.system}\n\n{user}"}]
-    return [{"role": "system", "content": suite.system}, {"role": "user", "content": user}]
+        return [{"role": "user", "content": f"{system}\n\n{user}"}]
+    return [{"role": "system", "content": system}, {"role": "user", "content": user}]
 
 
 _REPAIR: Final = """

@@ -61,7 +61,8 @@ def sheet_text(
 
     Each judge has those tables of ``compared`` that are of its suites.
     """
-    notices = setting_notices(entry["judge"] for entry in judges)
+    budgets = [{one["suite"]: one.get("max_tokens") for one in entry["parts"]} for entry in judges]
+    notices = setting_notices((entry["judge"] for entry in judges), budgets)
     entries = []
     for entry in judges:
         of_suites = [one for one in compared if one["suite"] in entry["judge"]["suites"]]
@@ -114,6 +115,7 @@ def _part(part: SuiteSheet, mode: str) -> dict[str, Any]:
         "calls": part_to_plain(part.calls),
         "notices": part.notices,
         "material": part.material,
+        **({} if part.max_tokens is None else {"max_tokens": part.max_tokens}),
     }
 
 
@@ -231,6 +233,7 @@ def _part_of_file(
         analyses=tuple(of_suite("analyses")),
         material=part["material"],
         prompts_of_file=part["prompts"],
+        max_tokens=part.get("max_tokens"),
     )
 
 

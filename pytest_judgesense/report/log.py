@@ -116,7 +116,7 @@ _TRIAL: Final = itemgetter(
 )
 _REPLY: Final = itemgetter("judge", "chosen", "reply", "usage", "latency_s")
 # Fields of designs of few kinds: a line holds them where they are not as usual.
-_RARE: Final = ("ddof", "weights", "effect_threshold", "criteria", "pass_mark", "left_out")
+_RARE: Final = ("ddof", "weights", "effect_threshold", "criteria", "pass_mark", "left_out", "forms")
 _USUAL: Final = {one.name: one.default for one in fields(Design)}
 
 
@@ -325,7 +325,7 @@ def design_of_object(value: Mapping[str, Any], where: str) -> Design:
             expected="kind, labels (one or more, all different), ordinal, pairwise and pairs; if "
             "given, ddof of 0 or 1, left_out from 0 on, weights from 0 to a million, a positive "
             "effect_threshold, a pass_mark up to 1, and criteria: names and labels (two or more) "
-            "that differ, and positive weights",
+            "that differ, and positive weights; forms with one key or more",
         ) from error
     return design
 
@@ -339,6 +339,7 @@ def _is_of_a_suite(design: Design) -> bool:
         and all(len({*some}) == len(some) for some in (design.labels, names, *scales))
         and all(len(scale) > 1 for scale in scales)
         and all(0 < one.weight < math.inf for one in design.criteria)
+        and all(form.keys for form in design.forms)
         and design.ddof in (0, 1)
         and design.left_out >= 0
         and all(0 <= weight <= MOST_WEIGHT for weight in design.weights or ())

@@ -257,7 +257,8 @@ def view_of(
         parts = tuple(PartView(part, registry) for part in judge.parts)
         profile = sketch(registry.profile, judge.estimates)
         judges.append(JudgeView(judge, sheet.mode, parts, profile))
-    notices = setting_notices(judge.identity for judge in sheet.judges)
+    identities = [judge.identity for judge in sheet.judges]
+    notices = setting_notices(identities, [judge.budgets for judge in sheet.judges])
     compared = []
     for comparison in registry.comparisons:
         tables = (one for one in sheet.analyses if one["analysis"] in comparison.all_names)

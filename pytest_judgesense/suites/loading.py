@@ -110,6 +110,7 @@ def _load(path: Path, preset: str | None, known: tuple[Kind, ...]) -> Suite:
         seed=design.seeds,
         top_p=design.top_p,
         early_stop=design.early_stop,
+        accepted=tuple(form.stimuli.accepted),
         files=(stimuli.file.resolve(),),
     )
     if chosen.pooled_with is not None:
@@ -166,15 +167,34 @@ def _templates(form: SuiteForm, chosen: PresetForm) -> tuple[Template, ...]:
     if wanted == "all":
         wanted = [name for name in ids if name not in _own_templates(form)]
     return tuple(
-        _value(Template, template, text=template.text.strip())
+        _value(
+            Template,
+            template,
+            text=template.text.strip(),
+            system=template.system and template.system.strip(),
+            reply_keys=template.reply_keys and tuple(template.reply_keys),
+        )
         for template in form.templates
         if (template.default if wanted is None else template.id in wanted)
     )
 
 
 def _own_templates(form: SuiteForm) -> set[str]:
-    """The templates of presets with a system prompt of their own, which ask otherwise."""
-    return {n for p in form.presets.values() if p.system is not None for n in _named(p)}
+    """The templates that ask otherwise: a preset, or they themselves, have a system prompt.
+
+    They count for the presets that name them alone.
+    """
+    named = {
+        name
+        for preset in form.presets.values()
+        if preset.system is not None
+        for name in _named(preset)
+    }
+    return named | {
+        template.id
+        for template in form.templates
+        if template.system is not None and not template.default
+    }
 
 
 def _value(kind: type[_Value], form: BaseModel, **changes: Any) -> _Value:
@@ -235,7 +255,6 @@ def _digest(form: SuiteForm, preset: str | None, raw: str) -> str:
     aside = {"checks", "judges", "description", "presets", "equivalence"}
     aside |= {"reviewers", "label_review"}
     asked = form.model_dump(mode="json", exclude=aside)
-    # A preset with a system prompt of its own asks otherwise: its templates count for it alone.
     own = _own_templates(form)
     used = set(_named(form.presets[preset])) if preset else set()
     asked["templates"] = [
@@ -245,9 +264,15 @@ def _digest(form: SuiteForm, preset: str | None, raw: str) -> str:
     # When asking ends changes no question.
     asked["design"] = {key: value for key, value in design.items() if key != "early_stop"}
     # Rare keys are left out of the digests of suites without them.
-    asked["stimuli"] = _without(asked["stimuli"], "columns", "values")
+    stimuli = _without(asked["stimuli"], "columns", "values")
+    asked["stimuli"] = {key: value for key, value in stimuli.items() if key != "accepted"}
     asked["space"] = _without(asked["space"], "criteria", "scales", "weights", "pass_mark")
-    asked["templates"] = [_without(one, "judge_type", "prompt_style") for one in asked["templates"]]
+    rare = ("judge_type", "prompt_style", "system")
+    # What a reply is to be exactly changes no question: the prompt says it.
+    asked["templates"] = [
+        _without({k: v for k, v in one.items() if k != "reply_keys"}, *rare)
+        for one in asked["templates"]
+    ]
     excluded = sorted(sorted(r.pair) for r in _reviews(form) if r.verdict == "NO")
     dumped = form.presets[preset].model_dump(mode="json", exclude={"checks"}) if preset else None
     chosen = dumped and _without(

@@ -106,7 +106,12 @@ class SpaceForm(Form):
 
 
 class TemplateForm(Form):
-    """``[[templates]]``: one wording of the prompt."""
+    """``[[templates]]``: one wording of the prompt.
+
+    ``system`` is the system prompt under this template, in place of that of the suite.
+    ``reply_keys`` are the keys of the one JSON object that a reply is to be, without any other
+    text; the last one holds the verdict.
+    """
 
     id: Slug
     text: str = Field(min_length=1)
@@ -114,6 +119,8 @@ class TemplateForm(Form):
     arm: Literal["baseline", "strict"] | None = None
     judge_type: JudgeType | None = None
     prompt_style: Slug | None = None
+    system: str | None = None
+    reply_keys: list[str] | None = Field(default=None, min_length=1)
     default: bool = True
     shared_with: Slug | None = None
 
@@ -139,7 +146,8 @@ class StimuliForm(Form):
     """``[stimuli]``: the file with the items (JSON Lines, JSON or CSV), and which of them are used.
 
     ``columns`` names the column, or key, of each field that is called otherwise in the file;
-    ``values`` the label that a value of the label's column means.
+    ``values`` the label that a value of the label's column means. ``accepted`` names rules of lint
+    whose warnings about the texts have been looked at: they are not shown.
     """
 
     file: str
@@ -148,6 +156,7 @@ class StimuliForm(Form):
     steps: Literal["whole", "quarter"] = "whole"
     distances: list[Whole | Number] | None = None
     subsets: list[Literal["same", "different", "filler"]] | None = None
+    accepted: list[Literal["marks", "identical-sides", "label-visible"]] = []
 
 
 # Heavier ones would make sums that no number can hold.
@@ -283,14 +292,18 @@ class SuiteForm(Form):
         if len(set(ids)) != len(ids):
             raise ValueError(f"template ids must be unique, found {ids}")
         kinds: Mapping[str, Kind] = info.context or {}
-        typed = any(template.judge_type or template.prompt_style for template in self.templates)
+        typed = any(t.judge_type or t.prompt_style or t.reply_keys for t in self.templates)
         sweeps = typed or any(self.grids) or self.design.effect_threshold
         if sweeps and not kinds[self.kind].sweeps:
             named = " or ".join(kind.name for kind in kinds.values() if kind.sweeps)
             raise ValueError(
-                "judge_type, prompt_style, temperatures and effect_threshold belong to a "
-                f"{named or 'sweeping'} suite"
+                "judge_type, prompt_style, reply_keys, temperatures and effect_threshold belong to "
+                f"a {named or 'sweeping'} suite"
             )
+        for template in self.templates:
+            keys = template.reply_keys or []
+            if len(set(keys)) != len(keys):
+                raise ValueError(f"reply_keys of template {template.id} must be unique: {keys}")
         kinds[self.kind].check(self)
         reviewed = [frozenset(entry.pair) for entry in self.equivalence]
         for entry, pair in zip(self.equivalence, reviewed, strict=True):

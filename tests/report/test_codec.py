@@ -153,6 +153,7 @@ LAYOUT = exactly(
             notices=listed(TEXT),
             parts=listed(
                 exactly(
+                    {"max_tokens": COUNT},
                     judge=TEXT,
                     suite=TEXT,
                     digest={"type": ["string", "null"]},

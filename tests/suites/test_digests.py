@@ -73,6 +73,8 @@ ASKED = {
     "rubric@quick": ("d944b4e97a9e265d", 24, "113c250d864a02c9"),
     "temperature": ("7143ae2ae2269570", 864, "f9cf801cd71a1927"),
     "temperature@full": ("3888cff4aa1e5345", 42240, "39c6baa63ab473ba"),
+    "temperature@paper": ("2d08361a85df383f", 42240, "4feb9447793bddec"),
+    "temperature@paper-quick": ("61e5805836cce22f", 11520, "08afba7f07cc033d"),
     "vacuum": ("8bb61ba7ec39ae8d", 120, "b8725b2d6aab61b3"),
     "vacuum@both-arms": ("8cdada56f47c3f77", 240, "f5a5b88a8557f810"),
     "vacuum@paper": ("83caa7f26222c8cd", 120, "122d3ce1e40965ec"),

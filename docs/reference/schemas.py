@@ -135,7 +135,7 @@ def estimate_value() -> Object:
         *("observations", "anew"),
         count=maybe(number),
         interval=maybe(fields_of(estimate.Interval)),
-        clustered=maybe(fields_of(estimate.Clustered, "lower_bound", "upper_bound", "at")),
+        clustered=maybe(fields_of(estimate.Clustered, "lower_bound", "upper_bound", "at", "each")),
         new_wordings=maybe(fields_of(estimate.NewWordings, "at")),
         missing=fields_of(estimate.Missing, "share"),
         flags=array(TEXT),

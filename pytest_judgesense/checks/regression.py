@@ -39,8 +39,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
-import numpy as np
-
 from pytest_judgesense.checks.outcome import MOST_MISSING, TOO_FEW, OutcomeWord, Policy
 from pytest_judgesense.estimate import Estimate, find_estimate, number_text
 from pytest_judgesense.measures.cell import Cell
@@ -379,7 +377,7 @@ def _nothing_changed(side: Side, bare: Comparison) -> Comparison:
     if units is None:
         return replace(bare, identical=True, unseen=unseen_share(len(side.clusters)))
     each = interval.each if interval else None
-    found = comparison.paired_difference(np.zeros(len(units.numbers)), units.codes, each)
+    found = comparison.paired_difference([0.0] * len(units.values), units.codes, each)
     return replace(bare, identical=True, difference=found, blocked=None if found else TOO_FEW)
 
 

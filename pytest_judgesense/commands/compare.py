@@ -197,7 +197,7 @@ def _verdict(comparison: Comparison, adjusted: Adjustment | None, margin: float 
     if adjusted is None:
         return "not judged"
     if comparison.old.value is None or comparison.new.value is None:
-        return "unchanged" if comparison.identical else "inconclusive"
+        return "inconclusive"
     return comparison.verdict(comparison.of.margin if margin is None else margin, adjusted)
 
 
@@ -238,7 +238,8 @@ def _notes(comparisons: Sequence[Comparison]) -> Iterator[str]:
     by_note: dict[str, list[str]] = defaultdict(list)
     for one in comparisons:
         unknown = None if one.of.unit else _UNKNOWN
-        for note in (*one.notes, *filter(None, [one.blocked, unknown])):
+        unseen = "" if one.difference or one.blocked or not one.identical else one.excluded()
+        for note in (*one.notes, *filter(None, [one.blocked, unknown, unseen])):
             by_note[note].append(one.new.measure)
     for note, measures in by_note.items():
         of = "" if len(measures) == len(comparisons) else f" ({', '.join(dict.fromkeys(measures))})"

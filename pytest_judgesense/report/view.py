@@ -268,10 +268,11 @@ def view_of(
 
 
 def bar_words(line: CheckLine) -> str:
-    """The bar of a check of one number, and its outcome: ``>= 0.9 PASS``."""
+    """Bar, limit and outcome of a check of one number: ``>= 0.9, limit 0.8 PASS``."""
     # The bar as written in the check's id; the sign follows from the kind of the check.
     sign = ">=" if line.check.partition("[")[0].endswith("_floor") else "<="
-    return f"{sign} {line.bar:g} {line.outcome.upper()}"
+    limit = f", limit {line.limit:g}" if isinstance(line.limit, float) else ""
+    return f"{sign} {line.bar:g}{limit} {line.outcome.upper()}"
 
 
 def outcome_words(outcomes: Iterable[str]) -> str:

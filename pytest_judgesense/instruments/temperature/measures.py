@@ -128,8 +128,9 @@ MEASURES: Final = (
 )
 RECOMMENDED_TEMPERATURE: Final = CheckKind(
     "recommended_temperature",
-    "agreement=, agreement_parsed=, consistency=, error_rate=, format_error_rate=, at_least=, "
-    "suite=",
+    "agreement=, agreement_parsed=, consistency=, error_rate=, format_error_rate=, "
+    "agreement_limit=, agreement_parsed_limit=, consistency_limit=, error_rate_limit=, "
+    "format_error_rate_limit=, at_least=, suite=",
     "up to some temperature of the grid all bars hold",
     here("checks", "declare_recommendation"),
     here("checks", "judge_recommendation"),
@@ -137,7 +138,7 @@ RECOMMENDED_TEMPERATURE: Final = CheckKind(
 )
 TEMPERATURE_EFFECT_BOUND: Final = CheckKind(
     "temperature_effect_bound",
-    "outcome, bar, suite=",
+    "outcome, bar, limit=, suite=",
     "what a high temperature changes in an outcome is at most the bar",
     here("checks", "declare_effect_bound"),
     here("checks", "judge_effect"),

@@ -129,7 +129,8 @@ MEASURES: Final = (
 RECOMMENDED_TEMPERATURE: Final = CheckKind(
     "recommended_temperature",
     "agreement=, agreement_parsed=, consistency=, error_rate=, format_error_rate=, "
-    "agreement_limit= and so on, at_least=, suite=",
+    "agreement_limit=, agreement_parsed_limit=, consistency_limit=, error_rate_limit=, "
+    "format_error_rate_limit=, at_least=, suite=",
     "up to some temperature of the grid all bars hold",
     here("checks", "declare_recommendation"),
     here("checks", "judge_recommendation"),

@@ -103,6 +103,8 @@ class Clustered:
         upper_bound: one-sided bound at ``level``: the true value is below it with that confidence.
         at: from another one-sided level, above 0.5, to both bounds; ``None`` if the interval was
             read from a file, which does not hold it.
+        each: mean number of unlike units of a cluster, for replicates add no weight; ``None`` if
+            that is not known, or all are unlike. It is not written to files.
     """
 
     method: str
@@ -117,6 +119,7 @@ class Clustered:
     at: Callable[[float], tuple[float, float]] | None = field(
         default=None, compare=False, repr=False
     )
+    each: float | None = field(default=None, compare=False, repr=False)
 
     @classmethod
     def later(cls, ends: Callable[[], Ends], **known: Any) -> Clustered:

@@ -326,7 +326,8 @@ def _regression_statement(outcome: RegressionOutcome, question_of: QuestionOf | 
             compared.values, (compared.old.flags, compared.new.flags), strict=True
         )
     )
-    sentence = f"{name} went from {then} to {now} since the baseline: {outcome.verdict}"
+    moved = f"went from {then} to {now}" if then != now else f"stayed at {now}"
+    sentence = f"{name} {moved} since the baseline: {outcome.verdict}"
     example = ""
     if changed := _changed(outcome):
         trial = changed[0]
@@ -558,7 +559,11 @@ def _regression_summary(outcome: RegressionOutcome) -> str:
     """One line: old value, new value, and the verdict on the difference."""
     comparison = outcome.comparison
     text = f"{_difference_text(comparison)}, margin {outcome.margin:g}: {outcome.verdict}"
-    return text if comparison.difference is None else f"{text} ({_tested(outcome)})"
+    tells = outcome.verdict == "unchanged" or comparison.identical
+    excluded = comparison.excluded() if tells else ""
+    beside = [excluded, _tested(outcome) if comparison.difference else ""]
+    said = ", ".join(part for part in beside if part)
+    return f"{text} ({said})" if said else text
 
 
 def _difference_text(comparison: Comparison) -> str:
@@ -582,6 +587,8 @@ def _tested(outcome: RegressionOutcome) -> str:
     difference, adjusted = outcome.comparison.difference, outcome.adjusted
     assert difference is not None
     parts = [f"over {difference.clusters} clusters"]
+    if outcome.comparison.identical:
+        return parts[0]
     if difference.better is not None and difference.worse is not None:
         parts.append(f"{difference.worse:g} of {difference.n} worse, {difference.better:g} better")
     word, p = ("gain", adjusted.gain.p) if difference.value > 0 else ("loss", adjusted.loss.p)

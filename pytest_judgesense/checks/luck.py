@@ -90,8 +90,10 @@ def _lost(finding: Finding, rule: Rule, draws: Draws) -> Any:
     if anew.value not in (share_of, distance_from_half) or not sizes.all():
         return None
     level = _LEVEL if confident else 1 - rule.alpha
-    ones = redraw.drawn_reaching(draws.counts, counted, sizes, level)
-    zeros = redraw.drawn_reaching(draws.counts, sizes - counted, sizes, level)
+    interval = finding.estimate.clustered
+    each = interval.each if interval else None
+    ones = redraw.drawn_reaching(draws.counts, counted, sizes, level, each)
+    zeros = redraw.drawn_reaching(draws.counts, sizes - counted, sizes, level, each)
     # A share lies below the bar if its complement lies above the bar's complement.
     folded = anew.value is distance_from_half
     if confident and folded:

@@ -17,8 +17,9 @@ Under each policy
 
 - an unavailable estimate is inconclusive: a measure without a value cannot pass;
 - a degenerate judge fails a stability check: the same answer to everything is not stability;
-- with more than 5% of the replies missing (or another share, `most_missing`), a bar that the worst
-  case would miss is inconclusive.
+- missing replies never help: a bar that is missed if they all count against the judge is
+  inconclusive, and bounds move as that moves the estimate. Where no such worst case is known, more
+  than 5% of missing replies (or another share, `most_missing`) are inconclusive.
 
 A bar on a sweep that names no temperature must be cleared at every temperature: a mean that clears
 it may hide temperatures that do not.
@@ -70,7 +71,7 @@ Warned: TypeAlias = Literal["none", "close", "settled"]
 # From whether to say what would settle it to the warning.
 Warns: TypeAlias = Callable[[bool], str | None]
 
-# Above this share of missing replies the worst case must clear the bar as well.
+# The most replies that may be missing where no worst case of them is known.
 MOST_MISSING: Final = 0.05
 # The probability that a session fails under `refuted` although all judges meet their bars.
 ALPHA: Final = 0.05
@@ -86,7 +87,7 @@ class Rule(NamedTuple):
     """How the checks of a session are decided.
 
     Attributes:
-        most_missing: above this share of missing replies the worst case must clear the bar as well.
+        most_missing: the most replies that may be missing where no worst case of them is known.
         alpha: under ``refuted``, one minus the level of the bound that must lie beyond a bar.
     """
 
@@ -316,10 +317,12 @@ def judge_estimate(
             reason = f"refuted: even the {level} bound, {far:.3f}, misses"
             return replace(open_, outcome="fail", reason=reason)
     worst = estimate.missing.lower_bound if floor else estimate.missing.upper_bound
-    if estimate.missing.share > rule.most_missing and (worst is None or not open_.clears(worst)):
+    few = estimate.missing.share <= rule.most_missing
+    breaks = worst is not None and not open_.clears(worst)
+    if (worst is None or breaks) and (not few or (clears and breaks)):
         case = "no worst case is known" if worst is None else f"in the worst case it is {worst:.3f}"
         reason = f"{estimate.missing.share:.1%} of the replies are missing; {case}"
-        return replace(open_, reason=reason)
+        return replace(open_, reason=reason, tolerated=policy == "refuted" and few)
     if policy == "estimate" and limit is None:
         return replace(open_, outcome="pass", said=partial(_straddling, open_))
     if interval and not clears:
@@ -328,11 +331,9 @@ def judge_estimate(
         return replace(open_, said=warning, tolerated=True)
     if interval is None:
         return undecided()
-    near = interval.lower_bound if floor else interval.upper_bound
-    least = near if limit is None or worst is None else _with_missing(estimate, near, worst)
-    if open_.clears(least):
+    if open_.clears(_at_worst(open_, interval, value, worst)):
         return replace(open_, outcome="pass", said=below_bar(open_))
-    if open_.clears(near):
+    if limit is not None and open_.clears(interval.lower_bound if floor else interval.upper_bound):
         gone = estimate.missing.unparsed + estimate.missing.failed
         reason = f"{gone} repl{'ies are' if gone > 1 else 'y is'} missing, and in the worst case "
         reason += _NOT_CLEARED
@@ -349,19 +350,17 @@ def below_bar(finding: Finding) -> str | None:
     return f"passes the limit {limit}; {side} the bar {bar}"
 
 
-def _with_missing(estimate: Estimate, bound: float, worst: float) -> float:
-    """A one-sided bound of the worst case, in which every missing unit counts against the judge.
+def _at_worst(finding: Finding, interval: Clustered, value: float, worst: float | None) -> float:
+    """The one-sided 95% bound if all missing replies count against the judge.
 
-    The share that was read keeps its bound and is diluted by what is missing, so that the bound
-    stays monotone; other numbers move by as much as their worst case does.
+    Its distance from the worst end of the measure shrinks as that of the value does, so that it
+    stays monotone.
     """
-    value = estimate.value
-    assert value is not None, "what is unavailable has no bound"
-    if estimate.count is None:
-        return bound + worst - value
-    if worst < value:
-        return bound * worst / value
-    return 1 - (1 - bound) * (1 - worst) / (1 - value) if worst > value else bound
+    end = finding.measure.bounds[not finding.floor]
+    bound = interval.lower_bound if finding.floor else interval.upper_bound
+    if worst is None or value in (worst, end):
+        return bound
+    return end + (bound - end) * (worst - end) / (value - end)
 
 
 def refuting_alphas(
@@ -439,7 +438,7 @@ def _clusters_to_settle(finding: Finding, interval: Clustered, tail: float) -> i
         return None
     if math.isclose(value, bar, abs_tol=1e-9):
         return None
-    gate = Gate(bar, confident=True, level=1 - tail)
+    gate = Gate(bar, confident=True, level=1 - tail, each=interval.each)
     if folded:
         share = 0.5 + value
         gate = replace(gate, folded=True) if value < bar else replace(gate, bar=0.5 + bar)
@@ -465,6 +464,7 @@ def lint_suite(suite: Suite, registry: Registry, *, texts: bool = True) -> tuple
 def _checks_and_bars(suite: Suite, registry: Registry) -> Iterator[LintFinding]:
     """Checks that cannot be declared, and bars that no judge could clear on these clusters."""
     trials = plan_trials(suite)
+    all_asked = Counter(trial.cluster for trial in trials)
     for declaration in suite.checks:
         arguments = dict(declaration.arguments)
         try:
@@ -482,8 +482,10 @@ def _checks_and_bars(suite: Suite, registry: Registry) -> Iterator[LintFinding]:
             )
             continue
         for measure, key, condition in _bars_of(check):
-            part = [t for t in trials if condition.items() <= t.condition.items()]
-            asked = Counter(trial.cluster for trial in part)
+            part, asked = trials, all_asked
+            if condition:
+                part = tuple(t for t in trials if condition.items() <= t.condition.items())
+                asked = Counter(trial.cluster for trial in part)
             clusters = len(asked)
             if measure.best is None or not clusters:
                 continue
@@ -538,9 +540,12 @@ def _planned_sizes(
     found = next((one for one in estimate_all(cell) if one.measure == measure.name), None)
     if found is None or found.clustered is None:
         return _in_proportion(asked, 2.0)
+    count = found.clustered.clusters
+    each = found.clustered.each or found.n / count  # replicates add no weight
     if found.anew is None:
-        return [found.n / found.clustered.clusters] * found.clustered.clusters
-    return [float(units) for units in Counter(found.anew().clusters).values()]
+        return [each] * count
+    units = Counter(found.anew().clusters).values()
+    return [number * each * count / found.n for number in units]
 
 
 def _in_proportion(asked: Mapping[str, int], mean: float) -> list[float]:

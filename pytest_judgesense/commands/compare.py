@@ -90,7 +90,9 @@ def _ranked(measured: Sequence[Measured], seed: int, registry: Registry) -> Iter
         return
     for ranks in view_of(Datasheet(seed, "report", {}, (), compared), registry).comparisons:
         yield from ranks.comparison.lines(*ranks.shown)
-    yield from notice_lines(setting_notices({one.judge: one.identity for one in measured}.values()))
+    judges = {one.judge: one.identity for one in measured}
+    budgets = [{m.suite: m.max_tokens for m in measured if m.judge == name} for name in judges]
+    yield from notice_lines(setting_notices(judges.values(), budgets))
 
 
 def _measured(path: Path, seed: int, registry: Registry) -> list[Measured]:
@@ -195,7 +197,7 @@ def _verdict(comparison: Comparison, adjusted: Adjustment | None, margin: float 
     if adjusted is None:
         return "not judged"
     if comparison.old.value is None or comparison.new.value is None:
-        return "unchanged" if comparison.identical else "inconclusive"
+        return "inconclusive"
     return comparison.verdict(comparison.of.margin if margin is None else margin, adjusted)
 
 
@@ -236,7 +238,8 @@ def _notes(comparisons: Sequence[Comparison]) -> Iterator[str]:
     by_note: dict[str, list[str]] = defaultdict(list)
     for one in comparisons:
         unknown = None if one.of.unit else _UNKNOWN
-        for note in (*one.notes, *filter(None, [one.blocked, unknown])):
+        unseen = "" if one.difference or one.blocked or not one.identical else one.excluded()
+        for note in (*one.notes, *filter(None, [one.blocked, unknown, unseen])):
             by_note[note].append(one.new.measure)
     for note, measures in by_note.items():
         of = "" if len(measures) == len(comparisons) else f" ({', '.join(dict.fromkeys(measures))})"

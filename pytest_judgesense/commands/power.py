@@ -44,7 +44,7 @@ from pytest_judgesense.errors import (
     UsageError,
     unknown_name,
 )
-from pytest_judgesense.estimate import Clustered, Estimate, find_estimate, number_text
+from pytest_judgesense.estimate import Clustered, Estimate, Missing, find_estimate, number_text
 from pytest_judgesense.grouping import grouped
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.judges.loop import AskingLoop
@@ -322,8 +322,9 @@ class _Known:
             return CheckPower(name, estimate.value, clusters, _NEVER, _NEVER, reason, reason)
         refuting = self.asked.policy == "refuted"
         confident = not refuting and (self.asked.policy == "confident" or finding.limit is not None)
-        missing = 0.0 if self.plan_alone else estimate.missing.share
-        gate = Gate(finding.decisive, confident, finding.measure.best == "half", missing)
+        missing = 0.0 if self.plan_alone else _left_out(estimate.missing)
+        folded, each = finding.measure.best == "half", found.each if found else None
+        gate = Gate(finding.decisive, confident, folded, missing, each=each)
         if refuting:
             gate = replace(gate, refuting=True, level=1 - alpha)
             if found and found.at is None:
@@ -411,6 +412,12 @@ def _units(estimates: tuple[Estimate, ...], like: Estimate) -> tuple[float, int]
     """Sum and number of units of the estimate that is like this one."""
     found = find_estimate(estimates, like.measure, dict(like.condition))
     return (0.0, 0) if found is None or found.count is None else (found.count, found.n)
+
+
+def _left_out(missing: Missing) -> float:
+    """The share of the units that missing replies leave out."""
+    low, high = missing.lower_bound, missing.upper_bound
+    return missing.share if low is None or high is None else high - low
 
 
 def _bounds(interval: Clustered, gate: Gate) -> tuple[float, float]:

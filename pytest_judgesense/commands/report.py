@@ -23,6 +23,7 @@ from pytest_judgesense.commands.options import (
     registry_of,
     seed,
     show,
+    suites_named,
 )
 from pytest_judgesense.datasheet import Calls, Datasheet, SuiteSheet
 from pytest_judgesense.errors import ExtensionError, LogError, UsageError, unknown_name
@@ -40,10 +41,13 @@ from pytest_judgesense.report.assembly import datasheet_text, sheet_of
 from pytest_judgesense.report.codec import SCHEMA, datasheet_from
 from pytest_judgesense.report.evidence import Evidence
 from pytest_judgesense.report.history import Recorded, in_order
-from pytest_judgesense.report.log import log_lines, read_log
+from pytest_judgesense.report.log import log_lines, placed_judgments, read_log
 from pytest_judgesense.report.markdown import badge
 from pytest_judgesense.report.terminal import datasheet_lines, ranking_lines
 from pytest_judgesense.report.view import outcome_words, view_of
+from pytest_judgesense.stats.inputs import joint_codes
+from pytest_judgesense.suites.builtin import builtin_suites
+from pytest_judgesense.suites.suite import Suite
 from pytest_judgesense.trial import ABSTAIN, TIE, Design, Judgment
 
 # What is shown of a check in a datasheet's file.
@@ -65,6 +69,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     forms = ", ".join(one.name for one in BUILT_IN.importers.values() if one.written)
     said = f"write the judgments as files of this form ({forms}) below DIR; may be repeated"
     parser.add_argument("--export", type=assignment, metavar="FORM=DIR", help=said, **MANY)
+    said = "the suite, or its file, whose items --export writes with the judgments (default: the "
+    said += "built-in one of the log's name); may be repeated"
+    parser.add_argument("--suite", metavar="SUITE", help=said, **MANY)
     for flags, said, form in (
         (["--ranking"], "print the ranking of the judges before the datasheet", FLAG),
         (["--badge"], "write the outcomes of the checks as an SVG badge", FILE),
@@ -113,12 +120,22 @@ def run(options: argparse.Namespace) -> int:
             raise unknown_name("form of --export", form, forms)
         source = registry.importers[form].source
         what = f"importer {form!r} of plugin {source} cannot write its files"
-        with ExtensionError.blaming(source, what, "from cells to texts by path"):
-            files = dict(written(cells))
+        suites = _suites_of(options, cells)
+        with ExtensionError.blaming(source, what, "from cells and suites to an Exported"):
+            files, notices = written(cells, suites)
         for name, of_form in files.items():
             write_text(Path(folder, name), of_form)
-        show([f"{len(files)} files written: {folder}"])
+        show([*(f"notice: {one}" for one in notices), f"{len(files)} files written: {folder}"])
     return _written(outputs, options, sheet, text)
+
+
+def _suites_of(options: argparse.Namespace, cells: Iterable[Cell]) -> list[Suite]:
+    """The suites whose items an export writes: those that are named, else the built-in ones."""
+    names = options.suite
+    if not names:
+        bases = dict.fromkeys(cell.suite.partition("@")[0] for cell in cells)
+        names = [str(builtin_suites()[name]) for name in bases if name in builtin_suites()]
+    return [suite for name in names for suite in suites_named(name, options)]
 
 
 def _written(
@@ -277,8 +294,10 @@ def cells_of_logs(
     Without ``replies`` their texts are left out, unless something measures them.
 
     A judgment that appears twice counts once. Raises a `LogError` if a log cannot be read, two
-    lines contradict each other, or the lines of one suite have different designs.
+    lines contradict each other, a trial has two ids, or the lines of one suite have different
+    designs.
     """
+    paths = list(paths)
     given: list[Any] = [*registry.measures.values(), *registry.kinds.values()]
     extended = any(one.source for one in (*given, *registry.sections))
 
@@ -314,8 +333,39 @@ def cells_of_logs(
         design = designs[judge, suite] or _design(found, registry)
         _refuse_unlike(suite, design, found)
         measures = registry.measures_on(design.kind, suite)
-        cells.append(Cell(judge, suite, design, found, seed, measures))
+        cell = Cell(judge, suite, design, found, seed, measures)
+        _refuse_two_names(cell, paths, registry)
+        cells.append(cell)
     return cells
+
+
+def _refuse_two_names(cell: Cell, paths: Sequence[Path], registry: Registry) -> None:
+    """Raise a `LogError` if a trial stands under two ids: measures would use one of the two."""
+    number, _ = cell.coded("condition", lambda one: id(one.trial.condition))
+    asked = (cell.coded(name)[0] for name in ("template", "order", "replicate"))
+    same = joint_codes(cell.items, *asked, number)
+    if int(same.max(initial=-1)) + 1 == same.size:
+        return
+    seen: dict[int, Judgment] = {}
+    for code, judgment in zip(same.tolist(), cell.judgments, strict=True):
+        first = seen.setdefault(code, judgment)
+        if first is not judgment:
+            break
+    ids = first.trial.id, judgment.trial.id
+    places = {
+        one.trial.id: where
+        for path in paths
+        for where, one in placed_judgments(path, registry)
+        if (one.judge, one.trial.suite) == (cell.judge, cell.suite) and one.trial.id in ids
+    }
+    trial = first.trial
+    raise LogError(
+        f"judge {cell.judge} on {cell.suite}: one trial has two ids",
+        found="; ".join(f"{places[name]}: {name}" for name in ids),
+        expected=f"once: item {trial.item}, template {trial.template}, order {trial.order}, "
+        f"replicate {trial.replicate}",
+        remedy="number replicates, or give the logs of two runs different suite names",
+    )
 
 
 def _refuse_unlike(suite: str, design: Design, judgments: Iterable[Judgment]) -> None:

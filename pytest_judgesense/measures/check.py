@@ -129,7 +129,7 @@ class Check:
 
     @property
     def id(self) -> str:
-        """The check as in node ids: ``jss_floor[0.9]``, ``no_regression[jss,0.05]``."""
+        """The check as in node ids: ``jss_floor[0.9]``, ``no_regression[jss,0.1]``."""
         return self.id_under(None)
 
     @property

@@ -120,7 +120,7 @@ class Measure(NamedTuple):  # faster to create than a dataclass: every session c
     suite: str | None = None
     kinds: tuple[str, ...] = ()
     bounds: tuple[float, float] = (0.0, 1.0)
-    margin: float = 0.05
+    margin: float = 0.1
     evidence: Evidence | None = None
     stability: bool = False
     best: Literal["units", "half", "kappa"] | None = None

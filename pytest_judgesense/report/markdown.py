@@ -86,6 +86,11 @@ def _lines(view: View | None, missed: Sequence[Missed]) -> Iterator[str]:
         yield ""
     if view is None:
         return
+    for table in view.printed.tables if view.printed else ():
+        yield from (f"**{code(table.name)}** {code(table.caption)}", "")
+        yield from _head(*map(code, table.columns))
+        yield from (_row(*map(code, texts)) for texts in table.texts())
+        yield from ("", *(f"- {code(note)}" for note in table.notes), "")
     for compared in view.compared(apart=True):
         yield from _board(compared)
     for judge in view.judges:

@@ -10,7 +10,8 @@ from datetime import date
 
 from pytest_judgesense.datasheet import CheckLine
 from pytest_judgesense.errors import printable
-from pytest_judgesense.layout import headed, indented, row
+from pytest_judgesense.layout import columns, headed, indented, row
+from pytest_judgesense.papers import Printed, Table
 from pytest_judgesense.report.view import INTERVALS, JudgeView, PartView, RowView, View, bar_words
 
 
@@ -26,6 +27,36 @@ def datasheet_lines(view: View, today: date | None = None) -> Iterator[str]:
     compared = view.compared(apart=False)
     lines = (line for one in compared for line in one.comparison.lines(*one.shown))
     yield from compared_lines(view, "judges compared", lines)
+
+
+def printed_lines(printed: Printed) -> Iterator[str]:
+    """The tables of a paper; one that is too wide is continued below, its keys repeated."""
+    for table in printed.tables:
+        yield from ("", *indented(f"{table.name}: {table.caption}", width=0))
+        yield from _table_lines(table)
+        for note in table.notes:
+            yield from indented(note, width=2)
+
+
+def _table_lines(table: Table) -> Iterator[str]:
+    texts = [[*map(printable, line)] for line in (list(table.columns), *table.texts())]
+    widths = [max(map(len, column)) for column in zip(*texts, strict=True)]
+    is_number = [
+        all(not isinstance(line[place], str) for line in table.rows)
+        for place in range(len(table.columns))
+    ]
+    keys = list(range(table.keys))
+    rest = list(range(table.keys, len(widths)))
+    while rest:
+        shown = [*keys, rest.pop(0)]
+        while rest and sum(widths[at] + 2 for at in (*shown, rest[0])) <= columns():
+            shown.append(rest.pop(0))
+        for line in texts:
+            aligned = (
+                line[at].rjust(widths[at]) if is_number[at] else line[at].ljust(widths[at])
+                for at in shown
+            )
+            yield f"  {'  '.join(aligned)}".rstrip()
 
 
 def compared_lines(view: View, head: str, lines: Iterable[str]) -> Iterator[str]:

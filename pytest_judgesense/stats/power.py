@@ -3,7 +3,7 @@ r"""How often a check does not pass: on the same judge, and after a drop.
 A share stands over K clusters with totals t_c out of m_c units. Here it is always held against a
 floor: a ceiling is the floor of its complement. Not passing is what the checks say: the share lies
 below its floor; or, with `Gate.confident`, its one-sided lower bound of `stats.dirichlet` does; or,
-with `Gate.refuting`, even its upper bound does; or, beyond 5% of missing replies, the worst case.
+with `Gate.refuting`, even its upper bound does; or, where replies are missing, the worst case.
 
 **A judge whose share is known** gives totals that are beta-binomial, of mean p and intraclass
 correlation r; its chance is the part of simulated recordings that do not pass::
@@ -81,8 +81,9 @@ class Gate:
         confident: whether the one-sided bound must clear the bar, instead of the share.
         refuting: whether the check fails only if the opposite bound misses the bar.
         folded: whether the distance from 1/2 must not lie above the bar, instead.
-        missing: share of missing replies, and so of left-out units.
+        missing: share of the units that are left out for missing replies.
         level: of the one-sided bound.
+        each: mean number of unlike units of a cluster; ``None``: all of them are.
     """
 
     bar: float
@@ -91,18 +92,24 @@ class Gate:
     missing: float = 0.0
     level: float = 0.95
     refuting: bool = False
+    each: float | None = None
 
     def deciding(self, value: float, bounds: Sequence[float]) -> tuple[float, float]:
         """Where the number may lie, from least to most, for the bar to be missed: see `misses`."""
-        if self.refuting and self.missing <= _MOST_MISSING:
+        if self.refuting and self._tolerating:
             low, high = bounds
             return high, low
         return (bounds[0], bounds[1]) if self.confident else (value, value)
 
+    @property
+    def _tolerating(self) -> bool:
+        """Whether what the worst case would miss is not refuted, and does not fail."""
+        return self.missing <= _MOST_MISSING
+
     def misses(self, low: ArrayLike, high: ArrayLike) -> NDArray[np.bool_]:
         """Whether a share misses the bar that may lie anywhere from ``low`` to ``high``."""
         least, most = np.asarray(low), np.asarray(high)
-        if self.missing > _MOST_MISSING:
+        if self.missing and not (self.refuting and self._tolerating):
             read = 1 - self.missing
             least, most = least * read, most * read + self.missing
         room = np.minimum(least, 1 - most) - (0.5 - self.bar) if self.folded else least - self.bar
@@ -189,7 +196,8 @@ def missed(gate: Gate, found: Recordings) -> NDArray[np.bool_]:
     against = found.sizes - found.sums
 
     def chances(floor: float, sums: _Floats, which: NDArray[np.intp]) -> _Floats:
-        return chances_above(floor, sums, found.sizes, found.counts[which], gate.level)
+        counts = found.counts[which]
+        return chances_above(floor, sums, found.sizes, counts, gate.level, gate.each)
 
     if gate.refuting and gate.missing <= _MOST_MISSING:
         # That an upper bound lies below the bar is that the complement's lower one lies above.

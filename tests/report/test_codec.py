@@ -92,7 +92,7 @@ LAYOUT = exactly(
                 "properties": {
                     "prompts": TEXT,
                     "state": STATE,
-                    "recorded": or_null(exactly(first=TEXT, last=TEXT)),
+                    "recorded": or_null(exactly(first=TEXT, last=TEXT, wall_clock_s=COUNT)),
                 },
             },
             measures=listed(
@@ -153,13 +153,14 @@ LAYOUT = exactly(
             notices=listed(TEXT),
             parts=listed(
                 exactly(
+                    {"max_tokens": COUNT},
                     judge=TEXT,
                     suite=TEXT,
                     digest={"type": ["string", "null"]},
                     prompts={"type": ["string", "null"]},
                     served=listed(TEXT),
                     state=STATE,
-                    recorded=or_null(exactly(first=TEXT, last=TEXT)),
+                    recorded=or_null(exactly(first=TEXT, last=TEXT, wall_clock_s=COUNT)),
                     calls=CALLS,
                     notices=listed(TEXT),
                     material=or_null({"type": "object"}),

@@ -128,7 +128,7 @@ def kappas(then: Bits, now: Bits) -> Difference | None:
     (before, without_then), (after, without_now) = kappa(then), kappa(now)
     if not moved.any() or math.isnan(after - before):
         return None
-    return jackknife_difference(after - before, without_now - without_then, moved, (-2.0, 2.0))
+    return jackknife_difference(after - before, without_now - without_then, moved)
 
 
 def kappa(given: Bits) -> tuple[float, NDArray[np.float64]]:

@@ -66,6 +66,7 @@ class Gate:
         bar: the bar, or the value of the baseline.
         sign: ``at least`` or ``at most`` the bar; ``before`` if the bar is the baseline.
         outcome: the outcome for this number: ``pass``, ``fail`` or ``inconclusive``.
+        limit: what cannot be accepted, on the same side; ``None`` for a bar alone.
         value: the number; ``None`` if not measured.
         lower: lower end of its clustered interval; ``None`` if there is none, as for ``upper``.
     """
@@ -78,6 +79,12 @@ class Gate:
     value: float | None = None
     lower: float | None = None
     upper: float | None = None
+    limit: float | None = None
+
+    @property
+    def decisive(self) -> float:
+        """The number that decided: the limit, or a bar without one."""
+        return self.bar if self.limit is None else self.limit
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +95,7 @@ class CheckLine:
         check: the check as in node ids.
         condition: the condition of the estimate that it gates.
         bar: a number, or the named bars of a composite check.
+        limit: in the same form; ``None`` if it has none.
         outcome: ``pass``, ``fail`` or ``inconclusive``.
         policy: ``estimate``, ``confident`` or ``refuted``.
         explanation: the finding, in one line.
@@ -111,6 +119,18 @@ class CheckLine:
     measured: str = ""
     example: str = ""
     gates: tuple[Gate, ...] = ()
+    limit: float | Mapping[str, float] | None = field(default=None, kw_only=True)
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The finding and its warnings, without those that the finding says itself."""
+        said = self.explanation
+        return said, *(warning for warning in self.warnings if warning not in said)
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """Unique among the checks of a judge: two with one bar may differ in their limits."""
+        return self.check, self.suite, repr(self.limit)
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +170,7 @@ class SuiteSheet:
 
     def with_checks(self, checks: Iterable[CheckLine]) -> SuiteSheet:
         """A copy that includes these outcomes; each check stands in it once."""
-        known = {(line.check, line.suite): line for line in (*self.checks, *checks)}
+        known = {line.key: line for line in (*self.checks, *checks)}
         return replace(self, checks=tuple(known[key] for key in sorted(known)))
 
 

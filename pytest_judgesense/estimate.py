@@ -103,6 +103,8 @@ class Clustered:
         upper_bound: one-sided bound at ``level``: the true value is below it with that confidence.
         at: from another one-sided level, above 0.5, to both bounds; ``None`` if the interval was
             read from a file, which does not hold it.
+        each: mean number of unlike units of a cluster, for replicates add no weight; ``None`` if
+            that is not known, or all are unlike. It is not written to files.
     """
 
     method: str
@@ -117,6 +119,7 @@ class Clustered:
     at: Callable[[float], tuple[float, float]] | None = field(
         default=None, compare=False, repr=False
     )
+    each: float | None = field(default=None, compare=False, repr=False)
 
     @classmethod
     def later(cls, ends: Callable[[], Ends], **known: Any) -> Clustered:
@@ -130,6 +133,22 @@ class Clustered:
             raise AttributeError(name)
         vars(self).update(ends()._asdict())
         return float(vars(self)[name])
+
+
+@dataclass(frozen=True, slots=True)
+class NewWordings(Interval):
+    """An interval for wordings and items that were not asked; it gates nothing.
+
+    Attributes:
+        wordings: that it is known from.
+        at: from numbers of clusters and wordings to the ends with so many; ``None`` if the interval
+            was read from a file, which does not hold it.
+    """
+
+    wordings: int = field(kw_only=True)
+    at: Callable[[int, int], tuple[float, float]] | None = field(
+        default=None, compare=False, repr=False, kw_only=True
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,7 +250,8 @@ class Estimate:
         n: denominator in units.
         unit: ``call``, ``pair of templates``, ``canonical pair``, ``item``, ...
         interval: the interval of the source paper.
-        clustered: the interval over clusters, the one that gates.
+        clustered: the interval over clusters, the one that gates; it holds the wordings fixed.
+        new_wordings: of what varies with the wording, the interval for other wordings as well.
         flags: warnings that belong to the number, such as ``degenerate``.
         unavailable: why there is no value.
         observations: the units, if the value is their mean and this process has counted them; they
@@ -248,6 +268,7 @@ class Estimate:
     unit: str = "call"
     interval: Interval | None = None
     clustered: Clustered | None = None
+    new_wordings: NewWordings | None = None
     missing: Missing = Missing()
     flags: tuple[str, ...] = ()
     unavailable: str | None = None

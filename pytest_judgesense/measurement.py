@@ -292,7 +292,7 @@ def measure(
     elif stopping is not None and (left := stopping.never):
         pass
     elif stopping is not None:
-        looks = Looks.of(planned, stopping.rule.policy, seed)
+        looks = Looks.of(planned, stopping.looks, seed)
 
         def up_to_a_stop(known: Mapping[str, Answer]) -> Iterator[Sequence[Trial]]:
             nonlocal stop

@@ -35,6 +35,7 @@ from pytest_judgesense.judges.trust import Trust
 from pytest_judgesense.measurement import Asking, Measurement, Mode
 from pytest_judgesense.measurement import measure as measured
 from pytest_judgesense.measures.cell import Cell
+from pytest_judgesense.measures.check import told_apart
 from pytest_judgesense.output import replace_text
 from pytest_judgesense.registry import Registry
 from pytest_judgesense.report.assembly import datasheet_text, sheet_of
@@ -309,8 +310,9 @@ def _of_function(given: Any) -> JudgeSpec:
 
 def _checked(of: Measurement, policy: Policy, registry: Registry) -> Iterator[CheckLine]:
     """The suite's checks against fixed bars, with the outcomes of one judge."""
-    for declaration in of.suite.checks:
-        check = declare_check(declaration.name, (), dict(declaration.arguments), registry)
+    declared = of.suite.checks
+    checks = (declare_check(one.name, (), dict(one.arguments), registry) for one in declared)
+    for check in told_apart(checks):
         if check.kind.regression or check.kind.compares:
             continue
         outcome = of.outcome_of(check, Rule(policy))

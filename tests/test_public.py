@@ -64,6 +64,7 @@ def test_a_datasheet_is_read_with_its_checks_and_without_judgments(measured: Pat
     assert not (measured / "again.jsonl").exists()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("names", [(), ("log.csv",), ("sheet.json", "log.jsonl")])
 def test_other_files_are_a_usage_error(measured: Path, names: tuple[str, ...]) -> None:
     with pytest.raises(UsageError, match="no datasheet that can be read"):

@@ -84,6 +84,7 @@ def run_in_processes(job: Job, *limits: float | None) -> Outcome:
 TAPE = Path("cassettes/mine/parity.jsonl")
 
 
+@pytest.mark.long
 def test_a_job_records_what_one_session_does_and_asks_each_trial_once(server: FastServer) -> None:
     job = job_of(server)
     whole = recorded_by_one(job)
@@ -185,6 +186,7 @@ def test_the_command_records_and_says_what_it_did(
     assert main([*given[:-1], "0"]) == 2
 
 
+@pytest.mark.long
 def test_errors_of_workers_name_the_files_that_last() -> None:
     """A function without requests is not run for what is recorded: those replies are to go."""
     parity_suite(Path())
@@ -228,6 +230,7 @@ def test_what_pytest_would_refuse_is_not_paid_for(
     assert not Path("requests.jsonl").exists()
 
 
+@pytest.mark.long
 def test_suites_of_an_installation_are_recorded_by_workers_that_unpack_their_own(
     tmp_path: Path,
 ) -> None:

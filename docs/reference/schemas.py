@@ -57,14 +57,14 @@ def described(value: Object, told: Mapping[str, str], prefix: str = "") -> Objec
 
 
 def fields_of(kind: type, *leave_out: str, **instead: Object) -> Object:
-    """The schema of a dataclass as it is written: every field stands there."""
+    """The schema of a dataclass as it is written: every field stands there, but a limit may not."""
     hints = get_type_hints(kind)
     properties: Object = {}
     for field in dataclasses.fields(kind):
         if field.name not in leave_out:
             made = instead.get(field.name) or TypeAdapter(hints[field.name]).json_schema()
             properties[field.name] = made
-    return record(properties)
+    return record(properties, "limit")
 
 
 def record(properties: Object, *optional: str) -> Object:
@@ -136,6 +136,7 @@ def estimate_value() -> Object:
         count=maybe(number),
         interval=maybe(fields_of(estimate.Interval)),
         clustered=maybe(fields_of(estimate.Clustered, "lower_bound", "upper_bound", "at")),
+        new_wordings=maybe(fields_of(estimate.NewWordings, "at")),
         missing=fields_of(estimate.Missing, "share"),
         flags=array(TEXT),
     )

@@ -1,15 +1,18 @@
 """Whether a judge has become worse: two measurements of one suite compared by trial. Pure.
 
-Trials are paired by id, and units (calls, template pairs, canonical pairs) by their trials.
+Trials are paired by id, and units (calls, template pairs, canonical pairs) by their trials. Of
+suites that differ the trials in both are compared, and it is said how many.
 Differences are oriented so that higher is better. With Holm-adjusted p-values of swapping the two
 measurements within clusters, the one-sided 95% lower bound of `stats.comparison`, and m the
 margin::
 
-    no verdict, or no unit of the measure, changed    unchanged, without a test
     p of "no gain" <= 0.05                            improved
     lower bound > -m                                  unchanged: whatever is lost is no matter
     p of "no loss" <= 0.05                            regressed
     else                                              inconclusive, with the clusters needed
+
+That nothing changed proves nothing by itself: on few clusters a loss that was not seen may be
+there. What is excluded is said with the verdict.
 
 Holm's family is every regression check of the session, separately for losses and gains; checks of
 the same quantity, such as jss and flip_rate, count once. So a judge compared with itself is called
@@ -18,11 +21,14 @@ regressed in at most 5% of sessions, whatever their size, and improved in at mos
 The policy decides what fails. ``confident``: regressed and inconclusive, so that a pass shows that
 the margin is not lost. The other policies: only regressed; inconclusive passes with a warning. What
 cannot be compared (not measured, degenerate now and not before, more than 5% of the units lost to
-missing replies) is inconclusive and fails under all policies.
+missing replies) is inconclusive and fails under all policies. Fewer lost ones never help: for
+"improved" and "unchanged" they count as what is worst.
 
 Measures that are not means of fixed units (kappa, d', thresholds, ...) use the jackknife of the
-difference over clusters; measurements on different items, or known only by their intervals, are
-compared unpaired, and the comparison says so.
+difference over clusters. Its bound knows nothing of clusters that were not seen: "unchanged" needs
+as many of them as exclude at 95% that a tenth changes. So it does where none of their verdicts
+changed, and there is no difference to test. Measurements on different items, or known only by their
+intervals, are compared unpaired, and the comparison says so.
 """
 
 from __future__ import annotations
@@ -32,6 +38,8 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
+
+import numpy as np
 
 from pytest_judgesense.checks.outcome import MOST_MISSING, TOO_FEW, OutcomeWord, Policy
 from pytest_judgesense.estimate import Estimate, find_estimate, number_text
@@ -47,8 +55,12 @@ _Key: TypeAlias = tuple[str, tuple[tuple[str, Any], ...]]
 
 ALPHA: Final = 0.05
 _NAMES: Final = ("baseline", "session")  # what the two measurements are called
-# Paired if at least this share of the units of both sides has a partner.
-_PAIRED: Final = 0.5
+# The most clusters that may change unseen where "unchanged" rests on the jackknife.
+_UNSEEN: Final = 0.1
+# What two sessions cannot tell apart.
+SESSIONS: Final = (
+    "sessions may differ by themselves, which looks the same: compare with several baselines"
+)
 
 
 @dataclass(frozen=True)
@@ -70,6 +82,28 @@ class Side:
     @cached_property
     def clusters(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys(j.trial.cluster for j in self.by_id.values()))
+
+    @cached_property
+    def _common(self) -> dict[int, tuple[Side, Side]]:
+        return {}
+
+    def with_common(self, other: Side) -> tuple[Side, Side]:
+        """Both sides, of the trials that are in both where some are not; see the module.
+
+        As they are where one is known by its estimates alone, or too few trials are in both.
+        """
+        ids, others = self.by_id.keys(), other.by_id.keys()
+        both = ids & others
+        clusters = {self.by_id[i].trial.cluster for i in both}
+        if ids == others or len(clusters) < 2 or not self.cell or not other.cell:
+            return self, other
+        if id(other) not in self._common:
+            old, new = (
+                Side.of(cell.of(j for j in cell.judgments if j.trial.id in both))
+                for cell in (self.cell, other.cell)
+            )
+            self._common[id(other)] = old, new
+        return self._common[id(other)]
 
     @cached_property
     def without(self) -> dict[str, dict[_Key, float | None]]:
@@ -102,7 +136,8 @@ class Comparison:
     """A measure before and now.
 
     Attributes:
-        old: the estimate of the baseline; ``new``: that of this session.
+        old: the estimate of the baseline; ``new``: that of this session. Of suites that differ both
+            are those of the trials in both.
         difference: new minus old, above 0 if better; ``None`` if nothing was tested.
         identical: whether nothing behind the measure has changed: no verdict, or none of its units.
         worse: the trial ids of each unit that got worse; without units, of trials with another
@@ -112,6 +147,8 @@ class Comparison:
         names: what the two measurements are called in ``blocked`` and ``notes``.
         shared: both values over the units that both have, where these are not all units: the
             difference is theirs.
+        unseen: the share of the clusters that may change without having been seen to, where
+            "unchanged" rests on their number.
     """
 
     of: Measure
@@ -125,6 +162,7 @@ class Comparison:
     notes: tuple[str, ...] = ()
     names: tuple[str, str] = _NAMES
     shared: tuple[float, float] | None = None
+    unseen: float = 0.0
 
     @property
     def values(self) -> tuple[float | None, float | None]:
@@ -176,15 +214,26 @@ class Comparison:
 
     def verdict(self, margin: float, adjusted: Adjustment) -> Verdict:
         """The verdict on the difference; see the module."""
-        if self.identical:
-            return "unchanged"
         difference = self.difference
+        if self.identical and difference is None and not self.blocked:
+            return "unchanged" if self.unseen <= _UNSEEN else "inconclusive"
         if difference and not self.blocked:
             if adjusted.gain.p <= ALPHA:
                 return "improved"
-            if difference.lower(ALPHA) > -margin:
+            if difference.lower(ALPHA) > -margin and self.unseen <= _UNSEEN:
                 return "unchanged"
         return "regressed" if difference and adjusted.loss.p <= ALPHA else "inconclusive"
+
+    def excluded(self) -> str:
+        """What loss, or what share of changing clusters, is excluded at 95%, in words."""
+        if self.blocked:
+            return ""
+        if self.unseen > _UNSEEN or (self.difference is None and self.identical):
+            return f"a change in more than {self.unseen:.0%} of the clusters is excluded"
+        if self.difference is None:
+            return ""
+        loss = max(0.0, -self.difference.lower(ALPHA))
+        return f"a loss above {loss:.2g} is excluded" if loss else "a loss is excluded"
 
     def clusters_needed(self, margin: float, adjusted: Adjustment) -> int | None:
         """Clusters that would settle it in four of five cases; ``None`` if no number would.
@@ -192,11 +241,18 @@ class Comparison:
         It assumes that the measured difference is the true one.
         """
         difference = self.difference
-        if difference is None or self.blocked:
+        if self.blocked or (difference is None and not self.identical):
             return None
+        most = 0
+        if self.unseen > _UNSEEN:
+            most = math.ceil(math.log(ALPHA) / math.log1p(-_UNSEEN))
+        if difference is None:
+            return most
         if difference.value > -margin:
-            return difference.clusters_to_clear(-margin, ALPHA)
-        return difference.clusters_to_clear(0.0, adjusted.loss.alpha)
+            enough = difference.clusters_to_clear(-margin, ALPHA)
+        else:
+            enough = difference.clusters_to_reject(adjusted.loss.alpha)
+        return enough and max(enough, most)
 
 
 def adjust(compared: Sequence[tuple[Hashable, Comparison | None]]) -> list[Adjustment]:
@@ -253,7 +309,8 @@ class RegressionOutcome:
             return "fail"
         if verdict != "inconclusive":
             return "pass"
-        incomparable = compared.blocked is not None or compared.difference is None
+        tested = compared.identical or compared.difference is not None
+        incomparable = compared.blocked is not None or not tested
         return "inconclusive" if incomparable or self.policy == "confident" else "pass"
 
     def warnings(self, *, settled: bool = True) -> tuple[str, ...]:
@@ -261,8 +318,10 @@ class RegressionOutcome:
         if self.verdict != "inconclusive":
             return ()
         needed = settled and self.comparison.clusters_needed(self.margin, self.adjusted)
+        excluded = self.comparison.excluded()
         text = self.comparison.blocked or (
             f"a loss of {self.margin:g} is neither shown nor excluded"
+            + (f", {excluded}" if excluded else "")
             + (f"; about {needed} clusters would settle it in four of five cases" if needed else "")
         )
         return (text,)
@@ -281,10 +340,14 @@ def compare(
     If a larger share than ``most_missing`` of the old units is lost, nothing is decided. The
     reasons and notes call the two measurements by their ``names``.
     """
-    then, now = (_estimate(side, measure, dict(condition or {})) for side in (old, new))
-    bare = Comparison(measure, then, now, names=names)
+    under = dict(condition or {})
+    first, second = old.with_common(new)
+    common = "" if first is old else _of_common(old, new, first, names)
+    old, new = first, second
+    then, now = (_estimate(side, measure, under) for side in (old, new))
+    bare = Comparison(measure, then, now, names=names, notes=(common,) if common else ())
     if None not in (then.value, now.value) and _identical(old, new, bare):
-        return replace(bare, identical=True)
+        return _nothing_changed(new, bare)
     for word, estimate in zip(names, (then, now), strict=True):
         if estimate.value is None:
             reason = f"the {word} has no {measure.name}: {estimate.unavailable}"
@@ -300,7 +363,30 @@ def compare(
         return shared
     found = _unpaired(then, now, bare.sign)
     blocked = None if found else TOO_FEW
-    return replace(bare, difference=found, blocked=blocked, notes=(_why_unpaired(old, new),))
+    notes = (*bare.notes, _why_unpaired(old, new))
+    return replace(bare, difference=found, blocked=blocked, notes=notes)
+
+
+def _of_common(old: Side, new: Side, common: Side, names: tuple[str, str]) -> str:
+    """What is compared of suites that differ."""
+    trials = f"of {len(old.by_id)} trials of the {names[0]} and {len(new.by_id)} of the {names[1]}"
+    return f"{trials} the {len(common.by_id)} in both are compared: {len(common.clusters)} clusters"
+
+
+def _nothing_changed(side: Side, bare: Comparison) -> Comparison:
+    """The comparison of a measure of which no unit changed."""
+    units, interval = bare.new.observations, bare.new.clustered
+    if units is None:
+        return replace(bare, identical=True, unseen=unseen_share(len(side.clusters)))
+    each = interval.each if interval else None
+    found = comparison.paired_difference(np.zeros(len(units.numbers)), units.codes, each)
+    return replace(bare, identical=True, difference=found, blocked=None if found else TOO_FEW)
+
+
+def unseen_share(clusters: int) -> float:
+    """The share of clusters that is excluded at 95% if none of so many has it."""
+    share: float = 1 - ALPHA ** (1 / clusters)
+    return share
 
 
 def _why_unpaired(old: Side, new: Side) -> str:
@@ -347,13 +433,13 @@ def differs(a: Judgment, b: Judgment) -> bool:
 
 
 def _paired(bare: Comparison, most_missing: float) -> Comparison | None:
-    """Unit by unit; ``None`` if too few have a partner."""
+    """Unit by unit; ``None`` if none has a partner."""
     then, now = bare.old.observations, bare.new.observations
     assert then is not None
     assert now is not None
     before = dict(zip(then.keys, then.values, strict=True))
     common = [index for index, key in enumerate(now.keys) if key in before]
-    if len(common) < _PAIRED * max(len(then.keys), len(now.keys)):
+    if not common:
         return None
     change = {
         now.keys[i]: (bare.sign * (now.values[i] - before[now.keys[i]]), now.clusters[i])
@@ -362,10 +448,16 @@ def _paired(bare: Comparison, most_missing: float) -> Comparison | None:
     values, clusters = zip(*change.values(), strict=True)
     then_shared = math.fsum(before[key] for key in change) / len(change)
     now_shared = math.fsum(now.values[i] for i in common) / len(common)
-    if not any(values) and before.keys() == change.keys():
-        return replace(bare, identical=True)
-    paired = comparison.paired_mean_difference if bare.of.soft else comparison.paired_difference
-    found = paired(values, clusters)
+    each = bare.new.clustered.each if bare.new.clustered else None
+    found = comparison.paired_difference(values, clusters, each)
+    gone = [at for at, key in enumerate(then.keys) if key not in change]
+    if found and gone and not bare.of.conditional:
+        # Each lost unit as it would be at its worst: 0, or 1 where less is better.
+        worst = [-then.values[at] if bare.sign > 0 else then.values[at] - 1 for at in gone]
+        of = [then.clusters[at] for at in gone]
+        found = found.at_worst(
+            comparison.paired_difference([*values, *worst], [*clusters, *of], each)
+        )
     lost, gained = len(then.keys) - len(common), len(now.keys) - len(common)
     was, is_ = bare.names
     note = f"{lost} units of the {was} and {gained} of the {is_} have no partner: what is compared"
@@ -377,10 +469,11 @@ def _paired(bare: Comparison, most_missing: float) -> Comparison | None:
     return replace(
         bare,
         difference=found,
+        identical=not any(values) and before.keys() == change.keys(),
         worse=tuple(tuple(key.split("\n")) for key, (value, _) in change.items() if value < 0),
         better=tuple(tuple(key.split("\n")) for key, (value, _) in change.items() if value > 0),
         blocked=blocked,
-        notes=(note,) if lost or gained else (),
+        notes=(*bare.notes, note) if lost or gained else bare.notes,
         shared=(then_shared, now_shared) if lost or gained else None,
     )
 
@@ -402,13 +495,14 @@ def _jackknife(old: Side, new: Side, bare: Comparison) -> Comparison | None:
     assert bare.old.value is not None
     assert bare.new.value is not None
     value = bare.sign * (bare.new.value - bare.old.value)
+    unseen = unseen_share(len(new.clusters))
     if value == 0 and not any(left_out):
-        return replace(bare, identical=True)
+        return replace(bare, identical=True, unseen=unseen)
     moved = [cluster in changed for cluster in new.clusters]
     found = comparison.jackknife_difference(value, left_out, moved)
     if found is None:
         return None
-    return replace(bare, difference=found, worse=flipped)
+    return replace(bare, difference=found, worse=flipped, unseen=unseen)
 
 
 def _unpaired(then: Estimate, now: Estimate, sign: int) -> comparison.Difference | None:

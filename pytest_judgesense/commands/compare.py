@@ -134,7 +134,8 @@ def _comparison_lines(
         apart = then.judge != now.judge
         names = f"judges {then.judge} and {now.judge}" if apart else f"judge {then.judge}"
         lines += [f"{names}, suite {now.suite}"]
-        lines += [f"  {line}" for line in changes(then, now) or [_nothing_else(then, now)]]
+        changed = changes(then, now)
+        lines += [f"  {line}" for line in changed or [_nothing_else(then, now)]]
         lines.append(_row(*(_HEAD_OF_TWO if apart else _HEAD)))
         for index, (whose, comparison) in enumerate(rows):
             if whose == pair:
@@ -145,6 +146,8 @@ def _comparison_lines(
                 lines += _row_lines(comparison, adjusted.get(index), verdict)
         lines += _notes([one for at, one in rows if at == pair and _measured_at_all(one)])
         lines += [f"  {line}" for line in _flips(then.side, now.side)]
+        if not (apart or changed or then.side.by_id == now.side.by_id):
+            lines.append(f"  {regression.SESSIONS}")
         lines.append("")
     used = [id(one) for pair in pairs for one in pair]
     left = [one for one in (*old, *new) if id(one) not in used]
@@ -192,7 +195,7 @@ def _verdict(comparison: Comparison, adjusted: Adjustment | None, margin: float 
     if adjusted is None:
         return "not judged"
     if comparison.old.value is None or comparison.new.value is None:
-        return "unchanged" if comparison.identical else "inconclusive"
+        return "inconclusive"
     return comparison.verdict(comparison.of.margin if margin is None else margin, adjusted)
 
 
@@ -233,7 +236,8 @@ def _notes(comparisons: Sequence[Comparison]) -> Iterator[str]:
     by_note: dict[str, list[str]] = defaultdict(list)
     for one in comparisons:
         unknown = None if one.of.unit else _UNKNOWN
-        for note in (*one.notes, *filter(None, [one.blocked, unknown])):
+        unseen = "" if one.difference or one.blocked or not one.identical else one.excluded()
+        for note in (*one.notes, *filter(None, [one.blocked, unknown, unseen])):
             by_note[note].append(one.new.measure)
     for note, measures in by_note.items():
         of = "" if len(measures) == len(comparisons) else f" ({', '.join(dict.fromkeys(measures))})"

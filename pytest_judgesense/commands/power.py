@@ -8,6 +8,7 @@ replicate of it, separately, so they are the same units that the check counts.
 from __future__ import annotations
 
 import argparse
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
@@ -17,7 +18,15 @@ from typing import Final, TypeAlias, TypeVar, get_args
 
 from pytest_judgesense.checks.declaration import LISTING, declare_check
 from pytest_judgesense.checks.early_stop import Stopping
-from pytest_judgesense.checks.outcome import ALPHA, TOO_FEW, Finding, Policy, Rule, judge_check
+from pytest_judgesense.checks.outcome import (
+    ALPHA,
+    TOO_FEW,
+    Finding,
+    Policy,
+    Rule,
+    judge_check,
+    quantity_of,
+)
 from pytest_judgesense.commands.options import (
     JUDGE,
     MANY,
@@ -35,7 +44,7 @@ from pytest_judgesense.errors import (
     UsageError,
     unknown_name,
 )
-from pytest_judgesense.estimate import Clustered, Estimate, find_estimate, number_text
+from pytest_judgesense.estimate import Clustered, Estimate, Missing, find_estimate, number_text
 from pytest_judgesense.grouping import grouped
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.judges.loop import AskingLoop
@@ -57,6 +66,7 @@ from pytest_judgesense.stats.variance import (
     cheapest_split,
     variance_components,
 )
+from pytest_judgesense.stats.wordings import fewest_clusters
 from pytest_judgesense.suites.builtin import cassettes_in
 from pytest_judgesense.suites.planning import filled, plan_trials
 from pytest_judgesense.suites.suite import Suite
@@ -70,6 +80,8 @@ _NO_BOUND: Final = "its interval has no bound at another level, which policy ref
 # Of the way from the bar to a judge without error; below 0 away from it.
 _TRUTHS: Final = (1.0, 0.5, 0.0, -0.5, -1.0)
 _MOST: Final = 10  # templates, and replicates, of a design that is sought
+_MOST_WORDINGS: Final = 30  # of one for new wordings
+_FEWEST: Final = 10  # clusters of one
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +126,8 @@ class CheckPower:
         again: probability that it does not pass for the same judge on the same items; or why there
             is none.
         anew: the same on as many new items.
-        drop: smallest change for the worse that it stops with 80% power.
+        drop: smallest change for the worse that it stops with 80% power, if units all over lose.
+        whole: the same if whole clusters are lost.
         needed: clusters with which it passes today (95%) and stops the stated drop (80%);
             ``None`` where no drop was stated.
     """
@@ -125,6 +138,7 @@ class CheckPower:
     again: Chance | str
     anew: Chance | str
     drop: float | str
+    whole: float | str
     needed: int | str | None = None
 
 
@@ -203,36 +217,39 @@ def _early_stop(suite: Suite, asked: Asked, usd_a_trial: float | None) -> Iterat
         finding = found[0] if len(found) == 1 else None
         sizes = [n for _, n in known.units(finding.estimate)] if finding else []
         never = Stopping((check,), Rule(asked.policy)).never
-        if never or not (sizes or asked.policy == "confident"):
+        bounds = asked.policy == "confident" or bool(check.limits)
+        if never or not (sizes or bounds):
             yield f"  {check.id}: all {priced(trials)}: it is decided on all clusters"
         elif finding is None or len(sizes) < 2:
             yield f"  {check.id}: not planned: it is not a share with one bar"
         else:
-            by_value = _expected_trials(finding, sizes, trials, asked)
+            looks = Stopping(tuple(known.checks), Rule(asked.policy)).looks
+            by_value = _expected_trials(finding, sizes, trials, asked, looks)
             shown = (f"{priced(number)} at {value:.3f}" for value, number in by_value.items())
             yield f"  {check.id}: {', '.join(shown)}"
 
 
 def _expected_trials(
-    finding: Finding, sizes: Sequence[int], trials: int, asked: Asked
+    finding: Finding, sizes: Sequence[int], trials: int, asked: Asked, looks: str
 ) -> dict[float, float]:
-    """The expected number of trials until the bar of a share is decided, by the true value.
+    """The expected number of trials until a check of a share is decided, by the true value.
 
     Of all ``trials`` of the suite; ``sizes``: units of each cluster, planned as if all were of
-    their mean.
+    their mean; ``looks``: the policy of the suite's looks.
     """
     clusters, size = len(sizes), max(1, round(sum(sizes) / len(sizes)))
-    every = asked.policy == "estimate"
+    bets = asked.policy == "estimate" and finding.limit is None
+    every = looks == "estimate"
     together = asked_together(clusters, trials) if every else 1
     # Of a distance from one half, the one side to which the judge leans.
-    folded = finding.measure.best == "half"
-    bar = 0.5 - finding.bar if folded else finding.bar if finding.floor else 1 - finding.bar
+    folded, bar = finding.measure.best == "half", finding.decisive
+    bar = 0.5 - bar if folded else bar if finding.floor else 1 - bar
     best = 0.5 if folded else 1.0
     found = {}
     for part in _TRUTHS:
         share = min(1.0, max(0.0, bar + part * (best - bar)))
         given = share, asked.correlation, size, bar, looks_of(clusters, every=every)
-        number = expected_clusters(*given, every=every, together=together, seed=asked.seed)
+        number = expected_clusters(*given, every=bets, together=together, seed=asked.seed)
         value = 0.5 - share if folded else share if finding.floor else 1 - share
         found[round(value, 12)] = trials * number / clusters
     return found
@@ -247,7 +264,7 @@ def powers(suite: Suite, asked: Asked, cell: Cell | None = None) -> list[CheckPo
     """The error rates of every check of ``suite``; without a ``cell``, by the plan alone."""
     known, rows = _Known(suite, asked, cell), []
     found = [judge_check(c, suite.name, known.estimates, asked.policy) for c in known.checks]
-    each = asked.alpha / max(1, sum(len(one.findings) for one in found))
+    each = asked.alpha / max(1, len({quantity_of(bar) for one in found for bar in one.findings}))
     for check, outcome in zip(known.checks, found, strict=True):
         for finding in outcome.findings:
             of = finding.estimate
@@ -299,31 +316,33 @@ class _Known:
         clusters = found.clusters if found else 0
         if estimate.value is None:
             reason = str(estimate.unavailable)
-            return CheckPower(name, None, 0, reason, reason, reason)
+            return CheckPower(name, None, 0, *[reason] * 4)
         if not self.plan_alone and finding.measure.stability and "degenerate" in estimate.flags:
             reason = "a degenerate judge never passes"
-            return CheckPower(name, estimate.value, clusters, _NEVER, _NEVER, reason)
-        confident, refuting = self.asked.policy == "confident", self.asked.policy == "refuted"
-        missing = 0.0 if self.plan_alone else estimate.missing.share
-        gate = Gate(finding.bar, confident, finding.measure.best == "half", missing)
+            return CheckPower(name, estimate.value, clusters, _NEVER, _NEVER, reason, reason)
+        refuting = self.asked.policy == "refuted"
+        confident = not refuting and (self.asked.policy == "confident" or finding.limit is not None)
+        missing = 0.0 if self.plan_alone else _left_out(estimate.missing)
+        folded, each = finding.measure.best == "half", found.each if found else None
+        gate = Gate(finding.decisive, confident, folded, missing, each=each)
         if refuting:
             gate = replace(gate, refuting=True, level=1 - alpha)
             if found and found.at is None:
-                return CheckPower(name, estimate.value, clusters, _NO_BOUND, _NO_BOUND, _NO_BOUND)
+                return CheckPower(name, estimate.value, clusters, *[_NO_BOUND] * 4)
         if self.units(estimate):
             return self._share_row(name, finding, gate)
         reason = f"{estimate.measure} is not a share of its units"
         if estimate.count is not None:
             reason = "its units are made of several clusters"
         if self.plan_alone:
-            return CheckPower(name, None, clusters, reason, reason, reason)
+            return CheckPower(name, None, clusters, *[reason] * 4)
         anew: Chance | str = reason
         if found and estimate.measure != "detection_threshold":
             ends = estimate.value, *_bounds(found, gate)
             if not finding.floor:  # a number below a ceiling is its negative above a floor
                 ends, gate = (-ends[0], -ends[2], -ends[1]), replace(gate, bar=-gate.bar)
             anew = power.chance_of_estimate(gate, *ends, clusters)
-        return CheckPower(name, estimate.value, clusters, reason, anew, reason)
+        return CheckPower(name, estimate.value, clusters, reason, anew, reason, reason)
 
     def _share_row(self, name: str, finding: Finding, gate: Gate) -> CheckPower:
         asked, estimate, found = self.asked, finding.estimate, finding.estimate.clustered
@@ -335,6 +354,9 @@ class _Known:
         turned = 2 * sum(s for s, _ in units) < sum(sizes) if gate.folded else not finding.floor
         if not (gate.folded or finding.floor):
             gate = replace(gate, bar=1 - gate.bar)
+        if finding.limit is not None and gate.confident and not gate.folded:
+            # The bound of what was read, diluted by what is missing, must clear the limit.
+            gate = replace(gate, bar=min(1.0, gate.bar / (1 - gate.missing)), missing=0.0)
 
         def share_of(value: float) -> float:
             return 0.5 + value if gate.folded else value if finding.floor else 1 - value
@@ -346,7 +368,7 @@ class _Known:
             chance = power.chance_at(gate, share_of(value), rho, sizes, asked.seed)
             anew = Chance(chance, chance, chance)
         elif found is None or found.design_effect is None:
-            return CheckPower(name, estimate.value, len(sizes), TOO_FEW, TOO_FEW, TOO_FEW)
+            return CheckPower(name, estimate.value, len(sizes), *[TOO_FEW] * 4)
         else:
             value = estimate.value
             rho = power.correlation(found.design_effect, sizes)
@@ -355,10 +377,17 @@ class _Known:
             totals = [n - s if turned else s for s, n in units]
             ends = share_of(found.lower), share_of(found.upper)
             anew = power.chance_on_new_items(gate, totals, sizes, rho, ends, asked.seed)
-        smallest = power.smallest_drop(gate, share_of(value), rho, sizes, asked.seed)
-        shown = "nothing is bad enough" if smallest is None else smallest
-        needed = None if asked.drop is None else _needed(gate, share_of(value), rho, sizes, asked)
-        return CheckPower(name, value, len(sizes), again, anew, shown, needed)
+        found_drops = [
+            power.smallest_drop(gate, share_of(value), rho, sizes, asked.seed, whole=whole)
+            for whole in (False, True)
+        ]
+        scattered, on_whole = ["nothing is bad enough" if d is None else d for d in found_drops]
+        needed: int | str | None = None
+        if asked.drop is not None:
+            needed = _needed(gate, share_of(value), rho, sizes, asked)
+            if isinstance(needed, str) and finding.limit is not None:
+                needed = needed.replace("the bar", "the limit")
+        return CheckPower(name, value, len(sizes), again, anew, scattered, on_whole, needed)
 
     def _again(
         self, estimate: Estimate, gate: Gate, bounds: Sequence[float], *, turned: bool
@@ -383,6 +412,12 @@ def _units(estimates: tuple[Estimate, ...], like: Estimate) -> tuple[float, int]
     """Sum and number of units of the estimate that is like this one."""
     found = find_estimate(estimates, like.measure, dict(like.condition))
     return (0.0, 0) if found is None or found.count is None else (found.count, found.n)
+
+
+def _left_out(missing: Missing) -> float:
+    """The share of the units that missing replies leave out."""
+    low, high = missing.lower_bound, missing.upper_bound
+    return missing.share if low is None or high is None else high - low
 
 
 def _bounds(interval: Clustered, gate: Gate) -> tuple[float, float]:
@@ -431,8 +466,9 @@ def power_lines(
     if judge and not cell:
         yield from indented(lacking, 2)
     like = "judges like this recording" if cell else "judges as assumed"
-    yield f"chance not to pass (95% interval) for {like}; smallest drop detected in 80%"
-    head = ["check", "now", "same items", "new items", "drop", "clusters"]
+    yield f"chance not to pass (95% interval) for {like}; smallest drop detected in 80%,"
+    yield "scattered over all units (drop) and on whole clusters (whole)"
+    head = ["check", "now", "same items", "new items", "drop", "whole", "clusters"]
     table = [head + ([f"for {asked.drop:g}"] if asked.drop else [])]
     notes: dict[str, None] = {}
 
@@ -449,7 +485,10 @@ def power_lines(
         return "-" if value is None else number_text(value)
 
     for row in powers(suite, asked, cell):
-        values = (row.value, row.again, row.anew, row.drop, row.clusters, row.needed)
+        values = (
+            *(row.value, row.again, row.anew, row.drop, row.whole),
+            *(row.clusters, row.needed),
+        )
         table.append([row.name, *map(shown, values[: len(table[0]) - 1])])
     widths = [max(map(len, column)) for column in zip(*table, strict=True)]
     for line in table:
@@ -472,6 +511,10 @@ def split_lines(cell: Cell, half_width: float, registry: Registry = BUILT_IN) ->
     shown = [" x ".join(f for f in factors if f in names) or rest for names in parts.variances]
     variances = zip(shown, parts.variances.values(), strict=True)
     yield f"variance of {name}: " + ", ".join(f"{what} {v:.4f}" for what, v in variances)
+    pooled = (one for one in estimate_all(cell) if not one.condition)
+    if known := next((one for one in pooled if one.new_wordings), None):
+        yield _design_for_new_wordings(cell, known, half_width)
+        return
     upto = range(1, _MOST + 1)
     choices = {"template": upto, REPLICATE: (1,) if parts.confounded else upto}
     fixed = {f: n for f, n in parts.levels.items() if f in factors[1:] and f != "template"}
@@ -482,6 +525,28 @@ def split_lines(cell: Cell, half_width: float, registry: Registry = BUILT_IN) ->
         return
     levels = [f"{split.levels[f]} {f}s" for f in (*factors, REPLICATE) if f in split.levels]
     yield f"{wanted}: {' x '.join(levels)} = {split.calls} calls (+/-{split.half_width:.3f})"
+
+
+def _design_for_new_wordings(cell: Cell, estimate: Estimate, half_width: float) -> str:
+    """The fewest calls with which the interval for new wordings is so narrow: its own model."""
+    known, clustered = estimate.new_wordings, estimate.clustered
+    assert known is not None
+    assert known.at is not None
+    assert clustered is not None
+    each = len(cell.judgments) / (clustered.clusters * known.wordings)
+    designs = []
+    for wordings in range(2, _MOST_WORDINGS + 1):
+        fewest = fewest_clusters(known.at, half_width, wordings, MOST_CLUSTERS)
+        if fewest is not None:
+            clusters = max(_FEWEST, fewest)
+            designs.append((math.ceil(clusters * wordings * each), wordings, clusters))
+    wanted = f"for {estimate.measure} within +/-{half_width:g} for new wordings"
+    if not designs:
+        return f"{wanted}: not within {_MOST_WORDINGS} wordings, {MOST_CLUSTERS:,} clusters"
+    calls, wordings, clusters = min(designs)
+    low, high = known.at(clusters, wordings)
+    design = f"{wordings} wordings x {clusters} clusters = {calls} calls"
+    return f"{wanted}: {design} (+/-{(high - low) / 2:.3f})"
 
 
 def _scores(cell: Cell, kind: SuiteKind) -> tuple[str, dict[_Call, float]]:

@@ -40,10 +40,11 @@ from pytest_judgesense.report.assembly import datasheet_text, sheet_of
 from pytest_judgesense.report.codec import SCHEMA, datasheet_from
 from pytest_judgesense.report.evidence import Evidence
 from pytest_judgesense.report.history import Recorded, in_order
-from pytest_judgesense.report.log import log_lines, read_log
+from pytest_judgesense.report.log import log_lines, placed_judgments, read_log
 from pytest_judgesense.report.markdown import badge
 from pytest_judgesense.report.terminal import datasheet_lines, ranking_lines
 from pytest_judgesense.report.view import outcome_words, view_of
+from pytest_judgesense.stats.inputs import joint_codes
 from pytest_judgesense.trial import ABSTAIN, TIE, Design, Judgment
 
 # What is shown of a check in a datasheet's file.
@@ -277,8 +278,10 @@ def cells_of_logs(
     Without ``replies`` their texts are left out, unless something measures them.
 
     A judgment that appears twice counts once. Raises a `LogError` if a log cannot be read, two
-    lines contradict each other, or the lines of one suite have different designs.
+    lines contradict each other, a trial has two ids, or the lines of one suite have different
+    designs.
     """
+    paths = list(paths)
     given: list[Any] = [*registry.measures.values(), *registry.kinds.values()]
     extended = any(one.source for one in (*given, *registry.sections))
 
@@ -314,8 +317,39 @@ def cells_of_logs(
         design = designs[judge, suite] or _design(found, registry)
         _refuse_unlike(suite, design, found)
         measures = registry.measures_on(design.kind, suite)
-        cells.append(Cell(judge, suite, design, found, seed, measures))
+        cell = Cell(judge, suite, design, found, seed, measures)
+        _refuse_two_names(cell, paths, registry)
+        cells.append(cell)
     return cells
+
+
+def _refuse_two_names(cell: Cell, paths: Sequence[Path], registry: Registry) -> None:
+    """Raise a `LogError` if a trial stands under two ids: measures would use one of the two."""
+    number, _ = cell.coded("condition", lambda one: id(one.trial.condition))
+    asked = (cell.coded(name)[0] for name in ("template", "order", "replicate"))
+    same = joint_codes(cell.items, *asked, number)
+    if int(same.max(initial=-1)) + 1 == same.size:
+        return
+    seen: dict[int, Judgment] = {}
+    for code, judgment in zip(same.tolist(), cell.judgments, strict=True):
+        first = seen.setdefault(code, judgment)
+        if first is not judgment:
+            break
+    ids = first.trial.id, judgment.trial.id
+    places = {
+        one.trial.id: where
+        for path in paths
+        for where, one in placed_judgments(path, registry)
+        if (one.judge, one.trial.suite) == (cell.judge, cell.suite) and one.trial.id in ids
+    }
+    trial = first.trial
+    raise LogError(
+        f"judge {cell.judge} on {cell.suite}: one trial has two ids",
+        found="; ".join(f"{places[name]}: {name}" for name in ids),
+        expected=f"once: item {trial.item}, template {trial.template}, order {trial.order}, "
+        f"replicate {trial.replicate}",
+        remedy="number replicates, or give the logs of two runs different suite names",
+    )
 
 
 def _refuse_unlike(suite: str, design: Design, judgments: Iterable[Judgment]) -> None:

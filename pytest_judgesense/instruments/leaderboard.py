@@ -127,9 +127,9 @@ def _compared(
 ) -> Standings:
     """Judges compared by their shares; ``sign``: -1 where less is better."""
     # Not before there are judges to compare: it takes scipy.
-    from pytest_judgesense.stats.ranks import share, standings
+    from pytest_judgesense.stats.ranks import share, shortfall, standings
 
-    return standings(clusters, lambda sums: sign * share(sums), seed=seed)
+    return standings(clusters, share if sign > 0 else shortfall, seed=seed)
 
 
 def _by_cluster(units: Observations | None) -> dict[str, list[float]]:

@@ -49,6 +49,9 @@ _COLUMNS: Final[Mapping[str, Callable[[Judgment], Any]]] = {
 }
 
 
+_ASKED: Final = ("template", "order")
+
+
 @dataclass(frozen=True)
 class Cell:
     """The judgments of one judge on one suite.
@@ -176,6 +179,21 @@ class Cell:
         parts = np.split(groups.positions, groups.starts[1:]) if groups.starts.size else []
         return (tuple(map(self.judgments.__getitem__, part.tolist())) for part in parts)
 
+    def unlike(self, units: Groups) -> int:
+        """How many units there are if replicates are counted once.
+
+        A unit is told by its first and its last call: their item, wordings and orders.
+        """
+        if not units.starts.size:
+            return 0
+        asked = self.once("asked", lambda: joint_codes(self.items, *map(self._codes, _ASKED)))
+        of_calls = asked[units.positions]
+        last = units.starts + units.sizes - 1
+        return int(joint_codes(of_calls[units.starts], of_calls[last]).max()) + 1
+
+    def _codes(self, column: str) -> NDArray[np.int32]:
+        return self.coded(column)[0] + 1  # the code of no value is -1
+
     def order_pairs(self) -> Groups:
         """Judgments of one item, template, temperature and replicate in both orders, ``ab`` first.
 
@@ -264,6 +282,11 @@ class Groups(NamedTuple):
         return found
 
 
+def _asked(judgment: Judgment) -> tuple[str, str, str]:
+    """What is asked of a judge, whichever replicate it is."""
+    return judgment.trial.item, judgment.trial.template, judgment.trial.order
+
+
 def answered(judgment: Judgment) -> bool:
     """Whether the reply states a verdict."""
     return isinstance(judgment.outcome, Verdict)
@@ -283,6 +306,8 @@ class Units:
         keys: for each unit the ids of its trials, one per line, or a function that returns them;
             empty if not known.
         names: the names of the clusters by code, if ``clusters`` are codes.
+        unlike: how many units there are if replicates are counted once: those of one item in the
+            same wordings and orders; ``None`` if all are unlike.
     """
 
     values: NDArray[np.float64]
@@ -294,6 +319,7 @@ class Units:
     undecided: int = 0
     keys: tuple[str, ...] | Callable[[], tuple[str, ...]] = ()
     names: tuple[str, ...] = ()
+    unlike: int | None = None
 
     @classmethod
     def at(
@@ -335,6 +361,7 @@ class Units:
             calls=int(counts.sum()),
             keys=keys,
             names=names,
+            unlike=cell.unlike(units),
         )
 
     @classmethod
@@ -364,6 +391,7 @@ class Units:
             failed=outcomes.count(Failed),
             calls=len(outcomes),
             keys=lambda: tuple("\n".join(call.trial.id for call in group) for group in complete),
+            unlike=len({tuple(map(_asked, group)) for group in complete}),
         )
 
     @classmethod
@@ -463,7 +491,7 @@ def rate(
         count=count,
         n=n,
         interval=interval(units.values) if interval else wilson(count, n),
-        clustered=clustered_proportion(units.values, units.clusters),
+        clustered=clustered_proportion(units.values, units.clusters, units.unlike),
         missing=missing,
         flags=flags,
         observations=units.observations,

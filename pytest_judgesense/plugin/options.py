@@ -28,8 +28,8 @@ _HELP: Final = {
     "refuted, a check fails only if a bound shows that the judge misses the bar (--judge-alpha)",
     "judge-alpha A": "under --judge-policy refuted: the maximum chance that a session fails "
     "although its judges meet all bars (Holm over all declared bars; default: 0.05)",
-    "judge-max-missing SHARE": "share of missing replies beyond which the worst case must clear "
-    "the bar too (default: 0.05)",
+    "judge-max-missing SHARE": "share of replies that may be missing where no worst case of them "
+    "is known; elsewhere the worst case must clear the bar (default: 0.05)",
     "judge-early-stop": "ask whole clusters in an order drawn by the seed, and stop a suite when "
     "every check declared on it is decided (see judgesense explain early-stopping)",
     "judge-seed N": "seed of every random draw of the estimators (default: 0)",
@@ -42,7 +42,7 @@ _HELP: Final = {
     "the session; calls in progress finish, within their timeout_s",
     "judge-baseline PATH": "compare no_regression checks with this file",
     "judge-save-baseline PATH": "write the judgments to this file, for --judge-baseline of later "
-    "sessions",
+    "sessions; one does not show how sessions differ, so save several",
     "judge-max-age DAYS": "fail checks on recordings that are older than this many days",
     "judge-verify N": "with --judge-mode live: replay, ask N recorded trials of each judge and "
     "suite again, and report what changed",

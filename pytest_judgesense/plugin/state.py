@@ -323,6 +323,10 @@ class State:
 
             text = partial(baseline_text, self._received, self.settings.seed, versions())
             self._outputs.write("baseline", baseline, text)
+            if self.settings.mode != "replay":
+                self._outputs.written.append(
+                    "one baseline session does not show how sessions differ: save several"
+                )
         self._set_exit_status()
         whole = self._verbosity >= EVERYTHING or self.config.getoption("tbstyle") == "long"
         if not whole:

@@ -25,14 +25,14 @@ from pytest_judgesense.datasheet import (
     span_of,
     state_of,
 )
-from pytest_judgesense.estimate import Clustered, Estimate, Interval, Missing
+from pytest_judgesense.estimate import Clustered, Estimate, Interval, Missing, NewWordings
 from pytest_judgesense.report.kinds import refuse_other_kinds
 
 SCHEMA: Final = "judgesense/datasheet/1"
 # The fields of a judge besides its identity, which follow from its parts.
 DERIVED: Final = frozenset(("served", "prompts", "suites", "state", "recorded"))
 # What stays in the process that has counted the units of an estimate.
-_NOT_WRITTEN: Final = frozenset(("at", "observations", "anew"))
+_NOT_WRITTEN: Final = frozenset(("at", "each", "observations", "anew"))
 
 
 def datasheet_json(sheet: Datasheet) -> str:
@@ -137,8 +137,12 @@ def part_to_plain(value: Any) -> Any:
     if isinstance(value, tuple):
         return [part_to_plain(one) for one in value]
     kind: Any = type(value)
-    names = _sent(kind)
-    return {name: part_to_plain(getattr(value, name)) for name in names} if names else value
+    if not (names := _sent(kind)):
+        return value
+    made = {name: part_to_plain(getattr(value, name)) for name in names}
+    if made.get("limit", False) is None:
+        del made["limit"]  # of a check with a bar alone
+    return made
 
 
 @cache
@@ -170,6 +174,7 @@ def estimate_from(value: Mapping[str, Any]) -> Estimate:
     made, interval, clustered = _with_tuples(value), value["interval"], value["clustered"]
     made["interval"] = interval and Interval(**interval)
     made["clustered"] = clustered and Clustered(**clustered)
+    made["new_wordings"] = (ends := value.get("new_wordings")) and NewWordings(**ends)
     made["missing"] = Missing(**value["missing"])
     return Estimate(**made)
 

@@ -31,6 +31,11 @@ class _Clustered(_Interval):
 
 
 @_Kinds
+class _NewWordings(_Interval):
+    wordings: int
+
+
+@_Kinds
 class _Missing(TypedDict):
     unparsed: int
     failed: int
@@ -49,6 +54,7 @@ class _Estimate(TypedDict):
     unit: str
     interval: _Interval | None
     clustered: _Clustered | None
+    new_wordings: NotRequired[_NewWordings | None]
     missing: _Missing
     flags: list[str]
     unavailable: str | None
@@ -61,6 +67,7 @@ class _Gate(TypedDict):
     bar: _Number
     sign: str
     outcome: str
+    limit: NotRequired[_Number | None]
     value: NotRequired[_Number | None]
     lower: NotRequired[_Number | None]
     upper: NotRequired[_Number | None]
@@ -73,6 +80,7 @@ class _Check(TypedDict):
     suite: str
     condition: NotRequired[_Condition]
     bar: _Number | dict[str, _Number]
+    limit: NotRequired[_Number | dict[str, _Number] | None]
     outcome: str
     policy: str
     explanation: str

@@ -209,6 +209,16 @@ def read_log(
         yield _placed(_judgment(value, where, registry), design, where), design
 
 
+def placed_judgments(path: Path, registry: Registry = BUILT_IN) -> Iterator[tuple[str, Judgment]]:
+    """The judgments of a log, each with its place: file and line, or row."""
+    if path.suffix == SUFFIX or path.is_dir():
+        for at, (judgment, _) in enumerate(read_log(path, registry), start=1):
+            yield f"{path}, row {at}", judgment
+        return
+    for (number, _), (judgment, _) in zip(_numbered(path), read_log(path, registry), strict=True):
+        yield f"{path}:{number}", judgment
+
+
 def _read_parquet(
     path: Path, registry: Registry, keeps: Callable[[Design | None], bool]
 ) -> Iterator[tuple[Judgment, Design | None]]:

@@ -81,7 +81,7 @@ def _lines(view: View | None, missed: Sequence[Missed]) -> Iterator[str]:
         yield from _head("outcome", "judge", "suite", "check", "what came out")
         for judge, line in sorted(checks, key=lambda one: _WORST_FIRST.index(one[1].outcome)):
             word = line.outcome if line.outcome == "pass" else f"**{line.outcome.upper()}**"
-            result = "<br>".join(code(one) for one in (line.explanation, *line.warnings))
+            result = "<br>".join(code(one) for one in line.words)
             yield _row(word, code(judge.sheet.judge), code(line.suite), code(line.check), result)
         yield ""
     if view is None:

@@ -33,6 +33,13 @@ def interval(ends: Interval | Clustered | None, flags: tuple[str, ...] = ()) -> 
     return f"[{lower}, {upper}]"
 
 
+def new_wordings(estimate: Estimate) -> str:
+    """The interval for wordings that were not asked, or nothing."""
+    if (found := estimate.new_wordings) is None:
+        return ""
+    return f"new wordings {interval(found)}, known from {found.wordings}"
+
+
 def age(recorded: str, today: date | None, of: str = "") -> str:
     """Days since a day, in brackets. On the terminal only: a file is the same on any day."""
     if today is None:

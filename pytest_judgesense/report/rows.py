@@ -12,8 +12,9 @@ from pytest_judgesense.datasheet import Datasheet
 from pytest_judgesense.estimate import Estimate
 
 COLUMNS: Final = tuple(
-    "judge suite measure condition value count n unit lower upper method clusters paper_lower "
-    "paper_upper paper_method unparsed failed worst_low worst_high flags unavailable checks".split()
+    "judge suite measure condition value count n unit lower upper method clusters "
+    "new_wordings_lower new_wordings_upper wordings paper_lower paper_upper paper_method unparsed "
+    "failed worst_low worst_high flags unavailable checks".split()
 )
 # Characters at which a spreadsheet begins a formula.
 _FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
@@ -24,7 +25,8 @@ def estimate_rows(sheet: Datasheet) -> Iterator[dict[str, Any]]:
     """Every estimate of every judge, unrounded; ``None`` for missing values.
 
     ``lower`` and ``upper`` are the ends of the clustered interval, the one that gates, those with
-    ``paper_`` of that of the source paper. ``checks`` names those that gate the estimate, with
+    ``new_wordings_`` of that for other wordings, known from ``wordings``, those with ``paper_`` of
+    that of the source paper. ``checks`` names those that gate the estimate, with
     their outcomes.
     """
     for judge in sheet.judges:
@@ -43,8 +45,9 @@ def _cells(one: Estimate) -> Iterator[Any]:
     """The values of the columns between judge and checks."""
     condition = "; ".join(f"{key}={value}" for key, value in one.condition.items())
     yield from (one.suite, one.measure, condition, one.value, one.count, one.n, one.unit)
-    ends, paper, missing = one.clustered, one.interval, one.missing
+    ends, paper, missing, new = one.clustered, one.interval, one.missing, one.new_wordings
     yield from (ends.lower, ends.upper, ends.method, ends.clusters) if ends else [None] * 4
+    yield from (new.lower, new.upper, new.wordings) if new else [None] * 3
     yield from (paper.lower, paper.upper, paper.method) if paper else [None] * 3
     yield from (missing.unparsed, missing.failed, missing.lower_bound, missing.upper_bound)
     yield from ("; ".join(one.flags), one.unavailable)

@@ -78,15 +78,15 @@ def pooled_lines(judge: JudgeView) -> Iterator[str]:
                 )
         for words in part.words_with_tables:
             yield from indented(words, width=4)
-        shown = {line.check for one in rows for line in one.checks}
-        rest = [line for line in part.part.checks if line.check not in shown | together.keys()]
+        shown = {line.key for one in rows for line in one.checks}
+        rest = [line for line in part.part.checks if line.key not in shown | together.keys()]
         for line in (*rest, *together.values()):
             yield from indented(f"{line.check}: {line.outcome.upper()}", width=4)
 
 
 def _part_lines(part: PartView) -> Iterator[str]:
     rows, together = _gated(part)
-    shown: set[str] = set()
+    shown: set[tuple[str, ...]] = set()
     by_measure: dict[str, list[RowView]] = {}
     for one in rows:
         covering = [s for s in part.present if {*s.covers} & one.estimate.condition.keys()]
@@ -99,15 +99,15 @@ def _part_lines(part: PartView) -> Iterator[str]:
             yield from indented(measure, width=4)
         for one in of_measure:
             yield from _row_lines(one, alone=not one.estimate.condition or len(of_measure) == 1)
-            shown |= {line.check for line in one.checks}
+            shown |= {line.key for line in one.checks}
         for estimate, words, only_gated in part.beside:
             one = RowView(estimate, checks_of[id(estimate)])
             if estimate.measure == measure and (one.checks or not only_gated):
                 yield from _row_lines(one, words, alone=False)
-                shown |= {line.check for line in one.checks}
+                shown |= {line.key for line in one.checks}
     for words in part.words:
         yield from indented(words, width=4)
-    rest = [line for line in part.part.checks if line.check not in shown | together.keys()]
+    rest = [line for line in part.part.checks if line.key not in shown | together.keys()]
     for line in [*rest, *together.values()]:
         yield from indented(f"{line.check}: {line.outcome.upper()}", width=4)
         yield from indented(line.explanation)
@@ -116,18 +116,18 @@ def _part_lines(part: PartView) -> Iterator[str]:
         yield from indented(f"notice: {notice}")
 
 
-def _gated(part: PartView) -> tuple[list[RowView], dict[str, CheckLine]]:
+def _gated(part: PartView) -> tuple[list[RowView], dict[tuple[str, str, str], CheckLine]]:
     """The rows with the checks that are theirs, and the checks of several rows."""
     every = {section.every for section in part.present} - {""}
     varied = {e.measure for e in part.part.estimates if every & e.condition.keys()}
     together = {
-        line.check: line
+        line.key: line
         for line in part.part.checks
         if not isinstance(line.bar, float)
         or (line.measure in varied and not every & line.condition.keys())
     }
     rows = [
-        RowView(one.estimate, tuple(line for line in one.checks if line.check not in together))
+        RowView(one.estimate, tuple(line for line in one.checks if line.key not in together))
         for one in part.rows
     ]
     return rows, together

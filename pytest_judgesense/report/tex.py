@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from pytest_judgesense.errors import printable
+from pytest_judgesense.report import numbers
 from pytest_judgesense.report.view import INTERVALS, JudgeView, View, bar_words
 
 _ESCAPES: Final = {character: f"\\{character}" for character in "{}$&#%_"} | {
@@ -46,6 +47,9 @@ def _table(judge: JudgeView, seed: int) -> Iterator[str]:
                 yield _row(one.name, "", "N/A", "", "", "")
             else:
                 yield _row(one.name, *one.numbers, "; ".join(map(bar_words, one.checks)))
+            if new := numbers.new_wordings(one.estimate):
+                columns = f"{{{len(_COLUMNS) - 1}}}{{l@{{}}}}"
+                yield rf"& \multicolumn{columns}{{{_text(new)}}}\\"
     yield r"\bottomrule"
     yield r"\end{longtable}"
 

@@ -62,9 +62,13 @@ class RowView:
 
     @property
     def notes(self) -> list[str]:
-        """The flags and the missing replies; censored numbers show it themselves."""
+        """The interval for new wordings, the flags, and the missing replies.
+
+        Censored numbers show it themselves.
+        """
         flags = [flag for flag in self.estimate.flags if flag not in CENSORED]
-        return [*flags, *filter(None, [self.estimate.missing.words])]
+        new = numbers.new_wordings(self.estimate)
+        return [*filter(None, [new]), *flags, *filter(None, [self.estimate.missing.words])]
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,10 +254,11 @@ def view_of(sheet: Datasheet, registry: Registry = BUILT_IN) -> View:
 
 
 def bar_words(line: CheckLine) -> str:
-    """The bar of a check of one number, and its outcome: ``>= 0.9 PASS``."""
+    """Bar, limit and outcome of a check of one number: ``>= 0.9, limit 0.8 PASS``."""
     # The bar as written in the check's id; the sign follows from the kind of the check.
     sign = ">=" if line.check.partition("[")[0].endswith("_floor") else "<="
-    return f"{sign} {line.bar:g} {line.outcome.upper()}"
+    limit = f", limit {line.limit:g}" if isinstance(line.limit, float) else ""
+    return f"{sign} {line.bar:g}{limit} {line.outcome.upper()}"
 
 
 def outcome_words(outcomes: Iterable[str]) -> str:

@@ -33,9 +33,10 @@ The clustered interval of kappa is a Bayesian bootstrap over clusters (`stats.di
 of each cluster gets a drawn weight that no answer changes. Weak pseudo-clusters stand for what so
 few clusters have not shown: one of agreement, weight 1/2, on all labels alike, without which a rare
 label decides by its absence; and in the lower bound one of disagreement, weight 2/5, spread over
-all unlike pairs. The weights are those of the study in `benchmarks/coverage.py`: kappa covers
-under three processes. With two labels kappa grows whenever a unit on which the streams disagree
-comes to agree, whatever the weights, so the lower bound never falls.
+all unlike pairs. They are as large as the cluster of a unit drawn by chance. The weights are those
+of the study in `benchmarks/coverage.py`: kappa covers under three processes. With two labels kappa
+grows whenever a unit on which the streams disagree comes to agree, whatever the weights, so the
+lower bound never falls.
 
 References:
     J. Cohen (1960), Educational and Psychological Measurement 20, 37-46.
@@ -54,7 +55,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pytest_judgesense.estimate import Clustered
-from pytest_judgesense.stats.dirichlet import drawn_interval, drawn_units, drawn_weights, grouped
+from pytest_judgesense.stats.dirichlet import (
+    drawn_interval,
+    drawn_units,
+    drawn_weights,
+    grouped,
+    unseen_size,
+)
 from pytest_judgesense.stats.inputs import Clusters, cluster_codes, joint_codes
 
 _AGREEMENT: Final = 0.5  # weight of the pseudo-clusters in which the streams agree
@@ -112,8 +119,10 @@ def clustered_kappa(
     if math.isnan(whole):
         return None
 
+    unseen = float(unseen_size(np.bincount(codes, minlength=count).astype(np.float64)))
+
     def ends(tail: float) -> tuple[float, float]:
-        return _kappa_ends(tables, count, weights, tail)
+        return _kappa_ends(tables, unseen, weights, tail)
 
     return drawn_interval(whole, ends, count)
 
@@ -137,12 +146,14 @@ def _placed(
 
 
 def _kappa_ends(
-    tables: NDArray[np.int64], count: int, weights: NDArray[np.int64], level: float
+    tables: NDArray[np.int64], unseen: float, weights: NDArray[np.int64], level: float
 ) -> tuple[float, float]:
-    """One-sided bounds from the tables of what is weighted, shape (drawn, labels, labels)."""
+    """One-sided bounds from the tables of what is weighted, shape (drawn, labels, labels), and from
+    the size of a pseudo-cluster.
+    """
     units, labels, _ = tables.shape
     drawn, pseudo = drawn_weights(units, level, (_AGREEMENT, _DISAGREEMENT))
-    like, apart = (pseudo * (tables.sum() / count)).T
+    like, apart = (pseudo * unseen).T
     agreed = (tables.reshape(units, -1).T @ drawn.T).reshape(labels, labels, -1)
     same = np.eye(labels, dtype=bool)
     agreed[same] += like / labels

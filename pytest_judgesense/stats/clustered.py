@@ -8,7 +8,8 @@ replacement::
 
 **Proportion**: a Bayesian bootstrap over clusters with weights that no answer changes, and a weak
 pseudo-cluster for what has not been seen (`stats.dirichlet`). Its bounds are monotone: a unit that
-counts instead of one that does not never lowers one. Beside it stand, for the reader and for no
+counts instead of one that does not never lowers one. Replicates of one wording in one order are one
+unlike unit: they add no weight to a cluster. Beside it stand, for the reader and for no
 gate, the effective number of units ``n_eff = min(n, m (1 - m) / v)`` and the design effect
 ``n / n_eff``. At m = 0 and m = 1 v says nothing: there ``n_eff = K`` by convention, for a rate p
 shows K clusters without a departure from 1 with a chance of at most ``p^K``. At m strictly between
@@ -43,7 +44,13 @@ theta_(c) the statistic without cluster c, and their mean theta_(.)::
 
     theta -/+ t(K - 1, q) sqrt((K - 1) / K * sum (theta_(c) - theta_(.))^2)
 
-within the range of the statistic; if no cluster changes it, the value alone, by the method
+If its range is known, a correlation's for example, all of this is done on Fisher's z, the inverse
+hyperbolic tangent of the place within the range, and turned back: near an end of the range a
+statistic is skewed, and bounds on its own scale cover .90 to .93 (on z .945 to .97, see
+`benchmarks/levels.py`). A statistic that is too low on few clusters, as the entropy of grades is,
+has z moved by the jackknife's estimate of its bias, ``(K - 1) (theta_(.) - theta)``, and the ends
+reach at least as far as those moved likewise on its own scale: on z alone the end of the range
+would never be reached. If no cluster changes it, the value alone, by the method
 ``constant``, or ``None`` with fewer than `FEWEST_FOR_SKEW` clusters: three outputs in one order
 with people show nothing of others.
 
@@ -97,15 +104,19 @@ FEWEST_FOR_SKEW: Final = 10
 _ROUNDING: Final = 1e-12  # differences below this share of the values are rounding, not spread
 _MOST_LEFT_OUT: Final = 1000  # clusters that a jackknife leaves out one at a time
 _GROUPS: Final = 200  # in which it leaves out more
+_LEAST_PLACE: Final = 1e-6  # of a statistic within its range, before Fisher's z
 _LEAST_SHAPE: Final = 0.5  # of a gamma variable whose far quantile bounds a mean from above
 
 
-def clustered_proportion(values: ArrayLike, clusters: Clusters) -> Clustered | None:
+def clustered_proportion(
+    values: ArrayLike, clusters: Clusters, unlike: int | None = None
+) -> Clustered | None:
     """Interval of the mean of ``values`` by a Bayesian bootstrap over clusters.
 
     Args:
         values: units within [0, 1]: 0 and 1, or halves.
         clusters: cluster of each unit.
+        unlike: how many units there are if replicates are counted once; default: all of them.
 
     Returns:
         The interval, its method `PROPORTION_METHOD`; ``effective_n`` is n_eff and ``design_effect``
@@ -126,17 +137,19 @@ def clustered_proportion(values: ArrayLike, clusters: Clusters) -> Clustered | N
     elif variance > 0:
         n_eff = min(n_eff, share * (1 - share) / variance)
     sums, sizes = cluster_sums([vector], codes, count)
+    each = None if unlike is None else unlike / count
     return clustered_by(
         PROPORTION_METHOD,
-        lambda *levels: share_bounds(sums, sizes, levels),
+        lambda *levels: share_bounds(sums, sizes, levels, each),
         clusters=count,
         design_effect=vector.size / n_eff,
         effective_n=n_eff,
+        each=each,
     )
 
 
 def clustered_mean(
-    values: ArrayLike, clusters: Clusters, within: _Ends | None = None
+    values: ArrayLike, clusters: Clusters, within: _Ends | None = None, unlike: int | None = None
 ) -> Clustered | None:
     """Interval of the mean of ``values``, for differences and other reals.
 
@@ -144,6 +157,7 @@ def clustered_mean(
         values: finite reals.
         clusters: cluster of each unit.
         within: smallest and largest possible value, if both are known.
+        unlike: as in `clustered_proportion`, for values within bounds.
 
     Returns:
         The interval, its method `PROPORTION_METHOD` where both bounds are known, else
@@ -160,6 +174,7 @@ def clustered_mean(
     if count < 2:
         return None
     mean, variance, effect = _linearised(vector, codes, count)
+    each = None if unlike is None else unlike / count
     if within:
         sums, sizes = cluster_sums([(vector - least) / (most - least)], codes, count)
 
@@ -167,7 +182,7 @@ def clustered_mean(
         if within:
             return [
                 (least + (most - least) * low, least + (most - least) * high)
-                for low, high in share_bounds(sums, sizes, levels)
+                for low, high in share_bounds(sums, sizes, levels, each)
             ]
         reaches = [math.sqrt(variance) * float(stdtrit(count - 1, at)) for at in levels]
         return [(mean - reach, mean + reach) for reach in reaches]
@@ -266,6 +281,8 @@ def clustered_statistic(
     columns: Sequence[NDArray[Any]],
     clusters: Clusters,
     within: _Ends = (-math.inf, math.inf),
+    *,
+    biased: bool = False,
 ) -> Clustered | None:
     """Interval of a smooth statistic that is not a mean, of any sign, such as a correlation.
 
@@ -274,9 +291,11 @@ def clustered_statistic(
         columns: as in `clustered_positive_statistic`.
         clusters: cluster of each unit.
         within: smallest and largest possible value.
+        biased: whether it is too low, or too high, on few clusters.
 
     Returns:
-        The interval, its method ``jackknife-t``, or ``constant`` where no cluster changes the
+        The interval, its method ``jackknife-t``, or ``jackknife-z`` if its range is known, or
+        ``constant`` where no cluster changes the
         statistic; ``None`` with fewer than three clusters, with fewer than `FEWEST_FOR_SKEW` of
         which none changes it, or where the statistic of all units, or of all but one cluster, is
         not finite. More than 1,000 clusters are left out in 200 random groups (Wolter 2007, ch. 4),
@@ -289,17 +308,44 @@ def clustered_statistic(
         return None
     whole, left_out = found
     parts = left_out.size
-    away = left_out - left_out.mean()
-    error = math.sqrt((parts - 1) / parts * float(away @ away))
-    constant = error <= _ROUNDING * max(1.0, abs(whole))
+    constant = _jackknifed(whole, left_out)[1] <= _ROUNDING * max(1.0, abs(whole))
     if constant and count < FEWEST_FOR_SKEW:
         return None
+    ranged = math.isfinite(least) and math.isfinite(most) and not constant
+
+    def in_z(values: _Vector) -> _Vector:
+        place = 2 * (values - least) / (most - least) - 1
+        return np.asarray(np.arctanh(np.clip(place, _LEAST_PLACE - 1, 1 - _LEAST_PLACE)))
 
     def ends(*levels: float) -> list[_Ends]:
-        reaches = [float(stdtrit(parts - 1, at)) * error for at in levels]
-        return [(max(least, whole - reach), min(most, whole + reach)) for reach in reaches]
+        found = []
+        for at in levels:
+            reach = float(stdtrit(parts - 1, at))
+            center, error = _jackknifed(whole, left_out, biased=biased)
+            low, high = center - reach * error, center + reach * error
+            if ranged:
+                center, error = _jackknifed(
+                    float(in_z(np.array(whole))), in_z(left_out), biased=biased
+                )
+                z_low, z_high = (
+                    least + (most - least) * (1 + math.tanh(center + sign * reach * error)) / 2
+                    for sign in (-1, 1)
+                )
+                low = min(low, z_low) if biased else z_low
+                high = max(high, z_high) if biased else z_high
+            found.append((max(least, min(low, whole)), min(most, max(high, whole))))
+        return found
 
-    return clustered_by("constant" if constant else "jackknife-t", ends, clusters=count)
+    method = "constant" if constant else "jackknife-z" if ranged else "jackknife-t"
+    return clustered_by(method, ends, clusters=count)
+
+
+def _jackknifed(whole: float, left_out: _Vector, *, biased: bool = False) -> tuple[float, float]:
+    """Center and standard error of the delete-one jackknife; if ``biased``, without its bias."""
+    parts = left_out.size
+    away = left_out - left_out.mean()
+    center = whole - (parts - 1) * float(left_out.mean() - whole) if biased else whole
+    return center, math.sqrt((parts - 1) / parts * float(away @ away))
 
 
 def _left_out(
@@ -385,6 +431,7 @@ def clustered_by(
     clusters: int,
     design_effect: float | None = None,
     effective_n: float | None = None,
+    each: float | None = None,
 ) -> Clustered:
     """The interval, from a function that returns the one-sided bounds at several levels."""
 
@@ -400,4 +447,5 @@ def clustered_by(
         design_effect=design_effect,
         effective_n=effective_n,
         at=lambda other: ends(other)[0],
+        each=each,
     )

@@ -13,21 +13,13 @@ least that of the score, ``sum / sqrt(sum of squares)``. For flips by chance (an
 probability r flips in 2 r (1 - r), at most half, of the pairs) it is at or below 0.05 in at most
 0.0502 of comparisons: `benchmarks/regression.py` enumerates them, for 2 to 400 clusters.
 
-**Interval of paired proportions** (Tango's score interval). Of n units b got better and c got
-worse. With z the normal quantile, the ends solve ``T(D) = z`` (lower) and ``T(D) = -z`` (upper)::
-
-    T(D) = (b - c - n D) / sqrt(n (2 q + D (1 - D)))
-    q    = (sqrt(B^2 - 8 n C) - B) / (4 n),   B = (2 n - b + c) D - b - c,   C = -c D (1 - D)
-
-Units of one cluster are not independent: with the design effect of the clustered variance of the
-differences (never below 1) and Student's quantiles t(d, q) the counts are deflated::
-
-    f = (t(n - 1, q) / t(K - 1, q))^2 / max(1, design effect)        b f, c f out of n f
-
-With one unit a cluster f is 1, and it is Tango's interval itself.
-
-**Real units** (probabilities): the interval is Student's over clusters, and the test counts the
-same swaps of the totals of the clusters, rounded to 1/10,000 of the sum of their sizes.
+**The bound of paired units.** A difference d of a unit lies between -1 and 1, so ``(d + 1) / 2`` is
+a share, and its bounds are those of `stats.dirichlet`: over clusters, monotone, with a
+pseudo-cluster in which all is lost, as large as the cluster of a unit drawn by chance. So nothing
+that changed is no proof that nothing can: of 20 items without a change the bound says that the
+share lost is below 0.14, of 40 below 0.07. Tango's score interval, and Student's, take what was not
+seen for 0: a judge that had lost 5% of its items as a whole was called unchanged on 20 items in 37
+of 100 comparisons.
 
 **Other statistics** (kappa, d', ...): the interval is that of the delete-one-cluster jackknife of
 the difference, ``D -/+ t(K - 1, q) se``. Swapping a cluster turns the sign of what it adds to the
@@ -42,16 +34,20 @@ moved to their mean D, and of 0 for a cluster without a verdict that changed.
 For another coverage than that of the intervals their arms are scaled by Student's quantiles, and
 the p-value is the level at which the end reaches 0.
 
-Edges: without a unit that differs, Tango's ends are ``-/+ z^2 / (n + z^2)``. One cluster says
-nothing of the spread between clusters: `None`.
+**How many clusters would settle it.** With f times the clusters, alike, the bound is that of f
+times as many of each kind, and the standard error ``s / sqrt f``: the bound clears a target in four
+of five cases if it does so less 0.84 of these. A test at the level a rejects in four of five from
+about ``K (s / D)^2 (z(1 - a) + z(0.8))^2 + z(1 - a)^2 / 2`` clusters.
+
+Edges: one cluster says nothing of the spread between clusters: `None`.
 
 References:
-    T. Tango (1998), Statistics in Medicine 17, 891-908, equations 5 to 9.
     Q. McNemar (1947), Psychometrika 12, 153-157.
     R. A. Fisher (1935), The Design of Experiments, ch. 3 (the test by swaps).
     M. W. Fagerland, S. Lydersen, P. Laake (2013), BMC Medical Research Methodology 13:91 (mid-P).
     G. Y. Zou, A. Donner (2008), Statistics in Medicine 27, 1693-1702 (MOVER).
     S. Holm (1979), Scandinavian Journal of Statistics 6, 65-70.
+    W. C. Guenther (1981), The American Statistician 35, 243-244 (sample size of Student's test).
 """
 
 from __future__ import annotations
@@ -59,7 +55,7 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Final, TypeAlias
 
@@ -67,14 +63,17 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
-from pytest_judgesense.stats.clustered import clustered_mean
+from pytest_judgesense.stats.dirichlet import PROPORTION_METHOD, share_bounds, share_tail
 from pytest_judgesense.stats.inputs import Clusters, check_within, clustered_vector
+from pytest_judgesense.stats.settle import fewest_clusters
 
 _Ends: TypeAlias = tuple[float, float]
+# From a coverage, and how many times the clusters there are, to the ends of an interval.
+_Interval: TypeAlias = Callable[[float, float], _Ends]
 
-_HALVINGS: Final = 60  # of an interval of length 2: more than a double holds
 _EXACT_CLUSTERS: Final = 400  # more than these that differ: the normal limit of the swaps
 _POWER: Final = 0.8  # with which so many clusters settle it
+_CLOSE: Final = 0.01  # of the number of clusters
 _STEPS: Final = 10_000  # in which pseudo-values are counted, all of them together
 
 
@@ -83,12 +82,13 @@ class Difference:
     """New minus old, oriented so that above 0 is better.
 
     Attributes:
-        method: ``tango``, ``tango-clustered``, ``clustered-t`` (units that are real numbers),
-            ``cluster-jackknife`` or ``mover`` (unpaired).
+        method: that of a share (paired units), ``cluster-jackknife`` or ``mover`` (unpaired).
         value: the difference.
         n: units compared; 0 where no units are paired.
         clusters: number of clusters; if unpaired, the smaller of the two numbers.
-        ends: from a nominal coverage to the ends of the two-sided interval.
+        interval: from a nominal coverage, and how many times the clusters there are, to the ends of
+            the two-sided interval.
+        error: standard error of the difference.
         p_worse: one-sided p-value of "not worse"; ``p_better`` of "not better".
         better: number of paired units that got better, ``worse``: worse; ``None`` if unknown.
     """
@@ -97,33 +97,64 @@ class Difference:
     value: float
     n: int
     clusters: int
-    ends: Callable[[float], _Ends] = field(compare=False, repr=False)
+    interval: _Interval = field(compare=False, repr=False)
+    error: float
     p_worse: float
     p_better: float
     better: int | None = None
     worse: int | None = None
 
-    def lower(self, alpha: float) -> float:
-        """One-sided bound: with probability ``1 - alpha`` the true difference is above it."""
-        return self.ends(1 - 2 * alpha)[0]
+    def ends(self, coverage: float) -> _Ends:
+        """The ends of the two-sided interval of a nominal coverage."""
+        return self.interval(coverage, 1.0)
 
-    def upper(self, alpha: float) -> float:
+    def lower(self, alpha: float, times: float = 1.0) -> float:
+        """One-sided bound: with probability ``1 - alpha`` the true difference is above it.
+
+        ``times``: of so many times the clusters, alike.
+        """
+        return self.interval(1 - 2 * alpha, times)[0]
+
+    def upper(self, alpha: float, times: float = 1.0) -> float:
         """One-sided bound: with probability ``1 - alpha`` the true difference is below it."""
-        return self.ends(1 - 2 * alpha)[1]
+        return self.interval(1 - 2 * alpha, times)[1]
+
+    def at_worst(self, worst: Difference | None) -> Difference:
+        """The same with the lower bound, and the p-value of "not better", of a worse case."""
+        if worst is None:
+            return self
+
+        def interval(coverage: float, times: float) -> _Ends:
+            return worst.interval(coverage, times)[0], self.interval(coverage, times)[1]
+
+        return replace(self, interval=interval, p_better=worst.p_better)
 
     def clusters_to_clear(self, target: float, alpha: float) -> int | None:
         """Clusters whose one-sided bound clears ``target`` with a probability of 80%.
 
         It assumes that the difference is ``value``, and is larger than the present number, which
-        has not settled it. ``None`` if the value is the target.
+        has not settled it. ``None`` if the value is the target, or no reasonable number is enough.
         """
-        room = self.value - target
-        if not room:
+        if self.value == target:
             return None
-        reach = self.value - (self.lower(alpha) if room > 0 else self.upper(alpha))
-        # The width of an interval is proportional to one over the root of the number of clusters.
-        share = reach / room * (1 + float(ndtri(_POWER) / ndtri(1 - alpha)))
-        return max(self.clusters + 1, math.ceil(self.clusters * share**2))
+
+        def enough(clusters: int) -> bool:
+            times = clusters / self.clusters
+            chance = float(ndtri(_POWER)) * self.error / math.sqrt(times)
+            if self.value > target:
+                return self.lower(alpha, times) - chance > target
+            return self.upper(alpha, times) + chance < target
+
+        return fewest_clusters(enough, self.clusters + 1, within=_CLOSE)
+
+    def clusters_to_reject(self, alpha: float) -> int | None:
+        """Clusters with which a test at ``alpha`` finds this difference in 80%, likewise."""
+        if not self.value:
+            return None
+        z = float(ndtri(1 - alpha))
+        ratio = self.clusters * (self.error / self.value) ** 2
+        count = math.ceil(ratio * (z + float(ndtri(_POWER))) ** 2 + z**2 / 2)
+        return max(self.clusters + 1, count)
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,55 +170,15 @@ class Adjusted:
     alpha: float
 
 
-def tango(better: float, worse: float, n: float, coverage: float = 0.95) -> _Ends:
-    """Tango's score interval of ``(better - worse) / n``; counts may be fractional.
-
-    Args:
-        better: units that got better.
-        worse: units that got worse.
-        n: units in all, above 0.
-        coverage: nominal coverage, from 0 to below 1.
-
-    Raises:
-        ValueError: counts do not fit into ``n``, or the coverage is none.
-    """
-    if not (min(better, worse) >= 0 and n > 0 and better + worse <= n * (1 + 1e-9)):
-        raise ValueError(f"units that differ are among all n, found {better!r}, {worse!r} of {n!r}")
-    if not 0 <= coverage < 1:
-        raise ValueError(f"a coverage lies between 0 and 1, found {coverage!r}")
-    z = float(ndtri((1 + coverage) / 2))
-    value = (better - worse) / n
-
-    def statistic(delta: float) -> float:
-        b = (2 * n - better + worse) * delta - better - worse
-        c = -worse * delta * (1 - delta)
-        q = (math.sqrt(max(0.0, b * b - 8 * n * c)) - b) / (4 * n)
-        variance = n * (2 * q + delta * (1 - delta))
-        gap = better - worse - n * delta
-        return gap / math.sqrt(variance) if variance > 0 else math.copysign(math.inf, gap)
-
-    lower = _root(lambda delta: statistic(delta) - z, -1.0, value)
-    upper = _root(lambda delta: statistic(delta) + z, value, 1.0)
-    return lower, upper
-
-
-def _root(falling: Callable[[float], float], low: float, high: float) -> float:
-    """The zero of a decreasing function between two ends, at which it may be infinite."""
-    for _ in range(_HALVINGS):
-        middle = (low + high) / 2
-        if falling(middle) > 0:
-            low = middle
-        else:
-            high = middle
-    return (low + high) / 2
-
-
-def paired_difference(differences: ArrayLike, clusters: Clusters) -> Difference | None:
-    """The mean of paired differences of units that are 0 or 1 (or halves).
+def paired_difference(
+    differences: ArrayLike, clusters: Clusters, each: float | None = None
+) -> Difference | None:
+    """The mean of paired differences of units within [0, 1]: 0 or 1, halves, probabilities.
 
     Args:
         differences: new minus old, one for each unit, within [-1, 1], above 0 if better.
         clusters: cluster of each unit.
+        each: mean number of unlike units of a cluster (see `stats.dirichlet`); default: all are.
 
     Returns:
         The difference; ``None`` with fewer than two clusters.
@@ -197,62 +188,57 @@ def paired_difference(differences: ArrayLike, clusters: Clusters) -> Difference 
     """
     vector, codes, count = clustered_vector(differences, clusters)
     check_within(vector, -1.0, 1.0)
-    found = clustered_mean(vector, clusters)
-    if found is None:
+    if count < 2:
         return None
-    n = vector.size
-    better, worse = float(vector[vector > 0].sum()), float(-vector[vector < 0].sum())
-    alone = count == n
-    effect = 1.0 if alone else max(1.0, found.design_effect or 1.0)
-
-    @cache  # of a verdict that is asked for in several places
-    def ends(coverage: float) -> _Ends:
-        ratio = 1.0 if alone else _student(n - 1, coverage) / _student(count - 1, coverage)
-        share = ratio**2 / effect
-        return tango(better * share, worse * share, n * share, coverage)
-
-    p_values = _swap_p(np.bincount(codes, weights=vector, minlength=count), alone=alone)
-    return _of_units("tango" if alone else "tango-clustered", vector, count, ends, p_values)
+    totals = np.bincount(codes, weights=vector, minlength=count).astype(np.float64)
+    sizes = np.bincount(codes, minlength=count).astype(np.float64)
+    doubled = 2 * vector
+    if (doubled == np.rint(doubled)).all():
+        p_values = _swap_p(totals, alone=count == vector.size)
+    else:
+        p_values = _real_swap_p(totals)
+    better, worse = int((vector > 0).sum()), int((vector < 0).sum())
+    return bounded_difference(totals, sizes, each, p_values, better, worse)
 
 
-def paired_mean_difference(differences: ArrayLike, clusters: Clusters) -> Difference | None:
-    """The mean of paired differences of units that are real numbers, such as probabilities.
+def bounded_difference(
+    totals: NDArray[np.float64],
+    sizes: NDArray[np.float64],
+    each: float | None = None,
+    p_values: _Ends | None = None,
+    better: int | None = None,
+    worse: int | None = None,
+) -> Difference:
+    """The mean of differences within [-1, 1], from their sums over each of two or more clusters.
 
     Args:
-        differences: new minus old, one for each unit, finite, above 0 if better.
-        clusters: cluster of each unit.
-
-    Returns:
-        The difference; ``None`` with fewer than two clusters, or if all differences are equal: no
-        spread is no certainty.
-
-    Raises:
-        ValueError: a difference is not finite, or lengths differ.
+        totals: sums of the differences, shape (clusters,).
+        sizes: numbers of the differences, shape (clusters,).
+        each: as in `paired_difference`.
+        p_values: of "not worse" and "not better"; by default those at which a bound reaches 0,
+            which also hold where the two measurements are not exchangeable.
+        better: number of differences above 0.
+        worse: number of differences below 0.
     """
-    vector, codes, count = clustered_vector(differences, clusters)
-    found = clustered_mean(vector, clusters)
-    if found is None or found.at is None or found.method == "constant":
-        return None
-    at = found.at
-    totals = np.bincount(codes, weights=vector, minlength=count).astype(np.float64)
+    count, n = totals.size, float(sizes.sum())
+    value = math.fsum(totals) / n
+    away = totals - value * sizes
+    error = math.sqrt(count / (count - 1) * math.fsum(away * away)) / n
+    halves = (totals + sizes) / 2
 
-    def ends(coverage: float) -> _Ends:
-        return at((1 + coverage) / 2)
+    @cache  # of a verdict that is asked for in several places
+    def interval(coverage: float, times: float) -> _Ends:
+        ((low, high),) = share_bounds(halves, sizes, ((1 + coverage) / 2,), each, times)
+        return 2 * low - 1, 2 * high - 1
 
-    return _of_units("clustered-t", vector, count, ends, _real_swap_p(totals))
-
-
-def _of_units(
-    method: str,
-    vector: NDArray[np.float64],
-    clusters: int,
-    ends: Callable[[float], _Ends],
-    p_values: tuple[float, float],
-) -> Difference:
-    """The mean of paired differences, with the p-values of "not worse" and of "not better"."""
-    better, worse = int((vector > 0).sum()), int((vector < 0).sum())
-    value = float(vector.mean())
-    return Difference(method, value, vector.size, clusters, ends, *p_values, better, worse)
+    if p_values is None:
+        p_values = (
+            share_tail(0.5, sizes - halves, sizes, each),
+            share_tail(0.5, halves, sizes, each),
+        )
+    return Difference(
+        PROPORTION_METHOD, value, round(n), count, interval, error, *p_values, better, worse
+    )
 
 
 def _real_swap_p(totals: NDArray[np.float64]) -> tuple[float, float]:
@@ -315,12 +301,13 @@ def jackknife_difference(
     if error <= 1e-12:
         return None
 
-    def ends(coverage: float) -> _Ends:
-        reach = _student(count - 1, coverage) * error
+    def interval(coverage: float, times: float) -> _Ends:
+        reach = _student(count - 1, coverage) * error / math.sqrt(times)
         return value - reach, value + reach
 
     totals = np.where(changed, value - (count - 1) * deviations, 0.0)
-    return Difference("cluster-jackknife", value, 0, count, ends, *_real_swap_p(totals))
+    p_values = _real_swap_p(totals)
+    return Difference("cluster-jackknife", value, 0, count, interval, error, *p_values)
 
 
 def unpaired_difference(
@@ -343,14 +330,15 @@ def unpaired_difference(
     down, up = math.hypot(x - lower_x, upper_y - y), math.hypot(upper_x - x, y - lower_y)
     unit = _student(clusters - 1, coverage)
 
-    def ends(wanted: float) -> _Ends:
-        scale = _student(clusters - 1, wanted) / unit
+    def interval(wanted: float, times: float) -> _Ends:
+        scale = _student(clusters - 1, wanted) / unit / math.sqrt(times)
         return x - y - scale * down, x - y + scale * up
 
     # The level whose end reaches 0, on the side of the arm that points there.
     arm = max(up if x < y else down, sys.float_info.min)
     p_worse = float(stdtr(clusters - 1, unit * (x - y) / arm))
-    return Difference("mover", x - y, 0, clusters, ends, p_worse, 1 - p_worse)
+    error = (down if x > y else up) / unit
+    return Difference("mover", x - y, 0, clusters, interval, error, p_worse, 1 - p_worse)
 
 
 def holm(p_values: Sequence[float], alpha: float = 0.05) -> list[Adjusted]:

@@ -95,14 +95,16 @@ def clustered_d_prime(
     most = ceiling(n_s, n_n)
     whole = d_prime(float(hits.sum()), n_s, float(alarms.sum()), n_n)
 
+    # One further cluster has both kinds, so that they may change places.
+    further = dirichlet.unseen_parts(np.stack([signals, noises], axis=1))
+
     units, groups = dirichlet.drawn_units(count), dirichlet.grouped(codes, count)
     hits, signals = cluster_sums([values[kind]], groups[kind], units)
     alarms, noises = cluster_sums([values[~kind]], groups[~kind], units)
 
     def ends(tail: float) -> tuple[float, float]:
         weights, pseudo = dirichlet.drawn_weights(units, tail, (dirichlet.PSEUDO_WEIGHT,))
-        # One further cluster has both kinds, so that they may change places.
-        unseen = pseudo * (np.array([n_s, n_n]) / count)
+        unseen = pseudo * further
         hit, signal = weights @ hits, weights @ signals + unseen[:, 0]
         alarm, noise = weights @ alarms, weights @ noises + unseen[:, 1]
         # Rates of 0 and 1 are infinitely far out, and clipped with the rest.

@@ -5,12 +5,15 @@ drawn, never by a variance that is estimated::
 
     R = sum over c of g_c s_c / (sum over c of g_c m_c + g_0 m_0),   g_c ~ Gamma(a), g_0 ~ Gamma(w)
 
-independent, m_0 the mean size, and the one-sided lower bound at level q is the q-quantile of R from
+independent, and the one-sided lower bound at level q is the q-quantile of R from
 above: ``P(R > bound) = q``. Normalised, the weights are Dirichlet's. The upper bound is one minus
 the lower bound of ``m_c - s_c``.
 
 * The **pseudo-cluster** g_0 is one more cluster in which no unit counts: it stands for what was not
   observed. Its weight w = 0.55 determines the bound of 0 of n.
+* It is as large as the cluster of a unit drawn by chance, ``m_0 = sum m_c^2 / sum m_c``: a cluster
+  that fails as a whole takes its units with it, so what is not seen is found in large ones. With
+  the mean size in its place, sizes by Zipf's law let a judge at its bar clear it in up to 16%.
 * ``a = (z(q) / t(K - 1, q))^2``, so that R spreads as far out as Student's quantile lies beyond the
   normal one. A mean of K clusters drawn with replacement varies (K + 1) / K times as much, which a
   factor (K - 1) / K would give: intervals would be 3% wider, and the study is covered without.
@@ -19,6 +22,10 @@ the lower bound of ``m_c - s_c``.
   less than w = 1 the error rate at some rates is much higher than nominal (with 0.55 a judge at a
   bar of 0.9 cleared it on 40 clusters in 8%). Between 1 and 1.5 units a cluster in the mean, w and
   a are interpolated linearly, so that no outcome changes because one item was asked twice.
+* **Replicates** are one unit here, however often a wording is asked in an order: a judge that
+  always answers alike would else be trusted more for being asked twice. What counts is the design,
+  not whether the answers differ: merging only equal answers would give 22 perfect items a lower
+  bound than the same with an error.
 
 None of this depends on the answers. So if a unit changes to one that counts, R grows in every draw,
 and with it the bound: **a better judge never has a lower bound.** A method that estimates the
@@ -86,7 +93,7 @@ _INNER: Final = np.arange(1, 16) / 16  # between the ends of an interval that is
 _CLOSE: Final = 1e-7
 _CLOSE_STEP: Final = 1e-4  # in standard deviations of R
 _CLOSE_SHARE: Final = 1e-3
-_LEAST_SHARE, _FARTHEST_TAIL = 1e-9, 1e-12
+_LEAST_SHARE, _FARTHEST_TAIL, _HIGHEST_TAIL = 1e-9, 1e-12, 0.45
 _DRAWS, _FEWEST_DRAWS = 2000, 500
 _BLOCK: Final = 1_000_000  # complex numbers held at a time
 # The most clusters that are drawn one by one, and the number of groups for more of them.
@@ -101,21 +108,48 @@ def shape_of_cluster(clusters: int, level: float) -> float:
     return ratio**2
 
 
-def shapes_of_share(clusters: int, level: float, size: ArrayLike) -> tuple[_Floats, _Floats]:
+def shapes_of_share(clusters: int, level: float, each: ArrayLike) -> tuple[_Floats, _Floats]:
     """The shapes a and w of the weights that bound a share (see the module).
 
     Args:
         clusters: at least 2.
         level: of the one-sided bound.
-        size: mean number of units of a cluster, of any shape; a and w have the same shape.
+        each: mean number of unlike units of a cluster, of any shape; a and w have the same shape.
     """
-    single = np.clip(3 - 2 * np.asarray(size, dtype=np.float64), 0, 1)
+    single: _Floats = np.clip(3 - 2 * np.asarray(each, dtype=np.float64), 0, 1)
     shape = shape_of_cluster(clusters, level)
     return shape + (1 - shape) * single, PSEUDO_WEIGHT + (1 - PSEUDO_WEIGHT) * single
 
 
+def unseen_size(sizes: _Floats, counts: _Floats | float = 1.0) -> _Floats:
+    """The size m_0 of a pseudo-cluster (see the module).
+
+    Args:
+        sizes: units of clusters, in the last axis.
+        counts: how many clusters have each size.
+    """
+    units = (sizes * counts).sum(axis=-1)
+    found: _Floats = (sizes * sizes * counts).sum(axis=-1) / units
+    return found
+
+
+def unseen_parts(parts: _Floats) -> _Floats:
+    """The units of each kind in a pseudo-cluster: those of the cluster of a unit drawn by chance.
+
+    Args:
+        parts: units of each kind in each cluster, shape (clusters, kinds).
+    """
+    sizes = parts.sum(axis=1)
+    found: _Floats = sizes @ parts / sizes.sum()
+    return found
+
+
 def share_bounds(
-    sums: _Floats, sizes: _Floats, levels: tuple[float, ...]
+    sums: _Floats,
+    sizes: _Floats,
+    levels: tuple[float, ...],
+    each: float | None = None,
+    times: float = 1.0,
 ) -> list[tuple[float, float]]:
     """Lower and upper bound of the share at each one-sided level, for one recording.
 
@@ -123,30 +157,49 @@ def share_bounds(
         sums: units that count in each cluster, from 0 to its size, shape (clusters,), at least 2.
         sizes: units of each cluster, shape (clusters,), each above 0.
         levels: one-sided levels, above 0.5.
+        each: mean number of unlike units of a cluster; by default all are unlike.
+        times: how many clusters there are like each, for other numbers of such clusters.
     """
+    each = float(sizes.mean()) if each is None else each
     kinds = Counter(zip(sums.tolist(), sizes.tolist(), strict=True))
-    hits = tuple(sorted((total, size, count) for (total, size), count in kinds.items()))
+    hits = tuple(sorted((total, size, count * times) for (total, size), count in kinds.items()))
     misses = tuple(sorted((size - total, size, count) for total, size, count in hits))
     if hits <= misses:
-        return list(_bounds(hits, levels))
-    return [(1 - high, 1 - low) for low, high in _bounds(misses, levels)]
+        return list(_bounds(hits, levels, each))
+    return [(1 - high, 1 - low) for low, high in _bounds(misses, levels, each)]
 
 
-def bounds_alike(clusters: int, total: float, size: float, level: float) -> tuple[float, float]:
-    """Both one-sided bounds of at least 2 clusters with equal sums and sizes."""
-    ((low, high),) = _bounds(((float(total), float(size), clusters),), (level,))
-    return low, high
+def share_tail(share: float, sums: _Floats, sizes: _Floats, each: float | None = None) -> float:
+    """The least tail beyond a lower bound that reaches ``share``; 1/2 where none does.
+
+    It is the one-sided p-value of the share lying at or below ``share``. For the other arguments
+    see `share_bounds`.
+    """
+    kinds, counts = np.unique(np.stack([sums, sizes]), axis=1, return_counts=True)
+
+    def reaches(tail: float) -> bool:
+        chance = chances_above(share, kinds[0], kinds[1], counts[None], 1 - tail, each)
+        return bool(chance[0] >= 1 - tail)
+
+    short, enough = math.log(_FARTHEST_TAIL), math.log(_HIGHEST_TAIL)
+    if not reaches(_HIGHEST_TAIL):
+        return 0.5
+    if reaches(_FARTHEST_TAIL):
+        return _FARTHEST_TAIL
+    while enough - short > _CLOSE_SHARE:
+        middle = (short + enough) / 2
+        short, enough = (short, middle) if reaches(math.exp(middle)) else (middle, enough)
+    return math.exp(enough)
 
 
 # Complements, arms and pooled conditions use the same clusters again.
 @lru_cache(maxsize=4096)
 def _bounds(
-    kinds: tuple[tuple[float, float, int], ...], levels: tuple[float, ...]
+    kinds: tuple[tuple[float, float, float], ...], levels: tuple[float, ...], each: float
 ) -> tuple[tuple[float, float], ...]:
     sums, sizes, counts = np.array(kinds).T
-    clusters = int(counts.sum())
-    mean = sizes @ counts / clusters
-    weights = [shapes_of_share(clusters, level, mean) for level in levels]
+    clusters = round(float(counts.sum()))
+    weights = [shapes_of_share(clusters, level, each) for level in levels]
     shapes, pseudo = np.array([a for a, _ in weights]), float(weights[0][1])
     tails = np.array(levels)
     if len(kinds) == 1:
@@ -160,7 +213,7 @@ def _bounds(
         none = np.zeros((len(sides) * len(levels), 1))
         ends = _quantiles(
             np.hstack([np.repeat(sides, len(levels), axis=0), none]),
-            np.append(sizes, mean)[None],
+            np.append(sizes, unseen_size(sizes, counts))[None],
             np.hstack([np.outer(np.tile(shapes, len(sides)), counts), none + pseudo]),
             np.tile(tails, len(sides)),
         ).reshape(len(sides), len(levels))
@@ -170,29 +223,39 @@ def _bounds(
 
 
 def chances_above(
-    share: float, sums: ArrayLike, sizes: ArrayLike, counts: ArrayLike, level: float
+    share: float,
+    sums: ArrayLike,
+    sizes: ArrayLike,
+    counts: ArrayLike,
+    level: float,
+    each: float | None = None,
 ) -> _Floats:
     """``P(R > share)`` of many recordings: a lower bound at ``level`` clears a share if this
     probability is at least the level. No quantile is needed.
 
     Args:
         share: compared with the lower bound.
-        sums: units that count in a cluster of each kind, shape (kinds,).
-        sizes: units of a cluster of each kind, shape (kinds,).
+        sums: units that count in a cluster of each kind, shape (kinds,), or (recordings, kinds)
+            where recordings have other kinds.
+        sizes: units of a cluster of each kind, of the same shape.
         counts: clusters of each kind, one recording a row, shape (recordings, kinds); all
             recordings have the same number of clusters.
         level: of the bound.
+        each: mean number of unlike units of a cluster; by default all are unlike.
     """
     number = np.asarray(counts, dtype=np.float64)
     s, m = np.asarray(sums, dtype=np.float64), np.asarray(sizes, dtype=np.float64)
     share = max(share, _FARTHEST_TAIL)
     clusters = number[0].sum()
-    mean = number @ m / clusters
-    shapes, pseudo = shapes_of_share(int(clusters), level, mean)
+    mean = (number * m).sum(axis=1) / clusters
+    shapes, pseudo = shapes_of_share(
+        int(clusters), level, mean if each is None else np.full_like(mean, each)
+    )
     rows = len(number)
+    unseen = -share * unseen_size(m, number)[:, None]
     # A kind that a recording lacks has no weight and must not affect how far the tail reaches.
-    d = np.where(number > 0, s - share * m, -share * mean[:, None])
-    d = np.concatenate([d, -share * mean[:, None]], axis=1)
+    d = np.where(number > 0, s - share * m, unseen)
+    d = np.concatenate([d, unseen], axis=1)
     a = np.concatenate([shapes[:, None] * number, pseudo[:, None]], axis=1)
     step = max(1, _BLOCK // (d.shape[1] * _nodes(float(a.sum(axis=1).min()))))
     parts = (slice(at, at + step) for at in range(0, rows, step))

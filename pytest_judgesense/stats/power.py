@@ -3,7 +3,7 @@ r"""How often a check does not pass: on the same judge, and after a drop.
 A share stands over K clusters with totals t_c out of m_c units. Here it is always held against a
 floor: a ceiling is the floor of its complement. Not passing is what the checks say: the share lies
 below its floor; or, with `Gate.confident`, its one-sided lower bound of `stats.dirichlet` does; or,
-with `Gate.refuting`, even its upper bound does; or, beyond 5% of missing replies, the worst case.
+with `Gate.refuting`, even its upper bound does; or, where replies are missing, the worst case.
 
 **A judge whose share is known** gives totals that are beta-binomial, of mean p and intraclass
 correlation r; its chance is the part of simulated recordings that do not pass::
@@ -37,8 +37,9 @@ open, ``(1 - u)^(K (R - 1)) = 0.025``.
 
 **Other numbers** (kappa, d'): the same with the standard error that their bound implies.
 
-**Drop.** The truth moves to the worse side and r stays: the chance that the check does not pass is
-its power.
+**Drop.** The truth moves to the worse side and r stays, which scatters the loss over the units of
+all clusters; or a part of the clusters fails whole and the others stay as they are. The chance that
+the check does not pass is its power.
 
 References:
     J. G. Skellam (1948), Journal of the Royal Statistical Society B 10, 257-261 (beta-binomial).
@@ -50,7 +51,7 @@ References:
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple, TypeAlias
 
@@ -80,8 +81,9 @@ class Gate:
         confident: whether the one-sided bound must clear the bar, instead of the share.
         refuting: whether the check fails only if the opposite bound misses the bar.
         folded: whether the distance from 1/2 must not lie above the bar, instead.
-        missing: share of missing replies, and so of left-out units.
+        missing: share of the units that are left out for missing replies.
         level: of the one-sided bound.
+        each: mean number of unlike units of a cluster; ``None``: all of them are.
     """
 
     bar: float
@@ -90,18 +92,24 @@ class Gate:
     missing: float = 0.0
     level: float = 0.95
     refuting: bool = False
+    each: float | None = None
 
     def deciding(self, value: float, bounds: Sequence[float]) -> tuple[float, float]:
         """Where the number may lie, from least to most, for the bar to be missed: see `misses`."""
-        if self.refuting and self.missing <= _MOST_MISSING:
+        if self.refuting and self._tolerating:
             low, high = bounds
             return high, low
         return (bounds[0], bounds[1]) if self.confident else (value, value)
 
+    @property
+    def _tolerating(self) -> bool:
+        """Whether what the worst case would miss is not refuted, and does not fail."""
+        return self.missing <= _MOST_MISSING
+
     def misses(self, low: ArrayLike, high: ArrayLike) -> NDArray[np.bool_]:
         """Whether a share misses the bar that may lie anywhere from ``low`` to ``high``."""
         least, most = np.asarray(low), np.asarray(high)
-        if self.missing > _MOST_MISSING:
+        if self.missing and not (self.refuting and self._tolerating):
             read = 1 - self.missing
             least, most = least * read, most * read + self.missing
         room = np.minimum(least, 1 - most) - (0.5 - self.bar) if self.folded else least - self.bar
@@ -146,10 +154,20 @@ def simulated(
         recordings: how many.
         rng: for the draws.
     """
+    return _recordings(lambda size: beta_binomial(share, rho, size), sizes, recordings, rng)
+
+
+def _recordings(
+    chances_of: Callable[[int], _Floats],
+    sizes: ArrayLike,
+    recordings: int,
+    rng: np.random.Generator,
+) -> Recordings:
+    """Recordings of clusters, whose totals 0 to m have these chances by their size m."""
     known, clusters = np.unique(np.asarray(sizes, dtype=np.int64), return_counts=True)
     counts = np.concatenate(
         [
-            rng.multinomial(number, beta_binomial(share, rho, int(size)), size=recordings)
+            rng.multinomial(number, chances_of(int(size)), size=recordings)
             for size, number in zip(known, clusters, strict=True)
         ],
         axis=1,
@@ -178,7 +196,8 @@ def missed(gate: Gate, found: Recordings) -> NDArray[np.bool_]:
     against = found.sizes - found.sums
 
     def chances(floor: float, sums: _Floats, which: NDArray[np.intp]) -> _Floats:
-        return chances_above(floor, sums, found.sizes, found.counts[which], gate.level)
+        counts = found.counts[which]
+        return chances_above(floor, sums, found.sizes, counts, gate.level, gate.each)
 
     if gate.refuting and gate.missing <= _MOST_MISSING:
         # That an upper bound lies below the bar is that the complement's lower one lies above.
@@ -202,6 +221,25 @@ def chance_at(
     """Probability that a judge of known share does not pass; for the arguments see `simulated`."""
     rng = np.random.default_rng(seed)
     return float(missed(gate, simulated(share, rho, sizes, draws, rng)).mean())
+
+
+def chance_after_whole(
+    gate: Gate, share: float, drop: float, rho: float, sizes: ArrayLike, seed: int = 0
+) -> float:
+    """Probability that a judge does not pass that has lost ``drop`` of its share on whole clusters.
+
+    A part of its clusters fails whole, the others are as before; for the arguments see
+    `smallest_drop`.
+    """
+    room = 1 - share if gate.folded else share
+    failing = min(1.0, drop / room) if room > 0 else 1.0
+
+    def chances_of(size: int) -> _Floats:
+        whole = np.arange(size + 1) == (size if gate.folded else 0)
+        return np.asarray((1 - failing) * beta_binomial(share, rho, size) + failing * whole)
+
+    found = _recordings(chances_of, sizes, _DRAWS, np.random.default_rng(seed))
+    return float(missed(gate, found).mean())
 
 
 def chance_on_new_items(
@@ -320,7 +358,13 @@ def _chance_of_number(
 
 
 def smallest_drop(
-    gate: Gate, share: float, rho: float, sizes: ArrayLike, seed: int = 0
+    gate: Gate,
+    share: float,
+    rho: float,
+    sizes: ArrayLike,
+    seed: int = 0,
+    *,
+    whole: bool = False,
 ) -> float | None:
     """The smallest drop that the check detects with 80% power.
 
@@ -330,6 +374,7 @@ def smallest_drop(
         rho: intraclass correlation; it stays the same.
         sizes: units of each cluster.
         seed: of the draws.
+        whole: whether the loss falls on whole clusters, instead of the units of all of them.
 
     Returns:
         The drop, at least 0; ``None`` if not even the worst share is detected.
@@ -337,6 +382,8 @@ def smallest_drop(
     end = 1.0 if gate.folded else 0.0
 
     def caught(at: float) -> bool:
+        if whole:
+            return chance_after_whole(gate, share, abs(at - share), rho, sizes, seed) >= CAUGHT
         return chance_at(gate, at, rho, sizes, seed) >= CAUGHT
 
     if caught(share):

@@ -4,18 +4,23 @@ A judge's data are a row of sums for each cluster (for a share: how many count, 
 and its value is a function of the summed rows, such as ``share``. Judges are compared on the
 clusters that both were asked.
 
-**Two judges.** If the judges are exchangeable, their rows can be swapped within any cluster. With T
-the difference of their values, and T' that after random swaps::
+**Two judges with shares.** The paired difference of two judges lies between -1 and 1, so half of it
+plus one half is a share, and its bounds are those of every share here (`stats.dirichlet`): over
+clusters, with a pseudo-cluster that one judge wins as a whole. With the sums s and sizes m of a
+cluster, totals S and N, and judge 2 weighed by ``v = N_1 / N_2``, 1 if no reply is missing::
 
-    p = P(|T'| >= |T|)          all 2^k swaps of the k clusters that differ where k <= 13,
-                                else 9,999 drawn ones and the one seen: (1 + hits) / 10,000
+    (T + 1) / 2 = sum of (s_1 + v (m_2 - s_2)) / sum of (m_1 + v m_2)
 
-For exchangeable judges p is at most alpha in at most alpha of sessions, whatever the clusters hold:
-whole clusters are swapped, so calls within them may be dependent. Different judges with equal
-values are told apart more often if one of them fails on few clusters as a whole:
-`benchmarks/ranks.py` prints how often.
+Its p-value is twice the smaller tail at which a bound reaches 0. It assumes nothing of the judges:
+one may fail on few clusters as a whole and the other on single calls. Swapping the two within
+clusters, a test of whether they are exchangeable, told two such judges of equal shares apart in up
+to 69% of sessions.
 
-The interval of T is that of the delete-one-cluster jackknife (`stats.comparison`).
+**Other values** (instability): the larger of two p-values. One is that of swaps: with T' the
+difference after random swaps, ``P(|T'| >= |T|)`` over all 2^k swaps of the k clusters that differ
+where k <= 13, else over 9,999 drawn ones and the one seen. The other is Student's, of the
+delete-one-cluster jackknife (`stats.comparison`), which does not assume that judges are
+exchangeable, but holds only to first order.
 
 **All pairs** are one family with Holm-adjusted p-values. **Rank ranges** follow from the pairs that
 are told apart. A judge ranks behind all that are better, and before all that are worse::
@@ -25,12 +30,8 @@ are told apart. A judge ranks behind all that are better, and before all that ar
 All ranges contain the true ranks jointly in at least 1 - alpha of sessions, because in that share
 no pair is wrongly told apart. Judges of equal value have all ranks that they share.
 
-**What would settle a pair.** With the standard error s of T over K clusters, clusters like these,
-and a test at the level a of Holm's step, it is told apart with probability 0.8 from about::
-
-    K (s / T)^2 (z(1 - a / 2) + z(0.8))^2 + z(1 - a / 2)^2 / 2      clusters
-
-and never fewer than K + 1, for K have not told it apart.
+**What would settle a pair**: the clusters like these with which the bound at the level of Holm's
+step leaves 0 out with probability 0.8 (`Difference.clusters_to_clear`).
 
 References:
     E. S. Edgington, P. Onghena (2007), Randomization Tests, 4th ed., ch. 6 (pairs swapped).
@@ -39,7 +40,6 @@ References:
     D. Al Mohamad, J. J. Goeman, E. W. van Zwet (2022), Biometrika 109, 101-112, and M. Mogstad,
     J. P. Romano, A. Shaikh, D. Wilhelm (2024), Review of Economic Studies 91, 476-518 (ranks from
     pairs that are told apart).
-    W. C. Guenther (1981), The American Statistician 35, 243-244 (sample size of Student's test).
 """
 
 from __future__ import annotations
@@ -52,9 +52,14 @@ from typing import Final, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import ndtri, stdtrit
+from scipy.special import stdtr
 
-from pytest_judgesense.stats.comparison import holm, jackknife_difference
+from pytest_judgesense.stats.comparison import (
+    Difference,
+    bounded_difference,
+    holm,
+    jackknife_difference,
+)
 from pytest_judgesense.stats.inputs import cluster_codes
 
 _Floats: TypeAlias = NDArray[np.float64]
@@ -66,7 +71,6 @@ Rows: TypeAlias = Mapping[str, Sequence[float]]
 _DRAWN: Final = 9_999
 _ALL_SWAPS: Final = 13  # clusters that differ: 8,192 swaps
 _BLOCK: Final = 4_000_000  # numbers held at once
-_MOST_CLUSTERS: Final = 100_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,6 +154,11 @@ def share(sums: _Floats) -> _Floats:
     return np.asarray(sums[..., 0] / sums[..., 1])
 
 
+def shortfall(sums: _Floats) -> _Floats:
+    """Minus the share: for shares of which lower ones are better."""
+    return -share(sums)
+
+
 def compare_judges(
     outcomes: Mapping[str, ArrayLike],
     clusters: Sequence[Hashable],
@@ -164,7 +173,7 @@ def compare_judges(
             judges: 1 is a success; NaN is a missing reply.
         clusters: the cluster of each trial, the independent unit, such as its item.
         seed: seed of the random swaps.
-        alpha: maximum probability of telling apart any two exchangeable judges.
+        alpha: maximum probability of telling apart any two judges of equal shares.
 
     Returns:
         The judges with their ranks and all pairs of them.
@@ -218,12 +227,12 @@ def standings(
     }
     names = sorted(values, key=lambda judge: (-round(values[judge], 12), judge))
     alone = [_compared(a, b, rows, value, seed) for a, b in combinations(names, 2)]
-    adjusted = holm([pair.p for pair in alone], alpha)
+    adjusted = holm([pair.p for pair, _ in alone], alpha)
     pairs = tuple(
         replace(pair, p=level.p, apart=True)
         if level.p <= alpha
-        else replace(pair, p=level.p, needed=_needed(pair, level.alpha))
-        for pair, level in zip(alone, adjusted, strict=True)
+        else replace(pair, p=level.p, needed=_needed(found, level.alpha))
+        for (pair, found), level in zip(alone, adjusted, strict=True)
     )
     better, worse = dict.fromkeys(names, 0), dict.fromkeys(names, 0)
     for pair in pairs:
@@ -238,59 +247,76 @@ def standings(
     )
 
 
-def _compared(one: str, other: str, rows: Mapping[str, Rows], value: Value, seed: int) -> Pair:
+def _compared(
+    one: str, other: str, rows: Mapping[str, Rows], value: Value, seed: int
+) -> tuple[Pair, Difference | None]:
     """Two judges on their common clusters, with the p-value of the two alone."""
     shared = sorted(rows[one].keys() & rows[other].keys())
     if not shared:
-        return Pair(one, other, None, None, 1.0, 0, 0)
+        return Pair(one, other, None, None, 1.0, 0, 0), None
     a, b = (np.array([rows[of][c] for c in shared], dtype=np.float64) for of in (one, other))
     moved = (a != b).any(axis=1)
     differ = int(moved.sum())
-
-    def difference(first: _Floats, second: _Floats) -> _Floats:
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return np.asarray(value(first) - value(second))
-
-    first, second = a.sum(axis=0), b.sum(axis=0)
-    whole = float(difference(first, second))
-    without = difference(first - a, second - b).tolist()
-    found = jackknife_difference(whole, without, moved.tolist())
-    gaps = (b - a)[moved]
-    hits = drawn = 0
-    for swapped in _swaps(differ, seed):
-        shift = swapped @ gaps
-        sizes = np.abs(difference(first + shift, second - shift))
-        # A value that is undefined after a swap counts as a hit, which is conservative.
-        hits += int((~(sizes < abs(whole) - 1e-12)).sum())
-        drawn += len(swapped)
-    p = hits / drawn if differ <= _ALL_SWAPS else (1 + hits) / (1 + drawn)
+    whole = float(_gap(value, a.sum(axis=0), b.sum(axis=0)))
+    if value not in (share, shortfall):
+        found = _jackknifed(a, b, value, moved)
+        p = p_of_swaps(a[moved], b[moved], a.sum(axis=0), b.sum(axis=0), value, seed)
+        if found is not None:
+            student = abs(found.value) / found.error
+            p = max(p, 2 * float(stdtr(len(shared) - 1, -student)))
+    elif not differ or len(shared) < 2:
+        found, p = None, 1.0
+    else:
+        weight = a[:, 1].sum() / b[:, 1].sum()
+        sizes = a[:, 1] + weight * b[:, 1]
+        gaps = 2 * (a[:, 0] - weight * b[:, 0]) - (a[:, 1] - weight * b[:, 1])
+        each = float(sizes.mean()) / 2  # the units of two judges are no two of a cluster
+        found = bounded_difference(gaps if value is share else -gaps, sizes, each)
+        p = min(1.0, 2 * min(found.p_worse, found.p_better))
     interval = found.ends(0.95) if found else None
-    return Pair(one, other, whole, interval, p, len(shared), differ)
+    return Pair(one, other, whole, interval, p, len(shared), differ), found
 
 
-def _needed(pair: Pair, level: float) -> int | None:
-    """Clusters that would tell the two apart at a two-sided level; see the module."""
-    if not pair.difference or pair.interval is None:
-        return None
-    # The interval reaches as many standard errors as Student's quantile says.
-    width = pair.interval[1] - pair.interval[0]
-    error = width / 2 / float(stdtrit(pair.clusters - 1, 0.975))
-    count = clusters_to_tell_apart(pair.difference, error, pair.clusters, level)
-    return max(pair.clusters + 1, count) if count <= _MOST_CLUSTERS else None
+def _gap(value: Value, first: _Floats, second: _Floats) -> _Floats:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.asarray(value(first) - value(second))
 
 
-def clusters_to_tell_apart(difference: float, error: float, clusters: int, level: float) -> int:
-    """Clusters at which two judges are told apart with a probability of 80%; see the module.
+def _jackknifed(
+    a: _Floats, b: _Floats, value: Value, moved: NDArray[np.bool_]
+) -> Difference | None:
+    first, second = a.sum(axis=0), b.sum(axis=0)
+    without = _gap(value, first - a, second - b).tolist()
+    return jackknife_difference(float(_gap(value, first, second)), without, moved.tolist())
+
+
+def p_of_swaps(
+    a: _Floats, b: _Floats, first: _Floats, second: _Floats, value: Value, seed: int
+) -> float:
+    """The two-sided p-value of swaps; see the module.
 
     Args:
-        difference: of their values, not 0.
-        error: its standard error.
-        clusters: the number of clusters behind the standard error.
-        level: of the two-sided test.
+        a: rows of one judge, by cluster, that differ from those of the other, ``b``.
+        b: of the same shape.
+        first: the sums of all rows of the one, ``second`` of the other.
+        second: of the same shape.
+        value: from summed rows to a value.
+        seed: of drawn swaps.
     """
-    z = float(ndtri(1 - level / 2))
-    ratio = clusters * (error / difference) ** 2
-    return math.ceil(ratio * (z + float(ndtri(0.8))) ** 2 + z**2 / 2)
+    whole, gaps = abs(float(_gap(value, first, second))), b - a
+    hits = drawn = 0
+    for swapped in _swaps(len(a), seed):
+        shift = swapped @ gaps
+        sizes = np.abs(_gap(value, first + shift, second - shift))
+        # A value that is undefined after a swap counts as a hit, which is conservative.
+        hits += int((~(sizes < whole - 1e-12)).sum())
+        drawn += len(swapped)
+    return hits / drawn if len(a) <= _ALL_SWAPS else (1 + hits) / (1 + drawn)
+
+
+def _needed(found: Difference | None, level: float) -> int | None:
+    """Clusters that would tell the two apart at a two-sided level; see the module."""
+    return found.clusters_to_clear(0.0, level / 2) if found else None
 
 
 def _swaps(differ: int, seed: int) -> Iterator[_Floats]:

@@ -47,7 +47,11 @@ def drawn_values(
 
 
 def drawn_reaching(
-    counts: NDArray[np.int64], sums: _Floats, sizes: _Floats, level: float
+    counts: NDArray[np.int64],
+    sums: _Floats,
+    sizes: _Floats,
+    level: float,
+    each: float | None = None,
 ) -> Callable[[float], Flags]:
     """From a share to whether the lower bound of each draw at ``level`` reaches it."""
     kinds, kind = np.unique(np.stack([sums, sizes]), axis=1, return_inverse=True)
@@ -57,7 +61,7 @@ def drawn_reaching(
     def reaches(share: float) -> Flags:
         if not 0 < share < 1:
             return np.full(len(counts), share <= 0)
-        chances = chances_above(share, kinds[0], kinds[1], unlike, level)
+        chances = chances_above(share, kinds[0], kinds[1], unlike, level, each)
         return np.asarray((chances >= level)[place.ravel()])
 
     return reaches

@@ -108,6 +108,7 @@ def detection_threshold(
     if count < 2:
         return Threshold(value, None, None, flag)
 
+    further = dirichlet.unseen_parts(calls)
     units, groups = dirichlet.drawn_units(count), dirichlet.grouped(np.arange(count), count)
     right_of, calls_of = np.zeros((units, range_of.size)), np.zeros((units, range_of.size))
     np.add.at(right_of, groups, right)
@@ -115,7 +116,7 @@ def detection_threshold(
 
     def ends(tail: float) -> tuple[float, float]:
         weights, pseudo = dirichlet.drawn_weights(units, tail, (dirichlet.PSEUDO_WEIGHT,))
-        unseen = pseudo * calls.mean(axis=0)
+        unseen = pseudo * further
         seen, of = weights @ right_of, weights @ calls_of + unseen
         early, late = (
             threshold_of_curve(range_of, isotonic_fit(each, of)) for each in (seen + unseen, seen)

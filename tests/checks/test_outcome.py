@@ -229,20 +229,40 @@ def test_a_condition_that_was_not_run_is_inconclusive_and_the_others_are_listed(
     ("unparsed", "bar", "expected"),
     [
         # 0 decisive of the parsed; at the worst all missing are: 2/40 = 0.05, 3/40 = 0.075.
-        (2, 0.04, "pass"),  # the worst case breaks the bar, but just 5% are missing
-        (3, 0.04, "inconclusive"),  # 7.5% are missing and the worst case breaks the bar
-        (3, 0.1, "pass"),  # not even the worst case does
+        (2, 0.06, "pass"),  # not even the worst case breaks the bar
+        (2, 0.04, "inconclusive"),  # the worst case does, however few are missing
+        (3, 0.04, "inconclusive"),
+        (3, 0.1, "pass"),
     ],
 )
-def test_over_five_percent_missing_a_bar_that_the_worst_case_breaks_is_inconclusive(
-    unparsed: int, bar: float, expected: str
-) -> None:
+def test_missing_replies_never_help(unparsed: int, bar: float, expected: str) -> None:
     found = outcome(dark(40 - unparsed, 0, unparsed), "dark_current_ceiling", bar)
     assert found.outcome == expected
     if expected == "inconclusive":
         assert found.findings[0].reason == (
-            "7.5% of the replies are missing; in the worst case it is 0.075"
+            f"{unparsed / 40:.1%} of the replies are missing; in the worst case it is "
+            f"{unparsed / 40:.3f}"
         )
+
+
+def test_missing_replies_move_the_bound_as_much_as_the_estimate() -> None:
+    # 0 of 58 clusters: the 95% bound is 1 - .05^(1/58) = 0.0503; with 2 of 60 missing it is
+    # 1 - (1 - 0.0503) 58/60 = 0.0820.
+    whole = outcome(dark(58, 0, 0), "dark_current_ceiling", 0.06, policy="confident")
+    assert whole.outcome == "pass"
+    gaps = outcome(dark(58, 0, 2), "dark_current_ceiling", 0.06, policy="confident")
+    assert gaps.outcome == "inconclusive"
+    gaps = outcome(dark(58, 0, 2), "dark_current_ceiling", 0.0819, policy="confident")
+    assert gaps.outcome == "inconclusive"
+    more = outcome(dark(58, 0, 2), "dark_current_ceiling", 0.0821, policy="confident")
+    assert more.outcome == "pass"
+
+
+def test_few_missing_replies_refute_nothing() -> None:
+    found = outcome(dark(38, 0, 2), "dark_current_ceiling", 0.04, policy="refuted")
+    assert (found.outcome, found.fails) == ("inconclusive", False)
+    many = outcome(dark(36, 0, 4), "dark_current_ceiling", 0.04, policy="refuted")
+    assert many.fails
 
 
 @pytest.mark.parametrize(

@@ -61,17 +61,61 @@ def outcome(
     return RegressionOutcome(check, "s", policy, found, adjusted, then, now)
 
 
-def test_the_same_verdicts_are_unchanged_without_a_test() -> None:
+def test_the_same_verdicts_exclude_a_loss_by_their_clusters() -> None:
+    # One pair of wordings an item: 40 without a change exclude a loss of 1 - .05^(1/40) = 0.072.
     found = outcome(wordings(10), wordings(10))
     assert (found.verdict, found.outcome, found.warnings()) == ("unchanged", "pass", ())
-    assert found.comparison.difference is None
+    assert summary(found).endswith(
+        "no unit changed, margin 0.1: unchanged (a loss above 0.072 is excluded, over 40 clusters)"
+    )
+
+
+def test_nothing_changed_on_few_clusters_is_no_proof() -> None:
+    # 20 exclude 0.139, more than the margin; 29 are enough.
+    found = outcome(wordings(5, 20), wordings(5, 20), policy="confident")
+    assert (found.verdict, found.outcome) == ("inconclusive", "inconclusive")
+    (warning,) = found.warnings()
+    assert warning == (
+        "a loss of 0.1 is neither shown nor excluded, a loss above 0.14 is excluded; about 29 "
+        "clusters would settle it in four of five cases"
+    )
+    assert outcome(wordings(5, 20), wordings(5, 20)).outcome == "pass"
+    assert outcome(wordings(5, 29), wordings(5, 29), policy="confident").verdict == "unchanged"
+
+
+def test_kappa_that_did_not_change_needs_as_many_clusters() -> None:
+    found = outcome(wordings(5, 20), wordings(5, 20), "kappa", policy="confident")
+    assert (found.verdict, found.outcome) == ("inconclusive", "inconclusive")
+    assert "a change in more than 14% of the clusters is excluded" in found.warnings()[0]
+    assert "about 29 clusters" in found.warnings()[0]
+    assert outcome(wordings(5, 29), wordings(5, 29), "kappa").verdict == "unchanged"
+
+
+def test_a_suite_that_grew_is_compared_on_the_trials_in_both() -> None:
+    # 40 items are asked again, of which 4 flip then and now; of 80 new ones 30 flip.
+    answers = {f"i{k}": FLIPS if k < 4 else (STEADY, ("NO", "NO"))[k % 2] for k in range(40)}
+    more = {f"n{k}": FLIPS if k < 30 else STEADY for k in range(80)}
+    grown = cell(YES_NO, worded({**answers, **more}))
+    found = outcome(wordings(4), grown)
+    assert found.verdict == "unchanged"
+    assert found.comparison.values == (0.9, 0.9)
+    (note,) = found.comparison.notes
+    assert note == (
+        "of 80 trials of the baseline and 240 of the session the 80 in both are compared: 40 "
+        "clusters"
+    )
+    # Kappa, which is no mean of units, too; and a suite that shrank.
+    assert outcome(wordings(4), grown, "kappa").verdict == "unchanged"
+    assert outcome(grown, wordings(4)).verdict == "unchanged"
+    lost = outcome(wordings(4), cell(YES_NO, worded({**dict.fromkeys(answers, FLIPS), **more})))
+    assert lost.verdict == "regressed"
 
 
 def test_many_flips_more_are_a_regression_and_fail() -> None:
     found = outcome(wordings(0), wordings(8))
     # 8 of 40 items, one pair each, all for the worse: mid-P 1/2^9, score z = 8/sqrt(8), p 0.0023.
     assert found.comparison.difference is not None
-    assert found.comparison.difference.method == "tango"
+    assert found.comparison.difference.method == "bayesian-cluster-bootstrap"
     assert found.comparison.difference.value == pytest.approx(-8 / 40)
     assert found.comparison.difference.p_worse == pytest.approx(0.00234, abs=1e-5)
     assert (found.verdict, found.outcome) == ("regressed", "fail")
@@ -228,8 +272,8 @@ def test_units_without_a_partner_are_counted() -> None:
     found = outcome(wordings(0, 40), wordings(0, 38)).comparison
     (note,) = found.notes
     assert note == (
-        "2 units of the baseline and 0 of the session have no partner: what is compared is the 38 "
-        "in both; of all it is 1.000 and 1.000"
+        "of 80 trials of the baseline and 76 of the session the 76 in both are compared: 38 "
+        "clusters"
     )
 
 
@@ -261,12 +305,12 @@ def test_the_margin_has_a_default_for_each_measure_and_stands_in_the_id() -> Non
     def declared(*args: Any, **kwargs: Any) -> Check:
         return declare_check("no_regression", args, kwargs)
 
-    assert declared("jss").id == "no_regression[jss,0.05]"
+    assert declared("jss").id == "no_regression[jss,0.1]"
     assert declared("kappa").id == "no_regression[kappa,0.1]"
     assert declared("dark_current", margin=0.1).id == "no_regression[dark_current,0.1]"
     assert declared("dark_current").suite == "vacuum"
     shown = declared("target_sensitivity", distance=1).id
-    assert shown == "no_regression[target_sensitivity,0.05,distance=1]"
+    assert shown == "no_regression[target_sensitivity,0.1,distance=1]"
 
 
 def explained(old: Cell, new: Cell, **given: Any) -> list[str]:
@@ -285,7 +329,7 @@ def test_the_explanation_begins_with_the_flips_both_replies_side_by_side() -> No
         return cell(YES_NO, many)
 
     lines = explained(replied("NO", "then"), replied("YES", "now\x1b[31m"), measure="agreement")
-    assert lines[1].startswith("no_regression[agreement,0.05]")
+    assert lines[1].startswith("no_regression[agreement,0.1]")
     lines = explained(replied("NO", "then"), replied("YES", "now\x1b[31m"))
     # Of the 8 items whose second wording changed, the 4 that were NO agreed before and flip now;
     # the other 4 were flips and agree now.

@@ -47,10 +47,16 @@ def test_lint_names_the_fewest_clusters_on_which_the_gate_can_pass(
 
 def test_lint_knows_where_a_cluster_is_one_unit() -> None:
     # One wording, and one reply to each item: the lower bound of K right ones is Clopper and
-    # Pearson's, 0.05^(1/K): 0.9019 of 29 and 0.8985 of 28. Two units a cluster need 22.
-    for clusters, replicates, decided in ((29, 1, True), (28, 1, False), (22, 2, True)):
+    # Pearson's, 0.05^(1/K): 0.9019 of 29 and 0.8985 of 28; asking twice adds nothing. Two wordings
+    # of an item need 22.
+    for clusters, wordings, replicates, decided in (
+        (29, 1, 1, True),
+        (28, 1, 1, False),
+        (28, 1, 2, False),
+        (22, 2, 1, True),
+    ):
         suite = suite_with("factuality", clusters, "agreement_floor", bar=0.9)
-        suite = replace(suite, templates=suite.templates[:1], replicates=replicates)
+        suite = replace(suite, templates=suite.templates[:wordings], replicates=replicates)
         assert passes(suite) is decided
         found = [f.expected for f in lint_suite(suite) if f.rule == "undecidable-bar"]
         assert found == ([] if decided else ["at least 29 clusters"])

@@ -241,11 +241,11 @@ def test_notes_call_the_two_what_they_are(tmp_path: Path) -> None:
     write(tmp_path / "new.jsonl", judge(0, 38))
     done = compare("old.jsonl", "new.jsonl", cwd=tmp_path)
     said = " ".join(done.stdout.split())
-    assert "2 units of the old measurement and 0 of the new measurement have no partner" in said
+    assert "of 80 trials of the old measurement and 76 of the new measurement the 76 in" in said
     other = judge(0, 38)
     renamed = tuple(replace(one, judge="other") for one in other.judgments)
     write(tmp_path / "other.jsonl", replace(other, judge="other", judgments=renamed))
     done = compare("old.jsonl", "other.jsonl", cwd=tmp_path)
     said = " ".join(done.stdout.split())
-    assert "2 units of the first judge and 0 of the second judge have no partner" in said
+    assert "of 80 trials of the first judge and 76 of the second judge the 76 in both are" in said
     assert "baseline" not in said

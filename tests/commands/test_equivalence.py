@@ -63,6 +63,7 @@ def test_a_judge_screens_the_compared_pairs_and_its_rows_are_valid_toml(
     ]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupt_keeps_what_is_under_way_and_says_how_to_go_on(
     server: ChatServer, capsys: pytest.CaptureFixture[str], how: signal.Signals

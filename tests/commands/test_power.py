@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from scipy.stats import binom, norm
 
+from pytest_judgesense.checks.outcome import Policy
 from pytest_judgesense.commands.plan import plan_lines
 from pytest_judgesense.commands.power import (
     Asked,
@@ -18,14 +20,17 @@ from pytest_judgesense.commands.power import (
     split_lines,
 )
 from pytest_judgesense.errors import UsageError
+from pytest_judgesense.estimate import find_estimate
 from pytest_judgesense.judges.resolving import judge_from_name
 from pytest_judgesense.judges.spec import JudgeSpec, Prices
 from pytest_judgesense.measurement import cell_of
 from pytest_judgesense.measures.cell import Cell
+from pytest_judgesense.measures.estimation import estimate_all
 from pytest_judgesense.stats.power import Chance
 from pytest_judgesense.suites.planning import plan_trials
 from pytest_judgesense.suites.suite import CheckDeclaration, Suite
-from pytest_judgesense.trial import Judgment, Verdict
+from pytest_judgesense.trial import Judgment, Unparsed, Verdict
+from tests.checks.undecidable import suite_with
 from tests.shipped import CASSETTES
 from tests.suites.known import builtin_suites, load_suite
 
@@ -126,9 +131,42 @@ def test_the_policy_that_only_fails_what_is_refuted_stops_less() -> None:
     assert refuted.drop > 0.02
 
 
+def test_a_limit_has_the_power_of_its_bound_under_both_policies() -> None:
+    def row(policy: Policy, **arguments: float) -> CheckPower:
+        suite = suite_with("factuality", 30, "jss_floor", **arguments)
+        return replace(one(powers(suite, Asked(policy, shares={"jss": 0.95}, drop=0.2))), name="")
+
+    limit = row("estimate", bar=0.9, limit=0.8)
+    assert limit == row("confident", bar=0.9, limit=0.8) == row("confident", bar=0.8)
+    assert limit != row("estimate", bar=0.9)
+    refuted = row("refuted", bar=0.9, limit=0.8)
+    assert refuted == row("refuted", bar=0.8)
+
+
+def test_missing_replies_take_from_the_power_of_a_limit() -> None:
+    # All that was read agrees, and one call of 200 is missing: the bound of forty clusters is 0.948
+    # (see test_undecidable), diluted by 1/200 0.943. As a floor, 0.945 is cleared only without it.
+    suite = suite_with("factuality", 40, "agreement_floor", bar=0.99, limit=0.945)
+    whole = flipping(suite, 0)
+    first, *rest = whole.judgments
+    gone = replace(whole, judgments=(replace(first, outcome=Unparsed("empty")), *rest))
+    read, missing = (one(powers(suite, Asked(), cell)).anew for cell in (whole, gone))
+    assert isinstance(read, Chance)
+    assert isinstance(missing, Chance)
+    assert (read.value, missing.value) == (0.0, 1.0)
+
+
+def test_complements_count_once_among_the_refuted_bars_that_are_planned() -> None:
+    alone = suite_of("factuality", jss_floor=0.9)
+    both = suite_of("factuality", jss_floor=0.9, flip_rate_bound=0.1)
+    first, second = powers(both, Asked("refuted"))
+    assert first == one(powers(alone, Asked("refuted")))
+    assert second.anew == first.anew
+
+
 def test_a_refuted_bar_gets_the_part_that_holm_leaves_to_the_first() -> None:
     # Two bars: each at 0.05 / 2, so that alone it would need an alpha of 0.025.
-    both = suite_of("factuality", jss_floor=0.98, flip_rate_bound=0.02)
+    both = suite_of("factuality", jss_floor=0.98, agreement_floor=0.02)
     alone = suite_of("factuality", jss_floor=0.98)
     cell = flipping(both, 14)
     row, _ = powers(both, Asked("refuted"), cell)
@@ -209,9 +247,9 @@ def test_the_shipped_recordings_speak_and_the_seed_decides_the_draws() -> None:
     assert lines[0] == "coherence, policy estimate: judge mixed, 200 judgments"
     # 8 of 40 items differ under one of five wordings, in two of their five pairs:
     # JSS = 1 - 16 / 200 = 0.92.
-    assert lines[3].split()[:3] == ["jss_floor[0.9]", "0.920", "(1)"]
+    assert lines[4].split()[:3] == ["jss_floor[0.9]", "0.920", "(1)"]
     assert "for judges like this recording" in lines[1]
-    assert "%)" in lines[3]
+    assert "%)" in lines[4]
     assert max(map(len, lines)) <= 100
 
 
@@ -223,15 +261,54 @@ def test_without_recordings_the_plan_speaks_and_says_so(tmp_path: Path) -> None:
 
 
 def test_the_variance_lies_with_the_items_where_the_items_differ() -> None:
-    # Ten of 40 items are wrong under t1 alone, and no replicate differs: a second one buys nothing.
-    # The shares right are 0.75, 1, 1, 1, 1 under the five wordings, so that wordings vary by about
-    # 0.05^2 * 5 = 0.0125: 0.1 needs 0.0125 / t < (0.1 / 1.96)^2, t of 5 or more.
+    # Ten of 40 items are wrong under t1 alone, and no replicate differs.
     suite = suite_of("factuality", replicates=2)
-    variance, design = split_lines(flipping(suite, 10), 0.1)
+    variance, _ = split_lines(flipping(suite, 10), 0.1)
     assert variance.startswith("variance of agreement: item 0.0")
     assert variance.endswith("replicate 0.0000")
-    assert " x 1 replicates = " in design
-    assert int(design.split(" templates")[0].split()[-1]) >= 5
+
+
+def test_a_precision_of_wordings_is_that_of_the_interval_for_new_wordings() -> None:
+    cell = flipping(suite_of("factuality", replicates=2), 10)
+    jss = find_estimate(estimate_all(cell), "jss")
+    assert jss is not None
+    new = jss.new_wordings
+    assert new is not None
+    assert new.at is not None
+    # The plan of the design that was measured is the interval that was measured.
+    assert new.at(40, 5) == (new.lower, new.upper)
+    _, line = split_lines(cell, 0.1)
+    match = re.fullmatch(
+        r"for jss within \+/-0.1 for new wordings: (\d+) wordings x (\d+) clusters = (\d+) calls "
+        r"\(\+/-(0.\d+)\)",
+        line,
+    )
+    assert match
+    wordings, clusters, calls = map(int, match.groups()[:3])
+    # Two replicates: two calls on an item in a wording.
+    assert calls == 2 * wordings * clusters
+    low, high = new.at(clusters, wordings)
+    assert float(match[4]) == pytest.approx((high - low) / 2, abs=5e-4)
+    assert (high - low) / 2 <= 0.1
+    # No design of fewer calls is so narrow.
+    for other in range(2, 31):
+        fewer = max(10, (calls - 1) // (2 * other))
+        if 2 * other * fewer < calls:
+            low, high = new.at(fewer, other)
+            assert (high - low) / 2 > 0.1
+    # What the recording has is not so narrow: a precision of its width asks for no more.
+    _, line = split_lines(cell, (new.upper - new.lower) / 2)
+    assert int(line.split(" = ")[1].split()[0]) <= 2 * 5 * 40
+
+
+def test_a_loss_on_whole_clusters_is_found_later_than_a_scattered_one() -> None:
+    # 20 of 40 items flip two of their pairs of one wording: the judge errs everywhere a little, so
+    # that a scattered loss has a small variance, and one on whole items has the greatest.
+    suite = suite_of("factuality", jss_floor=0.7)
+    row = one(powers(suite, Asked(), flipping(suite, 20)))
+    assert isinstance(row.drop, float)
+    assert isinstance(row.whole, float)
+    assert 0.05 < row.drop < row.whole < 0.3
 
 
 def test_vacuum_varies_in_its_decisive_answers() -> None:

@@ -86,6 +86,22 @@ def test_a_judgment_that_stands_twice_counts_once(tmp_path):
     assert len(cell.judgments) == 1
 
 
+def test_one_trial_under_two_ids_names_both_lines(tmp_path):
+    # Two runs joined, the replicate left at its default: which line measures used was chance.
+    first, second = _line(trial="a/i1"), _line(trial="b/i1", verdict="NO")
+    path = _write(tmp_path, first, _line(trial="s/i2", item="i2"), second)
+    with pytest.raises(LogError, match="one trial has two ids") as error:
+        cells_of_logs([path])
+    assert error.value.found == f"{path}:1: a/i1; {path}:3: b/i1"
+    # Numbered, or of two suites, they are two trials.
+    (cell,) = cells_of_logs([_write(tmp_path, first, _line(trial="b/i1", replicate=2))])
+    assert len(cell.judgments) == 2
+    assert len(cells_of_logs([_write(tmp_path, first, _line(trial="b/i1", suite="t"))])) == 2
+    # The same without a difference of answers is no other: one reply would count twice.
+    with pytest.raises(LogError, match="two ids"):
+        cells_of_logs([_write(tmp_path, first, _line(trial="b/i1"))])
+
+
 @pytest.mark.parametrize(
     ("lines", "found"),
     [

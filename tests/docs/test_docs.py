@@ -91,7 +91,18 @@ def test_readme_is_short_and_the_start_begins_with_a_function_of_ones_own() -> N
 # -- what the blocks do ----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", [name for name in PAGE_NAMES if not is_for_a_task(name)])
+# Its causal analyses fit hundreds of trees, which tests/instruments/temperature do as well.
+LONG = "temperature.md"
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=pytest.mark.long if name == LONG else ())
+        for name in PAGE_NAMES
+        if not is_for_a_task(name)
+    ],
+)
 def test_every_block_does_what_is_shown(name: str, tmp_path: Path) -> None:
     """A block is run, or loaded as what it is; one that nobody executes is a problem."""
     if (needed := needs_of(name)) and (reason := unusable(needed)):

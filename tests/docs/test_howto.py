@@ -13,14 +13,14 @@ import pytest
 from tests.docs.blocks import PAGE_NAMES, needs_of
 from tests.docs.kinds import is_for_a_task, problems_of_page
 
-# It imports litellm, twice. What it shows of the SDKs, tests/judges test with their own code.
-LONG = "howto/clients.md"
+# The gate runs what most users read first; of what the others show the options' own tests tell.
+IN_GATE = ("tutorial.md", "howto/own-suite.md")
 
 
 @pytest.mark.parametrize(
     "name",
     [
-        pytest.param(name, marks=pytest.mark.long if name == LONG else ())
+        pytest.param(name, marks=pytest.mark.long if name not in IN_GATE else ())
         for name in PAGE_NAMES
         if is_for_a_task(name)
     ],

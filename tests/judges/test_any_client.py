@@ -312,6 +312,7 @@ def test_a_judge_is_recorded_and_replayed_whatever_its_client(
     ]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("client", [_httpx, _requests, _urllib3, _urllib, _openai])
 def test_32_threads_record_every_call_and_reach_nobody_in_replay(
     client: Any, path: Path, served: Provider
@@ -548,6 +549,7 @@ asyncio.run(main(pathlib.Path(sys.argv[1])))
 """
 
 
+@pytest.mark.long
 def test_a_judge_upon_litellm_is_recorded_and_replayed(tmp_path: Path) -> None:
     # In a process of its own: importing it takes seconds, warns, and sets up logging.
     environment = os.environ | {"LITELLM_LOCAL_MODEL_COST_MAP": "True"}

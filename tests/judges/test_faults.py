@@ -579,6 +579,7 @@ def test_calls_under_way_when_a_limit_is_reached_come_to_their_end(
 TRIALS = 1000
 
 
+@pytest.mark.long
 def test_1000_trials_under_all_faults_at_random(provider: Provider, tmp_path: Path) -> None:
     draw = random.Random(20260131)
     lock = threading.Lock()

@@ -94,6 +94,7 @@ def test_it_is_loaded_by_name_where_nothing_is_loaded_by_itself(
     assert without.ret == pytest.ExitCode.USAGE_ERROR or "not found" in without.stderr.str()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["plain", "n2"])
 def test_judges_are_imported_from_pythonpath_under_importlib(
     pytester: pytest.Pytester, workers: tuple[str, ...]

@@ -202,6 +202,7 @@ def test_the_marker_fails_with_the_units_that_speak_against_it(
     no_traceback(result)
 
 
+@pytest.mark.long
 def test_a_command_for_its_page_is_not_shown_for_it_has_none(
     pytester: pytest.Pytester, rule: Path
 ) -> None:
@@ -329,6 +330,7 @@ def _installed(folder: Path) -> None:
     )
 
 
+@pytest.mark.long
 def test_an_installed_plugin_is_known_to_pytest_and_to_the_command_line(
     pytester: pytest.Pytester, rule: Path
 ) -> None:
@@ -632,6 +634,7 @@ BOARD = "lambda suite, tables: Board('Ill', ('x',), (('1',),))"
 LINES = "lambda suite, tables: ['one line']"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("workers", [(), ("-n", "2")])
 @pytest.mark.parametrize(
     ("tables", "board", "lines", "lost"),

@@ -99,6 +99,7 @@ def test_without_what_draws_it_one_line_says_what_to_install(
     assert (project.path / "x.json").stat().st_size
 
 
+@pytest.mark.long
 def test_a_page_is_written_without_what_the_extras_of_analyses_bring(
     pytester: pytest.Pytester,
 ) -> None:
@@ -130,6 +131,7 @@ def pytest_judgesense_report_sections():
 """
 
 
+@pytest.mark.long
 def test_an_output_that_fails_costs_nothing_but_itself(project: Project) -> None:
     project.record()
     project.pytester.makeconftest(SECTION)

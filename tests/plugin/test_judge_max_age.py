@@ -13,6 +13,7 @@ from .project import TRIALS, Project, no_traceback, parity_suite, times_asked
 THREE_CHECKS = "jss_floor = 0.8\nkappa_floor = 0.5\nagreement_floor = 0.5"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("how", ["option", "ini"])
 def test_every_check_on_an_older_recording_fails_and_says_all_that_is_needed(
     project: Project, workers: tuple[str, ...], how: str

@@ -73,6 +73,7 @@ def test_it_takes_another_number(mute: Project, how: str, workers: tuple[str, ..
     )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("how", ["", "-q", "-n 2", "-n 2 -q"])
 def test_one_that_can_be_read_is_enough_and_three_others_are_shown_at_the_end(
     mute: Project, how: str
@@ -161,6 +162,7 @@ def test_a_function_that_raises_each_time_is_not_called_for_all_trials(mute: Pro
     assert len((mute.path / "calls").read_text()) == 100
 
 
+@pytest.mark.long
 def test_a_function_that_was_repaired_is_told_how_to_ask_again(
     mute: Project, workers: tuple[str, ...]
 ) -> None:

@@ -129,6 +129,7 @@ def test_nothing_is_asked_if_a_folder_is_in_the_place_of_a_recording(project: Pr
     assert project.server.asked == []
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["plain", "n2"])
 @pytest.mark.parametrize("is_recorded", [False, True], ids=["new", "recorded"])
 def test_what_a_killed_session_has_paid_is_a_recording(
@@ -203,6 +204,7 @@ def test_a_part_replaces_no_recording_and_is_kept(
     assert len(project.server.asked) == TRIALS - 5
 
 
+@pytest.mark.long
 def test_a_recording_that_two_suites_share_is_replaced_if_both_were_asked(
     project: Project,
 ) -> None:

@@ -48,6 +48,7 @@ def test_the_suite_alone_may_be_pasted_too(pytester: pytest.Pytester) -> None:
     assert ids(result) == COHERENCE_IDS
 
 
+@pytest.mark.long
 def test_ids_begin_alike_when_the_installation_lies_inside_rootdir(
     pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -85,6 +85,7 @@ def _section(result: pytest.RunResult) -> list[str]:
     return lines[start + 1 : stop]
 
 
+@pytest.mark.long
 def test_nothing_is_rewritten(project: Project, workers: tuple[str, ...]) -> None:
     project.record()
     before = _files(project)
@@ -107,6 +108,7 @@ def test_the_datasheet_is_that_of_a_replay(project: Project, workers: tuple[str,
     assert "REPLAYED, recorded" in _flat(result)
 
 
+@pytest.mark.long
 def test_with_replicates_a_changed_judge_is_no_longer_the_one_recorded(
     project: Project, workers: tuple[str, ...]
 ) -> None:

@@ -246,6 +246,7 @@ OF_MARKERS = (
 )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("extra", [(), ("-n", "2")], ids=["alone", "workers"])
 def test_a_limit_of_a_marker_is_told_before_the_first_test(
     project: Project, beside: Run, extra: tuple[str, ...]
@@ -325,6 +326,7 @@ async def test_async(judge):
 """
 
 
+@pytest.mark.long
 def test_everything_replays_where_sockets_are_disabled(project: Project, beside: Run) -> None:
     project.pytester.makeconftest(CALLABLE.format(url=project.server.base_url))
     project.pytester.makepyfile(test_one=OFFLINE)
@@ -365,6 +367,7 @@ def test_recording_where_sockets_are_disabled_says_so(project: Project, beside: 
 # --- warnings ------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_warnings_as_errors_find_nothing_in_tests_that_ask(project: Project, beside: Run) -> None:
     project.pytester.makeconftest(CALLABLE.format(url=project.server.base_url))
     source = OFFLINE.replace("@pytest.mark.enable_socket", "")

@@ -226,6 +226,7 @@ def pytest_judgesense_judges(config):
 """
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("judge", ["reply", "error", "url", "body"])
 def test_a_key_that_only_the_requests_of_a_function_show_stands_nowhere_after_a_replay(
     project: Project, judge: str
@@ -254,7 +255,7 @@ def test_a_key_that_only_the_requests_of_a_function_show_stands_nowhere_after_a_
 @pytest.mark.parametrize(
     "where", ["headers={'Authorization': 'Bearer ' + KEY}", "params={'key': KEY}"]
 )
-@pytest.mark.parametrize("word", ["anything", "divisible"])
+@pytest.mark.parametrize("word", [pytest.param("anything", marks=pytest.mark.long), "divisible"])
 def test_a_placeholder_for_a_key_may_be_a_word_of_prompts_and_replies(
     project: Project, monkeypatch: pytest.MonkeyPatch, where: str, word: str
 ) -> None:

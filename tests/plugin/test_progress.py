@@ -133,6 +133,7 @@ def on_a_terminal(project: Project, *arguments: str, columns: int = 80) -> str:
     return text
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("arguments", [(), ("-q",)], ids=["as it is", "quiet"])
 def test_on_a_terminal_one_line_is_written_over(slow: Project, arguments: tuple[str, ...]) -> None:
     text = on_a_terminal(slow, *arguments, columns=60)
@@ -145,6 +146,7 @@ def test_on_a_terminal_one_line_is_written_over(slow: Project, arguments: tuple[
     assert written[0].rstrip().endswith("...")
 
 
+@pytest.mark.long
 def test_the_workers_progress_stays_on_a_terminal_in_a_line_of_its_own(slow: Project) -> None:
     slow.server.delay_s = 0.6  # 10 rounds: longer than the controller's round of two seconds
     text = on_a_terminal(slow, "-n", "2", columns=120)

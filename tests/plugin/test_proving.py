@@ -225,13 +225,12 @@ def _by_model(body: dict[str, Any], _times: int) -> tuple[int, bytes] | None:
 @pytest.mark.parametrize(
     ("code", "first"),
     [
-        (TOLERATED, "judgesense-raised"),
-        (FIRST_FAILS, ""),
-        (HEDGED, "judgesense-waited-s"),
-        (IN_TIME, "judgesense-waited-s"),
-        (LEFT_BEHIND, "judgesense-waited-s"),
+        pytest.param(TOLERATED, "judgesense-raised", id="tolerated"),
+        pytest.param(FIRST_FAILS, "", id="first fails", marks=pytest.mark.long),
+        pytest.param(HEDGED, "judgesense-waited-s", id="hedged", marks=pytest.mark.long),
+        pytest.param(IN_TIME, "judgesense-waited-s", id="in time"),
+        pytest.param(LEFT_BEHIND, "judgesense-waited-s", id="left behind", marks=pytest.mark.long),
     ],
-    ids=["tolerated", "first fails", "hedged", "in time", "left behind"],
 )
 def test_what_got_no_answer_is_recorded_and_got_none_again(
     project: Project, serve: Callable[..., Counting], code: str, first: str
@@ -279,6 +278,7 @@ def test_a_look_up_once_a_process_stands_at_the_head_and_answers_any_trial(
     replay(project).assert_outcomes(passed=1)
 
 
+@pytest.mark.long
 def test_another_suite_of_the_session_gets_the_look_up_too(
     project: Project, serve: Callable[..., Counting]
 ) -> None:
@@ -340,12 +340,13 @@ def judge(number, template):
 @pytest.mark.parametrize(
     ("code", "statuses", "asked"),
     [
-        (AT_ONCE, [200], None),  # by those that run at the same time
-        (EXPIRING, [200], 5),  # by every fourth of 18 trials: 1, 5, 9, 13, 17
-        (RETRIED, [429, 200], 2),
-        (TOLERATED_ONCE, [503], 1),
+        # By those that run at the same time.
+        pytest.param(AT_ONCE, [200], None, id="at once"),
+        # By every fourth of 18 trials: 1, 5, 9, 13, 17.
+        pytest.param(EXPIRING, [200], 5, id="expiring", marks=pytest.mark.long),
+        pytest.param(RETRIED, [429, 200], 2, id="retried", marks=pytest.mark.long),
+        pytest.param(TOLERATED_ONCE, [503], 1, id="tolerated", marks=pytest.mark.long),
     ],
-    ids=["at once", "expiring", "retried", "tolerated"],
 )
 def test_a_look_up_is_one_whoever_makes_it_and_whatever_it_gets(
     project: Project,
@@ -374,6 +375,7 @@ def test_a_look_up_is_one_whoever_makes_it_and_whatever_it_gets(
     replay(project, "-n", "2").assert_outcomes(passed=1)
 
 
+@pytest.mark.long
 def test_a_request_that_stands_for_another_one_is_no_look_up(
     project: Project, serve: Callable[..., Counting]
 ) -> None:
@@ -436,6 +438,7 @@ def judge(number, template):
 """
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("when", ["early", "late"])
 def test_a_request_that_came_after_the_end_of_its_trial_is_missed_by_no_replay(
     project: Project, serve: Callable[..., Counting], when: str
@@ -478,6 +481,7 @@ def judge(number, template):
 """
 
 
+@pytest.mark.long
 def test_requests_of_a_thread_that_belongs_to_no_trial_are_told(
     project: Project, serve: Callable[..., Counting]
 ) -> None:
@@ -536,13 +540,23 @@ def judge(number, template):
 @pytest.mark.parametrize(
     ("code", "reason"),
     [
-        (BREAKER, "no answer is recorded to POST"),
-        (NUMBERED, "a value changes on each run: body.user"),
-        (NOW, "its prompt changes on each run, at body.prompt"),
-        (LUCKY, "is replayed from the same answers"),
-        (CACHED.replace("{{cached}}", "'NO, ' + answers[prompt]"), "an answer from a cache"),
+        pytest.param(
+            BREAKER, "no answer is recorded to POST", id="breaker", marks=pytest.mark.long
+        ),
+        pytest.param(NUMBERED, "a value changes on each run: body.user", id="numbered"),
+        pytest.param(
+            NOW, "its prompt changes on each run, at body.prompt", id="now", marks=pytest.mark.long
+        ),
+        pytest.param(
+            LUCKY, "is replayed from the same answers", id="lucky", marks=pytest.mark.long
+        ),
+        pytest.param(
+            CACHED.replace("{{cached}}", "'NO, ' + answers[prompt]"),
+            "an answer from a cache",
+            id="cached",
+            marks=pytest.mark.long,
+        ),
     ],
-    ids=["breaker", "numbered", "now", "lucky", "cached"],
 )
 def test_what_no_replay_repeats_fails_the_session_that_records_it(
     project: Project, serve: Callable[..., Counting], code: str, reason: str
@@ -564,6 +578,7 @@ def test_what_no_replay_repeats_fails_the_session_that_records_it(
     assert len({line["trial"] for line in lines(project)} - {""}) == TRIALS
 
 
+@pytest.mark.long
 def test_what_changes_on_each_run_is_ignored_where_the_table_says_so(
     project: Project, serve: Callable[..., Counting]
 ) -> None:
@@ -587,6 +602,7 @@ def test_the_model_and_the_prompt_are_never_ignored(project: Project, field: str
     result.stderr.fnmatch_lines([f"*'{field}' is*"])
 
 
+@pytest.mark.long
 def test_an_answer_from_a_cache_on_disk_passes_by_the_same_return(
     project: Project, serve: Callable[..., Counting]
 ) -> None:
@@ -672,6 +688,7 @@ def judge(number, template):
 """
 
 
+@pytest.mark.long
 def test_a_function_that_retries_meets_no_recorded_failure_while_it_is_recorded(
     project: Project, serve: Callable[..., Counting]
 ) -> None:
@@ -714,11 +731,14 @@ def test_a_change_in_the_middle_of_a_chain_asks_all_of_it_anew(
 @pytest.mark.parametrize(
     "bad",
     [
-        b'{"choices": null, "model": "m"}',
-        b'{"error": {"message": "overloaded"}}',
-        b'data: {"text": "Y"}\n\ndata: {"error": {"message": "overloaded"}}\n\n',
+        pytest.param(b'{"choices": null, "model": "m"}', id="no choices", marks=pytest.mark.long),
+        pytest.param(b'{"error": {"message": "overloaded"}}', id="an error"),
+        pytest.param(
+            b'data: {"text": "Y"}\n\ndata: {"error": {"message": "overloaded"}}\n\n',
+            id="in a stream",
+            marks=pytest.mark.long,
+        ),
     ],
-    ids=["no choices", "an error", "in a stream"],
 )
 def test_an_error_with_status_200_is_asked_again_by_the_next_recording(
     project: Project, serve: Callable[..., Counting], bad: bytes
@@ -756,7 +776,13 @@ def test_a_live_session_that_saves_proves_it_too(
     assert len(saved.read_text().splitlines()) == 2 * TRIALS
 
 
-@pytest.mark.parametrize("code", [ONCE, AT_ONCE], ids=["once", "at once"])
+@pytest.mark.parametrize(
+    "code",
+    [
+        pytest.param(ONCE, id="once", marks=pytest.mark.long),
+        pytest.param(AT_ONCE, id="at once"),
+    ],
+)
 def test_a_function_of_a_conftest_is_replayed_in_the_process_that_has_it(
     project: Project, serve: Callable[..., Counting], code: str
 ) -> None:
@@ -774,6 +800,7 @@ def test_a_function_of_a_conftest_is_replayed_in_the_process_that_has_it(
     replay(project, "-n", "2").assert_outcomes(passed=1)
 
 
+@pytest.mark.long
 def test_a_suite_that_no_pipe_takes_at_once_is_proven(
     project: Project, serve: Callable[..., Counting]
 ) -> None:
@@ -788,6 +815,7 @@ def test_a_suite_that_no_pipe_takes_at_once_is_proven(
     assert time.monotonic() - started < 50
 
 
+@pytest.mark.long
 def test_the_proof_counts_no_call(project: Project, serve: Callable[..., Counting]) -> None:
     endpoint = serve()
     declare(project, endpoint.url, PLAIN)
@@ -797,6 +825,7 @@ def test_the_proof_counts_no_call(project: Project, serve: Callable[..., Countin
     assert (judge["calls"]["made"], judge["calls"]["replayed"]) == (TRIALS, 0)
 
 
+@pytest.mark.long
 def test_a_deadline_leaves_the_proof_out_and_says_so(
     project: Project, serve: Callable[..., Counting]
 ) -> None:

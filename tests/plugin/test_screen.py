@@ -197,7 +197,14 @@ def test_no_summary_and_passed_tests_are_respected(project: Project) -> None:
     assert "mine  1 check passes, 18 replies" in datasheet_of(shown)
 
 
-@pytest.mark.parametrize("columns", [60, 72, 80, 100, 160])
+@pytest.mark.parametrize(
+    "columns",
+    [
+        60,
+        80,
+        *(pytest.param(columns, marks=pytest.mark.long) for columns in (72, 100, 160)),
+    ],
+)
 @pytest.mark.parametrize("verbosity", ["-q", "", "-v", "-vv"])
 def test_any_width_from_60_columns(
     pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, columns: int, verbosity: str

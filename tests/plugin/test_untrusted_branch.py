@@ -188,6 +188,7 @@ def test_nothing_in_the_branch_allows_its_host(
     assert proxy.asked == []
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("spec", ["popen//env:{}", "2*env:{}//popen"])
 def test_nor_do_variables_that_the_branch_sets_for_workers(
     pytester: pytest.Pytester, branch: Path, proxy: Endpoint, spec: str,
@@ -254,6 +255,7 @@ PROMPTS: dict[str, Any] = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("way", PROMPTS)
 def test_a_prompt_from_outside_is_not_sent(
     pytester: pytest.Pytester, here: Path, proxy: Endpoint, private: Path, way: str,

@@ -82,6 +82,7 @@ def test_another_worker_goes_on_and_counts_what_the_dead_one_has_asked(project: 
     assert (sheet["judges"][0]["calls"]["made"], sheet["judges"][0]["calls"]["replayed"]) == (18, 0)
 
 
+@pytest.mark.long
 def test_what_was_asked_live_is_kept_where_it_was_to_be_saved(project: Project) -> None:
     crashing(project)
     result = project.run(

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -33,11 +34,11 @@ TEXT = {"type": "string"}
 STATE = {"enum": ["REPLAYED", "FRESH", "PARTLY FRESH", "FROM LOGS"]}
 
 
-def exactly(**properties: Any) -> dict[str, Any]:
-    """An object with these keys and no others."""
+def exactly(maybe: Mapping[str, Any] | None = None, **properties: Any) -> dict[str, Any]:
+    """An object with these keys, ``maybe`` some more, and no others."""
     return {
         "type": "object",
-        "properties": properties,
+        "properties": {**properties, **(maybe or {})},
         "required": sorted(properties),
         "additionalProperties": False,
     }
@@ -52,6 +53,7 @@ def listed(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 INTERVAL = {"method": TEXT, "lower": NUMBER, "upper": NUMBER, "level": NUMBER}
+NEW_WORDINGS = {**INTERVAL, "wordings": COUNT}
 CLUSTERED = {
     **INTERVAL,
     "clusters": COUNT,
@@ -104,6 +106,7 @@ LAYOUT = exactly(
                     unit=TEXT,
                     interval=or_null(exactly(**INTERVAL)),
                     clustered=or_null(exactly(**CLUSTERED)),
+                    new_wordings=or_null(exactly(**NEW_WORDINGS)),
                     missing=exactly(
                         unparsed=COUNT,
                         failed=COUNT,
@@ -116,6 +119,8 @@ LAYOUT = exactly(
             ),
             checks=listed(
                 exactly(
+                    # Absent of a check with a bar alone.
+                    maybe={"limit": {"type": ["number", "object"]}},
                     check=TEXT,
                     measure=TEXT,
                     suite=TEXT,
@@ -129,6 +134,7 @@ LAYOUT = exactly(
                     example=TEXT,
                     gates=listed(
                         exactly(
+                            maybe={"limit": {"type": "number"}},
                             measure=TEXT,
                             condition={"type": "object"},  # of estimates of comparisons too
                             bar={"type": "number"},

@@ -1,4 +1,4 @@
-"""Differences of two measurements: Tango, swaps, jackknife, MOVER and Holm."""
+"""Differences of two measurements: bounds, swaps, jackknife, MOVER and Holm."""
 
 from __future__ import annotations
 
@@ -9,96 +9,59 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.optimize import minimize_scalar
 from scipy.stats import binom, norm
-from statsmodels.stats.contingency_tables import mcnemar
 from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.proportion import confint_proportions_2indep, proportion_confint
 
+from pytest_judgesense.stats.clustered import clustered_mean
 from pytest_judgesense.stats.comparison import (
     holm,
     jackknife_difference,
     paired_difference,
-    paired_mean_difference,
-    tango,
     unpaired_difference,
 )
 
-Z = 1.959963984540054  # normal quantile of order 0.975
 
-tables = st.integers(2, 60).flatmap(
-    lambda n: st.integers(0, n).flatmap(
-        lambda b: st.tuples(st.just(b), st.integers(0, n - b), st.just(n))
-    )
-)
-
-
-def test_tango_of_the_published_example() -> None:
-    # Bentur et al. (2009), airway hyper-responsiveness: 1 and 7 of 21 changed. Fagerland, Lydersen
-    # and Laake (2017), Statistical Analysis of Contingency Tables, chapter 8: -0.517 to -0.026.
-    lower, upper = tango(1, 7, 21)
-    assert (round(lower, 3), round(upper, 3)) == (-0.517, -0.026)
-
-
-@pytest.mark.parametrize("n", [5, 20, 44.0, 7.5])
-def test_tango_without_any_change_is_the_closed_form(n: float) -> None:
-    # With b = c = 0, T(D)^2 = n D / (1 - D) for D > 0, which is z^2 at D = z^2 / (n + z^2).
-    end = Z**2 / (n + Z**2)
-    assert tango(0, 0, n) == pytest.approx((-end, end))
-
-
-def test_tango_where_all_units_change_reaches_the_end_of_the_range() -> None:
-    lower, upper = tango(0, 44, 44)
-    assert lower == pytest.approx(-1)
-    # By the symmetry of T between D and the share that did not change: 1 - 2 z^2 / (n + z^2).
-    assert upper == pytest.approx(-(1 - 2 * Z**2 / (44 + Z**2)), abs=1e-6)
-
-
-@pytest.mark.parametrize(("b", "c", "n"), [(1, 7, 21), (40, 20, 160), (3, 2, 50), (12, 0, 30)])
-def test_the_ends_of_tango_solve_the_score_equation_found_by_numerical_likelihood(
-    b: int, c: int, n: int
-) -> None:
-    # Independent of the closed form: the nuisance parameter q (probability of getting worse) by
-    # maximising the multinomial likelihood at the difference d, then the score's z by definition.
-    for end, z in zip(tango(b, c, n), (Z, -Z), strict=True):
-
-        def unlikely(q: float, d: float = end) -> float:
-            cells = ((b, q + d), (c, q), (n - b - c, 1 - 2 * q - d))
-            return -sum(k * math.log(max(p, 1e-300)) for k, p in cells if k)
-
-        low, high = max(0.0, -end), (1 - end) / 2
-        q = minimize_scalar(
-            unlikely, bounds=(low, high), method="bounded", options={"xatol": 1e-12}
-        ).x
-        score = (b - c - n * end) / math.sqrt(n * (2 * q + end * (1 - end)))
-        assert score == pytest.approx(z, abs=1e-4)
-
-
-@given(tables)
-def test_tango_leaves_out_0_exactly_where_mcnemars_test_rejects(
-    table: tuple[int, int, int],
-) -> None:
-    b, c, n = table
-    lower, upper = tango(b, c, n)
-    assert -1 <= lower <= (b - c) / n <= upper <= 1
-    if b + c:
-        rejects = mcnemar([[0, b], [c, n - b - c]], exact=False, correction=False).pvalue < 0.05
-        assert (lower > 1e-9 or upper < -1e-9) == rejects
-
-
-@given(tables)
-def test_tango_of_the_opposite_is_the_mirror_image(table: tuple[int, int, int]) -> None:
-    b, c, n = table
-    lower, upper = tango(c, b, n)
-    assert tango(b, c, n) == pytest.approx((-upper, -lower), abs=1e-9)
-
-
-def test_one_unit_a_cluster_is_tango_itself() -> None:
-    found = paired_difference([1, 0, -1, -1, 0, 0, -1, 0], list("abcdefgh"))
+def test_the_bounds_are_those_of_the_differences_as_shares() -> None:
+    values = np.array([1, 0, -1, -1, 0, 0, -1, 0])
+    found, share = paired_difference(values, range(8)), clustered_mean(values, range(8), (-1, 1))
     assert found is not None
-    assert found.method == "tango"
+    assert share is not None
     assert (found.better, found.worse, found.value) == (1, 3, -2 / 8)
-    assert found.ends(0.95) == tango(1, 3, 8)
+    assert found.ends(0.95) == pytest.approx((share.lower, share.upper), abs=1e-6)
+    assert found.lower(0.05) == pytest.approx(share.lower_bound, abs=1e-6)
+
+
+@pytest.mark.parametrize(("items", "calls", "bound"), [(20, 1, 0.139), (20, 5, 0.108)])
+def test_nothing_that_changed_is_no_proof_of_equality(items: int, calls: int, bound: float) -> None:
+    # One call: 1 - .05^(1/20) of the items may have been lost unseen. Several: Beta(20 a, .55).
+    found = paired_difference(np.zeros(items * calls), np.repeat(np.arange(items), calls))
+    assert found is not None
+    assert (-found.lower(0.05), found.upper(0.05)) == pytest.approx((bound, bound), abs=5e-4)
+    assert min(found.p_worse, found.p_better) >= 0.5
+
+
+def test_items_lost_as_a_whole_are_not_called_unchanged() -> None:
+    # Each of 20 items of 5 calls is lost with probability .05 or .1, that is the margin. By Tango's
+    # bound of clusters, or where nothing had changed, 37 of 100 of them passed at .05.
+    rng = np.random.default_rng(20)
+    for margin in (0.05, 0.1):
+        lost = rng.random((400, 20)) < margin
+        passed = [
+            of.lower(0.05) > -margin
+            for row in lost
+            if (of := paired_difference(np.repeat(-1.0 * row, 5), np.repeat(np.arange(20), 5)))
+        ]
+        assert len(passed) == 400
+        assert np.mean(passed) <= 0.05
+
+
+def test_clusters_that_clear_a_margin_are_counted_by_the_bound() -> None:
+    # 1 - .05^(1/K) < .1 from 29 on; so many more clusters without a change are enough.
+    found = paired_difference(np.zeros(12), range(12))
+    assert found is not None
+    assert found.clusters_to_clear(-0.1, 0.05) == 29
+    assert found.clusters_to_clear(0, 0.05) is None
 
 
 def test_units_that_repeat_one_another_count_as_one() -> None:
@@ -108,11 +71,8 @@ def test_units_that_repeat_one_another_count_as_one() -> None:
     assert once is not None
     assert fivefold is not None
     assert fivefold.value == once.value
-    # Five copies of 10 units have the design effect 5 (up to the n - 1 of the variances): the
-    # counts are those of 10 units again, less what Student's quantiles of 9 degrees take.
-    for (wide_low, wide_high), (low, high) in [(fivefold.ends(0.95), once.ends(0.95))]:
-        assert -1 <= wide_low < low
-        assert high < wide_high <= 1
+    for (low, high), (low_of_once, high_of_once) in [(fivefold.ends(0.95), once.ends(0.95))]:
+        assert (low, high) == pytest.approx((low_of_once, high_of_once), abs=0.05)
     # Treated as 50 independent units it would be a loss of p = 0.02; of four coins three or four
     # fall for the worse in 5 of 16.
     assert binom.cdf(5, 20, 0.5) < 0.05
@@ -201,16 +161,22 @@ def test_the_score_alone_would_call_three_chance_flips_a_regression() -> None:
     found = paired_difference([-1, -1, -1, *[0] * 37], range(40))
     assert found is not None
     # z = -3 / sqrt(3) = -1.73, beyond -1.645, but three coins fall alike once in eight: half of it.
-    assert found.upper(0.05) < 0
     assert found.p_worse == 1 / 16
 
 
-def test_the_p_value_of_many_flips_is_where_the_bound_reaches_0() -> None:
+def test_the_p_value_of_many_flips_is_the_larger_of_two() -> None:
     found = paired_difference([-1] * 12 + [1] * 2 + [0] * 36, range(50))
     assert found is not None
     # z = (2 - 12) / sqrt(14) = -2.673, normal p 0.00376; mid-P is less: (1 + 14 + 91/2) / 2^14.
     assert found.p_worse == pytest.approx(0.00376, abs=1e-5)
-    assert found.upper(found.p_worse) == pytest.approx(0, abs=1e-9)
+    # Error of the mean -.2: squares add up to 14 - 50 * .04 = 12, over 49 * 50; z(.95) + z(.8) are
+    # 2.4865: 50 * .0048980 / .04 * 6.18264 + 1.6449^2 / 2 = 39.2, and never fewer than there were.
+    assert found.error**2 == pytest.approx(12 / 49 / 50)
+    assert found.clusters_to_reject(0.05) == 51
+    few = paired_difference([-1] * 3 + [0] * 17, range(20))
+    assert few is not None
+    # Squares 3 - 20 * .0225 = 2.55, over 19 * 20: 20 * .0067105 / .0225 * 6.18264 + 1.353 = 38.2.
+    assert few.clusters_to_reject(0.05) == 39
 
 
 @given(st.lists(st.integers(-2, 2), min_size=2, max_size=12), st.booleans())
@@ -307,10 +273,6 @@ def test_holm_is_that_of_statsmodels_and_its_levels_say_the_same(p_values: list[
 
 
 def test_what_does_not_fit_together_is_an_error() -> None:
-    with pytest.raises(ValueError, match="among all n"):
-        tango(3, 3, 5)
-    with pytest.raises(ValueError, match="coverage"):
-        tango(1, 1, 5, 1.0)
     with pytest.raises(ValueError, match=r"within \[-1\.0, 1\.0\], found values from -1\.5"):
         paired_difference([0, -1.5, 1], "abc")
 
@@ -318,26 +280,19 @@ def test_what_does_not_fit_together_is_an_error() -> None:
 # --- real units ---
 
 
-def test_real_units_have_students_interval_over_clusters_and_the_swaps_of_their_totals() -> None:
-    found = paired_mean_difference([0.1, 0.2, -0.05, 0.15], ["a", "b", "c", "d"])
+def test_real_units_have_the_swaps_of_their_totals() -> None:
+    found = paired_difference([0.1, 0.2, -0.05, 0.15], ["a", "b", "c", "d"])
     assert found is not None
     assert (found.value, found.n, found.better, found.worse) == (pytest.approx(0.1), 4, 3, 1)
-    # Mean .1, standard deviation .10801, t(3, .975) = 3.18245: .1 -/+ .17187.
-    assert found.ends(0.95) == pytest.approx((-0.07187, 0.27187), abs=1e-5)
     # Of 16 patterns of signs two have a sum of .4 or more (all up, or .05 alone down).
     assert found.p_better == pytest.approx(2 / 16)
     assert found.p_worse == pytest.approx(15 / 16)
 
 
 def test_real_units_of_one_cluster_are_swapped_together() -> None:
-    apart = paired_mean_difference([0.1, 0.1, 0.12, 0.1], ["a", "b", "c", "d"])
-    together = paired_mean_difference([0.1, 0.1, 0.12, 0.1], ["a", "a", "b", "b"])
+    apart = paired_difference([0.1, 0.1, 0.12, 0.1], ["a", "b", "c", "d"])
+    together = paired_difference([0.1, 0.1, 0.12, 0.1], ["a", "a", "b", "b"])
     assert apart is not None
     assert together is not None
     # All 4 up, and both clusters up.
     assert (apart.p_better, together.p_better) == (pytest.approx(1 / 16), pytest.approx(1 / 4))
-
-
-@pytest.mark.parametrize("differences", [[0.1], [0.1, 0.1, 0.1]])
-def test_real_units_without_spread_decide_nothing(differences: list[float]) -> None:
-    assert paired_mean_difference(differences, list(range(len(differences)))) is None

@@ -119,5 +119,9 @@ def test_the_jackknife_by_hand() -> None:
     assert (found.lower, found.upper) == pytest.approx((4 - reach, 4 + reach), abs=1e-5)
     clipped = clustered_statistic(ends_of, values, "abc", (0, 9))
     assert clipped is not None
-    assert (clipped.lower, clipped.upper) == (0, 9)
-    assert (clipped.lower_bound, clipped.upper_bound) == (0, 9)
+    # In z, atanh(2 x / 9 - 1) of 8, 4, 2: 1.03972, -0.11157, -0.62638; about their mean the squares
+    # add up to 1.45547, se^2 = 2/3 of it: -0.11157 -/+ 4.23832 is 0.00150 and 8.99766.
+    assert clipped.method == "jackknife-z"
+    assert (clipped.lower, clipped.upper) == pytest.approx((0.0015, 8.99766), abs=1e-4)
+    # t(2, .95) = 2.919986: -0.11157 -/+ 2.87633.
+    assert (clipped.lower_bound, clipped.upper_bound) == pytest.approx((0.0228, 8.96443), abs=1e-4)

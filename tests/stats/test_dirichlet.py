@@ -15,6 +15,8 @@ from pytest_judgesense.stats.dirichlet import (
     grouped,
     shape_of_cluster,
     share_bounds,
+    unseen_parts,
+    unseen_size,
 )
 
 LEVELS = (0.975, 0.95)
@@ -95,7 +97,7 @@ def test_any_clusters_agree_with_drawn_weights(clusters: int, rate: float) -> No
     sums = rng.binomial(sizes.astype(int), rate).astype(float)
     for (low, high), level in zip(share_bounds(sums, sizes, LEVELS), LEVELS, strict=True):
         weights = rng.gamma(shape_of_cluster(clusters, level), size=(200_000, clusters))
-        unseen = rng.gamma(PSEUDO_WEIGHT, size=200_000) * sizes.mean()
+        unseen = rng.gamma(PSEUDO_WEIGHT, size=200_000) * (sizes @ sizes / sizes.sum())
         whole = weights @ sizes + unseen
         assert np.mean(weights @ sums / whole > low) == pytest.approx(level, abs=0.002)
         assert np.mean((weights @ sums + unseen) / whole < high) == pytest.approx(level, abs=0.002)
@@ -108,7 +110,7 @@ def test_clusters_of_many_sizes_may_hold_nothing_but_one_answer(share: int) -> N
     ((low, high),) = share_bounds(share * sizes, sizes, (0.95,))
     rng = np.random.default_rng(6)
     weights = rng.gamma(shape_of_cluster(6, 0.95), size=(200_000, 6)) @ sizes
-    unseen = rng.gamma(PSEUDO_WEIGHT, size=200_000) * sizes.mean()
+    unseen = rng.gamma(PSEUDO_WEIGHT, size=200_000) * (sizes @ sizes / sizes.sum())
     outer, inner = (low, 1 - high) if share == 0 else (1 - high, low)
     assert outer == 0
     seen = weights / (weights + unseen)
@@ -136,6 +138,46 @@ def test_the_chance_above_a_bound_is_its_level() -> None:
         chances = chances_above(low, sums, sizes, counts, 0.95)
         at = counts.tolist().index(row.tolist())
         assert chances[at] == pytest.approx(0.95, abs=1e-6)
+
+
+def test_what_is_not_seen_is_as_large_as_the_cluster_of_a_unit_drawn_by_chance() -> None:
+    # Sizes 1, 1, 1, 5: (1 + 1 + 1 + 25) / 8 = 3.5, not 2; of two such recordings, by counts.
+    assert unseen_size(np.array([1.0, 1, 1, 5])) == 3.5
+    assert unseen_size(np.array([1.0, 5]), np.array([[3, 1], [0, 2]])).tolist() == [3.5, 5]
+    # Of two kinds, the parts of the same cluster: sizes 1, 3, of which (1, 0) and (1, 2).
+    assert unseen_parts(np.array([[1.0, 0], [1, 2]])).tolist() == [1.0, 1.5]
+    # All of them right: R is W / (W + G(.55) 3.5), W = sum of g_c m_c. With the mean size the
+    # bound would be higher.
+    ((low, _),) = share_bounds(np.array([1.0, 1, 1, 5]), np.array([1.0, 1, 1, 5]), (0.95,))
+    rng = np.random.default_rng(3)
+    seen = rng.gamma(shape_of_cluster(4, 0.95), size=(400_000, 4)) @ [1, 1, 1, 5]
+    unseen = rng.gamma(PSEUDO_WEIGHT, size=400_000)
+    assert np.mean(seen / (seen + 3.5 * unseen) > low) == pytest.approx(0.95, abs=0.002)
+    assert np.mean(seen / (seen + 2 * unseen) > low) > 0.96
+
+
+def test_a_judge_at_its_bar_on_clusters_by_zipfs_law_clears_it_as_often_as_on_equal_ones() -> None:
+    # 60 clusters of 1 to 30 units, most of one and two, each right or wrong as a whole. With a
+    # pseudo-cluster of the mean size such a judge cleared its bar of 0.9 in 16%.
+    rng, sizes = np.random.default_rng(60), np.arange(1, 31)
+    drawn = rng.choice(sizes, (1000, 60), p=sizes**-1.8 / (sizes**-1.8).sum())
+    right = drawn * (rng.random(drawn.shape) < 0.9)
+    clears = chances_above(0.9, right, drawn, np.ones(drawn.shape), 0.95) >= 0.95
+    assert clears.mean() <= 0.09
+
+
+def test_replicates_add_no_weight() -> None:
+    # 22 items that are right, asked twice in the same words: Clopper and Pearson's bound of 22 of
+    # 22, .05^(1/22) = 0.8727, as asked once. Two wordings have Beta(22 a, .55): 0.9024.
+    twice = np.full(22, 2.0)
+    ((low, _),) = share_bounds(twice, twice, (0.95,), each=1.0)
+    assert low == pytest.approx(0.05 ** (1 / 22), abs=1e-6)
+    ((low, _),) = share_bounds(twice, twice, (0.95,))
+    assert low == pytest.approx(0.9024, abs=1e-4)
+    # One wrong reply of the 44 lowers the bound: the design decides what a replicate is.
+    sums = twice.copy()
+    sums[0] = 1
+    assert share_bounds(sums, twice, (0.95,), each=1.0)[0][0] < 0.05 ** (1 / 22)
 
 
 @settings(deadline=None, max_examples=60)

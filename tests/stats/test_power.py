@@ -220,6 +220,24 @@ def test_one_replicate_says_nothing_of_asking_again() -> None:
         power.chance_asked_again(FLOOR, [[1], [0]], [[1], [1]], (0.0, 1.0))
 
 
+def test_a_loss_on_whole_clusters_is_the_number_of_clusters_that_fail() -> None:
+    # A perfect judge on 40 clusters of 5 at the floor 0.9 fails where 5 or more fail whole:
+    # binomial, 40 of 0.16: 1 - P(4 or fewer).
+    rate = float(binom.sf(4, 40, 0.16))
+    assert power.chance_after_whole(FLOOR, 1.0, 0.16, 0.3, [5] * 40) == pytest.approx(
+        rate, abs=0.05
+    )
+    # A scattered loss of as much varies less, and so do the two drops that are found in 80%.
+    assert power.chance_at(FLOOR, 0.84, 0.0, [5] * 40) > rate
+    whole = power.smallest_drop(FLOOR, 1.0, 0.3, [5] * 40, whole=True)
+    assert whole is not None
+    assert float(binom.sf(4, 40, whole)) == pytest.approx(0.8, abs=0.05)
+    # Folded: clusters fall to the side to which the judge leans.
+    folded = Gate(0.1, folded=True)
+    assert power.chance_after_whole(folded, 0.5, 0.3, 0.0, [5] * 40) > 0.9
+    assert power.chance_after_whole(Gate(0.0), 0.5, 0.5, 0.1, SIZES) == 0.0
+
+
 def test_the_smallest_drop_is_stopped_in_80_percent() -> None:
     # 100 independent units, floor 0.9 (at least 90): P(X <= 89 | n = 100, p) = 0.8 at p = 0.8658
     # (binom.cdf(89, 100, 0.8658) = 0.8000). From 0.95: a drop of 0.0842.

@@ -147,10 +147,12 @@ def test_the_bounds_are_those_of_curves_that_are_fitted_one_by_one() -> None:
     correct = (rng.random(240) < 0.35 + steps / 6).astype(float)
     clusters = rng.permutation(np.arange(240) % 12)  # numbered by their names, which are numbers
     weights, pseudo = drawn_weights(12, 0.95, (PSEUDO_WEIGHT,))
-    unseen = pseudo[:, 0] * 60 / 12
+    # The calls at each step in the cluster of a call drawn by chance.
+    sizes = np.array([np.bincount(clusters[steps == step], minlength=12) for step in (1, 2, 3, 4)])
+    unseen = pseudo * (sizes @ sizes.sum(axis=0) / 240)
     late = []
-    for row, one in zip(weights, unseen, strict=True):
-        calls = np.array([row[clusters[steps == step]].sum() + one for step in (1, 2, 3, 4)])
+    for row, further in zip(weights, unseen, strict=True):
+        calls = np.array([row[clusters[steps == step]].sum() for step in (1, 2, 3, 4)]) + further
         right = np.array([row[clusters[steps == s]] @ correct[steps == s] for s in (1, 2, 3, 4)])
         late.append(curve(*isotonic_regression(right / calls, weights=calls).x))
     found = detection_threshold(correct, steps, clusters).clustered

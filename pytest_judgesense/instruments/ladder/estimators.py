@@ -209,7 +209,7 @@ def _shift(cell: Cell, condition: Condition) -> Estimate:
         condition,
         value=float(np.mean(units.values)),
         n=len(units.values),
-        clustered=clustered_mean(units.values, units.clusters, (-1.0, 1.0)),
+        clustered=clustered_mean(units.values, units.clusters, (-1.0, 1.0), units.unlike),
         missing=missing,
     )
 

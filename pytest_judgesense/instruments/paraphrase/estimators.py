@@ -12,6 +12,9 @@ compared as slots within one order: a judge that always says A must not look sta
 orders were balanced. A judge with one label throughout is flagged ``degenerate``, and its kappa
 is undefined. The condition ``template_pair`` (``t1~t2``) is each pair by itself.
 
+The clustered interval holds the wordings fixed. A third one, ``new wordings``, is for wordings that
+were not asked as well (`stats.wordings`): over all pairs of wordings, whichever the suite compares.
+
 Templates of inverted polarity: the pooled estimate compares the meanings of verdicts (labels
 remapped); the condition ``polarity`` also has the raw one.
 
@@ -40,7 +43,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from pytest_judgesense.estimate import Anew, Estimate, Missing
+from pytest_judgesense.estimate import Anew, Estimate, Missing, NewWordings
 from pytest_judgesense.instruments.paraphrase import measures as of
 from pytest_judgesense.measures.cell import (
     FAILED,
@@ -54,7 +57,9 @@ from pytest_judgesense.measures.cell import (
 )
 from pytest_judgesense.measures.measure import Measure
 from pytest_judgesense.stats.agreement import clustered_kappa, kappa_bounds, table_kappa
+from pytest_judgesense.stats.inputs import LEVEL, joint_codes
 from pytest_judgesense.stats.resampling import percentile_bootstrap
+from pytest_judgesense.stats.wordings import METHOD, Design, Spread, wording_spread
 from pytest_judgesense.suites.suite import template_pairs
 from pytest_judgesense.trial import Condition, Judgment
 
@@ -298,13 +303,89 @@ def estimates(cell: Cell, *, by_pair: bool = True) -> list[Estimate]:
         left_out = len(pair_positions(cell, every=True)[0]) - len(pairs)
         notes = (f"{left_out} pairs excluded, not equivalent: {names}",)
     pooled = _Compared(cell, pairs, said, notes=notes)
-    found = pooled.estimates()
+    found = _for_new_wordings(cell, pooled.estimates())
     if any(cell.coded("has_polarity")[1]):
         for polarity, other in (("raw", Said.raw(cell)), ("remapped", said)):
             found += _Compared(cell, pairs, other, {"polarity": polarity}, notes).estimates()
     if cell.design.ordinal:
         found += pooled.ordinal()
     return [*found, *(_by_pair(cell, pairs, of_pair, said) if by_pair else ())]
+
+
+def spread_of_wordings(cell: Cell) -> Spread | None:
+    """How far verdicts vary with items and wordings; ``None`` where too little of either is known.
+
+    All pairs of wordings count, but for those that reviewers find not equivalent: new wordings are
+    a pair of any two, whichever the suite compares.
+    """
+    return cell.once("spread of wordings", lambda: wording_spread(*_pairs_by_wording(cell)))
+
+
+def _pairs_by_wording(cell: Cell) -> NDArray[np.int64]:
+    """Of each cluster and template the pairs that differ, and the pairs, with two verdicts each.
+
+    Shape (2, clusters, templates).
+    """
+    said = Said.meant(cell).codes
+    asked = cell.alike("template", "order", "replicate")
+    # Of several judgments of one trial the last, as in `pair_positions`.
+    calls = asked.positions[np.append(asked.starts[1:], asked.positions.size) - 1]
+    calls = calls[said[calls] >= 0]
+    group = joint_codes(
+        cell.items[calls], cell.coded("order")[0][calls], cell.coded("replicate")[0][calls]
+    )
+    answer = joint_codes(group, said[calls])
+    together, alike = np.bincount(group)[group], np.bincount(answer)[answer]
+    counts = np.stack([together - alike, together - 1])
+    templates, names = cell.coded("template")
+    place = np.full(int(group.max(initial=-1)) + 1, -1)
+    for a, b in cell.design.excluded:
+        if a not in names or b not in names:
+            continue
+        of_a, of_b = (np.flatnonzero(templates[calls] == names.index(name)) for name in (a, b))
+        place[:] = -1
+        place[group[of_a]] = of_a
+        of_b = of_b[place[group[of_b]] >= 0]
+        of_a = place[group[of_b]]
+        differ = said[calls[of_a]] != said[calls[of_b]]
+        for side in (of_a, of_b):
+            counts[:, side] -= np.stack([differ, np.ones_like(differ)]).astype(np.int64)
+    clusters, (shape, width) = (
+        cell.cluster_codes[0][calls],
+        (len(cell.cluster_codes[1]), len(names)),
+    )
+    at = clusters * width + templates[calls]
+    sums = [np.bincount(at, count, shape * width).reshape(shape, width) for count in counts]
+    return np.stack(sums).astype(np.int64)
+
+
+def _differ_under(spread: Spread, clusters: int, wordings: int) -> tuple[float, float]:
+    """The ends of the interval of the flip rate."""
+    return spread.ends(Design(clusters, wordings))
+
+
+def _same_under(spread: Spread, clusters: int, wordings: int) -> tuple[float, float]:
+    """The ends of the interval of the JSS."""
+    low, high = spread.ends(Design(clusters, wordings))
+    return 1 - high, 1 - low
+
+
+def _for_new_wordings(cell: Cell, found: Sequence[Estimate]) -> list[Estimate]:
+    """Pooled estimates, JSS and flip rate with the interval for new wordings."""
+    spread = spread_of_wordings(cell)
+    if spread is None:
+        return list(found)
+    both = {of.JSS.name: _same_under, of.FLIP_RATE.name: _differ_under}
+
+    def beside(estimate: Estimate) -> Estimate:
+        if estimate.measure not in both or estimate.value is None:
+            return estimate
+        at = partial(both[estimate.measure], spread)
+        wordings = spread.measured.wordings
+        new = NewWordings(METHOD, *at(*spread.measured), LEVEL, wordings=wordings, at=at)
+        return replace(estimate, new_wordings=new)
+
+    return [*map(beside, found)]
 
 
 def _by_pair(cell: Cell, pairs: Positions, of_pair: Positions, said: Said) -> Iterator[Estimate]:

@@ -19,9 +19,7 @@ _measure: Final = partial(
 )
 _floor: Final = partial(_measure, direction="higher", gate="floor")
 # It counts no units: its flips are looked for.
-_kappa: Final = partial(
-    _floor, bounds=(-1.0, 1.0), margin=0.1, evidence=Evidence("flips", _here("flips"))
-)
+_kappa: Final = partial(_floor, bounds=(-1.0, 1.0), evidence=Evidence("flips", _here("flips")))
 
 JSS: Final = _floor(
     name="jss",
@@ -39,6 +37,7 @@ FLIP_RATE: Final = _measure(
     gate="bound",
     best="units",
     sentence="{count} of {n} verdicts change with the wording",
+    complement=JSS.name,
 )
 KAPPA: Final = _kappa(
     name="kappa",

@@ -7,8 +7,10 @@ Tiers (JudgeSense, arXiv 2604.23478)::
     low       JSS < 0.8                         a noise source wherever wording varies
 
 JSS >= 0.9 with kappa below 0.8 is moderate, with a note. The paper's tier is that of the two
-estimates. The tiers shown are all those from the lower to the upper ends of their clustered
-intervals: a single one if the intervals lie within it. A degenerate judge has no tier and no rank:
+estimates. The tiers shown are all those from the lower to the upper ends of their intervals: a
+single one if the intervals lie within it. They speak of wordings that nobody ran, so that of the
+JSS is its interval for new wordings joined with its clustered one; that of kappa is clustered. Two
+wordings say nothing of a third, and have no tier. A degenerate judge has no tier and no rank:
 the same answer to everything is not stability. On pairwise suites its first-slot rate over both
 orders distinguishes a slot from a content.
 
@@ -22,11 +24,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from itertools import combinations
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from pytest_judgesense.estimate import Estimate, find_estimate, number_text
+from pytest_judgesense.estimate import Clustered, Estimate, Interval, find_estimate, number_text
 from pytest_judgesense.instruments.paraphrase.estimators import Said, pair_positions
 from pytest_judgesense.instruments.paraphrase.estimators import flips as contradictions
 from pytest_judgesense.measures.cell import FAILED, UNPARSED, Cell
@@ -84,14 +86,37 @@ def _tiers(estimates: Estimates) -> dict[str, str | None]:
             systematic = kappa.clustered is not None and kappa.clustered.upper < 0
             said = "disagree systematically" if systematic else "agree no more than by chance"
             note = f"kappa {kappa.value:.3f} is negative: two wordings {said}"
-        if jss.clustered and kappa.clustered:
-            low, _ = tier_of(jss.clustered.lower, kappa.clustered.lower)
-            high, _ = tier_of(jss.clustered.upper, kappa.clustered.upper)
-            word = "or" if "moderate" in (low, high) else "to"
-            reached = low if low == high else f"{low} {word} {high}"
-        else:
+        if not (jss.clustered and kappa.clustered):
             note = note or "too few clusters to say more than the paper's tier"
+        else:
+            of_jss, of_kappa, new = jss.clustered, kappa.clustered, jss.new_wordings
+            alone = _span(of_jss, of_kappa)
+            if new is None:
+                said = "too few wordings to speak of another one"
+            else:
+                reached = _span(_Ends.around(of_jss, new), of_kappa)
+                said = f"{new.wordings} wordings are few to speak of another one"
+            if reached != alone:
+                note = "; ".join(filter(None, [note, f"{said}; of these alone: {alone}"]))
     return {"tier": reached, "paper_tier": published, "note": note}
+
+
+class _Ends(NamedTuple):
+    lower: float
+    upper: float
+
+    @classmethod
+    def around(cls, *intervals: Clustered | Interval) -> _Ends:
+        """The least and the greatest end."""
+        return cls(min(one.lower for one in intervals), max(one.upper for one in intervals))
+
+
+def _span(jss: Clustered | _Ends, kappa: Clustered) -> str:
+    """The tiers from the lower to the upper ends of two intervals."""
+    low, _ = tier_of(jss.lower, kappa.lower)
+    high, _ = tier_of(jss.upper, kappa.upper)
+    word = "or" if "moderate" in (low, high) else "to"
+    return low if low == high else f"{low} {word} {high}"
 
 
 def beside_the_rank(estimates: Estimates) -> dict[str, Any]:

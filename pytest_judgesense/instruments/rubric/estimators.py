@@ -229,6 +229,7 @@ def _statistic(
     missing: Missing,
     undefined: str,
     flags: tuple[str, ...] = (),
+    biased: bool = False,
 ) -> Estimate:
     """The estimate of a statistic of columns, with its jackknife over clusters."""
     value = statistic(*columns) if clusters.size else math.nan
@@ -237,7 +238,7 @@ def _statistic(
         return unavailable(measure, cell, reason, condition, missing=missing)
     interval = None  # a scale of one grade leaves nothing to vary
     if bounds[0] < bounds[1]:
-        interval = clustered_statistic(statistic, columns, clusters, bounds)
+        interval = clustered_statistic(statistic, columns, clusters, bounds, biased=biased)
     return estimated(
         measure,
         cell,
@@ -273,6 +274,7 @@ def levels_used(cell: Cell) -> list[Estimate]:
                 (1.0, float(max(len(one.design.labels) for one in of_each))),
                 missing=missing_of(np.concatenate([one.outcomes for one in of_each])),
                 undefined=_NO_GRADES,
+                biased=True,
             )
         )
     return found
@@ -549,7 +551,7 @@ def _of_largest(cell: Cell, pairs: Sequence[CriterionPair]) -> Clustered | None:
         return found
 
     clusters = len({*scores(cell).clusters.tolist()})
-    return clustered_by("jackknife-t-of-largest", ends, clusters=clusters)
+    return clustered_by("jackknife-z-of-largest", ends, clusters=clusters)
 
 
 def _mean_excess(cell: Cell) -> Clustered | None:

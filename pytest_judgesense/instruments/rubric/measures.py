@@ -85,7 +85,6 @@ HALO: Final = _lower(
     "in the worst pair",
     gate="bound",
     bounds=(-2.0, 2.0),
-    margin=0.1,
     evidence=_evidence("replies that grade the two criteria alike", "alike_in_pair"),
     sentence="grades of two criteria correlate by {value} more than they should ({notes})",
     brief=Brief("halo"),
@@ -95,7 +94,6 @@ LENGTH_DEPENDENCE: Final = _lower(
     unit="item",
     meaning="rank correlation of overall score and length, in absolute value",
     gate="limit",
-    margin=0.1,
     evidence=_evidence("replies on the longest and the shortest outputs", "by_length"),
     sentence="overall score and length of the output have a rank correlation of {value}",
     brief=Brief("length"),
@@ -105,7 +103,6 @@ HUMAN_KAPPA: Final = _floor(
     unit="call",
     meaning="agreement with human grades beyond chance, weighted by squared distance (Cohen)",
     bounds=(-1.0, 1.0),
-    margin=0.1,
     evidence=_evidence("replies farthest from the human grade", "far_from_human"),
     sentence="grades of judge and humans agree with kappa {value}: 0 is chance, 1 is full "
     "agreement",
@@ -116,7 +113,6 @@ HUMAN_CORRELATION: Final = _floor(
     unit="item",
     meaning="rank correlation with human grades (Spearman)",
     bounds=(-1.0, 1.0),
-    margin=0.1,
     evidence=_evidence("replies farthest from the human grade", "far_from_human"),
     sentence="judge and humans order the outputs with a correlation of {value}: 0 is no relation, "
     "1 the same order",

@@ -14,8 +14,19 @@ replies state none is another question: ``no_label`` is the mean of 1 - mass, at
 the stated tokens are too few to tell it where the others gain. A verdict among several tokens, or
 under a ``top_p``, is drawn a little differently: the powers are those of the whole label.
 
-A verdict that is not among the stated tokens has a probability that nobody knows: above T = 0 such
-questions are left out, and ``n`` says how many stay.
+A verdict that is not among the stated tokens has a probability that nobody knows: at least 0 and at
+most u, that of the least likely verdict that is stated, or what all stated tokens leave. So above
+T = 0 each such question has a range, and so has the mean: from ``agreement_least`` to
+``agreement_most``, which lie together where everything is stated. With w the powers of the stated
+probabilities and k verdicts that are not::
+
+    p_T(stated v)     from w(v) / (sum w + k u^(1/T))     to  w(v) / sum w
+    p_T(unstated v)   from 0                              to  u^(1/T) / (sum w + u^(1/T))
+    consistency       from (sum w^2 + k u^(2/T)) / (sum w + k u^(1/T))^2  to  sum w^2 / (sum w)^2
+
+``agreement`` is the middle of its range, and its interval reaches from the lower end of the least
+values to the upper end of the most. Questions are not left out: those with verdicts that are not
+stated are the ones on which a judge is sure.
 
 A template is answered at once if none of its replies that tell probabilities has more than
 `_MOST_WORDS` words.
@@ -66,6 +77,46 @@ def tempered(probabilities: Probabilities, temperature: float) -> dict[str, floa
     return {v: weight / total for v, weight in weights.items()}
 
 
+def agreement_range(
+    probabilities: Probabilities, label: str, temperature: float, mass: float | None
+) -> tuple[float, float]:
+    """The least and the greatest probability of a label at a temperature; see the module."""
+    of = tempered(probabilities, temperature)
+    unstated, most = _unstated(probabilities, temperature, mass)
+    if not unstated:
+        value = of.get(label, 0.0)
+        return value, value
+    if probabilities.get(label):
+        return of[label] / (1 + unstated * most), of[label]
+    return 0.0, most / (1 + most)
+
+
+def consistency_range(
+    probabilities: Probabilities, temperature: float, mass: float | None
+) -> tuple[float, float]:
+    """The least and the greatest probability that two replies at a temperature are the same."""
+    same = sum(p * p for p in tempered(probabilities, temperature).values())
+    unstated, most = _unstated(probabilities, temperature, mass)
+    return (same + unstated * most**2) / (1 + unstated * most) ** 2, same
+
+
+def _unstated(
+    probabilities: Probabilities, temperature: float, mass: float | None
+) -> tuple[int, float]:
+    """How many verdicts are not stated, and the most that each can weigh, of 1 that is stated."""
+    unstated = sum(p <= 0 for p in probabilities.values())
+    if not unstated or temperature <= 0:
+        return 0, 0.0
+    stated = [p for p in probabilities.values() if p > 0]
+    most = min(stated)
+    if mass:  # probabilities are of the mass, and what is not stated shares the rest
+        most = min(most, max(0.0, 1 - mass) / mass)
+    top = max(stated)
+    total = sum(math.exp(math.log(p / top) / temperature) for p in stated)
+    weight = math.exp(math.log(most / top) / temperature) if most > 0 else 0.0
+    return unstated, weight / total
+
+
 def rows(cell: Cell, _estimates: Estimates, _suite: Suite | None) -> Rows | None:
     """A row for each temperature: the expected values, and the sampled ones."""
     at_once = _at_once(cell)
@@ -94,17 +145,18 @@ def _row(
     known: Mapping[_Asked, Sequence[Judgment]],
 ) -> Row:
     stated = [(some[0], _mean(some)) for some in known.values()]
-    # A verdict that is not among the stated tokens has some probability, and heat lifts it.
-    complete = [(one, p) for one, p in stated if temperature <= 0 or all(p.values())]
-    found = [(one, tempered(p, temperature)) for one, p in complete]
-    labelled = [(one, p) for one, p in found if one.trial.label is not None]
-    agree = [p.get(right_verdict(cell, one), 0.0) for one, p in labelled]
-    same = [sum(p * p for p in of.values()) for _, of in found]
+    agree = [
+        agreement_range(p, right_verdict(cell, one), temperature, one.mass)
+        for one, p in stated
+        if one.trial.label is not None
+    ]
+    same = [consistency_range(p, temperature, one.mass) for one, p in stated]
+    labelled = [one.trial.cluster for one, _ in stated if one.trial.label is not None]
     row: dict[str, float | int | None] = {
         "temperature": temperature,
-        "n": len(found),
-        **share_row("agreement", agree, [one.trial.cluster for one, _ in labelled]),
-        **share_row("consistency", same, [one.trial.cluster for one, _ in found]),
+        "n": len(stated),
+        **_range_row("agreement", agree, labelled),
+        **_range_row("consistency", same, [one.trial.cluster for one, _ in stated]),
         **dict(_sampled(asked.values(), temperature)),
     }
     if temperature == 1:
@@ -117,6 +169,21 @@ def _mean(judgments: Sequence[Judgment]) -> Probabilities:
     """The mean of the probabilities of one prompt, which are the same ones every time or nearly."""
     stated = [one.probabilities or {} for one in judgments]
     return {v: sum(of.get(v, 0.0) for of in stated) / len(stated) for v in stated[0]}
+
+
+def _range_row(
+    name: str, ranges: Sequence[tuple[float, float]], clusters: Clusters
+) -> dict[str, float | None]:
+    """The mean of ranges: its middle, its ends, and the interval that holds both."""
+    least, most = (share_row(name, [ends[at] for ends in ranges], clusters) for at in (0, 1))
+    low, high = least[name], most[name]
+    return {
+        name: None if low is None or high is None else (low + high) / 2,
+        f"{name}_least": low,
+        f"{name}_most": high,
+        f"{name}_lower": least[f"{name}_lower"],
+        f"{name}_upper": most[f"{name}_upper"],
+    }
 
 
 def share_row(name: str, values: ArrayLike, clusters: Clusters) -> dict[str, float | None]:
@@ -149,10 +216,10 @@ def _sampled(
 
 def lines(rows: Rows) -> Iterator[str]:
     """Expected values at every temperature from probabilities, beside the sampled ones."""
-    head = "".join(f"{word:<30}" for word in ("agreement (sampled)", "consistency (sampled)"))
+    head = "".join(f"{word:<38}" for word in ("agreement (sampled)", "consistency (sampled)"))
     yield f"{'from probabilities':<26}{'n':>6}  {head}".rstrip()
     for row in rows:
-        cells = "".join(f"{_expected(row, name):<30}" for name in ("agreement", "consistency"))
+        cells = "".join(f"{_expected(row, name):<38}" for name in ("agreement", "consistency"))
         name = f"temperature {row['temperature']:g}"
         yield f"{name:<26}{row['n']:>6}  {cells}".rstrip()
     yield "of prompts that are answered at once, given that a verdict is stated: without replicates"
@@ -166,4 +233,6 @@ def _expected(row: Row, name: str) -> str:
         return "N/A"
     lower, upper, sampled = (row[f"{name}_{word}"] for word in ("lower", "upper", "sampled"))
     ends = "" if lower is None else f" [{number_text(lower)}, {number_text(upper)}]"
-    return number_text(row[name]) + ends + ("" if sampled is None else f" ({number_text(sampled)})")
+    # Where some verdicts are not stated the data only bound it.
+    spans = dict.fromkeys(number_text(row[f"{name}_{end}"]) for end in ("least", "most"))
+    return " to ".join(spans) + ends + ("" if sampled is None else f" ({number_text(sampled)})")

@@ -10,7 +10,12 @@ outcomes with and without treatment::
     ATE   = mean psi,   within a group the mean over its units
 
 The score is doubly robust: it needs only one of m and g to be correct. Propensities are clipped to
-[0.01, 0.99]; their range and the number of clipped ones are reported. Questions, not rows, are
+[0.01, 0.99]; their range and the number of clipped ones are reported. Where units of equal
+covariates (a *cell*) number fewer than `FEWEST` on a side of the threshold, nothing tells what they
+would have been on it, and there is no estimate: the trees would take other cells for them. Leaves
+hold `FEWEST` units or more, of the propensity too, whose trees are grown on squared error: by log
+loss a leaf would need twenty units, and far more where nearly all are treated, so small logs were
+not adjusted at all. Questions, not rows, are
 split and are the clusters of the interval, because the replicates and configurations of one
 question share its difficulty (`stats.clustered.clustered_mean`).
 
@@ -39,6 +44,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 FOLDS: Final = 3
+FEWEST: Final = 5
 CLIPPED: Final = (0.01, 0.99)
 INSTALL: Final = "{} is not installed: pip install 'pytest-judgesense[causal]'"
 _SYSTEM: Final = "LightGBM needs the system's OpenMP library: apt-get install libgomp1"
@@ -49,7 +55,8 @@ _SETTINGS: Final[dict[str, Any]] = {
     "num_leaves": 8,
     "learning_rate": 0.15,
     "min_data_in_leaf": 1,
-    "min_sum_hessian_in_leaf": 5.0,
+    "min_sum_hessian_in_leaf": float(FEWEST),
+    "objective": "regression",
     "min_data_in_bin": 1,
     "deterministic": True,
     "force_row_wise": True,
@@ -144,17 +151,17 @@ def effect_scores(
         return f"fewer than {FOLDS} questions"
     kinds = _Kinds.of(covariates)
 
-    def crossed(y: _Array, grown_on: _Flags, objective: str) -> _Array:
+    def crossed(y: _Array, grown_on: _Flags) -> _Array:
         """Predictions for the units of each fold by trees that were fitted on the other folds."""
         predicted = np.empty(y.size)
         for fold in range(FOLDS):
             inside = folds == fold
             weights = (~inside & grown_on).astype(np.float64)
-            trees = kinds.grown(y, weights, objective, seed)
+            trees = kinds.grown(y, weights, seed)
             predicted[inside] = trees.predict(kinds.rows, num_threads=1)[kinds.which[inside]]
         return predicted
 
-    raw = crossed(treated.astype(np.float64), np.ones_like(treated), "binary")
+    raw = crossed(treated.astype(np.float64), np.ones_like(treated))
     m = np.clip(raw, *CLIPPED)
     found: dict[str, Scores | str] = {}
     for name, y in outcomes.items():
@@ -162,7 +169,16 @@ def effect_scores(
         if not all((arm & (folds != fold)).any() for fold in range(FOLDS) for arm in arms):
             found[name] = f"too few questions on one side of the threshold for {FOLDS} folds"
             continue
-        high, low = (crossed(y, arm, "regression") for arm in arms)
+        fewest = min(
+            int(np.bincount(kinds.which[arm], minlength=len(kinds.rows)).min()) for arm in arms
+        )
+        if fewest < FEWEST:
+            found[name] = (
+                f"{fewest} of the units of one judge type, prompt style and model are on one side "
+                f"of the threshold: what is not asked cannot be adjusted for, it takes {FEWEST}"
+            )
+            continue
+        high, low = (crossed(y, arm) for arm in arms)
         psi = high - low + np.where(treated, (y - high) / m, -(y - low) / (1 - m))
         found[name] = Scores(psi, raw)
     return found
@@ -171,7 +187,7 @@ def effect_scores(
 class _Kinds(NamedTuple):
     """The distinct rows of a table: few, because only a handful of levels vary.
 
-    Squared error and log loss are sums over units, so trees grown on the mean outcome of each kind,
+    Squared error is a sum over units, so trees grown on the mean outcome of each kind,
     weighted by its units, are those grown on the units: half a million judgments cost no more.
     """
 
@@ -183,7 +199,7 @@ class _Kinds(NamedTuple):
         rows, which = np.unique(x, axis=0, return_inverse=True)
         return cls(rows, which.reshape(-1).astype(np.intp))
 
-    def grown(self, y: _Array, weights: _Array, objective: str, seed: int) -> Any:
+    def grown(self, y: _Array, weights: _Array, seed: int) -> Any:
         """Trees grown on ``y``, shape (units,); units of weight 0 take no part."""
         import lightgbm
 
@@ -191,16 +207,10 @@ class _Kinds(NamedTuple):
         taken = weights > 0
         total = np.bincount(self.which[taken], weights[taken], minlength=count)
         ones = np.bincount(self.which[taken], weights[taken] * y[taken], minlength=count)
-        if objective == "binary":
-            x = np.concatenate([self.rows, self.rows])
-            labels = np.repeat([1.0, 0.0], count)
-            sizes = np.concatenate([ones, total - ones])
-        else:
-            x, sizes = self.rows, total
-            labels = np.divide(ones, total, out=np.zeros(count), where=total > 0)
-        used = sizes > 0
-        settings = {**_SETTINGS, "objective": objective, "seed": seed}
-        data = lightgbm.Dataset(x[used], labels[used], weight=sizes[used], params=settings)
+        used = total > 0
+        labels = ones[used] / total[used]
+        settings = {**_SETTINGS, "seed": seed}
+        data = lightgbm.Dataset(self.rows[used], labels, weight=total[used], params=settings)
         # The booster as it was trained: a copy by way of text would take as long as growing it.
         return lightgbm.train(settings, data, _TREES, keep_training_booster=True)
 
@@ -238,7 +248,7 @@ def attributions(
         return size
 
     every = np.ones(outcome.size)
-    values = _shap_values(kinds.grown(outcome, every, "regression", seed), kinds.rows) @ wide
+    values = _shap_values(kinds.grown(outcome, every, seed), kinds.rows) @ wide
     count = int(questions.max()) + 1
     generator = np.random.default_rng(seed)
     resampled = []
@@ -246,7 +256,7 @@ def attributions(
         drawn = np.bincount(generator.integers(count, size=count), minlength=count)
         weights = drawn[questions].astype(np.float64)
         if weights.any():
-            regrown = kinds.grown(outcome, weights, "regression", seed)
+            regrown = kinds.grown(outcome, weights, seed)
             # The same call that shap makes to LightGBM, without parsing the trees each time.
             shares = regrown.predict(kinds.rows, pred_contrib=True, num_threads=1)[:, :-1]
             resampled.append(sizes(shares @ wide, weights))

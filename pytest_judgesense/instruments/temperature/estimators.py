@@ -189,6 +189,7 @@ class _Group:
             calls=self.rows.size - self._counts[OUT],
             keys=tuple(of.keys[at]) if of.keys.size else (),
             names=self.sweep.questions,
+            unlike=int(np.unique(of.stratum[at]).size),
         )
 
     def _missing(self, low: float | None = None, high: float | None = None) -> Missing:

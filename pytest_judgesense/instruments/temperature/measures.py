@@ -115,7 +115,8 @@ MEASURES: Final = (
 )
 RECOMMENDED_TEMPERATURE: Final = CheckKind(
     "recommended_temperature",
-    "agreement=, consistency=, error_rate=, at_least=, suite=",
+    "agreement=, consistency=, error_rate=, agreement_limit=, consistency_limit=, "
+    "error_rate_limit=, at_least=, suite=",
     "up to some temperature of the grid all bars hold",
     here("checks", "declare_recommendation"),
     here("checks", "judge_recommendation"),
@@ -123,7 +124,7 @@ RECOMMENDED_TEMPERATURE: Final = CheckKind(
 )
 TEMPERATURE_EFFECT_BOUND: Final = CheckKind(
     "temperature_effect_bound",
-    "outcome, bar, suite=",
+    "outcome, bar, limit=, suite=",
     "what a high temperature changes in an outcome is at most the bar",
     here("checks", "declare_effect_bound"),
     here("checks", "judge_effect"),

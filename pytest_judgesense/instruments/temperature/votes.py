@@ -29,7 +29,7 @@ from pytest_judgesense.instruments.temperature.sweep import (
     paired_differences,
 )
 from pytest_judgesense.stats.comparison import holm
-from pytest_judgesense.stats.ranks import standings
+from pytest_judgesense.stats.ranks import p_of_swaps, share
 
 
 def vote_contrasts(sweep: Sweep, series: Series) -> Rows:
@@ -59,9 +59,10 @@ def vote_contrasts(sweep: Sweep, series: Series) -> Rows:
 
 
 def _p_of_exchange(differences: Floats, questions: Codes, seed: int) -> float:
-    sums, sizes = (np.bincount(questions, weights=of) for of in (differences, None))
-    asked = np.flatnonzero(sizes).tolist()
-    won = {str(c): [float(sums[c]), float(sizes[c])] for c in asked}
-    even = {c: [0.0, n] for c, (_, n) in won.items()}
-    (pair,) = standings({"vote": won, "call": even}, seed=seed).pairs
-    return pair.p
+    sums, sizes = (
+        np.bincount(questions, weights=of).astype(np.float64) for of in (differences, None)
+    )
+    won = np.stack([sums, sizes], axis=1)[sizes > 0]
+    even = won * (0.0, 1.0)
+    moved = won[:, 0] != 0
+    return p_of_swaps(won[moved], even[moved], won.sum(axis=0), even.sum(axis=0), share, seed)

@@ -77,29 +77,60 @@ def test_agreement_that_chance_explains_is_moderate_and_says_so() -> None:
     # p_e = (39*38 + 1*2)/1600 = 0.9275, kappa = (0.975 - 0.9275)/0.0725 = 0.655.
     answers = {f"i{i}": ["YES", "YES"] for i in range(38)} | {"n": ["NO"] * 2, "f": ["YES", "NO"]}
     (tier,) = rows(cell(YES_NO, worded(answers)), "tier")
-    assert (tier["paper_tier"], tier["note"]) == ("moderate", "kappa 0.655 is below 0.8")
+    assert tier["paper_tier"] == "moderate"
+    # Two wordings have no tier of their own, which is a note behind this one.
+    assert tier["note"].startswith("kappa 0.655 is below 0.8; ")
+
+
+def of_wordings(wordings: int, items: int, flips: int) -> Cell:
+    """Half of the items YES and half NO, but for the last wording of the first ones."""
+    answers = {f"i{k}": [("YES", "NO")[k % 2]] * wordings for k in range(items)}
+    for k in range(flips):
+        answers[f"i{k}"][-1] = ("NO", "YES")[k % 2]
+    return cell(YES_NO, worded(answers))
 
 
 @pytest.mark.parametrize(
-    ("items", "flips", "tier", "published"),
+    ("wordings", "items", "flips", "tier", "alone", "published"),
     [
-        # JSS 0.9 and kappa 0.8 lie between these clustered ends, by items and flips:
-        (40, 2, "moderate or high", "high"),  # JSS 0.95 [0.85, 0.99], kappa 0.90
-        (400, 4, "high", "high"),  # JSS 0.99 [0.974, 0.997], kappa 0.98
-        (20, 3, "low to high", "moderate"),  # JSS 0.85 [0.65, 0.96]
-        (200, 100, "low", "low"),  # JSS 0.5 [0.43, 0.57]
+        # Without a flip the interval of new wordings ends as in tests/stats/test_wordings.py:
+        # logit of 2/T / (K + 1), and Student's quantile above it: 0.140 of 5 wordings on 40 items,
+        # so that JSS is 0.860 or more; 0.045 of 10 on 40.
+        (5, 40, 0, "moderate or high", "high", "high"),
+        (10, 40, 0, "high", "high", "high"),
+        # 3 wordings on 40 items: 0.567, so that all tiers are open.
+        (3, 40, 0, "low to high", "high", "high"),
+        # One of five wordings flips on a tenth of the items: JSS 0.96 [0.94, 0.98], and of new
+        # wordings [0.56, 0.998], computed in tests/stats/test_wordings.py.
+        (5, 200, 20, "low to high", "high", "high"),
     ],
 )
-def test_a_tier_is_one_word_only_where_the_intervals_lie_within_it(
-    items: int, flips: int, tier: str, published: str
+def test_a_tier_is_one_word_only_where_the_interval_for_new_wordings_lies_within_it(
+    wordings: int, items: int, flips: int, tier: str, alone: str, published: str
 ) -> None:
-    answers = {f"i{k}": (["YES", "YES"], ["NO", "NO"])[k % 2] for k in range(items)}
-    answers |= {f"i{k}": ["YES", "NO"] for k in range(flips)}
-    of = cell(YES_NO, worded(answers))
+    of = of_wordings(wordings, items, flips)
     (row,) = rows(of, "tier")
     assert (row["tier"], row["paper_tier"]) == (tier, published)
+    note = f"{wordings} wordings are few to speak of another one; of these alone: {alone}"
+    assert row["note"] == (None if tier == alone else note)
     other = f" (in the paper: {published})" if tier != published else ""
     assert words(tables(of)[0])[0].split(",")[0] == f"tier: {tier}{other}"
+
+
+@pytest.mark.parametrize(
+    ("items", "flips", "alone"),
+    [
+        # JSS 0.9 and kappa 0.8 lie between these clustered ends, by items and flips:
+        (40, 2, "moderate or high"),  # JSS 0.95 [0.85, 0.99], kappa 0.90
+        (400, 4, "high"),  # JSS 0.99 [0.974, 0.997], kappa 0.98
+        (20, 3, "low to high"),  # JSS 0.85 [0.65, 0.96]
+        (200, 100, "low"),  # JSS 0.5 [0.43, 0.57]
+    ],
+)
+def test_two_wordings_have_no_tier_for_a_third(items: int, flips: int, alone: str) -> None:
+    (row,) = rows(of_wordings(2, items, flips), "tier")
+    assert row["tier"] is None
+    assert row["note"] == f"too few wordings to speak of another one; of these alone: {alone}"
 
 
 def test_one_cluster_has_the_tier_of_the_paper_alone() -> None:
@@ -114,12 +145,14 @@ def test_a_negative_kappa_is_a_note_of_its_own() -> None:
     answers = {"a": ["YES", "NO"], "b": ["NO", "YES"]}
     (tier,) = rows(cell(YES_NO, worded(answers)), "tier")
     assert tier["paper_tier"] == "low"
-    # Two items have no interval.
-    assert tier["note"] == "kappa -1.000 is negative: two wordings agree no more than by chance"
+    # Two items have no interval of kappa below 0.
+    said = "kappa -1.000 is negative: two wordings agree no more than by chance; too few wordings"
+    assert tier["note"].startswith(said)
     (tier,) = rows(
         cell(YES_NO, worded({str(n): [*answers["ab"[n % 2]]] for n in range(12)})), "tier"
     )
-    assert tier["note"] == "kappa -1.000 is negative: two wordings disagree systematically"
+    said = "kappa -1.000 is negative: two wordings disagree systematically; too few wordings"
+    assert tier["note"].startswith(said)
 
 
 def test_a_degenerate_cell_has_no_tier() -> None:

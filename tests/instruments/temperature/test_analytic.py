@@ -11,7 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_judgesense.instruments.temperature.analytic import lines, rows, tempered
+from pytest_judgesense.instruments.temperature.analytic import (
+    agreement_range,
+    consistency_range,
+    lines,
+    rows,
+    tempered,
+)
 from pytest_judgesense.judges.simulated.observer import choose
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.trial import Design, Judgment
@@ -105,7 +111,7 @@ def test_replicates_draw_what_is_expected() -> None:
         assert counts[label] / 2000 == pytest.approx(p, abs=4 * math.sqrt(p * (1 - p) / 2000))
 
 
-def test_a_verdict_that_is_not_stated_leaves_its_question_out_above_0() -> None:
+def test_a_verdict_that_is_not_stated_leaves_a_range_above_0() -> None:
     some = drawn(4, 2)
 
     def untold(one: Judgment) -> Judgment:
@@ -113,4 +119,39 @@ def test_a_verdict_that_is_not_stated_leaves_its_question_out_above_0() -> None:
         return replace(one, probabilities={"A": 0.6, "B": 0.4, "tie": 0.0}) if gone else one
 
     of = replace(some, judgments=tuple(map(untold, some.judgments)))
-    assert [row["n"] for row in rows(of, (), None) or ()] == [4, 3, 3, 3, 3, 3]
+    found = {row["temperature"]: row for row in rows(of, (), None) or ()}
+    assert [row["n"] for row in found.values()] == [4] * 6
+    # The mass is .9: the tie has at most .1/.9 = 1/9 of it, less than B. At 1, A of q0 lies from
+    # .6 / (1 + 1/9) = .54 to .6; at 2, weights are roots: A .774597, B .632456, tie 1/3 at most.
+    known = softmax(LOGITS)["A"]
+    assert found[1]["agreement_least"] == pytest.approx((0.54 + 3 * known) / 4)
+    assert found[1]["agreement_most"] == pytest.approx((0.6 + 3 * known) / 4)
+    assert found[1]["agreement"] == pytest.approx((0.57 + 3 * known) / 4)
+    known = softmax(LOGITS, 2)["A"]
+    least, most = 0.774597 / (0.774597 + 0.632456 + 1 / 3), 0.774597 / (0.774597 + 0.632456)
+    assert found[2]["agreement_least"] == pytest.approx((least + 3 * known) / 4, abs=1e-6)
+    assert found[2]["agreement_most"] == pytest.approx((most + 3 * known) / 4, abs=1e-6)
+    assert found[0]["agreement_least"] == found[0]["agreement_most"] == 1
+    assert found[1]["agreement_lower"] < found[1]["agreement_least"]
+    assert any(" to " in line for line in lines([found[2]]))
+
+
+@given(
+    st.lists(st.floats(0.01, 1), min_size=2, max_size=3),
+    st.lists(st.floats(0, 1), min_size=1, max_size=2),
+    st.sampled_from([0.5, 1.0, 2.0]),
+)
+def test_what_is_not_stated_lies_in_the_range(
+    stated: list[float], shares: list[float], t: float
+) -> None:
+    # Other verdicts of any probability that the bound allows: the exact values lie within.
+    total = sum(stated)
+    known = {f"s{at}": p / total for at, p in enumerate(stated)}
+    unknown = {f"u{at}": share * min(known.values()) for at, share in enumerate(shares)}
+    exact = tempered({**known, **unknown}, t)
+    told = {**known, **dict.fromkeys(unknown, 0.0)}
+    for label in told:
+        low, high = agreement_range(told, label, t, None)
+        assert low - 1e-9 <= exact[label] <= high + 1e-9
+    low, high = consistency_range(told, t, None)
+    assert low - 1e-9 <= sum(p * p for p in exact.values()) <= high + 1e-9

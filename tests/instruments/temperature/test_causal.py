@@ -27,7 +27,10 @@ FEWEST = int(binom.ppf(1e-4, SEEDS, 0.95))
 
 @pytest.mark.parametrize("world", [World(60, -0.10), World(60, 0.0)])
 def test_the_interval_covers_a_known_effect_under_confounding(world: World) -> None:
-    runs = [fit(world, seed) for seed in range(SEEDS)]
+    # Of a few, one configuration was run hot fewer than five times: they are refused.
+    every = [fit(world, seed) for seed in range(SEEDS)]
+    runs = [one for one in every if one is not None]
+    assert len(runs) >= SEEDS - 2
     assert sum(found[0][0] for found, _, _ in runs) >= FEWEST
     bias = np.mean([found[0][2] for found, _, _ in runs])
     # The standard error of one estimate is about 0.008, of the mean of 40 about 0.0013.
@@ -37,7 +40,7 @@ def test_the_interval_covers_a_known_effect_under_confounding(world: World) -> N
     assert not any(hit for _, _, hit in runs)
     shown = sum(found[0][1] for found, _, _ in runs)
     if world.effect:
-        assert shown == SEEDS
+        assert shown == len(runs)
     else:
         assert shown <= SEEDS - FEWEST
 
@@ -67,6 +70,38 @@ def test_the_same_seed_gives_the_same_scores_and_propensities_are_those_of_the_t
         assert abs(first.propensity[at].mean() - units.treated[at].mean()) < 0.1  # type: ignore[attr-defined]
 
 
+def test_what_was_hardly_asked_on_one_side_is_refused() -> None:
+    # Two configurations of 30 units; of the second four were run hot. The trees would take the
+    # first for it: a true effect of -.10 came out as -.24 with an interval that excluded it.
+    configuration = np.repeat([0, 1], 30)
+    treated = np.tile([True, False], 30)
+    outcome = np.random.default_rng(0).random(60)
+    few = treated & ((configuration == 0) | (np.arange(60) < 38))
+    assert (few & (configuration == 1)).sum() == 4
+    columns = np.stack([configuration == 0, configuration == 1], axis=1).astype(float)
+    questions = np.arange(60) % 10
+    found = effect_scores(columns, few, {"y": outcome}, questions, 0)
+    assert isinstance(found, dict)
+    assert str(found["y"]).startswith("4 of the units of one judge type")
+    enough = effect_scores(columns, treated, {"y": outcome}, questions, 0)
+    assert isinstance(enough, dict)
+    assert isinstance(enough["y"], Scores)
+
+
+def test_few_units_move_the_propensity() -> None:
+    # 72 units, asked hot in 1 of 4 and in 3 of 4: by log loss no leaf held so few.
+    configuration = np.arange(72) % 2
+    treated = (np.arange(72) // 2) % 4 < np.where(configuration == 0, 1, 3)
+    columns = np.stack([configuration == 0, configuration == 1], axis=1).astype(float)
+    found = effect_scores(columns, treated, {"y": np.zeros(72)}, np.arange(72) % 12, 0)
+    assert isinstance(found, dict)
+    scores = found["y"]
+    assert isinstance(scores, Scores)
+    assert scores.propensity[configuration == 0].mean() == pytest.approx(0.25, abs=0.05)
+    assert scores.propensity[configuration == 1].mean() == pytest.approx(0.75, abs=0.05)
+
+
+@pytest.mark.long
 def test_doubleml_says_the_same() -> None:
     doubleml = pytest.importorskip("doubleml", reason="DoubleML is not installed")
     lightgbm = pytest.importorskip("lightgbm")

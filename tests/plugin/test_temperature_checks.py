@@ -25,6 +25,7 @@ TABLES = {
     "temperature_majority",
     "temperature_votes",
     "temperature_errors",
+    "temperature_replies",
     "excluded",
 }
 

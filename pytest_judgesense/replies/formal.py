@@ -21,7 +21,7 @@ from pytest_judgesense.replies.text import (
     without_markup,
     without_thinking,
 )
-from pytest_judgesense.trial import Unparsed
+from pytest_judgesense.trial import Unparsed, Verdict
 
 _Stated = TypeVar("_Stated")
 Read: TypeAlias = Callable[[str], ParseOutcome | None]
@@ -46,7 +46,6 @@ _OTHER_KEYS: Final = frozenset(
     maximum min minimum highest lowest possible threshold passing
     """.split()
 )
-_PASSING: Final = frozenset({"pass", "passed"})
 _FINAL_KEYS: Final = frozenset({"final", "overall", "total"})
 _DENIED: Final = re.compile(r"(?:not|never|n't|than) {0,2}$", re.IGNORECASE)
 _WINDOW: Final = 20
@@ -200,11 +199,7 @@ def _verdicts_of_object(
     """
     if not isinstance(value, Mapping) or depth > _DEEPEST:
         return ()
-    said = {str(key): _scalar(item, labels, read) for key, item in value.items()}
-    for key, item in value.items():  # it says of its key that it holds
-        if isinstance(item, bool) and not _PASSING.isdisjoint(_words_of(str(key))):
-            said[str(key)] = labels.read("pass" if item else "fail")
-    if found := _likeliest(said.items()):
+    if found := _likeliest((str(key), _scalar(item, labels, read)) for key, item in value.items()):
         return found
     nested = [_verdicts_of_object(item, labels, read, depth + 1) for item in value.values()]
     if found := tuple(dict.fromkeys(outcome for some in nested for outcome in some)):
@@ -244,8 +239,11 @@ def _words_of(key: str) -> list[str]:
 
 
 def _scalar(value: object, labels: Labels, read: Read) -> ParseOutcome | None:
-    if isinstance(value, bool):
-        return labels.read(json.dumps(value))
+    if isinstance(value, bool):  # so are those that Python functions return
+        for word in ("true", "yes", "pass") if value else ("false", "no", "fail"):
+            if word in labels.spoken:
+                return Verdict(labels.spoken[word])
+        return None
     if isinstance(value, int | float):
         # str() refuses integers of thousands of digits, and no label has that many.
         return labels.read(repr(value)) if abs(value) < 1e9 else None

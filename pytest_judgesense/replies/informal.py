@@ -154,6 +154,8 @@ _VERDICT_ELSEWHERE: Final = re.compile(
     "|निर्णय|उत्तर|פסק|תשובה|cevap|karar|puan)(?: final[ea]?)?",
     _I,
 )
+# "Much better: B" is a step of a finer scale.
+_DEGREE: Final = re.compile(r"(?:much|far|slightly|significantly|somewhat|a bit) better", _I)
 _SAYS_OVERALL: Final = re.compile(r"(?:my |the )?overall ?", _I)
 _NOT_A_RATING: Final = re.compile(
     r"\b(?:number|count|confidence|issues?|errors?|step|paragraphs?|sentences?|total|words?"
@@ -387,7 +389,11 @@ def _under_a_heading(text: str, labels: Labels) -> Iterator[Statement]:
 def _headed(line: str, heading: re.Match[str], labels: Labels) -> ParseOutcome | None:
     """The label under a heading that is none itself, and does not describe the scale."""
     key = heading["key"]
-    if _NOT_A_RATING.search(key) or (labels.numbers and _OF_THE_SCALE.search(key)):
+    if (
+        _DEGREE.match(key)
+        or _NOT_A_RATING.search(key)
+        or (labels.numbers and _OF_THE_SCALE.search(key))
+    ):
         return None
     if labels.read(key) is not None or labels.read(heading["head"]) is not None:
         return None

@@ -240,8 +240,9 @@ def test_missing_replies_count_against_the_limit(
         if expected == "pass"
         else "2 replies are missing, and in the worst case the 95% bound does not clear the limit"
     )
-    # Up to 5% of them are free for a bar alone.
-    assert outcome(of, "dark_current_ceiling", policy, bar=0.1).outcome == "pass"
+    # A bar alone that the estimate decides: 2 of 40 in the worst case.
+    if policy == "estimate":
+        assert outcome(of, "dark_current_ceiling", policy, bar=0.1).outcome == "pass"
 
 
 @random(st.lists(st.sampled_from("YN?"), min_size=20, max_size=60), st.data())

@@ -56,6 +56,7 @@ class Measured:
         prompts: system prompt and templates in use; ``None`` if not known.
         recorded: when its first and its last reply were recorded; ``None`` if not known.
         analyses: the tables of a datasheet; ``material``: what it holds for comparisons of judges.
+        max_tokens: the budget of a reply that was sent; ``None``: that of the identity.
     """
 
     judge: str
@@ -67,6 +68,7 @@ class Measured:
     recorded: tuple[str, str] | None = None
     analyses: tuple[Mapping[str, Any], ...] = ()
     material: Mapping[str, Any] | None = None
+    max_tokens: int | None = None
 
 
 def stimuli_digest(suite: Suite) -> str:
@@ -110,13 +112,13 @@ def _suite_text(part: Mapping[str, Any]) -> str:
         "design": lines[0]["design"],
         "prompts": part["sheet"]["prompts"][part["sheet"]["suite"]],
     }
+    if (budget := part["sheet"].get("max_tokens")) is not None:
+        head["max_tokens"] = budget
     # On a separate line: if the recording is repeated, only this line and changed replies differ.
     recorded = f'"recorded": {_json(part["sheet"]["recorded"])}'
-    # The latency is not part of the judgment, and a replay does not measure it.
-    judgments = [
-        {key: value for key, value in line.items() if key not in ("design", "latency_s")}
-        for line in lines
-    ]
+    # Latency and moment are not part of the judgment: a replay measures neither.
+    beside = ("design", "latency_s", "recorded_at")
+    judgments = [{key: value for key, value in line.items() if key not in beside} for line in lines]
     said = ",\n".join(map(_json, judgments))
     return f'{_json(head)[:-1]},\n{recorded},\n"judgments": [\n{said}\n]}}'
 
@@ -141,6 +143,7 @@ class _SuiteForm(BaseModel, extra="forbid", frozen=True, defer_build=True):
     design: dict[str, Any]
     prompts: _PromptsForm
     recorded: tuple[str, str] | None = None
+    max_tokens: int | None = None
     judgments: list[dict[str, Any]] = Field(min_length=1)
 
 
@@ -221,7 +224,8 @@ def _of_baseline(
             measures = registry.measures_on(design.kind, of.suite)
             side = Side.of(Cell(name, of.suite, design, judgments, seed, measures))
             known = (of.digest, of.prompts.model_dump(), of.recorded)
-            found.append(Measured(name, of.suite, judge.identity, side, *known))
+            budget = of.max_tokens
+            found.append(Measured(name, of.suite, judge.identity, side, *known, max_tokens=budget))
     return found
 
 
@@ -236,6 +240,7 @@ def _of_datasheet(path: Path, value: Mapping[str, Any]) -> list[Measured]:
                 Side(part.estimates),
                 analyses=part.analyses,
                 material=part.material,
+                max_tokens=part.max_tokens,
             )
             for judge in sheet.judges
             for part in judge.parts
@@ -273,8 +278,14 @@ def changes(old: Measured, new: Measured) -> list[str]:
 
 
 def _prompt_diff(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str]:
-    before = {"system": old.get("system") or "", **old.get("templates", {})}
-    after = {"system": new.get("system") or "", **new.get("templates", {})}
+    before, after = (
+        {
+            "system": side.get("system") or "",
+            **{f"system of {name}": text for name, text in side.get("systems", {}).items()},
+            **side.get("templates", {}),
+        }
+        for side in (old, new)
+    )
     for name in dict.fromkeys([*before, *after]):
         then, now = (str(side.get(name, "")).splitlines() for side in (before, after))
         labels = f"{name} before", f"{name} now"

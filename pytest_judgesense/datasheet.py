@@ -8,9 +8,12 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, fields, replace
+from datetime import datetime
+from itertools import chain, repeat
 from operator import itemgetter
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, TypeAlias
 
 from pytest_judgesense.estimate import Estimate
 from pytest_judgesense.grouping import grouped
@@ -18,6 +21,9 @@ from pytest_judgesense.trial import Failed, Judgment, Usage
 
 # Settings besides prompts and temperature that limit what a judge can reply.
 _BUDGETS: Final = ("max_tokens", "reasoning")
+_UNKNOWN_BUDGETS: Final = (None, "callable", "log")
+# For each judge its suites, with the budget that was sent on each.
+Budgets: TypeAlias = Iterable[Mapping[str, int | None]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +72,7 @@ class Gate:
         bar: the bar, or the value of the baseline.
         sign: ``at least`` or ``at most`` the bar; ``before`` if the bar is the baseline.
         outcome: the outcome for this number: ``pass``, ``fail`` or ``inconclusive``.
+        limit: what cannot be accepted, on the same side; ``None`` for a bar alone.
         value: the number; ``None`` if not measured.
         lower: lower end of its clustered interval; ``None`` if there is none, as for ``upper``.
     """
@@ -78,6 +85,12 @@ class Gate:
     value: float | None = None
     lower: float | None = None
     upper: float | None = None
+    limit: float | None = None
+
+    @property
+    def decisive(self) -> float:
+        """The number that decided: the limit, or a bar without one."""
+        return self.bar if self.limit is None else self.limit
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +101,7 @@ class CheckLine:
         check: the check as in node ids.
         condition: the condition of the estimate that it gates.
         bar: a number, or the named bars of a composite check.
+        limit: in the same form; ``None`` if it has none.
         outcome: ``pass``, ``fail`` or ``inconclusive``.
         policy: ``estimate``, ``confident`` or ``refuted``.
         explanation: the finding, in one line.
@@ -111,6 +125,18 @@ class CheckLine:
     measured: str = ""
     example: str = ""
     gates: tuple[Gate, ...] = ()
+    limit: float | Mapping[str, float] | None = field(default=None, kw_only=True)
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The finding and its warnings, without those that the finding says itself."""
+        said = self.explanation
+        return said, *(warning for warning in self.warnings if warning not in said)
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """Unique among the checks of a judge: two with one bar may differ in their limits."""
+        return self.check, self.suite, repr(self.limit)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +152,7 @@ class SuiteSheet:
         analyses: tables beside the estimates, as plain values: ``{"analysis", "suite", "rows"}``.
         material: plain values for the comparison of judges.
         prompts_of_file: the digest of the prompts, if a file holds only that.
+        max_tokens: the budget of a reply that was sent; ``None``: that of the identity.
     """
 
     judge: str
@@ -142,6 +169,7 @@ class SuiteSheet:
     analyses: tuple[Mapping[str, Any], ...] = ()
     material: Mapping[str, Any] | None = None
     prompts_of_file: str | None = None
+    max_tokens: int | None = None
 
     @property
     def prompts_digest(self) -> str | None:
@@ -150,7 +178,7 @@ class SuiteSheet:
 
     def with_checks(self, checks: Iterable[CheckLine]) -> SuiteSheet:
         """A copy that includes these outcomes; each check stands in it once."""
-        known = {(line.check, line.suite): line for line in (*self.checks, *checks)}
+        known = {line.key: line for line in (*self.checks, *checks)}
         return replace(self, checks=tuple(known[key] for key in sorted(known)))
 
 
@@ -183,8 +211,18 @@ class JudgeSheet:
         return span_of(part.recorded for part in self.parts)
 
     @property
+    def wall_clock_s(self) -> int | None:
+        """Seconds that the recordings of its suites took, one after the other."""
+        return wall_clock_s(part.recorded for part in self.parts)
+
+    @property
     def served(self) -> tuple[str, ...]:
         return tuple(sorted({model for part in self.parts for model in part.served}))
+
+    @property
+    def budgets(self) -> dict[str, int | None]:
+        """The budget of a reply that was sent on each suite, as `setting_notices` takes it."""
+        return {part.suite: part.max_tokens for part in self.parts}
 
     @property
     def estimates(self) -> tuple[Estimate, ...]:
@@ -203,6 +241,19 @@ def span_of(recorded: Iterable[tuple[str, str] | None]) -> tuple[str, str] | Non
     """The first and the last moment of several spans; ``None`` if there are none."""
     spans = [span for span in recorded if span]
     return (min(first for first, _ in spans), max(last for _, last in spans)) if spans else None
+
+
+def wall_clock_s(recorded: Iterable[tuple[str, str] | None]) -> int | None:
+    """Seconds from the first to the last answer of each span, summed up; ``None`` without spans.
+
+    From the recording, so a replay has the same. A pause between two sessions is in it.
+    """
+    seconds = []
+    for first, last in filter(None, recorded):
+        with suppress(ValueError, TypeError):  # no moments of ours: a file that somebody edited
+            length = datetime.fromisoformat(last) - datetime.fromisoformat(first)
+            seconds.append(length.total_seconds())
+    return round(sum(seconds)) if seconds else None
 
 
 def state_of(mode: str, calls: Calls) -> str:
@@ -246,24 +297,49 @@ def changed_between(served: Mapping[str, Sequence[str]]) -> list[str]:
     return [f"{notice}: they do not describe one judge, record them again together"]
 
 
-def setting_notices(identities: Iterable[Mapping[str, Any]]) -> list[str]:
-    """A notice if judges of one run differ in a budget, which may explain their difference.
+def setting_notices(judges: Iterable[Mapping[str, Any]], suites: Budgets = ()) -> list[str]:
+    """A notice if judges of one run were sent different budgets, which may explain a difference.
 
     Callables and judges of logs, whose budgets are unknown, are left out.
+
+    Args:
+        judges: their identities, one each.
+        suites: for each judge its suites, with the budget of a reply that was sent on them;
+            ``None`` where it is that of the identity.
     """
-    known = [one for one in identities if one.get("provider") not in (None, "callable", "log")]
+    unknown: Mapping[str, int | None] = {}
+    known = [
+        (one, of)
+        for one, of in zip(judges, chain(suites, repeat(unknown)), strict=False)
+        if one.get("provider") not in _UNKNOWN_BUDGETS
+    ]
     notices = []
     for setting in _BUDGETS:
-        names = [(text_of(one.get(setting)), str(one.get("name"))) for one in known]
-        by_value = grouped(names, itemgetter(0))
-        if len(by_value) > 1:
-            values = sorted(by_value, key=lambda one: (len(one), one))
-            groups = "; ".join(f"{one}: {', '.join(n for _, n in by_value[one])}" for one in values)
-            notices.append(
-                f"the compared judges differ in {setting} ({groups}), which may be the only "
-                "difference between them"
-            )
+        groups: dict[str, None] = {}
+        # What was sent depends on the suite, which may ask for more than a judge declares.
+        for suite in dict.fromkeys(suite for _, of in known for suite in of or ("",)):
+            names = [
+                (text_of(_sent(setting, one, of.get(suite))), str(one.get("name")))
+                for one, of in known
+                if suite in of or not of
+            ]
+            by_value = grouped(names, itemgetter(0))
+            if len(by_value) > 1:
+                values = sorted(by_value, key=lambda one: (len(one), one))
+                said = (f"{one}: {', '.join(n for _, n in by_value[one])}" for one in values)
+                groups["; ".join(said)] = None
+        notices += [
+            f"the compared judges differ in {setting} ({of}), which may be the only "
+            "difference between them"
+            for of in groups
+        ]
     return notices
+
+
+def _sent(setting: str, identity: Mapping[str, Any], max_tokens: int | None) -> Any:
+    if setting == "max_tokens" and max_tokens is not None:
+        return max_tokens
+    return identity.get(setting)
 
 
 def prompts_digest(by_suite: Mapping[str, str | None]) -> str | None:

@@ -13,7 +13,7 @@ import zlib
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Final, Protocol, runtime_checkable
+from typing import Any, Final, NamedTuple, Protocol, runtime_checkable
 
 from pytest_judgesense.errors import JudgesenseError, LogError, well_formed
 from pytest_judgesense.files import read_bytes, text_of
@@ -70,6 +70,13 @@ class ImportedSuite(Protocol):
 
     def files(self, target: Path) -> dict[Path, str]:
         """The files of the suite ``target``, with their texts."""
+
+
+class Exported(NamedTuple):
+    """What is written of judgments in a foreign form: texts by path, and notices for the user."""
+
+    files: Mapping[str, str]
+    notices: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -179,18 +179,25 @@ class Measurement:
     @cached_property
     def _bare(self) -> SuiteSheet:
         """The part without its tables, which may take longer than the estimates."""
-        templates = {template.id: template.text for template in self.suite.templates}
+        suite = self.suite
+        prompts: dict[str, Any] = {
+            "system": suite.system,
+            "templates": {template.id: template.text for template in suite.templates},
+        }
+        if systems := {t.id: t.system for t in suite.templates if t.system is not None}:
+            prompts["systems"] = systems
         return SuiteSheet(
             judge=self.judge.slug,
             suite=self.suite.name,
             identity=identity_of(self.judge, self.suite) | dict(self.settings),
-            prompts={self.suite.name: {"system": self.suite.system, "templates": templates}},
+            prompts={suite.name: prompts},
             suite_digest=self.suite.digest,
             served=self.served,
             recorded=self.recorded,
             estimates=self.estimates,
             calls=self.calls,
             notices=self.notices,
+            max_tokens=_budget(self.judge, self.suite),
         )
 
     @property
@@ -292,7 +299,7 @@ def measure(
     elif stopping is not None and (left := stopping.never):
         pass
     elif stopping is not None:
-        looks = Looks.of(planned, stopping.rule.policy, seed)
+        looks = Looks.of(planned, stopping.looks, seed)
 
         def up_to_a_stop(known: Mapping[str, Answer]) -> Iterator[Sequence[Trial]]:
             nonlocal stop
@@ -327,7 +334,16 @@ def measure(
     for id_, usage in traffic.usage.items():
         if isinstance(reply := answers[id_].reply, Reply):
             answers[id_] = replace(answers[id_], reply=replace(reply, usage=usage))
-    judgments = tuple(judgment_of(suite, judge, trial, answers[trial.id]) for trial in trials)
+    moments = {
+        trial.id: span[1]
+        for cassette, part in by_cassette
+        for trial in part
+        if (span := cassette.recorded_of([trial.id]))
+    }
+    judgments = tuple(
+        judgment_of(suite, judge, trial, answers[trial.id], moments.get(trial.id))
+        for trial in trials
+    )
     cell, estimates, said, fault = _taken(judge.name, suite, judgments, seed, registry)
     if stop is not None:
         estimates = stop.adjusted(estimates, planned)
@@ -387,15 +403,17 @@ def _proved(
         trial.id: judgment_of(suite, judge, trial, answers[trial.id]).outcome for trial in asked
     }
     cassettes = [cassette for cassette, _ in opened]
+    if not asked:
+        return Proof()
     known = (asking.session or SessionCalls()).look_ups_of(judge.slug)
     for cassette in cassettes:
         known |= cassette.look_ups()
-    if not asked:
-        return Proof()
     paths = {recording_of(trial.id): cassette.path for cassette, part in opened for trial in part}
     deadline = asking.throttle.limits.deadline if asking.throttle else NO_DEADLINE
     task = Task(judge, suite, paths, tuple(asked), known, asking.trust)
-    return prove(task, cassettes, outcomes, loop, deadline=deadline, look_ups=known)
+    proof = prove(task, cassettes, outcomes, loop, deadline=deadline)
+    known |= proof.look_ups
+    return proof
 
 
 def _taken(
@@ -650,6 +668,14 @@ def _set_by_suite(judge: JudgeSpec, suite: Suite) -> Iterator[str]:
     ]
     if changed:
         yield f"asked with {' and '.join(changed)}, which the suite sets"
+
+
+def _budget(judge: JudgeSpec, suite: Suite) -> int | None:
+    """The budget of a reply that the suite sends, where it is not that of the judge's identity."""
+    if judge.provider == "callable":
+        return None
+    sent = judge_for_suite(judge, suite).max_tokens
+    return None if sent == judge.max_tokens else sent
 
 
 def _redacted(answer: Answer, cassette: Cassette) -> Answer:

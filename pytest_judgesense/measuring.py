@@ -8,7 +8,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, fields, replace
 from numbers import Integral
@@ -24,17 +24,20 @@ from pytest_judgesense.datasheet import CheckLine, Datasheet
 from pytest_judgesense.errors import UsageError, unknown_name
 from pytest_judgesense.estimate import Estimate
 from pytest_judgesense.instruments.builtin import BUILT_IN
+from pytest_judgesense.judges.budget import SessionBudget
 from pytest_judgesense.judges.client import is_embedded
 from pytest_judgesense.judges.loop import AskingLoop
 from pytest_judgesense.judges.prompts import suite_for_judge
+from pytest_judgesense.judges.readable import BY_OPTION
 from pytest_judgesense.judges.resolving import declared_judges, resolve_judges
 from pytest_judgesense.judges.session import SessionCalls
 from pytest_judgesense.judges.spec import JudgeFunction, JudgeSpec
-from pytest_judgesense.judges.throttle import CONCURRENCY, Deadline, Limits, Throttle
+from pytest_judgesense.judges.throttle import CONCURRENCY, Deadline, Throttle
 from pytest_judgesense.judges.trust import Trust
 from pytest_judgesense.measurement import Asking, Measurement, Mode
 from pytest_judgesense.measurement import measure as measured
 from pytest_judgesense.measures.cell import Cell
+from pytest_judgesense.measures.check import told_apart
 from pytest_judgesense.output import replace_text
 from pytest_judgesense.registry import Registry
 from pytest_judgesense.report.assembly import datasheet_text, sheet_of
@@ -47,12 +50,15 @@ from pytest_judgesense.report.view import view_of
 from pytest_judgesense.suites.builtin import builtin_suites, cassettes_in, suite_file
 from pytest_judgesense.suites.loading import load_suite
 from pytest_judgesense.suites.suite import Suite
+from pytest_judgesense.trial import Judgment, Trial
 
 if TYPE_CHECKING:
     import pandas as pd
 
 _JudgeLike: TypeAlias = str | JudgeSpec | JudgeFunction
 _SuiteLike: TypeAlias = str | Path | Suite
+# Called with the trials to be asked; what it returns is called with each judgment.
+Watch: TypeAlias = Callable[[Sequence[Trial]], Callable[[Judgment], None]]
 # Those that need no session of pytest.
 _POLICIES: Final = ("estimate", "confident")
 _LONGEST_SHOWN: Final = 80
@@ -177,12 +183,50 @@ def measure(
     seed = _whole("seed", seed, least=0)
     concurrency = _whole("concurrency", concurrency, least=1)
     max_unparsed = _whole("max_unparsed", max_unparsed, least=0)
-    found = [_suite(one, registry) for one in _several("suite", suites)]
-    specs = _judges(_several("judge", judges), registry)
-    folder = _folder(cassettes)
-    trust = Trust.here(*(suite.path for suite in found))
+    return measure_all(
+        _judges(_several("judge", judges), registry),
+        [_suite(one, registry) for one in _several("suite", suites)],
+        _folder(cassettes),
+        mode=mode,
+        seed=seed,
+        policy=policy,
+        concurrency=concurrency,
+        max_unparsed=max_unparsed,
+        max_unparsed_set_by="max_unparsed={}",
+        how_to_record='record it: the same call of measure with mode="record"',
+        registry=registry,
+    )
+
+
+def measure_all(
+    judges: Sequence[JudgeSpec],
+    suites: Sequence[Suite],
+    folder: Path,
+    *,
+    mode: Mode,
+    seed: int,
+    how_to_record: str,
+    policy: Policy = "estimate",
+    concurrency: int = CONCURRENCY,
+    max_calls: int | None = None,
+    max_cost: float | None = None,
+    max_unparsed: int = 20,
+    max_unparsed_set_by: str = BY_OPTION,
+    watch: Callable[[JudgeSpec, Suite], Watch] = lambda *_: lambda _: lambda _: None,
+    registry: Registry = BUILT_IN,
+) -> MeasuredDatasheet:
+    """What `measure` does, its arguments read; `Asking` describes those that it hands on.
+
+    At most ``max_calls`` are made for all judges and suites together, of at most ``max_cost`` USD;
+    ``None`` sets no limit. ``watch`` makes, of a judge and a suite, what watches its trials.
+
+    Raises:
+        LimitReached: a limit would be passed; the answers so far are recorded.
+    """
+    trust = Trust.here(*(suite.path for suite in suites))
     # Interrupted, it begins no more calls, and keeps those under way: they are paid for.
     deadline, session = Deadline(), SessionCalls()
+    limits = SessionBudget(max_calls, max_cost, deadline=deadline)
     parts, cells = [], []
 
     def asked(judge: JudgeSpec, suite: Suite, mode: Mode, loop: AskingLoop) -> Measurement:
@@ -198,11 +242,12 @@ def measure(
             asking = Asking(
                 trust=trust,
                 concurrency=concurrency,
-                throttle=Throttle(judge, concurrency, limits=Limits(deadline)),
-                how_to_record='record it: the same call of measure with mode="record"',
+                throttle=Throttle(judge, concurrency, limits=limits),
+                how_to_record=how_to_record,
+                watch=watch(judge, suite),
                 registry=registry,
                 max_unparsed=max_unparsed,
-                max_unparsed_set_by="max_unparsed={}",
+                max_unparsed_set_by=max_unparsed_set_by,
                 session=session,
                 proves=mode == "record",
                 computes=is_embedded,
@@ -211,8 +256,8 @@ def measure(
 
     stop = deadline.interrupt if mode == "record" else None
     with closing(AskingLoop(on_interrupt=stop)) as loop:
-        for judge in specs:
-            for suite in found:
+        for judge in judges:
+            for suite in suites:
                 notices = lint_notices(suite_for_judge(suite, judge), registry)
                 one = asked(judge, suite, mode, loop)
                 one = replace(one.sound(), notices=(*notices, *one.notices))
@@ -309,8 +354,9 @@ def _of_function(given: Any) -> JudgeSpec:
 
 def _checked(of: Measurement, policy: Policy, registry: Registry) -> Iterator[CheckLine]:
     """The suite's checks against fixed bars, with the outcomes of one judge."""
-    for declaration in of.suite.checks:
-        check = declare_check(declaration.name, (), dict(declaration.arguments), registry)
+    declared = of.suite.checks
+    checks = (declare_check(one.name, (), dict(one.arguments), registry) for one in declared)
+    for check in told_apart(checks):
         if check.kind.regression or check.kind.compares:
             continue
         outcome = of.outcome_of(check, Rule(policy))

@@ -24,8 +24,8 @@ import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, suppress
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import dataclass, field
+from functools import cached_property, partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
@@ -92,7 +92,7 @@ class Task:
     """What is replayed: trials of a suite, on the recordings of a judge, by their names.
 
     Attributes:
-        lending: look-ups of the judge's other recordings, by digest.
+        lending: look-ups of the judge that this process knows, of any recording, by digest.
         trust: what the session trusts; a replay sends nothing.
     """
 
@@ -214,10 +214,12 @@ class Proof:
     Attributes:
         error: what does not replay, and why; ``None`` if all does.
         notices: remarks for readers.
+        look_ups: requests that were found to be look-ups, by digest.
     """
 
     error: UnprovenRecording | None = None
     notices: tuple[str, ...] = ()
+    look_ups: Mapping[str, Exchange] = field(default_factory=dict)
 
 
 def prove(
@@ -227,7 +229,6 @@ def prove(
     loop: AskingLoop,
     *,
     deadline: Deadline,
-    look_ups: dict[str, Exchange],
 ) -> Proof:
     """Replay what was asked, and keep look-ups where they are found.
 
@@ -237,10 +238,7 @@ def prove(
         outcomes: those of the recording, by trial.
         loop: where judges of this process run.
         deadline: of the session.
-        look_ups: those of the judge that this process knows, by digest; new ones are added.
     """
-    task = replace(task, lending={**look_ups, **task.lending})
-    notices: list[str] = []
     is_fresh = _lives_elsewhere(task.judge)
     try:
         if is_fresh:
@@ -257,15 +255,15 @@ def prove(
     except JudgesenseError as error:
         return Proof(_error(task, {task.trials[0].id: _Reason(error.what, error.remedy)}))
     found = _Findings(task, opened, outcomes, replays)
-    if is_fresh:
-        found.settle_lent(look_ups)
-    else:
-        found.settle_unasked()
-    look_ups |= found.look_ups
-    for cassette in opened:
-        cassette.keep_as_look_ups(found.kept_in(cassette))
-    notices += found.notices()
-    return Proof(_error(task, found.reasons) if found.reasons else None, tuple(notices))
+    if is_fresh or task.judge.provider == "callable":  # code of ours makes no look-ups
+        if is_fresh:
+            found.settle_lent()
+        else:
+            found.settle_unasked()
+        for cassette in opened:
+            cassette.keep_as_look_ups(found.kept_in(cassette))
+    unproven = _error(task, found.reasons) if found.reasons else None
+    return Proof(unproven, tuple(found.notices()), found.look_ups)
 
 
 def _lives_elsewhere(judge: JudgeSpec) -> bool:
@@ -302,12 +300,17 @@ class _Findings:
         self._identity = Identity(task.judge.ignore)
         self.reasons: dict[str, _Reason] = {}
         self.look_ups: dict[str, Exchange] = {}
-        self._recorded = {
-            trial.id: self._cassette_of(trial.id).requests_of(trial.id) for trial in task.trials
-        }
         for trial in task.trials:
             if (reason := self._reason(trial.id)) is not None:
                 self.reasons[trial.id] = reason
+
+    @cached_property
+    def _recorded(self) -> dict[str, dict[str, RecordedRequest]]:
+        """The recorded requests by trial and digest."""
+        return {
+            trial.id: self._cassette_of(trial.id).requests_of(trial.id)
+            for trial in self._task.trials
+        }
 
     def _cassette_of(self, trial: str) -> Cassette:
         path = self._task.cassettes[recording_of(trial)]
@@ -377,7 +380,7 @@ class _Findings:
             "chance, and not on what trials before it have met",
         )
 
-    def settle_lent(self, known: Mapping[str, Exchange]) -> None:
+    def settle_lent(self) -> None:
         """Decide which of the answers that were lent are those of look-ups."""
         lent = [
             (trial, self._identity.digest(exchange.request), exchange)
@@ -385,7 +388,7 @@ class _Findings:
             for exchange in replay.lent
         ]
         for trial, digest, exchange in lent:
-            if digest in self._task.lending or digest in known or self._has_only_added(trial):
+            if digest in self._task.lending or self._has_only_added(trial):
                 self.look_ups[digest] = exchange
         for trial, digest, exchange in lent:
             if digest not in self.look_ups and trial not in self.reasons:

@@ -31,10 +31,11 @@ if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
     from pytest_judgesense.estimate import Estimate
-    from pytest_judgesense.importers import Imported, ImportedSuite
+    from pytest_judgesense.importers import Exported, Imported, ImportedSuite
     from pytest_judgesense.judges.simulated.observer import Skill
     from pytest_judgesense.judges.spec import JudgeSpec
     from pytest_judgesense.measures.cell import Cell
+    from pytest_judgesense.papers import Paper
     from pytest_judgesense.suites.suite import Suite
     from pytest_judgesense.trial import Judgment
 
@@ -106,14 +107,14 @@ class Importer(NamedTuple):
     Attributes:
         read: from the options of ``judgesense import``: its ``path``, and ``map``, ``value``,
             ``judge`` and the others that say how a file is read.
-        written: from cells to the texts of such files by path, if ``judgesense report --export``
-            writes them.
+        written: from cells, and suites that hold their items, to such files, if ``judgesense report
+            --export`` writes them.
         source: the plugin that provides it; set when it is added.
     """
 
     name: str
     read: Callable[[Namespace], Imported | ImportedSuite]
-    written: Callable[[Sequence[Cell]], Mapping[str, str]] | None = None
+    written: Callable[[Sequence[Cell], Sequence[Suite]], Exported] | None = None
     source: str = ""
 
 
@@ -146,6 +147,8 @@ class SuiteKind:
         skills: functions by which the embedded judge replies to prompts of this kind.
         importers: formats of foreign files with judgments on such suites.
         commands: commands of ``judgesense``.
+        papers: published designs, by the name of ``judgesense paper NAME``: functions without
+            arguments that return them.
         default: whether judgments without a suite are of this kind; only for a built-in one.
         source: the plugin that provides it; empty for this package.
     """
@@ -160,6 +163,7 @@ class SuiteKind:
     skills: tuple[Skill, ...] = ()
     importers: tuple[Importer, ...] = ()
     commands: tuple[Command, ...] = ()
+    papers: tuple[tuple[str, Callable[[], Paper]], ...] = ()
     default: bool = False
     source: str = ""
 
@@ -285,6 +289,11 @@ class Registry:
     def commands(self) -> dict[str, Command]:
         """The commands of ``judgesense`` that kinds add, by name."""
         return {one.name: one for kind in self.kinds.values() for one in kind.commands}
+
+    @property
+    def papers(self) -> dict[str, Callable[[], Paper]]:
+        """The published designs, by the name of ``judgesense paper NAME``."""
+        return {name: paper for kind in self.kinds.values() for name, paper in kind.papers}
 
     @property
     def tables(self) -> dict[str, str]:

@@ -17,6 +17,8 @@ Condition: TypeAlias = Mapping[str, str | int | float]
 
 TIE: Final = "tie"
 ABSTAIN: Final = "abstain"
+# The condition that holds the temperature of a trial.
+TEMPERATURE: Final = "temperature"
 # Names are in every row of a report; ours have at most 80 characters.
 LONGEST_NAME: Final = 1000
 # No run or count of tokens of one judgment is as high; sums of such numbers are exact.
@@ -105,6 +107,17 @@ class Criterion:
 
 
 @dataclass(frozen=True, slots=True)
+class PrescribedReply:
+    """The JSON object that a template asks for: its keys, the last of which holds the verdict, and
+    the words that the verdict may be; without ``values`` it is a grade of the kind of suite.
+    """
+
+    template: str
+    keys: tuple[str, ...]
+    values: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Design:
     """What the measures need to know about a suite; every line of a judgment log holds it.
 
@@ -125,6 +138,7 @@ class Design:
         criteria: if a reply gives several grades.
         pass_mark: the share of the scale from which an overall score passes.
         left_out: clusters that were not asked because the run was stopped early.
+        forms: what replies are to be exactly, by template, where templates prescribe it.
     """
 
     kind: str
@@ -142,6 +156,7 @@ class Design:
     criteria: tuple[Criterion, ...] = ()
     pass_mark: float | None = None
     left_out: int = 0
+    forms: tuple[PrescribedReply, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,6 +199,8 @@ class Judgment:
             they add up to 1. ``None`` if the reply has no log-probabilities.
         mass: the total probability of the tokens that distinguish the verdicts; the rest belongs to
             other tokens or was not returned.
+        recorded_at: when its last answer was recorded (UTC, ``2026-01-31T12:00:00Z``); ``None`` if
+            it was not.
     """
 
     trial: Trial
@@ -196,6 +213,7 @@ class Judgment:
     detail: Mapping[str, Any] | None = None
     probabilities: Mapping[str, float] | None = None
     mass: float | None = None
+    recorded_at: str | None = None
 
     @property
     def verdict(self) -> str | None:

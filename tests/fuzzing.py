@@ -33,7 +33,8 @@ from pytest_judgesense.cassettes.exchange import (
     text_id,
 )
 from pytest_judgesense.cassettes.matching import digest_of
-from pytest_judgesense.cassettes.redaction import received, scrub_body, scrub_url
+from pytest_judgesense.cassettes.received import received
+from pytest_judgesense.cassettes.redaction import scrub_body, scrub_url
 from pytest_judgesense.cassettes.storage import Journal, read_exchanges
 from pytest_judgesense.commands.main import main
 from pytest_judgesense.errors import JudgesenseError, LogError, printable_lines, well_formed
@@ -192,12 +193,14 @@ _FOREIGN: Final = {
     "judgesense": "f.jsonl",
     "llmbar": "f.json",
     "judgebench": "f.jsonl",
+    "debates": "f.json",
 }
 _ROWS: Final = (
     "item,label,verdict\ni1,YES,YES\ni2,YES,NO\n",
     '{"question_id": 1, "model_1": "a", "model_2": "b", "judge": ["j", "p"], "g1_winner": "tie"}',
     '{"pair_id": "p1", "task_type": "factuality", "prompt_a": "x", "prompt_b": "y"}',
     '[{"input": "x", "output_1": "a", "output_2": "b", "label": 1}]',
+    '{"id": "d", "resolution": "x", "pro_model": "a", "con_model": "b", "speeches": [{"side": 1}]}',
     """version: 1
 interactions:
 - request: {method: GET, uri: 'http://h', body: null, headers: {}}

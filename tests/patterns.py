@@ -192,7 +192,7 @@ OF_VALUES: Final[dict[tuple[str, str], Sequence[re.Pattern[Any]]]] = {
         *map(_declined, _REFUSALS)
     ],
     # A key in its encodings: `test_linear` searches whole bodies for one.
-    ("cassettes.redaction", "source.encode('utf-8', 'surrogatepass').decode('latin-1')"): [],
+    ("cassettes.known_values", "source.encode('utf-8', 'surrogatepass').decode('latin-1')"): [],
     ("suites.rules", "mark"): [
         re.compile(rf"\b{_MARK}\b\W{{0,3}}(?:is\W{{1,2}})?(?:YES|score_YES)\b", re.IGNORECASE)
     ],

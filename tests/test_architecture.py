@@ -58,6 +58,7 @@ LEVELS: dict[str, float] = {
     "judges": 2,
     "measures": 2,
     "sections": 2.2,
+    "papers": 2.2,
     "registry": 2.4,
     "checks": 2.6,
     "instruments": 3,
@@ -120,6 +121,7 @@ DOORS = {
     ),
     # Its parser of JSON, where time is spent on it.
     "pydantic_core": (
+        "suites.stimuli",
         "cassettes.exchange",
         "judges.providers.formats",
         "instruments.debate.replies",

@@ -15,6 +15,7 @@ from pytest_judgesense.datasheet import (
     changed_between,
     changed_within,
     merge_parts,
+    wall_clock_s,
 )
 from pytest_judgesense.errors import InternalError
 from pytest_judgesense.estimate import Estimate
@@ -162,3 +163,16 @@ def test_the_file_says_that_suites_were_answered_by_different_models() -> None:
         assert "coherence by model of" in notice
         assert "vacuum by model of" in notice
         assert [part["notices"] for part in judge["parts"]] == [[], []]
+
+
+def test_the_wall_clock_is_the_sum_of_the_spans_of_the_suites() -> None:
+    # 90 s and 10 s; the day between the two recordings is not in it.
+    spans = [
+        ("2026-01-01T10:00:00Z", "2026-01-01T10:01:30Z"),
+        ("2026-01-02T10:00:00Z", "2026-01-02T10:00:10Z"),
+        None,
+    ]
+    assert wall_clock_s(spans) == 100
+    assert wall_clock_s([None]) is None
+    # A file that somebody edited.
+    assert wall_clock_s([("yesterday", "today")]) is None

@@ -372,7 +372,12 @@ def test_of_a_recording_with_gaps_the_gaps_are_computed(tmp_path: Path) -> None:
     asked = [one for one in read_exchanges(cassettes["vacuum"]) if "/baseline/" in one.trial]
     rewrite(cassettes["vacuum"], asked[:10] + asked[13:])
     found = measured(CLEAN, suite_named("vacuum"), cassettes)
-    assert found.judgments == replayed("clean", "vacuum").judgments
+    # Those that were computed here were not recorded at any time.
+    whole = replayed("clean", "vacuum").judgments
+    gaps = {exchange.trial for exchange in asked[10:13]}
+    assert found.judgments == tuple(
+        replace(one, recorded_at=None) if one.trial.id in gaps else one for one in whole
+    )
     notice = "3 of 120 trials are not recorded: the embedded judge was run here"
     assert [one for one in found.notices if "not recorded" in one] == [notice]
 

@@ -566,7 +566,7 @@ def test_a_new_built_in_measure_is_one_file_of_code(tmp_path: Path) -> None:
         shutil.copy(source, tmp_path)
     suite = tmp_path / "vacuum.suite.toml"
     text = suite.read_text(encoding="utf-8")
-    assert text.endswith("[checks]\ndark_current_ceiling = 0.07\n")
+    assert text.endswith("[checks]\ndark_current_ceiling = { bar = 0.07, limit = 0.1 }\n")
     suite.write_text(text + "restraint_floor = 0.93\n", encoding="utf-8")
     (tmp_path / "test_marked.py").write_text(MARKED, encoding="utf-8")
     done = run(

@@ -210,7 +210,14 @@ def _limits(value: Mapping[str, Any]) -> str:
 def suite_page() -> Iterator[str]:
     """Suite files."""
     whole = schemas.all_schemas()["suite"]
-    yield "Explained in [suites.md](../suites.md). Schema: [suite.json](../schemas/suite.json).\n"
+    yield (
+        "A suite is a file `NAME.suite.toml`: what a judge may answer (`[space]`), what it is "
+        "asked (`[stimuli]` names a file with an item a line, `[[templates]]` are the wordings of "
+        "the prompt), how often and in which order (`[design]`), and what must hold (`[checks]`). "
+        "`judgesense init` writes one to begin with, `judgesense lint` finds faults in it. In the "
+        "source repository [suites.md](../suites.md) explains it with examples; the schema is "
+        "[suite.json](../schemas/suite.json).\n"
+    )
     for form, heading in schemas.FORMS.items():
         yield f"{heading}\n"
         yield from keys(whole if form == "SuiteForm" else whole["$defs"][form], whole)
@@ -340,6 +347,24 @@ def _cli_meanings() -> dict[tuple[str, str | None], str]:
     }
 
 
+def papers_page() -> str:
+    """The page of the papers, with the table of their arms."""
+    page = (DOCS / "papers.md").read_text(encoding="utf-8")
+    begin, end = "<!-- made: arms -->\n", "<!-- end: arms -->"
+    before, _, rest = page.partition(begin)
+    rows = []
+    for name, load in BUILT_IN.papers.items():
+        for arm in (arms := load().arms):
+            beyond = "beyond the paper" if arm.beyond else ""
+            rows.append(
+                (code(name), arm.name, code(arm.suite), f"{arm.trials:,}", f"{arm.calls:,}", beyond)
+            )
+        trials, calls = (sum(getattr(arm, of) for arm in arms) for of in ("trials", "calls"))
+        rows.append((code(name), "**together**", "", f"**{trials:,}**", f"**{calls:,}**", ""))
+    made = table("paper | arm | suite | trials | calls | note", iter(rows))
+    return f"{before}{begin}\n{chr(10).join(made)}\n{end}{rest.partition(end)[2]}"
+
+
 def check_names() -> str:
     """The module of what a run must know of the checks before it imports the registry."""
     names = textwrap.fill(
@@ -381,6 +406,7 @@ def outputs() -> dict[Path, str]:
         for name, value in schemas.all_schemas().items()
     }
     made[CHECK_NAMES] = check_names()
+    made[DOCS / "papers.md"] = papers_page()
     for name, page in PAGES.items():
         lines = [NOTE, f"# {(page.__doc__ or '').strip('.')}", "", *page()]
         made[DOCS / "reference" / f"{name}.md"] = "\n".join(lines).rstrip() + "\n"

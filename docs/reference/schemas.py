@@ -57,14 +57,14 @@ def described(value: Object, told: Mapping[str, str], prefix: str = "") -> Objec
 
 
 def fields_of(kind: type, *leave_out: str, **instead: Object) -> Object:
-    """The schema of a dataclass as it is written: every field stands there."""
+    """The schema of a dataclass as it is written: every field stands there, but a limit may not."""
     hints = get_type_hints(kind)
     properties: Object = {}
     for field in dataclasses.fields(kind):
         if field.name not in leave_out:
             made = instead.get(field.name) or TypeAdapter(hints[field.name]).json_schema()
             properties[field.name] = made
-    return record(properties)
+    return record(properties, "limit")
 
 
 def record(properties: Object, *optional: str) -> Object:
@@ -144,7 +144,7 @@ def estimate_value() -> Object:
 
 def datasheet() -> Object:
     """``--judge-datasheet x.json``."""
-    span = maybe(record({"first": TEXT, "last": TEXT}))
+    span = maybe(record({"first": TEXT, "last": TEXT, "wall_clock_s": {"type": "integer"}}))
     state = {"enum": ["REPLAYED", "FRESH", "PARTLY FRESH", "FROM LOGS"]}
     identity = record(
         {
@@ -174,6 +174,7 @@ def datasheet() -> Object:
         "calls": fields_of(sheet.Calls),
         "notices": array(TEXT),
         "material": maybe(TABLE),
+        "max_tokens": {"type": "integer", "minimum": 1},
     }
     analysis = record({"analysis": TEXT, "suite": TEXT, "rows": array(TABLE)})
     entry = {
@@ -191,7 +192,7 @@ def datasheet() -> Object:
         "analyses": array(analysis),
         "calls": fields_of(sheet.Calls),
         "notices": array(TEXT),
-        "parts": array(record(part)),
+        "parts": array(record(part, "max_tokens")),
     }
     mode = {"enum": ["replay", "record", "live", "report"]}
     versions = {"type": "object", "additionalProperties": TEXT}
@@ -208,7 +209,11 @@ def datasheet() -> Object:
 def log_line() -> Object:
     """A line of a judgment log."""
     trial = fields_of(trials.Trial)["properties"]
-    design = fields_of(trials.Design, criteria=array(fields_of(trials.Criterion)))
+    design = fields_of(
+        trials.Design,
+        criteria=array(fields_of(trials.Criterion)),
+        forms=array(fields_of(trials.PrescribedReply)),
+    )
     design["required"] = ["kind", "labels"]
     source = record(
         {
@@ -227,6 +232,7 @@ def log_line() -> Object:
         "reply": maybe(TEXT),
         "usage": {**fields_of(trials.Usage), "required": []},
         "latency_s": maybe({"type": "number", "minimum": 0}),
+        "recorded_at": maybe({"type": "string"}),
         "probabilities": {**TABLE, "additionalProperties": {"type": "number", "minimum": 0}},
         "mass": {"type": "number", "minimum": 0, "maximum": 1},
         "scores": {**TABLE, "description": "debates: a score from 0 to 10, by category and side"},

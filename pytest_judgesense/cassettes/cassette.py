@@ -61,8 +61,10 @@ from pytest_judgesense.cassettes.exchange import (
     RecordedResponse,
     as_body,
     as_bytes,
+    as_text,
     in_final_form,
 )
+from pytest_judgesense.cassettes.known_values import forms_in_lines
 from pytest_judgesense.cassettes.matching import (
     ALL_OF_IT,
     Identity,
@@ -71,13 +73,8 @@ from pytest_judgesense.cassettes.matching import (
     stale,
 )
 from pytest_judgesense.cassettes.offline import refuse_sockets
-from pytest_judgesense.cassettes.redaction import (
-    UNDECODED,
-    Redactor,
-    forms_in_lines,
-    received,
-    same_but_for_secrets,
-)
+from pytest_judgesense.cassettes.received import UNDECODED, received
+from pytest_judgesense.cassettes.redaction import Redactor, same_but_for_secrets
 from pytest_judgesense.cassettes.scope import (
     Abandoned,
     CallScope,
@@ -272,7 +269,7 @@ class Cassette:
         Raises:
             Abandoned: other requests of the trial are recorded, and this is none of them.
         """
-        if scope.anew:
+        if scope.anew or not self._recordings.last_call(scope.trial):
             return None
         request = self._stored(RecordedRequest(method, url, as_body(body)))
         digest = self._identity.digest(request)
@@ -327,7 +324,7 @@ class Cassette:
             return None
         exchange = self._look_up(scope, request).found
         assert exchange is not None, "what is recorded is found"
-        return as_bytes(exchange.response.body).decode("utf-8", "surrogatepass")
+        return as_text(exchange.response.body)
 
     def knows_call(self, scope: CallScope, request: RecordedRequest) -> bool:
         """Whether a call is recorded of a trial that is not asked anew; counts nothing."""
@@ -358,7 +355,7 @@ class Cassette:
         if exchange.response.headers.get(RAISED) == OUT_OF_TIME or (
             by_return and len(recorded) == len(scope.returns)
         ):
-            return as_bytes(exchange.response.body).decode("utf-8", "surrogatepass")
+            return as_text(exchange.response.body)
         return None
 
     def requests_of(self, trial_id: str) -> dict[str, RecordedRequest]:
@@ -574,8 +571,7 @@ class Cassette:
         return [e for e, digest in zip(present, digests, strict=True) if not is_moved(e, digest)]
 
     def _rewrite(self, exchanges: Iterable[Exchange]) -> None:
-        rewrite(self.path, exchanges)
-        self._recordings = Recordings(read_lines(self.path), self._identity)
+        self._recordings = Recordings(rewrite(self.path, exchanges), self._identity)
 
     def _is_old(self, exchange: Exchange) -> bool:
         last_old, has_returned = self._superseded.get(exchange.trial, (0, True))
@@ -752,8 +748,9 @@ class Cassette:
         """
         plain = replace(request, method=request.method.upper(), url=normal_url(request.url))
         digest_of = self._identity.digest
-        digest = digest_of(plain)
-        if self._recordings.knows(trial, digest):
+        if self._recordings.last_call(trial) and self._recordings.knows(
+            trial, digest := digest_of(plain)
+        ):
             return plain, digest
         clean = self._stored(plain)
         digest = digest_of(clean)

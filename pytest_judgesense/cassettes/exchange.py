@@ -97,6 +97,9 @@ def _compact(value: Any) -> str:
 _LAYOUTS: Final[Mapping[str, Callable[[Any], str]]] = {"json": _compact, "spaced json": json.dumps}
 
 
+_NAMES: Final = tuple(_LAYOUTS)
+
+
 def _checked_body(value: Any) -> str | bytes:
     """The stored form of a body; texts are not expanded yet."""
     if isinstance(value, str | bytes):
@@ -168,7 +171,7 @@ class Exchange:
         """What the line of a function's return holds, call by call; nothing of one that failed."""
         if self.response.status == NO_RESPONSE:
             return []
-        text = as_bytes(self.response.body).decode("utf-8", "surrogatepass")
+        text = as_text(self.response.body)
         return list(json_value(text)) if RETURNS in self.response.headers else [text]
 
     @property
@@ -295,8 +298,11 @@ def _check_moment(text: str) -> None:
         raise ValueError(f"recorded_at: {error}") from error
 
 
-def lines_of(exchanges: Iterable[Exchange]) -> Iterator[str]:
-    """The lines of a finished cassette, without line breaks: texts that are shared once."""
+def lines_of(exchanges: Iterable[Exchange]) -> Iterator[tuple[str, Exchange | str]]:
+    """The lines of a finished cassette, without line breaks, each with what it holds.
+
+    That is an exchange, or a text that several share, before the first of them.
+    """
     given = list(exchanges)
     shared = _Shared(
         body for exchange in given for body in (exchange.request.body, exchange.response.body)
@@ -308,8 +314,8 @@ def lines_of(exchanges: Iterable[Exchange]) -> Iterator[str]:
         for text in dict.fromkeys(used):
             if text not in written:
                 written.add(text)
-                yield _line_of({"id": text_id(text), "text": text})
-        yield line
+                yield _line_of({"id": text_id(text), "text": text}), text
+        yield line, exchange
 
 
 def text_of_line(line: bytes, path: Path, number: int) -> tuple[str, str]:
@@ -344,6 +350,11 @@ def as_body(data: str | bytes) -> str | bytes:
 def as_bytes(body: str | bytes) -> bytes:
     """The bytes of ``body``; text as UTF-8, lone surrogates (from a callable) kept as such."""
     return body if isinstance(body, bytes) else body.encode("utf-8", "surrogatepass")
+
+
+def as_text(body: str | bytes) -> str:
+    """The text of ``body``, which a function has returned; lone surrogates are kept."""
+    return body if isinstance(body, str) else body.decode("utf-8", "surrogatepass")
 
 
 def in_final_form(exchanges: Iterable[Exchange], order: Sequence[str]) -> Iterator[Exchange]:
@@ -401,7 +412,9 @@ def _parsed(body: str | bytes) -> tuple[str, Any] | None:
         return None
     try:
         value = from_json(body)
-        layout = next((name for name, write in _LAYOUTS.items() if write(value) == body), None)
+        # Of an object no text is of both layouts, and most texts show theirs.
+        names = _NAMES[::-1] if body[0] == "{" and '": ' in body[:_SHORTEST_SHARED] else _NAMES
+        layout = next((name for name in names if _LAYOUTS[name](value) == body), None)
     except (TypeError, ValueError, RecursionError):  # the first for a text with a lone surrogate
         return None
     # It might look like the object that refers to shared texts.
@@ -425,15 +438,20 @@ class _Shared:
     The result depends on all bodies together, not on their order.
     """
 
-    __slots__ = ("_next", "_times")
+    __slots__ = ("_layouts", "_next", "_times")
 
     def __init__(self, bodies: Iterable[str | bytes]) -> None:
         self._times: Counter[str] = Counter()
+        # Of the bodies that have long texts.
+        self._layouts: dict[str | bytes, str] = {}
         # The paragraph after and before each paragraph; nothing if that varies.
         after: dict[str, str | None] = {}
         before: dict[str, str | None] = {}
         for body in bodies:
-            for text in _long_texts(body):
+            layout, texts = _long_texts(body)
+            if texts:
+                self._layouts[body] = layout
+            for text in texts:
                 parts = text.split(_BREAK)
                 self._times.update(parts)
                 for one, then in zip((None, *parts), (*parts, None), strict=True):
@@ -444,6 +462,10 @@ class _Shared:
         self._next = {
             one: then for one, then in after.items() if then is not None and before[then] == one
         }
+
+    def layout_of(self, body: str) -> str | None:
+        """The layout of a body that has long texts; ``None`` for others."""
+        return self._layouts.get(body)
 
     def texts_of(self, string: str) -> Iterator[tuple[str, bool]]:
         """The texts that a string is made of, and whether other strings hold them."""
@@ -461,39 +483,47 @@ class _Shared:
         return text, len(text) >= _SHORTEST_SHARED and self._times[parts[0]] > 1
 
 
-def _long_texts(body: str | bytes) -> Iterator[str]:
-    parsed = _parsed(body)
-    left = [parsed[1]] if parsed else []
+def _long_texts(body: str | bytes) -> tuple[str, list[str]]:
+    """The layout of a body of JSON, and its long texts."""
+    layout, value = _parsed(body) or ("", None)
+    left: list[Any] = [value]
+    texts: list[str] = []
     while left:
         value = left.pop()
-        if isinstance(value, str):
+        kind = type(value)
+        if kind is str:
             if len(value) >= _SHORTEST_SHARED:
-                yield value
-        elif isinstance(value, dict | list):
-            left += value.values() if isinstance(value, dict) else value
+                texts.append(value)
+        elif kind is dict:
+            left += value.values()
+        elif kind is list:
+            left += value
+    return layout, texts
 
 
 def _folded_body(shared: _Shared, used: list[str], body: str) -> Any:
     """A body as a finished cassette holds it; the shared texts go into ``used``."""
+    if (layout := shared.layout_of(body)) is None:
+        return body
     before = len(used)
-    layout, value = _parsed(body) or ("", None)
-    folded = _folded(value, shared, used)
-    return {layout: folded} if len(used) > before else body
+    whole = [from_json(body)]  # it may be a string itself
+    _fold(whole, shared, used)
+    return {layout: whole[0]} if len(used) > before else body
 
 
-def _folded(value: Any, shared: _Shared, used: list[str]) -> Any:
-    if isinstance(value, dict):
-        return {key: _folded(one, shared, used) for key, one in value.items()}
-    if isinstance(value, list):
-        return [_folded(one, shared, used) for one in value]
-    if not isinstance(value, str) or len(value) < _SHORTEST_SHARED:
-        return value
-    texts = list(shared.texts_of(value))
-    found = [text for text, is_shared in texts if is_shared]
-    used += found
-    if not found:
-        return value
-    return {"texts": [{"id": text_id(text)} if is_shared else text for text, is_shared in texts]}
+def _fold(value: Any, shared: _Shared, used: list[str]) -> None:
+    """Replace the strings with shared texts in a list or an object by references, in place."""
+    for place, one in value.items() if type(value) is dict else enumerate(value):
+        kind = type(one)
+        if kind is dict or kind is list:
+            _fold(one, shared, used)
+        elif kind is str and len(one) >= _SHORTEST_SHARED:
+            texts = list(shared.texts_of(one))
+            found = [text for text, is_shared in texts if is_shared]
+            used += found
+            if found:
+                parts = [{"id": text_id(t)} if is_shared else t for t, is_shared in texts]
+                value[place] = {"texts": parts}
 
 
 def _unfold(value: Any, room: _Room) -> None:

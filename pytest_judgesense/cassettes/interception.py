@@ -51,7 +51,7 @@ from pytest_judgesense.cassettes.exchange import (
     as_bytes,
 )
 from pytest_judgesense.cassettes.failures import again, name_of
-from pytest_judgesense.cassettes.redaction import UNDECODED, as_it_came, delivered
+from pytest_judgesense.cassettes.received import UNDECODED, as_it_came, delivered
 from pytest_judgesense.cassettes.scope import AT_WORK, current_scope, held
 from pytest_judgesense.errors import BodyTooLarge, JudgesenseError
 

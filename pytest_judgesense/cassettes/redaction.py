@@ -12,36 +12,25 @@ breaks, in hexadecimal; and split over the events of a stream.
 
 from __future__ import annotations
 
-import base64
-import html
 import json
 import re
-import sys
 from bisect import bisect_right
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import cache, cached_property, lru_cache, partial
-from itertools import accumulate, product
+from functools import lru_cache
+from itertools import product
 from operator import attrgetter
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, TypeVar
-from urllib.parse import quote, unquote, unquote_to_bytes, urlsplit, urlunsplit
+from typing import Any, Final, NamedTuple, TypeAlias, TypeVar
+from urllib.parse import unquote, urlsplit, urlunsplit
 
 from pytest_judgesense.cassettes.bodies import (
-    MOST_BYTES,
-    NotDecodable,
-    content_encoding,
-    decoded,
     encoded,
-    encodings_in,
-    is_text,
-    missing_decoder,
     opened,
     too_many_parts,
 )
 from pytest_judgesense.cassettes.credentials import (
     SECRET_PARAMETERS,
-    SHORTEST_SECRET,
     Credentials,
     looks_secret,
     maybe_secret_name,
@@ -49,181 +38,26 @@ from pytest_judgesense.cassettes.credentials import (
 )
 from pytest_judgesense.cassettes.eventstream import frames_of
 from pytest_judgesense.cassettes.exchange import (
-    FAULT,
     Exchange,
     RecordedResponse,
     as_body,
     as_bytes,
     nodes,
 )
-from pytest_judgesense.cassettes.searching import Literals, clusters, joined_places
+from pytest_judgesense.cassettes.known_values import known_values
+from pytest_judgesense.cassettes.shapes import LONGEST_NAME, private_keys, shaped
 from pytest_judgesense.grouping import grouped
 from pytest_judgesense.limits import json_value
-
-if TYPE_CHECKING:
-    from pytest_judgesense.cassettes.searching import Found
 
 REDACTED: Final = "REDACTED"
 # Of the characters that `_placeholder` writes: a search stops at the next bracket.
 PLACEHOLDER: Final = re.compile(r"\[secret: [A-Za-z0-9_ ,.-]*\]")
 
 # `location` because a redirect cannot be followed without it.
-# The last two are what SDKs know an error by (AWS), or whether to try again (OpenAI, Anthropic).
-_RESPONSE_HEADERS: Final = frozenset(
-    {"content-type", "location", "retry-after", "x-amzn-errortype", "x-should-retry"}
-)
 # A private key of 4096 bits has 3,300 characters.
 _LONGEST_HIDDEN: Final = 4000
-# Every pattern here is applied to untrusted text and is linear: it starts at a place that its own
-# repetitions do not cross, so that no two attempts read the same stretch. Name, a substring that
-# every match contains (cheap to search), and the pattern. `\nsk-...` in JSON: the letter before the
-# key belongs to the escape.
-_EDGE: Final = r"(?:(?<![A-Za-z0-9_-])|(?<=\\[nrt]))"
-# Of services whose keys have a known prefix, as documented.
-_PREFIXES: Final = """
-    ATATT3 GOCSPX- HRKU- NRAK- PMAK- api_org_ csk- dckr_oat_ dckr_pat_ dp.pt. dp.sa. dp.st. figd_
-    fm2_ glc_ gldt- glptt- glrt- glsa_ hvb. hvs. jina_ lin_api_ lsv2_ ntn_ ops_eyJ pcsk_ phx_
-    pscale_ pypi-AgEI rubygems_ sb_secret_ sbp_ shpat_ shpca_ shppa_ shpss_ sntrys_ sntryu_ sq0atp-
-    sq0csp- tgp_v1_ tskey- tvly- wandb_v1_ xapp- xkeysib-
-""".split()
-_PREFIXED: Final = "|".join(map(re.escape, _PREFIXES))
-# Of others, whose prefix also begins names of variables: only letters and digits follow.
-_SHORT_PREFIXED: Final = "esecret_|flp_|fw_|rpa_|vck_"
-# Of services, each after an edge.
-_KEYS: Final = (
-    (
-        "an API key",
-        "sk-|sk_|gsk-|gsk_|xai-|pplx-|rk_|rk-",
-        r"(?:sk|gsk|xai|pplx|rk)[-_](?=[A-Za-z_-]*\d)[A-Za-z0-9_-]{20,}",
-    ),
-    ("an AWS key", "AKIA|ASIA", r"(?:AKIA|ASIA)[A-Z0-9]{16}(?![A-Za-z0-9])"),
-    ("a Google key", "AIza|AQ.", r"(?:AIza[0-9A-Za-z_-]{35}|AQ\.[A-Za-z0-9_-]{40,})"),
-    (
-        "a GitHub token",
-        "ghp_|gho_|ghu_|ghs_|ghr_|github_pat_",
-        r"(?:gh[pousr]_[A-Za-z0-9]{36,}|github_pat_[A-Za-z0-9_]{60,})",
-    ),
-    ("a Hugging Face token", "hf_", r"hf_[A-Za-z0-9]{30,}"),
-    ("a GitLab token", "glpat-", r"glpat-[A-Za-z0-9_-]{20,}"),
-    ("an npm token", "npm_", r"npm_[A-Za-z0-9]{36,}"),
-    ("an NVIDIA key", "nvapi-", r"nvapi-[A-Za-z0-9_-]{20,}"),
-    ("a Replicate token", "r8_", r"r8_[A-Za-z0-9]{30,}"),
-    ("a SendGrid key", "SG.", r"SG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}"),
-    ("a DigitalOcean token", "dop_v1_|doo_v1_|dor_v1_", r"do[opr]_v1_[a-f0-9]{40,}"),
-    ("a Google access token", "ya29.", r"ya29\.[A-Za-z0-9_-]{20,}"),
-    (
-        "a service's key",
-        "|".join(_PREFIXES),
-        # A dot may be before and within such a key, so the lookahead is limited to a stretch.
-        rf"(?:{_PREFIXED})(?=[A-Za-z._-]{{0,60}}\d)[A-Za-z0-9._-]{{20,}}",
-    ),
-    (
-        "a service's key",
-        _SHORT_PREFIXED,
-        rf"(?:{_SHORT_PREFIXED})(?=[A-Za-z]*\d)[A-Za-z0-9]{{20,}}(?![A-Za-z0-9_])",
-    ),
-    ("a webhook's secret", "whsec_", r"whsec_[A-Za-z0-9+/]{24,}={0,2}"),
-    ("a Databricks token", "dapi", r"dapi[a-f0-9]{32}(?![A-Za-z0-9])"),
-    ("a Twilio key", "SK", r"SK[a-f0-9]{32}(?![A-Za-z0-9])"),
-    ("a Mailchimp key", "-us", r"[a-f0-9]{32}-us\d{1,2}(?![A-Za-z0-9])"),
-    ("an Airtable token", "pat", r"pat[A-Za-z0-9]{14}\.[a-f0-9]{64}"),
-    (
-        "a Bedrock key",
-        "ABSK|bedrock-api-key-",
-        r"(?:ABSK|bedrock-api-key-)[A-Za-z0-9+/]{80,}={0,2}",
-    ),
-    ("a Mapbox token", "k.eyJ", r"[ps]k\.eyJ[A-Za-z0-9_-]{20,}\.[A-Za-z0-9_-]{20,}"),
-    ("a Telegram token", ":A", r"(?:bot)?(\d{5,16}:A[A-Za-z0-9_-]{34})(?![\w-])"),
-    ("a Slack token", "xox", r"xox[abeprs]-[A-Za-z0-9-]{20,}"),
-    (
-        "a JSON web token",
-        "eyJ",
-        r"eyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}",
-    ),
-    ("an organisation id", "org-", r"org-(?=[A-Za-z]*\d)[A-Za-z0-9]{20,}"),
-)
-_SHAPES: Final = (
-    *((name, hints, _EDGE + shape) for name, hints, shape in _KEYS),
-    (
-        "a user and password",
-        "asic |ASIC ",
-        r"(?i:\bbasic) (?=[A-Za-z+/]*\d)([A-Za-z0-9+/]{16,}={0,2})(?![A-Za-z0-9+/=])",
-    ),
-    ("an Entra secret", "Q~", r"(?<![\w.~-])[\w.~-]{3}\dQ~[\w.~-]{31,34}(?![\w.~-])"),
-    ("a Terraform token", ".atlasv1.", r"[A-Za-z0-9]{14}\.atlasv1\.[A-Za-z0-9_-]{60,}"),
-    ("a storage key", "AccountKey=", r"AccountKey=([A-Za-z0-9+/]{80,}={0,2})"),
-    ("an age key", "AGE-SECRET-KEY-1", r"AGE-SECRET-KEY-1[0-9A-Z]{58}"),
-    ("a Discord webhook", "/webhooks/", r"/webhooks/(\d{17,20}/[A-Za-z0-9_-]{60,})"),
-    ("a Slack webhook", "/T", r"/(T[A-Z0-9]{8,}/B[A-Z0-9]{8,}/[A-Za-z0-9]{20,})"),
-    (
-        "a bearer token",
-        "earer|EARER",
-        r"(?i:bearer)\s+(?=[A-Za-z._~+/-]*\d)([A-Za-z0-9._~+/-]{20,}=*)",
-    ),
-    ("a password in a URL", "://", r"[a-z]://[^\s/:@\"'\\]*:([^\s/@\"'\\\[]+)@[A-Za-z0-9\[]"),
-    (
-        "a key in a URL",
-        "key=|sig=|token=|secret=|signature=|Key=|Signature=|Token=",
-        r"[?&](?:(?:x-amz-)?signature|\w*key|sig|\w*token|\w*secret)=([\w.~%+/-]{16,})",
-    ),
-)
-# How far before a hint its key begins, if not at it.
-_BEFORE: Final[Mapping[str, Iterable[int]]] = {
-    **dict.fromkeys(("asic ", "ASIC ", "earer", "EARER", "k.eyJ"), (1,)),
-    "-us": (32,),
-    "Q~": (4,),
-    ".atlasv1.": (14,),
-    ":A": range(5, 20),
-}
-# A key has at least so many characters of these in a row, within its hint or beside it, so that
-# texts without such a row are done with.
-_OF_RUNS: Final = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-.~+/%"
-_OF_NAMES: Final = _OF_RUNS[:64]
-_MARK: Final = 2
-
-
-def _marks(text: str) -> Iterator[str]:
-    """The beginnings that hints have in common, at each place of ``text``."""
-    return (text[place : place + _MARK] for place in range(len(text) - 1))
-
-
-def _by_mark() -> dict[str, list[tuple[str, str, str]]]:
-    """By mark: the hints that begin so, each with the name and the pattern of its shape."""
-    found: dict[str, list[tuple[str, str, str]]] = {}
-    for name, hints, shape in _SHAPES:
-        for hint in hints.split("|"):
-            if hint != _IN_A_URL:
-                found.setdefault(hint[:_MARK], []).append((hint, name, shape))
-    found[_IN_A_URL[:_MARK]] = [
-        (_IN_A_URL, name, shape) for name, hints, shape in _SHAPES if hints == _IN_A_URL
-    ]
-    return found
-
-
-_IN_A_URL: Final = "://"
-_BY_MARK: Final = _by_mark()
-_HINTS: Final = {hint.encode() for known in _BY_MARK.values() for hint, _, _ in known}
-# The first four bytes of those that have so many, and two of the others.
-_LONG_HINTS: Final = tuple({hint[:4] for hint in _HINTS if len(hint) >= 4})
-_SHORT_HINTS: Final = tuple({hint[:_MARK] for hint in _HINTS if len(hint) < 4})
-# Compiled where its hint is found: compiling all takes longer than reading a thousand replies.
-_pattern = cache(partial(re.compile, flags=re.DOTALL))
-# Of several credentials of one name: which comes first may be chance.
 _NUMBER: Final = re.compile(r" \d+$")
 _SEPARATOR: Final = re.compile(r"([/?&=#;])")
-_KEY_EDGE: Final = re.compile(r"-----(BEGIN|END) [A-Z ]*PRIVATE KEY(?: BLOCK)?-----")
-
-
-def allowed_headers(headers: Iterable[tuple[str, str]]) -> Mapping[str, str]:
-    """The response headers that are recorded, by name in lower case; repeated ones are joined."""
-    allowed: dict[str, str] = {}
-    for name, value in headers:
-        low = name.lower()
-        if low in _RESPONSE_HEADERS:
-            allowed[low] = f"{allowed[low]}, {value}" if low in allowed else value
-    if "location" in allowed:
-        allowed["location"] = redact_url(allowed["location"])
-    return MappingProxyType(allowed)
 
 
 @lru_cache(maxsize=256)  # a judge asks one URL thousands of times
@@ -451,12 +285,12 @@ def _spans(text: str, secrets: Mapping[str, str]) -> Iterator[_Span]:
 
 def _spans_of_bytes(data: bytes, secrets: Mapping[str, str]) -> list[_Span]:
     """The places of secrets in bytes, which are text in UTF-8 or anything else."""
-    known = _known(tuple(secrets.items()))
+    known = known_values(tuple(secrets.items()))
     wide = data.decode("latin-1")  # one character a byte, which patterns of text take
     places = known.literals.find(data)
-    found = [*known.spans(wide, places), *_shaped(wide, places)]
+    found = [*known.spans(wide, places), *shaped(wide, places)]
     if "PRIVATE KEY" in wide:
-        found += [(*span, 0, "a private key") for span in _private_keys(wide)]
+        found += [(*span, 0, "a private key") for span in private_keys(wide)]
     if not found:
         return []
     taken = [match.span() for match in PLACEHOLDER.finditer(wide)]
@@ -481,400 +315,11 @@ def _without_number(name: str) -> str:
     return _NUMBER.sub("", name)
 
 
-def _shaped(wide: str, places: Found) -> Iterator[tuple[int, int, int, str]]:
-    """The strings that are shaped like keys."""
-    yield from _passwords(wide)
-    if not places.has_runs:
-        return
-    beginning, within = places.of(_BEGINNING), places.of(_WITHIN)
-    # At an edge; the letter before it may belong to an escape.
-    letters = places.are(beginning - 1, _OF_NAMES)
-    escaped = places.are(beginning - 1, b"nrt") & places.are(beginning - 2, b"\\")
-    beginning = beginning[places.in_run(beginning) & (~letters | escaped)]
-    near = places.are(within + 6, b" \t\n\r\v\f")  # `bearer`, and more than one blank
-    for distance in (-16, 0, 1, 4, 5, 6, 7, 10, 11):
-        near |= places.in_run(within + distance)
-    hinted = (
-        place
-        for some in (beginning, within[near])
-        for place in (
-            *places.beginning_with(some, _LONG_HINTS),
-            *map(int, places.with_pairs(some, _SHORT_HINTS)),
-        )
-    )
-    for place in hinted:
-        for hint, name, shape in _BY_MARK.get(wide[place : place + _MARK], ()):
-            if wide.startswith(hint, place):
-                pattern = _pattern(shape)
-                for start in _starts(wide, place, hint):
-                    if start >= 0 and (match := pattern.match(wide, start)):
-                        yield (*match.span(1 if pattern.groups else 0), 0, name)
-
-
-def _starts(wide: str, place: int, hint: str) -> Iterable[int]:
-    """Where a key may begin whose hint is at ``place``."""
-    if hint.endswith("=") and hint != "AccountKey=":  # a parameter of a URL, of any name
-        first = max(0, place - _LONGEST_NAME)
-        return (max(wide.rfind(mark, first, place) for mark in "?&"),)
-    return (place - distance for distance in _BEFORE.get(hint, (0,)))
-
-
-def _passwords(wide: str) -> Iterator[tuple[int, int, int, str]]:
-    """Passwords in URLs: they have no shape but stand between a colon and an ``@``."""
-    ((_, name, shape),) = _BY_MARK[_IN_A_URL[:_MARK]]
-    pattern, at, slash = _pattern(shape), wide.find("@"), -1
-    place = wide.find(_IN_A_URL) if at >= 0 else -1
-    while place >= 0:
-        behind = place + len(_IN_A_URL)
-        at = at if at >= behind else wide.find("@", behind)
-        if at < 0:
-            return
-        slash = slash if slash >= behind or slash == _NOWHERE else wide.find("/", behind)
-        slash = _NOWHERE if slash < 0 else slash
-        is_near = place > 0 and (slash == _NOWHERE or at < slash)
-        if is_near and (match := pattern.match(wide, place - 1)):
-            yield (*match.span(1), 0, name)
-        place = wide.find(_IN_A_URL, behind)
-
-
-_NOWHERE: Final = -2
-
-
-def _private_keys(text: str) -> Iterator[tuple[int, int]]:
-    """From the first beginning of a PEM block to the next end, and so on."""
-    start = None
-    for edge in _KEY_EDGE.finditer(text):
-        if edge[1] == "BEGIN":
-            start = edge.start() if start is None else start
-        elif start is not None:
-            yield start, edge.end()
-            start = None
-
-
-# --- known values ---------------------------------------------------------------------------------
-
-# The groups of literals: parts of values, the beginnings of keys, other hints, and escapes.
-_VALUES: Final = 0b111
-_BEGINNING: Final = 0b11000
-_WITHIN: Final = 0b100000
-_ESCAPED: Final = 0b1000000
-_HEX: Final = b"0123456789abcdefABCDEF"
-# Of escapes, the first three bytes: `%41`, `\u0041`, `\x41`, `\101`, `&#65;` and the like.
-_ESCAPES: Final = (
-    (_ESCAPED, (b"%", _HEX, _HEX)),
-    (_ESCAPED, (b"\\", b"uUx0123", _HEX + b"{")),
-    (_ESCAPED, (b"&", b"#", b"0123456789xX")),
-)
-# An anchor is a part of a value, of this many bytes, that encodings for text leave as it is.
-_ANCHOR: Final = 4
-# Written by escapes, each of its characters takes at most so many.
-_LONGEST_ESCAPE: Final = 24
-_MAY_FOLLOW: Final = "\\%&+\r\n"
-_PLAIN: Final = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789")
-_MOST_WINDOWS: Final = 12
-
-
-class _Known:
-    """The known values, prepared to be found in bytes."""
-
-    def __init__(self, values: Iterable[tuple[str, str]]) -> None:
-        # By anchor, in lower case: the forms that have it, each with its place there.
-        self._anchored: dict[bytes, list[tuple[_Form, int, str, int]]] = {}
-        literals = [*_ESCAPES, *_literals_of_hints()]
-        taken: list[list[set[int]]] = [[set() for _ in range(_ANCHOR)] for _ in range(3)]
-        for name, value in values:
-            if len(value) < SHORTEST_SECRET:
-                continue
-            for form in _forms(value):
-                # Values in hexadecimal, in base64 and as they are share no characters with others.
-                group = 1 if form.any_case else 2 if form.gap else 0
-                for offset in _anchors_of(form, taken[group]):
-                    anchor = form.octets[offset : offset + _ANCHOR]
-                    known = self._anchored.setdefault(anchor.lower(), [])
-                    known.append((form, offset, name, -len(value)))
-                    cases = [bytes({octet, *bytes([octet]).swapcase()}) for octet in anchor]
-                    places = cases if form.any_case else [*map(_one, anchor)]
-                    literals.append((1 << group, places))
-        self.literals = Literals(literals, _OF_RUNS)
-        # All cases of an anchor that forms have: of most there is one.
-        self._words = sorted({word for anchor in self._anchored for word in self._written(anchor)})
-
-    def _written(self, anchor: bytes) -> Iterator[bytes]:
-        for form, offset, _, _ in self._anchored[anchor]:
-            if form.any_case:
-                yield from map(bytes, product(*({o, *bytes([o]).swapcase()} for o in anchor)))
-            else:
-                yield form.octets[offset : offset + _ANCHOR]
-
-    def spans(self, wide: str, places: Found) -> Iterator[tuple[int, int, int, str]]:
-        """The places of the values, each with its rank and its name."""
-        if not self._anchored:
-            return
-        # Stretches of the text in which a form is to be looked for.
-        stretches: dict[tuple[_Form, str, int], list[tuple[int, int]]] = {}
-
-        def look(place: int, wide: str, first: int, last: int) -> None:
-            for form, offset, name, rank in self._anchored[
-                wide[place : place + _ANCHOR].encode("latin-1").lower()
-            ]:
-                if form.may_stand(wide, place, offset):
-                    around = _LONGEST_ESCAPE * (len(form.octets) + 4)
-                    stretch = max(0, first - around), last + around
-                    stretches.setdefault((form, name, rank), []).append(stretch)
-
-        for place in places.beginning_with(places.of(_VALUES), self._words):
-            look(place, wide, place, place)
-        # Where letters are written by escapes, an anchor may be. In lines of a few characters each
-        # no anchor is whole.
-        around = _LONGEST_ESCAPE * 8
-        both = joined_places(places.of(_ESCAPED), places.ends_of_short_lines(_SHORT_LINE))
-        escaped = clusters(both, 2 * around)
-        pieces = [
-            _unescaped(wide[max(0, first - around) : last + around]) for first, last in escaped
-        ]
-        if pieces:
-            ends = [*accumulate(len(piece) + _ANCHOR for piece in pieces)]
-            plain = ("\0" * _ANCHOR).join(pieces)
-            found = self.literals.find(plain.encode("latin-1", "replace"))
-            for place in found.beginning_with(found.of(_VALUES), self._words):
-                first, last = escaped[bisect_right(ends, place)]
-                look(place, plain, first, last)
-        for (form, name, rank), given in stretches.items():
-            for first, last in _joined_stretches(given):
-                for match in form.pattern.finditer(wide, first, last):
-                    yield (*match.span(), rank, name)
-
-
-_SHORT_LINE: Final = 12
-
-
-def _anchors_of(form: _Form, taken: list[set[int]]) -> list[int]:
-    """Where the anchors of ``form`` begin: one, or two of which a line end leaves one.
-
-    Those that add the fewest bytes to the ``taken`` ones at each place of an anchor: the fewer
-    there are, the fewer places of a text have to be looked at.
-    """
-    octets = form.octets
-    chosen: list[int] = []
-    for _ in range(2 if form.gap else 1):
-        apart = [at for at in form.windows if all(abs(at - one) >= _ANCHOR for one in chosen)]
-        if not apart:
-            break
-
-        def added(at: int) -> int:
-            return sum(
-                octets[at + n] not in there for n, there in enumerate(taken) if at + n < len(octets)
-            )
-
-        best = min(apart, key=added)
-        chosen.append(best)
-        for octet, there in zip(octets[best : best + _ANCHOR], taken, strict=False):
-            there.add(octet)
-    return chosen
-
-
-def _one(octet: int) -> bytes:
-    return bytes([octet])
-
-
-def _joined_stretches(given: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-    ordered = sorted(given)
-    first, last = ordered[0]
-    for start, end in ordered[1:]:
-        if start > last:
-            yield first, last
-            first, last = start, end
-        last = max(last, end)
-    yield first, last
-
-
-_known = lru_cache(maxsize=16)(_Known)
-
-
-@cache
-def _literals_of_hints() -> tuple[tuple[int, Sequence[bytes]], ...]:
-    """The hints: those that keys begin with, in two groups, and the others."""
-    beginning = {hint for _, hints, _ in _KEYS for hint in hints.split("|")} - _BEFORE.keys()
-    every = {hint for known in _BY_MARK.values() for hint, _, _ in known} - {_IN_A_URL}
-    return tuple(
-        (
-            (8 << ord(hint[0]) % 2) if hint in beginning else _WITHIN,
-            [*map(_one, hint.encode())],
-        )
-        for hint in sorted(every)
-    )
-
-
-# Each alternative begins with its character, for which the others are passed over quickly.
-_RUN_OF_ESCAPES: Final = re.compile(
-    r"%[0-9a-fA-F%]++|\\\\*+u[0-9a-fA-F]{4}(?:\\[0-9a-fA-Fu]++)*+"
-    r"|\\\\*+x[0-9a-fA-F]{2}(?:\\[0-9a-fA-Fx]++)*+|\\\\*+u\{0*+[0-9a-fA-F]{1,6}\}"
-    r"|\\\\*+U[0-9a-fA-F]{8}|\\\\*+[0-3][0-7]{2}|&#0*+\d{1,7};(?:&#\d{1,7};)*+|&#[xX]0*+[0-9a-fA-F]{1,6};"
-)
-_TWICE: Final = re.compile(r"%(?:25)++(?=[0-9a-fA-F]{2})")
-_ESCAPE: Final = re.compile(r"\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2}))")
-
-
-def _unescaped(wide: str) -> str:
-    """A stretch of text with escaped characters as they are, and without line ends."""
-    while "\\\\" in wide:
-        wide = wide.replace("\\\\", "\\")
-    for end in ("\\n", "\\r", "\n", "\r"):
-        wide = wide.replace(end, "")
-    return _RUN_OF_ESCAPES.sub(_meant, wide)
-
-
-def _meant(match: re.Match[str]) -> str:
-    escapes = match[0]
-    kind = escapes[1]
-    if escapes[0] == "%":
-        once = _TWICE.sub("%", escapes) if "%25" in escapes else escapes
-        try:
-            return bytes.fromhex(once.replace("%", " ")).decode("latin-1")
-        except ValueError:
-            return unquote_to_bytes(once).decode("latin-1")
-    if kind == "x" or (kind == "u" and escapes[2] != "{"):
-        try:
-            octets = bytes.fromhex(escapes.replace(f"\\{kind}", " "))
-        except ValueError:
-            return _ESCAPE.sub(_character, escapes)
-        if kind == "x":
-            return octets.decode("latin-1")
-        return _as_wide(octets.decode("utf-16-be", "surrogatepass"))
-    if kind == "#" and escapes[2] not in "xX":
-        codes = map(int, escapes[2:-1].split(";&#"))
-        return _as_wide("".join(chr(code) for code in codes if code <= sys.maxunicode))
-    digits = escapes.lstrip("\\&#uUxX{").rstrip(";}")
-    code = int(digits, 16 if kind in "uU#" else 8)
-    return _as_wide(chr(code)) if code <= sys.maxunicode else ""
-
-
-def _character(match: re.Match[str]) -> str:
-    return _as_wide(chr(int(match[1] or match[2], 16)))
-
-
-def _as_wide(text: str) -> str:
-    return text.encode("utf-8", "surrogatepass").decode("latin-1")
-
-
-_LETTERS: Final = {"n": "\n", "r": "\r", "t": "\t", "b": "\b", "f": "\f"}
-
-
-@dataclass(frozen=True)
-class _Form:
-    """A value in one encoding, with partial characters at ends whose bits are shared."""
-
-    text: str
-    gap: str = ""
-    before: str = ""
-    behind: str = ""
-    any_case: bool = False
-
-    @cached_property
-    def octets(self) -> bytes:
-        """The text as it stands in UTF-8."""
-        return self.text.encode("utf-8", "surrogatepass")
-
-    @cached_property
-    def windows(self) -> tuple[int, ...]:
-        """Where anchors may begin: parts that most encodings leave as they are."""
-        octets = self.octets
-        rated: dict[int, list[int]] = {}
-        for at in range(max(1, len(octets) - _ANCHOR + 1)):
-            rated.setdefault(
-                sum(octet in _PLAIN for octet in octets[at : at + _ANCHOR]), []
-            ).append(at)
-        best = rated[max(rated)]
-        return tuple(best[:: -(-len(best) // _MOST_WINDOWS)])
-
-    def may_stand(self, wide: str, place: int, offset: int) -> bool:
-        """Whether the text goes on as the form does from ``offset`` on, up to an escape."""
-        rest = self.wide[offset:]
-        following, its = rest[_ANCHOR : _ANCHOR + 1], wide[place + _ANCHOR : place + _ANCHOR + 1]
-        if following and not self.any_case and its != following and its not in _MAY_FOLLOW:
-            return False
-        there = wide[place : place + len(rest)]
-        if self.any_case:
-            rest, there = rest.lower(), there.lower()
-        if there == rest:
-            return True
-        pairs = enumerate(zip(rest, there, strict=False))
-        other = next((at for at, (mine, its) in pairs if mine != its), len(there))
-        return other == len(there) or there[other] in _MAY_FOLLOW
-
-    @cached_property
-    def wide(self) -> str:
-        """`octets`, one character a byte."""
-        return self.octets.decode("latin-1")
-
-    @cached_property
-    def pattern(self) -> re.Pattern[str]:
-        # A match begins where a run of backslashes does: from within it nothing is tried again.
-        first = _written(self.text[0], slashes=r"(?<!\\)\\+")
-        inner = self.gap.join([first, *map(_written, self.text[1:])])
-        flags = re.IGNORECASE if self.any_case else 0
-        source = self.before + inner + self.behind
-        return re.compile(source.encode("utf-8", "surrogatepass").decode("latin-1"), flags)
-
-
-def _written(character: str, slashes: str = r"\\+") -> str:
-    """A pattern for the ways in which a character is written: plain, escaped, encoded."""
-    code = ord(character)
-    units = character.encode("utf-16-be", "surrogatepass").hex()
-    unicode = r"\\+u".join(f"(?i:{units[i : i + 4]})" for i in range(0, len(units), 4))
-    escapes = [f"u{unicode}", rf"u\{{0*(?i:{code:x})\}}", f"U(?i:{code:08x})"]
-    if code < 256:
-        escapes += [f"x(?i:{code:02x})", f"{code:03o}"]
-    octets = character.encode("utf-8", "surrogatepass")
-    percent = "".join(f"%(?:25)*(?i:{octet:02x})" for octet in octets)
-    escapes += [letter for letter, meant in _LETTERS.items() if character == meant]
-    ways = [re.escape(character), f"{slashes}(?:{'|'.join(escapes)})", percent]
-    ways.append(f"&#(?:0*{code}|[xX]0*(?i:{code:x}));")
-    if not character.isalnum():
-        ways.insert(0, rf"(?:{slashes})?{re.escape(character)}")
-        named = html.escape(character)
-        ways += [r"\+"] if character == " " else []
-        ways += [re.escape(named)] if named != character else []
-    if character == "\\":
-        ways.insert(0, slashes)
-    if character in "%&":  # with which the longer ways begin
-        ways.reverse()
-    return f"(?:{'|'.join(ways)})"
-
-
-@lru_cache(maxsize=1024)
-def _forms(value: str) -> tuple[_Form, ...]:
-    octets = value.encode("utf-8", "surrogatepass")
-    forms = [_Form(value), _Form(octets.hex(), any_case=True)]
-    written = {json.dumps(value)[1:-1], quote(value), html.escape(value)}
-    forms += [_Form(text) for text in written - {value}]
-    alphabet = "[A-Za-z0-9+/_-]"
-    gap = r"(?:\\+[nr]|[\r\n])*"
-    for shift in range(3):
-        encoded = base64.b64encode(bytes(shift) + octets).decode()
-        # Characters of six bits that lie wholly within the value's own.
-        first, last = -(-shift * 8 // 6), (shift + len(octets)) * 8 // 6
-        inner = encoded[first:last]
-        before = f"{alphabet}{gap}" if shift else ""
-        shared = (shift + len(octets)) * 8 % 6
-        behind = f"(?:{gap}{alphabet})?={{0,2}}" if shared else ""
-        for text in {inner, inner.translate(str.maketrans("+/", "-_"))}:
-            forms.append(_Form(text, gap, before, behind))
-    return tuple(forms)
-
-
-def forms_in_lines(value: str) -> set[str]:
-    """``value`` as a line of a cassette holds it: in a text, and in a string of a JSON body."""
-    in_text = json.dumps(value, ensure_ascii=False)[1:-1]
-    return {in_text, json.dumps(in_text, ensure_ascii=False)[1:-1]}
-
-
 # --- fields, and values that are split over the strings of a body ---------------------------------
 
 
 _FIELD: Final = re.compile(r'"([\w-]*+)"\s*+:')
 # Longer than the end of a name by which a field is known as secret.
-_LONGEST_NAME: Final = 64
 _FORM: Final = re.compile(r"[\w.%+-]++=[^\s&{}\"]*+(?:&[\w.%+-]++=[^\s&{}\"]*+)*+")
 _START: Final = re.compile(r"[\ufeff \t\r\n]*+([{\[])")
 # The usual format of JSON; the format has no meaning.
@@ -889,6 +334,9 @@ _MOST_QUOTES: Final = 2_000_000
 _MOST_LINES: Final = 100_000
 # Of the content of a message: two may share a value.
 _PARTS: Final = 2
+# Found by their first characters in half the time of a search for the text.
+_DATA_LINE: Final = re.compile(r"\ndata:")
+_LINES_OF_JSON: Final = re.compile(r"\}\r?\n\{")
 _EVENT: Final = re.compile(r"((?:data:[ ]?)?)(.+?)(\r?\n?)", re.DOTALL)
 
 
@@ -967,7 +415,7 @@ def _is_structured(text: str) -> bool:
 
 
 def _is_stream(text: str) -> bool:
-    return text.startswith("data:") or "\ndata:" in text
+    return text.startswith("data:") or _DATA_LINE.search(text) is not None
 
 
 def _loaded(text: str) -> list[Any] | None:
@@ -1039,7 +487,7 @@ def _without_secret_pairs(text: str) -> tuple[str, set[str]]:
 
 
 def _without_secret_fields(text: str) -> tuple[str, set[str]]:
-    fields = {field[-_LONGEST_NAME:] for field in set(_FIELD.findall(text))}
+    fields = {field[-LONGEST_NAME:] for field in set(_FIELD.findall(text))}
     if not any(map(_may_be_secret, fields)):
         return text, set()
     documents, names = _documents(text), set()
@@ -1065,7 +513,7 @@ def _without_split_secrets(text: str, secrets: Mapping[str, str]) -> tuple[str, 
     several parts. Strings belong together by their path, with the choice that they number; or by
     their fields alone.
     """
-    is_stream = "data:" in text or "}\n{" in text or "}\r\n{" in text
+    is_stream = "data:" in text or _LINES_OF_JSON.search(text) is not None
     if not is_stream and '"logprobs' not in text and text.count('"text"') < _PARTS:
         return text, set()
     documents, names = _documents(text), set()
@@ -1139,90 +587,6 @@ def _forget_copies(token: dict[str, Any]) -> bool:
         if token.get(key):
             token[key], found = nothing, True
     return found
-
-
-# --- what is recorded -----------------------------------------------------------------------------
-
-
-# Added to the recorded headers: the encodings in which a client was given the body.
-ENCODED: Final = "judgesense-encoding"
-# And how many bytes of a body did not come that its length had announced.
-MISSING: Final = "judgesense-missing"
-_ENCODING: Final = "content-encoding"
-# The fault of a response with a body that nothing decodes.
-UNDECODED: Final = "a body that cannot be decoded"
-# No decoder takes what begins with it, nor is it text: clients fail at it as they did.
-_NO_CONTENT: Final = b"\xff"
-
-
-def received(
-    status: int,
-    headers: Iterable[tuple[str, str]],
-    data: bytes,
-    most: int = MOST_BYTES,
-    by_client: Callable[[bytes], bytes] | None = None,
-    *,
-    encoded_still: bool = False,
-    missing: int = 0,
-) -> RecordedResponse:
-    """A response as it is recorded: allowed headers, and the body without its content encoding.
-
-    The body is what the client makes of ``data``: ``by_client`` gives it, or raises. Without it
-    that is what `decoded` gives. A client that leaves the body encoded, or may do so
-    (``encoded_still``), is given it so again by `delivered`. What neither undoes is recorded as it
-    came if it is text, or shows how it is compressed, and else not at all: nobody could find a
-    secret in it. Of its announced length so many bytes were ``missing``.
-
-    Raises:
-        BodyTooLarge: the body has more than ``most`` bytes, as it came or decoded.
-    """
-    pairs = list(headers)
-    encodings = content_encoding(pairs)
-    allowed = dict(allowed_headers(pairs))
-    if missing:
-        allowed[MISSING] = str(missing)
-    ours = theirs = None
-    reason = missing_decoder(encodings)
-    try:
-        ours = decoded(data, encodings, most, whole=by_client is as_it_came)
-    except NotDecodable as error:
-        reason = str(error)
-    if not encodings_in(encodings):
-        return RecordedResponse(status, MappingProxyType(allowed), as_body(data))
-    try:
-        theirs = ours if by_client is None else by_client(data)
-    except Exception as error:  # noqa: BLE001 - each client has its own
-        reason = f"{type(error).__name__}: {error}"
-    if theirs is not None and (theirs != data or by_client is None):
-        content = theirs
-        if encoded_still:
-            allowed[ENCODED] = encodings
-    elif theirs is not None and ours is not None and ours != data:
-        content, allowed[ENCODED] = ours, encodings
-    elif is_text(data) or opened(data):
-        content, allowed[_ENCODING] = data, encodings
-    else:
-        allowed |= {_ENCODING: encodings, FAULT: UNDECODED}
-        content = f"not recorded: the body cannot be decoded ({reason})".encode()
-    return RecordedResponse(status, MappingProxyType(allowed), as_body(content))
-
-
-def as_it_came(data: bytes) -> bytes:
-    """``data``, for a client that decodes nothing: the code that uses it may."""
-    return data
-
-
-def delivered(response: RecordedResponse) -> tuple[bytes, dict[str, str]]:
-    """The body and the headers of a recorded response as its client gets them."""
-    content, headers = as_bytes(response.body), dict(response.headers)
-    encodings, missing = headers.pop(ENCODED, None), headers.pop(MISSING, None)
-    if encodings is not None and (given := encoded(content, encodings)) is not None:
-        content, headers[_ENCODING] = given, encodings
-    if headers.get(FAULT) == UNDECODED:
-        content = _NO_CONTENT + content
-    if missing is not None and missing.isdecimal():
-        headers["content-length"] = str(len(content) + int(missing[:18]))
-    return content, headers
 
 
 _T = TypeVar("_T")

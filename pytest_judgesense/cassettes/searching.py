@@ -23,6 +23,12 @@ _WIDTH: Final = 4
 ANY: Final = bytes(range(256))
 # Beside the bits of the groups: a byte of a run.
 _RUN: Final = 0x80
+# Bytes are searched in parts that stay in the cache of the processor.
+_PART: Final = 1 << 17
+# In the second table: a byte of a name.
+_NAME: Final = 0x80
+_TOP_BIT: Final = np.uint8(7)
+_GROUPS: Final = np.uint8(0x7F)
 # A run is so long, as `Found.in_run` counts.
 RUN_BYTES: Final = 16
 
@@ -31,13 +37,23 @@ class Literals:
     """The literals to be found: for each the bit of its group, and the bytes at its places.
 
     A literal of fewer places than four accepts any byte after them. ``of_runs`` are the bytes that
-    runs consist of.
+    runs consist of. Those of the groups ``at_edges`` are found only where a run begins, and none of
+    ``of_names`` is before them unless a backslash is before that.
     """
 
-    def __init__(self, literals: Iterable[tuple[int, Sequence[bytes]]], of_runs: bytes) -> None:
+    def __init__(
+        self,
+        literals: Iterable[tuple[int, Sequence[bytes]]],
+        of_runs: bytes,
+        of_names: bytes = b"",
+        at_edges: int = 0,
+    ) -> None:
         tables = [bytearray(256) for _ in range(_WIDTH)]
+        self._at_edges = np.uint8(at_edges)
         for byte in of_runs:
             tables[0][byte] = _RUN
+        for byte in of_names:
+            tables[1][byte] = _NAME
         for bit, places in literals:
             for number, table in enumerate(tables):
                 for byte in places[number] if number < len(places) else ANY:
@@ -46,37 +62,59 @@ class Literals:
 
     def find(self, data: bytes) -> Found:
         """The places of ``data`` where literals may begin."""
-        size = len(data)
-        padded = data + bytes(_WIDTH)
-        first = np.frombuffer(padded.translate(self._tables[0]), np.uint8)
-        masks = first[:size] & self._mask(padded, 1, size)
-        octets = np.frombuffer(padded, np.uint8)
+        # One byte before the data, so that each has a neighbour.
+        padded = b"".join((b" ", data, bytes(_WIDTH + RUN_BYTES)))
+        found = [
+            self._found_in(padded[start : start + _PART + 1 + _WIDTH + RUN_BYTES], start)
+            for start in range(0, max(1, len(data)), _PART)
+        ]
+        places, bits, runs = map(np.concatenate, zip(*found, strict=True))
+        return Found(np.frombuffer(padded, np.uint8)[1:], runs, places, bits)
+
+    def _found_in(self, part: bytes, start: int) -> tuple[Places, _Octets, _Octets]:
+        """The places of a part that begins at ``start``, with their groups, and its runs."""
+        # Each place is one further on.
+        size = len(part) - 1 - _WIDTH - RUN_BYTES
+        first, second = self._translated(part, 0)[1:], self._translated(part, 1)
+        runs, width = first & np.uint8(_RUN), 1
+        while width < RUN_BYTES:
+            runs = runs[:-width] & runs[width:]
+            width *= 2
+        runs = runs[:size]
+        octets = np.frombuffer(part, np.uint8)
+        masks = first[:size] & second[2 : size + 2] & _GROUPS
+        within = second[:size] >> _TOP_BIT
+        within[1:] &= octets[: len(within[1:])] != ord("\\")
+        within[:1] = 0  # what is before its neighbour is not of this part
+        within |= (runs >> _TOP_BIT) ^ np.uint8(1)
+        masks &= ~(within * self._at_edges)
         left = masks != 0
         # Where few places are left, they are looked at one by one.
         if np.count_nonzero(left) * 16 > size:
-            masks &= self._mask(padded, 2, size)
-            masks &= self._mask(padded, 3, size)
-            places = np.flatnonzero(masks != 0)
-            return Found(octets, first, places, masks[places])
+            masks &= self._mask(part, 2, size)
+            masks &= self._mask(part, 3, size)
+            places = np.flatnonzero(masks)
+            return places + start, masks[places], runs
         places = np.flatnonzero(left)
         bits = masks[places]
         for number in (2, 3):
-            bits &= np.frombuffer(self._tables[number], np.uint8)[octets[places + number]]
+            bits &= np.frombuffer(self._tables[number], np.uint8)[octets[places + number + 1]]
         left = bits != 0
-        return Found(octets, first, places[left], bits[left])
+        return places[left] + start, bits[left], runs
 
-    def _mask(self, padded: bytes, number: int, size: int) -> _Octets:
-        table = self._tables[number]
-        return np.frombuffer(padded.translate(table), np.uint8)[number : size + number]
+    def _mask(self, part: bytes, number: int, size: int) -> _Octets:
+        return self._translated(part, number)[number + 1 : size + number + 1]
+
+    def _translated(self, part: bytes, number: int) -> _Octets:
+        return np.frombuffer(part.translate(self._tables[number]), np.uint8)
 
 
 class Found:
     """The places where literals may begin, in order."""
 
-    def __init__(self, octets: _Octets, first: _Octets, places: Places, bits: _Octets) -> None:
-        self._octets, self._first = octets, first
+    def __init__(self, octets: _Octets, runs: _Octets, places: Places, bits: _Octets) -> None:
+        self._octets, self._runs = octets, runs
         self._places, self._bits = places, bits
-        self._runs: _Octets | None = None
 
     def of(self, bits: int) -> Places:
         """The places of these groups."""
@@ -109,10 +147,15 @@ class Found:
 
     def ends_of_short_lines(self, most: int) -> Places:
         """The line ends, plain or escaped, with another one at most so many bytes behind."""
-        octets = self._octets
-        ends = octets == ord("\n")
-        ends[:-1] |= (octets[:-1] == ord("\\")) & (octets[1:] == ord("n"))
-        places = np.flatnonzero(ends)
+        found = []
+        for start in range(0, len(self._octets), _PART):
+            part = self._octets[start : start + _PART + 1]
+            ends = part[:_PART] == ord("\n")
+            slashes = part[:-1] == ord("\\")
+            if slashes.any():
+                ends[: len(slashes)] |= slashes & (part[1:] == ord("n"))
+            found.append(np.flatnonzero(ends) + start)
+        places = np.concatenate(found)
         apart = np.diff(places)
         # Two bytes are an escaped end itself, and a blank line hides nothing.
         return places[:-1][(apart > len("\\n")) & (apart <= most)]
@@ -120,23 +163,14 @@ class Found:
     @property
     def has_runs(self) -> bool:
         """Whether there is any run."""
-        return bool(self._all_runs().any())
+        return bool(self._runs.any())
 
     def in_run(self, places: Places) -> _Flags:
         """At which of ``places`` a run, or the last 16 bytes or more of one, begins."""
-        runs = self._all_runs()
+        runs = self._runs
         inside = (places >= 0) & (places < len(runs))
         begins: _Flags = inside & (runs[np.where(inside, places, 0)] != 0)
         return begins
-
-    def _all_runs(self) -> _Octets:
-        if self._runs is None:
-            runs, width = self._first & np.uint8(_RUN), 1
-            while width < RUN_BYTES and len(runs) > width:
-                runs = runs[:-width] & runs[width:]
-                width *= 2
-            self._runs = runs if width == RUN_BYTES else runs[:0]
-        return self._runs
 
 
 def clusters(places: Places, apart: int) -> list[tuple[int, int]]:

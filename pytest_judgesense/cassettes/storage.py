@@ -35,6 +35,7 @@ from pytest_judgesense.cassettes.exchange import (
     checked_head,
     exchange_of,
     lines_of,
+    text_id,
     text_of_line,
 )
 from pytest_judgesense.cassettes.locking import FOLDER_OPTION
@@ -125,22 +126,32 @@ def read_lines(
             yield Line(data, head, path, number, texts)
 
 
-def rewrite(path: Path, exchanges: Iterable[Exchange]) -> None:
-    """Make ``exchanges`` the content of ``path``, at once or not at all.
+def rewrite(path: Path, exchanges: Iterable[Exchange]) -> list[Line]:
+    """Make ``exchanges`` the content of ``path``, at once or not at all; returns their lines.
 
     A file that has this content already is not touched.
 
     Raises:
         CassetteError: it cannot be written; the file is as it was.
     """
-    data = "".join(f"{line}\n" for line in lines_of(exchanges)).encode("utf-8")
+    written: list[bytes] = []
+    lines: list[Line] = []
+    texts: Texts = {}
+    for text, content in lines_of(exchanges):
+        written.append(text.encode())
+        if isinstance(content, str):
+            texts[text_id(content)] = content
+        else:
+            lines.append(Line(written[-1], content.head, path, len(written), texts))
+    data = _END.join((*written, b""))
     with _readable(path):
         with open_bytes(path) as file:
             is_same = path.stat().st_size == len(data) and file.read() == data
         if is_same:
             output.sync(path)
-            return
+            return lines
     replace_content(path, data)
+    return lines
 
 
 def replace_content(path: Path, data: bytes) -> None:

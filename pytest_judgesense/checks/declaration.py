@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from pytest_judgesense.errors import UsageError, unknown_name
-from pytest_judgesense.measures.check import Check, CheckKind
+from pytest_judgesense.measures.check import Check, CheckKind, limit_name
 from pytest_judgesense.measures.measure import CONDITION_KEYS, Measure
 from pytest_judgesense.registry import Registry
 
@@ -34,12 +34,12 @@ def declare_check(
 
 def _gate(kind: CheckKind, args: Sequence[Any], kwargs: Mapping[str, Any], _: Registry) -> Check:
     """The check of one measure against one bar."""
-    given = named_arguments(kind, ("bar",), args, kwargs, ("suite", *CONDITION_KEYS))
+    given = named_arguments(kind, ("bar",), args, kwargs, ("limit", "suite", *CONDITION_KEYS))
     measure = kind.measure
     assert measure is not None, "a gate gates a measure"
     suite = given.pop("suite", None)
-    bars = {"bar": bar_of(kind, "bar", given.pop("bar", None), measure)}
-    return Check(kind, measure.name, bars, given, suite or measure.suite, measure)
+    bars, limits = bars_and_limits(kind, given, {"bar": measure})
+    return Check(kind, measure.name, bars, given, suite or measure.suite, measure, limits=limits)
 
 
 def _regression(
@@ -107,13 +107,49 @@ def named_arguments(
     return given
 
 
+def bars_and_limits(
+    kind: CheckKind, given: dict[str, Any], measures: Mapping[str, Measure]
+) -> tuple[dict[str, float], dict[str, float]]:
+    """The bars and the limits among the arguments of a check, which are taken out of ``given``.
+
+    A limit alone is the bar as well: nothing beyond what can be accepted is wanted.
+
+    Args:
+        kind: of the check.
+        given: its arguments.
+        measures: the measure of each bar, by its name; all of them must be given.
+
+    Raises:
+        UsageError: a number is missing or outside the bounds of its measure, or a limit lies on the
+            wrong side of its bar.
+    """
+    bars, limits = {}, {}
+    for key, measure in measures.items():
+        name = limit_name(key)
+        bar, limit = given.pop(key, None), given.pop(name, None)
+        bars[key] = bar_of(kind, key, limit if bar is None else bar, measure)
+        if limit is None:
+            continue
+        limits[key] = bar_of(kind, name, limit, measure)
+        if (limits[key] > bars[key]) if measure.floor else (limits[key] < bars[key]):
+            most = "most" if measure.floor else "least"
+            raise UsageError(
+                f"{kind.name} has its limit on the wrong side of its bar",
+                found=f"{key} = {bars[key]:g}, {name} = {limits[key]:g}",
+                expected=f"a limit of at {most} {bars[key]:g}: the bar is what is wanted, "
+                "the limit is what cannot be accepted",
+                remedy=f"write {key} = {limits[key]:g}, {name} = {bars[key]:g}",
+            )
+    return bars, limits
+
+
 def bar_of(kind: CheckKind, key: str, value: Any, measure: Measure) -> float:
-    """A bar as a number within the bounds of its measure; a `UsageError` if it is none."""
+    """A bar or a limit as a number within the bounds of its measure; else a `UsageError`."""
     low, high = measure.bounds
     number = isinstance(value, int | float) and not isinstance(value, bool)
     if not number or not max(low, -_MOST) <= value <= min(high, _MOST):
         raise UsageError(
-            f"{kind.name} has no usable bar",
+            f"{kind.name} has no usable {'limit' if key.endswith('limit') else 'bar'}",
             found=f"{key} = {value!r}" if value is not None else f"no {key}",
             expected=f"a number from {low:g} to {high:g}, as in {kind.signature}",
         )

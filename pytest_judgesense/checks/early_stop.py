@@ -12,8 +12,10 @@ that is a mean over units whose number the design decides. Any other (kappa, d',
 of those answers that...) is decided at the end, and the suite comes to it. A missing reply counts
 against the judge where the check would pass, and for it where it would fail.
 
-Policy ``confident``: a check is decided if the bound that gates, at the level left for this look,
-clears the bar or lies beyond it. Any measure with such bounds can be decided early.
+Policy ``confident``, and any check with a limit: it is decided if the bound that gates, at the
+level left for this look, clears the bar or limit, or if the opposite bound misses it. Any measure
+with such bounds can be decided early. Bounds are looked at four times, so a suite with a limit has
+these four looks.
 
 ``no_regression`` and checks that compare judges are decided on all clusters.
 """
@@ -45,7 +47,8 @@ class Looks:
     """The order in which all clusters are called, drawn by the seed, and the looks.
 
     Attributes:
-        policy: ``estimate`` (a look after every cluster) or ``confident`` (four).
+        policy: ``estimate`` (a look after every cluster), or ``confident`` (four), also where
+            limits let bounds decide under ``estimate``.
         looks: numbers of clusters, ascending; the last one is all of them.
         together: number of looks whose clusters are called together.
     """
@@ -155,9 +158,8 @@ class Stop:
         rest = f" and {more} more" if more > 0 else ""
         return (
             f"{suite} stopped early: at look {self.look} of {len(self.looks.looks)}, after {asked} "
-            f"of {order} clusters, in the order of seed {self.looks.seed} (policy "
-            f"{self.looks.policy}); left out are {shown}{rest}; clustered intervals are adjusted "
-            "for the looks"
+            f"of {order} clusters, in the order of seed {self.looks.seed}; left out are "
+            f"{shown}{rest}; clustered intervals are adjusted for the looks"
         )
 
 
@@ -173,6 +175,12 @@ class Stopping:
     tell: Callable[[Sequence[str], int], None] = lambda _decided, _all: None
 
     @property
+    def looks(self) -> str:
+        """The policy of the looks: bounds are looked at less often than estimates."""
+        limits = any(check.limits for check in self.checks)
+        return "confident" if limits else self.rule.policy
+
+    @property
     def never(self) -> list[str]:
         """The checks that need all clusters: with them the suite cannot stop early."""
         return [check.id for check in self.checks if not _can_stop(check, self.rule.policy)]
@@ -183,17 +191,17 @@ class Stopping:
         ``stop``: the current look; ``trials``: all those of the suite.
         """
         wanted = {check.measure for check in self.checks}
+        bounds_decide = stop.looks.policy != "estimate"
         measures = tuple(one for one in cell.measures if one.name in wanted)
         # An estimator that several measures share returns all of them.
         estimates = estimate_all(replace(cell, measures=measures))
-        if self.rule.policy != "estimate":  # not decided by an interval
+        if bounds_decide:
             estimates = stop.adjusted(estimates, trials)
-        open_ = []
+        decided, open_ = list[str](), list[str]()
         for check in self.checks:
             outcome = judge_check(check, cell.suite, estimates, *self.rule)
-            if decided_word(outcome, cell, stop, trials) is None:
-                open_.append(check.id)
-        decided = [check.id for check in self.checks if check.id not in open_]
+            word = decided_word(outcome, cell, stop, trials)
+            (open_ if word is None else decided).append(check.id)
         self.tell(decided, len(self.checks))
         return open_
 
@@ -214,7 +222,9 @@ def held(outcome: Outcome, cell: Cell, stop: Stop, trials: Sequence[Trial]) -> O
 def _can_stop(check: Check, policy: str) -> bool:
     if check.kind.regression or check.kind.compares:
         return False
-    return policy == "confident" or (
+    if policy == "confident" or (policy == "estimate" and set(check.limits) == set(check.bars)):
+        return True
+    return (
         policy == "estimate"
         and check.kind.measure is not None
         and not check.kind.measure.conditional
@@ -231,11 +241,24 @@ def decided_word(
     # The same answer to everything so far need not stay the same.
     if any("degenerate" in one.estimate.flags for one in outcome.findings):
         return None
-    if outcome.policy == "confident":
-        return word
-    bets = [_Bet(one, cell, stop, trials).word for one in outcome.findings]
-    decided = "fail" if "fail" in bets else "pass" if set(bets) == {"pass"} else None
+    found = [
+        _by_bounds(one)
+        if outcome.policy == "confident" or one.limit is not None
+        else _Bet(one, cell, stop, trials).word
+        for one in outcome.findings
+    ]
+    decided = "fail" if "fail" in found else "pass" if set(found) == {"pass"} else None
     return word if word == decided else None
+
+
+def _by_bounds(finding: Finding) -> OutcomeWord | None:
+    """The outcome that bounds decide: an estimate may miss a limit that the rest would clear."""
+    if finding.limit is None or finding.outcome != "fail":
+        return finding.outcome
+    if (interval := finding.estimate.clustered) is None:
+        return None
+    opposite = interval.upper_bound if finding.floor else interval.lower_bound
+    return None if finding.clears(opposite) else "fail"
 
 
 @dataclass(frozen=True)

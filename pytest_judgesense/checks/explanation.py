@@ -15,7 +15,14 @@ from types import MappingProxyType
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 from pytest_judgesense.checks.evidence import evidence_of, items_of, spread
-from pytest_judgesense.checks.outcome import Finding, Outcome, OutcomeWord, Warned, lint_suite
+from pytest_judgesense.checks.outcome import (
+    Finding,
+    Outcome,
+    OutcomeWord,
+    Warned,
+    below_bar,
+    lint_suite,
+)
 from pytest_judgesense.checks.regression import SESSIONS, Comparison, RegressionOutcome, Side
 from pytest_judgesense.datasheet import CheckLine, Gate
 from pytest_judgesense.errors import SuiteError, printable
@@ -105,6 +112,7 @@ def line_of(
         explanation=summary(outcome),
         warnings=warnings_of(outcome, warned),
         gates=tuple(_gates(outcome)),
+        limit=check.limit,
         **dict(zip(said._fields, map(cleaned, said), strict=True)),
     )
 
@@ -121,22 +129,27 @@ def _gates(outcome: Outcome | RegressionOutcome) -> Iterator[Gate]:
             yield _gate(now, then, "before", outcome.outcome)
         return
     for one in outcome.findings:
-        yield _gate(one.estimate, one.bar, "at least" if one.floor else "at most", one.outcome)
+        sign: Literal["at least", "at most"] = "at least" if one.floor else "at most"
+        yield _gate(one.estimate, one.bar, sign, one.outcome, one.limit)
 
 
 def _gate(
-    now: Estimate, bar: float, sign: Literal["at least", "at most", "before"], word: OutcomeWord
+    now: Estimate,
+    bar: float,
+    sign: Literal["at least", "at most", "before"],
+    word: OutcomeWord,
+    limit: float | None = None,
 ) -> Gate:
     ends = now.clustered
     lower, upper = (ends.lower, ends.upper) if ends else (None, None)
-    return Gate(now.measure, dict(now.condition), bar, sign, word, now.value, lower, upper)
+    return Gate(now.measure, dict(now.condition), bar, sign, word, now.value, lower, upper, limit)
 
 
 def _statement(outcome: Outcome, cell: Cell, question_of: QuestionOf | None) -> Statement:
     open_ = [one for one in outcome.findings if one.outcome != "pass"]
     first = max(
         open_,
-        key=lambda one: (one.outcome == "fail", abs((one.estimate.value or 0.0) - one.bar)),
+        key=lambda one: (one.outcome == "fail", abs((one.estimate.value or 0.0) - one.decisive)),
     )
     estimate = first.estimate
     # A measure of several kinds may have a different sentence on each.
@@ -217,6 +230,8 @@ def _measured(finding: Finding, narrowed: Mapping[str, Any]) -> str:
     """``jss 0.57 [0.44, 0.69], at least 0.90 wanted``, under the condition of the check."""
     estimate = finding.estimate
     wanted = f"at {'least' if finding.floor else 'most'} {bar_text(finding.bar)} wanted"
+    if finding.limit is not None:
+        wanted += f", limit {bar_text(finding.limit)}"
     shown = replace(estimate, condition=narrowed)
     if estimate.value is None:
         return f"{_name(shown)} N/A, {wanted}"
@@ -393,7 +408,15 @@ def _headline(finding: Finding) -> str:
     estimate = finding.estimate
     sign = ">=" if finding.floor else "<="
     text = f"{_name(estimate)} = {_value(estimate)}, wanted {sign} {finding.bar:g}"
-    return text if finding.outcome == "pass" else f"{text}: {finding.outcome}"
+    if finding.outcome == "pass":
+        return text if finding.limit is None else f"{text}: {_passing(finding, finding.limit)}"
+    limit = "" if finding.limit is None else f", limit {finding.limit:g}"
+    return f"{text}{limit}: {finding.outcome}"
+
+
+def _passing(finding: Finding, limit: float) -> str:
+    """What passing a limit says of the bar."""
+    return below_bar(finding) or f"passes the limit {bar_text(limit)}"
 
 
 def _details(finding: Finding) -> Iterator[str]:
@@ -411,7 +434,8 @@ def _details(finding: Finding) -> Iterator[str]:
         yield counts
     if missing.unparsed or missing.failed:
         yield f"missing replies: {missing.unparsed} unparsed, {missing.failed} failed"
-    if warning := finding.warning():
+    # Of a finding that passes its limit the headline says it.
+    if (warning := finding.warning()) and warning != below_bar(finding):
         yield warning
 
 

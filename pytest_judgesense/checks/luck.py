@@ -11,9 +11,9 @@ share of draws in which any check of suite s fails::
 The probability is conditional on the recording: a judge without errors never fails in it, because
 every resample has only right answers. The intervals show the uncertainty of the recording itself.
 
-Under ``estimate`` every measure that is a function of sums over clusters (`estimate.Anew`) is
-resampled; under the other policies the bounds of shares are. Measures that cannot be resampled
-(`stats.redraw`) are left out, and the line says so.
+Where the estimate decides, every measure that is a function of sums over clusters (`estimate.Anew`)
+is resampled; where a bound does (a limit, or another policy), the bounds of shares are. Measures
+that cannot be resampled (`stats.redraw`) are left out, and the line says so.
 """
 
 from __future__ import annotations
@@ -72,26 +72,30 @@ def lost(outcome: Outcome | RegressionOutcome, rule: Rule, draws: Draws) -> str 
 
 def _lost(finding: Finding, rule: Rule, draws: Draws) -> Any:
     """Whether the bar is missed, by draw; ``None`` if unknown."""
-    bar, floor = finding.bar, finding.floor
+    bar, floor = finding.decisive, finding.floor
+    # A limit is cleared by a bound; the draws of a session have those of its policy.
+    confident = rule.policy == "confident" or (
+        rule.policy == "estimate" and finding.limit is not None
+    )
     if finding.estimate.anew is None:
         return None
     anew = finding.estimate.anew()
     codes = [draws.codes[cluster] for cluster in anew.clusters]
     sums = cluster_sums(anew.columns, codes, len(draws.codes))
-    if rule.policy == "estimate":
+    if rule.policy == "estimate" and not confident:
         values = redraw.drawn_values(anew.value, sums, draws.counts)
         # A value without any drawn unit is not measured and does not pass.
         return ~(values >= bar) if floor else ~(values <= bar)
     counted, sizes = sums[0], sums[-1]
     if anew.value not in (share_of, distance_from_half) or not sizes.all():
         return None
-    level = _LEVEL if rule.policy == "confident" else 1 - rule.alpha
-    found = finding.estimate.clustered
-    each = found.each if found else None
+    level = _LEVEL if confident else 1 - rule.alpha
+    interval = finding.estimate.clustered
+    each = interval.each if interval else None
     ones = redraw.drawn_reaching(draws.counts, counted, sizes, level, each)
     zeros = redraw.drawn_reaching(draws.counts, sizes - counted, sizes, level, each)
     # A share lies below the bar if its complement lies above the bar's complement.
-    confident, folded = rule.policy == "confident", anew.value is distance_from_half
+    folded = anew.value is distance_from_half
     if confident and folded:
         return ~(ones(0.5 - bar) & zeros(0.5 - bar))
     if confident:

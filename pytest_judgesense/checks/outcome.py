@@ -1,11 +1,17 @@
-"""Whether an estimate clears its bar.
+"""Whether an estimate clears its bar, or its limit.
 
-Policy ``estimate``: the estimate decides; if the clustered interval straddles the bar, the outcome
-carries a warning with the number of clusters that would settle it. Policy ``confident``: the
-one-sided 95% clustered bound must clear the bar; straddling is inconclusive. Policy ``refuted``: a
-check fails only if a bound lies beyond the bar on the wrong side, at the level that Holm assigns to
-it among all bars of the session (`refuting_alphas`); it passes as under ``confident``, and
-everything between is inconclusive and tolerated.
+Where a check declares a limit, it decides, under ``estimate`` and ``confident`` alike: the outcome
+is a pass if the one-sided 95% clustered bound clears the limit, inconclusive if the estimate alone
+does, and a fail if not even that does. Missing replies count against the judge. The bar then only
+adds words. Under ``refuted`` the limit takes the place of the bar.
+
+A check with a bar alone is decided by the bar. Policy ``estimate``: the estimate decides; if the
+clustered interval straddles the bar, the outcome carries a warning with the number of clusters that
+would settle it. Policy ``confident``: the one-sided 95% clustered bound must clear the bar;
+straddling is inconclusive. Policy ``refuted``: a check fails only if a bound lies beyond the bar on
+the wrong side, at the level that Holm assigns to it among all bars of the session
+(`refuting_alphas`); it passes as under ``confident``, and everything between is inconclusive and
+tolerated.
 
 Under each policy
 
@@ -26,22 +32,29 @@ it before any call.
 from __future__ import annotations
 
 import math
-from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
+from itertools import cycle, islice
 from typing import Final, Literal, NamedTuple, TypeAlias
 
 from pytest_judgesense.checks.declaration import declare_check
+from pytest_judgesense.checks.reach import can_clear
 from pytest_judgesense.errors import UsageError
-from pytest_judgesense.estimate import Clustered, Estimate, find_estimate, number_text
+from pytest_judgesense.estimate import (
+    Clustered,
+    Estimate,
+    bar_text,
+    find_estimate,
+    number_text,
+)
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.check import Check
 from pytest_judgesense.measures.estimation import estimate_all
 from pytest_judgesense.measures.measure import NO_PROBABILITIES, Measure
 from pytest_judgesense.registry import Registry
 from pytest_judgesense.stats.agreement import clustered_kappa
-from pytest_judgesense.stats.dirichlet import bounds_alike
 from pytest_judgesense.stats.power import Gate
 from pytest_judgesense.stats.settle import clusters_to_settle, fewest_clusters
 from pytest_judgesense.suites.finding import LintFinding
@@ -66,6 +79,7 @@ ALPHA: Final = 0.05
 _TWO_SIDED: Final = 0.025
 _CONFIDENT: Final = 0.05
 _STRADDLES: Final = "the interval straddles the bar"
+_NOT_CLEARED: Final = "the 95% bound does not clear the limit"
 TOO_FEW: Final = "there are too few clusters for an interval"
 
 
@@ -84,9 +98,10 @@ class Rule(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One estimate against one bar.
+    """One estimate against one bar, and against its limit if it has one.
 
     Attributes:
+        limit: what cannot be accepted: it decides where there is one.
         reason: why the number alone does not decide, if so.
         said: the `warning`, or a function that makes it, because it takes a simulation.
         tolerated: whether it is inconclusive without failing: too few clusters to refute the bar or
@@ -100,18 +115,35 @@ class Finding:
     reason: str | None = None
     said: str | Warns | None = None
     tolerated: bool = False
+    limit: float | None = None
+
+    @property
+    def decisive(self) -> float:
+        """The number that decides: the limit, or a bar without one."""
+        return self.bar if self.limit is None else self.limit
+
+    @property
+    def named(self) -> str:
+        """What decides, in words: ``the limit 0.8``."""
+        return f"the {'bar' if self.limit is None else 'limit'} {self.decisive:g}"
+
+    @property
+    def short_of_bar(self) -> bool:
+        """Whether a measured value misses the bar, whatever the limit says."""
+        value = self.estimate.value
+        return value is not None and not (value >= self.bar if self.floor else value <= self.bar)
 
     @property
     def floor(self) -> bool:
         return self.measure.floor
 
     def warning(self, *, settled: bool = True) -> str | None:
-        """That the interval straddles the bar; ``settled``: by how many clusters it would not."""
+        """That the interval straddles what decides; ``settled``: how many clusters settle it."""
         return self.said(settled) if callable(self.said) else self.said
 
     def clears(self, number: float) -> bool:
-        """Whether a number lies on the right side of the bar, or on the bar itself."""
-        return number >= self.bar if self.floor else number <= self.bar
+        """Whether a number lies on the right side of what decides, or on it."""
+        return number >= self.decisive if self.floor else number <= self.decisive
 
     def far_bound(self, alpha: float) -> float | None:
         """The bound at ``1 - alpha`` towards the bar; ``None`` if it is not known at that level."""
@@ -125,7 +157,7 @@ class Finding:
         return interval.upper_bound if self.floor else interval.lower_bound
 
     def is_refuted(self, alpha: float) -> bool:
-        """Whether even that bound lies on the wrong side of the bar."""
+        """Whether even that bound lies on the wrong side of what decides."""
         bound = self.far_bound(alpha)
         return bound is not None and not self.clears(bound)
 
@@ -199,7 +231,8 @@ def _judge_gate(check: Check, suite: str, estimates: tuple[Estimate, ...], rule:
         find_estimate(estimates, check.measure, check.condition)
         or _not_there(check, suite, estimates)
     ]
-    findings = [judge_estimate(one, check.bars["bar"], check.of, rule) for one in found]
+    bar, limit = check.bars["bar"], check.limits.get("bar")
+    findings = [judge_estimate(one, bar, check.of, rule, limit) for one in found]
     return Outcome(check, suite, rule.policy, tuple(findings))
 
 
@@ -239,16 +272,19 @@ def _not_there(check: Check, suite: str, estimates: tuple[Estimate, ...]) -> Est
     )
 
 
-def judge_estimate(estimate: Estimate, bar: float, measure: Measure, rule: Rule) -> Finding:
-    """One estimate against one bar."""
+def judge_estimate(
+    estimate: Estimate, bar: float, measure: Measure, rule: Rule, limit: float | None = None
+) -> Finding:
+    """One estimate against one bar, or against the limit if there is one."""
     policy, floor, interval = rule.policy, measure.floor, estimate.clustered
-    open_ = Finding(estimate, bar, measure)
+    open_ = Finding(estimate, bar, measure, limit=limit)
 
     def undecided() -> Finding:
         found = replace(open_, reason=TOO_FEW, tolerated=policy == "refuted")
         if interval is None:
             return found
-        return replace(found, reason=_STRADDLES, said=partial(_settling, open_, interval))
+        reason = _STRADDLES if limit is None else _NOT_CLEARED
+        return replace(found, reason=reason, said=partial(_settling, open_, interval))
 
     if estimate.value is None:
         return replace(open_, reason=estimate.unavailable)
@@ -264,9 +300,14 @@ def judge_estimate(estimate: Estimate, bar: float, measure: Measure, rule: Rule)
     level = f"{1 - rule.alpha:.2%}" if rule.alpha > 1e-4 else f"1 - {rule.alpha:.2g}"
     far = None
     if not clears:
-        if policy == "confident" and (
-            interval is None
-            or open_.clears(interval.upper_bound if floor else interval.lower_bound)
+        # An estimate that misses a limit fails; one that misses a bar alone may be inconclusive.
+        if (
+            policy == "confident"
+            and limit is None
+            and (
+                interval is None
+                or open_.clears(interval.upper_bound if floor else interval.lower_bound)
+            )
         ):
             return undecided()
         if policy != "refuted":
@@ -282,21 +323,38 @@ def judge_estimate(estimate: Estimate, bar: float, measure: Measure, rule: Rule)
         case = "no worst case is known" if worst is None else f"in the worst case it is {worst:.3f}"
         reason = f"{estimate.missing.share:.1%} of the replies are missing; {case}"
         return replace(open_, reason=reason, tolerated=policy == "refuted" and few)
-    if policy == "estimate":
+    if policy == "estimate" and limit is None:
         return replace(open_, outcome="pass", said=partial(_straddling, open_))
     if interval and not clears:
         shown = "none so far out" if far is None else f"{far:.3f}"
         warning = f"missed, and not refuted: the {level} bound is {shown}"
         return replace(open_, said=warning, tolerated=True)
-    if interval and open_.clears(_at_worst(open_, interval, value, worst)):
-        return replace(open_, outcome="pass")
+    if interval is None:
+        return undecided()
+    if open_.clears(_at_worst(open_, interval, value, worst)):
+        return replace(open_, outcome="pass", said=below_bar(open_))
+    if limit is not None and open_.clears(interval.lower_bound if floor else interval.upper_bound):
+        gone = estimate.missing.unparsed + estimate.missing.failed
+        reason = f"{gone} repl{'ies are' if gone > 1 else 'y is'} missing, and in the worst case "
+        reason += _NOT_CLEARED
+        return replace(open_, reason=reason, tolerated=policy == "refuted")
     return undecided()
 
 
-def _at_worst(finding: Finding, interval: Clustered, value: float, worst: float | None) -> float:
-    """The bound of policy ``confident`` if all missing replies count against the judge.
+def below_bar(finding: Finding) -> str | None:
+    """That an estimate passes a limit and not its bar; ``None`` for any other."""
+    if finding.limit is None or not finding.short_of_bar:
+        return None
+    side = "below" if finding.floor else "above"
+    limit, bar = bar_text(finding.limit), bar_text(finding.bar)
+    return f"passes the limit {limit}; {side} the bar {bar}"
 
-    Its distance from the worst end of the measure shrinks as that of the value does.
+
+def _at_worst(finding: Finding, interval: Clustered, value: float, worst: float | None) -> float:
+    """The one-sided 95% bound if all missing replies count against the judge.
+
+    Its distance from the worst end of the measure shrinks as that of the value does, so that it
+    stays monotone.
     """
     end = finding.measure.bounds[not finding.floor]
     bound = interval.lower_bound if finding.floor else interval.upper_bound
@@ -305,35 +363,55 @@ def _at_worst(finding: Finding, interval: Clustered, value: float, worst: float 
     return end + (bound - end) * (worst - end) / (value - end)
 
 
-def refuting_alphas(findings: Sequence[Finding | None], alpha: float = ALPHA) -> tuple[float, ...]:
+def refuting_alphas(
+    findings: Sequence[Finding | None],
+    alpha: float = ALPHA,
+    quantities: Sequence[Hashable] | None = None,
+) -> tuple[float, ...]:
     """The alpha that Holm assigns to each bar: a bound at one minus this refutes it.
 
     Holm (1979) rejects by p-values in ascending order. Here the p-value of a bar is the smallest
     alpha at which its bound refutes it, so bars are tested only at the few alphas that Holm uses:
-    with r of m bars refuted, all others are tested at ``alpha / (m - r)``, until r stops growing.
-    The probability that any true bar is refuted is at most ``alpha``, for any dependence.
+    with r of m quantities refuted, all others are tested at ``alpha / (m - r)``, until r stops
+    growing. The probability that any true bar is refuted is at most ``alpha``, for any dependence.
 
-    ``findings`` are those of all bars of the session under ``refuted``; ``None`` for a bar that is
-    counted and not tested.
+    Bars of one quantity count once, however many: its bound is wrong about any of them with the
+    chance with which it is wrong at all. A quantity is refuted when all of its bars are: before
+    that some of them may be true.
+
+    Args:
+        findings: of all bars of the session under ``refuted``; ``None`` for a bar that is counted
+            and not tested.
+        alpha: of the session.
+        quantities: what each bar is about (see `quantity_of`); by default each bar is alone.
 
     References:
         S. Holm (1979), Scandinavian Journal of Statistics 6, 65-70.
     """
+    of = list(range(len(findings))) if quantities is None else list(quantities)
+    open_ = Counter(of)  # bars of each quantity that are not refuted
     # A bound that passes at 95% is refuted at no level.
     left = {at: one for at, one in enumerate(findings) if one and one.outcome != "pass"}
     refuted: dict[int, float] = {}
     while True:
-        each = alpha / max(1, len(findings) - len(refuted))
+        each = alpha / max(1, len(+open_))
         now = {at: each for at, one in left.items() if one.is_refuted(each)}
         if not now:
             return tuple(refuted.get(at, each) for at in range(len(findings)))
         refuted |= now
+        open_ -= Counter(of[at] for at in now)
         left = {at: one for at, one in left.items() if at not in now}
+
+
+def quantity_of(finding: Finding) -> Hashable:
+    """What a bar is about: a measure and its complement under one condition are one quantity."""
+    measure = finding.measure
+    return measure.complement or measure.name, frozenset(finding.estimate.condition.items())
 
 
 def _straddling(finding: Finding, settled: bool) -> str | None:
     interval = finding.estimate.clustered
-    if interval is None or not interval.lower < finding.bar < interval.upper:
+    if interval is None or not interval.lower < finding.decisive < interval.upper:
         return None
     return _settling(finding, interval, settled, _TWO_SIDED)
 
@@ -341,11 +419,11 @@ def _straddling(finding: Finding, settled: bool) -> str | None:
 def _settling(
     finding: Finding, interval: Clustered, settled: bool, tail: float = _CONFIDENT
 ) -> str:
-    """What straddles; ``settled``: how many clusters leave at most ``tail`` beyond the bar."""
+    """What straddles; ``settled``: how many clusters leave at most ``tail`` beyond what decides."""
     flags = finding.estimate.flags
     lower = number_text(interval.lower, flags, "lower end ")
     upper = number_text(interval.upper, flags, "upper end ")
-    span = f"the 95% interval {lower} to {upper} straddles the bar {finding.bar:g}"
+    span = f"the 95% interval {lower} to {upper} straddles {finding.named}"
     clusters = _clusters_to_settle(finding, interval, tail) if settled else None
     if clusters is None:
         return span
@@ -354,7 +432,7 @@ def _settling(
 
 def _clusters_to_settle(finding: Finding, interval: Clustered, tail: float) -> int | None:
     """Clusters with which the bound at ``tail`` clears in 80%; ``None`` if unknown."""
-    estimate, bar, folded = finding.estimate, finding.bar, finding.measure.best == "half"
+    estimate, bar, folded = finding.estimate, finding.decisive, finding.measure.best == "half"
     value, a_share = estimate.value, folded or estimate.count is not None
     if value is None or interval.design_effect is None or not a_share:
         return None
@@ -386,6 +464,7 @@ def lint_suite(suite: Suite, registry: Registry, *, texts: bool = True) -> tuple
 def _checks_and_bars(suite: Suite, registry: Registry) -> Iterator[LintFinding]:
     """Checks that cannot be declared, and bars that no judge could clear on these clusters."""
     trials = plan_trials(suite)
+    all_asked = Counter(trial.cluster for trial in trials)
     for declaration in suite.checks:
         arguments = dict(declaration.arguments)
         try:
@@ -402,34 +481,43 @@ def _checks_and_bars(suite: Suite, registry: Registry) -> Iterator[LintFinding]:
                 error.remedy or f"fix the check in {suite.path}",
             )
             continue
-        for measure, bar, condition in _bars_of(check):
-            part = [t for t in trials if condition.items() <= t.condition.items()]
-            clusters = len({trial.cluster for trial in part})
+        for measure, key, condition in _bars_of(check):
+            part, asked = trials, all_asked
+            if condition:
+                part = tuple(t for t in trials if condition.items() <= t.condition.items())
+                asked = Counter(trial.cluster for trial in part)
+            clusters = len(asked)
             if measure.best is None or not clusters:
                 continue
-            needed = _needed(measure, bar, part)
+            # A limit decides where there is one.
+            word = "limit" if key in check.limits else "bar"
+            bar = check.limits.get(key, check.bars[key])
+            needed = _needed(measure, bar, part, _in_proportion(asked, 1.0))
             if needed is None or needed > clusters:
                 # Clusters of one unit need the most; few bars are close enough to be computed.
-                needed = _needed(measure, bar, part, _units_each(measure, suite, part))
+                sizes = _planned_sizes(measure, suite, part, asked)
+                needed = _needed(measure, bar, part, sizes)
             if needed is not None and needed <= clusters:
                 continue
+            # A bar alone is an aim; of a limit the sizes are worth a word.
+            uneven = " of unlike sizes" * (word == "limit" and len(set(asked.values())) > 1)
             yield LintFinding(
                 "warning",
-                "undecidable-bar",
+                f"undecidable-{word}",
                 f"{check.id} of suite {suite.name}",
-                "so few clusters cannot clear the bar with confidence",
-                f"{clusters} clusters",
+                f"so few clusters cannot clear the {word} with confidence",
+                f"{clusters} clusters{uneven}",
                 f"at least {needed} clusters"
                 if needed
-                else "a bar short of perfection: no number of items is enough for it",
-                f"add items until there are {needed} clusters, or set a bar that fewer can clear"
+                else f"a {word} short of perfection: no number of items is enough for it",
+                f"add items until there are {needed} clusters, or set a {word} that fewer can clear"
                 if needed
-                else "set a bar that a judge without error can clear",
+                else f"set a {word} that a judge without error can clear",
             )
 
 
-def _bars_of(check: Check) -> Iterator[tuple[Measure, float, dict[str, str | int | float]]]:
-    """Measure and bar of each bar of a check, and the condition of the trials behind it."""
+def _bars_of(check: Check) -> Iterator[tuple[Measure, str, dict[str, str | int | float]]]:
+    """Measure and name of each bar of a check, and the condition of the trials behind it."""
     if not check.kind.gates:
         yield from check.kind.bars(check) if check.kind.bars else ()
         return
@@ -437,49 +525,49 @@ def _bars_of(check: Check) -> Iterator[tuple[Measure, float, dict[str, str | int
     within = check.of.evidence.within if check.of.evidence else {}
     beside = ("polarity", "k", "prompt_pair")
     condition = {k: v for k, v in check.condition.items() if k not in beside}
-    yield check.of, check.bars["bar"], {**within, **condition}
+    yield check.of, "bar", {**within, **condition}
 
 
-def can_clear(measure: Measure, bar: float, clusters: int, units: float = 1.0) -> bool:
-    """Whether an error-free judge clears ``bar`` with confidence on equal ``clusters``.
+def _planned_sizes(
+    measure: Measure, suite: Suite, trials: Sequence[Trial], asked: Mapping[str, int]
+) -> list[float]:
+    """The units of each cluster that the design gives a measure, if every reply is read.
 
-    Not for kappa, which depends on the labels. Of clusters of one unit the bound is widest; a
-    single cluster clears nothing.
-    """
-    # Without bias every cluster names both slots equally often, so the share is one half.
-    each, best = (2, 1) if measure.best == "half" else (units, units * measure.floor)
-    if clusters < 2:
-        return False
-    low, high = bounds_alike(clusters, best, each, 1 - _CONFIDENT)
-    if measure.best == "half":
-        return max(0.5 - low, high - 0.5) <= bar
-    return low >= bar if measure.floor else high <= bar
-
-
-def _units_each(measure: Measure, suite: Suite, trials: Sequence[Trial]) -> float:
-    """The units of a cluster that the design gives a measure.
-
-    2 if the units depend on the answers; then a bar needs the fewest clusters.
+    If they depend on the answers, twice the numbers of trials in proportion, ``asked``: a bar needs
+    the fewest clusters of two units each.
     """
     cell = Cell("", suite.name, suite.design, filled(suite.design, trials), 0, (measure,))
     found = next((one for one in estimate_all(cell) if one.measure == measure.name), None)
     if found is None or found.clustered is None:
-        return 2.0
-    return found.clustered.each or found.n / found.clustered.clusters
+        return _in_proportion(asked, 2.0)
+    count = found.clustered.clusters
+    each = found.clustered.each or found.n / count  # replicates add no weight
+    if found.anew is None:
+        return [each] * count
+    units = Counter(found.anew().clusters).values()
+    return [number * each * count / found.n for number in units]
+
+
+def _in_proportion(asked: Mapping[str, int], mean: float) -> list[float]:
+    """Sizes of clusters of this mean, in proportion to the trials ``asked`` in each."""
+    scale = mean * len(asked) / sum(asked.values())
+    return [number * scale for number in asked.values()]
 
 
 def _needed(
-    measure: Measure, bar: float, trials: Sequence[Trial], units: float = 1.0
+    measure: Measure, bar: float, trials: Sequence[Trial], sizes: Sequence[float]
 ) -> int | None:
-    """Fewest clusters of this size on which an error-free judge clears it with confidence.
+    """Fewest clusters of these sizes on which an error-free judge clears it with confidence.
 
-    Kappa depends on how often each label is right: beyond the suite's clusters, their labels are
-    repeated in order.
+    Beyond the suite's clusters their sizes are repeated in order, and for kappa, which depends on
+    how often each label is right, their labels.
     """
     if bar == float(measure.floor):
         return None
     if measure.best != "kappa":
-        return fewest_clusters(lambda clusters: can_clear(measure, bar, clusters, units))
+        return fewest_clusters(
+            lambda count: can_clear(measure, bar, [*islice(cycle(sizes), count)])
+        )
     return _needed_for_kappa(bar, _right_verdicts(trials))
 
 

@@ -21,7 +21,7 @@ from pytest_judgesense.cassettes.exchange import FAULT, NO_RESPONSE, RecordedReq
 from pytest_judgesense.cassettes.interchange import Answered, Form, read_vcr, vcr_text
 from pytest_judgesense.cassettes.locking import Recorder, recording_alone
 from pytest_judgesense.cassettes.matching import request_digest
-from pytest_judgesense.cassettes.redaction import received
+from pytest_judgesense.cassettes.received import received
 from pytest_judgesense.cassettes.scope import Abandoned
 from pytest_judgesense.cassettes.storage import read_exchanges
 from pytest_judgesense.commands.options import (

@@ -90,7 +90,9 @@ def _ranked(measured: Sequence[Measured], seed: int, registry: Registry) -> Iter
         return
     for ranks in view_of(Datasheet(seed, "report", {}, (), compared), registry).comparisons:
         yield from ranks.comparison.lines(*ranks.shown)
-    yield from notice_lines(setting_notices({one.judge: one.identity for one in measured}.values()))
+    judges = {one.judge: one.identity for one in measured}
+    budgets = [{m.suite: m.max_tokens for m in measured if m.judge == name} for name in judges]
+    yield from notice_lines(setting_notices(judges.values(), budgets))
 
 
 def _measured(path: Path, seed: int, registry: Registry) -> list[Measured]:

@@ -18,7 +18,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final, Literal, TypeAlias, get_args
 
-from pytest_judgesense.checks.outcome import can_clear, lint_suite
+from pytest_judgesense.checks.outcome import lint_suite
+from pytest_judgesense.checks.reach import can_clear, default_limit
 from pytest_judgesense.errors import SuiteError, UsageError
 from pytest_judgesense.files import read_bytes, read_text
 from pytest_judgesense.instruments.builtin import BUILT_IN
@@ -111,7 +112,7 @@ class Understood:
     names: Mapping[str, Sequence[str]] = field(default_factory=dict)
     label: str | None = None
     counts: Mapping[str, int] = field(default_factory=dict)
-    clusters: int = 0
+    sizes: Sequence[int] = ()
 
 
 def items_of(path: Path) -> Items:
@@ -527,8 +528,8 @@ def _counted(found: Understood, items: Items, options: argparse.Namespace) -> Un
             remedy = f"{said}: {_command(options)} --value FOUND=LABEL"
         raise _usage(error, remedy) from error
     counts = Counter(item.label for item in read if item.label is not None)
-    clusters = len({item.cluster for item in read})
-    return replace(found, counts=dict(sorted(counts.items())), clusters=clusters)
+    sizes = tuple(Counter(item.cluster for item in read).values())
+    return replace(found, counts=dict(sorted(counts.items())), sizes=sizes)
 
 
 def _usage(error: SuiteError, remedy: str) -> UsageError:
@@ -573,7 +574,7 @@ def table_of(found: Understood, name: str, file: str) -> dict[str, Any]:
         stimuli["values"] = dict(found.values)
     gated = [ORDER_POSITIONAL if found.kind == "pairwise" else REPEAT_FLIP_RATE]
     gated += [AGREEMENT, UNPARSED_RATE] if found.counts else [UNPARSED_RATE]
-    return suite_table(name, space, stimuli, {"t1": _text(found)}, gated, found.clusters)
+    return suite_table(name, space, stimuli, {"t1": _text(found)}, gated, found.sizes)
 
 
 def suite_table(
@@ -582,20 +583,32 @@ def suite_table(
     stimuli: Mapping[str, Any],
     wordings: Mapping[str, str],
     gated: Iterable[Measure],
-    clusters: int,
+    sizes: Sequence[int],
 ) -> dict[str, Any]:
     """A suite of the kind for items of any form, with one content or two, as a table.
 
     Every question is asked twice: a pair in both orders, any other item in two replicates. Each
-    gated measure has the strictest bar that an error-free judge clears with confidence.
+    gated measure has the strictest bar that an error-free judge clears with confidence, and a limit
+    that it clears although it has lost an item (`default_limit`).
+
+    Args:
+        name: of the suite.
+        space: its possible answers.
+        stimuli: where its items are.
+        wordings: texts of its templates, by their ids.
+        gated: what its checks are about.
+        sizes: items of each cluster.
     """
-    checks = {}
+    checks: dict[str, Any] = {}
     for one in gated:
         bars: Sequence[float] = _FLOORS if one.floor else _CEILINGS
         if one is AGREEMENT and space.get("ordinal"):
             bars = _FLOORS[3:]  # on a scale, one step from the label is no gross error
-        cleared = (bar for bar in bars if can_clear(one, bar, clusters))
-        checks[str(one.check)] = next(cleared, bars[-1])
+        bar = next((bar for bar in bars if can_clear(one, bar, _single(sizes))), bars[-1])
+        # A call is a unit, or two calls are.
+        units = 2 * len(wordings) if one.unit == "call" else len(wordings)
+        limit = default_limit(one, bar, [units * size for size in sizes])
+        checks[str(one.check)] = bar if limit is None else {"bar": bar, "limit": limit}
     return {
         "schema": "judgesense/suite/1",
         "name": name,
@@ -606,6 +619,11 @@ def suite_table(
         "templates": [{"id": id_, "text": text} for id_, text in wordings.items()],
         "checks": checks,
     }
+
+
+def _single(sizes: Sequence[int]) -> list[float]:
+    """The sizes of clusters as if their mean were one unit, of which bounds are widest."""
+    return [size * len(sizes) / sum(sizes) for size in sizes]
 
 
 def _text(found: Understood) -> str:
@@ -644,7 +662,6 @@ def suite_text(found: Understood, name: str, file: str, called: str) -> str:
             AGREEMENT.check: "the verdict is the label",
             UNPARSED_RATE.check: "return values without a verdict",
         },
-        found.clusters,
     )
 
 
@@ -652,7 +669,6 @@ def written_suite(
     table: Mapping[str, Any],
     comments: Mapping[str, str],
     meant: Mapping[str | None, str],
-    clusters: int,
 ) -> str:
     """A suite file: its table, with comments on its parts and what each check counts."""
     texts = {name: value for name, value in table.items() if isinstance(value, str)}
@@ -662,16 +678,14 @@ def written_suite(
         lines += [f"[{part}]", _pairs_of(table[part])]
     lines += ["", f"# {comments['templates']}"]
     lines += [f"[[templates]]\n{_pairs_of(one)}\n" for one in table["templates"]]
-    bars = table["checks"].items()
-    gated = [(BUILT_IN.checks[name].measure, bar) for name, bar in bars]
-    said = "A judge without any error clears these bars with confidence."
-    if not all(measure and can_clear(measure, bar, clusters) for measure, bar in gated):
-        said = (
-            "So few items (thirty are a suite) are not\n# enough for a judge without any error to "
-        )
-        said += "clear every bar with confidence."
+    checks = table["checks"].items()
+    said = "The bar is what is wanted, the limit what cannot be\n# accepted: the 95% bound must "
+    said += "clear it, as it does for a judge that loses one item."
+    if not all(isinstance(bars, dict) for _, bars in checks):
+        said = "So few items (thirty are a suite) are not\n# enough to exclude anything: a bar "
+        said += "alone is held against the result as it is."
     lines += [f"# Each line is a test. {said}", "[checks]"]
-    lines += [f"{toml_key(name)} = {bar}  # {meant[name]}" for name, bar in bars]
+    lines += [f"{toml_key(name)} = {toml_text(bars)}  # {meant[name]}" for name, bars in checks]
     return "\n".join([*lines, ""])
 
 

@@ -418,7 +418,8 @@ def suite_files(found: Frozen) -> dict[str, str]:
     second = ORDER_POSITIONAL if space.pairwise else REPEAT_FLIP_RATE
     gated = [wording, second, UNPARSED_RATE, *([AGREEMENT] if found.labelled else [])]
     stimuli = {"file": "items.jsonl"}
-    table = suite_table(found.name, answers, stimuli, wordings, gated, found.clusters)
+    sizes = tuple(Counter(one.cluster for one in found.shown).values())
+    table = suite_table(found.name, answers, stimuli, wordings, gated, sizes)
     table["description"] = f"Frozen outputs of a log of {', '.join(found.judges)}"[:300]
     if found.system:
         table["system"] = found.system
@@ -452,7 +453,6 @@ def suite_files(found: Frozen) -> dict[str, str]:
             AGREEMENT.check: "the verdict is the grade of the person",
             UNPARSED_RATE.check: "replies in which no verdict is found",
         },
-        found.clusters,
     )
     items = "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows)
     return {"items.jsonl": items, f"{found.name}.suite.toml": text}

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
+from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping
+from dataclasses import replace
 from operator import itemgetter
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -23,8 +25,9 @@ from pytest_judgesense.grouping import grouped
 from pytest_judgesense.importers import Imported, ImportedSuite, short_named
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.output import write_text
+from pytest_judgesense.registry import Registry
 from pytest_judgesense.report.log import log_line
-from pytest_judgesense.trial import ABSTAIN, LONGEST_NAME, TIE
+from pytest_judgesense.trial import ABSTAIN, LONGEST_NAME, TEMPERATURE, TIE, Design
 
 _MOST_STEPS: Final = 100
 
@@ -66,10 +69,14 @@ def _options() -> Mapping[str, _Option]:
     named = {**MANY, "type": _naming, "metavar": "FIELD=slot|content"}
     one_of = "only this scorer, metric or type of assertion; may be repeated"
     again = "parse recorded completions again; ignore recorded verdicts"
-    pairs = "the file of its pairs, which shows its clusters"
+    pairs = "the file of its pairs, which has their templates, polarity, clusters and gold labels"
+    without = "leave out the pairs with this template, such as t4; may be repeated"
+    reviews = "a file of reviews of its pairs, which become those of the templates; may be repeated"
     return {
         "--reparse": _Option("llmbar, judgebench", again, FLAG),
         "--pairs": _Option("judgesense, with a decision log", pairs, FILE),
+        "--leave-out": _Option("judgesense, with the pairs", without, {**MANY, "metavar": "ID"}),
+        "--validation": _Option("judgesense, with a pair file", reviews, MANY | FILE),
         "--map": _Option(_ROWS, f"{mapped}may be repeated", columns),
         "--value": _Option(_ROWS, said, meant),
         "--names": _Option(_ROWS, naming, named),
@@ -145,7 +152,7 @@ def _refuse_unused(options: argparse.Namespace, noted: Collection[str], form: st
     if "__dict__" in noted:
         return
     for name, option in _options().items():
-        field = name.removeprefix("--")
+        field = name.removeprefix("--").replace("-", "_")
         given = getattr(options, field)
         if field in noted or given is None or given is False or given == []:
             continue
@@ -162,9 +169,39 @@ def _as_given(value: Any) -> str:
     return ", ".join("=".join(one) if isinstance(one, tuple) else str(one) for one in values)
 
 
+def _as_sweeps(read: Imported, registry: Registry) -> tuple[Imported, list[str]]:
+    """The judgments, with the design of a sweep where each holds its temperature; and notices."""
+    kind = next((kind for kind in registry.forms.values() if kind.sweeps), None)
+    temperatures: dict[str, set[Any]] = defaultdict(set)
+    for judgment, _ in read.judgments:
+        trial = judgment.trial
+        temperatures[trial.suite].add(trial.condition.get(TEMPERATURE))
+    swept = {
+        suite: sorted(at)
+        for suite, at in temperatures.items()
+        if all(isinstance(one, float) for one in at)
+    }
+    if kind is None or not swept:
+        return read, []
+    designs: dict[Design, Design] = {}
+    judgments = []
+    for judgment, read_design in read.judgments:
+        design = read_design
+        if judgment.trial.suite in swept:
+            made = replace(design, kind=kind.name, others=True, pairs=())
+            design = designs.setdefault(read_design, made)
+        judgments.append((judgment, design))
+    notices = [
+        f"notice: suite {suite} is a sweep of temperatures: {', '.join(f'{one:g}' for one in at)}"
+        for suite, at in swept.items()
+    ]
+    return replace(read, judgments=tuple(judgments)), notices
+
+
 def run(options: argparse.Namespace) -> Iterator[str]:
     """Turn foreign files into a judgment log or a suite."""
-    importers = registry_of(options).importers
+    registry = registry_of(options)
+    importers = registry.importers
     if options.kind not in importers:
         raise unknown_name("form of foreign files", options.kind, importers)
     if not options.path.exists():
@@ -207,6 +244,8 @@ def run(options: argparse.Namespace) -> Iterator[str]:
         )
     if read.objections:
         raise read.objections[0]
+    read, sweeps = _as_sweeps(read, registry)
+    yield from sweeps
     shortened = [(short_named(judgment), design) for judgment, design in read.judgments]
     write_text(options.output, "".join(f"{log_line(*one)}\n" for one in shortened))
     judgments = [judgment for judgment, _ in shortened]

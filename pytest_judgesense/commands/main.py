@@ -46,6 +46,7 @@ COMMANDS: Final = {
     "batch": "make calls with an OpenAI batch file (or vllm run-batch)",
     "merge": "join cassettes, logs or datasheets of CI shards",
     "record": "record suites in shards, here or on a Ray cluster",
+    "paper": "run the design of a published paper on your judges, with its tables",
     "plan": "calls, tokens, cost and power, before any call",
     "power": "the chance that each check fails, and the drop that it detects",
 }

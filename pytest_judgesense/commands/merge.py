@@ -144,7 +144,8 @@ def _kind(path: Path) -> str:
 def _joined_logs(paths: Iterable[Path]) -> str:
     """One log of several; judges and suites in alphabetical order.
 
-    A judgment of two logs is the same in all but its latency, which a replay does not measure.
+    A judgment of two logs is the same in all but its latency and the time of its recording, which
+    differ from run to run.
     """
     known: dict[tuple[str, str], dict[str, tuple[Path, Judgment, Design]]] = defaultdict(dict)
     for path in paths:
@@ -159,7 +160,8 @@ def _joined_logs(paths: Iterable[Path]) -> str:
                 )
             of_suite = known[judgment.judge, judgment.trial.suite]
             where, first, its = of_suite.setdefault(trial, (path, judgment, design))
-            if (replace(first, latency_s=judgment.latency_s), its) != (judgment, design):
+            alike = replace(first, latency_s=judgment.latency_s, recorded_at=judgment.recorded_at)
+            if (alike, its) != (judgment, design):
                 raise LogError(
                     f"trial {trial} of judge {judgment.judge} appears twice",
                     found=f"{first.outcome} in {where}, {judgment.outcome} in {path}; "

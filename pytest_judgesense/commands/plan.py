@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from pytest_judgesense.cassettes.cassette import Cassette
 from pytest_judgesense.cassettes.matching import Identity
@@ -54,45 +54,99 @@ def run(options: argparse.Namespace) -> int:
     return show(power.run(options, usd))
 
 
-def plan_lines(judge: JudgeSpec, suite: Suite, cassettes: Path) -> Iterator[str]:
-    """Calls, tokens and cost of what a recording would ask now.
+class Quote(NamedTuple):
+    """What a recording would ask now, and what it would cost.
+
+    Attributes:
+        trials: of the suite.
+        calls: that they take; a function is asked once a trial.
+        to_make: calls without a recorded answer.
+        changed: of these, how many have one to another request.
+        most: how many may be made, if the requests of a function changed.
+        prompt_tokens: of ``most`` calls; ``completion_tokens`` at the most.
+        usd: the least and the most; ``None`` where no prices are known.
+    """
+
+    trials: int
+    calls: int
+    to_make: int
+    changed: int
+    most: int
+    prompt_tokens: int
+    completion_tokens: int
+    usd: tuple[float, float] | None
+
+    @classmethod
+    def summed(cls, quotes: Sequence[Quote]) -> Quote:
+        """The sum of the quotes of several suites for one judge."""
+        known = [one.usd for one in quotes if one.usd is not None]
+        sums = (sum(least for least, _ in known), sum(most for _, most in known))
+        return cls(
+            sum(one.trials for one in quotes),
+            sum(one.calls for one in quotes),
+            sum(one.to_make for one in quotes),
+            sum(one.changed for one in quotes),
+            sum(one.most for one in quotes),
+            sum(one.prompt_tokens for one in quotes),
+            sum(one.completion_tokens for one in quotes),
+            sums if len(known) == len(quotes) else None,
+        )
+
+
+def quote(judge: JudgeSpec, asked: Suite, cassettes: Path) -> Quote:
+    """What a recording of a judge on a suite, with the judge's prompts in it, would ask now.
 
     The requests are compared with the recorded ones, as a recording compares them. Those of a
     function are not known before it runs, and no code is run: its trials may all be asked again.
     """
-    asked = suite_for_judge(suite, judge)
     trials = plan_trials(asked)
     calls_of = first_calls(asked, judge)
     planned = {trial.id: calls_of(trial) for trial in trials}
     every = [call for calls in planned.values() for call in calls]
     open_calls, changed = _open_calls(judge, asked, planned, cassettes)
+    is_unsure = judge.provider == "callable" and len(open_calls) < len(every)
+    most = every if is_unsure else open_calls
+    prompt, completion = _tokens(most, judge, asked)
+    usd: tuple[float, float] | None = None
+    if not most or (judge.prices is None and judge.provider in FREE):
+        usd = 0.0, 0.0
+    elif (prices := judge.prices) is not None:
+        least = _tokens(open_calls, judge, asked)[0] * prices.prompt / 1e6
+        usd = least, (prompt * prices.prompt + completion * prices.completion) / 1e6
+    counts = len(trials), len(every), len(open_calls), changed, len(most)
+    return Quote(*counts, prompt, completion, usd)
+
+
+def plan_lines(judge: JudgeSpec, suite: Suite, cassettes: Path) -> Iterator[str]:
+    """Calls, tokens and cost of what a recording would ask now."""
+    asked = suite_for_judge(suite, judge)
+    now = quote(judge, asked, cassettes)
     yield f"{suite.name}, judge {judge.name}"
     templates = f"{(n := len(asked.templates))} template{'s' * (n != 1)}"
-    yield f"  trials: {len(trials)}, of {len(asked.items)} items, {templates}"
+    yield f"  trials: {now.trials}, of {len(asked.items)} items, {templates}"
     yield from (f"  {notice}" for notice in unsent_notices(judge, asked))
-    recorded = f"{len(every) - len(open_calls)} are recorded"
-    if changed:
-        recorded += f"; {changed} are recorded with another request, and are asked again"
+    recorded = f"{now.calls - now.to_make} are recorded"
+    if now.changed:
+        recorded += f"; {now.changed} are recorded with another request, and are asked again"
     more = ", one more for each malformed reply" if judge.repair else ""
-    yield f"  calls to be made: {len(open_calls)} ({recorded}){more}"
-    most = open_calls
-    if judge.provider == "callable" and len(open_calls) < len(every):
-        most = every
+    yield f"  calls to be made: {now.to_make} ({recorded}){more}"
+    if now.most > now.to_make:
         yield (
-            f"  as many as {len(every)} calls, if the requests of {judge.model} changed: "
+            f"  as many as {now.most} calls, if the requests of {judge.model} changed: "
             "what it asks is known when it runs, and a plan runs no code"
         )
-    prompt, completion = _tokens(most, judge, asked)
-    up_to = "as many as" if most is not open_calls else "about"
-    yield f"  tokens: {up_to} {prompt} of prompts, at most {completion} of replies"
-    if not most or (judge.prices is None and judge.provider in FREE):
-        yield "  cost: none"
-    elif (prices := judge.prices) is None:
-        yield f"  cost: unknown; set prices in {table_of(judge.name)}"
-    else:
-        least = _tokens(open_calls, judge, asked)[0] * prices.prompt / 1e6
-        dearest = (prompt * prices.prompt + completion * prices.completion) / 1e6
-        yield f"  cost: {least:.4f} to {dearest:.4f} USD"
+    up_to = "as many as" if now.most > now.to_make else "about"
+    tokens = f"{now.prompt_tokens} of prompts, at most {now.completion_tokens} of replies"
+    yield f"  tokens: {up_to} {tokens}"
+    yield f"  cost: {cost_words(judge, now)}"
+
+
+def cost_words(judge: JudgeSpec, of: Quote) -> str:
+    """What the calls of a judge would cost."""
+    if of.usd is None:
+        return f"unknown; set prices in {table_of(judge.name)}"
+    least, most = of.usd
+    return f"{least:.4f} to {most:.4f} USD" if of.most and judge.prices else "none"
 
 
 def _open_calls(

@@ -18,7 +18,15 @@ from typing import Final, TypeAlias, TypeVar, get_args
 
 from pytest_judgesense.checks.declaration import LISTING, declare_check
 from pytest_judgesense.checks.early_stop import Stopping
-from pytest_judgesense.checks.outcome import ALPHA, TOO_FEW, Finding, Policy, Rule, judge_check
+from pytest_judgesense.checks.outcome import (
+    ALPHA,
+    TOO_FEW,
+    Finding,
+    Policy,
+    Rule,
+    judge_check,
+    quantity_of,
+)
 from pytest_judgesense.commands.options import (
     JUDGE,
     MANY,
@@ -209,36 +217,39 @@ def _early_stop(suite: Suite, asked: Asked, usd_a_trial: float | None) -> Iterat
         finding = found[0] if len(found) == 1 else None
         sizes = [n for _, n in known.units(finding.estimate)] if finding else []
         never = Stopping((check,), Rule(asked.policy)).never
-        if never or not (sizes or asked.policy == "confident"):
+        bounds = asked.policy == "confident" or bool(check.limits)
+        if never or not (sizes or bounds):
             yield f"  {check.id}: all {priced(trials)}: it is decided on all clusters"
         elif finding is None or len(sizes) < 2:
             yield f"  {check.id}: not planned: it is not a share with one bar"
         else:
-            by_value = _expected_trials(finding, sizes, trials, asked)
+            looks = Stopping(tuple(known.checks), Rule(asked.policy)).looks
+            by_value = _expected_trials(finding, sizes, trials, asked, looks)
             shown = (f"{priced(number)} at {value:.3f}" for value, number in by_value.items())
             yield f"  {check.id}: {', '.join(shown)}"
 
 
 def _expected_trials(
-    finding: Finding, sizes: Sequence[int], trials: int, asked: Asked
+    finding: Finding, sizes: Sequence[int], trials: int, asked: Asked, looks: str
 ) -> dict[float, float]:
-    """The expected number of trials until the bar of a share is decided, by the true value.
+    """The expected number of trials until a check of a share is decided, by the true value.
 
     Of all ``trials`` of the suite; ``sizes``: units of each cluster, planned as if all were of
-    their mean.
+    their mean; ``looks``: the policy of the suite's looks.
     """
     clusters, size = len(sizes), max(1, round(sum(sizes) / len(sizes)))
-    every = asked.policy == "estimate"
+    bets = asked.policy == "estimate" and finding.limit is None
+    every = looks == "estimate"
     together = asked_together(clusters, trials) if every else 1
     # Of a distance from one half, the one side to which the judge leans.
-    folded = finding.measure.best == "half"
-    bar = 0.5 - finding.bar if folded else finding.bar if finding.floor else 1 - finding.bar
+    folded, bar = finding.measure.best == "half", finding.decisive
+    bar = 0.5 - bar if folded else bar if finding.floor else 1 - bar
     best = 0.5 if folded else 1.0
     found = {}
     for part in _TRUTHS:
         share = min(1.0, max(0.0, bar + part * (best - bar)))
         given = share, asked.correlation, size, bar, looks_of(clusters, every=every)
-        number = expected_clusters(*given, every=every, together=together, seed=asked.seed)
+        number = expected_clusters(*given, every=bets, together=together, seed=asked.seed)
         value = 0.5 - share if folded else share if finding.floor else 1 - share
         found[round(value, 12)] = trials * number / clusters
     return found
@@ -253,7 +264,7 @@ def powers(suite: Suite, asked: Asked, cell: Cell | None = None) -> list[CheckPo
     """The error rates of every check of ``suite``; without a ``cell``, by the plan alone."""
     known, rows = _Known(suite, asked, cell), []
     found = [judge_check(c, suite.name, known.estimates, asked.policy) for c in known.checks]
-    each = asked.alpha / max(1, sum(len(one.findings) for one in found))
+    each = asked.alpha / max(1, len({quantity_of(bar) for one in found for bar in one.findings}))
     for check, outcome in zip(known.checks, found, strict=True):
         for finding in outcome.findings:
             of = finding.estimate
@@ -309,10 +320,11 @@ class _Known:
         if not self.plan_alone and finding.measure.stability and "degenerate" in estimate.flags:
             reason = "a degenerate judge never passes"
             return CheckPower(name, estimate.value, clusters, _NEVER, _NEVER, reason, reason)
-        confident, refuting = self.asked.policy == "confident", self.asked.policy == "refuted"
+        refuting = self.asked.policy == "refuted"
+        confident = not refuting and (self.asked.policy == "confident" or finding.limit is not None)
         missing = 0.0 if self.plan_alone else _left_out(estimate.missing)
         folded, each = finding.measure.best == "half", found.each if found else None
-        gate = Gate(finding.bar, confident, folded, missing, each=each)
+        gate = Gate(finding.decisive, confident, folded, missing, each=each)
         if refuting:
             gate = replace(gate, refuting=True, level=1 - alpha)
             if found and found.at is None:
@@ -342,6 +354,9 @@ class _Known:
         turned = 2 * sum(s for s, _ in units) < sum(sizes) if gate.folded else not finding.floor
         if not (gate.folded or finding.floor):
             gate = replace(gate, bar=1 - gate.bar)
+        if finding.limit is not None and gate.confident and not gate.folded:
+            # The bound of what was read, diluted by what is missing, must clear the limit.
+            gate = replace(gate, bar=min(1.0, gate.bar / (1 - gate.missing)), missing=0.0)
 
         def share_of(value: float) -> float:
             return 0.5 + value if gate.folded else value if finding.floor else 1 - value
@@ -367,7 +382,11 @@ class _Known:
             for whole in (False, True)
         ]
         scattered, on_whole = ["nothing is bad enough" if d is None else d for d in found_drops]
-        needed = None if asked.drop is None else _needed(gate, share_of(value), rho, sizes, asked)
+        needed: int | str | None = None
+        if asked.drop is not None:
+            needed = _needed(gate, share_of(value), rho, sizes, asked)
+            if isinstance(needed, str) and finding.limit is not None:
+                needed = needed.replace("the bar", "the limit")
         return CheckPower(name, value, len(sizes), again, anew, scattered, on_whole, needed)
 
     def _again(

@@ -23,6 +23,7 @@ from pytest_judgesense.commands.options import (
     registry_of,
     seed,
     show,
+    suites_named,
 )
 from pytest_judgesense.datasheet import Calls, Datasheet, SuiteSheet
 from pytest_judgesense.errors import ExtensionError, LogError, UsageError, unknown_name
@@ -45,6 +46,8 @@ from pytest_judgesense.report.markdown import badge
 from pytest_judgesense.report.terminal import datasheet_lines, ranking_lines
 from pytest_judgesense.report.view import outcome_words, view_of
 from pytest_judgesense.stats.inputs import joint_codes
+from pytest_judgesense.suites.builtin import builtin_suites
+from pytest_judgesense.suites.suite import Suite
 from pytest_judgesense.trial import ABSTAIN, TIE, Design, Judgment
 
 # What is shown of a check in a datasheet's file.
@@ -66,6 +69,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     forms = ", ".join(one.name for one in BUILT_IN.importers.values() if one.written)
     said = f"write the judgments as files of this form ({forms}) below DIR; may be repeated"
     parser.add_argument("--export", type=assignment, metavar="FORM=DIR", help=said, **MANY)
+    said = "the suite, or its file, whose items --export writes with the judgments (default: the "
+    said += "built-in one of the log's name); may be repeated"
+    parser.add_argument("--suite", metavar="SUITE", help=said, **MANY)
     for flags, said, form in (
         (["--ranking"], "print the ranking of the judges before the datasheet", FLAG),
         (["--badge"], "write the outcomes of the checks as an SVG badge", FILE),
@@ -114,12 +120,22 @@ def run(options: argparse.Namespace) -> int:
             raise unknown_name("form of --export", form, forms)
         source = registry.importers[form].source
         what = f"importer {form!r} of plugin {source} cannot write its files"
-        with ExtensionError.blaming(source, what, "from cells to texts by path"):
-            files = dict(written(cells))
+        suites = _suites_of(options, cells)
+        with ExtensionError.blaming(source, what, "from cells and suites to an Exported"):
+            files, notices = written(cells, suites)
         for name, of_form in files.items():
             write_text(Path(folder, name), of_form)
-        show([f"{len(files)} files written: {folder}"])
+        show([*(f"notice: {one}" for one in notices), f"{len(files)} files written: {folder}"])
     return _written(outputs, options, sheet, text)
+
+
+def _suites_of(options: argparse.Namespace, cells: Iterable[Cell]) -> list[Suite]:
+    """The suites whose items an export writes: those that are named, else the built-in ones."""
+    names = options.suite
+    if not names:
+        bases = dict.fromkeys(cell.suite.partition("@")[0] for cell in cells)
+        names = [str(builtin_suites()[name]) for name in bases if name in builtin_suites()]
+    return [suite for name in names for suite in suites_named(name, options)]
 
 
 def _written(

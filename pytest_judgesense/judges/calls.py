@@ -137,8 +137,10 @@ def _parsed(suite: Suite, question: Question, reply: Reply | Failed) -> ParsedRe
     return (Unparsed("refusal"), None) if declined else parsed
 
 
-def judgment_of(suite: Suite, judge: JudgeSpec, trial: Trial, answer: Answer) -> Judgment:
-    """The judgment that an answer amounts to."""
+def judgment_of(
+    suite: Suite, judge: JudgeSpec, trial: Trial, answer: Answer, recorded_at: str | None = None
+) -> Judgment:
+    """The judgment that an answer amounts to, which was recorded at that time."""
     replies = (answer.reply, *answer.later)
     outcome, detail = _followed(suite, judge, trial, replies)
     given = [reply for reply in replies if isinstance(reply, Reply)]
@@ -155,6 +157,7 @@ def judgment_of(suite: Suite, judge: JudgeSpec, trial: Trial, answer: Answer) ->
         usage=Usage.summed(reply.usage for reply in given),
         latency_s=answer.latency_s,
         detail=detail,
+        recorded_at=recorded_at,
         **_probabilities_of(suite, judge, replies, outcome),
     )
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from pytest_judgesense.errors import UsageError
-from pytest_judgesense.judges.spec import JudgeSpec, table_of
+from pytest_judgesense.judges.spec import DEFAULT_BUDGET, JudgeSpec, table_of
 from pytest_judgesense.suites.item import Item
 from pytest_judgesense.suites.kind import ReplyForm
 from pytest_judgesense.suites.prompt_template import fill, placeholders
@@ -37,7 +37,10 @@ def suite_for_judge(suite: Suite, judge: JudgeSpec) -> Suite:
     """
     templates = _own_templates(suite, judge)
     _verify(suite, judge, templates)
-    if templates == suite.templates and judge.system in (None, suite.system):
+    own_system = judge.system is not None and (
+        judge.system != suite.system or any(t.system is not None for t in templates)
+    )
+    if templates == suite.templates and not own_system:
         return suite  # including cached derived values
     return suite.with_templates(templates, judge.system)
 
@@ -62,13 +65,16 @@ def judge_for_suite(judge: JudgeSpec, suite: Suite) -> JudgeSpec:
             expected="a judge with a provider: temperature, seed and top_p are in its requests",
             remedy='declare it with provider = "openai" and a base_url, or leave the suite out',
         )
+    budget = max(judge.max_tokens, suite.max_tokens or 0)
+    if suite.most_tokens is not None and judge.reasoning is None and budget <= DEFAULT_BUDGET:
+        budget = min(budget, suite.most_tokens)
     temperature = judge.temperature
     if suite.temperature is not None and temperature is not None:
         temperature = suite.temperature
     asked = replace(
         judge,
         temperature=temperature,
-        max_tokens=max(judge.max_tokens, suite.max_tokens or 0, judge.logprobs * _WITH_LOGPROBS),
+        max_tokens=max(budget, judge.logprobs * _WITH_LOGPROBS),
         seed=judge.seed if suite.seed is None or judge.seed is False else suite.seed,
         top_p=judge.top_p if suite.top_p is None or judge.top_p is False else suite.top_p,
         reply_schema=_reply_schema(judge, suite),
@@ -91,7 +97,7 @@ def _reply_schema(judge: JudgeSpec, suite: Suite) -> Mapping[str, Any] | None:
         return None
     if suite.reply is not None:
         return suite.reply.schema
-    return suite.space.schema if judge.structured else None
+    return suite.space.schema if judge.structured or suite.structured else None
 
 
 def _own_templates(suite: Suite, judge: JudgeSpec) -> tuple[Template, ...]:
@@ -242,15 +248,16 @@ def render_messages(
     """The chat messages of one trial.
 
     ``order`` ``ab`` shows content 1 in slot A, ``ba`` content 2; ``content`` is the candidate that
-    is shown alone, ``1`` or ``2``. Without ``system_role`` the system prompt of the suite becomes
-    the beginning of the user turn.
+    is shown alone, ``1`` or ``2``. The system prompt is that of the template, or else of the suite;
+    without ``system_role`` it becomes the beginning of the user turn.
     """
     user = fill(template.text, item.texts(order, content))
-    if not suite.system:
+    system = suite.system if template.system is None else template.system
+    if not system:
         return [{"role": "user", "content": user}]
     if not system_role:
-        return [{"role": "user", "content": f"{suite.system}\n\n{user}"}]
-    return [{"role": "system", "content": suite.system}, {"role": "user", "content": user}]
+        return [{"role": "user", "content": f"{system}\n\n{user}"}]
+    return [{"role": "system", "content": system}, {"role": "user", "content": user}]
 
 
 _REPAIR: Final = """

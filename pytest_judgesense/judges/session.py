@@ -116,7 +116,8 @@ class AskedOn:
         failed = answer.reply.reason if isinstance(answer.reply, Failed) else None
         asked = Asked(trial, _digest(messages), answer.retried, answer.latency_s, failed)
         self._asked[trial] = asked
-        self._write(asdict(asked))
+        if self._file is not None:
+            self._write(asdict(asked))
 
     def noted(self, notices: Iterable[str]) -> tuple[str, ...]:
         """The session's notices about this cassette so far, with ``notices`` added."""

@@ -18,6 +18,8 @@ from pytest_judgesense.judges.providers.base import Provider
 # Of the messages, or of fields of a suite; its return is read as a reply (see `judges.functions`).
 JudgeFunction: TypeAlias = Callable[..., Any]
 
+# Tokens of a reply, for judges that declare no number.
+DEFAULT_BUDGET: Final = 256
 _NOT_IN_A_SLUG: Final = re.compile(r"[^A-Za-z0-9._-]+")
 # Names of devices on Windows, in every folder and with any suffix.
 _LONGEST_SLUG: Final = 120
@@ -123,7 +125,7 @@ class JudgeSpec:
     base_url: str | None = None
     api_key_env: str | None = None
     temperature: float | None = 0.0
-    max_tokens: int = 256
+    max_tokens: int = DEFAULT_BUDGET
     reasoning: str | int | None = None
     seed: int | Literal[False] | None = None
     top_p: float | Literal[False] | None = None

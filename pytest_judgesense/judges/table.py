@@ -30,6 +30,7 @@ from pytest_judgesense.judges.providers.base import Provider, provider_names
 from pytest_judgesense.judges.providers.builtin import BUILT_IN
 from pytest_judgesense.judges.simulated.profiles import observer_named
 from pytest_judgesense.judges.spec import (
+    DEFAULT_BUDGET,
     JudgeFunction,
     JudgeSpec,
     Prices,
@@ -116,7 +117,7 @@ class _JudgeForm(_Form):
     base_url: str | None = None
     api_key_env: str | None = None
     temperature: Annotated[Number, Field(ge=0, allow_inf_nan=False)] | _NotSent | None = 0.0
-    max_tokens: Whole = Field(default=256, ge=1)
+    max_tokens: Whole = Field(default=DEFAULT_BUDGET, ge=1)
     reasoning: str | Whole | None = None
     seed: Whole | _NotSent | None = None
     top_p: Annotated[Number, Field(gt=0, le=1)] | _NotSent | None = None

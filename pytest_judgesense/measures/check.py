@@ -1,12 +1,14 @@
 """A check as a value (a measure with a bar), and the kinds of checks.
 
+A bar is what is wanted; a limit beside it is what cannot be accepted, and decides where it stands.
 The module is light, because markers are read at collection.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from pytest_judgesense.measures.measure import CONDITION_KEYS, Measure
@@ -23,8 +25,9 @@ class CheckKind(NamedTuple):
         judge: from ``(check, suite, estimates, rule)`` to the `Outcome`; for a kind that
             ``compares``, from ``(check, kind, cells, rule)`` with the cells of all judges. ``None``
             for a gate, and for a ``regression``: those of a session are evaluated together.
-        bars: from a check to measure, bar and condition of each of its bars, for lint; ``None`` for
-            a gate, which has one, and if lint cannot compare it with an error-free judge.
+        bars: from a check to measure, name of the bar and condition of each of its bars, for lint;
+            ``None`` for a gate, which has one, and if lint cannot compare it with an error-free
+            judge.
         compares: whether it needs the results of several judges on the suite.
         regression: whether it compares a measure with a baseline.
         named_bars: whether its id shows the names of its bars, as in ``check[low=0.1]``.
@@ -64,7 +67,7 @@ def gate_of(measure: Measure) -> CheckKind:
     sign = ">=" if measure.floor else "<="
     return CheckKind(
         measure.check,
-        f"bar, suite=, {_CONDITION}",
+        f"bar, limit=, suite=, {_CONDITION}",
         f"{measure.name} ({measure.meaning}) {sign} bar",
         None,
         None,
@@ -92,6 +95,8 @@ class Check:
         bars: the bar under the key ``bar``, or the named bars of a composite check.
         condition: the condition of the estimate; empty for the pooled one.
         suite: name of the suite, or ``None`` for the suite file that declares it.
+        limits: the limits, by the names of those bars that have one: what cannot be accepted.
+        shows_limits: whether its id names the limits, because another check has the same bars.
     """
 
     kind: CheckKind = field(repr=False, compare=False)
@@ -101,6 +106,8 @@ class Check:
     suite: str | None = None
     of: Measure | None = field(default=None, repr=False, compare=False)
     name: str = ""
+    limits: Mapping[str, float] = field(default_factory=dict)
+    shows_limits: bool = field(default=False, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "name", self.kind.name)
@@ -125,11 +132,18 @@ class Check:
         """The check as in node ids: ``jss_floor[0.9]``, ``no_regression[jss,0.1]``."""
         return self.id_under(None)
 
+    @property
+    def key(self) -> str:
+        """The id with its limits, so that no two checks of a suite share it."""
+        return self.id if self.shows_limits else replace(self, shows_limits=True).id
+
     def id_under(self, preset: str | None) -> str:
         """The same with the preset of the suite, if any: ``jss_floor[0.9@published]``."""
         parts = [self.measure] if self.kind.regression else []
         named = self.kind.named_bars
         parts += [f"{f'{key}=' if named else ''}{bar:g}" for key, bar in self.bars.items()]
+        if self.shows_limits:
+            parts += [f"{limit_name(key)}={limit:g}" for key, limit in self.limits.items()]
         parts += [
             str(value) if key in self.kind.bare else f"{key}={value}"
             for key, value in self.condition.items()
@@ -142,3 +156,25 @@ class Check:
         if not self.bars:
             return {}
         return self.bars["bar"] if set(self.bars) == {"bar"} else dict(self.bars)
+
+    @property
+    def limit(self) -> float | dict[str, float] | None:
+        """The limit in the form of the bar; ``None`` if there is none."""
+        if not self.limits:
+            return None
+        return self.limits["bar"] if set(self.bars) == {"bar"} else dict(self.limits)
+
+
+def limit_name(bar: str) -> str:
+    """The argument for the limit that belongs to a bar: ``limit``, or ``distance_1_limit``."""
+    return "limit" if bar == "bar" else f"{bar}_limit"
+
+
+def told_apart(checks: Iterable[Check]) -> list[Check]:
+    """``checks`` of a suite, with the limits in the ids of those that only they tell apart."""
+    known = list(checks)
+    counted = Counter(check.id for check in known)
+    return [
+        replace(check, shows_limits=True) if check.limits and counted[check.id] > 1 else check
+        for check in known
+    ]

@@ -106,6 +106,8 @@ class Measure(NamedTuple):  # faster to create than a dataclass: every session c
         brief: its name in the line of a suite; ``None`` if it is not shown there.
         soft: whether it uses the probabilities behind verdicts: it has no estimate if no judgment
             has any, and a comparison compares probabilities instead of verdicts.
+        complement: the measure that it is one minus of, on the same units: with it, it is one
+            quantity and counts once among the bars that policy ``refuted`` corrects for.
         source: the plugin that provides it; empty for this package.
     """
 
@@ -129,6 +131,7 @@ class Measure(NamedTuple):  # faster to create than a dataclass: every session c
     brief: Brief | None = None
     soft: bool = False
     aspect: str = ""
+    complement: str = ""
     source: str = ""
 
     @property

@@ -58,19 +58,33 @@ from pytest_judgesense.trial import ABSTAIN, TIE, Condition
 
 
 def order_estimates(cell: Cell) -> list[Estimate]:
-    """The decomposition over all canonical pairs of the cell, and its side bias."""
+    """The decomposition over all canonical pairs of the cell, and its side bias.
+
+    Of a suite with a strict arm both arms pooled, flagged as such, and then each arm alone.
+    """
     if not cell.design.pairwise:
         return []
+    arms = cell.values_of("arm")
+    if len(arms) < 2:
+        return _of_arm(cell, {})
+    pooled = f"arms pooled: {', '.join(map(str, arms))}"
+    return [
+        *(replace(one, flags=(*one.flags, pooled)) for one in _of_arm(cell, {})),
+        *(one for arm in arms for one in _of_arm(cell.where(arm=arm), {"arm": arm})),
+    ]
+
+
+def _of_arm(cell: Cell, condition: Condition) -> list[Estimate]:
     pairs = cell.order_pairs()
     if pairs.starts.size:
         terms = [
-            rate(measure, cell, Units.at(cell, pairs, values))
+            rate(measure, cell, Units.at(cell, pairs, values), condition)
             for measure, values in zip(shared.DECOMPOSED, decomposed(cell, pairs), strict=True)
         ]
     else:
         reason = "the suite was not run in both presentation orders"
-        terms = [unavailable(measure, cell, reason) for measure in shared.DECOMPOSED]
-    return [*terms, side_bias(cell), first_slot_rate(cell)]
+        terms = [unavailable(measure, cell, reason, condition) for measure in shared.DECOMPOSED]
+    return [*terms, side_bias(cell, condition), first_slot_rate(cell, condition)]
 
 
 class Decomposed(NamedTuple):
@@ -179,7 +193,7 @@ def _naming(cell: Cell, slot: str) -> _Named:
     return _Named(calls, cell.having("verdict", slot)[calls.positions], complete, flags)
 
 
-def first_slot_rate(cell: Cell) -> Estimate:
+def first_slot_rate(cell: Cell, condition: Condition | None = None) -> Estimate:
     """The first slot's share of decisive answers, flagged if only one slot or content is named."""
     named = _naming(cell, "A")
     decisive = named.decisive
@@ -206,15 +220,16 @@ def first_slot_rate(cell: Cell) -> Estimate:
         shared.FIRST_SLOT_RATE,
         cell,
         named.units(cell),
+        condition,
         flags=tuple(flags),
         nothing="no decisive answer",
     )
 
 
-def side_bias(cell: Cell) -> Estimate:
+def side_bias(cell: Cell, condition: Condition | None = None) -> Estimate:
     """Distance of the share of the first slot of decisive answers from one half."""
     named = _naming(cell, "A")
-    return bias_of(cell, named.units(cell), flags=named.flags)
+    return bias_of(cell, named.units(cell), condition, named.flags)
 
 
 def bias_of(

@@ -19,10 +19,11 @@ CHECK_NAMES: Final = dict.fromkeys(
     other_conflict_ceiling target_sensitivity_floor target_sensitivity_decisive_floor
     wrong_choice_ceiling miss_by_tie_ceiling d_prime_floor detection_threshold_ceiling
     filler_preference_ceiling agreement_parsed_floor consistency_floor pairwise_consistency_floor
-    error_rate_ceiling error_rate_before_repair_ceiling majority_agreement_floor instability_bound
-    score_variance_bound confidence_variance_bound prompt_disagreement_bound pass_mark_flips_bound
-    ceiling_share_limit levels_used_floor separability_floor halo_bound length_dependence_limit
-    human_kappa_floor human_correlation_floor human_error_bound missing_grades_ceiling
-    criterion_tradeoff recommended_temperature temperature_effect_bound ranked_first
+    error_rate_ceiling format_error_rate_ceiling error_rate_before_repair_ceiling
+    majority_agreement_floor instability_bound score_variance_bound confidence_variance_bound
+    prompt_disagreement_bound pass_mark_flips_bound ceiling_share_limit levels_used_floor
+    separability_floor halo_bound length_dependence_limit human_kappa_floor human_correlation_floor
+    human_error_bound missing_grades_ceiling criterion_tradeoff recommended_temperature
+    temperature_effect_bound ranked_first
     """.split()
 )

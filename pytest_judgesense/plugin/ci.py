@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from pytest_judgesense.checks.outcome import Outcome
     from pytest_judgesense.checks.regression import RegressionOutcome
     from pytest_judgesense.judges.spec import JudgeSpec
+    from pytest_judgesense.measures.check import Check
     from pytest_judgesense.plugin.members import Member
     from pytest_judgesense.plugin.run import Run
     from pytest_judgesense.report.summary import Missed
@@ -80,6 +81,7 @@ def require_pass(
         "measure": check.measure,
         **dict.fromkeys(("value", "lower", "upper"), _NONE),
         "bar": "; ".join(f"{bar:g}" for bar in check.bars.values()),
+        **({"limit": _limits(check)} if check.limits else {}),
         "outcome": _NOT_MEASURED,
         "suite": suite.name,
         "judge": judge.name,
@@ -95,14 +97,22 @@ def require_pass(
         from pytest_judgesense.checks.explanation import summary, warnings_of
 
         entry |= _numbers(outcome)
-        warnings = warnings_of(outcome, run.warned)
-        entry["explanation"] = "; ".join([summary(outcome), *warnings])
+        said = summary(outcome)
+        warnings = (one for one in warnings_of(outcome, run.warned) if one not in said)
+        entry["explanation"] = "; ".join([said, *warnings])
     finally:
         entry = {name: printable_lines(run.cleaned(text)) for name, text in entry.items()}
-        _note(item, (check.id, suite.name, judge.slug), entry)
+        _note(item, (check.key, suite.name, judge.slug), entry)
     if outcome.fails:
         raise CheckFailed(*run.explanation(outcome, measurement, command_of(item)))
     return True
+
+
+def _limits(check: Check) -> str:
+    """The limits in the order of the bars, of which some may have none."""
+    return "; ".join(
+        f"{check.limits[bar]:g}" if bar in check.limits else _NONE for bar in check.bars
+    )
 
 
 def put_on(report: Any, item: pytest.Item, failed: BaseException | None) -> None:

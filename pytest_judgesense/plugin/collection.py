@@ -23,7 +23,7 @@ from pytest_judgesense.errors import (
 from pytest_judgesense.garbage import uncollected
 from pytest_judgesense.judges.resolving import comes_along
 from pytest_judgesense.judges.spec import JudgeSpec
-from pytest_judgesense.measures.check import Check
+from pytest_judgesense.measures.check import Check, told_apart
 from pytest_judgesense.plugin.ci import CheckFailed, require_pass
 from pytest_judgesense.plugin.members import Member
 from pytest_judgesense.plugin.messages import collect_error, ended_by_us, usage_error
@@ -191,7 +191,9 @@ def _checks(suite: Suite, registry: Registry) -> list[tuple[Check, CheckDeclarat
             found.append((check, declaration))
         except UsageError as error:
             raise UsageError(f"{suite.path}:{declaration.line}: {error}") from error
-    ids = [check.id for check, _ in found]
+    checks = told_apart([check for check, _ in found])
+    found = [(check, declaration) for check, (_, declaration) in zip(checks, found, strict=True)]
+    ids = [check.id for check in checks]
     if twice := {name for name in ids if ids.count(name) > 1}:
         raise SuiteError(f"{suite.path} declares {min(twice)} twice", expected="every check once")
     return found

@@ -52,7 +52,7 @@ def checker(item: pytest.Item, judge: JudgeSpec) -> Callable[..., None]:
                 expected='a marker, or judge_check("jss_floor", 0.9, suite="coherence")',
             )
         for one in checks:
-            item.stash.setdefault(EVALUATED, set()).add((one.id, one.suite))
+            item.stash.setdefault(EVALUATED, set()).add((one.key, one.suite))
             evaluate(item, judge, one)
 
     return check

@@ -59,7 +59,7 @@ def checks_of(node: pytest.Item | Any) -> list[Check]:
 
     registry = node.config.stash[PLUGINS].for_markers
     found = {
-        (check.id, check.suite): check
+        (check.key, check.suite): check
         for mark in reversed(list(node.iter_markers()))
         if mark.name in registry.checks
         for check in (declare_check(mark.name, mark.args, mark.kwargs, registry),)
@@ -186,8 +186,8 @@ def _run_rest(item: pytest.Function) -> None:
     judge = item.callspec.params[FIXTURE]
     failures, recorded = [], []
     for check in checks_of(item):
-        if (check.id, check.suite) not in item.stash[EVALUATED]:
-            item.stash[EVALUATED].add((check.id, check.suite))
+        if (check.key, check.suite) not in item.stash[EVALUATED]:
+            item.stash[EVALUATED].add((check.key, check.suite))
             try:
                 evaluate(item, judge, check)
             except (AssertionError, JudgesenseError) as error:

@@ -19,4 +19,4 @@ class Member(NamedTuple):
     @property
     def key(self) -> tuple[str, str, str, str]:
         """Unique in a session."""
-        return self.judge.slug, str(self.suite.path), self.suite.name, self.check.id
+        return self.judge.slug, str(self.suite.path), self.suite.name, self.check.key

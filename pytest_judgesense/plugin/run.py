@@ -38,6 +38,7 @@ from pytest_judgesense.checks.outcome import (
     Rule,
     Warned,
     judge_check,
+    quantity_of,
     refuting_alphas,
 )
 from pytest_judgesense.checks.regression import RegressionOutcome
@@ -326,7 +327,12 @@ class Run:
         bars = {one.key: self._bars(one) for one in members if not one.check.kind.regression}
         every = [bar for held in bars.values() for bar in held]
         keys = [key for key, held in bars.items() for _ in held]
-        alphas = zip(keys, refuting_alphas(every, self._alpha), strict=True)
+        # Of a judge on a suite; what was not measured is a quantity of its own.
+        about = [
+            (key[:3], place if bar is None else quantity_of(bar))
+            for place, (key, bar) in enumerate(zip(keys, every, strict=True))
+        ]
+        alphas = zip(keys, refuting_alphas(every, self._alpha, about), strict=True)
         return rule._replace(alpha=max(alpha for key, alpha in alphas if key == member.key))
 
     def _bars(self, member: Member) -> Sequence[Finding | None]:
@@ -383,7 +389,7 @@ class Run:
             if key not in self._drawn:
                 self._drawn[key] = Draws.of(measurement.cell, self.policy)
             of_suite = self._luck.setdefault((judge.slug, suite.name), {})
-            of_suite[check.id] = lost(found, rule, self._drawn[key])
+            of_suite[check.key] = lost(found, rule, self._drawn[key])
         return found, measurement
 
     def explanation(
@@ -503,7 +509,7 @@ class Run:
             return None
         place = judge.slug, suite.name, suite.path
         checks = {
-            one.check.id: one.check
+            one.check.key: one.check
             for one in self._family
             if (one.judge.slug, one.suite.name, one.suite.path) == place
         }

@@ -15,7 +15,12 @@ from typing import Any, Final, TypeAlias, TypeVar
 
 from pytest_judgesense.replies.labels import Labels, ParseOutcome, agreed
 from pytest_judgesense.replies.statements import Statement, Weight, announces_final
-from pytest_judgesense.replies.text import UNREADABLE, without_markup, without_thinking
+from pytest_judgesense.replies.text import (
+    UNREADABLE,
+    is_block_name,
+    without_markup,
+    without_thinking,
+)
 from pytest_judgesense.trial import Unparsed, Verdict
 
 _Stated = TypeVar("_Stated")
@@ -51,6 +56,10 @@ _PAIR: Final = re.compile(
     r"(?:\"(?P<text>[^\"\n]{1,200})\"|'(?P<single>[^'\n]{1,200})'"
     r"|(?P<bare>[\w.-]{1,20})(?=\s{0,9}[,}\n]))"
 )
+# Not that of an address. An object with comments is an example, or of another language.
+_COMMENT: Final = re.compile(r"(?<=[,{\s])//\s")
+# The same without quotes: "{verdict: YES}".
+_BARE_OBJECT: Final = re.compile(r"(?<!\w)\{\s{0,9}[A-Za-z]\w{0,40}\s{0,9}:[^{}]{0,200}\}")
 _BRACKETS: Final = re.compile(
     r"(?:\[\[(?P<double>[^\[\]\n]{1,60})\]\]|\\boxed ?\{(?P<boxed>[^{}\n]{1,80})\})"
     r"(?P<of> ?/ ?\d{1,9}(?!\w|\.\d))?"
@@ -66,6 +75,8 @@ def formal(text: str, labels: Labels, read: Read) -> tuple[list[Statement], str]
     ``read`` reads the strings in them. An object is taken out of the prose even if it states no
     verdict.
     """
+    if "{" in text:
+        text = _BARE_OBJECT.sub(UNREADABLE, text)
     found: list[Statement] = []
     prose = ""
     position = 0
@@ -91,7 +102,9 @@ def _forms(
             outcome = read((form["double"] or form["boxed"] or form["tagged"]) + (form["of"] or ""))
             if outcome is not None:
                 yield form.start(), form.end(), (outcome,)
-        if value is None:
+        if value is None and _COMMENT.search(text, start, end):
+            yield start, end, ()
+        elif value is None:
             pairs = _PAIR.finditer(text[start:end])
             said = ((p["key"], p["text"] or p["single"] or p["bare"] or "") for p in pairs)
             yield start, end, _likeliest((key, labels.read(value)) for key, value in said)
@@ -226,7 +239,7 @@ def _words_of(key: str) -> list[str]:
 
 
 def _scalar(value: object, labels: Labels, read: Read) -> ParseOutcome | None:
-    if isinstance(value, bool):
+    if isinstance(value, bool):  # so are those that Python functions return
         for word in ("true", "yes", "pass") if value else ("false", "no", "fail"):
             if word in labels.spoken:
                 return Verdict(labels.spoken[word])
@@ -234,4 +247,8 @@ def _scalar(value: object, labels: Labels, read: Read) -> ParseOutcome | None:
     if isinstance(value, int | float):
         # str() refuses integers of thousands of digits, and no label has that many.
         return labels.read(repr(value)) if abs(value) < 1e9 else None
-    return read(value) if isinstance(value, str) else None
+    if not isinstance(value, str) or (
+        is_block_name(value) and value.casefold() not in labels.blocks
+    ):
+        return None  # "model_b" is the name of something, unless the space has it
+    return read(value)

@@ -154,6 +154,8 @@ _VERDICT_ELSEWHERE: Final = re.compile(
     "|निर्णय|उत्तर|פסק|תשובה|cevap|karar|puan)(?: final[ea]?)?",
     _I,
 )
+# "Much better: B" is a step of a finer scale.
+_DEGREE: Final = re.compile(r"(?:much|far|slightly|significantly|somewhat|a bit) better", _I)
 _SAYS_OVERALL: Final = re.compile(r"(?:my |the )?overall ?", _I)
 _NOT_A_RATING: Final = re.compile(
     r"\b(?:number|count|confidence|issues?|errors?|step|paragraphs?|sentences?|total|words?"
@@ -183,6 +185,7 @@ _ON_A_SCALE: Final = re.compile(
     _I,
 )
 _WORD_OPENING_ENDS: Final = re.compile(rf"{_OPENING_ENDS.pattern}|[,;:](?!\w)| \(", _I)
+_LETTER_OPENING_ENDS: Final = re.compile(rf"{_OPENING_ENDS.pattern}|[,;](?!\w)| \(", _I)
 # "Factual: no" denies the label that it begins with.
 _DENIED_AT_ONCE: Final = re.compile(
     r"[^:\n]{1,60}: ?(?:no|not(?: really| quite)?|none|false|n/?a|partial(?:ly)?|partly|0)"
@@ -301,7 +304,7 @@ def _after_a_key(text: str, labels: Labels) -> Iterator[Statement]:
         outcome = _value_at(labels, text, _value_begins(labels, text, found.end()))
         if outcome is None:
             continue
-        before = re.split(r"[.!?\n]", text[max(0, found.start() - _WINDOW) : found.start()])[-1]
+        before = _sentence_before(text, found.start())
         before, final = _FINAL.subn("", before)
         if _NOT_THE_VERDICT.search(before) or _OFFERED.search(before) or _doubted(before):
             continue
@@ -311,6 +314,11 @@ def _after_a_key(text: str, labels: Labels) -> Iterator[Statement]:
             yield Statement(found.start(), Weight.FINAL if final else Weight.VERDICT, outcome)
         elif not _ARTICLE.match(text, found.end()):
             yield Statement(found.start(), Weight.OPINION, outcome)
+
+
+def _sentence_before(text: str, place: int) -> str:
+    """The words of a sentence before ``place``, as far as they are looked at."""
+    return re.split(r"[.!?\n]", text[max(0, place - _WINDOW) : place])[-1]
 
 
 def _value_begins(labels: Labels, text: str, place: int) -> int:
@@ -339,7 +347,7 @@ def _rated(text: str, labels: Labels) -> Iterator[Statement]:
     """Sentences such as "I would rate this 4 out of 5" and "I give the summary a 3"."""
     lower = text.lower() if labels.numbers else ""
     for verb in _RATES.finditer(text) if any(start in lower for start in _RATING) else ():
-        before = re.split(r"[.!?\n]", text[max(0, verb.start() - _WINDOW) : verb.start()])[-1]
+        before = _sentence_before(text, verb.start())
         rest = text[verb.end() : verb.end() + _LONGEST_RATED]
         if end := _RATING_ENDS.search(rest):
             if end[0] == "?":
@@ -381,7 +389,11 @@ def _under_a_heading(text: str, labels: Labels) -> Iterator[Statement]:
 def _headed(line: str, heading: re.Match[str], labels: Labels) -> ParseOutcome | None:
     """The label under a heading that is none itself, and does not describe the scale."""
     key = heading["key"]
-    if _NOT_A_RATING.search(key) or (labels.numbers and _OF_THE_SCALE.search(key)):
+    if (
+        _DEGREE.match(key)
+        or _NOT_A_RATING.search(key)
+        or (labels.numbers and _OF_THE_SCALE.search(key))
+    ):
         return None
     if labels.read(key) is not None or labels.read(heading["head"]) is not None:
         return None
@@ -438,7 +450,9 @@ def _opening(text: str, labels: Labels) -> Iterator[Statement]:
     """A reply that begins with its verdict: "No, ...", "B because ...", "4 - ..."; no list."""
     if _FIRST_ITEM.match(text) or _DENIED_AT_ONCE.match(text):
         return
-    ends = _OPENING_ENDS if labels.slots else _WORD_OPENING_ENDS
+    # "A: good" says something about A.
+    words = _LETTER_OPENING_ENDS if labels.candidates else _WORD_OPENING_ENDS
+    ends = _OPENING_ENDS if labels.slots else words
     scale = _ON_A_SCALE.match(text) if labels.numbers else None
     if scale is not None and _scale_in(scale[0]) != max(labels.numbers):
         return

@@ -42,9 +42,6 @@ _ABSTENTIONS: Final = (
         for judge in ("judge", "decide", "determine", "say", "tell")
     ),
 )  # fmt: skip
-_NUMBER_WORDS: Final = (
-    "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
-)  # fmt: skip
 
 _LONGEST: Final = 200
 _PERCENT: Final = 100
@@ -58,8 +55,8 @@ _UNITS: Final = (
 )
 _NUMBER: Final = re.compile(
     rf"{_OF_NO_NUMBER}(?P<dash>- )?{_OF_NO_NUMBER}"
-    r"(?P<shown>(?P<n>[-+]?\d{1,9}(?:\.\d{1,9})?)"
-    r"(?:[\])*]{0,3}(?: ?/ ?| out of )(?P<of>\d{1,9})(?:\.0)?)?)"
+    r"(?P<shown>(?P<n>[-+]?[0-9]{1,9}(?:\.[0-9]{1,9})?)"
+    r"(?:[\])*]{0,3}(?: ?/ ?| out of )(?P<of>[0-9]{1,9})(?:\.0)?)?)"
     rf"(?P<percent> ?%)?(?: ?(?:{_UNITS}))?[^\w%+?-]*"
 )
 # A label whose value counts, and not its spelling: "1" for 1.0.
@@ -69,7 +66,6 @@ _BOUND: Final = re.compile(
     r"(?:[^\w<>]|[=-]>)*(?:[\u2264\u2265\xb1]|<(?![^\w<>]*\d[^<>]*>)|(?<![=-])>"
     r"|\.(?=\d))[^\w<>]*\d"
 )
-_COMPARED: Final = re.compile(r"([^<>=\n]+)([<>=])\2{0,2}([^<>=\n]+)")
 # Written so that every branch begins with given characters, which makes the search fast.
 _SEPARATOR: Final = re.compile(
     r"[\n,;/|&]|-(?<=\d-)(?=\d)|[aotvAOTV](?<!\w\w)(?i:(?<=a)nd|(?<=o)r|(?<=t)o|(?<=v)s\.?"
@@ -167,9 +163,12 @@ class Labels:
         value = self.phrases.get(phrase)
         if value is None and self.letters and (noun := _NOUN_PHRASE.fullmatch(phrase)):
             value = self.letters.get(noun[1])
+            # "Output (a)" is no label "A", unless it is one of two slots.
+            if value and value.isupper() and not self.slots and core[1:].islower():
+                return None
         if value is None and any(symbol in core for symbol in self.symbols):
             return self._beside_symbols(core)
-        return self._compared(core) if value is None else Verdict(value)
+        return None if value is None else Verdict(value)
 
     def _beside_symbols(self, core: str) -> ParseOutcome | None:
         """The outcome of a label beside symbols that are names of labels."""
@@ -219,15 +218,6 @@ class Labels:
             return Verdict(self.numbers[value])
         inside = min(self.numbers) <= value <= max(self.numbers)
         return Unparsed(f"{'not a label' if inside else 'out of range'}: {found['n']}")
-
-    def _compared(self, core: str) -> ParseOutcome | None:
-        """The outcome of "A > B", "A << B" and "A = B" in a pairwise space."""
-        sides = _COMPARED.fullmatch(core) if self.slots else None
-        if sides is None:
-            return None
-        left, right = self.read(sides[1]), self.read(sides[3])
-        both = {left, right} == {Verdict(slot) for slot in self.slots}
-        return {">": left, "<": right, "=": Verdict(TIE)}[sides[2]] if both else None
 
 
 def agreed(outcomes: Iterable[ParseOutcome]) -> ParseOutcome:
@@ -287,7 +277,7 @@ def _built(
     numbers = numbers if len(numbers) == len(labels) else {}
     usual = dict.fromkeys(_TIES, TIE) if pairwise or tie else {}
     usual |= dict.fromkeys(_ABSTENTIONS, ABSTAIN)
-    usual |= {word: numbers[n] for n, word in enumerate(_NUMBER_WORDS) if n in numbers}
+    usual |= {"nope": spoken["no"]} if "no" in spoken else {}
     # As they are after peeling: "Output (a)" loses its last bracket there.
     peeled = {_normal(_peeled(phrase)) or phrase: value for phrase, value in spoken.items()}
     all_phrases = usual | spoken | peeled

@@ -66,12 +66,18 @@ _THINKING: Final = re.compile(
     r"|<\|END_THINKING\|>|<\|channel\|>final<\|message\|>",
     re.IGNORECASE | re.MULTILINE,
 )
+# Some servers leave the name of a thinking block alone: where it ends is not known.
+_BARE_THOUGHT: Final = re.compile(r"\s{0,9}(?:thought|thinking)\n", re.IGNORECASE)
 # Quotes and underscores are markup at the ends of words alone. Every branch begins with a fixed
 # character, which makes the search fast.
 _QUOTES: Final = re.compile(r"'(?<!\w')|'(?!\w)")
 _QUOTES_AND_UNDERSCORES: Final = re.compile(rf"_(?<!\w_)_*|_(?<=[^\W_]_)_*(?!\w)|{_QUOTES.pattern}")
 # "I can't help", quoted, is what somebody else says.
 _QUOTED_SPEECH: Final = re.compile(r'"(?:I|We|As an|Sorry)(?!\w)[^"\n]{0,200}"')
+# "Answer A states: 'the winner is A'"
+_REPORTED: Final = re.compile(
+    r"\b(?:states|claims|argues|asserts)[:,] '[^'\n]{1,200}'(?!\w)", re.IGNORECASE
+)
 # Replaces removed parts that are not prose.
 UNREADABLE: Final = "\ufffc"
 # "<response_a>", "response_a": text under it may be a quotation of the judged text.
@@ -172,6 +178,8 @@ def without_thinking(text: str) -> tuple[str, bool]:
     goes. An opening tag counts only at the start of a line or right after another tag, for a
     judge may write about tags.
     """
+    if _BARE_THOUGHT.match(text):
+        return "", True
     if not any(mark in text for mark in "<[◁"):
         return text.strip(), False
     answer: list[str] = []
@@ -223,6 +231,8 @@ def without_markup(text: str, allowed: Container[str] = ()) -> str:
     """
     if '"' in text:
         text = _QUOTED_SPEECH.sub(UNREADABLE, text)
+    if "'" in text:
+        text = _REPORTED.sub(UNREADABLE, text)
     if "_" in text:
         text = _BLOCK_NAME.sub(lambda m: m[0] if m[0].casefold() in allowed else UNREADABLE, text)
         text = _QUOTES_AND_UNDERSCORES.sub("", text)

@@ -24,6 +24,7 @@ from pytest_judgesense.datasheet import (
     setting_notices,
     span_of,
     state_of,
+    wall_clock_s,
 )
 from pytest_judgesense.estimate import Clustered, Estimate, Interval, Missing, NewWordings
 from pytest_judgesense.report.kinds import refuse_other_kinds
@@ -60,7 +61,8 @@ def sheet_text(
 
     Each judge has those tables of ``compared`` that are of its suites.
     """
-    notices = setting_notices(entry["judge"] for entry in judges)
+    budgets = [{one["suite"]: one.get("max_tokens") for one in entry["parts"]} for entry in judges]
+    notices = setting_notices((entry["judge"] for entry in judges), budgets)
     entries = []
     for entry in judges:
         of_suites = [one for one in compared if one["suite"] in entry["judge"]["suites"]]
@@ -78,7 +80,7 @@ def summed_up(
     analyses: list[dict[str, Any]],
 ) -> dict[str, Any]:
     """A judge's entry in the datasheet, from its suites."""
-    spans = ((span["first"], span["last"]) for part in parts if (span := part["recorded"]))
+    spans = [(span["first"], span["last"]) for part in parts if (span := part["recorded"])]
     states = {part["state"] for part in parts}
     return {
         "judge": {
@@ -87,7 +89,7 @@ def summed_up(
             "prompts": prompts_digest({part["suite"]: part["prompts"] for part in parts}),
             "suites": {part["suite"]: part["digest"] for part in parts},
             "state": states.pop() if len(states) == 1 else "PARTLY FRESH",
-            "recorded": _span(span_of(spans)),
+            "recorded": _span(span_of(spans), spans),
         },
         "measures": measures,
         "checks": checks,
@@ -109,15 +111,22 @@ def _part(part: SuiteSheet, mode: str) -> dict[str, Any]:
         "prompts": part.prompts_digest,
         "served": part.served,
         "state": state_of(mode, part.calls),
-        "recorded": _span(part.recorded),
+        "recorded": _span(part.recorded, [part.recorded]),
         "calls": part_to_plain(part.calls),
         "notices": part.notices,
         "material": part.material,
+        **({} if part.max_tokens is None else {"max_tokens": part.max_tokens}),
     }
 
 
-def _span(recorded: tuple[str, str] | None) -> dict[str, str] | None:
-    return recorded and dict(zip(("first", "last"), recorded, strict=True))
+def _span(
+    recorded: tuple[str, str] | None, parts: Iterable[tuple[str, str] | None]
+) -> dict[str, Any] | None:
+    """When the first and the last answer were recorded, and how long that took suite by suite."""
+    if recorded is None:
+        return None
+    first, last = recorded
+    return {"first": first, "last": last, "wall_clock_s": wall_clock_s(parts)}
 
 
 def _estimate(estimate: Estimate) -> dict[str, Any]:
@@ -137,8 +146,12 @@ def part_to_plain(value: Any) -> Any:
     if isinstance(value, tuple):
         return [part_to_plain(one) for one in value]
     kind: Any = type(value)
-    names = _sent(kind)
-    return {name: part_to_plain(getattr(value, name)) for name in names} if names else value
+    if not (names := _sent(kind)):
+        return value
+    made = {name: part_to_plain(getattr(value, name)) for name in names}
+    if made.get("limit", False) is None:
+        del made["limit"]  # of a check with a bar alone
+    return made
 
 
 @cache
@@ -220,6 +233,7 @@ def _part_of_file(
         analyses=tuple(of_suite("analyses")),
         material=part["material"],
         prompts_of_file=part["prompts"],
+        max_tokens=part.get("max_tokens"),
     )
 
 

@@ -110,7 +110,7 @@ def _missed(line: CheckLine) -> list[Gate]:
     """The bars that are not met, the one that the line's sentence is about first."""
     missed = (gate for gate in line.gates if gate.outcome != "pass")
     return sorted(
-        missed, key=lambda gate: (gate.outcome != "fail", -abs((gate.value or 0.0) - gate.bar))
+        missed, key=lambda gate: (gate.outcome != "fail", -abs((gate.value or 0.0) - gate.decisive))
     )
 
 
@@ -139,7 +139,8 @@ def _apart(part: SuiteSheet, gate: Gate) -> Iterator[tuple[str, str]]:
         and wanted <= dict(one.condition).items()
     )
     for one, value in islice(found, _MOST_CONDITIONS):
-        cleared = value >= gate.bar if gate.sign == "at least" else value <= gate.bar
+        held_to = gate.decisive
+        cleared = value >= held_to if gate.sign == "at least" else value <= held_to
         held = replace(gate, outcome="pass" if cleared else "fail")
         yield RowView(one, ()).condition, gauge(one, held)
 

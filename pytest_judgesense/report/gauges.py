@@ -41,10 +41,10 @@ class Moment(NamedTuple):
 
 
 def gauge(estimate: Estimate, gate: Gate) -> str:
-    """The estimate with its clustered interval on a scale, against its bar."""
+    """The estimate with its clustered interval on a scale, against its bar and its limit."""
     ends = estimate.clustered
     known = [ends.lower, ends.upper] if ends else []
-    low, high = _reach([estimate.value, gate.bar, *known])
+    low, high = _reach([estimate.value, gate.bar, gate.limit, *known])
 
     def x(number: float) -> float:
         return _EDGE + _share(number, low, high) * (_WIDTH - 2 * _EDGE)
@@ -56,8 +56,11 @@ def gauge(estimate: Estimate, gate: Gate) -> str:
     parts = [stripe("track", low, high, 8)]
     before = gate.sign == "before"
     if not before:
-        cleared = (gate.bar, high) if gate.sign == "at least" else (low, gate.bar)
-        parts.append(stripe("zone", *cleared, 8))
+        # What is accepted, and over it what is wanted.
+        held = [("accepted", gate.limit)] if gate.limit is not None else []
+        for kind, number in (*held, ("zone", gate.bar)):
+            cleared = (number, high) if gate.sign == "at least" else (low, number)
+            parts.append(stripe(kind, *cleared, 8))
     said, place = "not measured", None
     if estimate.value is not None:
         said, place = compact(estimate.value, estimate.flags), x(estimate.value)
@@ -75,13 +78,18 @@ def gauge(estimate: Estimate, gate: Gate) -> str:
         label += f", 95% interval {compact(ends.lower)} to {compact(ends.upper)}"
     at, bar = x(gate.bar), compact(gate.bar) if before else bar_text(gate.bar)
     parts.append(_tag("line", "bar", x1=at, x2=at, y1=_TRACK - 12, y2=_TRACK + 12))
-    parts.append(_text("wanted", at, 10, f"{_SIGNS[gate.sign]} {bar}"))
-    label += f"; {gate.sign} {bar}{' wanted' * (not before)}"
+    limit = ""
+    if gate.limit is not None:
+        limit = f", limit {bar_text(gate.limit)}"
+        edge = x(gate.limit)
+        parts.append(_tag("line", "limit", x1=edge, x2=edge, y1=_TRACK - 12, y2=_TRACK + 12))
+    parts.append(_text("wanted", at, 10, f"{_SIGNS[gate.sign]} {bar}{limit}"))
+    label += f"; {gate.sign} {bar}{' wanted' * (not before)}{limit}"
     return _svg("gauge", _WIDTH, _HEIGHT, label, parts)
 
 
 def course(name: str, moments: Sequence[Moment | None], first: str, last: str) -> str:
-    """A measure over time at equal distances: a line, a band of its intervals, its bar.
+    """A measure over time at equal distances: a line, a band of its intervals, bar and limit.
 
     ``moments`` are ``None`` where it was not taken; ``first`` and ``last``: labels of the first and
     the last time.
@@ -91,7 +99,7 @@ def course(name: str, moments: Sequence[Moment | None], first: str, last: str) -
     spans = [(place, ends) for place, one in there if (ends := ends_of(one.estimate.clustered))]
     gates = {place: one.gate for place, one in there if one.gate}
     reached = (end for _, ends in spans for end in ends)
-    bars = (gate.bar for gate in gates.values())
+    bars = (number for gate in gates.values() for number in (gate.bar, gate.limit))
     low, high = _reach([*(value for _, value in values), *reached, *bars])
     left, top, right, bottom = _FRAME
     step = (right - left) / max(1, len(moments) - 1)
@@ -124,8 +132,10 @@ def course(name: str, moments: Sequence[Moment | None], first: str, last: str) -
     for place, gate in gates.items():
         xs = (max(left, x(place - 0.5)), min(right, x(place + 0.5)))
         xs = xs if len(moments) > 1 else (left, right)
-        at = y(gate.bar)
-        parts.append(_tag("line", "bar", x1=xs[0], x2=xs[1], y1=at, y2=at))
+        for kind, held_to in (("bar", gate.bar), ("limit", gate.limit)):
+            if held_to is not None:
+                at = y(held_to)
+                parts.append(_tag("line", kind, x1=xs[0], x2=xs[1], y1=at, y2=at))
     parts += [_tag("polyline", "line", points=points(run)) for run in _runs(values)]
     flat = {place for place, one in there if "degenerate" in one.estimate.flags}
     for place, value in values:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from pytest_judgesense.datasheet import Datasheet, JudgeSheet, span_of
+from pytest_judgesense.datasheet import Datasheet, Gate, JudgeSheet, span_of
 from pytest_judgesense.report import numbers
 from pytest_judgesense.report.gauges import Moment, course
 from pytest_judgesense.report.view import gated
@@ -119,5 +119,9 @@ def _row(sheet: Recorded, moment: Moment) -> tuple[str, ...]:
         numbers.value(one),
         numbers.interval(one.clustered, one.flags),
         numbers.counts(one),
-        f"{gate.sign} {gate.bar:g}, {gate.outcome}" if gate else "",
+        f"{gate.sign} {gate.bar:g}{_limit(gate)}, {gate.outcome}" if gate else "",
     )
+
+
+def _limit(gate: Gate) -> str:
+    return "" if gate.limit is None else f", limit {gate.limit:g}"

@@ -67,6 +67,7 @@ class _Gate(TypedDict):
     bar: _Number
     sign: str
     outcome: str
+    limit: NotRequired[_Number | None]
     value: NotRequired[_Number | None]
     lower: NotRequired[_Number | None]
     upper: NotRequired[_Number | None]
@@ -79,6 +80,7 @@ class _Check(TypedDict):
     suite: str
     condition: NotRequired[_Condition]
     bar: _Number | dict[str, _Number]
+    limit: NotRequired[_Number | dict[str, _Number] | None]
     outcome: str
     policy: str
     explanation: str

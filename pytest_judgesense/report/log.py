@@ -47,6 +47,9 @@ _ROUNDED: Final = 0.01
 # Ids are made of names.
 _Name: TypeAlias = Annotated[str, Field(max_length=LONGEST_NAME)]
 _Id: TypeAlias = Annotated[str, Field(max_length=6000)]
+_Instant: TypeAlias = Annotated[
+    str, Field(pattern=r"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:]{8}(\.[0-9]{1,6})?Z$")
+]
 # Sums of shares are rounded.
 _Share: TypeAlias = Annotated[float, Field(ge=0, le=1 + 1e-9, allow_inf_nan=False)]
 
@@ -81,6 +84,7 @@ class _Line(TypedDict, total=False):
     reply: str | None
     usage: dict[str, int | None]
     latency_s: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None
+    recorded_at: _Instant | None
     probabilities: dict[_Name, _Share] | None
     mass: _Share | None
     design: dict[str, Any] | None
@@ -112,7 +116,7 @@ _TRIAL: Final = itemgetter(
 )
 _REPLY: Final = itemgetter("judge", "chosen", "reply", "usage", "latency_s")
 # Fields of designs of few kinds: a line holds them where they are not as usual.
-_RARE: Final = ("ddof", "weights", "effect_threshold", "criteria", "pass_mark", "left_out")
+_RARE: Final = ("ddof", "weights", "effect_threshold", "criteria", "pass_mark", "left_out", "forms")
 _USUAL: Final = {one.name: one.default for one in fields(Design)}
 
 
@@ -144,6 +148,7 @@ def log_line(judgment: Judgment, design: Design) -> str:
             "completion_tokens": usage.completion_tokens,
         },
         "latency_s": judgment.latency_s,
+        **({} if judgment.recorded_at is None else {"recorded_at": judgment.recorded_at}),
         **(judgment.detail or {}),
     }
     if judgment.probabilities is not None:
@@ -320,7 +325,7 @@ def design_of_object(value: Mapping[str, Any], where: str) -> Design:
             expected="kind, labels (one or more, all different), ordinal, pairwise and pairs; if "
             "given, ddof of 0 or 1, left_out from 0 on, weights from 0 to a million, a positive "
             "effect_threshold, a pass_mark up to 1, and criteria: names and labels (two or more) "
-            "that differ, and positive weights",
+            "that differ, and positive weights; forms with one key or more",
         ) from error
     return design
 
@@ -334,6 +339,7 @@ def _is_of_a_suite(design: Design) -> bool:
         and all(len({*some}) == len(some) for some in (design.labels, names, *scales))
         and all(len(scale) > 1 for scale in scales)
         and all(0 < one.weight < math.inf for one in design.criteria)
+        and all(form.keys for form in design.forms)
         and design.ddof in (0, 1)
         and design.left_out >= 0
         and all(0 <= weight <= MOST_WEIGHT for weight in design.weights or ())
@@ -369,6 +375,7 @@ def _judgment(line: _Line, where: str, registry: Registry) -> Judgment:
         latency,
         _detail(line, where, registry.logged),
         *_probabilities_of(line, where),
+        recorded_at=line.get("recorded_at"),
     )
 
 

@@ -81,11 +81,16 @@ def _lines(view: View | None, missed: Sequence[Missed]) -> Iterator[str]:
         yield from _head("outcome", "judge", "suite", "check", "what came out")
         for judge, line in sorted(checks, key=lambda one: _WORST_FIRST.index(one[1].outcome)):
             word = line.outcome if line.outcome == "pass" else f"**{line.outcome.upper()}**"
-            result = "<br>".join(code(one) for one in (line.explanation, *line.warnings))
+            result = "<br>".join(code(one) for one in line.words)
             yield _row(word, code(judge.sheet.judge), code(line.suite), code(line.check), result)
         yield ""
     if view is None:
         return
+    for table in view.printed.tables if view.printed else ():
+        yield from (f"**{code(table.name)}** {code(table.caption)}", "")
+        yield from _head(*map(code, table.columns))
+        yield from (_row(*map(code, texts)) for texts in table.texts())
+        yield from ("", *(f"- {code(note)}" for note in table.notes), "")
     for compared in view.compared(apart=True):
         yield from _board(compared)
     for judge in view.judges:

@@ -111,6 +111,7 @@ def page_text(
         missed=list(left.values()),
         not_measured=summary.not_measured,
         history=_history(history) if len(history) > 1 else None,
+        printed=view.printed,
         compared=[
             {**_table(one, view), "open": one["analysis"] == compared.comparison.name}
             for compared in view.comparisons

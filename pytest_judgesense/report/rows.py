@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from pytest_judgesense.datasheet import Datasheet
 from pytest_judgesense.estimate import Estimate
+from pytest_judgesense.papers import Table
 
 COLUMNS: Final = tuple(
     "judge suite measure condition value count n unit lower upper method clusters "
@@ -56,6 +57,21 @@ def _cells(one: Estimate) -> Iterator[Any]:
 def separated_text(sheet: Datasheet) -> str:
     """The estimates of all judges, for spreadsheets: a head, and a row each, unrounded."""
     return csv_text([COLUMNS, *(row.values() for row in estimate_rows(sheet))], "\n")
+
+
+def table_text(table: Table) -> str:
+    """A table of a paper, unrounded; an interval takes two columns, its ends."""
+    columns = list(zip(*table.rows, strict=True)) or [() for _ in table.columns]
+    are_intervals = [any(isinstance(cell, tuple) for cell in column) for column in columns]
+    head: list[Any] = []
+    for name, is_interval in zip(table.columns, are_intervals, strict=True):
+        head += [f"{name}, lower", f"{name}, upper"] if is_interval else [name]
+
+    def cells(line: Iterable[Any]) -> Iterator[Any]:
+        for cell, is_interval in zip(line, are_intervals, strict=True):
+            yield from cell if isinstance(cell, tuple) else (cell, *[None] * is_interval)
+
+    return csv_text([head, *map(cells, table.rows)], "\n")
 
 
 def csv_text(rows: Iterable[Iterable[Any]], end: str) -> str:

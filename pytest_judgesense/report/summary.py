@@ -159,7 +159,7 @@ def _legend(view: View) -> Iterator[str]:
     close = any(map(_is_close, (line for judge in view.judges for line in judge.sheet.checks)))
     parts = ["[ ] 95% clustered interval"]
     parts += ["missing: replies without a verdict"] * missing
-    parts += ["close: passes, straddles the bar"] * close
+    parts += [f"close: passes, {_why_close(view)}"] * close
     yield from indented("; ".join([*parts, f"seed {view.sheet.seed}"]), width=0)
 
 
@@ -172,6 +172,14 @@ def verdict(judge: JudgeView, missed: Iterable[Missed]) -> str:
 
 def _tone(failing: Iterable[object]) -> str:
     return "bad" if any(failing) else "good"
+
+
+def _why_close(view: View) -> str:
+    """What passes and is close: a bar alone that an interval straddles, or one beyond a limit."""
+    close = [line for one in view.judges for line in one.sheet.checks if _is_close(line)]
+    words = ["straddles the bar"] * any(line.limit is None for line in close)
+    words += ["clears its limit and not its bar"] * any(line.limit is not None for line in close)
+    return " or ".join(words)
 
 
 def _is_close(line: CheckLine) -> bool:
@@ -271,7 +279,7 @@ def _suite_lines(judge: JudgeView) -> Iterator[str]:
 
 
 def worst_of(checks: Iterable[CheckLine]) -> str:
-    """The worst outcome among checks, ``close`` for a pass that straddles its bar; or nothing."""
+    """The worst outcome among checks, ``close`` for a pass about its bar; or nothing."""
     found = {"close" if _is_close(line) else line.outcome for line in checks}
     return next(one for one in _WORST if one in found or not one)
 

@@ -10,7 +10,8 @@ from datetime import date
 
 from pytest_judgesense.datasheet import CheckLine
 from pytest_judgesense.errors import printable
-from pytest_judgesense.layout import headed, indented, row
+from pytest_judgesense.layout import columns, headed, indented, row
+from pytest_judgesense.papers import Printed, Table
 from pytest_judgesense.report.view import INTERVALS, JudgeView, PartView, RowView, View, bar_words
 
 
@@ -26,6 +27,36 @@ def datasheet_lines(view: View, today: date | None = None) -> Iterator[str]:
     compared = view.compared(apart=False)
     lines = (line for one in compared for line in one.comparison.lines(*one.shown))
     yield from compared_lines(view, "judges compared", lines)
+
+
+def printed_lines(printed: Printed) -> Iterator[str]:
+    """The tables of a paper; one that is too wide is continued below, its keys repeated."""
+    for table in printed.tables:
+        yield from ("", *indented(f"{table.name}: {table.caption}", width=0))
+        yield from _table_lines(table)
+        for note in table.notes:
+            yield from indented(note, width=2)
+
+
+def _table_lines(table: Table) -> Iterator[str]:
+    texts = [[*map(printable, line)] for line in (list(table.columns), *table.texts())]
+    widths = [max(map(len, column)) for column in zip(*texts, strict=True)]
+    is_number = [
+        all(not isinstance(line[place], str) for line in table.rows)
+        for place in range(len(table.columns))
+    ]
+    keys = list(range(table.keys))
+    rest = list(range(table.keys, len(widths)))
+    while rest:
+        shown = [*keys, rest.pop(0)]
+        while rest and sum(widths[at] + 2 for at in (*shown, rest[0])) <= columns():
+            shown.append(rest.pop(0))
+        for line in texts:
+            aligned = (
+                line[at].rjust(widths[at]) if is_number[at] else line[at].ljust(widths[at])
+                for at in shown
+            )
+            yield f"  {'  '.join(aligned)}".rstrip()
 
 
 def compared_lines(view: View, head: str, lines: Iterable[str]) -> Iterator[str]:
@@ -78,15 +109,15 @@ def pooled_lines(judge: JudgeView) -> Iterator[str]:
                 )
         for words in part.words_with_tables:
             yield from indented(words, width=4)
-        shown = {line.check for one in rows for line in one.checks}
-        rest = [line for line in part.part.checks if line.check not in shown | together.keys()]
+        shown = {line.key for one in rows for line in one.checks}
+        rest = [line for line in part.part.checks if line.key not in shown | together.keys()]
         for line in (*rest, *together.values()):
             yield from indented(f"{line.check}: {line.outcome.upper()}", width=4)
 
 
 def _part_lines(part: PartView) -> Iterator[str]:
     rows, together = _gated(part)
-    shown: set[str] = set()
+    shown: set[tuple[str, ...]] = set()
     by_measure: dict[str, list[RowView]] = {}
     for one in rows:
         covering = [s for s in part.present if {*s.covers} & one.estimate.condition.keys()]
@@ -99,15 +130,15 @@ def _part_lines(part: PartView) -> Iterator[str]:
             yield from indented(measure, width=4)
         for one in of_measure:
             yield from _row_lines(one, alone=not one.estimate.condition or len(of_measure) == 1)
-            shown |= {line.check for line in one.checks}
+            shown |= {line.key for line in one.checks}
         for estimate, words, only_gated in part.beside:
             one = RowView(estimate, checks_of[id(estimate)])
             if estimate.measure == measure and (one.checks or not only_gated):
                 yield from _row_lines(one, words, alone=False)
-                shown |= {line.check for line in one.checks}
+                shown |= {line.key for line in one.checks}
     for words in part.words:
         yield from indented(words, width=4)
-    rest = [line for line in part.part.checks if line.check not in shown | together.keys()]
+    rest = [line for line in part.part.checks if line.key not in shown | together.keys()]
     for line in [*rest, *together.values()]:
         yield from indented(f"{line.check}: {line.outcome.upper()}", width=4)
         yield from indented(line.explanation)
@@ -116,18 +147,18 @@ def _part_lines(part: PartView) -> Iterator[str]:
         yield from indented(f"notice: {notice}")
 
 
-def _gated(part: PartView) -> tuple[list[RowView], dict[str, CheckLine]]:
+def _gated(part: PartView) -> tuple[list[RowView], dict[tuple[str, str, str], CheckLine]]:
     """The rows with the checks that are theirs, and the checks of several rows."""
     every = {section.every for section in part.present} - {""}
     varied = {e.measure for e in part.part.estimates if every & e.condition.keys()}
     together = {
-        line.check: line
+        line.key: line
         for line in part.part.checks
         if not isinstance(line.bar, float)
         or (line.measure in varied and not every & line.condition.keys())
     }
     rows = [
-        RowView(one.estimate, tuple(line for line in one.checks if line.check not in together))
+        RowView(one.estimate, tuple(line for line in one.checks if line.key not in together))
         for one in part.rows
     ]
     return rows, together

@@ -1,4 +1,4 @@
-"""A datasheet as LaTeX: a table a judge, with booktabs and longtable. Pure."""
+"""A datasheet as LaTeX, with booktabs and longtable: a table a judge, or those of a paper. Pure."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from pytest_judgesense.errors import printable
+from pytest_judgesense.papers import Table
 from pytest_judgesense.report import numbers
 from pytest_judgesense.report.view import INTERVALS, JudgeView, View, bar_words
 
@@ -19,12 +20,20 @@ _ESCAPES: Final = {character: f"\\{character}" for character in "{}$&#%_"} | {
     '"': r"\textquotedbl{}",
 }
 _SPECIAL: Final = re.compile("[" + re.escape("".join(_ESCAPES)) + "]")
+# A float that is longer than a page is not set.
+_LONGEST: Final = 40
 _COLUMNS: Final = ("measure", "count/n", "value", *INTERVALS, "check")
 
 
 def tex_text(view: View) -> str:
-    """The tables of all judges, for inclusion in a document."""
+    """The tables of all judges, or those of the paper, for inclusion in a document."""
     lines = ["% needs \\usepackage{booktabs,longtable} and \\usepackage[T1]{fontenc}"]
+    if view.printed is not None:
+        paper = view.printed.paper
+        lines += [f"% {_text(paper.cite)}"]
+        for table in view.printed.tables:
+            lines += ["", *_printed(table, paper.name)]
+        return "\n".join(lines) + "\n"
     for judge in view.judges:
         lines += ["", *_table(judge, view.sheet.seed)]
     return "\n".join(lines) + "\n"
@@ -52,6 +61,29 @@ def _table(judge: JudgeView, seed: int) -> Iterator[str]:
                 yield rf"& \multicolumn{columns}{{{_text(new)}}}\\"
     yield r"\bottomrule"
     yield r"\end{longtable}"
+
+
+def _printed(table: Table, paper: str) -> Iterator[str]:
+    """A table of a paper; a long one may break over pages."""
+    is_long = len(table.rows) > _LONGEST
+    columns = list(zip(*table.rows, strict=True)) or [() for _ in table.columns]
+    places = "".join("l" if any(isinstance(c, str) for c in column) else "r" for column in columns)
+    begin, end = (
+        rf"\{word}{{{'longtable' if is_long else 'tabular'}}}" for word in ("begin", "end")
+    )
+    caption = rf"\caption{{{_text(table.caption)}}}"
+    caption += rf"\label{{tab:{paper}-{table.name}}}"
+    if is_long:
+        yield from (rf"{begin}{{@{{}}{places}@{{}}}}", rf"{caption}\\")
+    else:
+        yield from (r"\begin{table}", r"\centering", caption, rf"{begin}{{@{{}}{places}@{{}}}}")
+    yield from (r"\toprule", _row(*table.columns), r"\midrule", *[r"\endhead"] * is_long)
+    yield from (_row(*cells) for cells in table.texts())
+    yield from (r"\bottomrule", end)
+    if table.notes:
+        yield rf"\par\smallskip{{\footnotesize {' '.join(map(_text, table.notes))}\par}}"
+    if not is_long:
+        yield r"\end{table}"
 
 
 def _row(*cells: str) -> str:

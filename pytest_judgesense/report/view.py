@@ -21,6 +21,7 @@ from pytest_judgesense.estimate import CENSORED, Estimate
 from pytest_judgesense.figures import Found
 from pytest_judgesense.grouping import grouped
 from pytest_judgesense.instruments.builtin import BUILT_IN
+from pytest_judgesense.papers import Printed
 from pytest_judgesense.profile import sketch
 from pytest_judgesense.registry import Registry
 from pytest_judgesense.report import numbers
@@ -216,13 +217,19 @@ class ComparisonView:
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """A datasheet as renderings show it; ``notices``: settings in which the judges differ."""
+    """A datasheet as renderings show it.
+
+    Attributes:
+        notices: settings in which the judges differ.
+        printed: what a paper prints of it, which stands first; ``None`` if it is of no paper.
+    """
 
     sheet: Datasheet
     judges: tuple[JudgeView, ...]
     comparisons: tuple[ComparisonView, ...]
     notices: tuple[str, ...]
     registry: Registry
+    printed: Printed | None = None
 
     def compared(self, *, apart: bool) -> list[ComparisonView]:
         """The comparisons with separate sections, or the others."""
@@ -230,34 +237,42 @@ class View:
 
     @property
     def figures(self) -> Iterator[Found]:
-        """The figures of all sections and comparisons; a figure without numbers says why."""
+        """The figures of all sections and comparisons; a figure without numbers says why.
+
+        Those of a paper come first.
+        """
+        yield from self.printed.figures if self.printed else ()
         for section in self.registry.sections:
             yield from section.figures(self.sheet)
         for comparison in self.registry.comparisons:
             yield from comparison.figures(self.sheet)
 
 
-def view_of(sheet: Datasheet, registry: Registry = BUILT_IN) -> View:
+def view_of(
+    sheet: Datasheet, registry: Registry = BUILT_IN, printed: Printed | None = None
+) -> View:
     """The content of a datasheet for renderers; ``registry`` turns it into words and figures."""
     judges = []
     for judge in sheet.judges:
         parts = tuple(PartView(part, registry) for part in judge.parts)
         profile = sketch(registry.profile, judge.estimates)
         judges.append(JudgeView(judge, sheet.mode, parts, profile))
-    notices = setting_notices(judge.identity for judge in sheet.judges)
+    identities = [judge.identity for judge in sheet.judges]
+    notices = setting_notices(identities, [judge.budgets for judge in sheet.judges])
     compared = []
     for comparison in registry.comparisons:
         tables = (one for one in sheet.analyses if one["analysis"] in comparison.all_names)
         for suite, of_suite in grouped(tables, itemgetter("suite")).items():
             compared.append(ComparisonView(comparison, suite, tuple(of_suite)))
-    return View(sheet, tuple(judges), tuple(compared), tuple(notices), registry)
+    return View(sheet, tuple(judges), tuple(compared), tuple(notices), registry, printed)
 
 
 def bar_words(line: CheckLine) -> str:
-    """The bar of a check of one number, and its outcome: ``>= 0.9 PASS``."""
+    """Bar, limit and outcome of a check of one number: ``>= 0.9, limit 0.8 PASS``."""
     # The bar as written in the check's id; the sign follows from the kind of the check.
     sign = ">=" if line.check.partition("[")[0].endswith("_floor") else "<="
-    return f"{sign} {line.bar:g} {line.outcome.upper()}"
+    limit = f", limit {line.limit:g}" if isinstance(line.limit, float) else ""
+    return f"{sign} {line.bar:g}{limit} {line.outcome.upper()}"
 
 
 def outcome_words(outcomes: Iterable[str]) -> str:

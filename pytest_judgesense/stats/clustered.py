@@ -239,7 +239,10 @@ def clustered_positive_mean(
 
 
 def clustered_positive_statistic(
-    statistic: Statistic, columns: Sequence[NDArray[Any]], clusters: Clusters
+    statistic: Statistic,
+    columns: Sequence[NDArray[Any]],
+    clusters: Clusters,
+    upper: float = math.inf,
 ) -> Clustered | None:
     """Interval of a smooth non-negative statistic that is not a mean, such as an index.
 
@@ -247,6 +250,7 @@ def clustered_positive_statistic(
         statistic: see `Statistic`; NaN where it is undefined.
         columns: numbers of each unit, each of shape (units,).
         clusters: cluster of each unit.
+        upper: the greatest value that there can be.
 
     Returns:
         The interval about the statistic of all units, its method ``jackknife-gamma``, or
@@ -268,7 +272,7 @@ def clustered_positive_statistic(
     return clustered_by(
         "constant" if constant else "jackknife-gamma",
         lambda *levels: [
-            (whole, whole) if constant else _gamma_ends(pseudo, np.ones(parts), math.inf, at)
+            (whole, whole) if constant else _gamma_ends(pseudo, np.ones(parts), upper, at)
             for at in levels
         ],
         clusters=count,

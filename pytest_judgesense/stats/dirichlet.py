@@ -169,12 +169,6 @@ def share_bounds(
     return [(1 - high, 1 - low) for low, high in _bounds(misses, levels, each)]
 
 
-def bounds_alike(clusters: int, total: float, size: float, level: float) -> tuple[float, float]:
-    """Both one-sided bounds of at least 2 clusters with equal sums and sizes of unlike units."""
-    ((low, high),) = _bounds(((float(total), float(size), clusters),), (level,), float(size))
-    return low, high
-
-
 def share_tail(share: float, sums: _Floats, sizes: _Floats, each: float | None = None) -> float:
     """The least tail beyond a lower bound that reaches ``share``; 1/2 where none does.
 

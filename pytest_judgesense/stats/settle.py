@@ -25,13 +25,33 @@ from functools import lru_cache
 from typing import Final
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.special import ndtri
 
+from pytest_judgesense.stats.dirichlet import share_bounds
+from pytest_judgesense.stats.inputs import LEVEL
 from pytest_judgesense.stats.power import CAUGHT, Gate, chance_at, correlation
 
 MOST_CLUSTERS: Final = 100_000
 PASSES_TODAY: Final = 0.95
 _DRAWS: Final = 300
+
+
+def best_case(
+    sizes: ArrayLike, share: float, lost: int = 0, lost_share: float = 0.0
+) -> tuple[float, float]:
+    """Both one-sided 95% bounds of the share of a judge whose clusters all hold one share.
+
+    Args:
+        sizes: units of each cluster, above 0, shape (clusters,), at least 2.
+        share: of each cluster.
+        lost: so many of the largest clusters hold another share.
+        lost_share: that one.
+    """
+    m = np.sort(np.asarray(sizes, dtype=np.float64))[::-1]
+    shares = np.where(np.arange(m.size) < lost, lost_share, share)
+    ((low, high),) = share_bounds(shares * m, m, (LEVEL,))
+    return low, high
 
 
 def fewest_clusters(enough: Callable[[int], bool], least: int = 2, within: float = 0) -> int | None:

@@ -36,6 +36,7 @@ class Item:
         shared_with: name of a suite that asks the same item the same prompt, as with templates.
         inverted: templates whose labels mean the opposite only on this item, if items have their
             own prompts.
+        asked_in: the only templates that ask about this item; empty for all.
     """
 
     id: str
@@ -46,6 +47,11 @@ class Item:
     condition: Condition = field(default_factory=dict)
     shared_with: str | None = None
     inverted: tuple[str, ...] = ()
+    asked_in: tuple[str, ...] = ()
+
+    def is_asked_in(self, template: str) -> bool:
+        """Whether the template of this id asks about it."""
+        return not self.asked_in or template in self.asked_in
 
     def texts(self, order: Order, content: str | None = None) -> dict[str, str]:
         """The values of the placeholders; ``order`` ``ab`` shows content 1 in slot A.

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
 from typing import Any, Final, get_args
 
 from pytest_judgesense.errors import SuiteError
@@ -10,7 +11,7 @@ from pytest_judgesense.suites.item import Item
 from pytest_judgesense.suites.prompt_template import placeholders
 from pytest_judgesense.suites.schema import ContentItem, Difficulty, PairItem
 from pytest_judgesense.suites.stimuli import MISSING, Misfit, Stimuli, row_id, row_label, text_of
-from pytest_judgesense.trial import TIE
+from pytest_judgesense.trial import TIE, Condition
 
 # The text before a list of elements in a prompt.
 ELEMENTS: Final = "Required elements:"
@@ -19,18 +20,29 @@ ELEMENTS: Final = "Required elements:"
 def plain_items(stimuli: Stimuli) -> Iterable[Item]:
     """An item of each line: of two candidates if the suite is pairwise, else of one content."""
     form = stimuli.form
-    if form.space.pairwise:
-        return map(pair_item, stimuli.parse(PairItem, pair_of_row))
-    lines = stimuli.parse(ContentItem, content_of_row)
     known = {template.id for template in form.templates}
+    if form.space.pairwise:
+        pairs = stimuli.parse(PairItem, pair_of_row)
+        for pair in pairs:
+            _refuse_unknown(form.name, pair.id, "is asked in", pair.asked_in, known)
+        return map(pair_item, pairs)
+    lines = stimuli.parse(ContentItem, content_of_row)
     for line in lines:
-        if unknown := sorted(set(line.inverted) - known):
-            raise SuiteError(
-                f"item {line.id} of suite {form.name} inverts a template that is not there",
-                found=repr(unknown[0]),
-                expected="of " + ", ".join(sorted(known)),
-            )
+        _refuse_unknown(form.name, line.id, "inverts", line.inverted, known)
+        _refuse_unknown(form.name, line.id, "is asked in", line.asked_in, known)
     return map(content_item, lines)
+
+
+def _refuse_unknown(
+    suite: str, item: str, does: str, named: Iterable[str], known: Collection[str]
+) -> None:
+    """Raise a `SuiteError` if an item names a template that is not there."""
+    if unknown := sorted(set(named) - set(known)):
+        raise SuiteError(
+            f"item {item} of suite {suite} {does} a template that is not there",
+            found=repr(unknown[0]),
+            expected="of " + ", ".join(sorted(known)),
+        )
 
 
 def pair_of_row(stimuli: Stimuli, number: int, row: dict[str, Any]) -> dict[str, Any] | Misfit:
@@ -90,17 +102,23 @@ def _texts(row: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+_NOTHING: Final[Condition] = {}
+
+
 def content_item(line: ContentItem) -> Item:
     """The item of a line with one content."""
-    fields = dict(line.__pydantic_extra__)
-    return Item(line.id, line.cluster or line.id, fields, (), line.label, inverted=line.inverted)
+    # Of a hundred thousand items each value of its own counts.
+    fields, cluster = line.__pydantic_extra__, line.cluster or line.id
+    about = (line.label, _NOTHING, None, line.inverted, line.asked_in)
+    return Item(line.id, cluster, fields, (), *about)
 
 
 def pair_item(line: PairItem) -> Item:
     """The item of a line with two candidates."""
     fields = {**line.fields, "task": line.task}
     condition = {"category": line.category} if line.category else {}
-    return Item(line.id, line.cluster or line.id, fields, line.texts, line.label, condition)
+    made = Item(line.id, line.cluster or line.id, fields, line.texts, line.label, condition)
+    return replace(made, asked_in=line.asked_in)
 
 
 def with_elements(task: str, elements: Sequence[str]) -> str:

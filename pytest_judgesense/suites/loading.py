@@ -89,7 +89,7 @@ def _load(path: Path, preset: str | None, known: tuple[Kind, ...]) -> Suite:
             names=MappingProxyType(names),
             criteria=space.graded,
         ),
-        system=form.system,
+        system=form.system if chosen.system is None else chosen.system,
         templates=_templates(form, chosen),
         items=_of_each(kind.read(replace(stimuli, lines=used)), chosen.of_each),
         pairs=() if kind.sweeps else pairs if isinstance(pairs, str) else tuple(pairs),
@@ -99,8 +99,10 @@ def _load(path: Path, preset: str | None, known: tuple[Kind, ...]) -> Suite:
         judges=tuple(form.judges),
         reviews=_reviews(form),
         reviewers=MappingProxyType(dict(form.reviewers)),
-        temperature=design.temperature,
+        temperature=design.temperature if chosen.temperature is None else chosen.temperature,
         max_tokens=design.max_tokens,
+        most_tokens=chosen.most_tokens or design.most_tokens,
+        structured=chosen.structured is True,
         ddof=int(design.variance == "n - 1"),
         weights=kind.weights if weights is None else weights.values,
         effect_threshold=design.effect_threshold,
@@ -108,6 +110,7 @@ def _load(path: Path, preset: str | None, known: tuple[Kind, ...]) -> Suite:
         seed=design.seeds,
         top_p=design.top_p,
         early_stop=design.early_stop,
+        accepted=tuple(form.stimuli.accepted),
         files=(stimuli.file.resolve(),),
     )
     if chosen.pooled_with is not None:
@@ -161,11 +164,37 @@ def _templates(form: SuiteForm, chosen: PresetForm) -> tuple[Template, ...]:
     wanted, ids = chosen.templates, [template.id for template in form.templates]
     for name in sorted(set(wanted) - set(ids)) if isinstance(wanted, list) else ():
         raise unknown_name(f"template of suite {form.name}", name, ids)
+    if wanted == "all":
+        wanted = [name for name in ids if name not in _own_templates(form)]
     return tuple(
-        _value(Template, template, text=template.text.strip())
+        _value(
+            Template,
+            template,
+            text=template.text.strip(),
+            system=template.system and template.system.strip(),
+            reply_keys=template.reply_keys and tuple(template.reply_keys),
+        )
         for template in form.templates
-        if wanted == "all" or (template.default if wanted is None else template.id in wanted)
+        if (template.default if wanted is None else template.id in wanted)
     )
+
+
+def _own_templates(form: SuiteForm) -> set[str]:
+    """The templates that ask otherwise: a preset, or they themselves, have a system prompt.
+
+    They count for the presets that name them alone.
+    """
+    named = {
+        name
+        for preset in form.presets.values()
+        if preset.system is not None
+        for name in _named(preset)
+    }
+    return named | {
+        template.id
+        for template in form.templates
+        if template.system is not None and not template.default
+    }
 
 
 def _value(kind: type[_Value], form: BaseModel, **changes: Any) -> _Value:
@@ -226,22 +255,40 @@ def _digest(form: SuiteForm, preset: str | None, raw: str) -> str:
     aside = {"checks", "judges", "description", "presets", "equivalence"}
     aside |= {"reviewers", "label_review"}
     asked = form.model_dump(mode="json", exclude=aside)
+    own = _own_templates(form)
+    used = set(_named(form.presets[preset])) if preset else set()
+    asked["templates"] = [
+        one for one in asked["templates"] if one["default"] or one["id"] not in own - used
+    ]
     design = _without(asked["design"], *asked["design"])
     # When asking ends changes no question.
     asked["design"] = {key: value for key, value in design.items() if key != "early_stop"}
     # Rare keys are left out of the digests of suites without them.
-    asked["stimuli"] = _without(asked["stimuli"], "columns", "values")
+    stimuli = _without(asked["stimuli"], "columns", "values")
+    asked["stimuli"] = {key: value for key, value in stimuli.items() if key != "accepted"}
     asked["space"] = _without(asked["space"], "criteria", "scales", "weights", "pass_mark")
-    asked["templates"] = [_without(one, "judge_type", "prompt_style") for one in asked["templates"]]
+    rare = ("judge_type", "prompt_style", "system")
+    # What a reply is to be exactly changes no question: the prompt says it.
+    asked["templates"] = [
+        _without({k: v for k, v in one.items() if k != "reply_keys"}, *rare)
+        for one in asked["templates"]
+    ]
     excluded = sorted(sorted(r.pair) for r in _reviews(form) if r.verdict == "NO")
     dumped = form.presets[preset].model_dump(mode="json", exclude={"checks"}) if preset else None
-    chosen = dumped and _without(dumped, "temperatures", "of_each")
+    chosen = dumped and _without(
+        dumped, "temperatures", "of_each", "system", "temperature", "most_tokens", "structured"
+    )
     # Of the four as one list of JSON; the file, which is much longer, in parts.
     digest = hashlib.sha256(f'[{_json(asked)}, {_json(chosen)}, "'.encode())
     for start in range(0, len(raw), _PART):
         digest.update(_json(raw[start : start + _PART])[1:-1].encode())
     digest.update(f'", {_json(excluded)}]'.encode())
     return digest.hexdigest()[:16]
+
+
+def _named(preset: PresetForm) -> list[str]:
+    """The templates that a preset names."""
+    return preset.templates if isinstance(preset.templates, list) else []
 
 
 def _json(value: Any) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -76,10 +76,11 @@ def plan_trials(suite: Suite) -> tuple[Trial, ...]:
     """
     # Which orders a template is shown in depends on the place of the item at most by odd and even.
     orders = [[(t, orders_of(suite, t, parity)) for t in suite.templates] for parity in (0, 1)]
+    half = len(suite.items) // 2
     shown = sum(
-        len(orders_of_template)
-        for index in range(len(suite.items))
-        for _, orders_of_template in orders[index % 2]
+        len(orders_of_template) * items
+        for of_parity, items in zip(orders, (len(suite.items) - half, half), strict=True)
+        for _, orders_of_template in of_parity
     )
     planned = shown * max(1, len(suite.temperatures)) * suite.replicates
     if planned > limits().trials:
@@ -89,6 +90,7 @@ def plan_trials(suite: Suite) -> tuple[Trial, ...]:
         trial
         for index, item in enumerate(suite.items)
         for template, orders_of_template in orders[index % 2]
+        if item.is_asked_in(template.id)
         for order in orders_of_template
         for temperature in suite.temperatures or (None,)
         for trial in _replicates(suite, item, template, order, temperature)
@@ -106,7 +108,7 @@ def orders_of(suite: Suite, template: Template, index: int) -> tuple[Order, ...]
 
 def _replicates(
     suite: Suite, item: Item, template: Template, order: Order, temperature: float | None
-) -> Iterator[Trial]:
+) -> list[Trial]:
     # Shared by trials where it may be: most suites vary nothing else.
     condition: Condition = template.condition
     if item.condition:
@@ -117,8 +119,8 @@ def _replicates(
         place += f"/t{temperature:g}"
     if template.polarity == "inverted" or template.id in item.inverted:
         condition = {**condition, "polarity": "inverted"}
-    for replicate in range(1, suite.replicates + 1):
-        yield Trial(
+    return [
+        Trial(
             f"{place}/r{replicate}",
             suite.name,
             item.id,
@@ -129,6 +131,8 @@ def _replicates(
             condition,
             item.label,
         )
+        for replicate in range(1, suite.replicates + 1)
+    ]
 
 
 def recording_of(trial_id: str) -> str:

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from itertools import chain
@@ -62,7 +62,8 @@ def lint_prompts(suite: Suite) -> tuple[LintFinding, ...]:
 def _found(suite: Suite, rules: Iterable[Rule]) -> tuple[LintFinding, ...]:
     with suite.form.blamed():
         found = [found for rule in rules for found in rule.find(suite)]
-    return tuple(sorted(found, key=lambda finding: finding.severity))
+    left = (f for f in found if f.severity == "error" or f.rule not in suite.accepted)
+    return tuple(sorted(left, key=lambda finding: finding.severity))
 
 
 def _rules(suite: Suite, *, loading: bool) -> list[Rule]:
@@ -105,15 +106,23 @@ def shown_candidates(suite: Suite, template: Template) -> frozenset[str]:
 def prompts_of(suite: Suite) -> Iterator[tuple[str, dict[Order, dict[str, str]]]]:
     """For every item the user prompts of the plan: by order and template.
 
-    Made one item at a time: together they are much larger than the suite.
+    A system prompt of a template stands before its own. Made one item at a time: together they are
+    much larger than the suite.
     """
     orders: tuple[Order, ...] = ("ab", "ba")
+    asked = {t.id: "\n\n".join(filter(None, (t.system, t.text))) for t in suite.templates}
     # Which templates show an order depends on the place of the item at most by being odd or even.
     shown = [
         [
             (order, templates)
             for order in orders
-            if (templates := [t for t in suite.templates if order in orders_of(suite, t, parity)])
+            if (
+                templates := [
+                    (t, asked[t.id])
+                    for t in suite.templates
+                    if order in orders_of(suite, t, parity)
+                ]
+            )
         ]
         for parity in (0, 1)
     ]
@@ -123,9 +132,10 @@ def prompts_of(suite: Suite) -> Iterator[tuple[str, dict[Order, dict[str, str]]]
             texts = item.texts(order)
             prompts[order] = {
                 t.id: fill(
-                    t.text, {**texts, "answer": "\n".join(item.contents)} if t.single else texts
+                    text, {**texts, "answer": "\n".join(item.contents)} if t.single else texts
                 )
-                for t in templates
+                for t, text in templates
+                if item.is_asked_in(t.id)
             }
         yield item.id, prompts
 
@@ -205,6 +215,9 @@ def _labels(suite: Suite) -> Iterator[LintFinding]:
             )
 
 
+# --- rules of lint ---------------------------------------------------------------------------
+
+
 # A mark of rank as a generator of stimuli would leave it: "label: 1", "[level=3]", "winner: B".
 _LEFT: Final = r"[:=]\s*[\"']?(?:\d|[AB]\b|tie\b|same\b|different\b|filler\b)"
 _LEFT_VALUE: Final = re.compile(_LEFT, re.IGNORECASE)
@@ -227,24 +240,30 @@ def _left_mark(text: str) -> str | None:
 
 
 def _marks(suite: Suite) -> Iterator[LintFinding]:
-    """No item shows its id, its label or its level."""
+    """Items that show their id, their label or their level."""
+    leaks: dict[str, str] = {}
     for item in suite.items:
         # An id that is an ordinary word may occur in a text; one with a number in it is a mark.
         marked = re.search(r"[A-Za-z]", item.id) and re.search(r"\d", item.id)
         for text in (*item.fields.values(), *item.contents):
             if leak := _left_mark(text) or (item.id if marked and item.id in text else None):
-                yield LintFinding(
-                    "error",
-                    "marks",
-                    f"item {item.id} of suite {suite.name}",
-                    "tells the judge what it is",
-                    repr(leak),
-                    "no id, label, level or distance in what the judge reads",
-                    "reword the text",
-                )
+                leaks.setdefault(item.id, leak)
+    if leaks:
+        first, leak = next(iter(leaks.items()))
+        yield LintFinding(
+            "warning",
+            "marks",
+            f"items {some(leaks)}",
+            "may tell the judge what they are",
+            f"{len(leaks)} of {len(suite.items)} items; in {first}: {leak!r}",
+            "no id, label, level or distance in what the judge reads",
+            f"reword the texts; if they mean something else: {_accepting('marks')}",
+        )
 
 
-# --- rules of lint ---------------------------------------------------------------------------
+def _accepting(rule: str) -> str:
+    """How a user says that the texts are as they should be."""
+    return f'accepted = ["{rule}"] in [stimuli]'
 
 
 def _duplicates(suite: Suite) -> Iterator[LintFinding]:
@@ -255,7 +274,7 @@ def _duplicates(suite: Suite) -> Iterator[LintFinding]:
     count = times.total()
     if len(times) == count:
         return
-    units: dict[frozenset[str], list[str]] = defaultdict(list)
+    units: dict[Hashable, list[str]] = defaultdict(list)
     for item, unit in _units(suite, pairs):
         if times[hash(unit)] > 1:
             units[unit].append(item)
@@ -279,27 +298,34 @@ def _duplicates(suite: Suite) -> Iterator[LintFinding]:
     )
 
 
-def _units(suite: Suite, pairs: Sequence[tuple[str, str]]) -> Iterator[tuple[str, frozenset[str]]]:
+def _units(suite: Suite, pairs: Sequence[tuple[str, str]]) -> Iterator[tuple[str, Hashable]]:
     """The prompts of every pair of wordings in an item and order; without pairs, of every item."""
+    if [one.single for one in suite.templates] == [False] and suite.orders == "ab":
+        (template,) = suite.templates  # of one prompt no set is made
+        for one in suite.items:
+            yield one.id, fill(template.text, one.texts("ab") if one.contents else one.fields)
+        return
     for item, prompts in prompts_of(suite):
         if not pairs:
             yield item, frozenset(chain.from_iterable(map(dict.values, prompts.values())))
         for by_template in prompts.values() if pairs else ():
             for a, b in pairs:
-                yield item, frozenset((by_template[a], by_template[b]))
+                if {a, b} <= by_template.keys():
+                    yield item, frozenset((by_template[a], by_template[b]))
 
 
 def _identical_sides(suite: Suite) -> Iterator[LintFinding]:
     """Two sides with nothing between them."""
     if same := same_sides(suite):
         yield LintFinding(
-            "error",
+            "warning",
             "identical-sides",
             f"items {some(same)}",
             "the two candidates are identical",
             f"{len(same)} of {len(suite.items)} items",
             "two texts that differ",
-            "fix the items or leave them out; on equal texts a vacuum suite measures the judge",
+            "fix the items or leave them out; on equal texts a vacuum suite measures the judge; if "
+            f"they are meant to be equal: {_accepting('identical-sides')}",
         )
 
 
@@ -353,8 +379,11 @@ def _label_visible(suite: Suite) -> Iterator[LintFinding]:
     """The correct answer is visible in the prompt."""
     shown = frozenset().union(*(placeholders(template.text) for template in suite.templates))
 
+    def is_ranked(item: Item) -> bool:
+        return bool(item.contents) and any(map(_RANK.match, item.contents))
+
     def leaks_label(item: Item) -> bool:
-        if item.contents and any(map(_RANK.match, item.contents)):
+        if is_ranked(item):
             return True
         if not item.label:
             return False
@@ -377,15 +406,18 @@ def _label_visible(suite: Suite) -> Iterator[LintFinding]:
                 return True
         return False
 
-    if leaks := [item.id for item in suite.items if leaks_label(item)]:
+    if leaks := [item for item in suite.items if leaks_label(item)]:
+        # "The correct answer is 2" in an answer to a sum does not name the better of two answers.
+        certain = not suite.space.pairwise or any(map(is_ranked, leaks))
+        remedy = "take the field out of the template, or the mark out of the text"
         yield LintFinding(
-            "error",
+            "error" if certain else "warning",
             "label-visible",
-            f"items {some(leaks)}",
+            f"items {some(item.id for item in leaks)}",
             "the correct answer is in the prompt",
             f"{len(leaks)} of {len(suite.items)} items",
             "stimuli without a mark of their rank",
-            "take the field out of the template, or the mark out of the text",
+            remedy if certain else f"{remedy}; if it means another: {_accepting('label-visible')}",
         )
 
 
@@ -413,7 +445,7 @@ def _repeated_prompts(suite: Suite) -> Iterator[LintFinding]:
 
 
 # Those that kinds may waive.
-MARKS: Final = Rule(_marks, loading=True)
+MARKS: Final = Rule(_marks, of_texts=True)
 IDENTICAL_SIDES: Final = Rule(_identical_sides, of_texts=True)
 
 RULES: Final = (

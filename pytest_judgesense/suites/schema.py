@@ -106,7 +106,12 @@ class SpaceForm(Form):
 
 
 class TemplateForm(Form):
-    """``[[templates]]``: one wording of the prompt."""
+    """``[[templates]]``: one wording of the prompt.
+
+    ``system`` is the system prompt under this template, in place of that of the suite.
+    ``reply_keys`` are the keys of the one JSON object that a reply is to be, without any other
+    text; the last one holds the verdict.
+    """
 
     id: Slug
     text: str = Field(min_length=1)
@@ -114,6 +119,8 @@ class TemplateForm(Form):
     arm: Literal["baseline", "strict"] | None = None
     judge_type: JudgeType | None = None
     prompt_style: Slug | None = None
+    system: str | None = None
+    reply_keys: list[str] | None = Field(default=None, min_length=1)
     default: bool = True
     shared_with: Slug | None = None
 
@@ -139,7 +146,8 @@ class StimuliForm(Form):
     """``[stimuli]``: the file with the items (JSON Lines, JSON or CSV), and which of them are used.
 
     ``columns`` names the column, or key, of each field that is called otherwise in the file;
-    ``values`` the label that a value of the label's column means.
+    ``values`` the label that a value of the label's column means. ``accepted`` names rules of lint
+    whose warnings about the texts have been looked at: they are not shown.
     """
 
     file: str
@@ -148,6 +156,7 @@ class StimuliForm(Form):
     steps: Literal["whole", "quarter"] = "whole"
     distances: list[Whole | Number] | None = None
     subsets: list[Literal["same", "different", "filler"]] | None = None
+    accepted: list[Literal["marks", "identical-sides", "label-visible"]] = []
 
 
 # Heavier ones would make sums that no number can hold.
@@ -171,7 +180,9 @@ class DesignForm(Form):
     """``[design]``: how items, templates, orders and replicates are crossed.
 
     ``temperature`` and ``max_tokens`` are sent with the requests; ``variance`` and ``weights`` say
-    how scores are counted; ``None``: not set. ``temperatures`` are those at which every question is
+    how scores are counted; ``None``: not set. ``most_tokens`` is
+    the budget of a reply of judges that declare neither reasoning nor a larger budget than the
+    default. ``temperatures`` are those at which every question is
     asked, ``seeds`` is the request seed of the first replicate (later ones count up), ``top_p`` is
     sent with them, ``effect_threshold`` is the lowest temperature that counts as high, ``items`` is
     the number of lines of the stimuli that are used, from the first, and ``early_stop`` says
@@ -183,6 +194,7 @@ class DesignForm(Form):
     replicates: Whole = Field(default=1, ge=1)
     temperature: Number | None = Field(default=None, ge=0, allow_inf_nan=False)
     max_tokens: Whole | None = Field(default=None, ge=1)
+    most_tokens: Whole | None = Field(default=None, ge=1)
     variance: Literal["n", "n - 1"] | None = None
     weights: WeightsForm | None = None
     effect_threshold: Number | None = Field(default=None, gt=0, allow_inf_nan=False)
@@ -199,6 +211,12 @@ class PresetForm(Form):
     ``of_each`` keeps this number of items of each cluster and condition (for example of each
     distance of a ladder's task), from the middle. ``pooled_with`` names the file of another suite
     whose labelled items join those of this one, as the same trials, recorded with that suite.
+    ``system`` and ``temperature`` are sent in place of those of the suite; a preset with a
+    ``system`` of its own has templates of its own, for a trial is asked in one way; the templates
+    ``all`` of another preset are those without them.
+    ``most_tokens`` is the budget of a reply of judges that declare neither reasoning nor a larger
+    budget than the default. With ``structured`` judges that give structured output are asked for it
+    unless they decline: a verdict by the JSON schema of the decision space.
     ``checks`` replace those of the suite: fewer items cannot clear the same bars with confidence.
     """
 
@@ -210,6 +228,10 @@ class PresetForm(Form):
     temperatures: Temperatures | None = Field(default=None, min_length=1)
     templates: Literal["all"] | list[Slug] | None = None
     pooled_with: str | None = None
+    system: str | None = None
+    temperature: Number | None = Field(default=None, ge=0, allow_inf_nan=False)
+    most_tokens: Whole | None = Field(default=None, ge=1)
+    structured: Literal[True] | None = None
     checks: dict[str, Any] | None = None
 
 
@@ -270,14 +292,18 @@ class SuiteForm(Form):
         if len(set(ids)) != len(ids):
             raise ValueError(f"template ids must be unique, found {ids}")
         kinds: Mapping[str, Kind] = info.context or {}
-        typed = any(template.judge_type or template.prompt_style for template in self.templates)
+        typed = any(t.judge_type or t.prompt_style or t.reply_keys for t in self.templates)
         sweeps = typed or any(self.grids) or self.design.effect_threshold
         if sweeps and not kinds[self.kind].sweeps:
             named = " or ".join(kind.name for kind in kinds.values() if kind.sweeps)
             raise ValueError(
-                "judge_type, prompt_style, temperatures and effect_threshold belong to a "
-                f"{named or 'sweeping'} suite"
+                "judge_type, prompt_style, reply_keys, temperatures and effect_threshold belong to "
+                f"a {named or 'sweeping'} suite"
             )
+        for template in self.templates:
+            keys = template.reply_keys or []
+            if len(set(keys)) != len(keys):
+                raise ValueError(f"reply_keys of template {template.id} must be unique: {keys}")
         kinds[self.kind].check(self)
         reviewed = [frozenset(entry.pair) for entry in self.equivalence]
         for entry, pair in zip(self.equivalence, reviewed, strict=True):
@@ -309,7 +335,7 @@ class ContentItem(BaseModel):
     """A line with one content: its fields are those that the templates name, all texts.
 
     ``inverted`` names templates whose labels mean the opposite on this line, for lines with their
-    own prompts.
+    own prompts; ``asked_in`` the only templates that ask about this line, if not all do.
     """
 
     model_config = ConfigDict(extra="allow", frozen=True)
@@ -320,12 +346,14 @@ class ContentItem(BaseModel):
     difficulty: Difficulty | None = None
     cluster: str | None = None
     inverted: tuple[Slug, ...] = ()
+    asked_in: tuple[Slug, ...] = ()
 
 
 class PairItem(Form):
     """A line with two candidates; ``label`` names the better one, ``1`` or ``2``.
 
-    ``fields`` are further texts that templates may name.
+    ``fields`` are further texts that templates may name; ``asked_in`` the only templates that ask
+    about this line, if not all do.
     """
 
     id: Slug
@@ -336,3 +364,4 @@ class PairItem(Form):
     difficulty: Difficulty | None = None
     category: str | None = None
     cluster: str | None = None
+    asked_in: tuple[Slug, ...] = ()

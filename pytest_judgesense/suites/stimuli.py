@@ -10,14 +10,17 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
+from itertools import islice
 from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeVar, get_args
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, TypeAdapter, ValidationError
+from pydantic_core import from_json
 
 from pytest_judgesense.errors import SuiteError, did_you_mean
 from pytest_judgesense.files import read_text
-from pytest_judgesense.limits import beyond, json_value, limits, well_formed_value
+from pytest_judgesense.limits import DEEPEST, beyond, json_value, limits, well_formed_value
 from pytest_judgesense.rows import csv_rows, json_rows
 from pytest_judgesense.suites.item import item_id
 from pytest_judgesense.suites.schema import SuiteForm
@@ -70,6 +73,8 @@ class Stimuli:
         Raises:
             SuiteError: lines are not of the form, or repeat an id; it names them, at most three.
         """
+        if not self.user_names and (lines := self._parsed_at_once(model)):
+            return lines
         parsed: dict[str, tuple[int, _Line]] = {}
         wrong: list[tuple[int, Misfit]] = []
         for number, row in self.lines:
@@ -87,6 +92,15 @@ class Stimuli:
         if wrong:
             raise self._refused(wrong, [number for number, _ in parsed.values()])
         return [line for _, line in parsed.values()]
+
+    def _parsed_at_once(self, model: type[_Line]) -> list[_Line]:
+        """The lines if all are right: in half the time, and without a word about what is wrong."""
+        try:
+            lines = _of_many(model).validate_python(self.rows)
+        except ValidationError:
+            return []
+        ids = {line.id for line in lines}
+        return lines if len(ids) == len(lines) else []
 
     def _read(
         self, model: type[_Line], number: int, row: Any, adapt: Adapt | None
@@ -168,6 +182,11 @@ class Stimuli:
             if self.user_names
             else "fix the named keys; all are listed by: judgesense explain suite-files"
         )
+
+
+@cache
+def _of_many(model: type[_Line]) -> TypeAdapter[list[_Line]]:
+    return TypeAdapter(list[model])  # type: ignore[valid-type]
 
 
 def place_of(file: Path, number: int) -> str:
@@ -255,12 +274,11 @@ def read_lines(path: Path, form: SuiteForm) -> tuple[Stimuli, str]:
         remedy=f"fix [stimuli] file in {path}",
     ):
         raw = read_text(file).removeprefix("\ufeff")
-    lines: list[tuple[int, Any]] = []
     most = limits().trials
-    for number, row in rows_of(file, raw):
-        if len(lines) == most:
-            raise beyond(SuiteError, f"{file}:{number}: one item too many", "trials", "more")
-        lines.append((number, row))
+    lines = [*islice(rows_of(file, raw), most + 1)]
+    if len(lines) > most:
+        number = lines[most][0]
+        raise beyond(SuiteError, f"{file}:{number}: one item too many", "trials", "more")
     if not lines:
         raise SuiteError(f"{file} holds no items", expected="at least one line")
     stated = form.stimuli.columns is not None or form.stimuli.values is not None
@@ -281,14 +299,24 @@ def rows_of(file: Path, raw: str) -> Iterator[tuple[int, Any]]:
         return
     # Not splitlines(): a text may hold a Unicode line separator inside a JSON string.
     for number, line in enumerate(_lines_of(raw), start=1):
-        if line.strip():
+        if line and not line.isspace():
             try:
-                value = json_value(line)
-            except ValueError as error:
-                what = f"{file}:{number} is not JSON"
-                raise SuiteError(what, found=str(error), expected="one object a line") from error
-            # Of UTF-8 only an escape can be half a character.
-            yield number, well_formed_value(value) if "\\u" in line else value
+                # It gives the same as `json`, in half the time, or an error.
+                value = from_json(line)
+                deep = line.count("[") + line.count("{") > DEEPEST
+            except ValueError:
+                deep = True
+            yield number, _value_of(file, number, line) if deep else value
+
+
+def _value_of(file: Path, number: int, line: str) -> Any:
+    try:
+        value = json_value(line)
+    except ValueError as error:
+        what = f"{file}:{number} is not JSON"
+        raise SuiteError(what, found=str(error), expected="one object a line") from error
+    # Of UTF-8 only an escape can be half a character.
+    return well_formed_value(value) if "\\u" in line else value
 
 
 def _lines_of(raw: str) -> Iterator[str]:

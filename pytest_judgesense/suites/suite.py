@@ -12,7 +12,7 @@ from typing import Any, Literal, TypeVar
 from pytest_judgesense.suites.item import Item
 from pytest_judgesense.suites.kind import Kind, ReplyForm
 from pytest_judgesense.suites.space import DecisionSpace
-from pytest_judgesense.trial import Design
+from pytest_judgesense.trial import Design, PrescribedReply
 
 T = TypeVar("T")
 
@@ -42,6 +42,9 @@ class Template:
             these trials, asked and recorded once, and serve both.
         condition: by what the suite compares its templates; part of the condition of its trials.
         single: whether a call shows one candidate, so that a trial takes a call for each.
+        system: its system prompt, in place of that of the suite; ``None`` for that.
+        reply_keys: the keys of the one JSON object that a reply is to be, the last of which holds
+            the verdict; ``None`` if it prescribes none.
     """
 
     id: str
@@ -50,6 +53,8 @@ class Template:
     shared_with: str | None = None
     condition: Mapping[str, str] = field(default_factory=dict, hash=False)
     single: bool = False
+    system: str | None = None
+    reply_keys: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,10 +97,15 @@ class Suite:
         orders: ``both`` presentation orders, ``ab`` alone, or ``balanced`` (one order an item,
             in turn); only ``ab`` where items have one content.
         temperature: ``None`` leaves it to the judge, like ``max_tokens``, ``seed`` and ``top_p``.
+        most_tokens: the budget of judges that declare neither reasoning nor a larger one than the
+            default; ``None`` leaves it to the judge.
+        structured: whether judges are asked for the JSON schema of the decision space where they
+            give structured output and do not decline it.
         reviewers: what each reviewer of templates or labels is, if stated: ``human``, ``model`` or
             ``author``.
         ddof: subtracted from n in a variance.
         temperatures: empty if every question is asked at one, see ``temperature``.
+        accepted: rules of lint whose warnings about the texts are not shown.
         files: those with its items, and the other suites of its preset, links resolved.
         built_in: the items as they come with the installation; ``None`` for other suites.
     """
@@ -119,6 +129,8 @@ class Suite:
     reviewers: Mapping[str, str] = field(default_factory=dict)
     temperature: float | None = None
     max_tokens: int | None = None
+    most_tokens: int | None = None
+    structured: bool = False
     ddof: int = 0
     weights: tuple[float, float, float, float] | None = None
     effect_threshold: float | None = None
@@ -126,6 +138,7 @@ class Suite:
     seed: int | None = None
     top_p: float | None = None
     early_stop: bool = False
+    accepted: tuple[str, ...] = ()
     files: tuple[Path, ...] = field(default=(), repr=False, compare=False)
     built_in: tuple[Item, ...] | None = field(default=None, repr=False, compare=False)
     _derived: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
@@ -161,6 +174,8 @@ class Suite:
         """What the measures need to know about this suite."""
         pairs, space = self.compared_pairs, self.space
         said = {frozenset(review.pair): review.verdict for review in self.reviews}
+        # The words of the prompt: "C" where that is the name of a tie.
+        words = tuple(w for v in space.verdicts for w in space.names.get(v, ()) or (v,))
         excluded, unsure = (
             tuple(pair for pair in pairs if said.get(frozenset(pair)) == word)
             for word in ("NO", "UNSURE")
@@ -181,12 +196,19 @@ class Suite:
             ddof=self.ddof,
             weights=self.weights,
             effect_threshold=self.effect_threshold,
+            forms=tuple(
+                PrescribedReply(template.id, template.reply_keys, () if template.single else words)
+                for template in self.templates
+                if template.reply_keys
+            ),
         )
 
     def with_templates(self, templates: tuple[Template, ...], system: str | None) -> Suite:
-        """The suite under a judge's prompts; ``system`` ``None`` keeps that of the suite."""
+        """The suite under a judge's prompts; without a ``system`` it keeps its system prompts."""
         # A review is one of wordings: it does not hold for others that have the same ids.
         replaced = {template.id for template in templates if template not in self.templates}
+        if system is not None:
+            templates = tuple(replace(template, system=None) for template in templates)
         return replace(
             self,
             templates=templates,

@@ -194,9 +194,10 @@ _RANGE: Final = re.compile(r"(?<![\w.])(-?\d+)\s*(?:-|to)\s*(-?\d+)(?![\w%])")
 def template_labels(suite: Suite) -> Iterator[LintFinding]:
     """Wordings that do not ask for the labels that the others ask for."""
     wanted = _wanted(suite.space)
+    systems = {t.id: t.system for t in suite.templates if t.system is not None}
     silent, foreign, whole = [], [], 0
     for name, _, text in _wordings(suite, whole=True):
-        asked = f"{suite.system}\n{text}"
+        asked = f"{systems.get(name, suite.system)}\n{text}"
         if wanted.keys() <= _named(asked, suite.space):
             whole += 1
             continue

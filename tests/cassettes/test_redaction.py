@@ -1,8 +1,8 @@
 from __future__ import annotations
 
 from pytest_judgesense.cassettes.credentials import request_credentials
+from pytest_judgesense.cassettes.received import allowed_headers
 from pytest_judgesense.cassettes.redaction import (
-    allowed_headers,
     redact_url,
     scrub,
     scrub_body,

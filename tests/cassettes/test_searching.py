@@ -13,6 +13,7 @@ from urllib.parse import quote
 import pytest
 
 from pytest_judgesense.cassettes.redaction import scrub_body
+from pytest_judgesense.cassettes.searching import _PART
 from pytest_judgesense.errors import BodyTooLarge
 
 VALUES = (
@@ -24,6 +25,9 @@ VALUES = (
     "geheim-\u00fc-1234-\u00c4",
     "aaaaaaaaaaaa",
 )
+
+
+KEY = "sk-proj-4fT9aKx03LmQz8Rv71YbNcWd"
 
 
 def _each(template: str) -> Callable[[str], str]:
@@ -99,3 +103,20 @@ def test_nothing_around_a_value_goes_with_it() -> None:
 def test_a_stream_of_more_lines_than_a_reply_can_have_is_not_searched_and_not_kept() -> None:
     with pytest.raises(BodyTooLarge, match="more than 100000 lines"):
         scrub_body("data: a\n" * 100_001, {"K": "zq8fk2mvn1xw7ytr4bcd"})
+
+
+@pytest.mark.parametrize("before", [" ", "\\n", "&#65; ", "aa\n"])
+@pytest.mark.parametrize("secret", [KEY, VALUES[0], json.dumps(VALUES[2])[1:-1]])
+def test_nothing_is_passed_over_where_two_parts_of_a_text_meet(before: str, secret: str) -> None:
+    known = {"KEY": VALUES[0], "OTHER": VALUES[2]}
+    for ahead in range(len(before) + len(secret) + 1):
+        filler = "ab " * (_PART // 3 + 1)
+        text = f"{filler[: _PART - ahead]}{before}{secret} and more"
+        clean, names = scrub_body(text, known)
+        assert isinstance(clean, str)
+        assert (secret in clean, len(names)) == (False, 1), ahead
+
+
+def test_of_no_bytes_nothing_is_found() -> None:
+    assert scrub_body("", {"KEY": VALUES[0]}) == ("", set())
+    assert scrub_body(b"", {"KEY": VALUES[0]}) == (b"", set())

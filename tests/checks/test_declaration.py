@@ -78,7 +78,8 @@ def test_an_unknown_argument_lists_the_valid_ones() -> None:
 def test_a_composite_check_takes_no_condition() -> None:
     with pytest.raises(UsageError) as caught:
         declare_check("criterion_tradeoff", (0.2, 0.8, 0.8), {"distance": 1})
-    assert "distance_1, distance_5, false_preference, suite" in str(caught.value)
+    known = "distance_1, distance_1_limit, distance_5, distance_5_limit, false_preference, "
+    assert f"{known}false_preference_limit, suite" in str(caught.value)
 
 
 def test_too_many_arguments_show_how_the_check_is_written() -> None:

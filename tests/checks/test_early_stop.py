@@ -194,3 +194,68 @@ def test_a_condition_counts_its_own_clusters() -> None:
     assert rate.clustered is not None
     assert own.clustered == rate.clustered
     assert pooled.clustered.upper > rate.clustered.upper
+
+
+# --- limits ---------------------------------------------------------------------------------------
+
+
+def limited(
+    pattern: str, asked: int, bar: float, limit: float, policy: Policy = "estimate", **more: float
+) -> list[str]:
+    """The checks that are open after so many clusters, at the looks of a suite with limits."""
+    whole = agreeing(pattern)
+    declared = (declare_check("jss_floor", (bar,), {"limit": limit}),)
+    declared += tuple(declare_check(name, (at,), {}) for name, at in more.items())
+    stopping = Stopping(declared, Rule(policy))
+    looks = Looks.of([one.trial for one in whole], stopping.looks, 0)
+    assert looks.looks == (10, 20, 30, 40)
+    looks = replace(looks, order=tuple(dict.fromkeys(one.trial.cluster for one in whole)))
+    stop = Stop(looks, looks.looks.index(asked) + 1)
+    seen = cell(YES_NO, [one for one in whole if one.trial.cluster in stop.asked])
+    return stopping.undecided(seen, stop, [one.trial for one in whole])
+
+
+# The looks at a quarter and a half of the clusters spend 0.025 (e^(3 t) - 1) / (e^3 - 1) of the
+# tail, 0.00146 and 0.00456 in sum: bounds at these tails, of 20 that agree 0.00456^(1/20) = 0.764
+# or a little more (the second look is left the rest of it, and stops what the first did not).
+@pytest.mark.parametrize("policy", ["estimate", "confident"])
+def test_a_limit_is_decided_where_the_bound_of_the_look_clears_it(policy: Policy) -> None:
+    assert limited("+" * 40, 20, 0.9, 0.75, policy) == []
+    assert limited("+" * 40, 20, 0.9, 0.8, policy) == ["jss_floor[0.9]"]
+
+
+def test_an_estimate_below_its_limit_is_decided_only_by_the_opposite_bound() -> None:
+    # 14 of 20 agree, 0.7: the upper bound is above 0.9, and the other twenty may agree.
+    assert limited("+" * 14 + "-" * 6 + "+" * 20, 20, 0.9, 0.8) == ["jss_floor[0.9]"]
+    # 5 of 20: even the upper bound, at most 0.58, misses.
+    assert limited("+" * 5 + "-" * 15 + "+" * 20, 20, 0.9, 0.8) == []
+
+
+def test_beside_a_limit_a_bar_alone_is_decided_by_its_estimate_at_the_same_looks() -> None:
+    # With 30 of 40 asked, and all right, ten wrong ones leave 0.75: a bar of 0.7 is certain.
+    assert limited("+" * 40, 30, 0.9, 0.75, agreement_floor=0.7) == ["agreement_floor[0.7]"]
+    assert limited("+" * 40, 30, 0.9, 0.75, flip_rate_bound=0.3) == []
+
+
+def test_what_a_stopped_run_has_not_decided_is_inconclusive() -> None:
+    whole = agreeing("+" * 14 + "-" * 6 + "+" * 20)
+    stop = Stop(Looks("confident", 0, stop_after(whole, 1).looks.order, (10, 20, 30, 40)), 2)
+    trials = [one.trial for one in whole]
+    seen = cell(YES_NO, [one for one in whole if one.trial.cluster in stop.asked])
+    check = declare_check("jss_floor", (0.9,), {"limit": 0.8})
+    found = judge_check(check, "s", stop.adjusted(estimate_all(seen), trials))
+    assert found.outcome == "fail"  # 0.7 misses 0.8, which all forty would clear
+    assert held(found, seen, stop, trials).outcome == "inconclusive"
+
+
+def test_a_mean_with_a_limit_may_stop_early_and_a_composite_check_with_some_may_not() -> None:
+    limits = {"false_preference_limit": 0.3, "distance_1_limit": 0.7}
+    whole = {**limits, "distance_5_limit": 0.7}
+    some = declare_check("criterion_tradeoff", (0.2, 0.8, 0.8), limits)
+    every = declare_check("criterion_tradeoff", (0.2, 0.8, 0.8), whole)
+    kappa = declare_check("kappa_floor", (0.9,), {"limit": 0.8})
+    alone = declare_check("kappa_floor", (0.9,), {})
+    stopping = Stopping((every, some, kappa, alone), Rule())
+    assert stopping.never == [some.id]
+    assert stopping.looks == "confident"
+    assert Stopping((alone,), Rule()).looks == "estimate"

@@ -43,7 +43,8 @@ def test_a_perfect_judge_passes_every_bar_of_every_preset_under_confident(
 ) -> None:
     suite = load_suite(builtin_suites()[name], preset)
     found = outcomes(suite, perfect_judgments(suite), "confident")
-    assert set(found.values()) == {"pass"}, found
+    # A preset that repeats a paper has no checks.
+    assert set(found.values()) == ({"pass"} if suite.checks else set()), found
 
 
 @pytest.mark.parametrize("at", [0.0, 0.5, 0.99])

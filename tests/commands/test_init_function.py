@@ -234,11 +234,13 @@ def test_what_is_written_names_fields_columns_labels_and_bars(folder: Folder) ->
         "file": "../../pairs.csv",
         "columns": {"task": "prompt", "a": "model_1", "b": "model_2", "label": "better"},
     }
-    # 30 items: a judge without error clears 0.1 with confidence from 22 clusters on.
+    # 30 items: a judge without error clears 0.1 with confidence from 22 clusters on, and 0.15 after
+    # it has lost one item (0.149 of single pairs, 0.132 of two calls each). Of agreement it would
+    # clear 0.85, which is not short of the bar.
     assert suite["checks"] == {
-        "order_positional_bound": 0.1,
-        "agreement_floor": 0.8,
-        "unparsed_rate_ceiling": 0.1,
+        "order_positional_bound": {"bar": 0.1, "limit": 0.15},
+        "agreement_floor": {"bar": 0.8, "limit": 0.7},
+        "unparsed_rate_ceiling": {"bar": 0.1, "limit": 0.15},
     }
     linted = folder.run("judgesense", "lint", "suites/pairs")
     assert linted.returncode == 0, linted.stdout
@@ -545,12 +547,17 @@ def test_labels_that_a_table_writes_as_4_0_are_a_scale(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("count", "said"),
     [
-        # Of one text asked twice, bars for repeat flips end at 0.5, which 5 items clear.
-        (30, "# Each line is a test. A judge without any error clears these bars with confidence."),
-        (2, "# enough for a judge without any error to clear every bar with confidence."),
+        (
+            30,
+            "# accepted: the 95% bound must clear it, as it does for a judge that loses one item.",
+        ),
+        (
+            2,
+            "# enough to exclude anything: a bar alone is held against the result as it is.",
+        ),
     ],
 )
-def test_the_suite_says_whether_a_judge_without_error_clears_its_bars(
+def test_the_suite_says_whether_its_items_can_exclude_anything(
     count: int, said: str, tmp_path: Path
 ) -> None:
     started(tmp_path, ["4", "5"] * (count // 2))
@@ -558,7 +565,7 @@ def test_the_suite_says_whether_a_judge_without_error_clears_its_bars(
     assert said in text.splitlines()
     linted = processes.run("judgesense", "lint", "suites/x", cwd=tmp_path, merged=True).stdout
     # What the suite says, lint finds.
-    assert ("undecidable-bar" in linted) is (count == 2)
+    assert ("undecidable" in linted) is (count == 2)
 
 
 def test_a_scale_of_many_steps_is_told_to_be_cut(tmp_path: Path) -> None:

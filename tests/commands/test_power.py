@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from scipy.stats import binom, norm
 
+from pytest_judgesense.checks.outcome import Policy
 from pytest_judgesense.commands.plan import plan_lines
 from pytest_judgesense.commands.power import (
     Asked,
@@ -28,7 +29,8 @@ from pytest_judgesense.measures.estimation import estimate_all
 from pytest_judgesense.stats.power import Chance
 from pytest_judgesense.suites.planning import plan_trials
 from pytest_judgesense.suites.suite import CheckDeclaration, Suite
-from pytest_judgesense.trial import Judgment, Verdict
+from pytest_judgesense.trial import Judgment, Unparsed, Verdict
+from tests.checks.undecidable import suite_with
 from tests.shipped import CASSETTES
 from tests.suites.known import builtin_suites, load_suite
 
@@ -129,9 +131,42 @@ def test_the_policy_that_only_fails_what_is_refuted_stops_less() -> None:
     assert refuted.drop > 0.02
 
 
+def test_a_limit_has_the_power_of_its_bound_under_both_policies() -> None:
+    def row(policy: Policy, **arguments: float) -> CheckPower:
+        suite = suite_with("factuality", 30, "jss_floor", **arguments)
+        return replace(one(powers(suite, Asked(policy, shares={"jss": 0.95}, drop=0.2))), name="")
+
+    limit = row("estimate", bar=0.9, limit=0.8)
+    assert limit == row("confident", bar=0.9, limit=0.8) == row("confident", bar=0.8)
+    assert limit != row("estimate", bar=0.9)
+    refuted = row("refuted", bar=0.9, limit=0.8)
+    assert refuted == row("refuted", bar=0.8)
+
+
+def test_missing_replies_take_from_the_power_of_a_limit() -> None:
+    # All that was read agrees, and one call of 200 is missing: the bound of forty clusters is 0.948
+    # (see test_undecidable), diluted by 1/200 0.943. As a floor, 0.945 is cleared only without it.
+    suite = suite_with("factuality", 40, "agreement_floor", bar=0.99, limit=0.945)
+    whole = flipping(suite, 0)
+    first, *rest = whole.judgments
+    gone = replace(whole, judgments=(replace(first, outcome=Unparsed("empty")), *rest))
+    read, missing = (one(powers(suite, Asked(), cell)).anew for cell in (whole, gone))
+    assert isinstance(read, Chance)
+    assert isinstance(missing, Chance)
+    assert (read.value, missing.value) == (0.0, 1.0)
+
+
+def test_complements_count_once_among_the_refuted_bars_that_are_planned() -> None:
+    alone = suite_of("factuality", jss_floor=0.9)
+    both = suite_of("factuality", jss_floor=0.9, flip_rate_bound=0.1)
+    first, second = powers(both, Asked("refuted"))
+    assert first == one(powers(alone, Asked("refuted")))
+    assert second.anew == first.anew
+
+
 def test_a_refuted_bar_gets_the_part_that_holm_leaves_to_the_first() -> None:
     # Two bars: each at 0.05 / 2, so that alone it would need an alpha of 0.025.
-    both = suite_of("factuality", jss_floor=0.98, flip_rate_bound=0.02)
+    both = suite_of("factuality", jss_floor=0.98, agreement_floor=0.02)
     alone = suite_of("factuality", jss_floor=0.98)
     cell = flipping(both, 14)
     row, _ = powers(both, Asked("refuted"), cell)

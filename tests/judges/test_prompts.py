@@ -271,3 +271,28 @@ def test_a_judge_with_logprobs_has_tokens_enough_for_a_structured_reply(
     judge = JudgeSpec("j", "openai", "m", max_tokens=declared)
     assert judge_for_suite(replace(judge, logprobs=True), suite).max_tokens == asked
     assert judge_for_suite(judge, suite).max_tokens == declared
+
+
+@pytest.mark.parametrize(
+    ("changes", "budget"),
+    [
+        ({}, 20),  # the default of 256 is no declaration
+        ({"max_tokens": 16}, 16),
+        ({"max_tokens": 1024}, 1024),  # a reasoning judge that says so by its budget
+        ({"reasoning": "low"}, 256),
+    ],
+)
+def test_most_tokens_is_the_budget_of_judges_that_do_not_reason(
+    suite: Suite, changes: dict[str, object], budget: int
+) -> None:
+    judge = replace(JUDGE, **changes)  # type: ignore[arg-type]
+    assert judge_for_suite(judge, replace(suite, most_tokens=20)).max_tokens == budget
+
+
+@pytest.mark.skipif("factuality" not in builtin_suites(), reason="its room is not there")
+def test_a_preset_may_ask_with_a_system_prompt_and_a_temperature_of_its_own() -> None:
+    path = builtin_suites()["factuality"]
+    whole, paper = load_suite(path), load_suite(path, "paper")
+    assert paper.system != whole.system
+    assert (whole.temperature, paper.temperature, paper.most_tokens) == (None, 0, 20)
+    assert {t.id for t in whole.templates}.isdisjoint(t.id for t in paper.templates)

@@ -256,3 +256,31 @@ def test_the_embedded_judge_can_be_declared_structured(tmp_path: Path) -> None:
     with serving(find):
         free = recorded(replace(judge, structured=None), few("coherence", 10), tmp_path / "free")
     assert unparsed(free) != []  # 5% of 60 replies are out of form
+
+
+@pytest.mark.parametrize("name", ["vacuum@paper", "ladder@paper", "criterion@paper-quick"])
+def test_the_presets_of_the_judge_datasheet_ask_for_its_object_where_it_surely_exists(
+    name: str,
+) -> None:
+    suite = suite_named(name)
+
+    def schema(**table: Any) -> Any:
+        judge = judge_from_table("mine", {"provider": "openai", "model": "m", **table}, Path())
+        return judge_for_suite(judge, suite).reply_schema
+
+    wanted = {"type": "string", "enum": ["A", "B", "tie"]}
+    assert schema()["properties"] == {"verdict": wanted}
+    assert schema(provider="anthropic") == schema()
+    # Another endpoint may not have it, and a judge may decline it.
+    assert schema(base_url="http://127.0.0.1:1") is None
+    assert schema(structured=False) is None
+    assert schema(base_url="http://127.0.0.1:1", structured=True) == schema()
+    assert (
+        judge_for_suite(
+            judge_from_table("m", {"provider": "openai", "model": "m"}, Path()),
+            suite_named("vacuum"),
+        ).reply_schema
+        is None
+    )
+    # The prompts show it, and the embedded judge answers in it.
+    assert all('{"verdict": "tie"}' in template.text for template in suite.templates)

@@ -67,6 +67,29 @@ def test_one_presentation_order_leaves_the_decomposition_unavailable() -> None:
         assert found.unavailable == "the suite was not run in both presentation orders"
 
 
+def test_arms_are_pooled_under_a_flag_and_stand_apart() -> None:
+    # Baseline: one pair positional (A, A). Strict: one pair tied, one stable (A, B).
+    judgments = both_orders("p", [("A", "A")], template="b", condition={"arm": "baseline"})
+    judgments += both_orders(
+        "p", [("tie", "tie"), ("A", "B")], template="s", condition={"arm": "strict"}
+    )
+    of = cell(VACUUM, judgments)
+    for measure, condition, count, n, flags in (
+        ("order_positional", {}, 1, 3, ("arms pooled: baseline, strict",)),
+        ("order_positional", {"arm": "baseline"}, 1, 1, ()),
+        ("order_positional", {"arm": "strict"}, 0, 2, ()),
+        ("order_stable", {"arm": "strict"}, 1, 2, ()),
+        # Decisive calls in slot A: two of two, and one of two.
+        ("side_bias", {"arm": "baseline"}, 2, 2, ()),
+        ("side_bias", {"arm": "strict"}, 1, 2, ()),
+        ("side_bias", {}, 3, 4, ("arms pooled: baseline, strict",)),
+    ):
+        found = estimate(of, measure, **condition)
+        assert (found.count, found.n, found.flags) == (count, n, flags), (measure, condition)
+    one_arm = cell(VACUUM, both_orders("p", [("A", "A")], condition={"arm": "baseline"}))
+    assert estimate(one_arm, "order_positional").flags == ()
+
+
 answers = st.sampled_from(["A", "B", "tie", "abstain", "?", "!"])
 
 

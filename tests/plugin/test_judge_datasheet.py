@@ -44,7 +44,7 @@ def test_the_json_is_version_1_of_the_schema(project: Project) -> None:
     assert judge["judge"]["name"] == "mine"
     assert judge["judge"]["model"] == "m-1"
     assert judge["judge"]["served"] == ["served-1"]
-    assert judge["judge"]["recorded"].keys() == {"first", "last"}
+    assert judge["judge"]["recorded"].keys() == {"first", "last", "wall_clock_s"}
     (jss,) = [m for m in judge["measures"] if m["measure"] == "jss" and not m["condition"]]
     # 2 flips of 18 pairs; see `flips_on_two`.
     assert (jss["count"], jss["n"], jss["value"]) == (16, 18, 16 / 18)

@@ -160,7 +160,7 @@ def test_an_unknown_preset_is_a_usage_error_with_the_valid_names(
 ) -> None:
     result = run(pytester, "--judge-suite", "coherence@nothing")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
-    result.stderr.fnmatch_lines(["*'nothing'*", "*all-pairs, published*"])
+    result.stderr.fnmatch_lines(["*'nothing'*", "*all-pairs, paper, paper-quick, published*"])
     no_traceback(result)
 
 

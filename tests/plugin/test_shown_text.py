@@ -7,6 +7,7 @@ import sys
 
 import pytest
 
+from pytest_judgesense.plugin import progress, workers
 from tests.plugin.project import Project, parity_suite, run
 from tests.test_display import is_command
 
@@ -61,6 +62,14 @@ def pytest_judgesense_judges(config):
 """
 
 
+@pytest.fixture
+def patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What `SLOW` sets is set back where it runs in this process."""
+    for module, name in ((progress, "_FIRST_S"), (progress, "A_LINE_S"), (workers, "A_LINE_S")):
+        monkeypatch.setattr(module, name, getattr(module, name))
+
+
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize("workers", [(), ("-n", "1")])
 def test_the_name_of_a_judge_in_the_lines_of_its_progress(
     pytester: pytest.Pytester, workers: tuple[str, ...]
@@ -95,6 +104,7 @@ def test_a_wrong_option_of_an_ini_file(
     assert_shown_harmlessly(result.stdout.str() + result.stderr.str(), "stop-commands")
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.skipif(sys.platform == "win32", reason="no such name is possible there")
 @pytest.mark.parametrize("name", ["::stop-commands::tok", "a\n::error::b", "a\x1b[2J", "##vso[x]"])
 @pytest.mark.parametrize("arguments", [(), ("-v",), ("--collect-only",), ("-q", "-n", "1")])

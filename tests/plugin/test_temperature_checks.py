@@ -25,6 +25,7 @@ TABLES = {
     "temperature_majority",
     "temperature_votes",
     "temperature_errors",
+    "temperature_replies",
     "excluded",
 }
 
@@ -51,7 +52,8 @@ def test_the_tables_are_the_same_under_workers_and_from_the_log(
             [
                 # Agreement at 0.01, 1 and 2: 216, 198 and 172 of 216; 172 / 216 - 414 / 432.
                 "*effect of >= 1.5 on agreement, paired: -0.162*",
-                "*recommended temperature (*: 2; with*",
+                # At 2 consistency is 0.715; its one-sided bound is just below the limit of 0.5.
+                "*recommended temperature (*: 1; with*",
                 "*recommended_temperature*PASS",
             ]
         )
@@ -61,7 +63,7 @@ def test_the_tables_are_the_same_under_workers_and_from_the_log(
     found = analyses(sheet)
     assert set(found) == {*TABLES, "recommended_temperature"}
     best = [row["temperature"] for row in found["recommended_temperature"] if row["recommended"]]
-    assert best == [2.0]
+    assert best == [1.0]
     report = ("report", "log2.jsonl", "--datasheet", "again.json")
     assert processes.run("judgesense", *report, cwd=pytester.path).returncode == 0
     from_log = analyses(pytester.path / "again.json")

@@ -29,6 +29,8 @@ SIGNED = DecisionSpace(("-2", "-1", "0", "1", "2"), ordinal=True)
 HALVES = DecisionSpace(("0.0", "0.5", "1.0"))
 HUNDRED = DecisionSpace(tuple(map(str, range(101))), ordinal=True)
 GRADED = DecisionSpace(("relevant", "somewhat relevant", "not relevant"))
+LETTERS = DecisionSpace(("A", "B"))
+LEVELS = DecisionSpace(("A", "B"), pairwise=True, names={"A": ("A>>B", "A>B"), "B": ("B>A",)})
 MODELS = DecisionSpace(("A", "B"), pairwise=True, names={"A": ("model_a",), "B": ("model_b",)})
 YES_NO = DecisionSpace(("YES", "NO"))
 YES_NO_OPEN = DecisionSpace(("YES", "NO"), abstain=True)
@@ -140,22 +142,18 @@ def test_two_different_labels_bare_are_no_verdict(space: DecisionSpace, between:
 
 
 @table(
+    (YES_NO, "Nope", "NO"),
     (FIVE, "4.0", "4"),
     (FIVE, "4/5", "4"),
     (FIVE, "**4**/5", "4"),
     (FIVE, "4 out of 5", "4"),
     (FIVE, "4 stars", "4"),
-    (FIVE, "four", "4"),
     (FIVE, "- 3", "3"),
     (FIVE, "４", "4"),
     (AB, "Ａ", "A"),
     (AB, "A<|im_end|>", "A"),
     (AB, "~~A~~ B", "B"),
     (AB, "option a", "A"),
-    (AB, "A > B", "A"),
-    (AB, "B ≫ A", "B"),
-    (AB, "[[A<B]]", "B"),
-    (FREE, "A = B", "tie"),
     (C_IS_TIE, "C", "tie"),
     (C_IS_TIE, "[[C]]", "tie"),
     (GRADES, "A+", "A+"),
@@ -175,7 +173,19 @@ def test_a_bare_label_in_other_spellings(space: DecisionSpace, text: str, expect
     (DecisionSpace(("A", "B")), "B+", "<no verdict>"),
     (ACCURATE, "in-accurate", "<no verdict>"),
     (SUPPORT, "unsupported", "<no verdict>"),
-    (YES_NO, "Nope", "<no verdict>"),
+    # A word for a number, and a comparison, are labels of other scales.
+    (FIVE, "four", "<no verdict>"),
+    (FIVE, "Score: four", "<no verdict>"),
+    (FIVE, "٤", "<no verdict>"),
+    (AB, "A > B", "<no verdict>"),
+    (AB, "Much better: B", "<no verdict>"),
+    (AB, "Better: B", "B"),
+    (AB, "B ≫ A", "<no verdict>"),
+    (AB, "[[A<B]]", "<no verdict>"),
+    (FREE, "A = B", "<no verdict>"),
+    # Said of a text that is not compared with another.
+    (LETTERS, "A: good", "<no verdict>"),
+    (LETTERS, "Output (a)", "<no verdict>"),
     (YES_NO, "N", "<no verdict>"),
     (YES_NO, "", "<empty reply>"),
     (YES_NO, " \n\t", "<empty reply>"),
@@ -271,11 +281,18 @@ def test_thinking_is_not_part_of_the_reply(space: DecisionSpace, text: str, expe
     (YES_NO, '{"error": "no"}', "<no verdict>"),
     (FIVE, '{"score": 1' + "0" * 6000 + "}", "<no verdict>"),
     (YES_NO, '{"verdict": true}', "YES"),
+    (YES_NO, '{"verdict": "YES", // or NO\n "confidence": 0.9}', "<no verdict>"),
+    (YES_NO, "{verdict: YES}", "<no verdict>"),
+    (AB, '{"winner": "model_b"}', "<no verdict>"),
+    (MODELS, '{"winner": "model_b"}', "B"),
     (YES_NO, '{"supported": "NO"}', "NO"),
     (DEBATE, '{"winner": "con", "confidence": 80}', "CON"),
     (AB, "I believe Assistant B is fine. [[A]] it is, not [[B]].", "A"),
     (AB, "Either [[A]] or [[B]].", "<several verdicts: A, B>"),
-    (AB, "My final verdict is: [[A>>B]]", "A"),
+    (AB, "My final verdict is: [[A>>B]]", "<no verdict>"),
+    (LEVELS, "My final verdict is: [[A>>B]]", "A"),
+    (AB, "Answer A states: 'the winner is A'. I disagree. Winner: B", "B"),
+    (YES_NO, "thought\nMaybe NO\n\nYES", "<cut off before the verdict>"),
     (AB, "So the answer is $\\boxed{B}$.", "B"),
     (AB, '{"rejected": "A", "chosen": "B"}', "B"),
     (FIVE, "Rating: [[4]]/5", "4"),
@@ -726,7 +743,6 @@ def test_the_weightiest_statements_decide(space: DecisionSpace, text: str, expec
         "Winner: tie",
         "Neither is better.",
         "Verdict: both are equally good",
-        "[[A=B]]",
     ],
 )
 def test_a_tie_is_a_verdict_only_where_it_is_permitted(text: str) -> None:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -33,11 +34,11 @@ TEXT = {"type": "string"}
 STATE = {"enum": ["REPLAYED", "FRESH", "PARTLY FRESH", "FROM LOGS"]}
 
 
-def exactly(**properties: Any) -> dict[str, Any]:
-    """An object with these keys and no others."""
+def exactly(maybe: Mapping[str, Any] | None = None, **properties: Any) -> dict[str, Any]:
+    """An object with these keys, ``maybe`` some more, and no others."""
     return {
         "type": "object",
-        "properties": properties,
+        "properties": {**properties, **(maybe or {})},
         "required": sorted(properties),
         "additionalProperties": False,
     }
@@ -91,7 +92,7 @@ LAYOUT = exactly(
                 "properties": {
                     "prompts": TEXT,
                     "state": STATE,
-                    "recorded": or_null(exactly(first=TEXT, last=TEXT)),
+                    "recorded": or_null(exactly(first=TEXT, last=TEXT, wall_clock_s=COUNT)),
                 },
             },
             measures=listed(
@@ -118,6 +119,8 @@ LAYOUT = exactly(
             ),
             checks=listed(
                 exactly(
+                    # Absent of a check with a bar alone.
+                    maybe={"limit": {"type": ["number", "object"]}},
                     check=TEXT,
                     measure=TEXT,
                     suite=TEXT,
@@ -131,6 +134,7 @@ LAYOUT = exactly(
                     example=TEXT,
                     gates=listed(
                         exactly(
+                            maybe={"limit": {"type": "number"}},
                             measure=TEXT,
                             condition={"type": "object"},  # of estimates of comparisons too
                             bar={"type": "number"},
@@ -149,13 +153,14 @@ LAYOUT = exactly(
             notices=listed(TEXT),
             parts=listed(
                 exactly(
+                    {"max_tokens": COUNT},
                     judge=TEXT,
                     suite=TEXT,
                     digest={"type": ["string", "null"]},
                     prompts={"type": ["string", "null"]},
                     served=listed(TEXT),
                     state=STATE,
-                    recorded=or_null(exactly(first=TEXT, last=TEXT)),
+                    recorded=or_null(exactly(first=TEXT, last=TEXT, wall_clock_s=COUNT)),
                     calls=CALLS,
                     notices=listed(TEXT),
                     material=or_null({"type": "object"}),

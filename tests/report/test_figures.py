@@ -164,6 +164,14 @@ def test_the_decomposition_adds_up_to_all_pairs() -> None:
         assert stable + positional + one_sided + none == pytest.approx(1.0)
         assert other == pytest.approx(0.0)
     assert found.finding.startswith("positional prefers the same slot in both orders in 100.0%")
+    # Each judge has a bar under the baseline prompt and one under the strict prompt (Figure 3).
+    names = [str(row[0]).removesuffix(", strict") for row in found.rows]
+    assert names[::2] == names[1::2]
+    assert sorted(name.split()[0] for name in names[::2]) == sorted(SHIPPED)[: len(names) // 2]
+    strict = next(row for row in found.rows if row[0] == "noisy, strict")
+    for place, measure in ((1, "stable_cross_sensitivity"), (5, "no_preference")):
+        known = estimate("noisy", "criterion@published", measure, arm="strict")
+        assert (strict[place], strict[6]) == (known.value, known.n)
 
 
 def test_the_criterion_tradeoff_leads_from_baseline_to_strict() -> None:

@@ -57,6 +57,7 @@ judgments = st.builds(
         completion_tokens=st.one_of(st.none(), st.integers(0, 10**6)),
     ),
     latency_s=st.one_of(st.none(), st.floats(0, 1e3)),
+    recorded_at=st.sampled_from([None, "2026-01-31T12:00:00Z", "2026-01-31T12:00:00.25Z"]),
 )
 with_probabilities = st.builds(
     lambda judgment, p, mass: replace(judgment, probabilities={"A": p, "B": 1 - p}, mass=mass),

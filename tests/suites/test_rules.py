@@ -54,13 +54,16 @@ def test_the_same_pair_the_other_way_round_is_the_same_when_both_orders_are_aske
     assert "duplicates" not in found(tmp_path, toml + '[design]\norders = "ab"\n', [one, other])
 
 
-def test_two_candidates_with_nothing_between_them_are_an_error(tmp_path: Path) -> None:
+def test_two_candidates_with_nothing_between_them_are_told_unless_accepted(tmp_path: Path) -> None:
     toml = SLOTS.format(more="tie = true\n") + templates(
         "Better: A, B or tie? {{task}} {{a}} {{b}}"
     )
     same = {"id": "s", "task": "T.", "texts": ["x ", " x"]}
     finding = found(tmp_path, toml, [*pairs(4), same])["identical-sides"]
-    assert (finding.severity, finding.found) == ("error", "1 of 5 items")
+    assert (finding.severity, finding.found) == ("warning", "1 of 5 items")
+    assert 'accepted = ["identical-sides"] in [stimuli]' in finding.remedy
+    accepted = toml.replace("[stimuli]", '[stimuli]\naccepted = ["identical-sides"]')
+    assert "identical-sides" not in found(tmp_path, accepted, [*pairs(4), same])
 
 
 def test_one_label_for_almost_everything_is_told(tmp_path: Path) -> None:
@@ -168,6 +171,20 @@ def test_a_rank_before_a_candidate_is_an_error(tmp_path: Path) -> None:
             "label-visible"
         ].where
     )
+
+
+def test_what_an_answer_says_about_its_own_subject_is_a_warning_that_can_be_accepted(
+    tmp_path: Path,
+) -> None:
+    sums = {
+        "id": "sum",
+        "task": "How far is it from 2 to 3 on the number line?",
+        "texts": ["Distance = 1", "The correct answer is 2."],
+        "label": "2",
+    }
+    findings = found(tmp_path, SLOTS.format(more="") + templates(*COMPARED), [*pairs(), sums])
+    assert findings["label-visible"].severity == "warning"
+    assert 'accepted = ["label-visible"] in [stimuli]' in findings["label-visible"].remedy
 
 
 @pytest.mark.parametrize("name", sorted(builtin_suites()))

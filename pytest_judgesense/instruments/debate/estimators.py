@@ -260,6 +260,18 @@ def _confidence_variance(part: _Part) -> Estimate:
     return _variance(CONFIDENCE_VARIANCE, part, values, _MOST_CONFIDENCE)
 
 
+def most_instability(weights: Sequence[float], ddof: int = 0) -> float:
+    """The greatest instability that there can be: each component at its own maximum.
+
+    A flip rate is at most 1, a side bias 1/2. A variance is greatest with half of the values at
+    either end of their range r, r^2 / 4: 25 of scores from 0 to 10, 1/4 of confidences from 0 to 1;
+    dividing by n - 1, of two runs, twice that. With the published weights and n,
+    3 + 25 + 0.5 / 4 + 2 / 2 = 29.125.
+    """
+    variances = (1 + ddof) * np.array([_MOST_SCORE, _MOST_CONFIDENCE])
+    return float(np.array(weights) @ [1.0, *variances, 0.5])
+
+
 def _instability(part: _Part) -> Estimate:
     cell, condition, tallies = part
     rows, weights = rows_of(tallies), np.array(cell.design.weights or WEIGHTS)
@@ -273,7 +285,9 @@ def _instability(part: _Part) -> Estimate:
     value = statistic(*rows.T)
     if not np.isfinite(value):
         return unavailable(INSTABILITY, cell, _FEW_RUNS, condition, missing=missing)
-    interval = clustered_positive_statistic(statistic, [*rows.T], [t.cluster for t in tallies])
+    topics = [t.cluster for t in tallies]
+    most = most_instability(weights.tolist(), cell.design.ddof)
+    interval = clustered_positive_statistic(statistic, [*rows.T], topics, most)
     named = () if condition else ("weights " + ", ".join(f"{w:g}" for w in weights),)
     return estimated(
         INSTABILITY,
@@ -283,7 +297,7 @@ def _instability(part: _Part) -> Estimate:
         n=int(rows[:, 1].sum()),
         clustered=interval,
         anew=lambda: Anew(
-            [t.cluster for t in tallies],
+            topics,
             rows.T,
             lambda *sums: components(np.stack(sums[:-1], axis=-1)) @ weights,
         ),

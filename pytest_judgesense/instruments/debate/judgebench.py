@@ -7,19 +7,22 @@ a judgment is the judge, its prompt (``p0``, ``p1``, ``p2``) the template, its d
 - Runs may count from 0; here they count from 1.
 - ``pair_id`` of a debate is an id that both assignments share, or the id of the other one; either
   way the two are one cluster. A debate without a file, or without a pair, is a separate cluster.
-- ``category`` may be absent. Times are not read.
+- ``category`` may be absent. ``timestamp``, in seconds since 1970 or as ISO 8601, is when a result
+  was recorded.
 - A judgment without a winner, or with scores or a confidence that are missing or out of range, is
   `Unparsed`, with the reasons of `replies`.
 - Debates that ``debate_ids.json`` lists (a list, or an object with the list under ``debate_ids``)
   and a configuration has no file for are `Failed`, each run: what was planned is counted. How many
   runs were planned says ``runs`` or ``num_runs`` in ``config.json``, else the last run there is.
+  Where it says ``"complete": false``, what has no file was not planned.
 
-What is written holds of a debate what a judgment knows of it: category, models, and the pair of a
-topic's two assignments; it knows no speeches. Read back it is the same judgment, its suite
-``judgebench``, but for tokens, times and repairs, which the form has no place for. Three keys are
+What is written has the debates as the suites hold them that are given, with their speeches; of
+other debates what a judgment knows: category, models, and the pair of a topic's two assignments.
+``timestamp`` is the time of the recording. Read back it is the same judgment, its suite
+``judgebench``, but for tokens, latency and repairs, which the form has no place for. Four keys are
 not JudgeBench's, and only this package writes and reads them: ``flags``; ``unparsed``, why a reply
-states no winner; ``failed``, why there is none. In files with one of the last two ``winner`` is
-null.
+states no winner; ``failed``, why there is none (in files with one of these two ``winner`` is null);
+``complete`` in ``config.json``, whether each configuration has judged each debate in each run.
 """
 
 from __future__ import annotations
@@ -29,12 +32,14 @@ import re
 from argparse import Namespace
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
 from itertools import product
 from pathlib import Path
 from typing import Any, Final
 
 from pytest_judgesense.errors import LogError, told_apart
-from pytest_judgesense.importers import Imported, malformed, read_json, slug
+from pytest_judgesense.importers import Exported, Imported, malformed, read_json, slug
+from pytest_judgesense.instruments.debate.debates import LISTED, debates_of, listed_debates
 from pytest_judgesense.instruments.debate.measures import WEIGHTS
 from pytest_judgesense.instruments.debate.replies import (
     SIDES,
@@ -46,6 +51,7 @@ from pytest_judgesense.instruments.debate.stimuli import CONDITION, DEBATE, deba
 from pytest_judgesense.limits import beyond, limits
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.suites.planning import trial_order
+from pytest_judgesense.suites.suite import Suite
 from pytest_judgesense.trial import MOST, Design, Failed, Judgment, Outcome, Trial, Unparsed
 
 DESIGN: Final = Design(kind="debate", labels=SIDES, pairs="all", weights=WEIGHTS)
@@ -53,6 +59,8 @@ DESIGN: Final = Design(kind="debate", labels=SIDES, pairs="all", weights=WEIGHTS
 _SUITE: Final = "judgebench"
 _FILE: Final = re.compile(r"(?P<debate>.+)_run(?P<run>\d+)\.json")
 _RUNS: Final = ("runs", "num_runs")
+_CONFIG: Final = "config.json"
+_COMPLETE: Final = "complete"
 
 
 def imported(options: Namespace) -> Imported:
@@ -131,7 +139,30 @@ def _judgment(
         if detail is not None and "flags" in value:
             detail["flags"] = list(map(str, _field(value, "flags", list, file)))
     trial = _trial(debate, prompt, run, debates)
-    return Judgment(trial, judge, outcome, reply=reply, detail=detail)
+    at = _moment(value.get("timestamp"), file)
+    return Judgment(trial, judge, outcome, reply=reply, detail=detail, recorded_at=at)
+
+
+def _moment(value: Any, file: Path) -> str | None:
+    """When a result was recorded, as a judgment says it."""
+    if value is None:
+        return None
+    try:
+        if isinstance(value, str):
+            at = datetime.fromisoformat(value)
+            at = at.astimezone(UTC) if at.tzinfo else at.replace(tzinfo=UTC)
+        else:
+            at = datetime.fromtimestamp(float(value), UTC)
+    except (ValueError, TypeError, OverflowError, OSError):
+        expected = "seconds since 1970, or a time in ISO 8601"
+        raise malformed(f"{file}: timestamp", value, expected) from None
+    return at.isoformat().replace("+00:00", "Z")
+
+
+def _seconds(at: str) -> int | float:
+    """A time of `_moment`, in seconds since 1970."""
+    seconds = datetime.fromisoformat(at).timestamp()
+    return int(seconds) if seconds.is_integer() else seconds
 
 
 def _trial(debate: str, prompt: str, run: int, debates: Mapping[str, Mapping[str, Any]]) -> Trial:
@@ -151,15 +182,14 @@ def _missing(
     folder: Path, judgments: Collection[Judgment], debates: Mapping[str, Mapping[str, Any]]
 ) -> Iterator[Judgment]:
     """Every run that was planned, as one without a result."""
-    file = folder / "debate_ids.json"
+    file = folder / LISTED
     if not file.exists():
         return
-    listed = read_json(file, (list, dict), "a JSON object")
-    planned = listed.get("debate_ids") if isinstance(listed, dict) else listed
-    if not isinstance(planned, list) or not all(isinstance(one, str) for one in planned):
-        raise malformed(str(file), listed, "a list of ids of debates")
-    config = folder / "config.json"
+    planned = listed_debates(file)
+    config = folder / _CONFIG
     settings = read_json(config, dict, "a JSON object") if config.exists() else {}
+    if settings.get(_COMPLETE) is False:
+        return
     given = [settings[key] for key in _RUNS if type(settings.get(key)) is int]
     runs = given[0] if given else max(judgment.trial.replicate for judgment in judgments)
     configurations = {(judgment.judge, judgment.trial.template) for judgment in judgments}
@@ -179,8 +209,10 @@ def _field(value: Mapping[str, Any], name: str, kind: type, file: Path) -> Any:
 # --- writing --------------------------------------------------------------------------------------
 
 
-def exported(cells: Sequence[Cell]) -> Mapping[str, str]:
+def exported(cells: Sequence[Cell], suites: Sequence[Suite] = ()) -> Exported:
     """The files of all judgments on debates by path; cells of other kinds are left out.
+
+    ``suites`` are those that hold the debates, with their speeches.
 
     Raises:
         LogError: there are none, two of them would be one file, one has a winner and no scores,
@@ -207,9 +239,31 @@ def exported(cells: Sequence[Cell]) -> Mapping[str, str]:
                 remedy="export the suites of the log one by one",
             )
         files[path] = _text(_result(judgment))
-    return files | {
-        f"debates/{_file_name(name)}.json": _text(_debate(trial, debates))
-        for name, trial in debates.items()
+    whole = debates_of(suites, debates.keys())
+    bare = sorted(debates.keys() - whole.keys())
+    ordered = [*whole, *bare]
+    files |= {
+        f"debates/{_file_name(name)}.json": _text(
+            whole[name] if name in whole else _debate(debates[name], debates)
+        )
+        for name in ordered
+    }
+    files |= {LISTED: _text(ordered), _CONFIG: _text(_config(judgments))}
+    said = f"{len(bare)} of {len(ordered)} debates are written without speeches, which a log does "
+    said += "not hold: --suite FILE names the suite that does"
+    return Exported(files, (said,) if bare else ())
+
+
+def _config(judgments: Sequence[Judgment]) -> dict[str, Any]:
+    configurations = {(judgment.judge, judgment.trial.template) for judgment in judgments}
+    debates = {judgment.trial.item for judgment in judgments}
+    runs = max(judgment.trial.replicate for judgment in judgments)
+    return {
+        "judge_models": sorted({judge for judge, _ in configurations}),
+        "judge_prompts": sorted({prompt for _, prompt in configurations}),
+        "debates": len(debates),
+        "runs": runs,
+        _COMPLETE: len(judgments) == len(configurations) * len(debates) * runs,
     }
 
 
@@ -234,6 +288,7 @@ def _result(judgment: Judgment) -> dict[str, Any]:
         "winner": judgment.verdict,
         **{key: detail.get(key) for key in ("scores", "confidence", "short_reason")},
         "judgment": judgment.reply,
+        **({} if judgment.recorded_at is None else {"timestamp": _seconds(judgment.recorded_at)}),
         **({"flags": detail["flags"]} if "flags" in detail else {}),
         **said,
     }
@@ -257,5 +312,5 @@ def _file_name(name: str) -> str:
     return told_apart(slug(name), name)
 
 
-def _text(value: Mapping[str, Any]) -> str:
+def _text(value: Mapping[str, Any] | list[str]) -> str:
     return json.dumps(value, indent=1, ensure_ascii=False) + "\n"

@@ -18,7 +18,9 @@ KINDS: Final = (
         skills=(here("simulated", "speak"), here("simulated", "judge_debate")),
         importers=(
             Importer("judgebench", here("judgebench", "imported"), here("judgebench", "exported")),
+            Importer("debates", here("debates", "imported_debates")),
         ),
+        papers=(("debates", here("paper", "PAPER")),),
         commands=(
             Command(
                 "debates",
@@ -47,7 +49,13 @@ REPORT: Final = Report(
                 "ranking_intervals",
                 "ranking_recommendation",
             ),
-            secondary=("anova", "post_hoc", "measure_correlation", "measure_pca"),
+            secondary=(
+                "anova",
+                "post_hoc",
+                "post_hoc_models",
+                "measure_correlation",
+                "measure_pca",
+            ),
             titles={
                 "ranking": "Ranking of the configurations",
                 "ranking_basis": "What the ranking rests on",
@@ -61,6 +69,7 @@ REPORT: Final = Report(
                 "ranking_recommendation": "The recommended configuration",
                 "anova": "Repeated-measures ANOVA of the instability",
                 "post_hoc": "Paired t tests between configurations",
+                "post_hoc_models": "Paired t tests between models",
                 "measure_correlation": "Correlations of the measures",
                 "measure_pca": "Principal components of the measures",
             },

@@ -21,12 +21,14 @@ all components in units of their standard deviation, and the mean of the ranks b
 of them have, in pairs over whole topics like configurations: all prompts of a topic are swapped at
 once. Their p-values are Holm's over the pairs of models.
 
-**Recommended** is, of the configurations that may be the most stable (none is told apart from them
-as better), the one with the lowest sum of three ranks among these: by instability, by score
-variance, and by prompt disagreement, the share of debates in which another prompt of its judge has
-another winner, in the mean over these prompts. Equal sums are told apart by the instability. So one
-that is no worse in all three, and better in one, is never passed over. Prompt disagreement takes no
-part where it is unknown of one of them, as of judges with one prompt.
+**Recommended** is the configuration with the lowest instability, as in the paper. Beside it stands
+another one where it differs: of the configurations that may be the most stable (none is told apart
+from them as better), the one with the lowest sum of three ranks among these: by instability, by
+score variance, and by prompt disagreement, the share of debates in which another prompt of its
+judge has another winner, in the mean over these prompts. Equal sums are told apart by the
+instability. So one that is no worse in all three, and better in one, is never passed over. Prompt
+disagreement takes no part where it is unknown of one of them, as of judges with one prompt. Of
+configurations with the same lowest instability it is the one by ranks that is recommended.
 
 A configuration without a usable debate is left out, with the reason.
 
@@ -149,8 +151,17 @@ class Ranking:
         return next((row for row in self.rows if row.name == name), None)
 
     @property
+    def recommended(self) -> str:
+        """The configuration with the lowest instability; of equal ones the first by `candidates`.
+
+        There is one, if there are rows.
+        """
+        lowest = [row.name for row in self.rows if row.rank == 1]
+        return next((name for name in self.candidates if name in lowest), lowest[0])
+
+    @property
     def candidates(self) -> dict[str, int]:
-        """Those that may be the most stable, with sums of ranks; the recommended one first."""
+        """Those that may be the most stable, with sums of three ranks, the lowest sum first."""
         some = [row for row in self.rows if row.ranks[0] == 1]
         columns: list[list[float | None]] = [
             [row.instability for row in some],
@@ -168,25 +179,33 @@ class Ranking:
         """The configuration to choose, and why, in one sentence."""
         if not self.rows or self.standings is None:
             return "no configuration can be recommended: none has debates with two parsed runs"
-        name, *others = self.candidates
-        best, of_all = next(row for row in self.rows if row.name == name), ""
-        if others:
-            count = len(others) + 1
-            of_all = f", the lowest sum of ranks among {count} that may be the most stable"
+        best = next(row for row in self.rows if row.name == self.recommended)
         again = sum(winner == best.name for _, winner, _ in self.reliance)
         ranks = " to ".join(map(str, dict.fromkeys(best.left_out)))
-        robust = best.prompt_disagreement
-        other = "" if robust is None else f", other winners under other prompts {robust:.1%}"
+        lowest = ", the lowest instability" * (len(self.rows) > 1)
         text = (
-            f"recommended: {best.name}{of_all}: instability {best.instability:.3f}, score variance "
-            f"{best.parts[SCORE_VARIANCE.name]:.3f}{other}; first in "
+            f"recommended: {best.name}{lowest}: {_three(best)}; first in "
             f"{best.shares[0]:.1%} of {RESAMPLES:,} resamples of topics, rank {ranks} when a "
             f"debate is left out, first under {again} of {len(self.reliance)} other weightings; "
             f"repeat flips {best.band('repeat_flip_rate')}, side bias {best.band('side_bias')}"
         )
+        name, *others = self.candidates
+        if others:
+            by_ranks = next(row for row in self.rows if row.name == name)
+            said = "the same one" if by_ranks is best else f"{name} ({_three(by_ranks)})"
+            text += f"; by the sum of ranks in these three, among {len(others) + 1} that may be "
+            text += f"the most stable: {said}"
         if len(self.rows) > 1:
             text += f"; {self.standings.verdict('most stable')}"
         return text
+
+
+def _three(row: Ranked) -> str:
+    """What the rule of ranks compares, in words."""
+    robust = row.prompt_disagreement
+    other = "" if robust is None else f", other winners under other prompts {robust:.1%}"
+    variance = row.parts[SCORE_VARIANCE.name]
+    return f"instability {row.instability:.3f}, score variance {variance:.3f}{other}"
 
 
 def rank(

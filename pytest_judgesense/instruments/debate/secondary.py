@@ -16,6 +16,8 @@ The secondary analyses describe, and decide nothing:
   sphericity;
 - ``post_hoc``: Student's paired t test over topics for each pair of configurations, of the same
   values; p Bonferroni-corrected for their number;
+- ``post_hoc_models``: the same for each pair of models, of the mean over the prompts that all
+  models have; p Bonferroni-corrected for the number of pairs of models;
 - ``measure_correlation``: Pearson's r of the four components over configurations;
 - ``measure_pca``: principal components of the standardised components (singular values).
 
@@ -32,6 +34,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from pytest_judgesense.grouping import grouped
 from pytest_judgesense.instruments.debate.estimators import COMPONENTS, Tally, components, rows_of
 from pytest_judgesense.instruments.debate.measures import INSTABILITY, RANK, SCORE_VARIANCE
 from pytest_judgesense.instruments.debate.ranking import (
@@ -85,7 +88,8 @@ def analyses_of(
     topics, cells = _cells([ranked[name] for name in names], ranking.weights)
     return tables | {
         "anova": _anova(names, topics, cells),
-        "post_hoc": _post_hoc(names, cells),
+        "post_hoc": _post_hoc(names, cells, "configurations"),
+        "post_hoc_models": _post_hoc(*_by_model(names, cells), "models"),
         **_described(np.array([list(row.parts.values()) for row in ranking.rows])),
     }
 
@@ -115,7 +119,8 @@ def _recommended(ranking: Ranking) -> _Rows:
     return [
         {
             "configuration": row.name,
-            "recommended": row.name == next(iter(candidates)),
+            "recommended": row.name == ranking.recommended,
+            "recommended_by_ranks": row.name == next(iter(candidates)),
             "may_be_first": row.name in candidates,
             "sum_of_ranks": candidates.get(row.name),
             INSTABILITY.name: row.instability,
@@ -255,11 +260,25 @@ def _anova(names: Sequence[str], topics: Sequence[str], cells: Floats) -> _Rows:
     ]
 
 
-def _post_hoc(names: Sequence[str], cells: Floats) -> _Rows:
+def _by_model(names: Sequence[str], cells: Floats) -> tuple[list[str], Floats]:
+    """Models, and the mean of each topic over the prompts that all of them have."""
+    prompts = grouped(names, lambda name: name.rpartition(":")[0])
+    own = [{name.rpartition(":")[2] for name in some} for some in prompts.values()]
+    common = set.intersection(*own) if own else set()
+    if not common:
+        return [], np.empty((0, cells.shape[1]))
+    rows = [
+        cells[[names.index(name) for name in some if name.rpartition(":")[2] in common]]
+        for some in prompts.values()
+    ]
+    return list(prompts), np.stack([of_model.mean(axis=0) for of_model in rows])
+
+
+def _post_hoc(names: Sequence[str], cells: Floats, what: str) -> _Rows:
     pairs = list(combinations(range(len(names)), 2))
     if not pairs or cells.shape[1] < 2:
         found = " x ".join(map(str, cells.shape))
-        return _unavailable(f"needs two configurations and two topics, found {found}")
+        return _unavailable(f"needs two {what} and two topics, found {found}")
     rows: _Rows = []
     for i, j in pairs:
         differences = cells[i] - cells[j]

@@ -8,9 +8,9 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
-from typing import Final, Literal
+from typing import Annotated, Any, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from pytest_judgesense.instruments.debate.measures import WEIGHTS
 from pytest_judgesense.instruments.debate.replies import (
@@ -42,10 +42,18 @@ _HEADING: Final = re.compile(r"^\[(?=(?:PRO|CON) )", re.MULTILINE)
 CONDITION: Final = ("category", "pro_model", "con_model")
 
 
+# What `status` says of a debate that is: JudgeBench's word, and that of our own files.
+COMPLETE: Final = ("complete", "completed")
+
+
+def _in_capitals(value: Any) -> Any:
+    return value.upper() if isinstance(value, str) else value
+
+
 class _Speech(BaseModel):
     model_config = ConfigDict(extra="ignore", frozen=True)
 
-    side: Literal["PRO", "CON"]
+    side: Annotated[Literal["PRO", "CON"], BeforeValidator(_in_capitals)]
     speech_type: str
     content: str = Field(min_length=1)
 
@@ -66,7 +74,7 @@ class DebateLine(BaseModel):
     con_model: str
     temperature: float | None = None
     prompt_style: str | None = None
-    status: Literal["completed"] = "completed"
+    status: Literal["complete", "completed"] = "complete"
     speeches: list[_Speech]
     pair_id: str | None = None
     model_assignment: str | None = None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from pytest_judgesense.checks.declaration import bar_of, named_arguments
+from pytest_judgesense.checks.declaration import bars_and_limits, named_arguments
 from pytest_judgesense.checks.outcome import Outcome, Rule, judge_estimate
 from pytest_judgesense.estimate import Estimate, find_estimate
 from pytest_judgesense.instruments.ladder.measures import (
@@ -13,7 +13,7 @@ from pytest_judgesense.instruments.ladder.measures import (
     RAW_FALSE_PREFERENCE,
     TARGET_SENSITIVITY,
 )
-from pytest_judgesense.measures.check import Check, CheckKind
+from pytest_judgesense.measures.check import Check, CheckKind, limit_name
 from pytest_judgesense.measures.measure import Measure
 from pytest_judgesense.registry import Registry
 
@@ -28,10 +28,12 @@ _TRADEOFF: Final[tuple[tuple[str, Measure, dict[str, str | int | float]], ...]] 
 def declare_tradeoff(
     kind: CheckKind, args: Sequence[Any], kwargs: Mapping[str, Any], _: Registry
 ) -> Check:
-    """The check with its three bars."""
-    given = named_arguments(kind, [bar for bar, *_ in _TRADEOFF], args, kwargs)
-    bars = {bar: bar_of(kind, bar, given.get(bar), RAW_FALSE_PREFERENCE) for bar, *_ in _TRADEOFF}
-    return Check(kind, kind.name, bars, {}, given.get("suite") or "criterion")
+    """The check with its three bars, and the limits that it names."""
+    measures = {bar: measure for bar, measure, _ in _TRADEOFF}
+    others = (*map(limit_name, measures), "suite")
+    given = named_arguments(kind, [*measures], args, kwargs, others)
+    bars, limits = bars_and_limits(kind, given, measures)
+    return Check(kind, kind.name, bars, {}, given.get("suite") or "criterion", limits=limits)
 
 
 def judge_tradeoff(
@@ -46,7 +48,8 @@ def judge_tradeoff(
             reason = pooled.unavailable if pooled else None
             reason = reason or "the suite was not run under a strict prompt at this distance"
             strict = Estimate(measure=measure.name, suite=suite, unavailable=reason)
-        findings.append(judge_estimate(strict, check.bars[bar], measure, rule))
+        limit = check.limits.get(bar)
+        findings.append(judge_estimate(strict, check.bars[bar], measure, rule, limit))
         baseline = find_estimate(estimates, measure.name, {"arm": "baseline", **condition})
         beside += [baseline] if baseline else []
     shift = find_estimate(estimates, CRITERION_SHIFT.name)
@@ -56,7 +59,8 @@ def judge_tradeoff(
 
 def bars_of_tradeoff(
     check: Check,
-) -> Iterator[tuple[Measure, float, dict[str, str | int | float]]]:
-    """Measure, bar and condition of the trials of each bar."""
+) -> Iterator[tuple[Measure, str, dict[str, str | int | float]]]:
+    """Measure, name and condition of the trials of each bar."""
     for bar, measure, condition in _TRADEOFF:
-        yield measure, check.bars[bar], {"arm": "strict", **condition}
+        if bar in check.bars:
+            yield measure, bar, {"arm": "strict", **condition}

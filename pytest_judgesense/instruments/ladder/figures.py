@@ -21,6 +21,7 @@ _TERMS: Final = {
     "other_conflict": "other conflict",
     "no_preference": "none: a tie in both orders",
 }
+_STRICT: Final = ", strict"
 _NO_PAIRS: Final = "It needs same-quality pairs in both orders: --judge-suite ladder."
 
 
@@ -183,11 +184,18 @@ def _distance(estimate: Estimate) -> float:
 def _decomposition(sheet: Datasheet) -> fig.Found:
     head = fig.Head("decomposition", "3", "Same-quality decomposition")
     suite = fig.suite_of(sheet, "positional_false_preference")
-    found = {
-        fig.name_of(judge, suite): terms
-        for judge in sheet.judges
-        if all(terms := [fig.find(judge, suite, term) for term in _TERMS])
-    }
+    found: dict[str, list[Any]] = {}
+    # The paper's Figure 3 has a bar for the strict criterion below that of the baseline prompt.
+    strict = fig.suite_of(sheet, "positional_false_preference", arm="strict")
+    bars: list[tuple[str, str | None, dict[str, str]]] = [
+        ("", suite, {}) if suite else ("", strict, {"arm": "baseline"}),
+        (_STRICT, strict, {"arm": "strict"}),
+    ]
+    for judge in sheet.judges:
+        for said, at, of_arm in bars:
+            terms = [fig.find(judge, at, term, **of_arm) for term in _TERMS]
+            if all(terms):
+                found[fig.name_of(judge, at) + said] = terms
     if not found:
         return fig.Absent(head, _NO_PAIRS)
     pieces = [
@@ -199,15 +207,18 @@ def _decomposition(sheet: Datasheet) -> fig.Found:
         fig.bars(axes, list(found), pieces)
         fig.labels(axes, "share of canonical pairs", "")
 
-    rates = {who: terms[1].value for who, terms in found.items()}
+    asked = {who: terms for who, terms in found.items() if not who.endswith(_STRICT)} or found
+    rates = {who: terms[1].value for who, terms in asked.items()}
     most = max(rates, key=rates.__getitem__)
     return fig.Figure(
         head,
         f"{most} prefers the same slot in both orders in {fig.percent(rates[most])} of equal pairs"
         if rates[most] > 0
         else "No judge prefers the same slot in both orders of equal pairs",
-        f"Canonical pairs of the same quality on {suite}, by what was chosen in both orders. Only "
-        "a tie in both orders is right.",
+        f"Canonical pairs of the same quality on {suite or strict}, by what was chosen in both "
+        "orders. Only a tie in both orders is right."
+        + f" Bars called strict show the strict prompt on {strict}."
+        * bool(strict),
         (fig.Panel(draw, fig.height_of_rows(len(found))),),
         ("judge", *(label.partition(":")[0] for label in _TERMS.values()), "n"),
         tuple((who, *(term.value for term in terms), terms[-1].n) for who, terms in found.items()),

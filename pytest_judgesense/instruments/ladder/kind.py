@@ -32,6 +32,7 @@ _LADDER: Final = SuiteKind(
     here("stimuli", "LADDER"),
     LADDER_MEASURES,
     call_measure=TARGET_SENSITIVITY.name,
+    papers=(("datasheet", here("paper", "PAPER")),),
 )
 _CRITERION: Final = replace(
     _LADDER,
@@ -39,6 +40,7 @@ _CRITERION: Final = replace(
     form=here("stimuli", "CRITERION"),
     measures=CRITERION_MEASURES,
     checks=(CRITERION_TRADEOFF,),
+    papers=(),
 )
 KINDS: Final = (_LADDER, _CRITERION)
 

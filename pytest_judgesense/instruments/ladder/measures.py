@@ -163,7 +163,8 @@ CRITERION_MEASURES: Final = (
 
 CRITERION_TRADEOFF: Final = CheckKind(
     "criterion_tradeoff",
-    "false_preference, distance_1, distance_5, suite=",
+    "false_preference, distance_1, distance_5, false_preference_limit=, distance_1_limit=, "
+    "distance_5_limit=, suite=",
     "under a strict prompt raw_false_preference <= the first bar, and target_sensitivity at "
     "distances 1 and 5 >= the others",
     here("checks", "declare_tradeoff"),

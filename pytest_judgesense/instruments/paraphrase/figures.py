@@ -20,7 +20,7 @@ def _tasks(sheet: Datasheet) -> list[str]:
 
 
 def wording_figures(sheet: Datasheet) -> Iterator[fig.Found]:
-    """The figure of stability under rewording."""
+    """The figures of stability under rewording."""
     head = fig.Head("wording", "6", "JSS by judge and task")
     suites = _tasks(sheet)
     # A judge may be degenerate on some tasks alone: there its marks are.
@@ -83,6 +83,48 @@ def wording_figures(sheet: Datasheet) -> Iterator[fig.Found]:
             (names[who], suites[where], *fig.cells(e), "; ".join(e.flags))
             for (who, where), e in known.items()
         ),
+    )
+    yield from _polarity_figure(sheet)
+
+
+def _polarity_figure(sheet: Datasheet) -> Iterator[fig.Found]:
+    """JSS as the labels stand against that with inverted ones remapped, where there are any."""
+    rows: list[tuple[fig.Value, ...]] = []
+    marks: list[tuple[str, Any, Any]] = []
+    for judge in sheet.judges:
+        for part in judge.parts:
+            raw = fig.find(judge, part.suite, "jss", polarity="raw")
+            corrected = fig.find(judge, part.suite, "jss", polarity="remapped")
+            if raw is not None and corrected is not None:
+                marks.append((f"{fig.name_of(judge, part.suite)}, {part.suite}", raw, corrected))
+                name = fig.name_of(judge, part.suite)
+                rows.append((name, part.suite, *fig.cells(raw), *fig.cells(corrected)))
+    if not marks:
+        return
+
+    def draw(axes: Any) -> None:
+        axes.grid(visible=True, axis="x")
+        axes.set_axisbelow(True)
+        for line, (_, raw, corrected) in enumerate(marks):
+            axes.plot([raw.value, corrected.value], [line, line], color=fig.INK, linewidth=0.8)
+            fig.point(axes, 1, raw.value, line, name="raw" if not line else "", fillstyle="none")
+            fig.point(axes, 0, corrected.value, line, name="corrected" if not line else "")
+        fig.ticks(axes, "y", [name for name, _, _ in marks])
+        axes.set_xlim(-0.03, 1.03)
+        fig.labels(axes, "JSS (share of template pairs)", "", "by judge and suite")
+
+    most, raw, corrected = max(marks, key=lambda mark: mark[2].value - mark[1].value)
+    gain = corrected.value - raw.value
+    yield fig.Figure(
+        fig.Head("polarity", "6b", "JSS raw against corrected"),
+        f"Inverted labels account for {fig.percent(gain)} of the pairs of {most}"
+        if gain > 0
+        else "No score rises when inverted labels are corrected",
+        "Hollow: JSS with the labels as they stand. Filled: with the labels of inverted wordings "
+        "remapped to what they mean.",
+        (fig.Panel(draw, fig.height_of_rows(len(marks))),),
+        ("judge", "suite", *fig.named("raw"), *fig.named("corrected")),
+        tuple(rows),
     )
 
 

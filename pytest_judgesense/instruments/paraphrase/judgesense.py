@@ -1,17 +1,25 @@
 """JudgeSense's files (arXiv 2604.23478): prompt pairs to a suite, decision logs to judgments.
 
 A row of a pair file is a prompt pair: both prompts, the response that they judge, its gold label. A
-row becomes one item, its prompts the templates ``a`` and ``b``; rows on one response share a
-cluster, and nothing is left out, so that the pairs, and their n, are those of the benchmark. A
-prompt is split around the text that it judges (around both options of a pairwise row, in the order
-in which it shows them); joined again, it is exactly the prompt of the row.
+row becomes one item; rows on one response share a cluster, and nothing is left out, so that the
+pairs, and their n, are those of the benchmark. A prompt is split around the text that it judges
+(around both options of a pairwise row, in the order in which it shows them), and around a request
+that both prompts quote. What is left is a wording: the wordings of a task are its templates ``t1``,
+``t2``, ..., counted as the file has them, which is how the paper counts them. Filled in again, each
+is exactly the prompt of the row. Where that cannot be, each row has its own prompts as templates
+``a`` and ``b``.
 
 Labels: ``accurate``, ``inaccurate`` are YES and NO; ``score_1`` to ``score_5`` are 1 to 5; ``A``,
 ``B`` name the options of ``response_being_judged``.
 
 A row of a decision log is a prompt pair in one run. A row with an error has no reply: it is in no
 rate, and neither is a decision that is not a label (``UNCLEAR``); both are counted. ``ab_swapped``
-is the presentation order.
+is the presentation order. A log does not hold its prompts: with the file of the pairs its decisions
+have templates, polarity, clusters and gold labels.
+
+A row of a validation file is a verdict on whether both prompts of a pair ask the same:
+``validation_decision`` of a model, ``manual_label`` of a ``reviewer``. A reviewer's verdict on two
+templates is that on all rows with them, and UNSURE where these differ.
 """
 
 from __future__ import annotations
@@ -19,19 +27,23 @@ from __future__ import annotations
 import json
 import re
 from argparse import Namespace
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
 from pathlib import Path
 from types import NoneType
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
-from pytest_judgesense.errors import LogError, UsageError
+from pytest_judgesense.errors import LogError, UsageError, unknown_name
 from pytest_judgesense.grouping import grouped
 from pytest_judgesense.importers import Imported, Row, left_out, once, read_rows, slug
 from pytest_judgesense.instruments.paraphrase.results import all_rows, placed
+from pytest_judgesense.suites.prompt_template import fill
 from pytest_judgesense.suites.space import DecisionSpace
 from pytest_judgesense.suites.wordings import reads_as
 from pytest_judgesense.trial import (
+    Condition,
     Design,
     Failed,
     Judgment,
@@ -40,6 +52,7 @@ from pytest_judgesense.trial import (
     Trial,
     Unparsed,
     Verdict,
+    content_of_slot,
 )
 
 PAIR_FIELDS: Final = (
@@ -53,6 +66,19 @@ LOG_FIELDS: Final = (
 SWAPPED: Final = "ab_swapped"
 # The text around one judged text, and around two.
 _NAMES: Final = {1: ("before", "after"), 2: ("before", "between", "after")}
+# The placeholders of one judged text, and of two.
+_CONTENTS: Final = {1: ("response",), 2: ("a", "b")}
+
+# Verdicts of a model, and of a person, on whether a pair asks the same.
+_BY_MODEL, _BY_PERSON = "validation_decision", "manual_label"
+# More are not wordings of one task: each row then phrases its own.
+_MOST_WORDINGS: Final = 12
+# A request is looked for between quotation marks, as many of a kind.
+_MARKS: Final = "'\""
+_MOST_MARKS: Final = 12
+# What the benchmark sends beside the prompts; its system prompt in words of our own.
+_SYSTEM: Final = "Give only the answer that is asked for, without any explanation."
+_DESIGN: Final = "replicates = 3\ntemperature = 0\nmost_tokens = 20\n"
 
 _YES_NO: Final = DecisionSpace(("YES", "NO"))
 _SCORES: Final = DecisionSpace(("1", "2", "3", "4", "5"), ordinal=True)
@@ -176,11 +202,182 @@ def _around(prompt: str, texts: Sequence[str]) -> list[str] | None:
     return [prompt, *reversed(parts)]
 
 
-def read_pairs(rows: Sequence[Row], path: Path) -> PairFile:
+_Apart: TypeAlias = tuple[tuple[str, ...], dict[str, str]]
+
+
+def _apart(row: Row, space: DecisionSpace) -> _Apart | None:
+    """The judged text of a row, as its prompts show it, and the fields with the text around it."""
+    options = _options(row) if space.pairwise else (row.text("response_being_judged"),)
+    for texts in (options, options and options[::-1]):
+        around = [texts and _around(row.text(f"prompt_{side}"), texts) for side in "ab"]
+        if texts and all(around):
+            return texts, {
+                f"{side}_{name}": part
+                for side, parts in zip("ab", around, strict=True)
+                for name, part in zip(_NAMES[len(texts)], parts or (), strict=True)
+            }
+    return None
+
+
+class _Wordings(NamedTuple):
+    """The wordings of the rows of a task.
+
+    Attributes:
+        texts: by the ids of templates.
+        inverted: ids of those whose labels mean the opposite.
+        of_rows: for each row the ids of its prompts, and the request that they quote.
+    """
+
+    texts: Mapping[str, str]
+    inverted: frozenset[str]
+    of_rows: tuple[tuple[tuple[str, str], str], ...]
+
+
+def _wordings(rows: Sequence[Row], space: DecisionSpace) -> _Wordings | None:
+    """The wordings that the rows of a task share; ``None`` if they share none."""
+    ids: dict[str, str] = {}
+    of_rows = []
+    for row in rows:
+        apart = _apart(row, space)
+        if apart is None:
+            return None
+        prompts = [row.text(f"prompt_{side}") for side in "ab"]
+        request = _request(apart) if space.pairwise else ""
+        texts = [_wording(apart, side, request) for side in "ab"]
+        contents = dict(zip(_CONTENTS[len(apart[0])], apart[0], strict=True))
+        if [fill(text.strip(), {**contents, "task": request}) for text in texts] != prompts:
+            return None
+        one, other = (ids.setdefault(text, f"t{len(ids) + 1}") for text in texts)
+        if one == other:
+            return None
+        of_rows.append(((one, other), request))
+    if len(ids) > _MOST_WORDINGS:
+        return None
+    inverted = frozenset(name for text, name in ids.items() if _reads_inverted(text, space))
+    return _Wordings({name: text for text, name in ids.items()}, inverted, tuple(of_rows))
+
+
+def _reads_inverted(wording: str, space: DecisionSpace) -> bool:
+    """Whether a wording reads as if its labels meant the opposite of the gold labels."""
+    normal = -1 if space.ordinal else 1  # the first score is the worst, YES is the best
+    return not space.pairwise and reads_as(wording, space)[0] == -normal
+
+
+def _wording(apart: _Apart, side: str, request: str) -> str:
+    """A prompt of a row with placeholders for what it judges, and for the ``request`` in it."""
+    texts, fields = apart
+    parts = [fields[f"{side}_{name}"] for name in _NAMES[len(texts)]]
+    for mark in _MARKS if request else "":
+        quoted = f"{mark}{request}{mark}"
+        parts = [part.replace(quoted, f"{mark}{{{{task}}}}{mark}") for part in parts]
+    holes = [f"{{{{{name}}}}}" for name in _CONTENTS[len(texts)]]
+    return "".join(a + b for a, b in zip(parts, [*holes, ""], strict=True))
+
+
+def _request(apart: _Apart) -> str:
+    """The longest text in quotation marks around what both prompts judge; empty without one."""
+    one, other = (
+        "\n".join(part for name, part in apart[1].items() if name.startswith(f"{side}_"))
+        for side in "ab"
+    )
+    longest = ""
+    for mark in _MARKS:
+        marks = [place for place, letter in enumerate(one) if letter == mark][:_MOST_MARKS]
+        for start, end in combinations(marks, 2):
+            quoted = one[start + 1 : end]
+            if len(quoted) > len(longest) and f"{mark}{quoted}{mark}" in other:
+                longest = quoted
+    return longest
+
+
+class _Task(NamedTuple):
+    """The rows of a task, without those that are left out.
+
+    Attributes:
+        wordings: those of all its rows; ``None`` if each row has its own prompts.
+        positions: of the rows that stay.
+        clusters: of all rows.
+    """
+
+    rows: Sequence[Row]
+    space: DecisionSpace
+    wordings: _Wordings | None
+    positions: tuple[int, ...]
+    clusters: Sequence[str]
+
+    @classmethod
+    def of(
+        cls, task: str, rows: Sequence[Row], space: DecisionSpace, leave_out: Sequence[str]
+    ) -> _Task:
+        """The task; a `UsageError` if it has no template that is to be left out."""
+        wordings = _wordings(rows, space)
+        names = wordings.texts if wordings else ()
+        for name in leave_out:
+            if name not in names:
+                raise unknown_name(f"template of task {task}", name, names)
+        positions = tuple(
+            place
+            for place in range(len(rows))
+            if not wordings or {*leave_out}.isdisjoint(wordings.of_rows[place][0])
+        )
+        return cls(rows, space, wordings, positions, _clusters(rows))
+
+    def templates(self, place: int) -> tuple[str, str]:
+        """The ids of both templates of a row."""
+        return self.wordings.of_rows[place][0] if self.wordings else ("a", "b")
+
+    def inverted(self, place: int) -> list[str]:
+        """Those of them whose labels mean the opposite."""
+        if self.wordings:
+            return [one for one in self.templates(place) if one in self.wordings.inverted]
+        apart = _apart(self.rows[place], self.space)
+        if self.space.pairwise:
+            return []
+        if apart is None:
+            prompts = {side: self.rows[place].text(f"prompt_{side}") for side in "ab"}
+        else:
+            prompts = {side: _wording(apart, side, "") for side in "ab"}
+        return [side for side, text in prompts.items() if _reads_inverted(text, self.space)]
+
+    def label(self, place: int) -> str:
+        """The gold label of a row: of its decision space, or the slot of the better option."""
+        row = self.rows[place]
+        label = label_of(row, "ground_truth_label", self.space)
+        apart = _apart(row, self.space)
+        if not self.space.pairwise or apart is None:
+            return label
+        better = (_options(row) or apart[0])[0 if label == "A" else 1]
+        return "A" if apart[0][0] == better else "B"
+
+    @property
+    def pairs(self) -> tuple[tuple[str, str], ...]:
+        """The pairs of templates that its rows compare, in the order of the file."""
+        return tuple(dict.fromkeys(map(self.templates, self.positions)))
+
+    def left_out(self, task: str, leave_out: Sequence[str]) -> Iterator[str]:
+        """The notice of rows that are left out, if there are any."""
+        if gone := len(self.rows) - len(self.positions):
+            names = ", ".join(leave_out)
+            yield f"task {task}: {gone} of {len(self.rows)} pairs are left out, those with {names}"
+
+
+def read_pairs(
+    rows: Sequence[Row],
+    path: Path,
+    leave_out: Sequence[str] = (),
+    validation: Iterable[Path] = (),
+) -> PairFile:
     """The suites of the rows of a pair file, one a task.
+
+    Args:
+        rows: the rows of the file.
+        path: the file.
+        leave_out: templates whose pairs are left out.
+        validation: files of reviews of its pairs.
 
     Raises:
         LogError: a field is missing or malformed; it names file, line and field.
+        UsageError: a template that is to be left out is not there.
     """
     complete(rows, PAIR_FIELDS)
     for row in rows:
@@ -202,132 +399,213 @@ def read_pairs(rows: Sequence[Row], path: Path) -> PairFile:
             f"{swapped} of {len(rows)} rows show their options exchanged ({SWAPPED}): each row "
             "keeps the order that its prompts have"
         )
-    tasks = {task: _suite(task, of, spaces[task], path, notices) for task, of in by_task.items()}
-    return PairFile(tasks, tuple(notices))
-
-
-_Apart: TypeAlias = tuple[tuple[str, ...], dict[str, str]]
+    reviews = _reviews(validation)
+    suites = {}
+    for name, of_task in by_task.items():
+        task = _Task.of(name, of_task, spaces[name], leave_out)
+        notices += task.left_out(name, leave_out)
+        suites[name] = _suite(name, task, path, notices, reviews)
+    return PairFile(suites, tuple(notices))
 
 
 def _suite(
-    task: str, rows: Sequence[Row], space: DecisionSpace, path: Path, notices: list[str]
+    name: str,
+    task: _Task,
+    path: Path,
+    notices: list[str],
+    reviews: Mapping[str, Mapping[str, str]],
 ) -> tuple[str, tuple[Mapping[str, Any], ...]]:
     """Its TOML and its items; adds ``notices``."""
-    apart = [_apart(row, space) for row in rows]
+    rows = [task.rows[place] for place in task.positions]
+    apart = [_apart(row, task.space) for row in rows]
     whole = [row.where for row, parts in zip(rows, apart, strict=True) if parts is None]
     if whole:
-        slots_too = ", and slots are labels like others" if space.pairwise else ""
+        slots_too = ", and slots are labels like others" if task.space.pairwise else ""
         notices.append(
-            f"task {task}: {len(whole)} rows do not show what they judge word for word, the first "
+            f"task {name}: {len(whole)} rows do not show what they judge word for word, the first "
             f"is {whole[0]}: prompts are kept whole{slots_too}"
         )
     items = tuple(
         {
             "id": row.text("pair_id"),
-            "cluster": cluster,
-            **_item(row, space, None if whole else parts),
+            "cluster": task.clusters[place],
+            **_item(task, place, None if whole else parts),
         }
-        for row, cluster, parts in zip(rows, _clusters(rows), apart, strict=True)
+        for row, place, parts in zip(rows, task.positions, apart, strict=True)
     )
-    if turned := sum("inverted" in item for item in items):
+    if turned := sum(bool(task.inverted(place)) for place in task.positions):
         notices.append(
-            f"task {task}: {turned} of {len(items)} rows have a prompt whose labels read as the "
+            f"task {name}: {turned} of {len(items)} rows have a prompt whose labels read as the "
             "opposite; it is declared inverted, so JSS compares what is meant, and the raw one "
             "stands beside it"
         )
+    reviewed = "".join(_equivalence(name, task, reviews, notices))
     sources = ", ".join(sorted({str(row.value["source_benchmark"]) for row in rows}))
-    text = f"JudgeSense, {task}: {len(rows)} prompt pairs ({sources}) of {path.name}"
-    return _toml(text, space, whole=bool(whole)), items
+    text = f"JudgeSense, {name}: {len(rows)} prompt pairs ({sources}) of {path.name}"
+    space = replace(task.space, pairwise=task.space.pairwise and not whole)
+    toml = _head(text, space, task.pairs, reviewed)
+    return toml + "".join(_templates(task, space, whole=bool(whole))) + _CHECKS, items
 
 
-def _apart(row: Row, space: DecisionSpace) -> _Apart | None:
-    """The judged text of a row, as its prompts show it, and the fields with the text around it."""
-    options = _options(row) if space.pairwise else (row.text("response_being_judged"),)
-    for texts in (options, options and options[::-1]):
-        around = [texts and _around(row.text(f"prompt_{side}"), texts) for side in "ab"]
-        if texts and all(around):
-            return texts, {
-                f"{side}_{name}": part
-                for side, parts in zip("ab", around, strict=True)
-                for name, part in zip(_NAMES[len(texts)], parts or (), strict=True)
-            }
-    return None
-
-
-def _item(row: Row, space: DecisionSpace, apart: _Apart | None) -> dict[str, Any]:
-    """An item's label, texts and fields."""
-    label = label_of(row, "ground_truth_label", space)
+def _item(task: _Task, place: int, apart: _Apart | None) -> dict[str, Any]:
+    """An item's label, texts and fields, and the templates that ask about it."""
+    row, label = task.rows[place], task.label(place)
     texts, fields = apart or ((), {f"prompt_{s}": row.text(f"prompt_{s}") for s in "ab"})
-    if space.pairwise and len(texts) == 2:
-        better = (_options(row) or texts)[0 if label == "A" else 1]
-        place = "1" if texts[0] == better else "2"
-        return {"task": "", "texts": texts, "fields": fields, "label": place}
-    inverted = [] if space.pairwise else [s for s in "ab" if _inverted(fields, s, space)]
+    request, asked = "", {}
+    if task.wordings is not None:
+        (templates, request), fields = task.wordings.of_rows[place], {}
+        asked = {"asked_in": templates}
+    if task.space.pairwise and len(texts) == 2:
+        better = "1" if label == "A" else "2"
+        return {"task": request, "texts": texts, "fields": fields, "label": better, **asked}
+    # Templates say themselves that they are inverted; prompts of a row's own do not.
+    inverted = [] if task.wordings else task.inverted(place)
     return {
         **fields,
         **({"response": texts[0]} if texts else {}),
         "label": label,
         **({"inverted": inverted} if inverted else {}),
+        **asked,
     }
 
 
-def _inverted(fields: Mapping[str, str], side: str, space: DecisionSpace) -> bool:
-    """Whether a prompt reads as if its labels meant the opposite of the gold labels."""
-    wording = "\n".join(text for name, text in fields.items() if side in name.split("_"))
-    normal = -1 if space.ordinal else 1  # the first score is the worst, YES is the best
-    return reads_as(wording, space)[0] == -normal
+_CHECKS: Final = "[checks]\njss_floor = 0.8\n"
 
 
-_TOML: Final = """kind = "paraphrase"
-description = {description}
-
-[space]
-labels = {labels}
-{more}
-[stimuli]
-file = "@ITEMS@"
-
-[design]
-pairs = [["a", "b"]]
-orders = "ab"
-
-[[templates]]
-id = "a"
-text = "{a}"
-
-[[templates]]
-id = "b"
-text = "{b}"
-
-[checks]
-jss_floor = 0.8
-"""
+def _quoted(text: str) -> str:
+    """A text as TOML has it."""
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
-def _toml(description: str, space: DecisionSpace, *, whole: bool) -> str:
-    pairwise = space.pairwise and not whole
-
-    def text(side: str) -> str:
-        middle = ["a", f"{side}_between", "b"] if pairwise else ["response"]
-        names = [f"prompt_{side}"] if whole else [f"{side}_before", *middle, f"{side}_after"]
-        return "".join(f"{{{{{name}}}}}" for name in names)
-
-    flags = {"ordinal": space.ordinal, "pairwise": pairwise}
-    return _TOML.format(
-        description=json.dumps(description),
-        labels=json.dumps(list(space.labels)),
-        more="".join(f"{name} = true\n" for name, holds in flags.items() if holds),
-        a=text("a"),
-        b=text("b"),
+def _head(
+    description: str, space: DecisionSpace, pairs: Iterable[tuple[str, str]], reviewed: str
+) -> str:
+    """The file of a suite up to its templates."""
+    flags = {"ordinal": space.ordinal, "pairwise": space.pairwise}
+    more = "".join(f"{name} = true\n" for name, holds in flags.items() if holds)
+    compared = json.dumps([list(pair) for pair in pairs])
+    return (
+        f'kind = "paraphrase"\ndescription = {_quoted(description)}\nsystem = "{_SYSTEM}"\n\n'
+        f"{reviewed}[space]\nlabels = {json.dumps(list(space.labels))}\n{more}\n"
+        '[stimuli]\nfile = "@ITEMS@"\n\n'
+        f'[design]\npairs = {compared}\norders = "ab"\n{_DESIGN}\n'
     )
 
 
-def clusters_of(pairs: Path) -> dict[str, str]:
-    """The cluster of each pair of a pair file: pairs that judge the same response share one."""
-    rows = list(read_rows(pairs))
+def _templates(task: _Task, space: DecisionSpace, *, whole: bool) -> Iterator[str]:
+    """The templates of a suite: the wordings of its rows, or the places of their own prompts."""
+    inverted: frozenset[str] = frozenset()
+    if task.wordings is None:
+        texts = {side: _own_prompt(side, space, whole=whole) for side in "ab"}
+    else:
+        used = {name for pair in task.pairs for name in pair}
+        texts = {name: text for name, text in task.wordings.texts.items() if name in used}
+        inverted = task.wordings.inverted
+    for name, text in texts.items():
+        polarity = 'polarity = "inverted"\n' * (name in inverted)
+        yield f'[[templates]]\nid = "{name}"\n{polarity}text = {_quoted(text)}\n\n'
+
+
+def _own_prompt(side: str, space: DecisionSpace, *, whole: bool) -> str:
+    middle = ["a", f"{side}_between", "b"] if space.pairwise else ["response"]
+    names = [f"prompt_{side}"] if whole else [f"{side}_before", *middle, f"{side}_after"]
+    return "".join(f"{{{{{name}}}}}" for name in names)
+
+
+def _reviews(files: Iterable[Path]) -> dict[str, dict[str, str]]:
+    """The verdict on each pair, by its id, of each reviewer."""
+    reviews: dict[str, dict[str, str]] = {}
+    for row in (row for file in files for row in all_rows(file)):
+        field = _BY_PERSON if _BY_PERSON in row.value else _BY_MODEL
+        verdict = str(row.value.get(field)).strip().upper()
+        if verdict not in ("YES", "NO", "UNSURE"):
+            raise row.wrong(field, "YES, NO or UNSURE")
+        reviewer = "model" if field == _BY_MODEL else slug(row.text("reviewer"))
+        reviews.setdefault(reviewer, {})[row.text("pair_id")] = verdict
+    return reviews
+
+
+def _equivalence(
+    name: str, task: _Task, reviews: Mapping[str, Mapping[str, str]], notices: list[str]
+) -> Iterator[str]:
+    """The reviews of its template pairs as a suite file has them; adds ``notices``."""
+    if not reviews:
+        return
+    if task.wordings is None:
+        notices.append(f"task {name}: reviews are kept out, for its rows share no wordings")
+        return
+    kinds = {one: "model" if one == "model" else "human" for one in reviews}
+    named = ", ".join(f'{one} = "{kind}"' for one, kind in kinds.items())
+    yield f"reviewers = {{ {named} }}\n"
+    yield "equivalence = [\n"
+    for pair in task.pairs:
+        verdicts = {}
+        for reviewer, by_id in reviews.items():
+            ids = (
+                task.rows[p].text("pair_id") for p in task.positions if task.templates(p) == pair
+            )
+            given = Counter(by_id[id_] for id_ in ids if id_ in by_id)
+            if given:
+                verdicts[reviewer] = "UNSURE" if len(given) > 1 else next(iter(given))
+            if len(given) > 1:
+                counts = ", ".join(f"{word} of {count} rows" for word, count in given.most_common())
+                notices.append(f"task {name}: {reviewer} says of {'~'.join(pair)} {counts}: UNSURE")
+        if not verdicts:
+            continue
+        if "NO" in verdicts.values() and not task.wordings.inverted.isdisjoint(pair):
+            left = "left out of" if {*verdicts.values()} == {"NO"} else "doubtful in"
+            notices.append(
+                f"task {name}: {'~'.join(pair)} was reviewed with its labels as they stand, and is "
+                f"{left} the comparison, which exchanges them; delete that entry to trust it"
+            )
+        given_words = ", ".join(f'{one} = "{word}"' for one, word in verdicts.items())
+        yield f"    {{ pair = {json.dumps(list(pair))}, reviews = {{ {given_words} }} }},\n"
+    yield "]\n\n"
+
+
+class _Pair(NamedTuple):
+    """What a decision log does not say of a pair; ``label`` as `_Task.label` gives it."""
+
+    cluster: str
+    templates: tuple[str, str] = ("a", "b")
+    inverted: tuple[str, ...] = ()
+    label: str | None = None
+
+
+class _Pairs(NamedTuple):
+    """What the file of the pairs says, by the id of a pair and by task; without those left out."""
+
+    by_id: Mapping[str, _Pair]
+    compared: Mapping[str, tuple[tuple[str, str], ...]]
+    inverted: Mapping[str, tuple[str, ...]]
+    gone: frozenset[str]
+    notices: Mapping[str, tuple[str, ...]]
+
+
+def pairs_of(path: Path, leave_out: Sequence[str] = ()) -> _Pairs:
+    """The pairs of a pair file: pairs that judge the same response share a cluster."""
+    rows = list(read_rows(path))
     complete(rows, PAIR_FIELDS)
-    names = [row.text("pair_id") for row in rows]
-    return dict(zip(names, _clusters(rows), strict=True))
+    spaces = spaces_of(rows, ("ground_truth_label",))
+    by_id, compared, inverted = {}, {}, {}
+    gone, notices = set[str](), {}
+    for name, of_task in grouped(rows, lambda row: row.text("task_type")).items():
+        task = _Task.of(name, of_task, spaces[name], leave_out)
+        compared[name] = task.pairs
+        turned = {one for place in task.positions for one in task.inverted(place)}
+        inverted[name] = tuple(sorted(turned))
+        notices[name] = tuple(task.left_out(name, leave_out))
+        gone |= {row.text("pair_id") for row in of_task}
+        for place in task.positions:
+            id_ = of_task[place].text("pair_id")
+            gone.discard(id_)
+            by_id[id_] = _Pair(
+                task.clusters[place],
+                task.templates(place),
+                tuple(task.inverted(place)),
+                task.label(place),
+            )
+    return _Pairs(by_id, compared, inverted, frozenset(gone), notices)
 
 
 def imported_pairs(options: Namespace) -> Imported | PairFile:
@@ -335,9 +613,15 @@ def imported_pairs(options: Namespace) -> Imported | PairFile:
     rows = all_rows(options.path)
     fields = set(rows[0].value) if rows else set[str]()
     if fields & (set(LOG_FIELDS) - set(PAIR_FIELDS)):
-        return read_decisions(rows, options.pairs)
+        if options.pairs is None and options.leave_out:
+            raise UsageError(
+                "--leave-out needs the file of the pairs, for a log does not name its templates",
+                found=f"--leave-out {options.leave_out[0]}",
+                expected="--pairs FILE beside it",
+            )
+        return read_decisions(rows, options.pairs, options.leave_out)
     if fields & (set(PAIR_FIELDS) - set(LOG_FIELDS)):
-        return read_pairs(rows, options.path)
+        return read_pairs(rows, options.path, options.leave_out, options.validation)
     raise LogError(
         f"{options.path} is not a file of JudgeSense",
         found=", ".join(sorted(fields)) or "no rows",
@@ -353,26 +637,37 @@ def _typed(row: Row, name: str, kind: type, expected: str) -> Any:
     return found
 
 
-def read_decisions(rows: Sequence[Row], pairs: Path | None = None) -> Imported:
+def read_decisions(
+    rows: Sequence[Row], pairs: Path | None = None, leave_out: Sequence[str] = ()
+) -> Imported:
     """The judgments of a JudgeSense decision log.
 
     Args:
         rows: the rows of one or more logs.
-        pairs: the pair file, which shows the pairs on the same response.
+        pairs: the pair file, which says what the log does not: see `_Pair`.
+        leave_out: templates whose pairs are left out.
 
     Raises:
         LogError: a field is missing or malformed, or a judge has answered a pair twice in a run.
+        UsageError: a template that is to be left out is not there.
     """
     complete(rows, LOG_FIELDS)
     spaces = spaces_of(rows, ("normalized_a", "normalized_b"))
-    clusters = {} if pairs is None else clusters_of(pairs)
+    stated = None if pairs is None else pairs_of(pairs, leave_out)
     known: dict[tuple[str, str], str] = {}
     judgments = []
     contradicted = []
     for row in rows:
-        space = spaces[row.text("task_type")]
-        design = Design("paraphrase", space.labels, space.ordinal, space.pairwise, (("a", "b"),))
-        two = [_decision(row, side, space, clusters) for side in "ab"]
+        task, id_ = row.text("task_type"), row.text("pair_id")
+        if stated is not None and id_ in stated.gone:
+            continue
+        if stated is not None and id_ not in stated.by_id:
+            raise row.wrong("pair_id", "a pair of the file that --pairs names")
+        pair = _Pair(id_) if stated is None else stated.by_id[id_]
+        compared = (("a", "b"),) if stated is None else stated.compared[task]
+        space = spaces[task]
+        design = Design("paraphrase", space.labels, space.ordinal, space.pairwise, compared)
+        two = [_decision(row, side, space, pair) for side in "ab"]
         once(known, (two[0].judge, two[0].trial.id), row)
         judgments += [(one, design) for one in two]
         said = [one.verdict for one in two]
@@ -385,27 +680,49 @@ def read_decisions(rows: Sequence[Row], pairs: Path | None = None) -> Imported:
             f"{len(contradicted)} rows say of their decisions that they flip, or do not, against "
             f"what the decisions are, the first is {contradicted[0]}: the decisions are kept"
         )
-    if pairs is None:
+    if stated is not None:
+        notices += [one for task in spaces for one in stated.notices[task]]
+        notices += [
+            f"task {task}: labels of {', '.join(turned)} mean the opposite: JSS compares what is "
+            "meant (corrected), and the raw one stands beside it"
+            for task in spaces
+            if (turned := stated.inverted[task])
+        ]
+    else:
         notices.append(
             "a log does not say which pairs judge the same response: every pair counts as a "
             "cluster of its own; --pairs FILE names the file of the pairs, which does"
         )
+        if unknown := [task for task, space in spaces.items() if not space.pairwise]:
+            notices.append(
+                f"the polarity of the wordings of {', '.join(unknown)} is not known, for a log "
+                "holds no prompts: where YES of one means an error, its decisions count as flips; "
+                "--pairs FILE remaps them"
+            )
     return Imported(tuple(judgments), tuple(notices))
 
 
-def _decision(row: Row, side: str, space: DecisionSpace, clusters: Mapping[str, str]) -> Judgment:
-    suite, pair = slug(f"judgesense-{row.text('task_type')}"), row.text("pair_id")
-    if clusters and pair not in clusters:
-        raise row.wrong("pair_id", "a pair of the file that --pairs names")
+def _decision(row: Row, side: str, space: DecisionSpace, pair: _Pair) -> Judgment:
+    suite, id_ = slug(f"judgesense-{row.text('task_type')}"), row.text("pair_id")
     run = row.number("run")
     order: Order = "ba" if row.value.get(SWAPPED) else "ab"
-    name = f"{suite}/{pair}/{side}/{order}/r{run}"
-    trial = Trial(name, suite, pair, clusters.get(pair, pair), side, order, run)
+    template = pair.templates["ab".index(side)]
+    condition: Condition = {"polarity": "inverted"} if template in pair.inverted else {}
+    label = pair.label
+    if label is not None and space.pairwise:
+        label = content_of_slot(label, order)
+    name = f"{suite}/{id_}/{template}/{order}/r{run}"
+    trial = Trial(name, suite, id_, pair.cluster, template, order, run, condition, label)
     outcome = _outcome(row, side, space)
     raw = _typed(row, f"prompt_{side}_raw", str, "the text of the reply")
     reply = None if isinstance(outcome, Failed) else raw
     judgment = Judgment(trial, row.text("model"), outcome, reply=reply)
-    return placed(judgment) if space.pairwise else judgment
+    if space.pairwise:
+        return placed(judgment)
+    if condition and isinstance(outcome, Verdict):
+        labels = space.labels
+        return replace(judgment, chosen=labels[-1 - labels.index(outcome.value)])
+    return judgment
 
 
 def _outcome(row: Row, side: str, space: DecisionSpace) -> Outcome:

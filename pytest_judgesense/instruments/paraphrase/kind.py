@@ -49,6 +49,7 @@ KINDS: Final = (
             Importer("promptfoo", later(f"{_ROOM}.tools.promptfoo", "imported_promptfoo")),
             Importer("deepeval", later(f"{_ROOM}.tools.deepeval", "imported_deepeval")),
         ),
+        papers=(("jss", later(f"{_ROOM}.paper", "PAPER")),),
     ),
 )
 REPORT: Final = Report(

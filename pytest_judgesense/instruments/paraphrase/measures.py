@@ -37,6 +37,7 @@ FLIP_RATE: Final = _measure(
     gate="bound",
     best="units",
     sentence="{count} of {n} verdicts change with the wording",
+    complement=JSS.name,
 )
 KAPPA: Final = _kappa(
     name="kappa",

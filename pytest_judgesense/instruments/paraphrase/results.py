@@ -56,6 +56,7 @@ from pytest_judgesense.suites.planning import trial_order
 from pytest_judgesense.suites.space import DecisionSpace
 from pytest_judgesense.trial import (
     ABSTAIN,
+    TEMPERATURE,
     TIE,
     Design,
     Failed,
@@ -267,6 +268,8 @@ _SAID: Final = ("verdict", "label")
 # Besides, if mapped: the judge's input, and a number that it gave.
 _SHOWN: Final = ("prompt", "score")
 _CONDITION: Final = "condition."
+# Conditions that may be mapped by their names alone: what sweeps compare.
+_SWEPT: Final = (TEMPERATURE, "judge_type", "prompt_style", "model", "gold", "dataset")
 _MOST_OTHERS: Final = 3
 # A suite may have this many labels.
 _MOST_LABELS: Final = 12
@@ -310,6 +313,9 @@ def read_table(
     in these words, and a label ``1`` or ``2`` beside ``A`` and ``B`` is a content. An empty verdict
     is an unparsed reply. Numbers make an ordinal space.
 
+    A ``temperature`` is a number and part of the trial, so that a question may be asked at several;
+    it and the other conditions of sweeps may be mapped by their names alone.
+
     A row may hold both orders of a pair: columns of ``verdict.ab`` and ``verdict.ba``, and of other
     fields of a reply by the same endings. A label ``A`` or ``B`` is then a slot of order ``ab``.
 
@@ -332,6 +338,7 @@ def read_table(
         LogError: a field is missing or malformed, or a trial appears twice.
     """
     refuse_fields(mapping)
+    mapping = {_CONDITION * (name in _SWEPT) + name: column for name, column in mapping.items()}
     rows = _rows_of(path)
     known = dict.fromkeys(str(column) for row in rows for column in row.value)
     joined = {one: one.split(",") for one in mapping.values() if one not in known and "," in one}
@@ -464,9 +471,21 @@ def _with_joined(row: Row, joined: Mapping[str, Sequence[str]]) -> Row:
 def refuse_fields(names: Iterable[str]) -> None:
     """Raise a `UsageError` if one of ``names`` is not a field of a judgment that can be mapped."""
     for name in names:
-        known = name in {*FIELDS, *_SHOWN} or _FIELD.fullmatch(name) or _OF_ORDER.fullmatch(name)
+        known = (
+            name in {*FIELDS, *_SHOWN, *_SWEPT}
+            or _FIELD.fullmatch(name)
+            or _OF_ORDER.fullmatch(name)
+        )
         if not known and not name.startswith(_CONDITION):
-            every = (*FIELDS, *_SHOWN, "condition.NAME", "field.NAME", "verdict.ab", "verdict.ba")
+            every = (
+                *FIELDS,
+                *_SHOWN,
+                *_SWEPT,
+                "condition.NAME",
+                "field.NAME",
+                "verdict.ab",
+                "verdict.ba",
+            )
             raise unknown_name("field of a judgment", name, every)
 
 
@@ -509,7 +528,8 @@ def judgments_of(
     judgments = _each_once(
         read,
         remedy="name the column that tells them apart, by --map replicate=COLUMN, --map "
-        "template=COLUMN or --map order=COLUMN (ab or ba); or leave the line out",
+        "template=COLUMN, --map order=COLUMN (ab or ba) or --map temperature=COLUMN; or leave the "
+        "line out",
     )
     by_suite = grouped(judgments, attrgetter("trial.suite"))
     by_suite = {suite: _spelt_alike(part) for suite, part in by_suite.items()}
@@ -740,7 +760,10 @@ def _cells(
         return None if cell(name) is None else row.number(columns[name], least)
 
     suite, item = str(cell("suite", required=True)), str(cell("item", required=True))
-    template, order = cell("template") or "t1", cell("order") or "ab"
+    condition, at = _condition(row, columns, cell)
+    # A judge type and a style are a prompt, where no column names it.
+    prompt = [str(condition[one]) for one in ("judge_type", "prompt_style") if one in condition]
+    template, order = cell("template") or "-".join(prompt) or "t1", cell("order") or "ab"
     if order not in _ORDERS:
         expected = f"ab or ba; words for them are renamed: --value {order}=ab"
         raise row.wrong(columns["order"], expected)
@@ -759,18 +782,14 @@ def _cells(
     if seconds is not None and not 0 <= seconds < math.inf:
         raise row.wrong(columns["latency_s"], "seconds, at least 0")
     trial = Trial(
-        id=f"{suite}/{item}/{template}/{order}/r{replicate}",
+        id=f"{suite}/{item}/{template}/{order}{at}/r{replicate}",
         suite=suite,
         item=item,
         cluster=cell("cluster") or item,
         template=template,
         order="ab" if order == "ab" else "ba",
         replicate=replicate,
-        condition={
-            name.removeprefix(_CONDITION): value
-            for name in columns
-            if name.startswith(_CONDITION) and (value := cell(name)) is not None
-        },
+        condition=condition,
         label=label,
     )
     usage = Usage(whole("prompt_tokens", 0), whole("completion_tokens", 0))
@@ -780,6 +799,26 @@ def _cells(
     return Judgment(
         trial, judge, outcome, reply=cell("reply"), usage=usage, latency_s=seconds, detail=detail
     )
+
+
+def _condition(
+    row: Row, columns: Mapping[str, str], cell: Callable[[str], str | None]
+) -> tuple[dict[str, str | float], str]:
+    """The condition of a row, and what its temperature adds to the id of the trial."""
+    condition: dict[str, str | float] = {
+        name.removeprefix(_CONDITION): value
+        for name in columns
+        if name.startswith(_CONDITION) and (value := cell(name)) is not None
+    }
+    if (given := condition.get(TEMPERATURE)) is None:
+        return condition, ""
+    try:
+        temperature = float(given)
+    except ValueError:
+        temperature = -1.0
+    if not 0 <= temperature < math.inf:
+        raise row.wrong(columns[_CONDITION + TEMPERATURE], "a temperature: a number from 0")
+    return {**condition, TEMPERATURE: temperature}, f"/t{temperature:g}"
 
 
 def _source(row: Row, columns: Mapping[str, str]) -> dict[str, Any]:

@@ -23,7 +23,7 @@ def _twins(suite: Suite) -> Iterator[LintFinding]:
         for item, prompts in prompts_of(suite)
         for by_template in prompts.values()
         for a, b in pairs
-        if by_template[a].strip() == by_template[b].strip()
+        if {a, b} <= by_template.keys() and by_template[a].strip() == by_template[b].strip()
     ]
     if twins:
         yield LintFinding(

@@ -195,6 +195,8 @@ def equivalence(cell: Cell, estimates: Estimates, suite: Suite | None) -> Rows |
     names = sorted({name for review in suite.reviews for name in review.verdicts})
     for one, other in combinations(names, 2):
         both = [r.verdicts for r in suite.reviews if {one, other} <= set(r.verdicts)]
+        if not both:
+            continue  # they have read nothing in common
         kappa = cohen_kappa([said[one] for said in both], [said[other] for said in both])
         rows.append({"reviewers": [called(one), called(other)], "kappa": kappa, "n": len(both)})
     return rows

@@ -17,7 +17,7 @@ from functools import partial
 from itertools import takewhile
 from typing import Any
 
-from pytest_judgesense.checks.declaration import bar_of, named_arguments
+from pytest_judgesense.checks.declaration import bar_of, bars_and_limits, named_arguments
 from pytest_judgesense.checks.outcome import (
     Finding,
     Outcome,
@@ -36,7 +36,7 @@ from pytest_judgesense.instruments.temperature.measures import (
     RECOMMENDED_TEMPERATURE,
 )
 from pytest_judgesense.measures.cell import Cell
-from pytest_judgesense.measures.check import Check, CheckKind
+from pytest_judgesense.measures.check import Check, CheckKind, limit_name
 from pytest_judgesense.measures.order import in_size
 from pytest_judgesense.registry import Registry
 from pytest_judgesense.suites.suite import Suite
@@ -45,32 +45,38 @@ from pytest_judgesense.suites.suite import Suite
 def declare_recommendation(
     kind: CheckKind, args: Sequence[Any], kwargs: Mapping[str, Any], _: Registry | None
 ) -> Check:
-    """The check with a bar for each outcome that it names."""
-    # Each bar is one of its measure; ``at_least`` is a temperature.
-    known = {**OUTCOMES, "at_least": RECOMMENDED}
-    given = named_arguments(kind, (), args, kwargs, (*known, "suite"))
-    bars = {bar: bar_of(kind, bar, given[bar], known[bar]) for bar in known if bar in given}
-    if not bars.keys() & OUTCOMES.keys():
+    """The check with a bar for each outcome that it names, and a limit where it names one."""
+    others = (*OUTCOMES, *map(limit_name, OUTCOMES), "at_least", "suite")
+    given = named_arguments(kind, (), args, kwargs, others)
+    named = {
+        bar: measure
+        for bar, measure in OUTCOMES.items()
+        if bar in given or limit_name(bar) in given
+    }
+    bars, limits = bars_and_limits(kind, given, named)
+    if "at_least" in given:  # a temperature
+        bars["at_least"] = bar_of(kind, "at_least", given["at_least"], RECOMMENDED)
+    if not named:
         raise UsageError(
             f"{kind.name} has no bar",
             found=", ".join(bars) or "no argument",
             expected="at least one of " + ", ".join(OUTCOMES) + ", as in " + kind.signature,
             remedy=f"write {kind.name} = {{ agreement = 0.8, error_rate = 0.05 }}",
         )
-    return Check(kind, kind.name, bars, {}, given.get("suite") or "temperature")
+    return Check(kind, kind.name, bars, {}, given.get("suite") or "temperature", limits=limits)
 
 
 def declare_effect_bound(
     kind: CheckKind, args: Sequence[Any], kwargs: Mapping[str, Any], _: Registry
 ) -> Check:
     """The check with the outcome that it names, and its bar."""
-    given = named_arguments(kind, ("outcome", "bar"), args, kwargs)
+    given = named_arguments(kind, ("outcome", "bar"), args, kwargs, ("limit", "suite"))
     outcome = given.get("outcome")
     if outcome not in OUTCOMES:
         raise unknown_name(f"outcome of {kind.name}", str(outcome), OUTCOMES)
-    bars = {"bar": bar_of(kind, "bar", given.get("bar"), EFFECT_SIZE)}
-    suite = given.get("suite") or "temperature"
-    return Check(kind, EFFECT_SIZE.name, bars, {"outcome": str(outcome)}, suite, EFFECT_SIZE)
+    bars, limits = bars_and_limits(kind, given, {"bar": EFFECT_SIZE})
+    suite, of = given.get("suite") or "temperature", {"outcome": str(outcome)}
+    return Check(kind, EFFECT_SIZE.name, bars, of, suite, EFFECT_SIZE, limits=limits)
 
 
 def judge_effect(
@@ -87,7 +93,7 @@ def judge_effect(
         size = Estimate(suite=suite, unavailable=reason, **named)
     else:
         size = replace(in_size(effect), flags=(), **named)
-    finding = judge_estimate(size, check.bars["bar"], EFFECT_SIZE, rule)
+    finding = judge_estimate(size, check.bars["bar"], EFFECT_SIZE, rule, check.limits.get("bar"))
     return Outcome(check, suite, rule.policy, (finding,), () if effect is None else (effect,))
 
 
@@ -99,6 +105,7 @@ def _missed(found: Outcome) -> str:
         if one.estimate.value is not None:
             sign = ">=" if one.floor else "<="
             text = f"{number_text(one.estimate.value)}, wanted {sign} {one.bar:g}"
+            text += "" if one.limit is None else f", limit {one.limit:g}"
             text += f" ({one.reason})" if one.reason else ""
         words.append(f"{one.estimate.measure} {text}")
     return ", ".join(words)
@@ -116,7 +123,7 @@ def _climb(
     climb = {}
     for temperature in sorted(grid):
         findings = tuple(
-            judge_estimate(found, bar, OUTCOMES[measure], rule)
+            judge_estimate(found, bar, OUTCOMES[measure], rule, check.limits.get(measure))
             for measure, bar in check.bars.items()
             if measure in OUTCOMES
             if (found := find_estimate(estimates, measure, {"temperature": temperature}))

@@ -12,6 +12,12 @@ differences to the first, and V the covariance of D over the K questions, which 
 Hotelling's test; of two levels it is the square of Student's t of the paired differences. By each
 method the factors and outcomes are one family: ``p_holm`` is Holm's.
 
+An outcome that restates another (agreement over parsed replies, errors of format) stands in its
+place in a family of its own.
+
+``aipw_paper`` is the estimate of the paper: rows are split and taken for independent, each subgroup
+is fitted anew, and the interval is ``1.96 s / sqrt(N)`` with s the deviation of the scores.
+
 The importance of a factor is that of all its columns together: of each unit the SHAP values of its
 one-hot columns are summed, and the mean of the absolute sums is taken, for two levels of one factor
 share what they say between their columns in any way. ``share`` is its part of the sum over factors.
@@ -23,7 +29,8 @@ References:
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations, groupby
 from operator import itemgetter
 from typing import Any, Final, NamedTuple
@@ -32,7 +39,7 @@ import numpy as np
 from scipy.special import fdtrc
 
 from pytest_judgesense.instruments.temperature import causal
-from pytest_judgesense.instruments.temperature.measures import EFFECTS
+from pytest_judgesense.instruments.temperature.measures import EFFECTS, RESTATED
 from pytest_judgesense.instruments.temperature.sweep import (
     COVARIATES,
     Codes,
@@ -48,6 +55,9 @@ from pytest_judgesense.stats.comparison import holm
 ALL: Final = "all"
 _OVERALL: Final = {"group": "overall", "level": ALL}
 _SHOWN: Final = 100  # points of an attribution that are drawn
+# The method of the paper, and its interval.
+PAPER: Final = "aipw_paper"
+PAPER_INTERVAL: Final = "1.96 s / sqrt N"
 
 Row = dict[str, Any]
 Rows = list[Row]
@@ -103,14 +113,30 @@ def effect_tables(pool: Pool) -> tuple[Rows, Rows]:
     key = itemgetter("method", "outcome", "group")
     moderated = [_moderation([*some]) for _, some in groupby(of_levels, lambda one: key(one.head))]
     tested = [row for method in ("aipw", "paired") for row in _family(moderated, method)]
-    return [one.row for one in contrasts], tested
+    return [*(one.row for one in contrasts), *paper_effects(pool)], tested
+
+
+def outcomes_in(pool: Pool) -> list[str]:
+    """The outcomes whose effects can be taken: of errors of format where a form is prescribed."""
+    return [outcome for outcome in EFFECTS if outcome in pool.values]
 
 
 def _family(moderated: Rows, method: str) -> Iterator[Row]:
+    """Rows of a method with Holm's p, of every outcome once."""
     rows = [row for row in moderated if row["method"] == method]
-    tested = [row["p"] for row in rows if row["p"] is not None]
-    adjusted = iter(holm(tested))
-    yield from ({**row, "p_holm": None if row["p"] is None else next(adjusted).p} for row in rows)
+    plain = [row for row in rows if row["outcome"] not in RESTATED]
+    for row in rows:
+        outcome = row["outcome"]
+        family = plain
+        if (other := RESTATED.get(outcome)) is not None:
+            beside = [one for one in plain if one["outcome"] != other]
+            family = [*beside, *(one for one in rows if one["outcome"] == outcome)]
+        tested = [one for one in family if one["p"] is not None]
+        adjusted = {
+            (one["outcome"], one["factor"]): step.p
+            for one, step in zip(tested, holm([one["p"] for one in tested]), strict=True)
+        }
+        yield {**row, "p_holm": adjusted.get((outcome, row["factor"]))}
 
 
 def _groups(pool: Pool) -> Iterator[tuple[Row, Flags]]:
@@ -132,7 +158,7 @@ def _paired(pool: Pool) -> Iterator[_Contrast]:
         for low, high in combinations(pool.levels["temperature"][0], 2)
     ]
     for compared in ([("paired", _sides(pool), pool.high, ~pool.high)], pairs):
-        for outcome in EFFECTS:
+        for outcome in outcomes_in(pool):
             for group, within in _groups(pool):
                 for method, sides, high, low in compared:
                     head = {"method": method, "outcome": outcome, **group}
@@ -154,11 +180,11 @@ def _aipw(pool: Pool) -> Iterator[_Contrast]:
     scores = causal.effect_scores(
         np.column_stack(columns)[within],
         pool.high[within],
-        {name: pool.values[name][within] for name in EFFECTS},
+        {name: pool.values[name][within] for name in outcomes_in(pool)},
         questions,
         pool.seed,
     )
-    for outcome in EFFECTS:
+    for outcome in outcomes_in(pool):
         head, sides = {"method": "aipw", "outcome": outcome}, _sides(pool)
         of = scores if isinstance(scores, str) else scores[outcome]
         if isinstance(of, str):
@@ -178,6 +204,47 @@ def _aipw(pool: Pool) -> Iterator[_Contrast]:
                     "engine": causal.engine(),
                 }
             yield _Contrast({**head, **group}, sides, of.psi[at], questions[at], None, beside)
+
+
+def paper_effects(
+    pool: Pool, within: Flags | None = None, keys: Sequence[str] = COVARIATES
+) -> Iterator[Row]:
+    """AIPW on rows that count as independent, fitted anew in each group: the estimate of the paper.
+
+    The interval of its scores that is clustered by question stands beside the paper's.
+
+    Args:
+        pool: the units.
+        within: those that are taken; all by default.
+        keys: the factors whose levels are groups.
+    """
+    columns = [column for _, column in _one_hot(pool).values()] or [np.zeros(pool.alive.size)]
+    covariates = np.column_stack(columns)
+    taken = pool.alive if within is None else pool.alive & within
+    groups: list[tuple[Row, Flags]] = [(_OVERALL, taken)]
+    groups += [({"group": key, "level": level}, of) for key, level, of in pool.several(*keys)]
+    for group, rows in groups:
+        at = np.flatnonzero(rows & taken)
+        values = {name: pool.values[name][at] for name in outcomes_in(pool)}
+        units, question = np.arange(at.size), pool.question[at]
+        scores = causal.effect_scores(covariates[at], pool.high[at], values, units, pool.seed)
+        for outcome in values:
+            head = {"method": PAPER, "outcome": outcome, **group, **_sides(pool)}
+            found = scores if isinstance(scores, str) else scores[outcome]
+            if isinstance(found, str):
+                nothing = dict.fromkeys(("value", "lower", "upper"))
+                yield {**head, **nothing, "n": 0, "questions": 0, "unavailable": found}
+                continue
+            known = np.isfinite(found.psi)
+            psi = found.psi[known]
+            row = effect_row(head, psi, question[known], None)
+            beside = {"clustered_lower": row["lower"], "clustered_upper": row["upper"]}
+            ends = None
+            if psi.size > 1:
+                half = 1.96 * float(psi.std(ddof=1)) / math.sqrt(psi.size)
+                ends = row["value"] - half, row["value"] + half
+            row |= {"lower": ends and ends[0], "upper": ends and ends[1]}
+            yield {**row, **beside, "interval": PAPER_INTERVAL}
 
 
 def _moderation(levels: list[_Contrast]) -> Row:
@@ -230,7 +297,7 @@ def attribution_tables(pool: Pool) -> tuple[Rows, Rows, Rows]:
     table: Rows = []
     factors: Rows = []
     points: Rows = []
-    for outcome in EFFECTS:
+    for outcome in outcomes_in(pool):
         y = pool.values[outcome]
         at = np.flatnonzero(pool.alive & np.isfinite(y))
         found: Any = "no question has this outcome"

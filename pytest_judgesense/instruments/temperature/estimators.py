@@ -12,10 +12,12 @@ reply without a verdict written as none::
     majority_agreement   = the verdict of most of k replicates equals g: its mean over all sets of
                            k among the replies received, exactly (hypergeometric)
     error_rate           = replies without a verdict / replies received
+    format_error_rate    = replies that do not keep the prescribed form / replies received, where
+                           templates prescribe one (see `forms`)
     agreement_effect     = mean of the differences high - low, one for each question under one
                            prompt and model: its mean agreement over temperatures at and above the
-                           threshold, less that below; ``consistency_effect`` and
-                           ``error_rate_effect`` are such differences too
+                           threshold, less that below; ``agreement_parsed_effect`` and the like
+                           are such differences too
 
 In a vote a reply without a verdict has no voice. Verdicts with equally many votes share the vote,
 as a fair draw among them would decide it; without a voice there is no verdict, which is not equal.
@@ -96,7 +98,8 @@ def estimates(cell: Cell) -> list[Estimate]:
             group = _Group(sweep, series, rows, at, condition)
             for estimate in group.estimates(whole=set(keys) <= {"temperature"}):
                 found[estimate.measure].append(estimate)
-    effects = [_effect(sweep, series, outcome) for outcome in measures.EFFECTS]
+    outcomes = [outcome for outcome in measures.EFFECTS if outcome in series.values]
+    effects = [_effect(sweep, series, outcome) for outcome in outcomes]
     return [*(one for some in found.values() for one in some), *effects]
 
 
@@ -150,6 +153,12 @@ class _Group:
         yield self._consistency(measures.CONSISTENCY)
         yield self._consistency(measures.PAIRWISE_CONSISTENCY)
         yield self._of_calls(measures.ERROR_RATE, asked, received, unparsed)
+        form = sweep.form[rows]
+        if sweep.cell.design.forms:
+            told = form >= 0
+            yield self._of_calls(
+                measures.FORMAT_ERROR_RATE, asked & (told | ~received), told, form == 1
+            )
         if whole:
             if repair.any():
                 untouched = int((parsed & (repair == 0)).sum())

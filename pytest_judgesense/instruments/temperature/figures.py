@@ -12,6 +12,7 @@ from pytest_judgesense import figures as fig
 from pytest_judgesense.datasheet import Datasheet
 from pytest_judgesense.errors import printable
 from pytest_judgesense.grouping import grouped
+from pytest_judgesense.instruments.temperature.effects import PAPER
 from pytest_judgesense.sections import Row, Rows, tables_named
 
 _MOST_EFFECTS: Final = 24
@@ -148,7 +149,8 @@ def effects(sheet: Datasheet) -> Iterator[fig.Found]:
     panels, overall = [], []
     for judge, _, effects_of in _tables(sheet, "temperature_effects"):
         for outcome, of in grouped(effects_of, itemgetter("outcome")).items():
-            some = [row for row in of if row.get("value") is not None]
+            # The paper's method is in the table: its intervals are not clustered.
+            some = [r for r in of if r.get("value") is not None and r["method"] != PAPER]
             if len(some) > _MOST_EFFECTS:  # single pairs of temperatures are in the table
                 some = [row for row in some if row["method"] != "pair"]
             if some:

@@ -20,6 +20,7 @@ KINDS: Final = (
         here("stimuli", "TEMPERATURE"),
         MEASURES,
         (RECOMMENDED_TEMPERATURE, TEMPERATURE_EFFECT_BOUND),
+        papers=(("temperature", here("paper", "PAPER")),),
     ),
 )
 
@@ -52,6 +53,7 @@ REPORT: Final = Report(
         _section("majority", "Agreement of a majority vote", "lines"),
         _section("votes", "A vote at a higher temperature against one call at the lowest", "lines"),
         _section("errors", "Replies without a verdict, by temperature and reason"),
+        _section("replies", "Length of replies and undecided verdicts", "lines"),
         ReportSection(
             "temperature_analytic",
             here("analytic", "rows"),

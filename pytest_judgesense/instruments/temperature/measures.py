@@ -63,6 +63,13 @@ ERROR_RATE: Final = AGREEMENT_PARSED._replace(
     sentence="{count} of {n} replies have no usable verdict",
     brief=Brief("errors"),
 )
+FORMAT_ERROR_RATE: Final = ERROR_RATE._replace(
+    name="format_error_rate",
+    meaning="replies that are not exactly what the prompt prescribes, verdict or not",
+    evidence=Evidence("replies that do not keep the form", here("forms", "broken")),
+    sentence="{count} of {n} replies do not keep the prescribed form",
+    brief=None,
+)
 ERROR_RATE_BEFORE_REPAIR: Final = ERROR_RATE._replace(
     name="error_rate_before_repair",
     meaning="replies without a usable verdict before malformed ones were repaired",
@@ -70,7 +77,12 @@ ERROR_RATE_BEFORE_REPAIR: Final = ERROR_RATE._replace(
     brief=None,
 )
 # The outcomes for effects of temperature and for recommended temperatures.
-OUTCOMES: Final = {one.name: one for one in (AGREEMENT, CONSISTENCY, ERROR_RATE)}
+OUTCOMES: Final = {
+    one.name: one
+    for one in (AGREEMENT, AGREEMENT_PARSED, CONSISTENCY, ERROR_RATE, FORMAT_ERROR_RATE)
+}
+# Outcomes that say much the same as another: they are no further hypothesis beside it.
+RESTATED: Final = {AGREEMENT_PARSED.name: AGREEMENT.name, FORMAT_ERROR_RATE.name: ERROR_RATE.name}
 EFFECTS: Final = {
     name: Measure(
         f"{name}_effect",
@@ -108,6 +120,7 @@ MEASURES: Final = (
     CONSISTENCY,
     PAIRWISE_CONSISTENCY,
     ERROR_RATE,
+    FORMAT_ERROR_RATE,
     ERROR_RATE_BEFORE_REPAIR,
     MAJORITY_AGREEMENT,
     *EFFECTS.values(),
@@ -115,7 +128,9 @@ MEASURES: Final = (
 )
 RECOMMENDED_TEMPERATURE: Final = CheckKind(
     "recommended_temperature",
-    "agreement=, consistency=, error_rate=, at_least=, suite=",
+    "agreement=, agreement_parsed=, consistency=, error_rate=, format_error_rate=, "
+    "agreement_limit=, agreement_parsed_limit=, consistency_limit=, error_rate_limit=, "
+    "format_error_rate_limit=, at_least=, suite=",
     "up to some temperature of the grid all bars hold",
     here("checks", "declare_recommendation"),
     here("checks", "judge_recommendation"),
@@ -123,7 +138,7 @@ RECOMMENDED_TEMPERATURE: Final = CheckKind(
 )
 TEMPERATURE_EFFECT_BOUND: Final = CheckKind(
     "temperature_effect_bound",
-    "outcome, bar, suite=",
+    "outcome, bar, limit=, suite=",
     "what a high temperature changes in an outcome is at most the bar",
     here("checks", "declare_effect_bound"),
     here("checks", "judge_effect"),

@@ -12,8 +12,9 @@ units of agreement, consistency and error rate, with intervals clustered by ques
 form of the tables of one judge. The attributions are made for files alone.
 
 The data of a judge are its series in integers, one a line: codes of question, stratum and
-condition, replies received, those equal to the label (-1 without one), those without a verdict, and
-changes between adjacent parsed replicates.
+condition, replies received, those equal to the label (-1 without one), those without a verdict,
+changes between adjacent parsed replicates; and where templates prescribe a form the replies that do
+not keep it, and those of which it can be told.
 """
 
 from __future__ import annotations
@@ -28,8 +29,13 @@ import numpy as np
 from pytest_judgesense.errors import printable
 from pytest_judgesense.estimate import number_text
 from pytest_judgesense.instruments.temperature.analytic import share_row
-from pytest_judgesense.instruments.temperature.effects import ALL, attribution_tables, effect_tables
-from pytest_judgesense.instruments.temperature.measures import EFFECTS
+from pytest_judgesense.instruments.temperature.effects import (
+    ALL,
+    attribution_tables,
+    effect_tables,
+    outcomes_in,
+)
+from pytest_judgesense.instruments.temperature.measures import EFFECTS, RESTATED
 from pytest_judgesense.instruments.temperature.sweep import (
     COVARIATES,
     Codes,
@@ -47,6 +53,7 @@ from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.sections import Board, Digits, Entrant, Row, Rows
 
 _TEMPERATURE: Final = "temperature"
+_COLUMNS: Final = 9  # of a series; the last two only where a form is prescribed
 
 
 def material_of(cell: Cell) -> dict[str, Any] | None:
@@ -59,6 +66,7 @@ def material_of(cell: Cell) -> dict[str, Any] | None:
     replies, lost = series.votes.sum(axis=1), series.votes[:, -1]
     # Of n parsed replicates 1 - changes / (n - 1) are unchanged.
     changes = np.nan_to_num((1 - series.values["consistency"]) * (replies - lost - 1))
+    of_form = [series.broken, series.formed] if series.formed.any() else []
     table = np.column_stack(
         [
             series.question,
@@ -68,6 +76,7 @@ def material_of(cell: Cell) -> dict[str, Any] | None:
             np.where(series.labelled, series.votes[:, 0], -1),
             lost,
             np.rint(changes).astype(np.intp),
+            *of_form,
         ]
     )
     return {
@@ -88,7 +97,10 @@ def pooled(materials: Mapping[str, Mapping[str, Any]], seed: int) -> Pool:
     conditions: list[dict[str, Value]] = []
     strata = 0
     for name, of in sorted(materials.items()):
-        table = np.array([line.split() for line in of["series"]], dtype=np.intp).reshape(-1, 7)
+        read = [line.split() for line in of["series"]]
+        table = np.zeros((len(read), _COLUMNS), dtype=np.intp)
+        if read:
+            table[:, : len(read[0])] = np.array(read, dtype=np.intp)
         codes = np.array([known.setdefault(q, len(known)) for q in of["questions"]], dtype=np.intp)
         table[:, 0] = codes[table[:, 0]]
         table[:, 1] += strata
@@ -101,7 +113,8 @@ def pooled(materials: Mapping[str, Mapping[str, Any]], seed: int) -> Pool:
             for one in of["conditions"]
         ]
     question, stratum, condition, *counts = np.concatenate(tables).T
-    replies, right, lost, changes = (count.astype(np.float64) for count in counts)
+    replies, right, lost, changes, broken, formed = (count.astype(np.float64) for count in counts)
+    of_form = (broken, formed) if formed.any() else ()
     levels = {
         key: coded_levels(conditions, key, condition)
         for key in dict.fromkeys(key for one in conditions for key in one)
@@ -113,7 +126,7 @@ def pooled(materials: Mapping[str, Mapping[str, Any]], seed: int) -> Pool:
         stratum=stratum,
         alive=np.ones(question.size, dtype=bool),
         temperature=np.array([float(value) for value in values])[codes],
-        values=outcomes_of(replies, np.where(right < 0, np.nan, right), lost, changes),
+        values=outcomes_of(replies, np.where(right < 0, np.nan, right), lost, changes, *of_form),
         threshold=float(materials[min(materials)]["threshold"]),
         seed=seed,
     )
@@ -148,7 +161,7 @@ def _means(pool: Pool, model: str, within: Flags) -> Iterator[dict[str, Any]]:
     levels, codes = pool.levels[_TEMPERATURE]
     for at, of in [(ALL, within), *((v, within & (codes == i)) for i, v in enumerate(levels))]:
         row: dict[str, Any] = {"model": model, _TEMPERATURE: at, "n": int(of.sum())}
-        for outcome in EFFECTS:
+        for outcome in outcomes_in(pool):
             values = pool.values[outcome][of]
             known = np.isfinite(values)
             row |= share_row(outcome, values[known], pool.question[of][known])
@@ -156,9 +169,19 @@ def _means(pool: Pool, model: str, within: Flags) -> Iterator[dict[str, Any]]:
             yield row
 
 
-def _texts(row: Row) -> Iterator[tuple[str, str]]:
+def _outcomes(rows: Rows) -> list[str]:
+    """The outcomes of the rows, without those that only restate another."""
+    given = [outcome for outcome in EFFECTS if all(outcome in row for row in rows)]
+    return [
+        outcome
+        for outcome in given
+        if not (other := RESTATED.get(outcome)) or any(row[outcome] != row[other] for row in rows)
+    ]
+
+
+def _texts(row: Row, outcomes: Sequence[str]) -> Iterator[tuple[str, str]]:
     """The mean of each outcome, and its interval."""
-    for outcome in EFFECTS:
+    for outcome in outcomes:
         ends = [row[f"{outcome}_{end}"] for end in ("lower", "upper")]
         interval = "" if None in ends else f"[{', '.join(map(number_text, ends))}]"
         yield "N/A" if row[outcome] is None else number_text(row[outcome]), interval
@@ -168,6 +191,8 @@ def _notes(tables: Mapping[str, Rows]) -> Iterator[str]:
     yield from effects_lines(tables["model_effects"])
     of_models: dict[str, list[str]] = defaultdict(list)
     for row in tables["model_effects"]:
+        if row["outcome"] in RESTATED:
+            continue
         if row["method"] == "paired" and row["group"] == "model" and row["value"] is not None:
             named = of_models[f"effect of {row['high']} on {row['outcome']} by model, paired"]
             named.append(f"{printable(row['level'])} {row['value']:+.3f}")
@@ -177,13 +202,18 @@ def _notes(tables: Mapping[str, Rows]) -> Iterator[str]:
 
 def board(_suite: str, tables: Mapping[str, Rows]) -> Board:
     """The models for Markdown."""
-    heads = [head for outcome in EFFECTS for head in (outcome.replace("_", " "), "95% clustered")]
+    rows = tables["temperature_models"]
+    outcomes = _outcomes(rows)
+    heads = [head for outcome in outcomes for head in (outcome.replace("_", " "), "95% clustered")]
     return Board(
         "Models at each temperature on",
         ("model", "temperature", "n", *heads),
         tuple(
-            (row["model"], *map(Digits, (row[_TEMPERATURE], row["n"], *chain(*_texts(row)))))
-            for row in tables["temperature_models"]
+            (
+                row["model"],
+                *map(Digits, (row[_TEMPERATURE], row["n"], *chain(*_texts(row, outcomes)))),
+            )
+            for row in rows
         ),
         tuple(_notes(tables)),
     )
@@ -193,8 +223,9 @@ def board_lines(suite: str, tables: Mapping[str, Rows]) -> Iterator[str]:
     """The models on a terminal, over all temperatures."""
     whole = [row for row in tables["temperature_models"] if row[_TEMPERATURE] == ALL]
     yield from indented(f"{suite}, {len(whole)} models pooled", width=2)
+    outcomes = _outcomes(tables["temperature_models"])
     for row in whole:
-        of = zip(EFFECTS, _texts(row), strict=True)
+        of = zip(outcomes, _texts(row, outcomes), strict=True)
         said = ", ".join(" ".join((outcome, *texts)).rstrip() for outcome, texts in of)
         yield from indented(f"{printable(row['model'])}: {said}, n {row['n']}", width=4)
     for note in _notes(tables):

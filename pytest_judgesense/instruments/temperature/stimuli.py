@@ -64,8 +64,14 @@ def _verify(form: SuiteForm) -> None:
         )
     if any(len(set(grid)) < len(grid) for grid in form.grids if grid):
         raise ValueError("temperatures must be unique")
-    prompts = [(t.judge_type, t.prompt_style) for t in form.templates]
-    if len(set(prompts)) < len(prompts) or not all(a and b for a, b in prompts):
+    prompts = {one.id: (one.judge_type, one.prompt_style) for one in form.templates}
+    # A preset may ask with other templates than the suite.
+    chosen = [one.templates for one in form.presets.values() if one.templates is not None]
+    asked = [[one.id for one in form.templates if one.default]]
+    asked += [[*prompts] if some == "all" else some for some in chosen]
+    compared = [[prompts[one] for one in some if one in prompts] for some in asked]
+    once = all(len(set(some)) == len(some) for some in compared)
+    if not once or not all(a and b for a, b in prompts.values()):
         raise ValueError("each template has a judge_type and a prompt_style, both together once")
     two_candidates(form)
 

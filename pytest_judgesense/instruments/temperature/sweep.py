@@ -20,6 +20,7 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from pytest_judgesense.instruments.temperature.forms import form_codes
 from pytest_judgesense.measures.cell import Cell, comparable, once_a_cell
 from pytest_judgesense.stats.inputs import compact_codes, first_positions, joint_codes
 from pytest_judgesense.trial import Condition, Judgment, content_of_slot
@@ -57,6 +58,8 @@ class Sweep:
         repair: calls that were made to repair malformed replies; 0 where there were none.
         stratum: code of what a series shares with those of other temperatures: its question, its
             prompt and its model.
+        form: whether the reply keeps the prescribed form: 0 if it does, 1 if not, -1 if that cannot
+            be told.
     """
 
     cell: Cell
@@ -73,6 +76,7 @@ class Sweep:
     repair: Codes
     reason: Codes
     stratum: Codes
+    form: Codes
 
     @property
     def threshold(self) -> float:
@@ -108,9 +112,11 @@ class Pool:
         question: code of its cluster.
         stratum: code of what it shares with series of other temperatures: question, prompt, model.
         alive: whether it was not refused by the provider.
-        values: by name ``consistency`` and ``pairwise_consistency`` (see `estimators`), and of the
-            replies received the shares that equal the gold label (``agreement``) and that state no
-            verdict (``error_rate``).
+        values: by name ``consistency`` and ``pairwise_consistency`` (see `estimators`); of the
+            replies received the shares that equal the gold label (``agreement``), that state no
+            verdict (``error_rate``) and, where a form is prescribed, that do not keep it
+            (``format_error_rate``); of the parsed ones the share that equals the label
+            (``agreement_parsed``).
         threshold: from which temperature on it is high.
     """
 
@@ -144,6 +150,8 @@ class Series(Pool):
         first: position of the first judgment of each, where its conditions stand.
         keys: ids of its trials, one a line; none where those of the judgments are not known.
         worst: the worst cases of the two consistencies, at least and at most.
+        broken: replies that do not keep the prescribed form, of the ``formed`` ones of which that
+            can be told.
         votes: replies for the gold content, for each other one, and without a verdict; shape
             (series, contents + 1).
         judgments: positions by series in order.
@@ -155,6 +163,8 @@ class Series(Pool):
     votes: Codes
     labelled: Flags
     judgments: Codes
+    broken: Codes
+    formed: Codes
 
 
 def coded_levels(
@@ -213,6 +223,7 @@ def sweep_of(cell: Cell) -> Sweep:
         np.array(repairs, dtype=np.intp)[repair],
         reason.astype(np.intp),
         joint_codes(*asked),
+        form_codes(cell),
     )
 
 
@@ -240,6 +251,8 @@ def series_of(cell: Cell) -> Series:
     asked = state != OUT
     parsed = state == VERDICT
     received = parsed | (state == UNPARSED)
+
+    form = np.where(asked, sweep.form[order], -1)
 
     def total(of: Flags, at: Codes = code) -> Floats:
         return np.bincount(at[of], minlength=count).astype(np.float64)
@@ -283,7 +296,13 @@ def series_of(cell: Cell) -> Series:
         alive=sweep.state[first] != OUT,
         temperature=sweep.temperatures[first],
         values={
-            **outcomes_of(replies, np.where(labelled, for_gold, np.nan), lost, changes),
+            **outcomes_of(
+                replies,
+                np.where(labelled, for_gold, np.nan),
+                lost,
+                changes,
+                *((total(form == 1), total(form >= 0)) if (form >= 0).any() else ()),
+            ),
             "pairwise_consistency": _pairwise(by_content),
         },
         worst={
@@ -296,16 +315,33 @@ def series_of(cell: Cell) -> Series:
         votes=votes.astype(np.intp),
         labelled=labelled,
         judgments=order,
+        broken=total(form == 1).astype(np.intp),
+        formed=total(form >= 0).astype(np.intp),
     )
 
 
-def outcomes_of(replies: Floats, right: Floats, lost: Floats, changes: Floats) -> dict[str, Floats]:
-    """The outcomes of series, of their counts of replies; ``right`` is NaN without a label."""
-    return {
+def outcomes_of(
+    replies: Floats,
+    right: Floats,
+    lost: Floats,
+    changes: Floats,
+    broken: Floats | None = None,
+    formed: Floats | None = None,
+) -> dict[str, Floats]:
+    """The outcomes of series, of their counts of replies.
+
+    ``right`` is NaN without a label; of ``formed`` replies it can be told whether they keep the
+    prescribed form, and ``broken`` ones do not.
+    """
+    outcomes = {
         "agreement": _shares(right, replies, replies > 0),
+        "agreement_parsed": _shares(right, replies - lost, replies > lost),
         "consistency": _unchanged(changes, replies - lost),
         "error_rate": _shares(lost, replies, replies > 0),
     }
+    if broken is not None and formed is not None:
+        outcomes["format_error_rate"] = _shares(broken, formed, formed > 0)
+    return outcomes
 
 
 def _unchanged(changed: Floats, n: Floats) -> Floats:

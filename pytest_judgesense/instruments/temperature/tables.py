@@ -24,7 +24,11 @@ summed by factor.
 
 ``temperature_majority``: agreement of a vote of k at each temperature, and its calls;
 ``temperature_votes``: such a vote against one call at the lowest temperature (see `votes`).
-``temperature_errors``: replies without a verdict and calls without a reply, by reason.
+``temperature_errors``: replies without a verdict, calls without a reply and replies that do not
+keep the prescribed form, by reason.
+``temperature_replies``: by temperature, judge type and prompt style the mean length of replies and
+of the reasons in them, in words, their tokens where the endpoint counts them, and the share of
+verdicts that are ties.
 
 A value that cannot be computed is ``unavailable``, with the reason.
 """
@@ -43,13 +47,16 @@ from pytest_judgesense.estimate import Estimate, number_text
 from pytest_judgesense.grouping import grouped
 from pytest_judgesense.instruments.temperature.effects import (
     ALL,
+    PAPER,
     Row,
     Rows,
     attribution_tables,
     effect_tables,
+    outcomes_in,
 )
 from pytest_judgesense.instruments.temperature.estimators import calls_of
-from pytest_judgesense.instruments.temperature.measures import EFFECTS, MAJORITY_AGREEMENT
+from pytest_judgesense.instruments.temperature.forms import deviations, reason_count, word_count
+from pytest_judgesense.instruments.temperature.measures import MAJORITY_AGREEMENT, RESTATED
 from pytest_judgesense.instruments.temperature.sweep import (
     FACTORS,
     FAILED,
@@ -69,6 +76,7 @@ from pytest_judgesense.instruments.temperature.sweep import (
 from pytest_judgesense.instruments.temperature.votes import vote_contrasts
 from pytest_judgesense.measures.cell import Cell, once_a_cell
 from pytest_judgesense.stats.inputs import compact_codes
+from pytest_judgesense.trial import TIE
 
 _REASONS: Final = 20  # of a temperature; the rest is summed up
 _COLUMNS: Final = {
@@ -127,6 +135,9 @@ def _spreads(sweep: Sweep, series: Series, keys: Sequence[str]) -> Iterator[Row]
         "agreement_parsed": (sums(right), sums(parsed & labelled)),
         "error_rate": (sums(unparsed), sums(parsed | unparsed)),
     }
+    told = (sweep.form >= 0) & (sweep.state != OUT)
+    if told.any():
+        rates["format_error_rate"] = sums(told & (sweep.form == 1)), sums(told)
     of_series = codes[series.first]
     asked = np.bincount(codes[sweep.state != OUT], minlength=len(conditions))
     for code, condition in enumerate(conditions):
@@ -149,7 +160,8 @@ def _spread(name: str, values: Floats) -> dict[str, float | None]:
 
 
 def _correlations(series: Series) -> Iterator[Row]:
-    columns = {"temperature": series.temperature} | {name: series.values[name] for name in EFFECTS}
+    outcomes = {name: series.values[name] for name in outcomes_in(series)}
+    columns = {"temperature": series.temperature} | outcomes
     found, at = np.unique(series.temperature, return_inverse=True)
 
     def of(level: str, table: Mapping[str, Floats], **condition: Value) -> Iterator[Row]:
@@ -206,6 +218,38 @@ def _errors(sweep: Sweep) -> Iterator[Row]:
                 shown.append((f"{len(rest)} other reasons", sum(n for _, n in rest)))
             for reason, n in shown:
                 yield {"temperature": temperature, "outcome": word, "reason": reason, "n": n}
+        deviation, deviates = deviations(sweep.cell)
+        here = (codes == code) & (sweep.state != OUT)
+        for place, reason in enumerate(deviates):
+            if n := int((here & (deviation == place)).sum()):
+                yield {"temperature": temperature, "outcome": "form", "reason": reason, "n": n}
+
+
+def _replies(sweep: Sweep) -> Iterator[Row]:
+    """Lengths of replies and undecided verdicts, by the three factors and their margins."""
+    judgments = sweep.cell.judgments
+    received = (sweep.state == VERDICT) | (sweep.state == UNPARSED)
+    words = np.array([word_count(one.reply) for one in judgments])
+    reasons = np.array([reason_count(one.reply) for one in judgments])
+    tokens = np.array(
+        [np.nan if (n := one.usage.completion_tokens) is None else n for one in judgments]
+    )
+    ties = np.array([one.chosen == TIE for one in judgments])
+    kinds = [key for key in FACTORS if key in sweep.levels and key != "temperature"]
+    for size in (0, len(kinds)):
+        for keys in ((*kinds[:size], "temperature"), kinds[:size]):
+            codes, conditions = sweep.codes(keys)
+            for code, condition in enumerate(conditions):
+                of = codes == code
+                replies, verdicts = of & received, of & (sweep.state == VERDICT)
+                row: Row = {key: condition.get(key, ALL) for key in FACTORS}
+                row["n"] = int(replies.sum())
+                for name, values in (("words", words), ("reason_words", reasons)):
+                    row |= _spread(name, values[replies & np.isfinite(values)])
+                row |= _spread("completion_tokens", tokens[replies & np.isfinite(tokens)])
+                row["ties"], row["verdicts"] = int((ties & verdicts).sum()), int(verdicts.sum())
+                row["tie_rate"] = row["ties"] / row["verdicts"] if row["verdicts"] else None
+                yield row
 
 
 # Each is made by itself: some take seconds, and a summary shows few of them.
@@ -220,6 +264,7 @@ _TABLES: Final[Mapping[str, Callable[[Sweep, Series, Sequence[Estimate]], Iterab
     "temperature_majority": _majority,
     "temperature_votes": lambda sweep, series, _: vote_contrasts(sweep, series),
     "temperature_errors": lambda sweep, *_: _errors(sweep),
+    "temperature_replies": lambda sweep, *_: _replies(sweep),
 }
 
 
@@ -284,6 +329,8 @@ def votes_lines(rows: sections.Rows) -> Iterator[str]:
 def moderation_lines(rows: sections.Rows) -> Iterator[str]:
     """The factors whose levels differ in their effects."""
     for row in rows:
+        if row["outcome"] in RESTATED:
+            continue
         if row["p_holm"] is not None and row["p_holm"] <= _LEVEL:
             yield (
                 f"the effect on {row['outcome']} depends on {row['factor']}, {row['method']}: "
@@ -297,7 +344,11 @@ def correlations_lines(rows: sections.Rows) -> Iterator[str]:
     pairs = [
         f"{row['x']} and {row['y']} {number_text(row['r'])}"
         for row in rows
-        if row["level"] == "means" and "model" not in row and row["r"] is not None
+        if row["level"] == "means"
+        and "model" not in row
+        and row["r"] is not None
+        # An outcome that restates another is almost the same row.
+        and RESTATED.keys().isdisjoint((row["x"], row["y"]))
     ]
     if pairs:
         yield f"correlation of the means of temperatures: {', '.join(pairs)}"
@@ -306,8 +357,9 @@ def correlations_lines(rows: sections.Rows) -> Iterator[str]:
 def effects_lines(rows: sections.Rows) -> Iterator[str]:
     """The two effects of the threshold on each outcome; a shared reason is printed once."""
     reasons: dict[str, None] = {}
-    for row in rows:
-        if row["group"] != "overall" or row["method"] == "pair":
+    overall = {(r["method"], r["outcome"]): r for r in rows if r["group"] == "overall"}
+    for (method, outcome), row in overall.items():
+        if method in ("pair", PAPER) or _restates(overall, method, outcome):
             continue
         if row["value"] is None:
             why = f"effect of a high temperature, {row['method']}: N/A, {row['unavailable']}"
@@ -316,6 +368,10 @@ def effects_lines(rows: sections.Rows) -> Iterator[str]:
         text = f"effect of {row['high']} on {row['outcome']}, {row['method']}: {row['value']:+.3f}"
         if row["lower"] is not None:
             text += f" [{row['lower']:+.3f}, {row['upper']:+.3f}]"
+        paper = overall.get((PAPER, outcome)) if method == "aipw" else None
+        if paper and paper["lower"] is not None:
+            text += f", as in the paper {paper['value']:+.3f} "
+            text += f"[{paper['lower']:+.3f}, {paper['upper']:+.3f}]"
         text += f", n {row['n']} of {row['questions']} questions"
         if "propensity_min" in row:
             low, high = row["propensity_min"], row["propensity_max"]
@@ -324,9 +380,32 @@ def effects_lines(rows: sections.Rows) -> Iterator[str]:
     yield from reasons
 
 
+def _restates(overall: Mapping[tuple[str, str], sections.Row], method: str, outcome: str) -> bool:
+    """Whether an outcome has the very effect of the one that it restates."""
+    other = overall.get((method, RESTATED.get(outcome, "")))
+    own = overall[method, outcome]["value"]
+    return other is not None and (own is None or own == other["value"])
+
+
+def replies_lines(rows: sections.Rows) -> Iterator[str]:
+    """Length of reasons and share of ties by temperature."""
+    texts = [
+        f"at {row['temperature']:g} {row['reason_words_mean']:.3g} words, "
+        f"{row['tie_rate']:.1%} ties"
+        for row in rows
+        if row["temperature"] != ALL
+        and {row["judge_type"], row["prompt_style"]} == {ALL}
+        and row["reason_words_mean"] is not None
+        and row["tie_rate"] is not None
+    ]
+    if texts:
+        yield f"reasons and undecided verdicts: {'; '.join(texts)}"
+
+
 def attributions_lines(rows: sections.Rows) -> Iterator[str]:
     """The features that affect each outcome most; a missing package is named with the effects."""
-    of = grouped((row for row in rows if row.get("value", 0) > 0), itemgetter("outcome"))
+    moved = (r for r in rows if r.get("value", 0) > 0 and r["outcome"] not in RESTATED)
+    of = grouped(moved, itemgetter("outcome"))
     for outcome, features in of.items():
         moving = [
             f"{row['feature']} {number_text(row['value'])} (se {number_text(row['se'])}, "

@@ -1,9 +1,9 @@
 """How the embedded judge judges answers to a question, and replies in JSON.
 
 It does so if the prompt holds a block ``<question>`` and shows the format of the reply,
-``{"verdict": ...}`` or ``{"score": ...}``, with a ``"reason"`` first if one is asked for. The
-formulas are in docs/embedded-judge.md. Half of the malformed replies still show the intended
-verdict, and a repair finds it.
+``{"verdict": ...}``, ``{"score": ...}`` or ``{"judge_result": ...}``, with a ``"reason"`` or
+``"judge_reason"`` first if one is asked for. The formulas are in docs/embedded-judge.md. Half of
+the malformed replies still show the intended verdict, and a repair finds it.
 """
 
 from __future__ import annotations
@@ -31,9 +31,12 @@ from pytest_judgesense.trial import TIE
 _SUPPORT_SCALE: Final = 4.0
 _REASONED_GAIN: Final = 1.25
 _MOST_MALFORMED: Final = 0.5
-_FORM: Final = re.compile(r'\{\s*(?P<reason>"reason":[^{}]*?,\s*)?"(?P<key>verdict|score)":')
+_KEYS: Final = r"verdict|score|judge_result"
+_FORM: Final = re.compile(
+    rf'\{{\s*(?P<reason>"(?:judge_)?reason":[^{{}}]*?,\s*)?"(?P<key>{_KEYS})":'
+)
 _REPAIRING: Final = re.compile(r"\bBring the reply into form\b")
-_HINT: Final = re.compile(r'"(?P<key>verdict|score)" => (?P<said>[A-Za-z]+|\d{1,9})')
+_HINT: Final = re.compile(rf'"(?P<key>{_KEYS})" => (?P<said>[A-Za-z]+|\d{{1,9}})')
 
 
 def form_asked_for(parsed: ParsedPrompt) -> tuple[str, bool] | None:
@@ -107,9 +110,13 @@ def answer_logits(
 
 def _written(key: str, said: str, reason: str | None) -> str:
     """The reply in its form."""
-    value: dict[str, str | int] = {} if reason is None else {"reason": reason}
-    value[key] = int(said) if key == "score" else said
+    value: dict[str, str | int] = {} if reason is None else {_reason_key(key): reason}
+    value[key] = int(said) if said.isdecimal() else said
     return json.dumps(value)
+
+
+def _reason_key(key: str) -> str:
+    return "judge_reason" if key == "judge_result" else "reason"
 
 
 def malformed_rate(base: float, heat: float, temperature: float, *, reasoned: bool) -> float:
@@ -121,12 +128,17 @@ def malformed_rate(base: float, heat: float, temperature: float, *, reasoned: bo
 def _malformed(key: str, said: str, reason: str | None, draw: Random) -> str:
     """A reply that states no verdict in a form that a reader takes."""
     if draw.random() < 0.5:
-        opening = "" if reason is None else f'"reason" => {reason} '
+        opening = "" if reason is None else f'"{_reason_key(key)}" => {reason} '
         return f'{opening}"{key}" => {said} //'
     if draw.random() < 0.5:
         text = _written(key, said, reason or "The answers")
         return text[: len(text) // 3]
     return draw.choice(HEDGES)
+
+
+def _contradicts(key: str, said: str) -> bool:
+    """Whether a grade is no number, or a verdict is one."""
+    return key != "judge_result" and (key == "score") != said.isdecimal()
 
 
 def repair(_: Observer, asked: Asked) -> str | None:
@@ -135,6 +147,6 @@ def repair(_: Observer, asked: Asked) -> str | None:
     if malformed is None or not _REPAIRING.search(asked.prompt):
         return None
     found = _HINT.search(malformed)
-    if found is None or (found["key"] == "score") != found["said"].isdecimal():
+    if found is None or _contradicts(found["key"], found["said"]):
         return '{"verdict": "none"}'
     return _written(found["key"], found["said"], None)

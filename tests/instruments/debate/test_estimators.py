@@ -11,7 +11,12 @@ from hypothesis import strategies as st
 
 from pytest_judgesense.checks.outcome import judge_check
 from pytest_judgesense.instruments.builtin import BUILT_IN
-from pytest_judgesense.instruments.debate.estimators import WEIGHTS, Tally, tallies_of
+from pytest_judgesense.instruments.debate.estimators import (
+    WEIGHTS,
+    Tally,
+    most_instability,
+    tallies_of,
+)
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.estimation import estimate_all
 from pytest_judgesense.profile import sketch
@@ -112,6 +117,24 @@ def test_instability_is_the_weighted_sum_of_its_parts() -> None:
     details = [debate_detail(0.6, clash=(4.0, 5.0)), debate_detail(0.8, clash=(6.0, 5.0))]
     found = estimate(of(runs("d1", "PC", details=details), runs("d2", "PP")), "instability")
     assert found.value == pytest.approx(3 * 0.5 + (1 / 8) / 2 + 0.5 * 0.01 / 2 + 2 * 0.25)
+
+
+def test_the_interval_of_the_instability_ends_at_its_maximum() -> None:
+    # All flip, scores 0 and 10 (variance 25), confidences 0 and 1 (1/4), PRO always: each by its
+    # weight, 3 + 25 + 0.5 / 4 + 2 / 2. Dividing by n - 1 the variances of two runs are twice that.
+    assert most_instability(WEIGHTS) == 29.125
+    assert most_instability(WEIGHTS, ddof=1) == 3 + 50 + 0.5 / 2 + 1
+    ends = [debate_detail(0.0), debate_detail(1.0)]
+    for detail, score in zip(ends, (0.0, 10.0), strict=True):
+        detail["scores"] = {name: {"PRO": score, "CON": score} for name in detail["scores"]}
+    still = [debate_detail(0.5)] * 2
+    # Nine topics at the end of the scale and one that is still.
+    debates = [runs(f"d{n}", "PC", details=ends if n else still) for n in range(10)]
+    found = estimate(of(*debates), "instability")
+    assert found.value == pytest.approx(3 + 0.9 * (25 + 0.5 / 4))
+    assert found.clustered is not None
+    assert (found.clustered.upper, found.clustered.upper_bound) <= (29.125, 29.125)
+    assert found.clustered.upper > found.value
 
 
 def test_weights_are_those_of_the_design() -> None:

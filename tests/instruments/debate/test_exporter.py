@@ -57,6 +57,7 @@ JUDGMENTS = (
     judged("alone", 1, topic="alone", reply="I cannot say."),
     judged("Zürich/1", 1, topic="Zürich"),
 )
+ITEMS = {one.trial.item for one in JUDGMENTS}
 CELL = Cell("gpt: big/one", "house", DESIGN, JUDGMENTS)
 # Such as of a suite that asks for the stance of a text.
 PLAIN = tuple(replace(one, detail=None) for one in JUDGMENTS)
@@ -70,7 +71,8 @@ def read_back(judgment: Judgment) -> Judgment:
 
 
 def test_what_is_written_reads_back_as_the_same_judgments(tmp_path: Path) -> None:
-    files = exported([CELL])
+    files, notices = exported([CELL])
+    assert notices[0].startswith("4 of 4 debates are written without speeches")
     for name, text in files.items():
         path = tmp_path / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -79,11 +81,11 @@ def test_what_is_written_reads_back_as_the_same_judgments(tmp_path: Path) -> Non
     assert found == {one.trial.id: one for one in map(read_back, JUDGMENTS)}
     # What came back is written as the same files once more.
     again = Cell(CELL.judge, "judgebench", DESIGN, tuple(found.values()))
-    assert exported([again]) == files
+    assert exported([again]).files == files
 
 
 def test_there_is_one_file_a_run_in_the_form_of_judgebench() -> None:
-    files = exported([CELL])
+    files, _ = exported([CELL])
     results = {name: json.loads(text) for name, text in files.items() if name.startswith("results")}
     assert len(results) == len(JUDGMENTS)
     folders = {name.split("/")[1].rpartition("-")[0] for name in results}
@@ -103,6 +105,15 @@ def test_there_is_one_file_a_run_in_the_form_of_judgebench() -> None:
         "category": "economy",
         "pro_model": "two",
         "con_model": "one",
+    }
+    assert json.loads(files["debate_ids.json"]) == sorted(ITEMS)
+    # Seven of 2 configurations x 4 debates x 2 runs: what is not there was not planned.
+    assert json.loads(files["config.json"]) == {
+        "judge_models": ["gpt: big/one"],
+        "judge_prompts": ["p0", "p1"],
+        "debates": 4,
+        "runs": 2,
+        "complete": False,
     }
     # A name that no file can have is made one, and told apart by a digest.
     assert sum("Z-rich-1-" in name for name in files) == 2
@@ -136,7 +147,7 @@ def test_the_command_writes_the_files_and_reads_them_back(
         "".join(f"{line}\n" for line in log_lines(JUDGMENTS, DESIGN)), encoding="utf-8"
     )
     assert main(["report", "log.jsonl", "--export", "judgebench=out"]) == 0
-    assert "11 files written: out" in capsys.readouterr().out
+    assert "13 files written: out" in capsys.readouterr().out
     assert main(["import", "judgebench", "out", "-o", "again.jsonl"]) == 0
     assert (
         "7 judgments of gpt: big/one on judgebench; 3 state no verdict" in capsys.readouterr().out

@@ -349,10 +349,45 @@ def test_the_recommendation_weighs_score_variance_and_other_prompts_among_the_mo
     # k:q is worse than k:p by a hundredth in every topic, and r:q than r:p: both are told apart.
     # Ranks of the others by the three: k:p 2 + 1 + 1, r:p 1 + 2 + 2.
     assert ranking.candidates == {"k:p": 4, "r:p": 5}
+    # The paper's rule recommends the lowest score; the other one stands beside it.
+    assert ranking.recommended == "r:p"
     assert ranking.recommendation.startswith(
-        "recommended: k:p, the lowest sum of ranks among 2 that may be the most stable: "
-        "instability 0.183, score variance 0.000, other winners under other prompts 0.0%; first in "
+        "recommended: r:p, the lowest instability: instability 0.150, score variance 0.150, other "
+        "winners under other prompts 10.0%; first in "
     )
+    assert (
+        "; by the sum of ranks in these three, among 2 that may be the most stable: k:p "
+        "(instability 0.183, score variance 0.000, other winners under other prompts 0.0%); "
+    ) in ranking.recommendation
+
+
+def test_of_equally_stable_ones_that_of_the_lower_ranks_is_recommended() -> None:
+    # One flip in 20 debates and PRO in 31 of 60 runs weigh as much as that score variance, to the
+    # digit: 3 / 20 + 2 / 60. The one without score variance is first by ranks.
+    ranking = rank("s", {"a:p": judge(0, 3 / 20 + 2 / 60), "b:p": judge(1)})
+    assert [row.rank for row in ranking.rows] == [1, 1]
+    assert ranking.candidates == {"b:p": 2, "a:p": 3}
+    assert ranking.recommended == "b:p"
+    assert "may be the most stable: the same one; " in ranking.recommendation
+
+
+def test_models_are_compared_after_the_number_of_pairs_of_models() -> None:
+    # Three models with two prompts each; q of c is not asked, so that p alone is compared. On ten
+    # topics of two debates the instability is 3 / 2 for a flip in one of them, and the spread.
+    flips = {"a": judge(0), "b": judge(5), "c": judge(9)}
+    materials = {name: material({"p": of, "q": judge(1, 9.0)}) for name, of in flips.items()}
+    materials["c"] = material({"p": flips["c"]})
+    rows = {tuple(row["pair"]): row for row in tables(materials)["post_hoc_models"]}
+    assert set(rows) == {("a", "b"), ("a", "c"), ("b", "c")}
+    row = rows["a", "b"]
+    differences = np.array([-1.5] * 5 + [0.0] * 5)
+    t = differences.mean() / (differences.std(ddof=1) / math.sqrt(10))
+    assert (row["difference"], row["t"]) == (pytest.approx(-0.75), pytest.approx(t))
+    # 2 P(T <= -3) of 9 degrees of freedom is 0.014956 (tables of Student's t), times 3 pairs.
+    assert t == pytest.approx(-3.0)
+    assert (row["p_bonferroni"], row["comparisons"]) == (pytest.approx(0.044869, abs=2e-6), 3)
+    alone = tables({"a": material({"p": judge(1)})})
+    assert "needs two models" in str(alone["post_hoc_models"])
 
 
 def test_prompts_without_a_debate_that_both_decide_have_no_disagreement() -> None:
@@ -369,7 +404,7 @@ def test_one_that_is_told_apart_as_worse_is_not_recommended_and_a_single_prompt_
     assert [row.name for row in ranking.rows] == ["a:p", "b:p"]
     assert ranking.candidates == {"a:p": 2}  # first by both that are known
     assert ranking.recommendation.startswith(
-        "recommended: a:p: instability 0.500, score variance 0.500; first"
+        "recommended: a:p, the lowest instability: instability 0.500, score variance 0.500; first"
     )
     (first, second) = analyses_of(
         "s", {"a": material({"p": judge(0, 0.5)}), "b": material({"p": judge(10)})}, 0

@@ -8,7 +8,7 @@ import pytest
 
 from pytest_judgesense.errors import LogError, UsageError
 from pytest_judgesense.importers import read_rows
-from pytest_judgesense.instruments.paraphrase.judgesense import PairFile, clusters_of, read_pairs
+from pytest_judgesense.instruments.paraphrase.judgesense import PairFile, pairs_of, read_pairs
 from pytest_judgesense.suites.planning import plan_trials
 from pytest_judgesense.suites.prompt_template import fill
 from pytest_judgesense.suites.suite import Suite
@@ -29,14 +29,19 @@ def suite_of(folder: Path, rows: list[dict[str, object]], name: str = "own") -> 
 
 
 def asked(suite: Suite) -> list[tuple[str, str]]:
-    """The two prompts of every item, as they are sent."""
-    items = {item.id: item for item in suite.items}
+    """The two prompts of every item, as they are sent, in the order of a compared pair."""
     texts = {template.id: template.text for template in suite.templates}
-    sent = {
-        (t.item, t.template): fill(texts[t.template], items[t.item].texts(t.order))
-        for t in plan_trials(suite)
-    }
-    return [(sent[item, "a"], sent[item, "b"]) for item in items]
+    sent: dict[str, dict[str, str]] = {}
+    items = {item.id: item for item in suite.items}
+    for trial in plan_trials(suite):
+        text = fill(texts[trial.template], items[trial.item].texts(trial.order))
+        sent.setdefault(trial.item, {})[trial.template] = text
+    pairs = [
+        next((by[a], by[b]) for a, b in suite.compared_pairs if {a, b} == {*by})
+        for by in sent.values()
+    ]
+    assert len(pairs) == len(items)
+    return pairs
 
 
 @pytest.mark.parametrize("task", ["factuality", "coherence", "preference"])
@@ -118,13 +123,111 @@ def test_an_inverted_prompt_is_declared_and_told(tmp_path: Path) -> None:
     suite = suite_of(tmp_path, rows)
     turned = {(t.item, t.template) for t in plan_trials(suite) if t.condition.get("polarity")}
     assert turned == {
-        (row["pair_id"], side)
+        (row["pair_id"], "t4")
         for row in rows
-        for side in ("a", "b")
-        if "contain errors" in row[f"prompt_{side}"]
+        if "contain errors" in f"{row['prompt_a']} {row['prompt_b']}"
     }
+    assert [t.id for t in suite.templates if t.polarity == "inverted"] == ["t4"]
     polarity = next(f for f in lint_suite(suite) if f.rule == "polarity")
-    assert (polarity.severity, polarity.found) == ("warning", "50 of 250 wordings are inverted")
+    assert (polarity.severity, polarity.found) == ("warning", "1 of 5 wordings are inverted")
+
+
+# Row 1 of a task asks by its wordings 1 and 2, row 2 by 3 and 4, row 3 by 5 and 1, and so on.
+RING = (("t1", "t2"), ("t3", "t4"), ("t5", "t1"), ("t2", "t3"), ("t4", "t5"))
+
+
+@pytest.mark.parametrize("task", ["factuality", "coherence", "preference"])
+def test_templates_are_counted_as_the_paper_counts_them(tmp_path: Path, task: str) -> None:
+    suite = suite_of(tmp_path, pair_rows(task))
+    assert [template.id for template in suite.templates] == ["t1", "t2", "t3", "t4", "t5"]
+    assert suite.compared_pairs == RING
+    assert [item.asked_in for item in suite.items[:5]] == list(RING)
+    # A request that both prompts quote is a text of the item, not of the wording.
+    first = suite.templates[0].text
+    assert (
+        first
+        == {
+            "factuality": "Is this right? Answer YES or NO only.\n\nResponse: {{response}}",
+            "coherence": "Rate coherence 1-5. One number only.\n\nText: {{response}}",
+            "preference": "Better reply to '{{task}}'? A or B only.\nA: {{a}}\nB: {{b}}",
+        }[task]
+    )
+
+
+def test_the_suite_has_the_runs_the_budget_and_a_system_prompt_of_the_benchmark(
+    tmp_path: Path,
+) -> None:
+    suite = suite_of(tmp_path, pair_rows("coherence"))
+    assert (suite.replicates, suite.temperature, suite.most_tokens) == (3, 0, 20)
+    assert "without any explanation" in suite.system
+    # 125 rows, two prompts each, three runs.
+    assert len(plan_trials(suite)) == 125 * 2 * 3
+
+
+def test_rows_that_each_phrase_their_own_prompts_keep_them_as_a_and_b(tmp_path: Path) -> None:
+    rows = pair_rows("coherence")[:7]
+    for number, row in enumerate(rows):
+        row["prompt_a"] = f"Wording {number}. {row['prompt_a']}"
+        row["prompt_b"] = f"Wording {number}. {row['prompt_b']}"
+    suite = suite_of(tmp_path, rows)
+    assert [template.id for template in suite.templates] == ["a", "b"]
+    assert asked(suite) == [(row["prompt_a"], row["prompt_b"]) for row in rows]
+
+
+def test_pairs_with_a_template_are_left_out(tmp_path: Path) -> None:
+    path = write_rows(tmp_path / "own.jsonl", pair_rows("factuality"))
+    pairs = read_pairs(list(read_rows(path)), path, leave_out=["t4"])
+    # Of the ring's five pairs two have t4: 2/5 of 125.
+    assert pairs.notices == ("task factuality: 50 of 125 pairs are left out, those with t4",)
+    (toml, items), *_ = pairs.tasks.values()
+    assert len(items) == 75
+    assert "t4" not in toml
+    with pytest.raises(UsageError, match="template of task factuality named 't9'"):
+        read_pairs(list(read_rows(path)), path, leave_out=["t9"])
+
+
+def test_reviews_of_rows_become_those_of_their_templates(tmp_path: Path) -> None:
+    rows = pair_rows("factuality")
+    path = write_rows(tmp_path / "own.jsonl", rows)
+    by_person, by_model = [], []
+    for place, row in enumerate(rows):
+        pair = RING[place % 5]
+        by_person.append(
+            {
+                "pair_id": row["pair_id"],
+                "manual_label": "NO" if "t4" in pair else "YES",
+                "reviewer": "Anna",
+            }
+        )
+        said = "NO" if pair == ("t4", "t5") and place < 30 else "YES"
+        by_model.append({"pair_id": row["pair_id"], "validation_decision": said, "error": None})
+    files = [
+        write_rows(tmp_path / "manual.jsonl", by_person),
+        write_rows(tmp_path / "model.jsonl", by_model),
+    ]
+    pairs = read_pairs(list(read_rows(path)), path, validation=files)
+    for file, text in pairs.files(tmp_path / "own.suite.toml").items():
+        file.write_text(text, encoding="utf-8", newline="\n")
+    suite = load_suite(tmp_path / "own.suite.toml")
+    assert dict(suite.reviewers) == {"Anna": "human", "model": "model"}
+    # Rows 5, 10, ..., 30 of 125 are t4~t5 with NO of the model: 6 of its 25, so it is not sure.
+    assert {review.pair: dict(review.verdicts) for review in suite.reviews} == {
+        pair: {
+            "Anna": "NO" if "t4" in pair else "YES",
+            "model": "UNSURE" if pair == ("t4", "t5") else "YES",
+        }
+        for pair in RING
+    }
+    # Reviewers who differ leave a pair in doubt; it is left out where all say NO.
+    assert suite.design.unsure == (("t3", "t4"), ("t4", "t5"))
+    (toml, _), *_ = read_pairs(list(read_rows(path)), path, validation=files[:1]).tasks.values()
+    assert '{ pair = ["t3", "t4"], reviews = { Anna = "NO" } }' in toml
+    assert any("t3~t4 was reviewed with its labels as they stand" in n for n in pairs.notices)
+    assert any("YES of 19 rows, NO of 6 rows" in notice for notice in pairs.notices)
+    by_person[3]["manual_label"] = "maybe"
+    wrong = write_rows(tmp_path / "wrong.jsonl", by_person)
+    with pytest.raises(LogError, match=r"wrong\.jsonl:4: field 'manual_label' is malformed"):
+        read_pairs(list(read_rows(path)), path, validation=[wrong])
 
 
 def test_several_tasks_are_several_suites(tmp_path: Path) -> None:
@@ -185,5 +288,5 @@ def test_a_pair_that_stands_twice_is_an_error_that_names_both_places(tmp_path: P
 
 
 def test_pairs_on_one_response_share_a_cluster(tmp_path: Path) -> None:
-    clusters = clusters_of(write_rows(tmp_path / "own.jsonl", pair_rows("coherence")))
-    assert clusters["cohe_001"] == clusters["cohe_025"] != clusters["cohe_026"]
+    pairs = pairs_of(write_rows(tmp_path / "own.jsonl", pair_rows("coherence"))).by_id
+    assert pairs["cohe_001"].cluster == pairs["cohe_025"].cluster != pairs["cohe_026"].cluster

@@ -34,12 +34,17 @@ def games(folder: Path, rows: list[dict[str, Any]]) -> Imported:
     return read_games(list(read_rows(write_rows(folder / "games.jsonl", rows))), "games")
 
 
-def estimate(folder: Path, read: Imported, measure: str) -> Estimate:
-    """A measure of what was read, by way of the log that an import writes."""
+def estimates_of(folder: Path, read: Imported) -> tuple[Estimate, ...]:
+    """The measures of what was read, by way of the log that an import writes."""
     log = folder / "judgments.jsonl"
     log.write_text("".join(log_line(*one) + "\n" for one in read.judgments), encoding="utf-8")
     (cell,) = cells_of_logs([log])
-    found = find_estimate(estimate_all(cell), measure)
+    return estimate_all(cell)
+
+
+def estimate(folder: Path, read: Imported, measure: str) -> Estimate:
+    """A pooled measure of what was read."""
+    found = find_estimate(estimates_of(folder, read), measure)
     assert found is not None
     return found
 
@@ -126,7 +131,60 @@ def test_the_pair_file_gives_a_log_its_clusters(tmp_path: Path) -> None:
     # 25 rows a response.
     clusters = [judgment.trial.cluster for judgment, _ in read.judgments[::2]]
     assert clusters == ["response-1", "response-1", "response-2"]
-    assert "--pairs" in decisions(tmp_path, rows).notices[-1]
+    alone = decisions(tmp_path, rows).notices
+    assert "--pairs FILE names the file of the pairs" in alone[-2]
+    assert "the polarity of the wordings of factuality is not known" in alone[-1]
+
+
+def test_a_log_with_its_pairs_has_templates_polarity_and_gold_labels(tmp_path: Path) -> None:
+    # A judge that is always right: under the fourth wording, which asks for errors, it says NO of
+    # an accurate response. That stands in two of the ring's five pairs: raw, 50 of 125 pairs flip
+    # in every run, and corrected none does (section 4.3 of arXiv 2604.23478).
+    known = pair_rows("factuality")
+    rows = []
+    for run in (1, 2, 3):
+        for number, pair in enumerate(known, start=1):
+            right = "YES" if pair["ground_truth_label"] == "accurate" else "NO"
+            said = [
+                {"YES": "NO", "NO": "YES"}[right] if "contain errors" in pair[prompt] else right
+                for prompt in ("prompt_a", "prompt_b")
+            ]
+            rows.append(decision_row(number, run, *said))
+    read = decisions(tmp_path, rows, write_rows(tmp_path / "pairs.jsonl", known))
+    assert "labels of t4 mean the opposite" in read.notices[-1]
+    first, second, third, fourth, *_ = (judgment.trial for judgment, _ in read.judgments)
+    assert [t.template for t in (first, second, third, fourth)] == ["t1", "t2", "t3", "t4"]
+    assert fourth.condition == {"polarity": "inverted"}
+    assert fourth.label == "YES"
+    estimates = estimates_of(tmp_path, read)
+    values = {
+        (e.measure, e.condition.get("polarity")): (e.count, e.n)
+        for e in estimates
+        if e.measure in ("jss", "agreement") and "template_pair" not in e.condition
+    }
+    assert values["jss", None] == values["jss", "remapped"] == (375, 375)
+    assert values["jss", "raw"] == (225, 375)
+    assert values["agreement", None] == (750, 750)
+    by_pair = {e.condition["template_pair"] for e in estimates if "template_pair" in e.condition}
+    assert by_pair == {"t1~t2", "t3~t4", "t5~t1", "t2~t3", "t4~t5"}
+    kept = read_decisions(
+        list(read_rows(tmp_path / "log.jsonl")), tmp_path / "pairs.jsonl", leave_out=["t4"]
+    )
+    assert len(kept.judgments) == 75 * 2 * 3
+    assert "task factuality: 50 of 125 pairs are left out, those with t4" in kept.notices
+
+
+@pytest.mark.parametrize(("swapped", "chosen"), [(False, "1"), (True, "2")])
+def test_the_gold_label_of_a_pair_names_the_content(
+    tmp_path: Path, *, swapped: bool, chosen: str
+) -> None:
+    # Row 2: with exchanged options the good reply stands in slot B, of order ba, which shows
+    # content 1 there: the judge that says A chose content 2.
+    pairs = write_rows(tmp_path / "pairs.jsonl", pair_rows("preference", swapped=swapped))
+    row = decision_row(2, 1, "A", "A", task_type="preference", pair_id="pref_002")
+    row |= {"ab_swapped": True} if swapped else {}
+    (judgment, _), *_ = decisions(tmp_path, [row], pairs).judgments
+    assert (judgment.chosen, judgment.trial.label) == (chosen, "1")
 
 
 def test_a_flip_that_contradicts_its_decisions_is_told(tmp_path: Path) -> None:

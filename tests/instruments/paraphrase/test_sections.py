@@ -243,6 +243,25 @@ def test_judges_that_differ_in_budgets_are_flagged_and_others_are_not() -> None:
     assert "differ in reasoning (low: b; none: a)" in thought
 
 
+def test_budgets_are_compared_as_they_were_sent_suite_by_suite() -> None:
+    judges = [
+        {"name": name, "provider": "openai", "max_tokens": n}
+        for name, n in (("a", 20), ("b", 1024))
+    ]
+    (declared,) = setting_notices(judges, [{"s": None}, {"s": None}])
+    assert "differ in max_tokens (20: a; 1024: b)" in declared
+    # A suite that sends 2,048 to both leaves no difference between them.
+    assert setting_notices(judges, [{"s": 2048}, {"s": 2048}]) == []
+    # One that sends 800: b has 1,024 tokens of its own.
+    (rest,) = setting_notices(judges, [{"s": 800}, {"s": None}])
+    assert "differ in max_tokens (800: a; 1024: b)" in rest
+    # Of two suites one differs.
+    (one,) = setting_notices(judges, [{"s": 2048, "t": None}, {"s": 2048, "t": None}])
+    assert "(20: a; 1024: b)" in one
+    # Judges of different suites are not compared.
+    assert setting_notices(judges, [{"s": None}, {"t": None}]) == []
+
+
 def test_joined_datasheets_have_the_leaderboard_of_all_their_judges() -> None:
     parts = [checked(replayed(name, "coherence@published")) for name in ("clean", "mixed", "noisy")]
     whole = datasheet_json(sheet_of(parts, seed=0, mode="replay"))

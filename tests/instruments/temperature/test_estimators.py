@@ -353,7 +353,8 @@ def test_a_hot_judge_wins_by_votes_what_it_loses_alone() -> None:
 def test_nothing_at_all_is_measured_as_nothing() -> None:
     # What is left of a measurement of one question when that is left out.
     found = {one.measure: one.unavailable for one in estimate_all(swept())}
-    assert set(found) == {"agreement_effect", "consistency_effect", "error_rate_effect"}
+    outcomes = ("agreement", "agreement_parsed", "consistency", "error_rate")
+    assert set(found) == {f"{outcome}_effect" for outcome in outcomes}
     assert set(found.values()) == {"no temperature is known"}
 
 

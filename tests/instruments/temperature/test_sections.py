@@ -62,7 +62,8 @@ def test_a_sweep_fits_the_terminal_and_shows_the_table_by_temperature() -> None:
     assert "effect of >= 1.5 on agreement, paired: -" in text
     assert " ".join(text.split()).count("pip install 'pytest-judgesense[causal]'") == 1
     # By temperature it stands in the table, not among the measures once more.
-    assert text.count("agreement_parsed") == 2  # the measure, and what its calls are worth
+    # The measure and its effect, what their calls are worth, and the paired effect in words.
+    assert text.count("agreement_parsed") == 5
 
 
 def test_the_numbers_of_the_table_are_those_of_a_hand() -> None:

@@ -9,9 +9,11 @@ from typing import Any
 
 import pytest
 
+from pytest_judgesense.commands.main import main
 from pytest_judgesense.errors import SuiteError
 from pytest_judgesense.judges.calls import first_calls
 from pytest_judgesense.judges.resolving import judge_from_name
+from pytest_judgesense.suites.loading import _load
 from pytest_judgesense.suites.planning import plan_trials
 from pytest_judgesense.suites.rules import lint_items
 from tests.suites.files import CONTENT, GRADED, GRID, ITEMS, write_suite
@@ -139,6 +141,28 @@ def test_lint_tells_of_elements_that_give_the_answer_away(
     assert ("element-leak" in found) is (leak is not None)
     if leak:
         assert found["element-leak"].found == f"1 items; in {row['id']}: {leak}"
+
+
+def test_items_of_users_are_never_refused_for_what_their_answers_say(tmp_path: Path) -> None:
+    sums = {**GRADED[0], "id": "g3", "texts": ["Distance = 1", "The better:\n\n1 is 2."]}
+    equal = {**GRADED[0], "id": "g4", "texts": ["Four.", "Four."], "label": "tie"}
+    rows = [*GRADED, sums, equal]
+    found = {f.rule: f for f in lint_items(_grid(tmp_path, rows=rows))}
+    assert {found[rule].severity for rule in ("marks", "identical-sides")} == {"warning"}
+    assert found["marks"].found == "1 of 4 items; in g3: 'Distance = 1'"
+    assert main(["lint", str(tmp_path / "tiny.suite.toml")]) == 0
+    silent = GRID.replace("[stimuli]", '[stimuli]\naccepted = ["marks", "identical-sides"]')
+    _load.cache_clear()
+    left = {f.rule for f in lint_items(_grid(tmp_path, silent, rows=rows))}
+    assert {*found} - left == {"marks", "identical-sides"}
+
+
+def test_accepting_texts_changes_no_digest(tmp_path: Path) -> None:
+    digest = _grid(tmp_path).digest
+    _load.cache_clear()
+    assert _grid(tmp_path, GRID.replace("[stimuli]", '[stimuli]\naccepted = ["marks"]')).digest == (
+        digest
+    )
 
 
 # --- the built-in suite ----------------------------------------------------------------------

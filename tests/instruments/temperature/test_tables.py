@@ -127,8 +127,12 @@ def test_correlations_over_means_and_rows_against_scipy() -> None:
     three = found["rows", None, "temperature", "error_rate"]
     assert three["r"] == pytest.approx(pearsonr(series["temperature"], series["lost"]).statistic)
     assert three["n"] == 12 * 2 * 2 * 3 * 2
-    # Six pairs of four, over the means of all and of two models, and over the rows.
-    assert len(rows) == 6 * 4
+    # Ten pairs of five, over the means of all and of two models, and over the rows.
+    assert len(rows) == 10 * 4
+    parsed = frame[frame["parsed"]].groupby(keys)["right"].mean().reset_index()
+    four = found["rows", None, "temperature", "agreement_parsed"]
+    assert four["r"] == pytest.approx(pearsonr(parsed["temperature"], parsed["right"]).statistic)
+    assert four["n"] == len(parsed)
 
 
 @pytest.mark.usefixtures("without_extra")
@@ -157,7 +161,8 @@ def test_effects_of_pairs_and_of_the_threshold_within_questions() -> None:
     assert of["pair", "overall", "all", 1.5, 3.0]["value"] == -0.5
     assert all("n" in row for row in rows)
     missing = [row for row in rows if row["method"] == "aipw"]
-    assert [row["outcome"] for row in missing] == ["agreement", "consistency", "error_rate"]
+    outcomes = ["agreement", "agreement_parsed", "consistency", "error_rate"]
+    assert [row["outcome"] for row in missing] == outcomes
     install = "lightgbm is not installed: pip install 'pytest-judgesense[causal]'"
     assert all(row["value"] is None and row["unavailable"] == install for row in missing)
 

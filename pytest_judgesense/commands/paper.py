@@ -1,0 +1,189 @@
+"""``judgesense paper NAME``: the design of a published paper on any judges, with its tables."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any, Final
+
+from pytest_judgesense.commands.options import (
+    BROKEN_FILE,
+    FLAG,
+    JUDGE,
+    MANY,
+    WRONG_COMMAND,
+    add_cassettes,
+    complain,
+    find_code_of_project,
+    judges,
+    number,
+    registry_of,
+    seed,
+    show,
+    suites_named,
+)
+from pytest_judgesense.commands.plan import Quote, cost_words, quote
+from pytest_judgesense.errors import unknown_name
+from pytest_judgesense.instruments.builtin import BUILT_IN
+from pytest_judgesense.judges.prompts import suite_for_judge
+from pytest_judgesense.judges.spec import JudgeSpec
+from pytest_judgesense.judges.throttle import CONCURRENCY
+from pytest_judgesense.layout import indented, pace
+from pytest_judgesense.measuring import MeasuredDatasheet, Watch, measure_all
+from pytest_judgesense.output import Outputs
+from pytest_judgesense.papers import Paper, Printed, printed
+from pytest_judgesense.report.assembly import FORMS, datasheet_text
+from pytest_judgesense.report.evidence import Evidence
+from pytest_judgesense.report.log import log_lines
+from pytest_judgesense.report.rows import table_text
+from pytest_judgesense.report.terminal import datasheet_lines, printed_lines
+from pytest_judgesense.report.view import View, view_of
+from pytest_judgesense.suites.suite import Suite
+from pytest_judgesense.trial import Judgment, Trial
+
+# Between lines on how far a recording is.
+_A_LINE_S: Final = 60.0
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the paper, the judges, the limits, and the files."""
+    said = f"the paper: {', '.join(BUILT_IN.papers)}"
+    parser.add_argument("paper", metavar="NAME", help=said)
+    said = f"{JUDGE}; may be repeated (default: the declared ones)"
+    parser.add_argument("--judge-name", metavar="NAME", help=said, **MANY)
+    said = "replay: recorded answers (the default); record: ask what is not recorded yet"
+    parser.add_argument("--judge-mode", choices=["replay", "record"], default="replay", help=said)
+    parser.add_argument("--quick", help="about a fifth of the design", **FLAG)
+    said = f"write the tables and the datasheet: {FORMS}; may be repeated"
+    parser.add_argument("--judge-datasheet", type=Path, metavar="PATH", help=said, **MANY)
+    add_cassettes(parser)
+    kinds: dict[str, Any] = {
+        "--judge-concurrency": (int, "maximum number of concurrent calls"),
+        "--judge-max-calls": (int, "maximum number of calls, including retries"),
+        "--judge-max-cost": (float, "maximum cost in USD, by the prices of the judges"),
+        "--judge-max-unparsed": (int, "stop if the first N replies to a suite lack a verdict"),
+    }
+    given = {"--judge-concurrency": CONCURRENCY, "--judge-max-unparsed": 20}
+    for name, (kind, said) in kinds.items():
+        reader = number(name.removeprefix("--judge-"), kind)
+        parser.add_argument(name, type=reader, default=given.get(name), help=said)
+    said = "seed of every random draw"
+    parser.add_argument("--judge-seed", type=seed, default=0, help=said)
+    said = "show the datasheet below the tables, and where a file that cannot be made fails"
+    parser.add_argument("-v", "--verbose", help=said, **FLAG)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Print plan and price, measure, and print and write what the paper prints."""
+    registry = registry_of(options)
+    if options.paper not in registry.papers:
+        raise unknown_name("paper", options.paper, registry.papers)
+    paper: Paper = registry.papers[options.paper]()
+    # Whether the suites ask about items without a label is said by their measures.
+    suites = [
+        suite
+        for name in paper.suites(quick=options.quick)
+        for suite in suites_named(name, options, labelled=False)
+    ]
+    specs = judges(options, options.judge_name)
+    find_code_of_project()
+    show(_plan_lines(paper, specs, suites, options.judge_cassettes))
+    sheet = measure_all(
+        specs,
+        suites,
+        options.judge_cassettes,
+        mode=options.judge_mode,
+        seed=options.judge_seed,
+        how_to_record=_how_to_record(options),
+        concurrency=max(1, options.judge_concurrency),
+        max_calls=options.judge_max_calls,
+        max_cost=options.judge_max_cost,
+        max_unparsed=options.judge_max_unparsed,
+        watch=_watch,
+        registry=registry,
+    )
+    outputs = Outputs(verbose=options.verbose)
+    made = printed(paper, sheet, sheet.cells)
+    view = view_of(sheet, registry, made)
+    show(outputs.shown("tables of the paper", printed_lines(made)))
+    if options.verbose:
+        show(["", *outputs.shown("judge datasheet", datasheet_lines(view))])
+    show(["", *indented(f"cite: {paper.cite}", width=0)])
+    for path in options.judge_datasheet:
+        for file, text in _files(path, made, view, sheet):
+            outputs.write(paper.name, file, text)
+    show(outputs.written)
+    for problem in outputs.problems:
+        complain(problem)
+    if not outputs.errors:
+        return 0
+    return BROKEN_FILE if outputs.is_broken else WRONG_COMMAND
+
+
+def _plan_lines(
+    paper: Paper, specs: Sequence[JudgeSpec], suites: Sequence[Suite], cassettes: Path
+) -> Iterator[str]:
+    """What the design asks of each judge, what of it is recorded, and what the rest would cost."""
+    yield from indented(f"{paper.name}: {paper.title}", width=0)
+    for judge in specs:
+        yield from indented(f"judge {judge.name}", width=2)
+        quotes: list[Quote] = []
+        for suite in suites:
+            asked = suite_for_judge(suite, judge)
+            now = quote(judge, asked, cassettes)
+            quotes.append(now)
+            words = f"{suite.name}: {now.trials:,} trials, {now.calls:,} calls, "
+            words += f"{now.to_make:,} to be made"
+            yield from indented(words, width=4)
+        total = Quote.summed(quotes)
+        words = f"together: {total.trials:,} trials, {total.calls:,} calls, {total.to_make:,} to "
+        yield from indented(f"{words}be made; cost: {cost_words(judge, total)}", width=4)
+
+
+def _how_to_record(options: argparse.Namespace) -> str:
+    names = "".join(f" --judge-name {name}" for name in options.judge_name)
+    quick = " --quick" * options.quick
+    return f"record it: judgesense paper {options.paper}{names}{quick} --judge-mode record"
+
+
+def _watch(judge: JudgeSpec, suite: Suite) -> Watch:
+    """Say every minute how far it is."""
+
+    def watch(trials: Sequence[Trial]) -> Callable[[Judgment], None]:
+        started = last = time.monotonic()
+        done = 0
+
+        def judged(_: Judgment) -> None:
+            nonlocal done, last
+            done += 1
+            now = time.monotonic()
+            if now - last >= _A_LINE_S:
+                last = now
+                complain(
+                    f"judge {judge.name} on {suite.name}: {done:,} of {len(trials):,} trials, "
+                    f"{pace(done, now - started)}"
+                )
+
+        return judged
+
+    return watch
+
+
+def _files(
+    path: Path, made: Printed, view: View, sheet: MeasuredDatasheet
+) -> Iterator[tuple[Path, Callable[[], str]]]:
+    """The files of an output: of several tables as CSV the first has its name."""
+    if path.suffix == ".csv" and made.tables:
+        for place, table in enumerate(made.tables):
+            name = path if not place else path.with_name(f"{path.stem}-{table.name}.csv")
+            yield name, partial(table_text, table)
+        return
+
+    def text() -> str:
+        logs = [list(log_lines(cell.judgments, cell.design)) for cell in sheet.cells]
+        return datasheet_text(path.suffix, view, logs, evidence=Evidence(sheet.cells))
+
+    yield path, text

@@ -1,0 +1,138 @@
+"""JudgeBench for debates as one design: 25 topics, two assignments, three prompts, three runs.
+
+Its main table has the configurations of judge and prompt with the parts of the instability and
+their rank; further ones set the prompts of a judge, and the judges, against one another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
+
+from pytest_judgesense.datasheet import Datasheet
+from pytest_judgesense.estimate import find_estimate
+from pytest_judgesense.instruments.debate.measures import (
+    CONFIDENCE_VARIANCE,
+    INSTABILITY,
+    PROMPT_DISAGREEMENT,
+    SCORE_DELTA,
+    SCORE_VARIANCE,
+)
+from pytest_judgesense.instruments.debate.ranking import material_of
+from pytest_judgesense.instruments.debate.secondary import analyses_of
+from pytest_judgesense.measures.cell import Cell
+from pytest_judgesense.measures.shared import REPEAT_FLIP_RATE, SIDE_BIAS
+from pytest_judgesense.papers import Arm, Paper, Table, Value
+from pytest_judgesense.sections import Rows
+
+_DEBATES, _PROMPTS, _RUNS = 50, ("p0", "p1", "p2"), 3
+_PARTS: Final = (REPEAT_FLIP_RATE, SCORE_VARIANCE, CONFIDENCE_VARIANCE, SIDE_BIAS)
+
+
+def tables(sheet: Datasheet, cells: Sequence[Cell]) -> Iterator[Table]:
+    """Configurations by rank, prompts of each judge, judges against each other, the choice."""
+    # With the post hoc tests, which a datasheet holds where it is written as a file.
+    known = ((cell.judge, material_of(cell)) for cell in cells)
+    materials = {judge: material for judge, material in known if material is not None}
+    if not materials:
+        return
+    analyses = analyses_of(cells[0].suite, materials, sheet.seed, secondary=True)
+    recommendation = {row["configuration"]: row for row in analyses["ranking_recommendation"]}
+    yield Table(
+        "configurations",
+        "Configurations of judge and prompt by their instability: repeat flips, variance of scores "
+        "and of confidence over runs, side bias, their weighted sum, the rank, and which "
+        "configuration is recommended (the lowest instability). Beside it the one with the lowest "
+        "sum of ranks among those that may be the most stable.",
+        (
+            *("configuration", "flip rate", "score variance", "confidence variance", "side bias"),
+            *("instability", "rank", "recommended"),
+        ),
+        tuple(
+            (
+                row["configuration"],
+                *(row[part.name] for part in _PARTS),
+                row[INSTABILITY.name],
+                row["rank"],
+                _choice(recommendation.get(row["configuration"], {})),
+            )
+            for row in analyses["ranking"]
+        ),
+        notes=tuple(_notes(analyses["ranking_basis"])),
+    )
+    yield Table(
+        "prompts",
+        "Two prompts of one judge: the share of debates whose winners differ, with its 95% "
+        "interval, the number of debates that both decide, and the mean distance of the scores.",
+        ("judge", "prompts", "disagreement", "95% interval", "n", "score delta"),
+        tuple(_prompts(sheet)),
+        keys=2,
+    )
+    for name, what, caption in (
+        ("models", "post_hoc_models", "Judges compared, by the mean over their prompts"),
+        ("pairs", "post_hoc", "Configurations compared"),
+    ):
+        yield Table(
+            name,
+            f"{caption}: difference of the instability of a topic (side bias left out, which has "
+            "no meaning on one topic), paired t test over topics, p corrected by Bonferroni.",
+            ("first", "second", "difference", "t", "p (Bonferroni)", "topics"),
+            tuple(
+                (
+                    *row["pair"],
+                    *(row[key] for key in ("difference", "t", "p_bonferroni", "topics")),
+                )
+                for row in analyses[what]
+                if "pair" in row
+            ),
+            notes=tuple(row["unavailable"] for row in analyses[what] if "pair" not in row),
+            keys=2,
+        )
+
+
+def _choice(row: Any) -> str:
+    words = {"recommended": "yes", "recommended_by_ranks": "by ranks"}
+    return ", ".join(word for key, word in words.items() if row.get(key)) or "no"
+
+
+def _notes(basis: Rows) -> Iterator[str]:
+    for row in basis:
+        yield f"Variances divide by {row['denominator']}."
+        yield from (f"Left out: {name}, {reason}." for name, reason in row["excluded"].items())
+
+
+def _prompts(sheet: Datasheet) -> Iterator[tuple[Value, ...]]:
+    for judge in sheet.judges:
+        for part in judge.parts:
+            for one in part.estimates:
+                pair = one.condition.get("prompt_pair")
+                if one.measure != PROMPT_DISAGREEMENT.name or pair is None:
+                    continue
+                ends = one.interval
+                delta = find_estimate(part.estimates, SCORE_DELTA.name, one.condition)
+                yield (
+                    judge.name,
+                    str(pair),
+                    one.value,
+                    None if ends is None else (ends.lower, ends.upper),
+                    one.n,
+                    None if delta is None else delta.value,
+                )
+
+
+PAPER: Final = Paper(
+    "debates",
+    "JudgeBench for debates: which judge configuration is the most stable?",
+    "JudgeBench for debates: stability of LLM judges of debates under repeated runs, prompts and "
+    "exchanged sides",
+    tuple(
+        Arm(
+            f"{_DEBATES} debates, prompt {prompt}, {_RUNS} runs",
+            "debate@paper",
+            _DEBATES * _RUNS,
+            _DEBATES * _RUNS,
+        )
+        for prompt in _PROMPTS
+    ),
+    tables,
+)

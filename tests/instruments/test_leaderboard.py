@@ -72,9 +72,9 @@ def test_judges_that_are_not_told_apart_share_a_range_of_ranks() -> None:
         ("poor", [3, 3]),
     ]
     first, second, third = table(sheet, "judge_pairs")
-    # One cluster that differs (p 1); 20 that all speak for one judge, 19 likewise. A bound reaches 0
-    # where the unseen cluster weighs as much as the 20: P(G(1) > G(20)) = 2^-20, on either side; with
-    # Holm's 3 and 2.
+    # One cluster that differs (p 1); 20 that all speak for one judge, 19 likewise. A bound reaches
+    # 0 where the unseen cluster weighs as much as the 20: P(G(1) > G(20)) = 2^-20, on either side;
+    # with Holm's 3 and 2.
     assert (first["first"], first["second"], first["p"]) == ("better", "good", 1.0)
     assert [second["p"], third["p"]] == pytest.approx([6 / 2**20, 4 / 2**19], rel=2e-3)
     assert second["difference"] == pytest.approx(20 / 40)
@@ -85,8 +85,8 @@ def test_the_sentence_says_what_would_settle_it() -> None:
     sheet = sheet_of(YES_NO, good=flips(1), better=flips(0))
     (best,) = table(sheet, "best_judge")
     assert best["judge"] is None
-    # One of 40 differs, so s / T is 1: Student's test would take 40 * 7.848879 + 1.92 = 316; what is
-    # not seen takes more.
+    # One of 40 differs, so s / T is 1: Student's test would take 40 * 7.848879 + 1.92 = 316; what
+    # is not seen takes more.
     assert best["verdict"] == (
         "most stable by jss: no clear difference between better and good (on 40 clusters that all "
         "were asked); about 358 clusters like these would show it in four of five cases"

@@ -47,7 +47,7 @@ theta_(c) the statistic without cluster c, and their mean theta_(.)::
 If its range is known, a correlation's for example, all of this is done on Fisher's z, the inverse
 hyperbolic tangent of the place within the range, and turned back: near an end of the range a
 statistic is skewed, and bounds on its own scale cover .90 to .93 (on z .945 to .97, see
-`benchmarks/levels.py`). A statistic that is too low on few clusters, as the entropy of grades is,
+docs/intervals.md). A statistic that is too low on few clusters, as the entropy of grades is,
 has z moved by the jackknife's estimate of its bias, ``(K - 1) (theta_(.) - theta)``, and the ends
 reach at least as far as those moved likewise on its own scale: on z alone the end of the range
 would never be reached. If no cluster changes it, the value alone, by the method

@@ -25,6 +25,8 @@ asked, 2,000 sessions a cell (a standard error of .005 at .05).
 7. **Missing replies.** A judge names a winner in .10 of 120 calls on 60 vacuum pairs; 45% of those
    replies are unparsed. It passes a ceiling of .07 no more often than if all replies came, beyond
    three standard errors, through the check itself.
+8. **Correlations** of .3 and .8 with people, on 20 and 60 outputs of one or three calls: the
+   one-sided 95% lower bound lies below the truth in at least 93%, beyond three standard errors.
 
 Parts 1, 4 and 6 ask the bounds for all sessions at once; a few sessions of each are compared with
 what the product says of them.
@@ -52,7 +54,9 @@ from pytest_judgesense.estimate import find_estimate
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.estimation import estimate_all
+from pytest_judgesense.stats.clustered import clustered_statistic
 from pytest_judgesense.stats.comparison import paired_difference
+from pytest_judgesense.stats.correlation import pearson
 from pytest_judgesense.stats.dirichlet import chances_above, share_bounds
 from pytest_judgesense.stats.ranks import compare_judges
 from pytest_judgesense.trial import Design, Judgment, Trial, Unparsed, Verdict
@@ -306,6 +310,28 @@ def missing(runs: int) -> tuple[float, float]:
     return some, none
 
 
+def correlations(runs: int) -> float:
+    """Print part 8; the least share of lower bounds that lie below the true correlation."""
+    rng = np.random.default_rng(5)
+    rows, least = [], 1.0
+    for truth, outputs, calls in product((0.3, 0.8), (20, 60), (1, 3)):
+        clusters = np.repeat(np.arange(outputs), calls)
+        below = 0
+        for _ in range(runs):
+            # Calls of one output share its grade by people; the judge's noise is each call's own.
+            people = np.repeat(rng.standard_normal(outputs), calls)
+            noise = rng.standard_normal(people.size)
+            judge = truth * people + math.sqrt(1 - truth**2) * noise
+            interval = clustered_statistic(pearson, (people, judge), clusters, (-1.0, 1.0))
+            assert interval is not None
+            below += interval.lower_bound <= truth
+        least = min(least, below / runs)
+        rows.append([f"{truth:g}", str(outputs), str(calls), f"{below / runs:.3f}"])
+    print(f"\n8. the lower bound of a correlation lies below it, {runs} sessions")
+    print_table(["correlation", "outputs", "calls", "covered"], rows)
+    return least
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description="how often a judge passes that should not")
     parser.add_argument("--quick", action="store_true", help="end within four minutes")
@@ -318,6 +344,7 @@ def main() -> int:
     grown = grown_suite(few)
     wrong = ranks()
     some, none = missing(few)
+    correlated = correlations(few)
     return conclude(
         "levels",
         {
@@ -332,6 +359,7 @@ def main() -> int:
             "regressed though only the suite grew": grown,
             "wrong ranks": wrong,
             "passes more often for missing replies": some - none,
+            "lower bounds of correlations": correlated,
         },
         {
             "at the limit": Bar("at most", round(ALIKE + slack(ALIKE, RUNS), 4)),
@@ -351,6 +379,7 @@ def main() -> int:
             ),
             "wrong ranks": Bar("at most", round(NOMINAL + slack(NOMINAL, RUNS), 4)),
             "passes more often for missing replies": Bar("at most", round(slack(0.1, few), 4)),
+            "lower bounds of correlations": Bar("at least", round(0.93 - slack(0.93, few), 4)),
         },
     )
 

@@ -1,10 +1,10 @@
 r"""The effect of a high temperature on an outcome: cross-fitted AIPW, and SHAP attributions.
 
-A unit i is a question under one configuration, with covariates x (judge type, prompt style and
-model, one-hot), treatment d = 1 if its temperature is at or above the threshold, and outcome y, a
-mean over replicates. Questions are split into three folds; for the units of a fold gradient-boosted
-trees (LightGBM), grown on the two others, give m(x) = P(d = 1 | x), g_1(x) and g_0(x), the mean
-outcomes with and without treatment::
+A unit i is a question under one configuration, with covariates x (judge type, prompt style, model
+and data set, one-hot), treatment d = 1 if its temperature is at or above the threshold, and outcome
+y, a mean over replicates. Questions are split into three folds; for the units of a fold
+gradient-boosted trees (LightGBM), grown on the two others, give m(x) = P(d = 1 | x), g_1(x) and
+g_0(x), the mean outcomes with and without treatment::
 
     psi_i = g_1 - g_0 + d (y - g_1) / m - (1 - d) (y - g_0) / (1 - m)
     ATE   = mean psi,   within a group the mean over its units
@@ -174,8 +174,9 @@ def effect_scores(
         )
         if fewest < FEWEST:
             found[name] = (
-                f"{fewest} of the units of one judge type, prompt style and model are on one side "
-                f"of the threshold: what is not asked cannot be adjusted for, it takes {FEWEST}"
+                f"{fewest} of the units of one judge type, prompt style, model and data set are on "
+                "one side of the threshold: what is not asked cannot be adjusted for, it takes "
+                f"{FEWEST}"
             )
             continue
         high, low = (crossed(y, arm) for arm in arms)

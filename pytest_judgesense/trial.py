@@ -200,7 +200,7 @@ class Judgment:
         mass: the total probability of the tokens that distinguish the verdicts; the rest belongs to
             other tokens or was not returned.
         recorded_at: when its last answer was recorded (UTC, ``2026-01-31T12:00:00Z``); ``None`` if
-            it was not.
+            it was not. Judgments are equal whenever they were recorded.
     """
 
     trial: Trial
@@ -213,7 +213,7 @@ class Judgment:
     detail: Mapping[str, Any] | None = None
     probabilities: Mapping[str, float] | None = None
     mass: float | None = None
-    recorded_at: str | None = None
+    recorded_at: str | None = field(default=None, compare=False)
 
     @property
     def verdict(self) -> str | None:

@@ -375,7 +375,9 @@ def junit(text: str) -> None:
     run: Any = SimpleNamespace(
         only_saves=lambda _: False, outcome=outcome, policy="estimate", cleaned=str
     )
-    named: Any = SimpleNamespace(name=text, slug=text, id=text, measure=text, bars={"bar": 0.5})
+    named: Any = SimpleNamespace(
+        name=text, slug=text, id=text, measure=text, bars={"bar": 0.5}, limits={}
+    )
     with suppress(LogError):
         require_pass(item, run, (named, named, named))
     assert {"check", "judge", "explanation"} <= dict(item.user_properties).keys()

@@ -322,4 +322,4 @@ def test_the_documented_properties_are_those_of_the_report() -> None:
 
     table = CI_PAGE.partition("## JUnit XML")[2].partition("## Markdown")[0]
     rows = re.findall(r"^\| `([a-z]+)` \|", table, re.MULTILINE)
-    assert set(rows) == {*JSS, "lower", "upper", "explanation"}
+    assert set(rows) == {*JSS, "limit", "lower", "upper", "explanation"}

@@ -113,7 +113,7 @@ def test_a_measure_is_estimated_checked_and_has_its_bounds_and_its_margin() -> N
         assert judge_check(check, "s", estimates).outcome == word
     with pytest.raises(UsageError, match=r"a number from 0 to 0\.4"):
         declare_check("wordy_rate_limit", (0.5,), {}, own)
-    assert declare_check("no_regression", ("wordy_rate",), {}, own).bars == {"margin": 0.05}
+    assert declare_check("no_regression", ("wordy_rate",), {}, own).bars == {"margin": 0.1}
     with pytest.raises(UsageError, match="no measure named 'wordy_rate'"):
         declare_check("no_regression", ("wordy_rate",), {}, BUILT_IN)
 

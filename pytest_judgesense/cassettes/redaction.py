@@ -16,6 +16,7 @@ import json
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import product
@@ -42,6 +43,7 @@ from pytest_judgesense.cassettes.exchange import (
     RecordedResponse,
     as_body,
     as_bytes,
+    as_text,
     nodes,
 )
 from pytest_judgesense.cassettes.known_values import known_values
@@ -163,7 +165,9 @@ def scrub_body(body: str | bytes, secrets: Mapping[str, str]) -> tuple[str | byt
         clean, found = _scrub_text(body, secrets)
     else:
         clean, found = _scrub_bytes(as_bytes(body), secrets)
-        clean = as_body(clean) if isinstance(body, str) else clean
+        if isinstance(body, str):
+            with suppress(UnicodeDecodeError):  # text stays text, with its lone surrogates
+                clean = as_text(clean)
     return clean, found | in_frames
 
 

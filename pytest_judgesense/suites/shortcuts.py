@@ -32,6 +32,8 @@ from pytest_judgesense.suites.suite import Suite, derived
 
 MOST_SOLVED: Final = 0.65
 FEWEST_ITEMS: Final = 10
+# Pairs of a few tasks share their texts: what decides them all may be an accident of one.
+FEWEST_CLUSTERS: Final = 5
 MOST_READ: Final = 2_000
 SEED: Final = 0
 
@@ -171,11 +173,13 @@ def sampled(suite: Suite) -> str:
 def solved(suite: Suite) -> dict[str, float]:
     """The share of labelled items that each scorer decides correctly, from 1/2 to 1.
 
-    Empty if fewer than `FEWEST_ITEMS` items are decided. ``position`` always takes the candidate
-    that is first in the items' own order. For large suites it is estimated, see `sampled`.
+    Empty if fewer than `FEWEST_ITEMS` items, or `FEWEST_CLUSTERS` clusters, are decided.
+    ``position`` always takes the candidate that is first in the items' own order. For large suites
+    it is estimated, see `sampled`.
     """
     items, labelled = _read(suite)
-    if sum(labelled.values()) < FEWEST_ITEMS:
+    clusters = {item.cluster for item in items}
+    if sum(labelled.values()) < FEWEST_ITEMS or len(clusters) < FEWEST_CLUSTERS:
         return {}
     read = Counter(item.label for item in items)
     # Every item that is read stands for so many of its label.

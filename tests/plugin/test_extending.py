@@ -219,7 +219,7 @@ def test_its_marker_is_listed_strict_and_has_its_bounds(
     pytester: pytest.Pytester, rule: Path
 ) -> None:
     listed = run(pytester, "-p", "minimal_pairs", "--markers").stdout.str()
-    assert "@pytest.mark.pair_accuracy_floor(bar, suite=" in listed
+    assert "@pytest.mark.pair_accuracy_floor(bar, limit=, suite=" in listed
     assert "both sentences of a minimal pair are judged rightly" in listed
     args = ("-p", "minimal_pairs", "test_grammar.py", "--strict-markers", "--judge-mode", "record")
     run(pytester, *args).assert_outcomes(failed=1)
@@ -813,4 +813,4 @@ def test_optional_hooks_stand_where_this_plugin_is_switched_off(
     pytester.makepyfile("def test_it(): pass\n")
     run(pytester, "-p", "no:judgesense", "-p", "optional_pairs").assert_outcomes(passed=1)
     listed = run(pytester, "-p", "optional_pairs", "--markers").stdout.str()
-    assert "@pytest.mark.pair_accuracy_floor(bar, suite=" in listed
+    assert "@pytest.mark.pair_accuracy_floor(bar, limit=, suite=" in listed

@@ -40,12 +40,33 @@ def test_more_than_five_percent_missing_leave_a_floor_undecided(recorded: Projec
     )
 
 
+def test_no_share_frees_a_bar_that_the_worst_case_would_miss(recorded: Project) -> None:
+    result = recorded.run("parity.suite.toml", "--judge-max-missing", "0.06")
+    result.assert_outcomes(failed=1)
+
+
+@pytest.fixture
+def of_kappa(recorded: Project) -> Project:
+    # Kappa is no share, so that nobody knows its worst case: the share of missing replies decides.
+    path = recorded.path / "parity.suite.toml"
+    path.write_text(path.read_text().replace("jss_floor = 0.9", "kappa_floor = 0.9"))
+    return recorded
+
+
+def test_more_than_five_percent_missing_leave_open_what_has_no_worst_case(
+    of_kappa: Project,
+) -> None:
+    result = of_kappa.run("parity.suite.toml")
+    result.assert_outcomes(failed=1)
+    assert "5.6% of the replies are missing" in re.sub(r"\s+", " ", result.stdout.str())
+
+
 @pytest.mark.parametrize("workers", ["0", "2"])
-def test_the_share_may_be_chosen_by_the_option(recorded: Project, workers: str) -> None:
-    result = recorded.run("parity.suite.toml", "--judge-max-missing", "0.06", "-n", workers)
+def test_the_share_may_be_chosen_by_the_option(of_kappa: Project, workers: str) -> None:
+    result = of_kappa.run("parity.suite.toml", "--judge-max-missing", "0.06", "-n", workers)
     result.assert_outcomes(passed=1)
 
 
-def test_the_share_may_be_chosen_by_the_ini_file(recorded: Project) -> None:
-    recorded.pytester.makeini("[pytest]\njudge_max_missing = 0.06\n")
-    recorded.run("parity.suite.toml").assert_outcomes(passed=1)
+def test_the_share_may_be_chosen_by_the_ini_file(of_kappa: Project) -> None:
+    of_kappa.pytester.makeini("[pytest]\njudge_max_missing = 0.06\n")
+    of_kappa.run("parity.suite.toml").assert_outcomes(passed=1)

@@ -53,7 +53,7 @@ CASES: dict[str, tuple[Callable[[pytest.Pytester], list[str]], tuple[str, ...]]]
     ),
     "marker's preset": (
         _marked('jss_floor(0.9, suite="coherence@nothing")'),
-        ("test_one.py::test_it", "'nothing'", "all-pairs, published"),
+        ("test_one.py::test_it", "'nothing'", "all-pairs, paper, paper-quick, published"),
     ),
     "marker's argument": (
         _marked('jss_floor(0.9, suit="coherence")'),

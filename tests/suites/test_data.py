@@ -440,7 +440,9 @@ def test_a_prompt_holds_the_texts_of_its_stimulus_and_nothing_else(
     # room for a label, a level, an id or a pair id.
     suite = _suite(name, preset)
     own = [
-        _numbers_of(suite.system + "\n" + re.sub(r"{{\w+}}", " ", template.text))
+        _numbers_of(
+            (template.system or suite.system) + "\n" + re.sub(r"{{\w+}}", " ", template.text)
+        )
         for template in suite.templates
     ]
     for item in suite.items:

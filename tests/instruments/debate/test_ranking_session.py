@@ -74,7 +74,8 @@ def test_ranked_first_belongs_to_the_judge_that_it_names(pytester: pytest.Pytest
     shutil.copytree(shipped.parent, pytester.path / "mine")
     suite = pytester.path / "mine" / shipped.name
     check = 'ranked_first = { config = "clean:p2" }\n'
-    suite.write_text(suite.read_text(encoding="utf-8") + check, encoding="utf-8")
+    text = suite.read_text(encoding="utf-8")
+    suite.write_text(text.replace("[checks]\n", f"[checks]\n{check}", 1), encoding="utf-8")
     listed = forked(pytester, "mine", *NAMES, "--collect-only", "-q").stdout.str()
     assert "::clean::ranked_first[clean:p2]" in listed
     assert "::mixed::ranked_first" not in listed

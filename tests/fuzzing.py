@@ -376,7 +376,7 @@ def junit(text: str) -> None:
         only_saves=lambda _: False, outcome=outcome, policy="estimate", cleaned=str
     )
     named: Any = SimpleNamespace(
-        name=text, slug=text, id=text, measure=text, bars={"bar": 0.5}, limits={}
+        name=text, slug=text, id=text, key=text, measure=text, bars={"bar": 0.5}, limits={}
     )
     with suppress(LogError):
         require_pass(item, run, (named, named, named))

@@ -47,9 +47,10 @@ def test_no_share_frees_a_bar_that_the_worst_case_would_miss(recorded: Project) 
 
 @pytest.fixture
 def of_kappa(recorded: Project) -> Project:
-    # Kappa is no share, so that nobody knows its worst case: the share of missing replies decides.
+    # Of kappa with three labels nobody knows the worst case: the share of missing replies decides.
     path = recorded.path / "parity.suite.toml"
-    path.write_text(path.read_text().replace("jss_floor = 0.9", "kappa_floor = 0.9"))
+    text = path.read_text().replace("jss_floor = 0.9", "kappa_floor = 0.9")
+    path.write_text(text.replace('"YES", "NO"', '"YES", "NO", "UNKNOWN"'))
     return recorded
 
 

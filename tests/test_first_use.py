@@ -143,18 +143,18 @@ def test_nothing_comes_from_the_checkout(folder: Folder) -> None:
 @pytest.mark.parametrize(
     ("reply", "code", "failing"),
     [
-        (good, 0, []),
+        pytest.param(good, 0, [], id="good", marks=pytest.mark.long),
         # Always the first: the position decides each of 30 pairs, and half of 60 verdicts is right.
-        (
+        pytest.param(
             lambda _: "1",
             1,
             [
                 "  FAIL pairs: 30 of 60 replies do not give the label",
                 "  FAIL pairs: the position decides 30 of 30 comparisons",
             ],
+            id="positional",
         ),
     ],
-    ids=["good", "positional"],
 )
 def test_own_function_and_own_items_in_three_commands(
     folder: Folder, reply: Callable[[str], str], code: int, failing: list[str]

@@ -257,8 +257,15 @@ def test_suites_of_an_installation_are_recorded_by_workers_that_unpack_their_own
     assert "judge clean on vacuum@quick: 40 of 40 trials recorded" in done.stdout
 
 
-@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
-@pytest.mark.parametrize("whom", [os.kill, os.killpg], ids=["driver", "all"])
+@pytest.mark.parametrize(
+    ("how", "whom"),
+    [
+        pytest.param(signal.SIGINT, os.killpg, id="Ctrl-C"),
+        pytest.param(signal.SIGTERM, os.kill, id="SIGTERM", marks=pytest.mark.long),
+        pytest.param(signal.SIGINT, os.kill, id="SIGINT to it", marks=pytest.mark.long),
+        pytest.param(signal.SIGTERM, os.killpg, id="SIGTERM to all", marks=pytest.mark.long),
+    ],
+)
 def test_an_interrupt_lets_the_calls_under_way_come_to_their_end(
     server: FastServer, how: signal.Signals, whom: Callable[[int, int], None]
 ) -> None:

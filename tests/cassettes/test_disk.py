@@ -371,6 +371,7 @@ def test_a_file_that_is_edited_while_it_is_recorded_stays_as_it_was_edited(
     assert cassette.read_bytes() == data
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("concurrency", [2, 32])
 def test_the_finished_file_is_the_same_bytes_whatever_the_concurrency(
     cassette: Path, endpoint: Endpoint, open_cassette: OpenCassette, concurrency: int

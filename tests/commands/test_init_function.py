@@ -110,12 +110,16 @@ def commands(printed: str) -> list[list[str]]:
 @pytest.mark.parametrize(
     ("reply", "code", "failing"),
     [
-        (good, 0, []),
+        pytest.param(good, 0, [], id="good", marks=pytest.mark.long),
         # It always takes the first answer: each of the 30 pairs is decided by the position, and one
         # half of 60 verdicts is the label.
-        (lambda _: "1", 1, ["order_positional_bound[0.1]", "agreement_floor[0.8]"]),
+        pytest.param(
+            lambda _: "1",
+            1,
+            ["order_positional_bound[0.1]", "agreement_floor[0.8]"],
+            id="positional",
+        ),
     ],
-    ids=["good", "positional"],
 )
 def test_three_commands_from_a_function_to_a_gate_without_a_key(
     folder: Folder, reply: Callable[[str], str], code: int, failing: list[str]
@@ -635,8 +639,14 @@ def objects(tmp_path: Path) -> Path:
 @pytest.mark.parametrize(
     "target",
     [
-        *("made", "bound", "made.better", "made.later", "made.cached", "by_lambda", "partly"),
-        *("Judge.static", "Heir.static", "Judge.of_class", "Namespace.judge"),
+        *("made", "by_lambda", "Judge.static"),
+        *(
+            pytest.param(target, marks=pytest.mark.long)
+            for target in (
+                *("bound", "made.better", "made.later", "made.cached", "partly"),
+                *("Heir.static", "Judge.of_class", "Namespace.judge"),
+            )
+        ),
     ],
 )
 def test_what_can_be_called_becomes_a_judge_that_works(objects: Path, target: str) -> None:

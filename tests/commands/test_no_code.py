@@ -37,7 +37,7 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.fixture(params=["requests", "returns"])
+@pytest.fixture(params=["requests", pytest.param("returns", marks=pytest.mark.long)])
 def branch(tmp_path: Path, request: pytest.FixtureRequest, recorded: Path) -> Path:
     """A project with code wherever Python or pytest look for some, which says that it ran.
 

@@ -130,7 +130,7 @@ def test_the_first_signal_loses_no_call_and_says_how_to_resume(
 @pytest.mark.parametrize(
     ("number", "workers"),
     [
-        pytest.param(signal.SIGINT, (), id="Ctrl-C-plain"),
+        pytest.param(signal.SIGINT, (), id="Ctrl-C-plain", marks=pytest.mark.long),
         pytest.param(signal.SIGINT, ("-n", "2"), id="Ctrl-C-n2", marks=pytest.mark.long),
         pytest.param(signal.SIGTERM, (), id="SIGTERM-plain", marks=pytest.mark.long),
         pytest.param(signal.SIGTERM, ("-n", "2"), id="SIGTERM-n2"),
@@ -236,6 +236,7 @@ def test_an_error_of_the_collection_says_nothing_of_recordings(project: Project)
     assert project.server.asked == []
 
 
+@pytest.mark.long
 def test_workers_of_a_controller_that_was_killed_ask_no_more(project: Project) -> None:
     """Two calls at once are under way at most; nobody would report what they pay."""
     project.server.delay_s = 0.3

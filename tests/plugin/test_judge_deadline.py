@@ -27,7 +27,7 @@ def _slow_from_the_third_on(project: Project) -> None:
     project.server.reply = reply
 
 
-@pytest.mark.parametrize("how", ["option", "ini"])
+@pytest.mark.parametrize("how", ["option", pytest.param("ini", marks=pytest.mark.long)])
 def test_calls_under_way_come_to_their_end_and_the_rest_is_named(
     project: Project, how: str
 ) -> None:

@@ -62,7 +62,7 @@ def test_the_key_stands_nowhere(echoing: Project, mode: str, workers: tuple[str,
     assert "false friends" in told[cassette]
 
 
-@pytest.mark.parametrize("mode", ["record", "live"])
+@pytest.mark.parametrize("mode", ["record", pytest.param("live", marks=pytest.mark.long)])
 @pytest.mark.parametrize(
     "workers",
     [

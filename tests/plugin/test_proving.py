@@ -716,6 +716,7 @@ def judge(number, template):
 """
 
 
+@pytest.mark.long
 def test_a_change_in_the_middle_of_a_chain_asks_all_of_it_anew(
     project: Project, serve: Callable[..., Counting]
 ) -> None:

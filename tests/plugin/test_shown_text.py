@@ -70,7 +70,7 @@ def patience(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("patience")
-@pytest.mark.parametrize("workers", [(), ("-n", "1")])
+@pytest.mark.parametrize("workers", [(), pytest.param(("-n", "1"), marks=pytest.mark.long)])
 def test_the_name_of_a_judge_in_the_lines_of_its_progress(
     pytester: pytest.Pytester, workers: tuple[str, ...]
 ) -> None:

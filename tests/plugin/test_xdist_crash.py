@@ -69,6 +69,7 @@ def test_the_session_says_so_and_the_next_one_asks_what_is_missing(
     assert Counter(trials(cassette).values()) == {1: TRIALS}
 
 
+@pytest.mark.long
 def test_another_worker_goes_on_and_counts_what_the_dead_one_has_asked(project: Project) -> None:
     cassette = crashing(project)
     parity_suite(project.path, checks="jss_floor = 0.8\nkappa_floor = 0.5\nagreement_floor = 0.5")

@@ -76,7 +76,10 @@ def texts(found: Figure) -> list[str]:
     return words
 
 
-@pytest.mark.parametrize("always", list(ALWAYS))
+@pytest.mark.parametrize(
+    "always",
+    [pytest.param(name, marks=pytest.mark.long if at else ()) for at, name in enumerate(ALWAYS)],
+)
 def test_a_degenerate_judge_is_marked_in_every_figure_that_shows_it(always: str) -> None:
     seen = 0
     for found in drawn(always):

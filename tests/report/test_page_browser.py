@@ -111,7 +111,7 @@ def test_words_of_drawings_are_whole_and_have_the_size_and_colour_they_were_draw
     assert {text["fill"][1] for text in light} == {"rgb(253, 253, 253)"}
 
 
-@pytest.mark.parametrize("dark", [False, True])
+@pytest.mark.parametrize("dark", [pytest.param(False, marks=pytest.mark.long), True])
 def test_axe_finds_nothing_serious(started: Any, tmp_path: Path, dark: bool) -> None:
     axe = pytest.importorskip(
         "axe_playwright_python.sync_playwright",

@@ -30,6 +30,7 @@ def test_rankings_in_markdown_are_those_of_the_datasheet() -> None:
     assert [row[2] for row in ranked] == [f"{row['instability']:.3f}" for row in rows]
 
 
+@pytest.mark.long
 def test_the_ranking_shows_the_distribution_of_ranks() -> None:
     found = figure("shipped", "ranking")
     rows = next(one["rows"] for one in shipped_sheet().analyses if one["analysis"] == "ranking")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from importlib.util import find_spec
@@ -23,6 +24,7 @@ from pytest_judgesense.limits import toml_value
 if TYPE_CHECKING:
     from pytest_judgesense.judges.spec import JudgeSpec
     from pytest_judgesense.judges.trust import Trust
+    from pytest_judgesense.output import Outputs
     from pytest_judgesense.registry import Registry
     from pytest_judgesense.suites.suite import Suite
 
@@ -30,6 +32,8 @@ BAR_FAILED: Final = 1
 WRONG_COMMAND: Final = 2
 INTERRUPTED: Final = 130  # as shells have it
 BROKEN_FILE: Final = 3
+
+_A_LINE_S: Final = 60.0  # between two lines on how far a command is
 
 # Where pytest looks for its options, in its order, and in which table.
 _INI_FILES: Final = (
@@ -283,6 +287,34 @@ def complain(problem: object) -> None:
         complain_of(f"judgesense: {problem}")
     except OSError:
         sys.stderr = None
+
+
+def tell_of_outputs(outputs: Outputs) -> int:
+    """Print what was written and what was not; the exit code."""
+    show(outputs.written)
+    for problem in outputs.problems:
+        complain(problem)
+    if not outputs.errors:
+        return 0
+    return BROKEN_FILE if outputs.is_broken else WRONG_COMMAND
+
+
+def told_each_minute() -> Callable[[Callable[[float], str]], None]:
+    """How far something is, on standard error, at most once a minute from now on.
+
+    Returns:
+        What takes a function from seconds since the beginning to a line, called if it is time.
+    """
+    last = started = time.monotonic()
+
+    def tell(line: Callable[[float], str]) -> None:
+        nonlocal last
+        now = time.monotonic()
+        if now - last >= _A_LINE_S:
+            last = now
+            complain(line(now - started))
+
+    return tell
 
 
 def assignment(text: str) -> tuple[str, str]:

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import argparse
-import time
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from pytest_judgesense.commands.options import (
-    BROKEN_FILE,
     FLAG,
     JUDGE,
     MANY,
-    WRONG_COMMAND,
     add_cassettes,
-    complain,
     find_code_of_project,
     judges,
     number,
@@ -24,6 +20,8 @@ from pytest_judgesense.commands.options import (
     seed,
     show,
     suites_named,
+    tell_of_outputs,
+    told_each_minute,
 )
 from pytest_judgesense.commands.plan import Quote, cost_words, quote
 from pytest_judgesense.errors import unknown_name
@@ -43,9 +41,6 @@ from pytest_judgesense.report.terminal import datasheet_lines, printed_lines
 from pytest_judgesense.report.view import View, view_of
 from pytest_judgesense.suites.suite import Suite
 from pytest_judgesense.trial import Judgment, Trial
-
-# Between lines on how far a recording is.
-_A_LINE_S: Final = 60.0
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -115,12 +110,7 @@ def run(options: argparse.Namespace) -> int:
     for path in options.judge_datasheet:
         for file, text in _files(path, made, view, sheet):
             outputs.write(paper.name, file, text)
-    show(outputs.written)
-    for problem in outputs.problems:
-        complain(problem)
-    if not outputs.errors:
-        return 0
-    return BROKEN_FILE if outputs.is_broken else WRONG_COMMAND
+    return tell_of_outputs(outputs)
 
 
 def _plan_lines(
@@ -153,19 +143,17 @@ def _watch(judge: JudgeSpec, suite: Suite) -> Watch:
     """Say every minute how far it is."""
 
     def watch(trials: Sequence[Trial]) -> Callable[[Judgment], None]:
-        started = last = time.monotonic()
-        done = 0
+        tell, count = told_each_minute(), 0
 
         def judged(_: Judgment) -> None:
-            nonlocal done, last
-            done += 1
-            now = time.monotonic()
-            if now - last >= _A_LINE_S:
-                last = now
-                complain(
-                    f"judge {judge.name} on {suite.name}: {done:,} of {len(trials):,} trials, "
-                    f"{pace(done, now - started)}"
+            nonlocal count
+            count += 1
+            tell(
+                lambda seconds: (
+                    f"judge {judge.name} on {suite.name}: {count:,} of "
+                    f"{len(trials):,} trials, {pace(count, seconds)}"
                 )
+            )
 
         return judged
 

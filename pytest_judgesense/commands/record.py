@@ -29,6 +29,7 @@ from pytest_judgesense.commands.options import (
     registry_of,
     show,
     suites_named,
+    told_each_minute,
 )
 from pytest_judgesense.errors import JudgeError, UsageError
 from pytest_judgesense.judges.prompts import suite_for_judge
@@ -45,8 +46,6 @@ from pytest_judgesense.recording import (
     run_job,
 )
 
-# Between lines on how far it is.
-_A_LINE_S: Final = 60.0
 _HERE: Final = "local"
 
 
@@ -112,15 +111,15 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _watch(name: str) -> Callable[[int, int, int], None]:
-    last = started = time.monotonic()
+    tell = told_each_minute()
 
     def watch(trials: int, answered: int, calls: int) -> None:
-        nonlocal last
-        now = time.monotonic()
-        if now - last >= _A_LINE_S:
-            last = now
-            line = f"judge {name}: {answered:,} of {trials:,} trials, {calls:,} calls, "
-            complain(f"{line}{pace(calls, now - started)}, {trials - answered:,} left")
+        tell(
+            lambda seconds: (
+                f"judge {name}: {answered:,} of {trials:,} trials, {calls:,} calls, "
+                f"{pace(calls, seconds)}, {trials - answered:,} left"
+            )
+        )
 
     return watch
 

@@ -13,17 +13,15 @@ from typing import Any, Final
 
 from pytest_judgesense.baseline import is_baseline, read_measured
 from pytest_judgesense.commands.options import (
-    BROKEN_FILE,
     FILE,
     FLAG,
     MANY,
-    WRONG_COMMAND,
     assignment,
-    complain,
     registry_of,
     seed,
     show,
     suites_named,
+    tell_of_outputs,
 )
 from pytest_judgesense.datasheet import Calls, Datasheet, SuiteSheet
 from pytest_judgesense.errors import ExtensionError, LogError, UsageError, unknown_name
@@ -145,18 +143,13 @@ def _written(
     text: Callable[[str], str],
     outcomes: Sequence[str] = (),
 ) -> int:
-    """Write datasheets and badge, print what was written and what was not; the exit code."""
+    """Write datasheets and badge, and tell of them; the exit code."""
     for path in options.datasheet:
         outputs.write("datasheet", path, partial(text, path.suffix))
     if options.badge is not None:
         names = [judge.judge for judge in sheet.judges]
         outputs.write("badge", options.badge, partial(badge, outcomes, names))
-    show(outputs.written)
-    for problem in outputs.problems:
-        complain(problem)
-    if not outputs.errors:
-        return 0
-    return BROKEN_FILE if outputs.is_broken else WRONG_COMMAND
+    return tell_of_outputs(outputs)
 
 
 def _history_written(options: argparse.Namespace) -> int:

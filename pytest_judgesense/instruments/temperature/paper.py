@@ -9,7 +9,7 @@ subgroup, with the interval ``1.96 s / sqrt N`` of the paper and one clustered b
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from operator import itemgetter
 from typing import Any, Final
@@ -94,25 +94,9 @@ def _by_prompt(sheet: Datasheet) -> Table:
 def _by_judge_type(cells: Sequence[Cell], seed: int) -> Table:
     """Table 2: effects within each judge type, over all models, overall and by subgroup."""
     materials = {cell.judge: of for cell in cells if (of := material_of(cell)) is not None}
-    rows: list[tuple[Value, ...]] = []
-    notes: dict[str, None] = {}
-    for kind, of_kind in _effects_by_type(materials, seed):
-        for row in of_kind:
-            if row["outcome"] in _OUTCOMES:
-                group = "all" if row["level"] == ALL else f"{row['group']}: {row['level']}"
-                rows.append((kind, group, _OUTCOMES[row["outcome"]], *_effect(row)))
-            if "unavailable" in row:
-                notes[f"N/A: {row['unavailable']}"] = None
-    return Table(
-        "table-2",
-        "Average treatment effect (ATE) of a temperature of 1.5 or more, by judge type and "
-        "subgroup, models pooled: cross-fitted AIPW, fitted anew in each subgroup, with the "
-        "interval 1.96 s / sqrt(N) of the paper and that clustered by question.",
-        ("judge type", "subgroup", "outcome", "ATE", "95% interval", "95% clustered", "N"),
-        tuple(rows),
-        tuple(notes),
-        keys=3,
-    )
+    effects = _effects_by_type(materials, seed)
+    scope = ", by judge type and subgroup, models pooled"
+    return _table_of_effects("table-2", scope, "judge type", effects)
 
 
 def _effects_by_type(
@@ -140,22 +124,41 @@ def _effect(row: Row) -> tuple[Value, ...]:
 
 
 def _by_judge(sheet: Datasheet) -> Table:
+    effects = (
+        (judge, [row for row in rows if row["method"] == METHOD and row["outcome"] in _OUTCOMES])
+        for judge, _, rows in tables_named(sheet, "temperature_effects")
+    )
+    return _table_of_effects(
+        "effects", " for each judge, over all and by subgroup", "judge", effects
+    )
+
+
+def _table_of_effects(
+    name: str, scope: str, head: str, effects: Iterable[tuple[str, Sequence[Row]]]
+) -> Table:
+    """A row of each effect and its outcome, and the reasons of those that cannot be had.
+
+    Args:
+        name: of the table.
+        scope: of which effects, in the caption.
+        head: of the first column.
+        effects: the rows of each value of that column.
+    """
     rows: list[tuple[Value, ...]] = []
     notes: dict[str, None] = {}
-    for judge, _, of in tables_named(sheet, "temperature_effects"):
-        for row in of:
-            if row["method"] != METHOD or row["outcome"] not in _OUTCOMES:
-                continue
-            group = "all" if row["level"] == ALL else f"{row['group']}: {row['level']}"
-            rows.append((judge, group, _OUTCOMES[row["outcome"]], *_effect(row)))
+    for first, of_first in effects:
+        for row in of_first:
+            if row["outcome"] in _OUTCOMES:
+                group = "all" if row["level"] == ALL else f"{row['group']}: {row['level']}"
+                rows.append((first, group, _OUTCOMES[row["outcome"]], *_effect(row)))
             if "unavailable" in row:
                 notes[f"N/A: {row['unavailable']}"] = None
     return Table(
-        "effects",
-        "Average treatment effect (ATE) of a temperature of 1.5 or more for each judge, over all "
-        "and by subgroup: cross-fitted AIPW, fitted anew in each subgroup, with the interval "
-        "1.96 s / sqrt(N) of the paper and that clustered by question.",
-        ("judge", "subgroup", "outcome", "ATE", "95% interval", "95% clustered", "N"),
+        name,
+        f"Average treatment effect (ATE) of a temperature of 1.5 or more{scope}: cross-fitted "
+        "AIPW, fitted anew in each subgroup, with the interval 1.96 s / sqrt(N) of the paper and "
+        "that clustered by question.",
+        (head, "subgroup", "outcome", "ATE", "95% interval", "95% clustered", "N"),
         tuple(rows),
         tuple(notes),
         keys=3,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
@@ -134,9 +135,13 @@ def _plan_lines(
 
 
 def _how_to_record(options: argparse.Namespace) -> str:
-    names = "".join(f" --judge-name {name}" for name in options.judge_name)
-    quick = " --quick" * options.quick
-    return f"record it: judgesense paper {options.paper}{names}{quick} --judge-mode record"
+    command = ["judgesense", "paper", options.paper]
+    for name in options.judge_name:
+        command += ["--judge-name", name]
+    if options.judge_cassettes != Path("cassettes"):
+        command += ["--judge-cassettes", str(options.judge_cassettes)]
+    command += ["--quick"] * options.quick
+    return f"record it: {shlex.join(command)} --judge-mode record"
 
 
 def _watch(judge: JudgeSpec, suite: Suite) -> Watch:

@@ -110,6 +110,9 @@ def test_without_a_recording_it_says_the_price_and_how_to_record(
     assert "judge mine" in told.out
     assert "315 to be made; cost: 0.0" in told.out
     assert "judgesense paper jss --quick --judge-mode record" in told.err
+    assert run("--quick", "--judge-cassettes", "an other") == 3
+    remedy = "judgesense paper jss --judge-cassettes 'an other' --quick --judge-mode record"
+    assert remedy in " ".join(capsys.readouterr().err.split())
 
 
 def test_a_paper_that_is_not_there_is_an_error(

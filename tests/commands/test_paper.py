@@ -91,7 +91,7 @@ def test_it_records_resumes_and_replays_to_the_same_bytes(
 def test_the_page_begins_with_the_tables_and_figures_of_the_paper(here: Path) -> None:
     assert run("--judge-name", "embedded:mixed", "--quick", "--judge-datasheet", "a.html") == 0
     page = (here / "a.html").read_text(encoding="utf-8")
-    assert '<table id="paper-table-1">' in page
+    assert '<table class="labelled" id="paper-table-1">' in page
     assert 'id="figure-polarity"' in page
     assert page.index('id="paper"') < page.index('id="figures"')
 

@@ -35,13 +35,12 @@ from pytest_judgesense.cassettes.storage import read_exchanges, rewrite
 from pytest_judgesense.errors import MissingRecording
 from pytest_judgesense.instruments.debate.stimuli import DEBATE
 from pytest_judgesense.instruments.paraphrase.stimuli import PARAPHRASE
-from pytest_judgesense.judges.calls import renderer
+from pytest_judgesense.judges.calls import judgment_of, renderer
 from pytest_judgesense.judges.client import Client, one_call, open_client
 from pytest_judgesense.judges.prompts import judge_for_suite, render_messages
 from pytest_judgesense.judges.providers.builtin import BUILT_IN
 from pytest_judgesense.judges.resolving import judge_from_name
 from pytest_judgesense.judges.spec import JudgeSpec
-from pytest_judgesense.measurement import judgment_of
 from pytest_judgesense.suites.builtin import builtin_suites
 from pytest_judgesense.suites.item import Item
 from pytest_judgesense.suites.loading import load_suite

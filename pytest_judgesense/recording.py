@@ -33,6 +33,7 @@ from multiprocessing.managers import BaseManager
 from pathlib import Path
 from typing import Any, Final, Protocol, TypeAlias
 
+from pytest_judgesense.asking import Asking
 from pytest_judgesense.cassettes.exchange import (
     LOOK_UP,
     Exchange,
@@ -50,8 +51,9 @@ from pytest_judgesense.judges.prompts import suite_for_judge
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.judges.throttle import Deadline, Limits, Throttle
 from pytest_judgesense.judges.trust import Trust
-from pytest_judgesense.measurement import Asking, forget_stop, record
+from pytest_judgesense.measurement import record
 from pytest_judgesense.registry import loaded
+from pytest_judgesense.stopping_point import forget_stop
 from pytest_judgesense.suites.planning import Shard, plan_trials, recording_of, trial_order
 from pytest_judgesense.suites.suite import Suite
 from pytest_judgesense.trial import Trial

@@ -66,7 +66,9 @@ LEVELS: dict[str, float] = {
     # Of a recording, before anything is measured by it.
     "proving": 4.5,
     "measurement": 5,
-    "measuring": 6,
+    "api": 6,
+    "asking": 4.4,
+    "stopping_point": 4.4,
     "recording": 6,
     "baseline": 5,
     "plugin": 7,
@@ -105,7 +107,7 @@ DOORS = {
     "argcomplete": ("commands.main",),
     # Optional, for analyses that decide nothing.
     "statsmodels": ("instruments.debate.secondary",),
-    "pandas": ("instruments.debate.secondary", "measuring"),
+    "pandas": ("instruments.debate.secondary", "api"),
     "lightgbm": ("instruments.temperature.causal",),
     "shap": ("instruments.temperature.causal",),
     "pydantic": (
@@ -428,8 +430,8 @@ def test_rooms_that_state_to_build_on_each_other_are_a_circle() -> None:
     assert wrong_in(house)["circle"] == {"instruments.one", "instruments.two"}
 
 
-def test_the_root_gives_users_judges_measuring_reading_and_comparing_and_nothing_else() -> None:
-    assert OWN[""] == {"commands.report", "judges.table", "measuring", "stats.ranks"}
+def test_the_root_gives_users_judges_the_api_reading_and_comparing_and_nothing_else() -> None:
+    assert OWN[""] == {"commands.report", "judges.table", "api", "stats.ranks"}
     assert FOREIGN[""] == set()
 
 

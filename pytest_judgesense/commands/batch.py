@@ -44,8 +44,8 @@ from pytest_judgesense.judges.providers.base import HttpRequest
 from pytest_judgesense.judges.providers.builtin import provider_of
 from pytest_judgesense.judges.resolving import credentials_of
 from pytest_judgesense.judges.spec import JudgeSpec
-from pytest_judgesense.measurement import forget_stop
 from pytest_judgesense.output import write_text
+from pytest_judgesense.stopping_point import forget_stop
 from pytest_judgesense.suites.builtin import cassettes_in
 from pytest_judgesense.suites.suite import Suite
 from pytest_judgesense.trial import Trial

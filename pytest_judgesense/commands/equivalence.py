@@ -16,6 +16,7 @@ from contextlib import closing, nullcontext
 from dataclasses import replace
 from typing import Any, Final
 
+from pytest_judgesense.asking import Asking, Mode
 from pytest_judgesense.cassettes.locking import Recorder, recording_alone
 from pytest_judgesense.commands.from_function import toml_text
 from pytest_judgesense.commands.options import (
@@ -29,7 +30,7 @@ from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.judges.loop import AskingLoop
 from pytest_judgesense.judges.spec import JudgeSpec, Prompts
 from pytest_judgesense.judges.throttle import CONCURRENCY, Deadline, Limits, Throttle
-from pytest_judgesense.measurement import Asking, Measurement, Mode, measure
+from pytest_judgesense.measurement import Measurement, measure
 from pytest_judgesense.suites.item import Item
 from pytest_judgesense.suites.space import DecisionSpace
 from pytest_judgesense.suites.suite import Suite, Template

@@ -17,10 +17,10 @@ from pytest_judgesense.commands.report import datasheet_object
 from pytest_judgesense.errors import LogError, UsageError
 from pytest_judgesense.files import open_text, read_text
 from pytest_judgesense.limits import json_value, numbered_lines
-from pytest_judgesense.measurement import STOPPED
 from pytest_judgesense.output import write_text
 from pytest_judgesense.report.joining import joined_datasheets
 from pytest_judgesense.report.log import log_line, read_log
+from pytest_judgesense.stopping_point import STOPPED
 from pytest_judgesense.suites.planning import trial_order
 from pytest_judgesense.trial import Design, Judgment
 

@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from pytest_judgesense.api import MeasuredDatasheet, Watch, measure_all
 from pytest_judgesense.commands.options import (
     FLAG,
     JUDGE,
@@ -31,7 +32,6 @@ from pytest_judgesense.judges.prompts import suite_for_judge
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.judges.throttle import CONCURRENCY
 from pytest_judgesense.layout import indented, pace
-from pytest_judgesense.measuring import MeasuredDatasheet, Watch, measure_all
 from pytest_judgesense.output import Outputs
 from pytest_judgesense.papers import Paper, Printed, printed
 from pytest_judgesense.report.assembly import FORMS, datasheet_text

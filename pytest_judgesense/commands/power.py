@@ -16,6 +16,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Final, TypeAlias, TypeVar, get_args
 
+from pytest_judgesense.asking import Asking
 from pytest_judgesense.checks.declaration import LISTING, declare_check
 from pytest_judgesense.checks.early_stop import Stopping
 from pytest_judgesense.checks.outcome import (
@@ -52,7 +53,7 @@ from pytest_judgesense.judges.prompts import suite_for_judge
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.judges.trust import NO_CODE
 from pytest_judgesense.layout import indented
-from pytest_judgesense.measurement import Asking, cell_of, measure
+from pytest_judgesense.measurement import cell_of, measure
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.estimation import estimate_all
 from pytest_judgesense.registry import Registry, SuiteKind

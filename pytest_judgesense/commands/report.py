@@ -11,6 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
+from pytest_judgesense.api import MeasuredDatasheet
 from pytest_judgesense.baseline import is_baseline, read_measured
 from pytest_judgesense.commands.options import (
     FILE,
@@ -32,7 +33,6 @@ from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.limits import json_value
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.estimation import estimate_all
-from pytest_judgesense.measuring import MeasuredDatasheet
 from pytest_judgesense.output import Outputs, write_text
 from pytest_judgesense.registry import Registry
 from pytest_judgesense.report.assembly import datasheet_text, sheet_of

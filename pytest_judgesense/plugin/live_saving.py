@@ -19,8 +19,8 @@ from pytest_judgesense.cassettes.locking import Recorder, recording_alone
 from pytest_judgesense.cassettes.storage import replace_content
 from pytest_judgesense.errors import CassetteError, JudgesenseError
 from pytest_judgesense.files import read_bytes, read_text
-from pytest_judgesense.measurement import STOPPED
 from pytest_judgesense.plugin.settings import Settings, Shared
+from pytest_judgesense.stopping_point import STOPPED
 
 _IN_PLACE: Final = "in its place"
 _BESIDE: Final = "beside it"

@@ -16,9 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_judgesense.cassettes.cassette import Cassette
+from pytest_judgesense.asking import Asking, Inquiry
 from pytest_judgesense.cassettes.credentials import Credentials
-from pytest_judgesense.cassettes.matching import Identity
 from pytest_judgesense.cassettes.redaction import scrub
 from pytest_judgesense.cassettes.storage import read_exchanges, replace_content
 from pytest_judgesense.checks.early_stop import Stopping
@@ -47,36 +46,28 @@ from pytest_judgesense.errors import (
     JudgeError,
     JudgesenseError,
     LimitReached,
+    UnprovenRecording,
     UsageError,
     unknown_name,
 )
 from pytest_judgesense.garbage import uncollected
 from pytest_judgesense.judges.apart import apart
 from pytest_judgesense.judges.budget import SessionBudget
-from pytest_judgesense.judges.calls import judgment_of
 from pytest_judgesense.judges.client import Answer, imported
 from pytest_judgesense.judges.functions import binding_of, refuse_one_wording
 from pytest_judgesense.judges.loop import AskingLoop
 from pytest_judgesense.judges.prompts import (
-    judge_for_suite,
     suite_for_judge,
     unsent_error,
     unsent_prompts,
 )
-from pytest_judgesense.judges.resolving import credentials_of, declared_judges, resolve_judges
-from pytest_judgesense.judges.session import AskedOn, SessionCalls
+from pytest_judgesense.judges.resolving import declared_judges, resolve_judges
+from pytest_judgesense.judges.session import SessionCalls
 from pytest_judgesense.judges.spec import JudgeFunction, JudgeSpec
 from pytest_judgesense.judges.throttle import Deadline, Throttle
 from pytest_judgesense.judges.trust import Trust
 from pytest_judgesense.layout import within
-from pytest_judgesense.measurement import (
-    Asking,
-    Measurement,
-    ask_all,
-    measure,
-    models_named,
-    record,
-)
+from pytest_judgesense.measurement import Measurement, measure, record
 from pytest_judgesense.measures.check import Check
 from pytest_judgesense.plugin import workers
 from pytest_judgesense.plugin.members import Member
@@ -89,7 +80,7 @@ from pytest_judgesense.registry import Registry
 from pytest_judgesense.report.codec import part_to_plain
 from pytest_judgesense.suites.builtin import builtin_suites, suite_file
 from pytest_judgesense.suites.loading import load_suite
-from pytest_judgesense.suites.planning import Shard, plan_trials, recording_of
+from pytest_judgesense.suites.planning import Shard, plan_trials
 from pytest_judgesense.suites.suite import Suite
 from pytest_judgesense.trial import Failed
 
@@ -280,8 +271,8 @@ class Run:
                     found = self._measured[key] = self._measure(judge, suite)
                 if found.calls.made or found.error:
                     self._pend(found)  # the process that made the calls counts them
-                if (error := found.error) is not None:
-                    self._measured[key] = error
+                if found.error is not None:
+                    self._measured[key] = found.error
             except JudgesenseError as error:
                 self._measured[key] = error
         known = self._measured[key]
@@ -532,8 +523,8 @@ class Run:
                 stopping=stopping,
                 asking=asking,
             )
-            if measurement.unproven is not None:
-                self._session.note_error(measurement.unproven, *_key_of(judge, suite))
+            if isinstance(measurement.error, UnprovenRecording):
+                self._session.note_error(measurement.error, *_key_of(judge, suite))
             self._progress.ended(measurement)
             measurement = replace(measurement, notices=(*warnings, *measurement.notices))
         if self._settings.verify is not None:
@@ -606,27 +597,20 @@ class Run:
         from pytest_judgesense.checks.verifying import compare, sampled
 
         judge, suite, seed = measurement.judge, measurement.suite, measurement.seed
-        asked_as, throttle = judge_for_suite(judge, suite), self.throttle(judge)
         trials = sampled(measurement.judgments, count, seed)
-        secrets = credentials_of(judge, self.credentials)
         asking = Asking(
-            trust=self.trust, concurrency=self._settings.concurrency, registry=self.registry
+            trust=self.trust,
+            concurrency=self._settings.concurrency,
+            registry=self.registry,
+            credentials=self.credentials,
+            throttle=self.throttle(judge),
         )
-        answers: dict[str, Answer] = {}
-        opened = []
-        for recording, path in cassettes.items():
-            part = [trial for trial in trials if recording_of(trial.id) == recording]
-            identity = Identity(judge.ignore)
-            cassette = Cassette(path, "record", secrets=secrets, identity=identity)
-            opened.append((cassette, part))
-            of_part = asked_as, suite, part, cassette, throttle, AskedOn()
-            given = self.loop.run(ask_all(*of_part, asking=asking))
-            for trial, answer in zip(part, given, strict=True):
-                if not isinstance(answer, LimitReached):
-                    answers[trial.id] = answer
-        answered = [trial for trial in trials if trial.id in answers]
-        fresh = [judgment_of(suite, judge, trial, answers[trial.id]) for trial in answered]
-        named = models_named(judge, answers.values(), opened).values()
+        inquiry = Inquiry(judge, suite, trials, cassettes, self.loop, "record", asking)
+        with suppress(LimitReached):  # what was answered before is compared
+            inquiry.ask(trials)
+        answered = [trial for trial in trials if trial.id in inquiry.answers]
+        fresh = inquiry.judgments_of(answered)
+        named = inquiry.served(answered).values()
         served = (measurement.served, tuple(sorted(set().union(*named))))
         return compare(measurement.judgments, trials, fresh, judge.slug, suite.name, seed, served)
 

@@ -19,6 +19,7 @@ from typing import Any
 
 import pytest
 
+from pytest_judgesense.asking import UNRESTRICTED
 from pytest_judgesense.cassettes.cassette import Cassette, Mode
 from pytest_judgesense.cassettes.exchange import NO_RESPONSE
 from pytest_judgesense.cassettes.storage import read_exchanges
@@ -33,7 +34,7 @@ from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.judges.statuses import kind_of_status, wait_asked_for
 from pytest_judgesense.judges.table import Judge
 from pytest_judgesense.judges.throttle import Throttle, _Pace
-from pytest_judgesense.measurement import UNRESTRICTED, Measurement, measure
+from pytest_judgesense.measurement import Measurement, measure
 from pytest_judgesense.trial import Failed, Unparsed, Verdict
 from tests.plugin.project import even
 from tests.suites.known import load_suite

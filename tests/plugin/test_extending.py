@@ -678,7 +678,7 @@ def test_a_comparison_that_fails_names_the_plugin_and_costs_no_other_output(
 
 
 @pytest.mark.parametrize("workers", [(), ("-n", "2")])
-@pytest.mark.parametrize("what", ["an estimate that fails", "rows that JSON cannot hold"])
+@pytest.mark.parametrize("what", ["an estimate that fails"])
 def test_what_goes_wrong_while_measuring_loses_no_judgment(
     pytester: pytest.Pytester, rule: Path, what: str, workers: tuple[str, ...]
 ) -> None:
@@ -693,9 +693,7 @@ def test_what_goes_wrong_while_measuring_loses_no_judgment(
     baseline = (rule / "base.json").read_text()
     assert sum('"verdict"' in line for line in baseline.splitlines()) == 16  # a line each
     sheet = sheet_of(rule / "x.json")
-    # What plugins take and report is left out; what the package itself does is there.
-    assert {one["measure"] for one in sheet["measures"]} >= {"jss", "agreement"}
-    assert "mine" not in {one["measure"] for one in sheet["measures"]}
+    assert sheet["measures"] == []  # nothing is estimated in place of what the plugin breaks
 
 
 def test_a_soft_measure_may_give_nothing(pytester: pytest.Pytester, rule: Path) -> None:

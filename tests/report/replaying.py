@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
+from pytest_judgesense.asking import UNRESTRICTED, Mode
 from pytest_judgesense.checks.explanation import line_of
 from pytest_judgesense.checks.outcome import Policy, Rule, judge_check
 from pytest_judgesense.datasheet import CheckLine, SuiteSheet
@@ -14,7 +15,7 @@ from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.judges.loop import AskingLoop
 from pytest_judgesense.judges.resolving import judge_from_name
 from pytest_judgesense.judges.spec import JudgeSpec
-from pytest_judgesense.measurement import UNRESTRICTED, Measurement, Mode, measure
+from pytest_judgesense.measurement import Measurement, measure
 from pytest_judgesense.registry import Registry
 from pytest_judgesense.suites.suite import Suite
 from tests.checks.known import declare_check

@@ -16,6 +16,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, get_args
 
+from pytest_judgesense.asking import Asking, Mode
 from pytest_judgesense.cassettes.locking import Recorder, recording_alone
 from pytest_judgesense.checks.declaration import declare_check
 from pytest_judgesense.checks.explanation import line_of, lint_notices
@@ -34,7 +35,7 @@ from pytest_judgesense.judges.session import SessionCalls
 from pytest_judgesense.judges.spec import JudgeFunction, JudgeSpec
 from pytest_judgesense.judges.throttle import CONCURRENCY, Deadline, Throttle
 from pytest_judgesense.judges.trust import Trust
-from pytest_judgesense.measurement import Asking, Measurement, Mode
+from pytest_judgesense.measurement import Measurement
 from pytest_judgesense.measurement import measure as measured
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.check import told_apart

@@ -13,13 +13,16 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import chain
 from pathlib import Path
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Final, TypeAlias
 
-from pytest_judgesense.cassettes.cassette import Cassette, OnRecorded
+from pytest_judgesense.cassettes.cassette import Cassette
 from pytest_judgesense.cassettes.credentials import Credentials
 from pytest_judgesense.cassettes.exchange import Exchange, models_of
 from pytest_judgesense.cassettes.matching import Identity
+from pytest_judgesense.cassettes.opening import Mode, open_cassette
+from pytest_judgesense.cassettes.replaying import ReplayingCassette
 from pytest_judgesense.cassettes.storage import read_exchanges, read_lines
+from pytest_judgesense.cassettes.writing import OnRecorded, RecordingCassette
 from pytest_judgesense.checks.early_stop import Looks, Stop, Stopping, held
 from pytest_judgesense.checks.explanation import failures
 from pytest_judgesense.checks.outcome import Outcome, Rule, judge_check
@@ -44,9 +47,9 @@ from pytest_judgesense.judges.calls import (
     takes_one_call,
 )
 from pytest_judgesense.judges.client import (
-    Answer,
     Client,
     Course,
+    ReplayingClient,
     is_profile,
     one_call,
     open_client,
@@ -56,17 +59,17 @@ from pytest_judgesense.judges.prompts import judge_for_suite, suite_for_judge, u
 from pytest_judgesense.judges.providers.base import Reply
 from pytest_judgesense.judges.readable import BY_OPTION, FirstReplies
 from pytest_judgesense.judges.resolving import credentials_of
-from pytest_judgesense.judges.session import AskedOn, Refusals, SessionCalls, refused_unasked
+from pytest_judgesense.judges.session import AskedTrials, Refusals, SessionCalls, refused_unasked
 from pytest_judgesense.judges.simulated.profiles import observer_named
 from pytest_judgesense.judges.spec import JudgeSpec
-from pytest_judgesense.judges.throttle import CONCURRENCY, NO_DEADLINE, Throttle
+from pytest_judgesense.judges.throttle import CONCURRENCY, NO_DEADLINE, Answer, Throttle
 from pytest_judgesense.judges.traffic import Traffic, traffic_of
 from pytest_judgesense.judges.trust import ANY_FILES, Trust
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.check import Check
 from pytest_judgesense.measures.estimation import estimate_all
 from pytest_judgesense.output import replace_text
-from pytest_judgesense.proving import Proof, Task, prove
+from pytest_judgesense.proving import Proof, Task, look_ups_of, prove
 from pytest_judgesense.registry import Registry
 from pytest_judgesense.suites.item import Item
 from pytest_judgesense.suites.planning import plan_trials, recording_of, trial_order
@@ -76,7 +79,6 @@ from pytest_judgesense.trial import Design, Judgment, Trial
 _MOST_NAMED: Final = 12  # verdicts that an error lists
 STOPPED: Final = ".stopped.json"  # suffix of the file that says where a suite was stopped
 
-Mode: TypeAlias = Literal["replay", "record", "live"]
 _Opened: TypeAlias = Sequence[tuple[Cassette, Sequence[Trial]]]
 _Batches: TypeAlias = Callable[[Mapping[str, Answer]], Iterator[Sequence[Trial]]] | None
 
@@ -402,14 +404,14 @@ def _proved(
     outcomes = {
         trial.id: judgment_of(suite, judge, trial, answers[trial.id]).outcome for trial in asked
     }
-    cassettes = [cassette for cassette, _ in opened]
+    cassettes = [each for each, _ in opened if isinstance(each, RecordingCassette)]
     if not asked:
         return Proof()
     known = (asking.session or SessionCalls()).look_ups_of(judge.slug)
     for cassette in cassettes:
-        known |= cassette.look_ups()
+        known |= look_ups_of(cassette)
     paths = {recording_of(trial.id): cassette.path for cassette, part in opened for trial in part}
-    deadline = asking.throttle.limits.deadline if asking.throttle else NO_DEADLINE
+    deadline = asking.throttle.budget.deadline if asking.throttle else NO_DEADLINE
     task = Task(judge, suite, paths, tuple(asked), known, asking.trust)
     proof = prove(task, cassettes, outcomes, loop, deadline=deadline)
     known |= proof.look_ups
@@ -510,12 +512,11 @@ def _ask(
     """
     asked_as = judge_for_suite(judge, suite)
     secrets = credentials_of(judge, asking.credentials)
-    cassette_mode: Literal["replay", "record"] = "replay" if mode == "replay" else "record"
-    by_cassette = []
+    by_cassette: list[tuple[Cassette, Sequence[Trial]]] = []
     for recording, path in cassettes.items():
-        cassette = Cassette(
+        cassette = open_cassette(
             path,
-            cassette_mode,
+            mode,
             secrets=secrets,
             how_to_record=asking.how_to_record,
             on_recorded=asking.on_recorded,
@@ -556,21 +557,21 @@ def _ask(
             computed += sum(map(len, of_parts))
             if not any(of_parts):
                 _verify_recorded(parts, asked_as, asking.how_to_record)
-        for (cassette, part), asked_on in zip(parts, before, strict=True):
-            of_part = asked_as, suite, part, cassette, throttle, asked_on
+        for (tape, part), asked_on in zip(parts, before, strict=True):
+            of_part = asked_as, suite, part, tape, throttle, asked_on
             given = loop.run(ask_all(*of_part, asking=asking, tell=tell, first=first))
             for trial, answer in zip(part, given, strict=True):
                 if isinstance(answer, LimitReached):
                     left_out.append((trial, answer))
                 else:
-                    answers[trial.id] = _redacted(answer, cassette)
+                    answers[trial.id] = _redacted(answer, tape)
         if left_out:
             break
-    if mode != "replay":
-        for cassette, _ in by_cassette:
-            cassette.finish(trial_order(cassette.trials))
-        for cassette, _ in by_cassette:
-            cassette.remove_shown()  # secrets found in later calls
+    for tape, _ in by_cassette:
+        tape.finish(trial_order(tape.trials))
+    for tape, _ in by_cassette:
+        if isinstance(tape, RecordingCassette):
+            tape.remove_shown()  # secrets found in later calls
     _refuse_gaps(left_out, len(trials), judge, suite, mode)
     noted = (
         at.noted(cassette.notices) for (cassette, _), at in zip(by_cassette, before, strict=True)
@@ -730,14 +731,15 @@ async def ask_all(
     trials: Sequence[Trial],
     cassette: Cassette,
     throttle: Throttle,
-    before: AskedOn,
+    before: AskedTrials,
     *,
     asking: Asking,
     tell: Callable[[Judgment], None] = lambda _: None,
     first: FirstReplies | None = None,
 ) -> list[Answer | LimitReached]:
     """The answers to ``trials`` in order; a trial that a limit left out has the limit."""
-    if cassette.mode != "replay":
+    replays = isinstance(cassette, ReplayingCassette)
+    if not replays:
         asking.trust.refuse_suite(suite)
     concurrency = judge.concurrency or asking.concurrency
     messages, calls = renderer(suite, judge), calls_of(suite, judge)
@@ -754,7 +756,7 @@ async def ask_all(
                 return refused
             async with first.turn():
                 answer = await client.ask_calls(trial.id, course)
-                if cassette.mode == "replay":
+                if replays:
                     return answer
                 judgment = judgment_of(suite, judge, trial, answer)
                 first.learn(judgment, None if answer.made else cassette.path)
@@ -777,7 +779,7 @@ async def ask_all(
         trust=asking.trust,
         suite=suite,
     ) as client:
-        if cassette.mode == "replay" and judge.provider != "callable":
+        if isinstance(client, ReplayingClient) and judge.provider != "callable":
             if unrecorded := _computed(judge, cassette, trials, asking):
                 find = partial(observer_named, skills=asking.registry.skills)
                 return [
@@ -790,7 +792,9 @@ async def ask_all(
                 return [client.replay(t.id, one_call(messages(t), t.replicate)) for t in trials]
             refused = refused_unasked(judge, cassette, trials)
             return [refused.get(t.id) or client.replay(t.id, calls(t)) for t in trials]
-        with nullcontext() if judge.by_return else cassette.intercepting():
+        from pytest_judgesense.cassettes.interception import intercepting
+
+        with nullcontext() if judge.by_return else intercepting(cassette):
             asked = [(trial, messages(trial), partial(calls, trial)) for trial in trials]
             for trial, said, _ in asked if before.failed else ():
                 if known := before.failure(trial.id, said):

@@ -41,7 +41,6 @@ BOUNDS = {
         "or its deadline passes; each trial has its timeout_s",
         "process.wait": "for a process that has been killed",
     },
-    "cassettes.cassette": {"Lock": "held while a line is written, or all of them"},
     "cassettes.credentials": {"Lock": A_MOMENT},
     "cassettes.interception": {
         # The requests of a function; the function as a whole has timeout_s.
@@ -62,6 +61,7 @@ BOUNDS = {
     "cassettes.matching": {"Lock": A_MOMENT},
     "cassettes.offline": {"threading.RLock": "held while a pair of sockets is made"},
     "cassettes.scope": {"threading.Lock": A_MOMENT},
+    "cassettes.writing": {"Lock": "held while a line is written, or all of them"},
     "cassettes.storage": {
         "Lock": "held while a line is written",
         "self.path.open": "to append to what was read as a regular file",
@@ -75,7 +75,12 @@ BOUNDS = {
         "time.sleep": "until Ctrl-C as well, while a model is served",
     },
     "files": {"open": NEVER_WAITS, "os.open": NEVER_WAITS},
-    "judges.apart": {
+    "judges.client": {
+        "asyncio.Lock": "held while the judge's module is imported: 10 minutes",
+        "asyncio.Semaphore": "held while a function is replayed: " + TIMEOUT_S,
+    },
+    "judges.local.getting": {"subprocess.run": "an hour"},
+    "judges.loop": {
         "Lock": "held while a thread is started",
         "self._thread.join": "5 s",
         "Event": "see `ending.wait`",
@@ -86,13 +91,6 @@ BOUNDS = {
         "wait for none",
         "asyncio.wrap_future": TIMEOUT_S,
         "self._threads.shutdown": "it waits for no thread",
-    },
-    "judges.client": {
-        "asyncio.Lock": "held while the judge's module is imported: 10 minutes",
-        "asyncio.Semaphore": "held while a function is replayed: " + TIMEOUT_S,
-    },
-    "judges.local.getting": {"subprocess.run": "an hour"},
-    "judges.loop": {
         "asyncio.gather": "as long as the trials, which are bounded; cancelled ones clean up",
         "future.result": "waited for until it is done",
         "self.wait_for": "see `wait`",
@@ -112,6 +110,9 @@ BOUNDS = {
         "thread.join": "5 s",
     },
     "judges.throttle": {
+        "threading.Lock": "held while a call is booked, see `FileLock`",
+        "FileLock": "30 s, and then `LimitReached`",
+        "self._file.read_text": OURS,
         "state.outcome.result": "of an attempt that has ended",
         "asyncio.Lock": DEADLINE,
         "asyncio.Condition": DEADLINE,
@@ -142,11 +143,6 @@ BOUNDS = {
         "(folder / _BEFORE).read_text": OURS,
         "file.read_bytes": OURS,
         "time.sleep": "a tenth of a second at a time, while workers are asking, at most 10 minutes",
-    },
-    "judges.budget": {
-        "threading.Lock": "held while a call is booked, see `FileLock`",
-        "FileLock": "30 s, and then `LimitReached`",
-        "self._file.read_text": OURS,
     },
     "commands.record": {"self._ray.shutdown": "ends a cluster of ours, or leaves one"},
     "recording": {

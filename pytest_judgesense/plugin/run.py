@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_judgesense.cassettes.cassette import Cassette
 from pytest_judgesense.cassettes.credentials import Credentials
 from pytest_judgesense.cassettes.matching import Identity
 from pytest_judgesense.cassettes.redaction import scrub
 from pytest_judgesense.cassettes.storage import read_exchanges, replace_content
+from pytest_judgesense.cassettes.writing import RecordingCassette
 from pytest_judgesense.checks.early_stop import Stopping
 from pytest_judgesense.checks.explanation import (
     explain,
@@ -51,12 +51,10 @@ from pytest_judgesense.errors import (
     unknown_name,
 )
 from pytest_judgesense.garbage import uncollected
-from pytest_judgesense.judges.apart import apart
-from pytest_judgesense.judges.budget import SessionBudget
 from pytest_judgesense.judges.calls import judgment_of
-from pytest_judgesense.judges.client import Answer, imported
+from pytest_judgesense.judges.client import imported
 from pytest_judgesense.judges.functions import binding_of, refuse_one_wording
-from pytest_judgesense.judges.loop import AskingLoop
+from pytest_judgesense.judges.loop import AskingLoop, current_runner
 from pytest_judgesense.judges.prompts import (
     judge_for_suite,
     suite_for_judge,
@@ -64,9 +62,9 @@ from pytest_judgesense.judges.prompts import (
     unsent_prompts,
 )
 from pytest_judgesense.judges.resolving import credentials_of, declared_judges, resolve_judges
-from pytest_judgesense.judges.session import AskedOn, SessionCalls
+from pytest_judgesense.judges.session import AskedTrials, SessionCalls
 from pytest_judgesense.judges.spec import JudgeFunction, JudgeSpec
-from pytest_judgesense.judges.throttle import Deadline, Throttle
+from pytest_judgesense.judges.throttle import Answer, Deadline, SessionBudget, Throttle
 from pytest_judgesense.judges.trust import Trust
 from pytest_judgesense.layout import within
 from pytest_judgesense.measurement import (
@@ -482,7 +480,7 @@ class Run:
             self._throttles[judge.slug] = Throttle(
                 judge,
                 self._settings.concurrency,
-                limits=self._budget,
+                budget=self._budget,
                 sharing=getattr(self._config, "workerinput", {}).get("workercount", 1),
             )
         throttle = self._throttles[judge.slug]
@@ -617,9 +615,9 @@ class Run:
         for recording, path in cassettes.items():
             part = [trial for trial in trials if recording_of(trial.id) == recording]
             identity = Identity(judge.ignore)
-            cassette = Cassette(path, "record", secrets=secrets, identity=identity)
+            cassette = RecordingCassette(path, secrets=secrets, identity=identity)
             opened.append((cassette, part))
-            of_part = asked_as, suite, part, cassette, throttle, AskedOn()
+            of_part = asked_as, suite, part, cassette, throttle, AskedTrials()
             given = self.loop.run(ask_all(*of_part, asking=asking))
             for trial, answer in zip(part, given, strict=True):
                 if not isinstance(answer, LimitReached):
@@ -642,9 +640,9 @@ def _key_of(judge: JudgeSpec, suite: Suite) -> tuple[str, ...]:
 
 
 async def _imported(judge: JudgeSpec) -> JudgeFunction:
-    place = apart()
-    assert place is not None, "the loop of a session says where judges run"
-    return await imported(judge, place)
+    runner = current_runner()
+    assert runner is not None, "the loop of a session says where judges run"
+    return await imported(judge, runner)
 
 
 def _progress(judge: JudgeSpec, suite: Suite, cassettes: Iterable[Path]) -> str:

@@ -77,10 +77,9 @@ def judge(provider: str, base_url: str | None = None, variable: str | None = Non
 
 def asked(spec: JudgeSpec, trust: Trust = ANY_FILES) -> None:
     from pytest_judgesense.judges.client import unasked_endpoint
-    from pytest_judgesense.judges.throttle import Throttle
 
     # Where it would be asked, and with the key of which variable, as the client has it.
-    trust.refuse_host(spec, unasked_endpoint(spec, Throttle(spec, 1)).base_url, key_of(spec)[0])
+    trust.refuse_host(spec, unasked_endpoint(spec).base_url, key_of(spec)[0])
 
 
 OPENAI, ANTHROPIC = "https://api.openai.com/v1", "https://api.anthropic.com"

@@ -31,6 +31,8 @@ from reporting import Bar, Job, conclude, print_table, seconds_each
 
 from pytest_judgesense.cassettes.cassette import Cassette
 from pytest_judgesense.cassettes.exchange import Exchange, RecordedRequest, RecordedResponse
+from pytest_judgesense.cassettes.interception import intercepting
+from pytest_judgesense.cassettes.replaying import ReplayingCassette
 from pytest_judgesense.cassettes.storage import read_exchanges, rewrite
 from pytest_judgesense.errors import MissingRecording
 from pytest_judgesense.instruments.debate.stimuli import DEBATE
@@ -174,7 +176,7 @@ def own_client(
                 client.post(URL, content=body).raise_for_status()
 
     calls = [partial(call, part) for part in parts_of(asked_of(exchanges))]
-    return [lambda: opened.enter_context(cassette.intercepting()), *calls, opened.close]
+    return [lambda: opened.enter_context(intercepting(cassette)), *calls, opened.close]
 
 
 def _interactions(exchanges: Sequence[Exchange]) -> Iterator[dict]:
@@ -270,7 +272,7 @@ def replaying(
     def begin() -> None:
         nonlocal left, client, read
         left, read = asked(), 0
-        asking = open_client(judge, Cassette(path, "replay"), concurrency=1)
+        asking = open_client(judge, ReplayingCassette(path), concurrency=1)
         client = runner.run(opened.enter_async_context(asking))
 
     def replay() -> None:
@@ -299,7 +301,7 @@ def loads_file(path: Path) -> Job:
 @contextmanager
 def missing_ms(path: Path) -> Iterator[float]:
     """Milliseconds of CPU time until a trial that is not recorded is reported."""
-    cassette = Cassette(path, "replay")
+    cassette = ReplayingCassette(path)
     started = time.process_time()
     try:
         with cassette.trial("bench/item-none/t1/ab/r1") as scope:
@@ -359,7 +361,7 @@ def _compare(folder: Path, *, quick: bool) -> int:
             suite, path = suite_of(size), folder / f"{size}.jsonl"
             exchanges = exchanges_of(suite, "A")
             rewrite(path, exchanges)
-            cassettes[size] = Cassette(path, "replay")
+            cassettes[size] = ReplayingCassette(path)
             sample = spread(exchanges, calls)
             counts[size] = len(sample)
             jobs[size] = own_client(cassettes[size], client, sample)

@@ -16,8 +16,9 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, get_args
 
-from pytest_judgesense.asking import Asking, Mode
+from pytest_judgesense.asking import Asking
 from pytest_judgesense.cassettes.locking import Recorder, recording_alone
+from pytest_judgesense.cassettes.opening import Mode
 from pytest_judgesense.checks.declaration import declare_check
 from pytest_judgesense.checks.explanation import line_of, lint_notices
 from pytest_judgesense.checks.outcome import Policy, Rule
@@ -25,7 +26,6 @@ from pytest_judgesense.datasheet import CheckLine, Datasheet
 from pytest_judgesense.errors import UsageError, unknown_name
 from pytest_judgesense.estimate import Estimate
 from pytest_judgesense.instruments.builtin import BUILT_IN
-from pytest_judgesense.judges.budget import SessionBudget
 from pytest_judgesense.judges.client import is_embedded
 from pytest_judgesense.judges.loop import AskingLoop
 from pytest_judgesense.judges.prompts import suite_for_judge
@@ -33,7 +33,7 @@ from pytest_judgesense.judges.readable import BY_OPTION
 from pytest_judgesense.judges.resolving import declared_judges, resolve_judges
 from pytest_judgesense.judges.session import SessionCalls
 from pytest_judgesense.judges.spec import JudgeFunction, JudgeSpec
-from pytest_judgesense.judges.throttle import CONCURRENCY, Deadline, Throttle
+from pytest_judgesense.judges.throttle import CONCURRENCY, Deadline, SessionBudget, Throttle
 from pytest_judgesense.judges.trust import Trust
 from pytest_judgesense.measurement import Measurement
 from pytest_judgesense.measurement import measure as measured
@@ -243,7 +243,7 @@ def measure_all(
             asking = Asking(
                 trust=trust,
                 concurrency=concurrency,
-                throttle=Throttle(judge, concurrency, limits=limits),
+                throttle=Throttle(judge, concurrency, budget=limits),
                 how_to_record=how_to_record,
                 watch=watch(judge, suite),
                 registry=registry,

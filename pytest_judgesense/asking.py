@@ -11,21 +11,24 @@ from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Final, Literal, TypeAlias
+from typing import Final
 
-from pytest_judgesense.cassettes.cassette import Cassette, OnRecorded
+from pytest_judgesense.cassettes.cassette import Cassette
 from pytest_judgesense.cassettes.credentials import Credentials
 from pytest_judgesense.cassettes.exchange import Exchange, models_of
 from pytest_judgesense.cassettes.matching import Identity
+from pytest_judgesense.cassettes.opening import Mode, open_cassette
+from pytest_judgesense.cassettes.replaying import ReplayingCassette
 from pytest_judgesense.cassettes.storage import read_exchanges
+from pytest_judgesense.cassettes.writing import OnRecorded, RecordingCassette
 from pytest_judgesense.errors import LimitReached, MissingRecording
 from pytest_judgesense.garbage import set_aside
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.judges.calls import calls_of, judgment_of, renderer, takes_one_call
 from pytest_judgesense.judges.client import (
-    Answer,
     Client,
     Course,
+    ReplayingClient,
     is_profile,
     one_call,
     open_client,
@@ -35,10 +38,10 @@ from pytest_judgesense.judges.prompts import judge_for_suite
 from pytest_judgesense.judges.providers.base import Reply
 from pytest_judgesense.judges.readable import BY_OPTION, FirstReplies
 from pytest_judgesense.judges.resolving import credentials_of
-from pytest_judgesense.judges.session import AskedOn, Refusals, SessionCalls, refused_unasked
+from pytest_judgesense.judges.session import AskedTrials, Refusals, SessionCalls, refused_unasked
 from pytest_judgesense.judges.simulated.profiles import observer_named
 from pytest_judgesense.judges.spec import JudgeSpec
-from pytest_judgesense.judges.throttle import CONCURRENCY, Throttle
+from pytest_judgesense.judges.throttle import CONCURRENCY, Answer, Throttle
 from pytest_judgesense.judges.traffic import Traffic, traffic_of
 from pytest_judgesense.judges.trust import ANY_FILES, Trust
 from pytest_judgesense.registry import Registry
@@ -47,8 +50,6 @@ from pytest_judgesense.suites.suite import Suite
 from pytest_judgesense.trial import Judgment, Trial
 
 _MOST_NAMED: Final = 12  # verdicts that an error lists
-
-Mode: TypeAlias = Literal["replay", "record", "live"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -127,11 +128,10 @@ class Inquiry:
         self._loop = loop
         self._asking = asking
         self._computed = 0
-        tape_mode: Literal["replay", "record"] = "replay" if mode == "replay" else "record"
-        self.cassettes = {
-            recording: Cassette(
+        self.cassettes: dict[str, Cassette] = {
+            recording: open_cassette(
                 path,
-                tape_mode,
+                mode,
                 secrets=credentials_of(judge, asking.credentials),
                 how_to_record=asking.how_to_record,
                 on_recorded=asking.on_recorded,
@@ -191,12 +191,11 @@ class Inquiry:
 
     def finish(self) -> None:
         """Put what was recorded in order, without secrets that later calls have shown."""
-        if self.replays:
-            return
         for cassette in self.cassettes.values():
             cassette.finish(trial_order(cassette.trials))
         for cassette in self.cassettes.values():
-            cassette.remove_shown()
+            if isinstance(cassette, RecordingCassette):
+                cassette.remove_shown()
 
     @property
     def made(self) -> dict[str, int]:
@@ -384,14 +383,14 @@ async def ask_all(
     trials: Sequence[Trial],
     cassette: Cassette,
     throttle: Throttle,
-    before: AskedOn,
+    before: AskedTrials,
     *,
     asking: Asking,
     tell: Callable[[Judgment], None] = lambda _: None,
     first: FirstReplies | None = None,
 ) -> list[Answer | LimitReached]:
     """The answers to ``trials`` in order; a trial that a limit left out has the limit."""
-    if cassette.mode != "replay":
+    if not isinstance(cassette, ReplayingCassette):
         asking.trust.refuse_suite(suite)
     concurrency = judge.concurrency or asking.concurrency
     async with open_client(
@@ -403,13 +402,15 @@ async def ask_all(
         trust=asking.trust,
         suite=suite,
     ) as client:
-        if cassette.mode == "replay" and judge.provider != "callable":
+        if isinstance(client, ReplayingClient) and judge.provider != "callable":
             return _replayed(client, judge, suite, trials, cassette, asking)
+        from pytest_judgesense.cassettes.interception import intercepting  # brings vcr
+
         messages, calls = renderer(suite, judge), calls_of(suite, judge)
         questions = [_Question(trial, messages(trial), partial(calls, trial)) for trial in trials]
         asked = _Asked(client, judge, suite, cassette, before, first or FirstReplies(), tell)
         asked.learn_failures(questions)
-        with nullcontext() if judge.by_return else cassette.intercepting(), set_aside():
+        with nullcontext() if judge.by_return else intercepting(cassette), set_aside():
             # The judge's throttle limits concurrent calls. As many again may wait for a retry; more
             # would mean that an endpoint that is down gets a request for every trial before the
             # first one fails.
@@ -417,7 +418,7 @@ async def ask_all(
 
 
 def _replayed(
-    client: Client,
+    client: ReplayingClient,
     judge: JudgeSpec,
     suite: Suite,
     trials: Sequence[Trial],
@@ -459,7 +460,7 @@ class _Asked:
         judge: JudgeSpec,
         suite: Suite,
         cassette: Cassette,
-        before: AskedOn,
+        before: AskedTrials,
         first: FirstReplies,
         tell: Callable[[Judgment], None],
     ) -> None:
@@ -488,7 +489,7 @@ class _Asked:
                 return refusal
             async with self._first.turn():
                 answer = await self._client.ask_calls(trial.id, question.course)
-                if self._cassette.mode == "replay":
+                if isinstance(self._cassette, ReplayingCassette):
                     return answer
                 judgment = judgment_of(self._suite, self._judge, trial, answer)
                 self._first.learn(judgment, None if answer.made else self._cassette.path)

@@ -13,7 +13,9 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from pytest_judgesense.asking import UNRESTRICTED, Asking, Inquiry, Mode
+from pytest_judgesense.asking import UNRESTRICTED, Asking, Inquiry
+from pytest_judgesense.cassettes.opening import Mode
+from pytest_judgesense.cassettes.writing import RecordingCassette
 from pytest_judgesense.checks.early_stop import Looks, Stop, Stopping, held
 from pytest_judgesense.checks.explanation import failures
 from pytest_judgesense.checks.outcome import Outcome, Rule, judge_check
@@ -22,16 +24,15 @@ from pytest_judgesense.errors import ExtensionError, JudgesenseError
 from pytest_judgesense.estimate import Estimate
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.judges.calls import identity_of, judgment_of, renderer
-from pytest_judgesense.judges.client import Answer
 from pytest_judgesense.judges.loop import AskingLoop
 from pytest_judgesense.judges.prompts import judge_for_suite, suite_for_judge, unsent_notices
 from pytest_judgesense.judges.session import SessionCalls
 from pytest_judgesense.judges.spec import JudgeSpec
-from pytest_judgesense.judges.throttle import NO_DEADLINE
+from pytest_judgesense.judges.throttle import NO_DEADLINE, Answer
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.check import Check
 from pytest_judgesense.measures.estimation import estimate_all
-from pytest_judgesense.proving import Proof, Task, prove
+from pytest_judgesense.proving import Proof, Task, look_ups_of, prove
 from pytest_judgesense.registry import Registry
 from pytest_judgesense.stopping_point import forget_stop, read_stop, stop_file, write_stop
 from pytest_judgesense.suites.item import Item
@@ -366,17 +367,17 @@ def _prove(plan: _Plan, inquiry: Inquiry, loop: AskingLoop, asking: Asking) -> P
     if not trials or not asking.proves or inquiry.replays:
         return Proof()
     judgments = inquiry.judgments_of(trials)
-    cassettes = inquiry.cassettes
+    cassettes = [tape for tape in inquiry.cassettes.values() if isinstance(tape, RecordingCassette)]
     look_ups = (asking.session or SessionCalls()).look_ups_of(plan.judge.slug)
-    for cassette in cassettes.values():
-        look_ups |= cassette.look_ups()
-    paths = {recording: cassette.path for recording, cassette in cassettes.items()}
+    for cassette in cassettes:
+        look_ups |= look_ups_of(cassette)
+    paths = {recording: cassette.path for recording, cassette in inquiry.cassettes.items()}
     proof = prove(
         Task(plan.judge, plan.suite, paths, tuple(trials), look_ups, asking.trust),
-        list(cassettes.values()),
+        cassettes,
         {judgment.trial.id: judgment.outcome for judgment in judgments},
         loop,
-        deadline=asking.throttle.limits.deadline if asking.throttle else NO_DEADLINE,
+        deadline=asking.throttle.budget.deadline if asking.throttle else NO_DEADLINE,
     )
     look_ups |= proof.look_ups
     return proof

@@ -45,11 +45,10 @@ from pytest_judgesense.cassettes.scope import entered
 from pytest_judgesense.cassettes.storage import Journal, read_exchanges, rewrite
 from pytest_judgesense.errors import JudgeError, JudgesenseError, LimitReached
 from pytest_judgesense.instruments.builtin import BUILT_IN
-from pytest_judgesense.judges.budget import SessionBudget
 from pytest_judgesense.judges.loop import AskingLoop
 from pytest_judgesense.judges.prompts import suite_for_judge
 from pytest_judgesense.judges.spec import JudgeSpec
-from pytest_judgesense.judges.throttle import Deadline, Limits, Throttle
+from pytest_judgesense.judges.throttle import Budget, Deadline, SessionBudget, Throttle
 from pytest_judgesense.judges.trust import Trust
 from pytest_judgesense.measurement import record
 from pytest_judgesense.registry import loaded
@@ -115,7 +114,7 @@ class Desk:
         self._is_stopped = False
 
     def take(self, spec: JudgeSpec, most: float | None, *, patient: bool) -> bool | LimitReached:
-        """Book a call, see `Limits.take`; returns the refusal, if any."""
+        """Book a call, see `Budget.take`; returns the refusal, if any."""
         try:
             return self._budget.take(spec, most, patient=patient)
         except LimitReached as refused:
@@ -169,7 +168,7 @@ def _outside(ask: Ask) -> Ask:
     return asked
 
 
-class _Relay(Limits):
+class _Relay(Budget):
     """A worker's limits, which the desk counts, and its way to pass on recorded lines."""
 
     def __init__(self, job: Job, number: int, attempt: int, ask: Ask) -> None:
@@ -245,7 +244,7 @@ def record_shard(
     asking = Asking(
         trust=job.trust,
         concurrency=job.concurrency,
-        throttle=Throttle(job.judge, job.concurrency, limits=relay, sharing=job.shards),
+        throttle=Throttle(job.judge, job.concurrency, budget=relay, sharing=job.shards),
         registry=loaded(BUILT_IN, list(job.plugins)),
         max_unparsed=job.max_unparsed,
         on_recorded=relay.queue,

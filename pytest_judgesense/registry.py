@@ -16,7 +16,8 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, TypeVar
 
 from pytest_judgesense.errors import ExtensionError, UsageError
-from pytest_judgesense.judges.providers.base import NO_PROVIDERS, HttpRequest, Provider, Reply
+from pytest_judgesense.judges.providers.base import NO_PROVIDERS, HttpRequest, Reply
+from pytest_judgesense.judges.spec import Provider
 from pytest_judgesense.lazy import later
 from pytest_judgesense.measures.check import NO_REGRESSION, Check, CheckKind, gate_of
 from pytest_judgesense.measures.measure import Brief, Evidence, Measure

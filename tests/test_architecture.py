@@ -87,7 +87,7 @@ DOORS = {
     "pytest": ("plugin.",),
     "tenacity": ("judges.throttle",),
     "aiolimiter": ("judges.throttle",),
-    "filelock": ("judges.budget", "cassettes.locking"),
+    "filelock": ("judges.throttle", "cassettes.locking"),
     "yaml": ("cassettes.interchange",),
     "numpy": ("stats.", "measures.", "instruments.", "cassettes.searching"),
     "scipy": ("stats.", "measures.", "instruments."),

@@ -23,13 +23,13 @@ import logging
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import wait
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from functools import partial, wraps
 from http.client import HTTPResponse, IncompleteRead, responses
 from importlib import import_module
 from io import BytesIO
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias
 from unittest import mock
 from urllib.request import AbstractHTTPHandler
 
@@ -43,20 +43,22 @@ from pytest_judgesense.cassettes.bodies import (
     sent_bytes,
     too_large,
 )
+from pytest_judgesense.cassettes.cassette import Cassette, InterceptedCall
 from pytest_judgesense.cassettes.exchange import (
     FAULT,
     NO_RESPONSE,
     RAISED,
+    RecordedRequest,
     RecordedResponse,
     as_bytes,
 )
 from pytest_judgesense.cassettes.failures import again, name_of
+from pytest_judgesense.cassettes.matching import normal_url
+from pytest_judgesense.cassettes.offline import refuse_sockets
 from pytest_judgesense.cassettes.received import UNDECODED, as_it_came, delivered
-from pytest_judgesense.cassettes.scope import AT_WORK, current_scope, held
+from pytest_judgesense.cassettes.redaction import same_but_for_secrets
+from pytest_judgesense.cassettes.scope import AT_WORK, current_scope, following_threads, held
 from pytest_judgesense.errors import BodyTooLarge, JudgesenseError
-
-if TYPE_CHECKING:
-    from pytest_judgesense.cassettes.cassette import Cassette, InterceptedCall
 
 # aiohttp's own, whatever is patched: the built-in clients record what they send themselves.
 plain_aiohttp_request: Final = _AiohttpClientSessionRequest
@@ -77,12 +79,17 @@ _PIECE: Final = 2**16
 _Method: TypeAlias = Callable[..., Any]
 
 
-def patched_clients(cassette: Cassette) -> AbstractContextManager[object]:
-    """Patch all clients, so that the requests of the cassette's trials go to it."""
-    patched: AbstractContextManager[object] = _VcrCassette.use(
-        path=str(cassette.path), cassette=cassette
-    )
-    return patched
+@contextmanager
+def intercepting(cassette: Cassette) -> Iterator[None]:
+    """Route the requests of trials to a cassette, from any client.
+
+    On replay, connections inside trials are refused as well (see `offline`). Clients on bare
+    ``http.client`` are not intercepted; on replay they are refused. Cassettes that intercept at the
+    same time must be left in the reverse order of their entry.
+    """
+    patched = _VcrCassette.use(path=str(cassette.path), cassette=cassette)
+    with silenced_clients(), following_threads(), refuse_sockets(), patched:
+        yield
 
 
 @contextmanager
@@ -144,7 +151,7 @@ class _VcrCassette(VcrCassette):  # type: ignore[misc]
 
     def find_requests_with_most_matches(self, request: Any) -> list[tuple[Any, ...]]:
         """The target of a redirect: the aiohttp stub knows its URL, not its method and body."""
-        recorded = self._ours.recorded_at(request.uri)
+        recorded = _recorded_at(self._ours, request.uri)
         if recorded is not None:
             body = as_bytes(recorded.body)
             request = Request(recorded.method, request.uri, body, request.headers)
@@ -159,6 +166,17 @@ class _VcrCassette(VcrCassette):  # type: ignore[misc]
             flat = [(name, value) for name, values in pairs for value in values]
             content = response["body"].get("string") or b""
             _refuse_undecoded(call.arrived(response["status"]["code"], flat, content, as_it_came))
+
+
+def _recorded_at(cassette: Cassette, url: str) -> RecordedRequest | None:
+    """The recorded request of the running trial to a URL."""
+    scope = current_scope()
+    recorded = cassette.recordings.of(scope.trial) if scope else []
+    target = cassette.redactor.url(normal_url(url))
+    requests = (exchange.request for exchange, _ in recorded)
+    return next(
+        (request for request in requests if same_but_for_secrets(request.url, target)), None
+    )
 
 
 def _refuse_undecoded(recorded: RecordedResponse) -> None:
@@ -386,7 +404,7 @@ class _Work:
         """
         self._calls.append(call)
         is_unanswered = call.recorded is not None and call.recorded.status == NO_RESPONSE
-        if is_unanswered or call.missing is not None:
+        if is_unanswered or call.miss is not None:
             raise _Unanswered(call)
 
     def ended_by(self, error: BaseException) -> None:
@@ -417,7 +435,7 @@ class _Unanswered(Exception):
         """What the client raises, after the wait of a request that was given up."""
         if self.call.pending_s is not None and self.call.scope.closed:
             return asyncio.CancelledError()  # of a task that outlives its trial nobody hears
-        if self.call.missing is not None:
+        if self.call.miss is not None:
             return self.call.missed()
         recorded = self.call.recorded
         assert recorded is not None, "it is recorded"

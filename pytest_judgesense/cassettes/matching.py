@@ -34,7 +34,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import chain
 from pathlib import Path
 from threading import Lock
 from typing import Any, Final
@@ -229,12 +228,6 @@ class Recordings:
     def trials(self) -> set[str]:
         """Ids of the trials with any recorded exchange, or with what their function raised."""
         return (self._lines.keys() | self._returned.keys()) - {LOOK_UP}
-
-    @property
-    def span(self) -> tuple[str, str] | None:
-        """When the first and the last exchange were recorded; ``None`` if there is none."""
-        every = chain(self._returned.values(), *self._lines.values())
-        return _span(line.head.recorded_at for line in every)
 
     def span_of(self, trials: Iterable[str]) -> tuple[str, str] | None:
         """When the first and the last answer to ``trials`` was recorded; ``None`` without any.

@@ -11,7 +11,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Final
 
-from pytest_judgesense.cassettes.cassette import Cassette
+from pytest_judgesense.cassettes.cassette import answered_first
 from pytest_judgesense.cassettes.exchange import as_body
 from pytest_judgesense.cassettes.interchange import (
     BATCH_URL,
@@ -21,6 +21,7 @@ from pytest_judgesense.cassettes.interchange import (
     read_batch_results,
 )
 from pytest_judgesense.cassettes.matching import Identity, request_digest
+from pytest_judgesense.cassettes.replaying import ReplayingCassette
 from pytest_judgesense.cassettes.scope import Abandoned
 from pytest_judgesense.checks.explanation import lint_notices
 from pytest_judgesense.commands.cassettes import (
@@ -185,14 +186,14 @@ def _missing(
 ) -> Iterator[tuple[Trial, HttpRequest]]:
     """The trials whose present request has no recorded answer."""
     opened = cache(
-        lambda path: Cassette(
-            path, "replay", secrets=credentials_of(judge), identity=Identity(judge.ignore)
+        lambda path: ReplayingCassette(
+            path, secrets=credentials_of(judge), identity=Identity(judge.ignore)
         )
     )
     for trial, request in requests:
         cassette = opened(cassette_of(judge, cassettes, trial.id))
         asked = (request.method, request.url, request.body)
         with suppress(Abandoned):  # another request is recorded
-            if cassette.answered_first(trial.id, [asked]):
+            if answered_first(cassette, trial.id, [asked]):
                 continue
         yield trial, request

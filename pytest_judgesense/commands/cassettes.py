@@ -14,16 +14,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from pytest_judgesense.cassettes.cassette import Cassette, utc_now
+from pytest_judgesense.cassettes.cassette import Cassette, answered_first
 from pytest_judgesense.cassettes.checking import check_cassettes
 from pytest_judgesense.cassettes.credentials import Credentials, environment_credentials
-from pytest_judgesense.cassettes.exchange import FAULT, NO_RESPONSE, RecordedRequest
+from pytest_judgesense.cassettes.exchange import FAULT, NO_RESPONSE
 from pytest_judgesense.cassettes.interchange import Answered, Form, read_vcr, vcr_text
 from pytest_judgesense.cassettes.locking import Recorder, recording_alone
 from pytest_judgesense.cassettes.matching import request_digest
 from pytest_judgesense.cassettes.received import received
 from pytest_judgesense.cassettes.scope import Abandoned
 from pytest_judgesense.cassettes.storage import read_exchanges
+from pytest_judgesense.cassettes.writing import RecordingCassette, utc_now
 from pytest_judgesense.commands.options import (
     BAR_FAILED,
     BROKEN_FILE,
@@ -41,7 +42,6 @@ from pytest_judgesense.judges.prompts import judge_for_suite, suite_for_judge
 from pytest_judgesense.judges.providers.base import HttpRequest
 from pytest_judgesense.judges.resolving import credentials_of
 from pytest_judgesense.judges.spec import JudgeSpec
-from pytest_judgesense.judges.throttle import Throttle
 from pytest_judgesense.output import write_text
 from pytest_judgesense.suites.planning import plan_trials, recording_of, trial_order
 from pytest_judgesense.suites.suite import Suite
@@ -187,7 +187,7 @@ def requests_of(judge: JudgeSpec, suite: Suite) -> Iterator[tuple[Trial, HttpReq
     suite = suite_for_judge(suite, judge)
     calls = first_calls(suite, judge)
     asked_as = judge_for_suite(judge, suite)
-    endpoint = replace(unasked_endpoint(asked_as, Throttle(asked_as, 1)), key=None)
+    endpoint = replace(unasked_endpoint(asked_as), key=None)
     for trial in plan_trials(suite):
         for call in calls(trial):
             yield trial, endpoint.request_of(call)
@@ -217,7 +217,7 @@ def _record(
     instant = ""
     recorder = Recorder.here()
     with recording_alone(path, recorder):
-        cassette = Cassette(path, "record", secrets=secrets, now=lambda: instant)
+        cassette = RecordingCassette(path, secrets=secrets, now=lambda: instant)
         errors = {(e.trial, e.response.body) for e in read_exchanges(path) if not e.answers}
         try:
             for trial, given in trials.items():
@@ -230,8 +230,10 @@ def _record(
                         instant = one.recorded_at or utc_now()
                         fault = fault_in(one, judge)
                         scope.fault_of = lambda *_, fault=fault: fault
-                        request = RecordedRequest(one.method, one.url, one.body)
-                        known = cassette.record_answer(request, one.status, one.headers, one.data)
+                        call = cassette.intercept(one.method, one.url, one.body)
+                        known = call.recorded
+                        if known is None:
+                            call.answered(one.status, one.headers, one.data)
                         counts["known" if known else "new"] += 1
                         if known and one.status < FIRST_ERROR and known.body != response.body:
                             counts["contradicted"] += 1
@@ -249,7 +251,7 @@ def _is_other(cassette: Cassette, trial: str, given: Sequence[Answered]) -> bool
     """Whether other requests are recorded of a trial than those that were ``given``."""
     requests = [(answered.method, answered.url, answered.body) for answered in given]
     try:
-        cassette.answered_first(trial, requests)
+        answered_first(cassette, trial, requests)
     except Abandoned:
         return True
     return False

@@ -16,8 +16,9 @@ from contextlib import closing, nullcontext
 from dataclasses import replace
 from typing import Any, Final
 
-from pytest_judgesense.asking import Asking, Mode
+from pytest_judgesense.asking import Asking
 from pytest_judgesense.cassettes.locking import Recorder, recording_alone
+from pytest_judgesense.cassettes.opening import Mode
 from pytest_judgesense.commands.from_function import toml_text
 from pytest_judgesense.commands.options import (
     add_asking,
@@ -29,7 +30,7 @@ from pytest_judgesense.errors import UsageError
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.judges.loop import AskingLoop
 from pytest_judgesense.judges.spec import JudgeSpec, Prompts
-from pytest_judgesense.judges.throttle import CONCURRENCY, Deadline, Limits, Throttle
+from pytest_judgesense.judges.throttle import CONCURRENCY, Budget, Deadline, Throttle
 from pytest_judgesense.measurement import Measurement, measure
 from pytest_judgesense.suites.item import Item
 from pytest_judgesense.suites.space import DecisionSpace
@@ -155,6 +156,6 @@ def measured_aside(
     deadline = Deadline()
     stop = deadline.interrupt if mode == "record" else None
     with closing(AskingLoop(on_interrupt=stop)) as loop, alone:
-        throttle = Throttle(judge, CONCURRENCY, limits=Limits(deadline))
+        throttle = Throttle(judge, CONCURRENCY, budget=Budget(deadline))
         asked = Asking(trust=trust_of(options), how_to_record=how, throttle=throttle)
         return measure(judge, question, {question.base: path}, loop, mode=mode, asking=asked)

@@ -8,8 +8,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from pytest_judgesense.cassettes.cassette import Cassette
+from pytest_judgesense.cassettes.cassette import answered_first
 from pytest_judgesense.cassettes.matching import Identity
+from pytest_judgesense.cassettes.replaying import ReplayingCassette
 from pytest_judgesense.cassettes.scope import Abandoned
 from pytest_judgesense.checks.outcome import lint_suite
 from pytest_judgesense.commands import power
@@ -25,7 +26,6 @@ from pytest_judgesense.judges.client import FREE, Call, unasked_endpoint
 from pytest_judgesense.judges.prompts import judge_for_suite, suite_for_judge, unsent_notices
 from pytest_judgesense.judges.resolving import credentials_of
 from pytest_judgesense.judges.spec import JudgeSpec, table_of
-from pytest_judgesense.judges.throttle import Throttle
 from pytest_judgesense.suites.planning import plan_trials, recording_of
 from pytest_judgesense.suites.suite import Suite
 
@@ -154,13 +154,13 @@ def _open_calls(
 ) -> tuple[list[Call], int]:
     """The calls without a recorded answer, and how many of them have one to another request."""
     opened = {
-        name: Cassette(
-            path, "replay", secrets=credentials_of(judge), identity=Identity(judge.ignore)
+        name: ReplayingCassette(
+            path, secrets=credentials_of(judge), identity=Identity(judge.ignore)
         )
         for name, path in power.cassettes_of(judge, asked, cassettes).items()
     }
     spec = judge_for_suite(judge, asked)
-    endpoint = unasked_endpoint(spec, Throttle(spec, 1))
+    endpoint = unasked_endpoint(spec)
     found: list[Call] = []
     changed = 0
     for id_, calls in planned.items():
@@ -171,7 +171,7 @@ def _open_calls(
         requests = [endpoint.request_of(call) for call in calls]
         answered = 0
         with suppress(Abandoned):  # its first call is made again as well
-            answered = cassette.answered_first(id_, [(r.method, r.url, r.body) for r in requests])
+            answered = answered_first(cassette, id_, [(r.method, r.url, r.body) for r in requests])
         found += calls[answered:]
         changed += len(calls) - answered if cassette.complete(id_) else 0
     return found, changed

@@ -15,8 +15,8 @@ from pytest_judgesense.instruments.paraphrase import kind as paraphrase
 from pytest_judgesense.instruments.rubric import kind as rubric
 from pytest_judgesense.instruments.temperature import kind as temperature
 from pytest_judgesense.instruments.vacuum import kind as vacuum
-from pytest_judgesense.judges.providers.base import Provider
 from pytest_judgesense.judges.providers.builtin import BUILT_IN as PROVIDERS
+from pytest_judgesense.judges.spec import Provider
 from pytest_judgesense.lazy import later
 from pytest_judgesense.measures.shared import confounded
 from pytest_judgesense.profile import Word, any_above

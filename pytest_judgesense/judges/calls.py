@@ -15,7 +15,7 @@ from collections.abc import Callable, Generator, Sequence
 from typing import Any, Final, TypeAlias, TypeVar
 
 from pytest_judgesense.cassettes.redaction import scrub_url
-from pytest_judgesense.judges.client import Answer, Call, Course
+from pytest_judgesense.judges.client import Call, Course
 from pytest_judgesense.judges.functions import TEMPLATE, TEMPLATE_ID
 from pytest_judgesense.judges.prompts import (
     judge_for_suite,
@@ -26,6 +26,7 @@ from pytest_judgesense.judges.prompts import (
 from pytest_judgesense.judges.providers.base import Reply
 from pytest_judgesense.judges.spec import JudgeSpec, prompts_digest
 from pytest_judgesense.judges.statuses import refusal
+from pytest_judgesense.judges.throttle import Answer
 from pytest_judgesense.replies import parse_reply
 from pytest_judgesense.replies.probabilities import probabilities
 from pytest_judgesense.suites.kind import ParsedReply, Question

@@ -24,16 +24,16 @@ from pytest_judgesense.cassettes.cassette import Cassette
 from pytest_judgesense.cassettes.exchange import Exchange, text_id
 from pytest_judgesense.cassettes.storage import read_exchanges
 from pytest_judgesense.errors import JudgesenseError
-from pytest_judgesense.judges.client import Answer, unasked_endpoint
+from pytest_judgesense.judges.client import unasked_endpoint
 from pytest_judgesense.judges.providers.base import Reply
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.judges.statuses import refusal
-from pytest_judgesense.judges.throttle import Throttle
+from pytest_judgesense.judges.throttle import Answer
 from pytest_judgesense.trial import Failed, Trial
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class AskedTrial:
     """A trial that was asked in this session, with the digest of the messages it was asked with.
 
     ``failed`` says why there is no reply; otherwise the cassette holds the reply.
@@ -79,7 +79,7 @@ def refused_unasked(
     left = [t for t in trials if "temperature" in t.condition and t.id not in recorded]
     if not left:
         return {}
-    endpoint = unasked_endpoint(judge, Throttle(judge, 1))
+    endpoint = unasked_endpoint(judge)
     refusals, by_id = Refusals(), {trial.id: trial for trial in trials}
     for exchange in read_exchanges(cassette.path):
         if exchange.trial in by_id and not exchange.answers:
@@ -87,21 +87,21 @@ def refused_unasked(
     return {trial.id: answer for trial in left if (answer := refusals.of(trial))}
 
 
-class AskedOn:
+class AskedTrials:
     """The session's trials on one cassette. Use it only while holding the cassette."""
 
     def __init__(self, file: Path | None = None) -> None:
         self._file = file
         lines = list(_lines(file))
         self._notices = {line["notice"]: None for line in lines if "notice" in line}
-        self._asked = {line["trial"]: Asked(**line) for line in lines if "trial" in line}
+        self._asked = {line["trial"]: AskedTrial(**line) for line in lines if "trial" in line}
 
     @property
     def failed(self) -> frozenset[str]:
         """Ids of the trials that were asked and have no reply."""
         return frozenset(id_ for id_, asked in self._asked.items() if asked.failed is not None)
 
-    def of(self, trial: str, messages: Sequence[Mapping[str, str]]) -> Asked | None:
+    def of(self, trial: str, messages: Sequence[Mapping[str, str]]) -> AskedTrial | None:
         """The trial, if the session has asked it with the same ``messages``."""
         known = self._asked.get(trial)
         return known if known is not None and known.prompt == _digest(messages) else None
@@ -114,7 +114,7 @@ class AskedOn:
     def add(self, trial: str, messages: Sequence[Mapping[str, str]], answer: Answer) -> None:
         """Note that the trial was called, and its outcome."""
         failed = answer.reply.reason if isinstance(answer.reply, Failed) else None
-        asked = Asked(trial, _digest(messages), answer.retried, answer.latency_s, failed)
+        asked = AskedTrial(trial, _digest(messages), answer.retried, answer.latency_s, failed)
         self._asked[trial] = asked
         if self._file is not None:
             self._write(asdict(asked))
@@ -141,15 +141,15 @@ class SessionCalls:
 
     def __init__(self, folder: Path | None = None) -> None:
         self._folder = folder
-        self._here: dict[Path, AskedOn] = {}
+        self._here: dict[Path, AskedTrials] = {}
         self._errors: dict[tuple[str, ...], JudgesenseError] = {}
         self._look_ups: dict[str, dict[str, Exchange]] = {}
 
-    def on(self, cassette: Path) -> AskedOn:
+    def on(self, cassette: Path) -> AskedTrials:
         """The trials called on a cassette by any process; call it while holding the cassette."""
         if self._folder is not None:
-            return AskedOn(self._folder / f"asked-{text_id(str(cassette))}.jsonl")
-        return self._here.setdefault(cassette, AskedOn())
+            return AskedTrials(self._folder / f"asked-{text_id(str(cassette))}.jsonl")
+        return self._here.setdefault(cassette, AskedTrials())
 
     def look_ups_of(self, judge: str) -> dict[str, Exchange]:
         """The look-ups that a judge has made in this process, by digest, to be added to.

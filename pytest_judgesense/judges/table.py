@@ -26,7 +26,7 @@ from pytest_judgesense.errors import UsageError, did_you_mean
 from pytest_judgesense.files import read_text
 from pytest_judgesense.judges.functions import refuse_python
 from pytest_judgesense.judges.local.models import name_of
-from pytest_judgesense.judges.providers.base import Provider, provider_names
+from pytest_judgesense.judges.providers.base import provider_names
 from pytest_judgesense.judges.providers.builtin import BUILT_IN
 from pytest_judgesense.judges.simulated.profiles import observer_named
 from pytest_judgesense.judges.spec import (
@@ -35,6 +35,7 @@ from pytest_judgesense.judges.spec import (
     JudgeSpec,
     Prices,
     Prompts,
+    Provider,
     Repair,
     table_of,
 )

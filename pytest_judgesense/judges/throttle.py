@@ -23,12 +23,15 @@ one is answered.
 from __future__ import annotations
 
 import asyncio
+import json
 import random
+import threading
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
 
 from aiolimiter import AsyncLimiter
 
@@ -42,6 +45,10 @@ from pytest_judgesense.trial import Failed
 if TYPE_CHECKING:
     from tenacity import RetryCallState
 
+# Sums of floats are off by less; a call at the very limit is still within it.
+_ROUNDING_USD: Final = 1e-12
+# A process holds the file of the limits for a millisecond, unless somebody has stopped it.
+_LONGEST_BOOKING_S: Final = 30.0
 # Calls under way at once, unless the user says another number.
 CONCURRENCY: Final = 8
 _ENDED: Final = 10
@@ -111,7 +118,7 @@ class Deadline:
 NO_DEADLINE: Final = Deadline()
 
 
-class Limits:
+class Budget:
     """The limits that the user sets to the calls of a session, and the calls so far: here, none."""
 
     def __init__(self, deadline: Deadline = NO_DEADLINE) -> None:
@@ -140,22 +147,151 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True)
-class Attempt:
-    """The result of one call: a reply or the reason for its absence, and the ``kind`` of
-    consequence.
+class Answer:
+    """The result of one call, or of the calls of a trial.
 
-    ``overloaded`` says that the endpoint is asked too much, ``wait_s`` how long it asks to wait,
-    ``late`` that no whole answer came in time, ``retried`` how many calls were made before this one
-    for the same reply.
+    Attributes:
+        reply: that of the first call, or of the failed call on which the verdict depends; or the
+            reason for its absence.
+        latency_s: from the request to the last byte; ``None`` for a recorded answer.
+        made: whether a call was made.
+        retried: how many calls were made before this one for the same reply.
+        later: the outcomes of the later calls of a trial.
+        kind: what follows from it, see the head of this module.
+        overloaded: whether the endpoint is asked too much.
+        late: whether no whole answer came in time.
+        wait_s: how long the endpoint asks to wait.
     """
 
     reply: Reply | Failed
+    latency_s: float | None = None
+    made: bool = False
+    retried: int = 0
+    later: tuple[Reply | Failed, ...] = ()
     kind: Kind = "answer"
     overloaded: bool = False
     late: bool = False
     wait_s: float | None = None
-    latency_s: float | None = None
-    retried: int = 0
+
+
+@dataclass(slots=True)
+class _Spent:
+    """Calls made, USD that they have cost at most, and USD booked for calls under way."""
+
+    calls: int = 0
+    usd: float = 0.0
+    booked: float = 0.0
+
+
+class SessionBudget(Budget):
+    """Counts calls and USD, and refuses the call that would pass a limit. Safe with threads.
+
+    ``None`` sets no limit. ``shared`` is the folder that the processes of the session share. It has
+    the ``deadline`` of the session.
+    """
+
+    def __init__(
+        self,
+        max_calls: int | None,
+        max_cost: float | None,
+        shared: Path | None = None,
+        deadline: Deadline = NO_DEADLINE,
+    ) -> None:
+        super().__init__(deadline)
+        self._max_calls = max_calls
+        self._max_cost = max_cost
+        self._lock = threading.Lock()
+        self._here = _Spent()
+        limited = max_calls is not None or max_cost is not None
+        self._file = shared / "spent.json" if shared and limited else None
+        self._between: Any = None
+        if self._file:
+            from filelock import FileLock  # no replay needs it
+
+            self._between = FileLock(self._file.with_suffix(".lock"), timeout=_LONGEST_BOOKING_S)
+        self.retries = 0
+
+    @property
+    def usd(self) -> float:
+        """The cost of the calls so far; not known if processes share a limit."""
+        return self._here.usd
+
+    def take(self, spec: JudgeSpec, most_usd: float | None, *, patient: bool = False) -> bool:
+        self.deadline.check()
+        if self._max_cost is not None and most_usd is None:
+            raise _unpriced(spec)
+        most = most_usd or 0.0
+        with self._spent() as spent:
+            if self._max_calls is not None and spent.calls >= self._max_calls:
+                raise LimitReached(
+                    f"--judge-max-calls {self._max_calls} is reached",
+                    found=f"{spent.calls} calls made in this session, retries counted",
+                )
+            most_of_all = (self._max_cost or 0.0) + _ROUNDING_USD
+            if self._max_cost is not None and spent.usd + spent.booked + most > most_of_all:
+                if patient and spent.usd + most <= most_of_all:
+                    return False
+                raise LimitReached(
+                    f"--judge-max-cost {self._max_cost:g} is reached",
+                    found=f"{spent.usd:.6f} USD spent in this session, and up to {most:.6f} USD "
+                    "for the next call",
+                )
+            spent.calls += 1
+            spent.booked += most
+        return True
+
+    def settle(self, most_usd: float | None, usd: float | None) -> None:
+        """Replace the booked cost by the real one; if that is unknown, the maximum stays."""
+        most = most_usd or 0.0
+        with self._spent() as spent:
+            spent.booked -= most
+            spent.usd += most if usd is None else usd
+
+    def retried(self) -> None:
+        """Count a call that is made again."""
+        self.retries += 1
+
+    @contextmanager
+    def _spent(self) -> Iterator[_Spent]:
+        """The running totals, held against other threads and processes while they are changed."""
+        if self._file is None:
+            with self._lock:
+                yield self._here
+            return
+        from filelock import Timeout
+
+        try:
+            with self._lock, self._between:
+                known = self._file.exists() and json.loads(self._file.read_text(encoding="utf-8"))
+                spent = _Spent(**known or {})
+                yield spent
+                # In one step: a worker that is killed here leaves a whole file.
+                new = self._file.with_suffix(".new")
+                new.write_text(json.dumps(asdict(spent)), encoding="utf-8")
+                new.replace(self._file)
+        except Timeout as error:
+            raise LimitReached(
+                "the limits of the session cannot be kept",
+                found=f"{self._file} held by another process for {_LONGEST_BOOKING_S:g} s",
+                expected="workers that note a call within moments",
+                remedy="end that process, which may have been stopped, and run again",
+            ) from error
+
+
+def _unpriced(spec: JudgeSpec) -> LimitReached:
+    found, remedy = "a callable, whose tokens are not known", "limit it by --judge-max-calls"
+    if spec.provider != "callable":
+        found = "no prices"
+        remedy = (
+            f"give {table_of(spec.name)} prices = {{ prompt = ..., completion = "
+            f"... }} in USD per million tokens, or {remedy}"
+        )
+    return LimitReached(
+        f"--judge-max-cost cannot be kept for judge {spec.name!r}",
+        found=found,
+        expected="a limit that holds whatever is asked",
+        remedy=remedy,
+    )
 
 
 class _Pace:
@@ -183,8 +319,8 @@ class Throttle:
     """The calls of one judge in one process: their concurrency, their pace, their retries.
 
     It lives as long as the session: pace and back-off continue from one suite to the next. At most
-    ``concurrency`` calls run at once; ``limits`` are the user's, and this number of processes are
-    ``sharing`` the judge's limits.
+    ``concurrency`` calls run at once; ``budget`` holds the user's limits, and this number of
+    processes are ``sharing`` the judge's limits.
 
     Attributes:
         ended: why the judge is not to be asked again; ``None`` if it may be.
@@ -196,10 +332,10 @@ class Throttle:
         spec: JudgeSpec,
         concurrency: int,
         *,
-        limits: Limits | None = None,
+        budget: Budget | None = None,
         sharing: int = 1,
     ) -> None:
-        self.limits = limits or Limits()
+        self.budget = budget or Budget()
         self.ended: JudgeError | None = None
         self.serial = False
         self._spec = spec
@@ -247,17 +383,17 @@ class Throttle:
     def beside(self, spec: JudgeSpec) -> Throttle:
         """The calls of another judge on behalf of this one: its own pace, the same limits."""
         return self._beside.setdefault(
-            spec.name, Throttle(spec, self._most, limits=self.limits, sharing=self._sharing)
+            spec.name, Throttle(spec, self._most, budget=self.budget, sharing=self._sharing)
         )
 
     async def call(
         self,
-        once: Callable[[], Awaitable[Attempt]],
+        once: Callable[[], Awaitable[Answer]],
         *,
         tokens: int = 0,
         most_usd: float | None = None,
-        cost: Callable[[Attempt], float | None] = lambda _: None,
-    ) -> Attempt:
+        cost: Callable[[Answer], float | None] = lambda _: None,
+    ) -> Answer:
         """The result of ``once``, one call, repeated if that may help.
 
         It takes at most ``tokens`` for the pace and ``most_usd``; ``cost`` returns the real cost,
@@ -268,7 +404,7 @@ class Throttle:
             JudgeError: the judge cannot be asked at all.
         """
 
-        async def attempt() -> Attempt:
+        async def attempt() -> Answer:
             async with self.permit() as started:
                 await self.admitted(tokens, most_usd)
                 spent = most_usd  # the cost of an aborted call is unknown
@@ -276,7 +412,7 @@ class Throttle:
                     made = await once()
                     spent = cost(made)
                 finally:
-                    self.limits.settle(most_usd, spent)
+                    self.budget.settle(most_usd, spent)
                 self.learn(made, started)
                 return made
 
@@ -286,13 +422,13 @@ class Throttle:
         self._failures = 0 if last.kind in ("answer", "fail") else self._failures + 1
         return last
 
-    async def _retried(self, first: Attempt, again: Callable[[], Awaitable[Attempt]]) -> Attempt:
+    async def _retried(self, first: Answer, again: Callable[[], Awaitable[Answer]]) -> Answer:
         """The last of the attempts that begin with ``first`` and go on with ``again``."""
         from tenacity import AsyncRetrying, retry_if_result  # most calls are made once
 
         made = [first]
 
-        async def attempt() -> Attempt:
+        async def attempt() -> Answer:
             return made.pop() if made else await again()
 
         most = self._spec.max_retries
@@ -304,10 +440,10 @@ class Throttle:
             ),
             wait=_wait,
             sleep=self._sleep,
-            before=lambda state: self.limits.retried() if state.attempt_number > 1 else None,
+            before=lambda state: self.budget.retried() if state.attempt_number > 1 else None,
             retry_error_callback=_attempt_of,
         )
-        last: Attempt = await retrying(attempt)
+        last: Answer = await retrying(attempt)
         return replace(last, retried=retrying.statistics["attempt_number"] - 1)
 
     @asynccontextmanager
@@ -319,9 +455,9 @@ class Throttle:
         """
         async with self._changed:
             # Most calls need not wait, and setting up a bound for it costs as much as all the rest.
-            self.limits.deadline.check()
+            self.budget.deadline.check()
             if not self._may_begin():
-                async with self.limits.deadline.waiting():
+                async with self.budget.deadline.waiting():
                     await self._changed.wait_for(self._may_begin)
             self._under_way += 1
         timer = None
@@ -334,7 +470,7 @@ class Throttle:
         finally:
             if timer:
                 timer.cancel()
-            await self.limits.flush_recordings()
+            await self.budget.flush_recordings()
             self._under_way -= 1
             async with self._changed:
                 if self.ended is not None:
@@ -353,7 +489,7 @@ class Throttle:
             JudgeError: the judge has been found not to be askable.
         """
         if self._requests or self._tokens:
-            async with self.limits.deadline.waiting():
+            async with self.budget.deadline.waiting():
                 if self._requests:
                     await self._requests.take(1)
                 if self._tokens:
@@ -362,16 +498,16 @@ class Throttle:
         # Bookings of a process that died remain: other processes wait for calls in flight to become
         # cheaper no longer than one call may take.
         until = time.monotonic() + self._spec.timeout_s
-        while not self.limits.take(  # noqa: ASYNC110 - other processes book, and set no event
+        while not self.budget.take(  # noqa: ASYNC110 - other processes book, and set no event
             self._spec, most_usd, patient=time.monotonic() < until
         ):
             await asyncio.sleep(0.02)
 
     async def _sleep(self, seconds: float) -> None:
-        async with self.limits.deadline.waiting():
+        async with self.budget.deadline.waiting():
             await asyncio.sleep(seconds)
 
-    def learn(self, attempt: Attempt, started: float) -> None:
+    def learn(self, attempt: Answer, started: float) -> None:
         """Apply the result of an attempt, begun at ``started``, to later calls.
 
         Raises:
@@ -418,7 +554,7 @@ class Throttle:
 
     async def _not_paused(self) -> None:
         """Wait as long as the endpoint has asked for; raise if the judge or the time has ended."""
-        self.limits.deadline.check()
+        self.budget.deadline.check()
         while self.ended is None and self._paused_until > time.monotonic():
             left = self._paused_until - time.monotonic()  # it may grow meanwhile
             await self._sleep(left * random.uniform(1.0, 1.1))
@@ -427,13 +563,13 @@ class Throttle:
             raise self.ended.with_traceback(None)
 
 
-def _worth_a_retry(attempt: Attempt) -> bool:
+def _worth_a_retry(attempt: Answer) -> bool:
     return attempt.kind == "retry" and (attempt.wait_s or 0.0) <= _LONGEST_WAIT_ASKED_S
 
 
-def _attempt_of(state: RetryCallState) -> Attempt:
+def _attempt_of(state: RetryCallState) -> Answer:
     assert state.outcome is not None, "tenacity asks after an attempt"
-    attempt: Attempt = state.outcome.result()
+    attempt: Answer = state.outcome.result()
     return attempt
 
 

@@ -40,7 +40,7 @@ class Received:
 
     status: int
     headers: Mapping[str, str]
-    data: bytes
+    content: bytes
 
 
 class NoResponse(Exception):
@@ -169,10 +169,10 @@ class Connections:
         else:
             raise NoResponse("the endpoint speaks before it is asked")
         try:
-            data = bytearray()
+            content = bytearray()
             async for piece in response.content.iter_any():
-                data += piece
-                if len(data) > self.most_bytes:
+                content += piece
+                if len(content) > self.most_bytes:
                     raise too_large(self.most_bytes, "on the wire")
         finally:
             response.close()
@@ -180,7 +180,7 @@ class Connections:
             name.decode("latin-1").lower(): value.decode("latin-1")
             for name, value in response.raw_headers
         }
-        return Received(response.status, headers, bytes(data))
+        return Received(response.status, headers, bytes(content))
 
 
 def _proxy_for(base_url: str) -> str | None:

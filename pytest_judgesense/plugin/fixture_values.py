@@ -18,6 +18,7 @@ import pytest
 
 from pytest_judgesense.cassettes.cassette import Cassette
 from pytest_judgesense.cassettes.matching import Identity
+from pytest_judgesense.cassettes.opening import open_cassette
 from pytest_judgesense.checks.declaration import LISTING, declare_check
 from pytest_judgesense.errors import JudgeError, JudgesenseError, UsageError, unknown_name
 from pytest_judgesense.estimate import Estimate, find_estimate
@@ -171,7 +172,9 @@ class AskableJudge:
         """
         with self._changing:
             if not self._under_way:
-                self._open.enter_context(self._cassette.intercepting())
+                from pytest_judgesense.cassettes.interception import intercepting
+
+                self._open.enter_context(intercepting(self._cassette))
             self._under_way += 1
 
     def _intercept_no_more(self) -> None:
@@ -215,9 +218,9 @@ def askable_judge(item: pytest.Item, spec: JudgeSpec) -> Iterator[AskableJudge]:
     stem = "".join(c if c.isalnum() or c in "._-" else "-" for c in item.name)[:60]
     name, command = f"tests/{stem}-{digest}", command_of(item)
     with run.recordings.recording(spec, f"{name}.jsonl") as path:
-        cassette = Cassette(
+        cassette = open_cassette(
             path,
-            "replay" if run.recordings.settings.mode == "replay" else "record",
+            run.recordings.settings.mode,
             secrets=credentials_of(spec, run.credentials),
             how_to_record=f"record it: {command} --judge-mode record",
             identity=Identity(spec.ignore),

@@ -12,10 +12,9 @@ from typing import Any, Final, TypeAlias
 import pytest
 
 from pytest_judgesense.display import erase_line, overwrite_line, write_line
-from pytest_judgesense.judges.budget import SessionBudget
 from pytest_judgesense.judges.readable import unread_lines
 from pytest_judgesense.judges.spec import JudgeSpec
-from pytest_judgesense.judges.throttle import Throttle
+from pytest_judgesense.judges.throttle import SessionBudget, Throttle
 from pytest_judgesense.layout import excerpt, indented, pace, within
 from pytest_judgesense.measurement import Measurement
 from pytest_judgesense.plugin.screen import columns_of

@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from pytest_judgesense.cassettes.cassette import Cassette, holds
 from pytest_judgesense.cassettes.credentials import Credentials
 from pytest_judgesense.cassettes.locking import Recorder, recording_alone
 from pytest_judgesense.cassettes.storage import read_exchanges
+from pytest_judgesense.cassettes.writing import RecordingCassette, holds
 from pytest_judgesense.errors import JudgesenseError, MissingRecording, OldRecording
 from pytest_judgesense.judges.prompts import suite_for_judge
 from pytest_judgesense.judges.spec import JudgeSpec
@@ -97,7 +97,7 @@ class Recordings:
             if not path.exists() or not holds(path, credentials.shown):
                 continue
             with recording_alone(path, self.recorder):
-                Cassette(path, "record", secrets=credentials).remove_shown()
+                RecordingCassette(path, secrets=credentials).remove_shown()
 
     def refuse_old(
         self, recorded_at: str | None, cassette: Path | None, what: str, command: str

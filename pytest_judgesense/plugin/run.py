@@ -51,11 +51,9 @@ from pytest_judgesense.errors import (
     unknown_name,
 )
 from pytest_judgesense.garbage import uncollected
-from pytest_judgesense.judges.apart import apart
-from pytest_judgesense.judges.budget import SessionBudget
-from pytest_judgesense.judges.client import Answer, imported
+from pytest_judgesense.judges.client import imported
 from pytest_judgesense.judges.functions import binding_of, refuse_one_wording
-from pytest_judgesense.judges.loop import AskingLoop
+from pytest_judgesense.judges.loop import AskingLoop, current_runner
 from pytest_judgesense.judges.prompts import (
     suite_for_judge,
     unsent_error,
@@ -64,7 +62,7 @@ from pytest_judgesense.judges.prompts import (
 from pytest_judgesense.judges.resolving import declared_judges, resolve_judges
 from pytest_judgesense.judges.session import SessionCalls
 from pytest_judgesense.judges.spec import JudgeFunction, JudgeSpec
-from pytest_judgesense.judges.throttle import Deadline, Throttle
+from pytest_judgesense.judges.throttle import Answer, Deadline, SessionBudget, Throttle
 from pytest_judgesense.judges.trust import Trust
 from pytest_judgesense.layout import within
 from pytest_judgesense.measurement import Measurement, measure, record
@@ -473,7 +471,7 @@ class Run:
             self._throttles[judge.slug] = Throttle(
                 judge,
                 self._settings.concurrency,
-                limits=self._budget,
+                budget=self._budget,
                 sharing=getattr(self._config, "workerinput", {}).get("workercount", 1),
             )
         throttle = self._throttles[judge.slug]
@@ -626,9 +624,9 @@ def _key_of(judge: JudgeSpec, suite: Suite) -> tuple[str, ...]:
 
 
 async def _imported(judge: JudgeSpec) -> JudgeFunction:
-    place = apart()
-    assert place is not None, "the loop of a session says where judges run"
-    return await imported(judge, place)
+    runner = current_runner()
+    assert runner is not None, "the loop of a session says where judges run"
+    return await imported(judge, runner)
 
 
 def _progress(judge: JudgeSpec, suite: Suite, cassettes: Iterable[Path]) -> str:

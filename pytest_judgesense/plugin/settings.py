@@ -7,12 +7,15 @@ import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 import pytest
 
 from pytest_judgesense.plugin.messages import usage_error
 from pytest_judgesense.plugin.options import OPTIONS, Option, value_of
+
+if TYPE_CHECKING:
+    from pytest_judgesense.cassettes.opening import Mode
 
 _AT_LEAST_ONE: Final = ("judge-concurrency", "judge-verify")
 
@@ -33,7 +36,7 @@ class Settings(NamedTuple):
     rootdir: Path
     invocation: Path
     cassettes: Path
-    mode: Literal["replay", "record", "live"] = "replay"
+    mode: Mode = "replay"
     judges: tuple[str, ...] = ()
     suites: tuple[str, ...] = ()
     datasheets: tuple[Path, ...] = ()

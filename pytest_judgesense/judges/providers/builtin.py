@@ -11,8 +11,7 @@ from functools import partial
 from types import MappingProxyType
 from typing import Final
 
-from pytest_judgesense.judges.providers.base import Provider
-from pytest_judgesense.judges.spec import JudgeSpec
+from pytest_judgesense.judges.spec import JudgeSpec, Provider
 from pytest_judgesense.lazy import later
 
 _format: Final = partial(later, "pytest_judgesense.judges.providers.formats")

@@ -163,6 +163,7 @@ BOUNDS = {
     "suites.builtin": {
         "(_data('templates/') / name).read_text": "a file of the package",
         "_data(f'docs/{PAGES[name]}').read_text": "a page of the package",
+        "(_data('docs/schemas/') / f'{name}.json').read_text": "a file of the package",
         "path.read_text": "a file of the package",
     },
 }

@@ -38,8 +38,8 @@ def run(options: argparse.Namespace) -> Iterator[str]:
         yield from _wrapped(f"pages: {', '.join(_ALL_PAGES)}")
         return
     if options.name in _ALL_PAGES:
-        text = schema_page(options.name) if options.name in SCHEMA_PAGES else page(options.name)
-        head, *parts = re.split(r"^##+ (.+)\n", text, flags=re.MULTILINE)
+        whole = schema_page(options.name) if options.name in SCHEMA_PAGES else page(options.name)
+        head, *parts = re.split(r"^##+ (.+)\n", whole, flags=re.MULTILINE)
         yield from _plain_lines(head.partition("# ")[2])
         yield from _sections(parts)
         return

@@ -1,8 +1,7 @@
-"""Write the generated parts of ``docs/suites/*.md``: readers, lint, three items, scores.
+"""The parts of ``docs/suites/*.md`` that the site's build makes: readers, lint, items, scores.
 
-Run ``python scripts/suite_pages.py`` after a text, a label or a recording of a built-in suite, or a
-rule of lint, has changed. A part lies between ``<!-- made: PART -->`` and ``<!-- end: PART -->``;
-the text around the parts is written by hand and is kept.
+A part stands where a page has ``<!-- made: PART -->``; the text around it is written by hand.
+``python scripts/suite_pages.py vacuum`` prints the page of a suite as the site has it.
 """
 
 from __future__ import annotations
@@ -71,6 +70,26 @@ MEASURES: Mapping[str, list[tuple[str, dict[str, Any]]]] = {
     "temperature": [("agreement", {"temperature": degree}) for degree in (0.01, 1.0, 2.0)],
     "debate": [],
     "rubric": [(name, {}) for name in ("agreement", "ceiling_share", "separability")],
+}
+# What is to be said of the simulated judge's figures, before them.
+DOES_NOT_READ = (
+    "The simulated judge does not read either. It looks up a planted quality for each text, made",
+    "from the labels, and makes errors as its profile says",
+    "([embedded-judge.md](../embedded-judge.md)). Its figures show how the measures respond to",
+    "known faults. They do not show how hard the suite is.",
+)
+SIMULATED: Mapping[str, tuple[str, ...]] = {
+    "rubric": (),
+    "vacuum": (),
+    **dict.fromkeys(
+        ("coherence", "factuality", "preference", "relevance"),
+        (*DOES_NOT_READ, "Some hard items are planted wrong, so that every profile makes errors."),
+    ),
+    "ladder-fine": (
+        *DOES_NOT_READ,
+        "The profile `positional` always chooses one slot at these distances, so it is right in",
+        "one of the two orders.",
+    ),
 }
 # The real models and the suites recorded with them; see docs/local-models.md.
 _BOTH = [
@@ -214,6 +233,7 @@ def blanks_shown(text: str) -> str:
 
 def scores(name: str) -> Iterator[str]:
     """The scores of a stem counter, a length rule and the recorded judges."""
+    yield from [*SIMULATED.get(name, DOES_NOT_READ), ""]
     suite = scored(name)
     if found := solved(suite):
         named = counters(suite, found)
@@ -357,23 +377,23 @@ PARTS: Mapping[str, Callable[[str], Iterator[str]]] = {
     "items": items,
     "scores": scores,
 }
-_PART = re.compile(r"(<!-- made: (\w+) -->\n).*?(<!-- end: \2 -->)", re.DOTALL)
+_PART = re.compile(r"<!-- made: (\w+) -->\n")
 
 
-def filled(name: str, page: str) -> str:
-    """The page of a suite with its generated parts renewed."""
+def filled(page: str, part: Callable[[str], Iterable[str]]) -> str:
+    """A page with its made parts; ``part`` gives the lines of one by its name."""
 
-    def fill(found: re.Match[str]) -> str:
-        return f"{found[1]}\n" + "\n".join(PARTS[found[2]](name)).strip() + f"\n\n{found[3]}"
+    def fill(mark: re.Match[str]) -> str:
+        return "\n".join(part(mark[1])).strip() + "\n"
 
     return _PART.sub(fill, page)
 
 
+def suite_page(name: str, page: str) -> str:
+    """The page of a suite, with its made parts."""
+    return filled(page, lambda part: PARTS[part](name))
+
+
 if __name__ == "__main__":
-    for suite_name in builtin_suites():
-        path = PAGES / f"{suite_name}.md"
-        before = path.read_text(encoding="utf-8")
-        after = filled(suite_name, before)
-        if after != before:
-            path.write_text(after, encoding="utf-8", newline="\n")
-            print(path.relative_to(CHECKOUT))
+    for suite_name in sys.argv[1:]:
+        print(suite_page(suite_name, (PAGES / f"{suite_name}.md").read_text(encoding="utf-8")))

@@ -18,6 +18,7 @@ from pydantic import BaseModel, TypeAdapter
 from pytest_judgesense import baseline, estimate
 from pytest_judgesense import datasheet as sheet
 from pytest_judgesense import trial as trials
+from pytest_judgesense.commands.schema_pages import SUITE_HEADINGS
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.judges import table
 from pytest_judgesense.judges.providers import base, builtin
@@ -86,22 +87,10 @@ def array(items: Object) -> Object:
 def suite() -> Object:
     """A ``*.suite.toml``."""
     made = schema.SuiteForm.model_json_schema(by_alias=True)
-    for form, heading in FORMS.items():
+    for form, heading in SUITE_HEADINGS.items():
         part = made if form == "SuiteForm" else made["$defs"][form]
         described(part, meanings("suites.md", heading))
     return made
-
-
-# Form and heading of its table in suites.md.
-FORMS = {
-    "SuiteForm": "## Top level",
-    "SpaceForm": "## `[space]`",
-    "StimuliForm": "## `[stimuli]`",
-    "DesignForm": "## `[design]`",
-    "TemplateForm": "## `[[templates]]`",
-    "EquivalenceForm": "## `[[equivalence]]`",
-    "PresetForm": "## `[presets.NAME]`",
-}
 
 
 def item_forms() -> dict[str, type[BaseModel]]:

@@ -10,11 +10,13 @@ from typing import Final
 
 from pytest_judgesense.checks.declaration import LISTING
 from pytest_judgesense.commands.options import registry_of
+from pytest_judgesense.commands.schema_pages import SCHEMA_PAGES, schema_page
 from pytest_judgesense.errors import UsageError, unknown_name
 from pytest_judgesense.layout import WIDTH
 from pytest_judgesense.registry import Registry
 from pytest_judgesense.suites.builtin import PAGES, measure_page, page
 
+_ALL_PAGES: Final = (*SCHEMA_PAGES, *PAGES)
 # Pages that are named where words are asked for that are no name.
 _MOST_SPEAKING: Final = 3
 
@@ -22,7 +24,7 @@ _MOST_SPEAKING: Final = 3
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the name."""
     said = "a measure (jss) or a check (jss_floor), as reports and node ids name it, or a page "
-    said += f"({', '.join(PAGES)}); all measures are listed without one"
+    said += f"({', '.join(_ALL_PAGES)}); all measures are listed without one"
     parser.add_argument("name", metavar="NAME", nargs="?", help=said)
 
 
@@ -33,11 +35,11 @@ def run(options: argparse.Namespace) -> Iterator[str]:
         for one in registry.measures.values():
             gated = f" ({one.check})" if one.check else ""
             yield from _wrapped(f"{one.name}{gated}: {one.meaning}")
-        yield from _wrapped(f"pages: {', '.join(PAGES)}")
+        yield from _wrapped(f"pages: {', '.join(_ALL_PAGES)}")
         return
-    if options.name in PAGES:
-        # The first line of some says where they come from.
-        head, *parts = re.split(r"^##+ (.+)\n", page(options.name), flags=re.MULTILINE)
+    if options.name in _ALL_PAGES:
+        whole = schema_page(options.name) if options.name in SCHEMA_PAGES else page(options.name)
+        head, *parts = re.split(r"^##+ (.+)\n", whole, flags=re.MULTILINE)
         yield from _plain_lines(head.partition("# ")[2])
         yield from _sections(parts)
         return

@@ -68,12 +68,9 @@ def template_text(name: str) -> str:
     return (_data("templates/") / name).read_text(encoding="utf-8")
 
 
-# Pages that `judgesense explain NAME` shows of an installation, in ``docs/``.
+# Pages by hand that `judgesense explain NAME` shows of an installation, in ``docs/``.
 PAGES: Final[Mapping[str, str]] = MappingProxyType(
     {
-        "suite-files": "reference/suite-files.md",
-        "judge-tables": "reference/judge-tables.md",
-        "files": "reference/files.md",
         "early-stopping": "early-stopping.md",
         "extending": "extending.md",
         "rubric-suites": "howto/rubric.md",
@@ -84,6 +81,11 @@ PAGES: Final[Mapping[str, str]] = MappingProxyType(
 def page(name: str) -> str:
     """The text of one of `PAGES`, in Markdown."""
     return _data(f"docs/{PAGES[name]}").read_text(encoding="utf-8")
+
+
+def schema_text(name: str) -> str:
+    """The JSON Schema of a file, by the name that it has in ``docs/schemas``."""
+    return (_data("docs/schemas/") / f"{name}.json").read_text(encoding="utf-8")
 
 
 def measure_page(name: str) -> str | None:

@@ -48,6 +48,7 @@ __all__ = [
     "missing_lines",
     "name_of",
     "needs_of",
+    "text_of",
 ]
 
 ROOT = Path(__file__).parents[2]

@@ -16,11 +16,12 @@ import json
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from contextlib import suppress
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import product
 from operator import attrgetter
+from threading import Lock
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple, TypeAlias, TypeVar
 from urllib.parse import unquote, urlsplit, urlunsplit
@@ -603,6 +604,22 @@ _REMEMBERED: Final = 512
 _LONGEST_REMEMBERED: Final = 2**18
 
 
+_LARGE: Final = Lock()
+# A process that was forked meanwhile waits no longer for a thread that it does not have.
+_LONGEST_TURN_S: Final = 30
+
+
+@contextmanager
+def _one_large_text() -> Iterator[None]:
+    """Large texts take turns: a search takes several times their size of memory."""
+    is_alone = _LARGE.acquire(timeout=_LONGEST_TURN_S)
+    try:
+        yield
+    finally:
+        if is_alone:
+            _LARGE.release()
+
+
 class Redactor:
     """Removes known secrets and, if ``noting``, notes what it found. Thread-safe."""
 
@@ -654,11 +671,13 @@ class Redactor:
         searched, known, found = self._cleaned.get((clean, dirty), (None, dirty, frozenset()))
         result: _T = known
         if searched is not values:  # they grow, and are another mapping then
-            result, names = clean(dirty, values)
+            is_large = isinstance(dirty, str | bytes) and len(dirty) > _LONGEST_REMEMBERED
+            with _one_large_text() if is_large else nullcontext():
+                result, names = clean(dirty, values)
             found = frozenset(names)
             if len(self._cleaned) >= _REMEMBERED:
                 self._cleaned.clear()
-            if not isinstance(dirty, str | bytes) or len(dirty) <= _LONGEST_REMEMBERED:
+            if not is_large:
                 self._cleaned[clean, dirty] = values, result, found
         if found and self._noting:
             self.credentials.removed.update(found)

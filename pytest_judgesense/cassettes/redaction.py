@@ -16,11 +16,12 @@ import json
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from contextlib import suppress
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import product
 from operator import attrgetter
+from threading import Lock
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple, TypeAlias, TypeVar
 from urllib.parse import unquote, urlsplit, urlunsplit
@@ -47,13 +48,14 @@ from pytest_judgesense.cassettes.exchange import (
     nodes,
 )
 from pytest_judgesense.cassettes.known_values import known_values
-from pytest_judgesense.cassettes.shapes import LONGEST_NAME, private_keys, shaped
+from pytest_judgesense.cassettes.shapes import LONGEST_NAME, shaped
 from pytest_judgesense.grouping import grouped
 from pytest_judgesense.limits import json_value
 
 REDACTED: Final = "REDACTED"
 # Of the characters that `_placeholder` writes: a search stops at the next bracket.
 PLACEHOLDER: Final = re.compile(r"\[secret: [A-Za-z0-9_ ,.-]*\]")
+_PLACEHOLDER_OCTETS: Final = re.compile(PLACEHOLDER.pattern.encode())
 
 # `location` because a redirect cannot be followed without it.
 # A private key of 4096 bits has 3,300 characters.
@@ -131,9 +133,10 @@ def scrub(text: str, secrets: Mapping[str, str]) -> tuple[str, set[str]]:
 
 def _scrub_data(data: bytes, secrets: Mapping[str, str]) -> tuple[bytes, set[str]]:
     """`scrub` of bytes, which are text in UTF-8 or anything else."""
-    parts, position, names = [], 0, set()
+    parts: list[bytes] = []
+    position, names = 0, set()
     for start, end, name in _spans_of_bytes(data, secrets):
-        parts += [data[position:start], _placeholder(name).encode()]
+        parts += (data[position:start], _placeholder_octets(name))
         position = end
         names.add(name)
     return (b"".join((*parts, data[position:])) if names else data), names
@@ -266,6 +269,11 @@ def _placeholder(name: str) -> str:
     return f"[secret: {re.sub(r'[^A-Za-z0-9_ ,.-]', '-', name)}]"
 
 
+@lru_cache(maxsize=1024)
+def _placeholder_octets(name: str) -> bytes:
+    return _placeholder(name).encode()
+
+
 # --- where a value stands in a text --------------------------------------------------------------
 
 
@@ -290,19 +298,16 @@ def _spans(text: str, secrets: Mapping[str, str]) -> Iterator[_Span]:
 def _spans_of_bytes(data: bytes, secrets: Mapping[str, str]) -> list[_Span]:
     """The places of secrets in bytes, which are text in UTF-8 or anything else."""
     known = known_values(tuple(secrets.items()))
-    wide = data.decode("latin-1")  # one character a byte, which patterns of text take
-    places = known.literals.find(data)
-    found = [*known.spans(wide, places), *shaped(wide, places)]
-    if "PRIVATE KEY" in wide:
-        found += [(*span, 0, "a private key") for span in private_keys(wide)]
+    candidates = known.literals.find(data)
+    found = [*known.spans(data, candidates), *shaped(data, candidates)]
     if not found:
         return []
-    taken = [match.span() for match in PLACEHOLDER.finditer(wide)]
+    taken = [match.span() for match in _PLACEHOLDER_OCTETS.finditer(data)]
     # Longest value first where two overlap: a secret that holds another must not be cut in two.
     merged: list[tuple[int, int, int, str]] = []
     for start, end, rank, name in sorted(set(found)):
         # The last that does not begin behind it; they do not overlap.
-        place = bisect_right(taken, (start, len(wide))) - 1 if taken else -1
+        place = bisect_right(taken, (start, len(data))) - 1 if taken else -1
         if place >= 0 and end <= taken[place][1]:
             continue
         if merged and start < merged[-1][1]:
@@ -599,6 +604,22 @@ _REMEMBERED: Final = 512
 _LONGEST_REMEMBERED: Final = 2**18
 
 
+_LARGE: Final = Lock()
+# A process that was forked meanwhile waits no longer for a thread that it does not have.
+_LONGEST_TURN_S: Final = 30
+
+
+@contextmanager
+def _one_large_text() -> Iterator[None]:
+    """Large texts take turns: a search takes several times their size of memory."""
+    is_alone = _LARGE.acquire(timeout=_LONGEST_TURN_S)
+    try:
+        yield
+    finally:
+        if is_alone:
+            _LARGE.release()
+
+
 class Redactor:
     """Removes known secrets and, if ``noting``, notes what it found. Thread-safe."""
 
@@ -650,11 +671,13 @@ class Redactor:
         searched, known, found = self._cleaned.get((clean, dirty), (None, dirty, frozenset()))
         result: _T = known
         if searched is not values:  # they grow, and are another mapping then
-            result, names = clean(dirty, values)
+            is_large = isinstance(dirty, str | bytes) and len(dirty) > _LONGEST_REMEMBERED
+            with _one_large_text() if is_large else nullcontext():
+                result, names = clean(dirty, values)
             found = frozenset(names)
             if len(self._cleaned) >= _REMEMBERED:
                 self._cleaned.clear()
-            if not isinstance(dirty, str | bytes) or len(dirty) <= _LONGEST_REMEMBERED:
+            if not is_large:
                 self._cleaned[clean, dirty] = values, result, found
         if found and self._noting:
             self.credentials.removed.update(found)

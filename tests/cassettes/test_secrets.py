@@ -645,9 +645,9 @@ def test_further_shapes_of_keys(key: str) -> None:
 
 def test_no_hint_of_a_key_is_passed_over() -> None:
     # A hint is looked for where its first two characters stand.
-    for _, hints, _ in SHAPES:
-        for hint in hints.split("|"):
-            assert hint in {one for one, _, _ in BY_MARK[hint[:2]]}
+    for shape in SHAPES:
+        for hint in shape.hints.encode().split(b"|"):
+            assert hint in {other for other, _ in BY_MARK[hint[:2]]}
 
 
 @pytest.mark.parametrize("name", ["client_secret", "clientSecret", "API_KEY", "id-token"])

@@ -173,8 +173,8 @@ def read_log(
 ) -> Iterator[tuple[Judgment, Design | None]]:
     """The judgments of a log, each with its design, or ``None`` where the line holds none.
 
-    A log is read line by line. The texts of replies, most of a log, are skipped if ``keeps`` says so
-    for the design.
+    A log is read line by line. The texts of replies, most of a log, are skipped if ``keeps`` says
+    so for the design.
 
     Raises:
         LogError: the file or a line of it cannot be read; it names file, line and field.

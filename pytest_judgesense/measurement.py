@@ -21,8 +21,8 @@ from pytest_judgesense.cassettes.exchange import Exchange, models_of
 from pytest_judgesense.cassettes.matching import Identity
 from pytest_judgesense.cassettes.storage import read_exchanges, read_lines
 from pytest_judgesense.checks.early_stop import Looks, Stop, Stopping, held
-from pytest_judgesense.checks.explanation import failures
-from pytest_judgesense.checks.outcome import Outcome, Rule, judge_check
+from pytest_judgesense.checks.judgment_words import failure_lines
+from pytest_judgesense.checks.outcome import DecisionRule, Outcome, judge_check
 from pytest_judgesense.datasheet import Calls, SuiteSheet, changed_within, span_of
 from pytest_judgesense.errors import (
     CassetteError,
@@ -130,7 +130,7 @@ class Measurement:
             raise error
         return self
 
-    def outcome_of(self, check: Check, rule: Rule) -> Outcome:
+    def outcome_of(self, check: Check, rule: DecisionRule) -> Outcome:
         """The outcome of a check against fixed bars; for a stopped run, only if it was decided."""
         found = judge_check(check, self.suite.name, self.estimates, *rule)
         if self.stop is None:
@@ -368,7 +368,7 @@ def measure(
         notices=(
             *noted,
             *chain(*changed),
-            *failures(judgments),
+            *failure_lines(judgments),
             *unsent_notices(judge, suite),
             *_in_free_text(judge, suite),
             *_set_by_suite(judge, suite),

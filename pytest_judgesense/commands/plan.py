@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 from pytest_judgesense.cassettes.cassette import Cassette
 from pytest_judgesense.cassettes.matching import Identity
 from pytest_judgesense.cassettes.scope import Abandoned
-from pytest_judgesense.checks.outcome import lint_suite
+from pytest_judgesense.checks.linting import lint_suite
 from pytest_judgesense.commands import power
 from pytest_judgesense.commands.options import (
     BAR_FAILED,

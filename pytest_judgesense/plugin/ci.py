@@ -87,22 +87,20 @@ def require_pass(
         "explanation": "it ended with an error",
     }
     try:
-        outcome, measurement = run.outcome(judge, suite, check, rivals)
+        explanation, measurement = run.outcome(judge, suite, check, rivals)
     except JudgesenseError as error:
         entry["explanation"] = str(error)
         raise
     else:
-        from pytest_judgesense.checks.explanation import summary, warnings_of
-
-        entry |= _numbers(outcome)
-        said = summary(outcome)
-        warnings = (one for one in warnings_of(outcome, run.warned) if one not in said)
-        entry["explanation"] = "; ".join([said, *warnings])
+        entry |= _numbers(explanation.outcome)
+        summary = explanation.summary
+        warnings = (text for text in explanation.warnings(run.warned) if text not in summary)
+        entry["explanation"] = "; ".join([summary, *warnings])
     finally:
         entry = {name: printable_lines(run.cleaned(text)) for name, text in entry.items()}
         _note(item, (check.key, suite.name, judge.slug), entry)
-    if outcome.fails:
-        raise CheckFailed(*run.explanation(outcome, measurement, command_of(item)))
+    if explanation.outcome.fails:
+        raise CheckFailed(*run.failure_texts(explanation, measurement, command_of(item)))
     return True
 
 

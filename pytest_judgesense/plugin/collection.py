@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 import pytest
 
 from pytest_judgesense.checks.declaration import declare_check
-from pytest_judgesense.checks.explanation import lint_notices
+from pytest_judgesense.checks.linting import lint_notices
 from pytest_judgesense.errors import (
     ExtensionError,
     JudgesenseError,

@@ -60,7 +60,7 @@ if TYPE_CHECKING:
     from pytest_judgesense.plugin.hookspecs import Plugins
     from pytest_judgesense.plugin.recordings import Recordings
     from pytest_judgesense.plugin.run import Run
-    from pytest_judgesense.report.evidence import Evidence
+    from pytest_judgesense.report.packing import PageEvidence
     from pytest_judgesense.report.view import View
 
 
@@ -373,12 +373,12 @@ class State:
         for path in self.settings.datasheets:
             self._outputs.write("datasheet", path, partial(text, path.suffix))
 
-    def _page_evidence(self) -> Evidence:
+    def _page_evidence(self) -> PageEvidence:
         """What a page shows beside the datasheet: judgments, prompts, and the baseline's."""
         from pytest_judgesense.baseline import read_measured
         from pytest_judgesense.measures.cell import Cell
-        from pytest_judgesense.report.evidence import Evidence
         from pytest_judgesense.report.log import judgment_of_object
+        from pytest_judgesense.report.packing import PageEvidence
 
         cells, prompts = [], {}
         registry, seed, baseline = self.plugins.registry, self.settings.seed, self.settings.baseline
@@ -397,7 +397,7 @@ class State:
         there = baseline is not None and baseline.is_file()
         measured = read_measured(baseline, seed, registry) if baseline and there else []
         before = {(m.judge, m.suite): m.side for m in measured}
-        return Evidence(tuple(cells), prompts, before)
+        return PageEvidence(tuple(cells), prompts, before)
 
     def _save_live(self) -> None:
         """Let what a live session has asked replace what was recorded before."""

@@ -42,7 +42,7 @@ from numpy.typing import NDArray
 from observing import Prompts, asked, cell_of, factuality_items, suite_of
 from reporting import Bar, conclude, print_table
 
-from pytest_judgesense.checks.outcome import Rule, judge_estimate
+from pytest_judgesense.checks.outcome import DecisionRule, judge_estimate
 from pytest_judgesense.commands.power import Asked, powers
 from pytest_judgesense.estimate import Clustered, Estimate
 from pytest_judgesense.instruments.builtin import BUILT_IN
@@ -231,7 +231,7 @@ def settled(process: Process, policy: str, share: float, runs: int) -> tuple[lis
             n=n,
             clustered=interval_of(totals, process.size),
         )
-        said = judge_estimate(estimate, FLOOR, jss, Rule(policy, 0.05)).warning()
+        said = judge_estimate(estimate, FLOOR, jss, DecisionRule(policy, 0.05)).warning()
         number = re.search(r"about (\d+) clusters", said or "")
         # A judge who is always right settles it always: there is no chance to be verified.
         if number is None or value == 1.0:

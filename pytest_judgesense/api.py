@@ -20,8 +20,9 @@ from pytest_judgesense.asking import Asking
 from pytest_judgesense.cassettes.locking import Recorder, recording_alone
 from pytest_judgesense.cassettes.opening import Mode
 from pytest_judgesense.checks.declaration import declare_check
-from pytest_judgesense.checks.explanation import line_of, lint_notices
-from pytest_judgesense.checks.outcome import Policy, Rule
+from pytest_judgesense.checks.explanation import check_line, explanation_of
+from pytest_judgesense.checks.linting import lint_notices
+from pytest_judgesense.checks.outcome import DecisionRule, Policy
 from pytest_judgesense.datasheet import CheckLine, Datasheet
 from pytest_judgesense.errors import UsageError, unknown_name
 from pytest_judgesense.estimate import Estimate
@@ -42,10 +43,10 @@ from pytest_judgesense.measures.check import told_apart
 from pytest_judgesense.output import replace_text
 from pytest_judgesense.registry import Registry
 from pytest_judgesense.report.assembly import datasheet_text, sheet_of
-from pytest_judgesense.report.evidence import Evidence
+from pytest_judgesense.report.csv_tables import estimate_rows
 from pytest_judgesense.report.log import log_lines
 from pytest_judgesense.report.notebook import notebook_html
-from pytest_judgesense.report.rows import estimate_rows
+from pytest_judgesense.report.packing import PageEvidence
 from pytest_judgesense.report.summary import quiet_lines, summary_lines
 from pytest_judgesense.report.view import view_of
 from pytest_judgesense.suites.builtin import builtin_suites, cassettes_in, suite_file
@@ -118,7 +119,7 @@ class MeasuredDatasheet(Datasheet):
             )
         logs = [list(log_lines(cell.judgments, cell.design)) for cell in self.cells]
         view = view_of(self, self.registry)
-        text = datasheet_text(path.suffix, view, logs, evidence=Evidence(self.cells))
+        text = datasheet_text(path.suffix, view, logs, evidence=PageEvidence(self.cells))
         replace_text(path, text)
 
     def __repr__(self) -> str:
@@ -360,5 +361,5 @@ def _checked(of: Measurement, policy: Policy, registry: Registry) -> Iterator[Ch
     for check in told_apart(checks):
         if check.kind.regression or check.kind.compares:
             continue
-        outcome = of.outcome_of(check, Rule(policy))
-        yield line_of(outcome, of.cell, question_of=of.question_of)
+        outcome = of.outcome_of(check, DecisionRule(policy))
+        yield check_line(explanation_of(outcome, of.cell, of.question_of))

@@ -64,7 +64,7 @@ class Calls:
 
 
 @dataclass(frozen=True, slots=True)
-class Gate:
+class GatedNumber:
     """A number of a check and its bar.
 
     Attributes:
@@ -124,7 +124,7 @@ class CheckLine:
     sentence: str = ""
     measured: str = ""
     example: str = ""
-    gates: tuple[Gate, ...] = ()
+    gates: tuple[GatedNumber, ...] = ()
     limit: float | Mapping[str, float] | None = field(default=None, kw_only=True)
 
     @property

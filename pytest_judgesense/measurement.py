@@ -17,8 +17,8 @@ from pytest_judgesense.asking import UNRESTRICTED, Asking, Inquiry
 from pytest_judgesense.cassettes.opening import Mode
 from pytest_judgesense.cassettes.writing import RecordingCassette
 from pytest_judgesense.checks.early_stop import Looks, Stop, Stopping, held
-from pytest_judgesense.checks.explanation import failures
-from pytest_judgesense.checks.outcome import Outcome, Rule, judge_check
+from pytest_judgesense.checks.judgment_words import failure_lines
+from pytest_judgesense.checks.outcome import DecisionRule, Outcome, judge_check
 from pytest_judgesense.datasheet import Calls, SuiteSheet, changed_within, span_of
 from pytest_judgesense.errors import ExtensionError, JudgesenseError
 from pytest_judgesense.estimate import Estimate
@@ -83,7 +83,7 @@ class Measurement:
             raise self.error
         return self
 
-    def outcome_of(self, check: Check, rule: Rule) -> Outcome:
+    def outcome_of(self, check: Check, rule: DecisionRule) -> Outcome:
         """The outcome of a check against fixed bars; for a stopped run, only if it was decided."""
         outcome = judge_check(check, self.suite.name, self.estimates, *rule)
         if self.stop is None:
@@ -226,7 +226,7 @@ def measure(
         notices=(
             *inquiry.notices,
             *chain(*(changed_within(model, by_name) for model, by_name in served.items())),
-            *failures(judgments),
+            *failure_lines(judgments),
             *_notices(plan, mode),
             *end.notices(plan.suite.name),
             *asking.registry.notices(cell),

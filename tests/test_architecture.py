@@ -100,7 +100,6 @@ DOORS = {
     # pytest's own parser of its ini files.
     "iniconfig": ("commands.options",),
     # Optional, for logs of many lines.
-    "pyarrow": ("report.parquet",),
     # Optional, for tasks of a cluster.
     "ray": ("commands.record",),
     # Optional, for shells.

@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 
 from pytest_judgesense.checks.declaration import declare_check
-from pytest_judgesense.checks.evidence import evidence_of
+from pytest_judgesense.checks.judgments_against import evidence_of
 from pytest_judgesense.checks.outcome import judge_check
 from pytest_judgesense.checks.regression import Side, compare
 from pytest_judgesense.commands.merge import merge

@@ -175,7 +175,7 @@ def datasheet() -> Object:
                 outcome=outcome,
                 policy=policy,
                 warnings=array(TEXT),
-                gates=array(fields_of(sheet.Gate, outcome=outcome)),
+                gates=array(fields_of(sheet.GatedNumber, outcome=outcome)),
             )
         ),
         "analyses": array(analysis),

@@ -28,7 +28,13 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Final
 
-from pytest_judgesense.checks.outcome import Finding, Outcome, OutcomeWord, Rule, judge_check
+from pytest_judgesense.checks.outcome import (
+    Assessment,
+    DecisionRule,
+    Outcome,
+    OutcomeWord,
+    judge_check,
+)
 from pytest_judgesense.estimate import Estimate, distance_from_half, find_estimate, share_of
 from pytest_judgesense.grouping import grouped
 from pytest_judgesense.measures.cell import Cell
@@ -171,7 +177,7 @@ class Stopping:
     """
 
     checks: tuple[Check, ...]
-    rule: Rule
+    rule: DecisionRule
     tell: Callable[[Sequence[str], int], None] = lambda _decided, _all: None
 
     @property
@@ -251,7 +257,7 @@ def decided_word(
     return word if word == decided else None
 
 
-def _by_bounds(finding: Finding) -> OutcomeWord | None:
+def _by_bounds(finding: Assessment) -> OutcomeWord | None:
     """The outcome that bounds decide: an estimate may miss a limit that the rest would clear."""
     if finding.limit is None or finding.outcome != "fail":
         return finding.outcome
@@ -265,7 +271,7 @@ def _by_bounds(finding: Finding) -> OutcomeWord | None:
 class _Bet:
     """One estimate against one bar; the question is what all clusters would say."""
 
-    finding: Finding
+    finding: Assessment
     cell: Cell
     stop: Stop
     trials: Sequence[Trial]

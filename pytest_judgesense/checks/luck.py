@@ -25,7 +25,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from pytest_judgesense.checks.outcome import Finding, Outcome, Rule
+from pytest_judgesense.checks.outcome import Assessment, DecisionRule, Outcome
 from pytest_judgesense.checks.regression import RegressionOutcome
 from pytest_judgesense.estimate import distance_from_half, share_of
 from pytest_judgesense.measures.cell import Cell
@@ -58,7 +58,7 @@ class Draws:
         return cls({name: place for place, name in enumerate(names)}, counts)
 
 
-def lost(outcome: Outcome | RegressionOutcome, rule: Rule, draws: Draws) -> str | None:
+def lost(outcome: Outcome | RegressionOutcome, rule: DecisionRule, draws: Draws) -> str | None:
     """The draws in which a check fails that does not fail here: hexadecimal digits, one bit a draw.
 
     ``None`` if unknown: the check fails here, has no bar, or is not a function of sums.
@@ -70,7 +70,7 @@ def lost(outcome: Outcome | RegressionOutcome, rule: Rule, draws: Draws) -> str 
     return redraw.bits(known) if known and len(known) == len(found) else None
 
 
-def _lost(finding: Finding, rule: Rule, draws: Draws) -> Any:
+def _lost(finding: Assessment, rule: DecisionRule, draws: Draws) -> Any:
     """Whether the bar is missed, by draw; ``None`` if unknown."""
     bar, floor = finding.decisive, finding.floor
     # A limit is cleared by a bound; the draws of a session have those of its policy.

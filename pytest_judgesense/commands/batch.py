@@ -23,7 +23,7 @@ from pytest_judgesense.cassettes.interchange import (
 from pytest_judgesense.cassettes.matching import Identity, request_digest
 from pytest_judgesense.cassettes.replaying import ReplayingCassette
 from pytest_judgesense.cassettes.scope import Abandoned
-from pytest_judgesense.checks.explanation import lint_notices
+from pytest_judgesense.checks.linting import lint_notices
 from pytest_judgesense.commands.cassettes import (
     FIRST_ERROR,
     cassette_of,

@@ -18,7 +18,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final, Literal, TypeAlias, get_args
 
-from pytest_judgesense.checks.outcome import lint_suite
+from pytest_judgesense.checks.linting import lint_suite
 from pytest_judgesense.checks.reach import can_clear, default_limit
 from pytest_judgesense.errors import SuiteError, UsageError
 from pytest_judgesense.files import read_bytes, read_text

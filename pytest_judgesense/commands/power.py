@@ -22,9 +22,9 @@ from pytest_judgesense.checks.early_stop import Stopping
 from pytest_judgesense.checks.outcome import (
     ALPHA,
     TOO_FEW,
-    Finding,
+    Assessment,
+    DecisionRule,
     Policy,
-    Rule,
     judge_check,
     quantity_of,
 )
@@ -212,26 +212,26 @@ def _early_stop(suite: Suite, asked: Asked, usd_a_trial: float | None) -> Iterat
     yield f"{every}; expected until decided,"
     yield "by the true value (a suite stops when its last check is decided):"
     for check in known.checks:
-        found: Sequence[Finding] = ()
+        found: Sequence[Assessment] = ()
         if check.of is not None and not (check.kind.regression or check.kind.compares):
             found = judge_check(check, suite.name, known.estimates, asked.policy).findings
         finding = found[0] if len(found) == 1 else None
         sizes = [n for _, n in known.units(finding.estimate)] if finding else []
-        never = Stopping((check,), Rule(asked.policy)).never
+        never = Stopping((check,), DecisionRule(asked.policy)).never
         bounds = asked.policy == "confident" or bool(check.limits)
         if never or not (sizes or bounds):
             yield f"  {check.id}: all {priced(trials)}: it is decided on all clusters"
         elif finding is None or len(sizes) < 2:
             yield f"  {check.id}: not planned: it is not a share with one bar"
         else:
-            looks = Stopping(tuple(known.checks), Rule(asked.policy)).looks
+            looks = Stopping(tuple(known.checks), DecisionRule(asked.policy)).looks
             by_value = _expected_trials(finding, sizes, trials, asked, looks)
             shown = (f"{priced(number)} at {value:.3f}" for value, number in by_value.items())
             yield f"  {check.id}: {', '.join(shown)}"
 
 
 def _expected_trials(
-    finding: Finding, sizes: Sequence[int], trials: int, asked: Asked, looks: str
+    finding: Assessment, sizes: Sequence[int], trials: int, asked: Asked, looks: str
 ) -> dict[float, float]:
     """The expected number of trials until a check of a share is decided, by the true value.
 
@@ -311,7 +311,7 @@ class _Known:
         found = (_units(part, estimate) for part in self._whole.values())
         return [one for one in found if one[1]] if estimate.count is not None else []
 
-    def row(self, name: str, finding: Finding, alpha: float) -> CheckPower:
+    def row(self, name: str, finding: Assessment, alpha: float) -> CheckPower:
         """The error rates against one bar, under ``refuted`` at the level ``alpha``."""
         estimate, found = finding.estimate, finding.estimate.clustered
         clusters = found.clusters if found else 0
@@ -345,7 +345,7 @@ class _Known:
             anew = power.chance_of_estimate(gate, *ends, clusters)
         return CheckPower(name, estimate.value, clusters, reason, anew, reason, reason)
 
-    def _share_row(self, name: str, finding: Finding, gate: Gate) -> CheckPower:
+    def _share_row(self, name: str, finding: Assessment, gate: Gate) -> CheckPower:
         asked, estimate, found = self.asked, finding.estimate, finding.estimate.clustered
         assert estimate.value is not None
         units = self.units(estimate)

@@ -37,10 +37,10 @@ from pytest_judgesense.output import Outputs, write_text
 from pytest_judgesense.registry import Registry
 from pytest_judgesense.report.assembly import datasheet_text, sheet_of
 from pytest_judgesense.report.codec import SCHEMA, datasheet_from
-from pytest_judgesense.report.evidence import Evidence
-from pytest_judgesense.report.history import Recorded, in_order
+from pytest_judgesense.report.history import DatedDatasheet, in_order
 from pytest_judgesense.report.log import log_lines, placed_judgments, read_log
 from pytest_judgesense.report.markdown import badge
+from pytest_judgesense.report.packing import PageEvidence
 from pytest_judgesense.report.terminal import datasheet_lines, ranking_lines
 from pytest_judgesense.report.view import outcome_words, view_of
 from pytest_judgesense.stats.inputs import joint_codes
@@ -109,7 +109,7 @@ def run(options: argparse.Namespace) -> int:
     def text(suffix: str) -> str:
         lines = (line for cell in cells for line in log_lines(cell.judgments, cell.design))
         logs = [list(lines)] if suffix == ".jsonl" else []
-        return datasheet_text(suffix, view, logs, evidence=Evidence(tuple(cells)))
+        return datasheet_text(suffix, view, logs, evidence=PageEvidence(tuple(cells)))
 
     for form, folder in options.export:
         written = form in registry.importers and registry.importers[form].written
@@ -156,7 +156,10 @@ def _history_written(options: argparse.Namespace) -> int:
     """Write the last of the datasheets and baselines, and on a page all of them over time."""
     registry = registry_of(options)
     sheets, dated = in_order(
-        [Recorded(path.name, _sheet_of_file(path, options.seed, registry)) for path in options.logs]
+        [
+            DatedDatasheet(path.name, _sheet_of_file(path, options.seed, registry))
+            for path in options.logs
+        ]
     )
     wrong = [path for path in options.datasheet if path.suffix in (".jsonl", ".json")]
     wrong += [path for path in options.datasheet if len(sheets) > 1 and path.suffix != ".html"]

@@ -138,7 +138,7 @@ def pytest_runtest_makereport(
         if asks_judges(item):
             point_at(item, call, report)
             make_harmless(report, state.run.cleaned)
-            put_on(report, item, call.excinfo and call.excinfo.value)
+            put_on(report, item)
     state.attach(report)
     return report
 

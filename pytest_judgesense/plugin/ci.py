@@ -41,8 +41,6 @@ _NOT_MEASURED: Final = "not measured"
 _MOST_ANNOTATIONS: Final = 10
 _MOST_SUMMARY_BYTES: Final = 1024 * 1024
 _NONE: Final = "N/A"
-# pytest leaves failures that a debugger has shown out of FAILURES.
-_SHOWN: Final = "_pdbshown"
 _NOT_PASSED: Final = ("fail", "inconclusive", _NOT_MEASURED)
 _NOTED: Final = pytest.StashKey[dict[tuple[str, str, str], dict[str, str]]]()
 
@@ -89,22 +87,20 @@ def require_pass(
         "explanation": "it ended with an error",
     }
     try:
-        outcome, measurement = run.outcome(judge, suite, check, rivals)
+        explanation, measurement = run.outcome(judge, suite, check, rivals)
     except JudgesenseError as error:
         entry["explanation"] = str(error)
         raise
     else:
-        from pytest_judgesense.checks.explanation import summary, warnings_of
-
-        entry |= _numbers(outcome)
-        said = summary(outcome)
-        warnings = (one for one in warnings_of(outcome, run.warned) if one not in said)
-        entry["explanation"] = "; ".join([said, *warnings])
+        entry |= _numbers(explanation.outcome)
+        summary = explanation.summary
+        warnings = (text for text in explanation.warnings(run.warned) if text not in summary)
+        entry["explanation"] = "; ".join([summary, *warnings])
     finally:
         entry = {name: printable_lines(run.cleaned(text)) for name, text in entry.items()}
         _note(item, (check.key, suite.name, judge.slug), entry)
-    if outcome.fails:
-        raise CheckFailed(*run.explanation(outcome, measurement, command_of(item)))
+    if explanation.outcome.fails:
+        raise CheckFailed(*run.failure_texts(explanation, measurement, command_of(item)))
     return True
 
 
@@ -115,15 +111,11 @@ def _limits(check: Check) -> str:
     )
 
 
-def put_on(report: Any, item: pytest.Item, failed: BaseException | None) -> None:
-    """Put on a report the checks that did not pass, and what FAILURES shows of one in short."""
+def put_on(report: Any, item: pytest.Item) -> None:
+    """Put on a report the checks that did not pass."""
     if report.failed and report.when == "call":
         noted = item.stash.get(_NOTED, {}).values()
         report.judgesense_checks = [one for one in noted if one["outcome"] in _NOT_PASSED]
-        judge = getattr(item, "judge", None)  # of a test of a user pytest shows everything
-        if judge is not None and isinstance(failed, CheckFailed | JudgesenseError):
-            lines = map(harmless, getattr(failed, "evidence", ()))
-            report.judgesense_evidence = [judge.name, *lines]
 
 
 def _note(item: pytest.Item, key: tuple[str, str, str], entry: dict[str, str]) -> None:
@@ -172,14 +164,25 @@ class Failures:
 
     def __init__(self) -> None:
         self._failed: list[tuple[Any, dict[str, str]]] = []
-        self._evidence: list[tuple[Any, str, list[str]]] = []
+        self._explained: dict[tuple[str, str], str] = {}
 
     def receive(self, report: Any) -> None:
         """Take what a failed report brings; see `put_on`."""
         self._failed += [(report, entry) for entry in getattr(report, "judgesense_checks", ())]
-        if (found := getattr(report, "judgesense_evidence", None)) is not None:
-            judge, *lines = found
-            self._evidence.append((report, judge, lines))
+
+    def text_of(self, error: BaseException, judge: str, check: str, *, whole: bool) -> str:
+        """What FAILURES shows of the ``error`` of a check: the first evidence, or the ``whole``.
+
+        Errors and judgments that several checks of a judge share are shown once in a process.
+        """
+        if whole:
+            return str(error)
+        head, *rest = getattr(error, "evidence", ()) or ("", str(error))
+        judgments = "\n".join(line for line in rest if line.startswith("  ")) or rest[0]
+        first = self._explained.setdefault((judge, judgments), check)
+        if first != check:
+            return f"{head}, as for {first}".removeprefix(", ")
+        return "\n".join(filter(None, [head, *rest]))
 
     @property
     def names(self) -> set[str]:
@@ -196,32 +199,6 @@ class Failures:
             if entry["outcome"] == _NOT_MEASURED
         )
         return [Missed(*of, checks) for of, checks in sorted(counted.items())]
-
-    def shorten(self, most: int) -> None:
-        """Leave in FAILURES short evidence of the first ``most`` checks of each judge.
-
-        Errors and judgments that several checks share are shown once.
-        """
-        shown: Counter[str] = Counter()
-        seen: set[tuple[str, str]] = set()
-        pointed: set[tuple[str, ...]] = set()
-        for report, judge, lines in self._evidence:
-            text = str(report.longrepr)
-            shown[judge] += (judge, text) not in seen
-            if shown[judge] > most or (judge, text) in seen:
-                setattr(report, _SHOWN, True)
-            elif lines:
-                head, *rest = lines
-                judgments = (judge, *(line for line in rest if line.startswith("  ")))
-                if len(judgments) > 1 and judgments in pointed:
-                    head = f"{head}, as above"
-                    rest = [line for line in rest if line not in judgments]
-                pointed.add(judgments)
-                # What is no `representation` stays as it is.
-                shown_as = getattr(report.longrepr, "reprtraceback", None)
-                for entry in shown_as.reprentries if shown_as is not None else ():
-                    entry.lines[:] = [head, *rest]
-            seen.add((judge, text))
 
     def annotation_lines(self, rootdir: Path) -> Iterator[str]:
         """Workflow commands that show the checks at their lines; nothing outside GitHub Actions."""

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 import pytest
 
 from pytest_judgesense.checks.declaration import declare_check
-from pytest_judgesense.checks.explanation import lint_notices
+from pytest_judgesense.checks.linting import lint_notices
 from pytest_judgesense.errors import (
     ExtensionError,
     JudgesenseError,
@@ -27,7 +27,7 @@ from pytest_judgesense.measures.check import Check, told_apart
 from pytest_judgesense.plugin.ci import CheckFailed, require_pass
 from pytest_judgesense.plugin.members import Member
 from pytest_judgesense.plugin.messages import collect_error, ended_by_us, usage_error
-from pytest_judgesense.plugin.screen import representation
+from pytest_judgesense.plugin.screen import EVERYTHING, representation
 from pytest_judgesense.plugin.state import state_of
 from pytest_judgesense.plugin.suite_names import (
     SUFFIX,
@@ -232,10 +232,13 @@ class CheckItem(pytest.Item):
                 pytest.skip("the baseline to be held against is being saved")
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
-        """The explanation of a check, or the message of our error, without a traceback."""
+        """The evidence of a check, or the message of our error, without a traceback."""
         if isinstance(excinfo.value, CheckFailed | JudgesenseError):
-            path, tb = nodeid_of(self).partition("::")[0], self.config.getoption("tbstyle")
-            return representation(excinfo, path, self.line, tb)
+            nodeid, tb = nodeid_of(self), self.config.getoption("tbstyle")
+            whole = self.config.get_verbosity() >= EVERYTHING or tb == "long"
+            failures, judge = state_of(self.config).failures, self.judge.slug
+            text = failures.text_of(excinfo.value, judge, nodeid, whole=whole)
+            return representation(excinfo, text, nodeid.partition("::")[0], self.line, tb)
         return super().repr_failure(excinfo, style)
 
     def reportinfo(self) -> tuple[Path, int | None, str]:

@@ -22,19 +22,20 @@ from pytest_judgesense.cassettes.redaction import scrub
 from pytest_judgesense.cassettes.storage import read_exchanges, replace_content
 from pytest_judgesense.checks.early_stop import Stopping
 from pytest_judgesense.checks.explanation import (
-    explain,
-    line_of,
-    lint_notices,
-    short_evidence,
-    statement,
+    Explanation,
+    brief_lines,
+    check_line,
+    explanation_of,
+    whole_text,
 )
+from pytest_judgesense.checks.linting import lint_notices
 from pytest_judgesense.checks.luck import Draws, lost
 from pytest_judgesense.checks.outcome import (
     ALPHA,
     MOST_MISSING,
-    Finding,
+    Assessment,
+    DecisionRule,
     Outcome,
-    Rule,
     Warned,
     judge_check,
     quantity_of,
@@ -84,7 +85,7 @@ from pytest_judgesense.trial import Failed
 
 if TYPE_CHECKING:
     from pytest_judgesense.checks.verifying import Verification
-    from pytest_judgesense.plugin.regression import Gate
+    from pytest_judgesense.plugin.against_baseline import BaselineComparison
 
 
 class Run:
@@ -114,7 +115,7 @@ class Run:
         self._questions: Counter[str] = Counter()
         self._luck: dict[tuple[str, str], dict[str, str | None]] = {}
         self._drawn: dict[tuple[str, Path], Draws] = {}
-        self._held: dict[tuple[str, ...], Sequence[Finding | None]] = {}
+        self._held: dict[tuple[str, ...], Sequence[Assessment | None]] = {}
         forms = {path.suffix for path in settings.datasheets}
         self._wants_page = ".html" in forms
         self._wants_log = bool(settings.save_baseline or forms & {".jsonl", ".html"})
@@ -285,9 +286,9 @@ class Run:
         return check.kind.regression and save is not None and nothing
 
     @cached_property
-    def gate(self) -> Gate:
+    def gate(self) -> BaselineComparison:
         """The gate of `no_regression` checks; `UsageError` without a baseline."""
-        from pytest_judgesense.plugin.regression import Gate
+        from pytest_judgesense.plugin.against_baseline import BaselineComparison
 
         settings = self._settings
         if settings.baseline is None:
@@ -297,19 +298,19 @@ class Run:
                 remedy="write one from a judge that you trust: pytest --judge-save-baseline PATH",
             )
         given = settings.baseline, settings.seed, self.policy, self._most_missing
-        return Gate(*given, self._measured_once, self.registry)
+        return BaselineComparison(*given, self._measured_once, self.registry)
 
     @cached_property
     def _family(self) -> list[Member]:
         """Every declared check; first asked for when all are collected."""
         return [member for declared in self.declared for member in declared()]
 
-    def _rule(self, member: Member) -> Rule:
+    def _rule(self, member: Member) -> DecisionRule:
         """How a check is decided: under `refuted` by every bar that the session declares.
 
         So evaluating one of them measures the suites of all, as in the regression gate.
         """
-        rule = Rule(self.policy, self._most_missing, self._alpha)
+        rule = DecisionRule(self.policy, self._most_missing, self._alpha)
         if self.policy != "refuted":
             return rule
         members = {one.key: one for one in (*self._family, member)}.values()
@@ -324,11 +325,11 @@ class Run:
         alphas = zip(keys, refuting_alphas(every, self._alpha, about), strict=True)
         return rule._replace(alpha=max(alpha for key, alpha in alphas if key == member.key))
 
-    def _bars(self, member: Member) -> Sequence[Finding | None]:
+    def _bars(self, member: Member) -> Sequence[Assessment | None]:
         """The findings against the bars; what cannot be measured counts but is not tested."""
         judge, suite, check = member
         if member.key not in self._held:
-            held: Sequence[Finding | None] = [None] * max(1, len(check.bars))
+            held: Sequence[Assessment | None] = [None] * max(1, len(check.bars))
             if not check.kind.compares:  # a rank is not a bar
                 with suppress(JudgesenseError):
                     estimates = self._measured_once(judge, suite).estimates
@@ -343,8 +344,8 @@ class Run:
 
     def outcome(
         self, judge: JudgeSpec, suite: Suite, check: Check, rivals: Sequence[JudgeSpec] = ()
-    ) -> tuple[Outcome | RegressionOutcome, Measurement]:
-        """The outcome of a check, which enters the datasheet; ``rivals`` are compared by some."""
+    ) -> tuple[Explanation, Measurement]:
+        """A check with its outcome, which enters the datasheet; ``rivals`` are compared by some."""
         self.refuse_function(judge, suite, [check])
         measurement = self.measurement(judge, suite)
         member = Member(judge, suite, check)
@@ -356,7 +357,7 @@ class Run:
                 "clusters",
                 remedy=self.recordings.how_to_record(judge, suite),
             )
-        rule = Rule(self.policy) if check.kind.regression else self._rule(member)
+        rule = DecisionRule(self.policy) if check.kind.regression else self._rule(member)
         found: Outcome | RegressionOutcome
         if check.kind.regression:
             family = [one for one in self._family if one.check.kind.regression]
@@ -368,10 +369,8 @@ class Run:
             found = check.kind.judge(check, suite.kind, cells, rule)
         else:
             found = measurement.outcome_of(check, rule)
-        line = line_of(
-            found, measurement.cell, self.cleaned, measurement.question_of, warned=self.warned
-        )
-        self._pend(measurement, line)
+        explanation = explanation_of(found, measurement.cell, measurement.question_of)
+        self._pend(measurement, check_line(explanation, self.cleaned, warned=self.warned))
         if tells_luck(self._config):
             # Sessions on other items are the same for all checks of a suite.
             key = measurement.suite.name, measurement.suite.path
@@ -379,10 +378,10 @@ class Run:
                 self._drawn[key] = Draws.of(measurement.cell, self.policy)
             of_suite = self._luck.setdefault((judge.slug, suite.name), {})
             of_suite[check.key] = lost(found, rule, self._drawn[key])
-        return found, measurement
+        return explanation, measurement
 
-    def explanation(
-        self, outcome: Outcome | RegressionOutcome, measurement: Measurement, alone: str
+    def failure_texts(
+        self, explanation: Explanation, measurement: Measurement, alone: str
     ) -> tuple[str, tuple[str, ...]]:
         """Why a check did not pass; and the first pieces of evidence alone, in lines.
 
@@ -392,16 +391,16 @@ class Run:
         command = [alone]
         if settings.judges:
             command += self.recordings.options_of(judge)
-        if settings.baseline is not None and isinstance(outcome, RegressionOutcome):
+        if settings.baseline is not None and isinstance(explanation.outcome, RegressionOutcome):
             baseline = os.path.relpath(settings.baseline, settings.invocation)
             command.append(f"--judge-baseline {shlex.quote(baseline)}")
         command.append("--judge-datasheet judgments.jsonl")
-        names = judge.name, measurement.prompt_of, " ".join(command)
-        brief = [*short_evidence(outcome, measurement.cell, names[-1], measurement.question_of)]
+        look_further = " ".join(command)
+        brief = [*brief_lines(explanation, look_further)]
         if self._config.get_verbosity() < 0:  # no summary shows the numbers
-            brief.insert(0, statement(outcome, measurement.cell).measured)
+            brief.insert(0, explanation.measured)
         with within(self._columns):
-            text = explain(outcome, measurement.cell, *names)
+            text = whole_text(explanation, judge.name, measurement.prompt_of, look_further)
         return self.cleaned(text), tuple(map(self.cleaned, brief))
 
     def cleaned(self, text: str) -> str:
@@ -504,7 +503,7 @@ class Run:
         }
         if not checks:
             return None  # free-form estimates need the whole suite
-        rule = Rule(self.policy, self._most_missing)
+        rule = DecisionRule(self.policy, self._most_missing)
         return Stopping(tuple(checks.values()), rule, self._progress.decided)
 
     def _measure(self, judge: JudgeSpec, suite: Suite) -> Measurement:

@@ -48,7 +48,7 @@ from pytest_judgesense.plugin.settings import Shared, settings_of
 from pytest_judgesense.plugin.suite_names import take_builtin_arguments
 from pytest_judgesense.plugin.timeouts import limit_of_session, limits_of_markers
 from pytest_judgesense.plugin.workers import (
-    follow_workers,
+    Following,
     interrupt_workers,
     leave_line,
     line_left,
@@ -60,7 +60,7 @@ if TYPE_CHECKING:
     from pytest_judgesense.plugin.hookspecs import Plugins
     from pytest_judgesense.plugin.recordings import Recordings
     from pytest_judgesense.plugin.run import Run
-    from pytest_judgesense.report.evidence import Evidence
+    from pytest_judgesense.report.packing import PageEvidence
     from pytest_judgesense.report.view import View
 
 
@@ -86,6 +86,7 @@ class State:
         self._verbosity = config.get_verbosity()
         self._outputs = Outputs(verbose=self._verbosity > 0)
         self._session: pytest.Session | None = None
+        self._following: Following | None = None
         self._was_interrupted = self._has_reports = False
         self._removed: set[str] = set()
         # Names and values that requests of workers have shown, and the files of all workers.
@@ -207,7 +208,9 @@ class State:
         if not session.config.option.collectonly:
             self.tell_limits_of_markers(session.items)
         if self.settings.asks and self._shared.session_folder:
-            follow_workers(self.config, Path(self._shared.session_folder))
+            reporter = self.config.pluginmanager.get_plugin("terminalreporter")
+            folder, quiet = Path(self._shared.session_folder), self._verbosity < 0
+            self._following = Following(folder, reporter, quiet=quiet)
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
@@ -228,6 +231,8 @@ class State:
 
     def pytest_runtest_logreport(self, report: Any) -> None:
         self._has_reports = True
+        if self._following is not None:
+            self._following.look()
         if text := getattr(report, "judgesense", None):
             self._receive(text)
         self.failures.receive(report)
@@ -328,11 +333,6 @@ class State:
                     "one baseline session does not show how sessions differ: save several"
                 )
         self._set_exit_status()
-        whole = self._verbosity >= EVERYTHING or self.config.getoption("tbstyle") == "long"
-        if not whole:
-            from pytest_judgesense.report.summary import MOST_SPELT_OUT
-
-            self.failures.shorten(MOST_SPELT_OUT)
 
     def _remove_from(self, files: Recordings, known: Credentials) -> None:
         try:
@@ -373,12 +373,12 @@ class State:
         for path in self.settings.datasheets:
             self._outputs.write("datasheet", path, partial(text, path.suffix))
 
-    def _page_evidence(self) -> Evidence:
+    def _page_evidence(self) -> PageEvidence:
         """What a page shows beside the datasheet: judgments, prompts, and the baseline's."""
         from pytest_judgesense.baseline import read_measured
         from pytest_judgesense.measures.cell import Cell
-        from pytest_judgesense.report.evidence import Evidence
         from pytest_judgesense.report.log import judgment_of_object
+        from pytest_judgesense.report.packing import PageEvidence
 
         cells, prompts = [], {}
         registry, seed, baseline = self.plugins.registry, self.settings.seed, self.settings.baseline
@@ -397,7 +397,7 @@ class State:
         there = baseline is not None and baseline.is_file()
         measured = read_measured(baseline, seed, registry) if baseline and there else []
         before = {(m.judge, m.suite): m.side for m in measured}
-        return Evidence(tuple(cells), prompts, before)
+        return PageEvidence(tuple(cells), prompts, before)
 
     def _save_live(self) -> None:
         """Let what a live session has asked replace what was recorded before."""

@@ -19,8 +19,8 @@ from pytest_judgesense.report.view import View
 from pytest_judgesense.sections import Entrant, compare, kept_apart
 
 if TYPE_CHECKING:
-    from pytest_judgesense.report.evidence import Evidence
-    from pytest_judgesense.report.history import Recorded
+    from pytest_judgesense.report.history import DatedDatasheet
+    from pytest_judgesense.report.packing import PageEvidence
     from pytest_judgesense.report.summary import Missed
 
 # Of these forms a session writes few.
@@ -104,8 +104,8 @@ def datasheet_text(
     view: View,
     logs: Sequence[Sequence[str]] = (),
     missed: Sequence[Missed] = (),
-    evidence: Evidence | None = None,
-    history: Sequence[Recorded] = (),
+    evidence: PageEvidence | None = None,
+    history: Sequence[DatedDatasheet] = (),
 ) -> str:
     """The datasheet in the form that the suffix of its file chooses; ``.jsonl``: the judgment log.
 

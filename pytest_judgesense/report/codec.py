@@ -16,7 +16,7 @@ from pytest_judgesense.datasheet import (
     Calls,
     CheckLine,
     Datasheet,
-    Gate,
+    GatedNumber,
     SuiteSheet,
     changed_between,
     merge_parts,
@@ -174,7 +174,7 @@ def part_from_plain(value: Mapping[str, Any]) -> SuiteSheet:
 
 def check_from(value: Mapping[str, Any]) -> CheckLine:
     """The check from its JSON fields."""
-    gates = tuple(Gate(**gate) for gate in value.get("gates", ()))
+    gates = tuple(GatedNumber(**gate) for gate in value.get("gates", ()))
     return CheckLine(**{**_with_tuples(value), "gates": gates})
 
 

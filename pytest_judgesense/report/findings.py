@@ -12,17 +12,17 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Final
 
-from pytest_judgesense.checks.evidence import evidence_against, items_of, spread
-from pytest_judgesense.checks.explanation import said_of
+from pytest_judgesense.checks.judgment_words import judgment_words
+from pytest_judgesense.checks.judgments_against import evidence_against, items_of, spread
 from pytest_judgesense.checks.regression import differs
-from pytest_judgesense.datasheet import CheckLine, Gate, SuiteSheet
+from pytest_judgesense.datasheet import CheckLine, GatedNumber, SuiteSheet
 from pytest_judgesense.errors import printable_lines
 from pytest_judgesense.estimate import Clustered, Estimate, find_estimate
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.registry import Registry
 from pytest_judgesense.report.contrast import Piece, contrasted
-from pytest_judgesense.report.evidence import Evidence
 from pytest_judgesense.report.gauges import gauge
+from pytest_judgesense.report.packing import PageEvidence
 from pytest_judgesense.report.view import JudgeView, RowView
 from pytest_judgesense.trial import Judgment
 
@@ -34,7 +34,7 @@ _MOST_CONDITIONS: Final = 24
 
 
 @dataclass(frozen=True, slots=True)
-class Side:
+class ShownJudgment:
     """One judgment of a group: its trial, its verdict, and its texts in pieces, if known."""
 
     place: str
@@ -58,7 +58,7 @@ class Finding:
     gauges: tuple[tuple[str, str], ...]
     apart: tuple[tuple[str, str], ...]
     title: str
-    groups: tuple[tuple[str, tuple[Side, ...]], ...]
+    groups: tuple[tuple[str, tuple[ShownJudgment, ...]], ...]
 
     @property
     def first(self) -> CheckLine:
@@ -77,7 +77,7 @@ class Finding:
 
 
 def findings_of(
-    judge: JudgeView, evidence: Evidence, registry: Registry, room: int = MOST_EXHIBITS
+    judge: JudgeView, evidence: PageEvidence, registry: Registry, room: int = MOST_EXHIBITS
 ) -> Iterator[Finding]:
     """The failing checks of a judge, in the order of the datasheet.
 
@@ -106,7 +106,7 @@ def findings_of(
         )
 
 
-def _missed(line: CheckLine) -> list[Gate]:
+def _missed(line: CheckLine) -> list[GatedNumber]:
     """The bars that are not met, the one that the line's sentence is about first."""
     missed = (gate for gate in line.gates if gate.outcome != "pass")
     return sorted(
@@ -114,7 +114,7 @@ def _missed(line: CheckLine) -> list[Gate]:
     )
 
 
-def _estimate_of(part: SuiteSheet, gate: Gate) -> Estimate | None:
+def _estimate_of(part: SuiteSheet, gate: GatedNumber) -> Estimate | None:
     """The estimate of a gate; for comparisons of suites or settings, the numbers of the gate."""
     found = find_estimate(part.estimates, gate.measure, gate.condition)
     if found is None and gate.value is not None:
@@ -125,7 +125,7 @@ def _estimate_of(part: SuiteSheet, gate: Gate) -> Estimate | None:
     return found
 
 
-def _apart(part: SuiteSheet, gate: Gate) -> Iterator[tuple[str, str]]:
+def _apart(part: SuiteSheet, gate: GatedNumber) -> Iterator[tuple[str, str]]:
     """The measure under one more condition: each wording, each distance."""
     if gate.sign == "before":
         return
@@ -146,7 +146,7 @@ def _apart(part: SuiteSheet, gate: Gate) -> Iterator[tuple[str, str]]:
 
 
 def _groups(
-    gate: Gate, part: SuiteSheet, cell: Cell, evidence: Evidence, registry: Registry
+    gate: GatedNumber, part: SuiteSheet, cell: Cell, evidence: PageEvidence, registry: Registry
 ) -> tuple[str, list[tuple[Judgment, ...]]]:
     """The title of the judgments that count against a number, and those judgments."""
     if gate.sign == "before":
@@ -172,14 +172,16 @@ def _groups(
 
 def _exhibit(
     group: tuple[Judgment, ...], prompts: Mapping[str, str]
-) -> tuple[str, tuple[Side, ...]]:
+) -> tuple[str, tuple[ShownJudgment, ...]]:
     """The item of a group, and its first judgment with the first that contradicts it."""
     first, *others = group
     other = min(others, key=lambda one: one.outcome == first.outcome, default=None)
     if other is None:
         prompt, reply = _shown(prompts.get(first.trial.id)), _shown(first.reply)
         asked = [Piece(prompt, marked=False)] if prompt else []
-        alone = Side(_place(first), said_of(first), asked, [Piece(reply, marked=False)])
+        alone = ShownJudgment(
+            _place(first), judgment_words(first), asked, [Piece(reply, marked=False)]
+        )
         return first.trial.item, (alone,)
     both = (first, other)
     questions = contrasted(*(_shown(prompts.get(one.trial.id)) for one in both))
@@ -188,8 +190,8 @@ def _exhibit(
     heads = (_place(first), _place(other))
     if first.trial.id == other.trial.id:  # of the baseline and of this session
         heads, questions = ("baseline", "now"), ([], questions[1])
-    sides = zip(heads, map(said_of, both), questions, replies, strict=True)
-    return first.trial.item, tuple(Side(*one) for one in sides)
+    sides = zip(heads, map(judgment_words, both), questions, replies, strict=True)
+    return first.trial.item, tuple(ShownJudgment(*one) for one in sides)
 
 
 def _shown(text: str | None) -> str:

@@ -13,7 +13,7 @@ from html import escape
 from itertools import pairwise
 from typing import Final, NamedTuple, TypeVar
 
-from pytest_judgesense.datasheet import Gate
+from pytest_judgesense.datasheet import GatedNumber
 from pytest_judgesense.errors import printable
 from pytest_judgesense.estimate import Estimate, bar_text, compact
 from pytest_judgesense.figures import ends_of
@@ -37,10 +37,10 @@ class Moment(NamedTuple):
 
     judge: str
     estimate: Estimate
-    gate: Gate | None
+    gate: GatedNumber | None
 
 
-def gauge(estimate: Estimate, gate: Gate) -> str:
+def gauge(estimate: Estimate, gate: GatedNumber) -> str:
     """The estimate with its clustered interval on a scale, against its bar and its limit."""
     ends = estimate.clustered
     known = [ends.lower, ends.upper] if ends else []

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from pytest_judgesense.datasheet import Datasheet, Gate, JudgeSheet, span_of
+from pytest_judgesense.datasheet import Datasheet, GatedNumber, JudgeSheet, span_of
 from pytest_judgesense.report import numbers
 from pytest_judgesense.report.gauges import Moment, course
 from pytest_judgesense.report.view import gated
@@ -16,7 +16,7 @@ _DAY: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
 
 @dataclass(frozen=True, slots=True)
-class Recorded:
+class DatedDatasheet:
     """A datasheet of a history: the name of its file, and when it was first recorded, if known."""
 
     name: str
@@ -35,7 +35,7 @@ class Recorded:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class HistoryEntry:
     """A measure of a judge, by its last name, on a suite over time: its chart and its table.
 
     Attributes:
@@ -58,7 +58,7 @@ class Line:
         return f"{self.measure} ({words})" if words else self.measure
 
 
-def in_order(sheets: Sequence[Recorded]) -> tuple[list[Recorded], bool]:
+def in_order(sheets: Sequence[DatedDatasheet]) -> tuple[list[DatedDatasheet], bool]:
     """The datasheets by the time of their recordings, and whether all of them state it.
 
     Where one does not, they stay in the order in which they were given.
@@ -67,7 +67,7 @@ def in_order(sheets: Sequence[Recorded]) -> tuple[list[Recorded], bool]:
     return sorted(sheets, key=lambda one: one.moment or "") if dated else list(sheets), dated
 
 
-def lines_of(sheets: Sequence[Recorded]) -> Iterator[Line]:
+def lines_of(sheets: Sequence[DatedDatasheet]) -> Iterator[HistoryEntry]:
     """A line for each pooled measure, and for each condition that a check gates.
 
     Judges are matched by name; if each datasheet has a single judge, it is taken as the same one,
@@ -89,7 +89,9 @@ def lines_of(sheets: Sequence[Recorded]) -> Iterator[Line]:
         measure, condition = last.estimate.measure, last.estimate.condition
         svg = course(f"{measure} on {suite}", moments, sheets[0].when, sheets[-1].when)
         rows = (_row(one, then) for one, then in zip(sheets, moments, strict=True) if then)
-        yield Line(last.judge, suite, measure, condition, _is_gated(moments), svg, tuple(rows))
+        yield HistoryEntry(
+            last.judge, suite, measure, condition, _is_gated(moments), svg, tuple(rows)
+        )
 
 
 def _moments(judge: JudgeSheet) -> Iterator[Moment]:
@@ -110,7 +112,7 @@ def _is_gated(moments: Sequence[Moment | None]) -> bool:
     return any(one and one.gate for one in moments)
 
 
-def _row(sheet: Recorded, moment: Moment) -> tuple[str, ...]:
+def _row(sheet: DatedDatasheet, moment: Moment) -> tuple[str, ...]:
     judge, one, gate = moment
     return (
         sheet.when,
@@ -123,5 +125,5 @@ def _row(sheet: Recorded, moment: Moment) -> tuple[str, ...]:
     )
 
 
-def _limit(gate: Gate) -> str:
+def _limit(gate: GatedNumber) -> str:
     return "" if gate.limit is None else f", limit {gate.limit:g}"

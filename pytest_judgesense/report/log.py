@@ -25,7 +25,6 @@ from pytest_judgesense.files import open_text
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.limits import json_value, numbered_lines
 from pytest_judgesense.registry import Logged, Registry
-from pytest_judgesense.report.parquet import SUFFIX, rows_of
 from pytest_judgesense.trial import (
     LONGEST_NAME,
     MOST,
@@ -94,8 +93,6 @@ class _Line(TypedDict, total=False):
 
 
 _BESIDE: Final = ("grades", "repair", "source")
-# Objects within a line.
-_NESTED: Final = frozenset({"condition", "usage", "probabilities", "design", *_BESIDE})
 _SAID: Final[Mapping[Any, str]] = {Verdict: "verdict", Unparsed: "unparsed", Failed: "failed"}
 _MARK: Final = ',"design":'
 _PACKED: Final = (".gz", ".bz2", ".xz", ".zst", ".zip")
@@ -176,16 +173,12 @@ def read_log(
 ) -> Iterator[tuple[Judgment, Design | None]]:
     """The judgments of a log, each with its design, or ``None`` where the line holds none.
 
-    A log is read line by line. It is JSON Lines; or Parquet, a file or a folder of files. The texts
-    of replies, most of a log, are skipped if ``keeps`` says so for the design.
+    A log is read line by line. The texts of replies, most of a log, are skipped if ``keeps`` says
+    so for the design.
 
     Raises:
         LogError: the file or a line of it cannot be read; it names file, line and field.
-        UsageError: it is Parquet, and pyarrow is not installed.
     """
-    if path.suffix == SUFFIX or path.is_dir():
-        yield from _read_parquet(path, registry, keeps)
-        return
     # Half a million lines are read into memory: the design on line after line is made once, and
     # known by the end of the line.
     end, shared, with_reply, place = "", None, True, str(path)
@@ -215,29 +208,9 @@ def read_log(
 
 
 def placed_judgments(path: Path, registry: Registry = BUILT_IN) -> Iterator[tuple[str, Judgment]]:
-    """The judgments of a log, each with its place: file and line, or row."""
-    if path.suffix == SUFFIX or path.is_dir():
-        for at, (judgment, _) in enumerate(read_log(path, registry), start=1):
-            yield f"{path}, row {at}", judgment
-        return
+    """The judgments of a log, each with its place: file and line."""
     for (number, _), (judgment, _) in zip(_numbered(path), read_log(path, registry), strict=True):
         yield f"{path}:{number}", judgment
-
-
-def _read_parquet(
-    path: Path, registry: Registry, keeps: Callable[[Design | None], bool]
-) -> Iterator[tuple[Judgment, Design | None]]:
-    nested = _NESTED | {logged.field for logged in registry.logged}
-    last: Any = None
-    design: Design | None = None
-    for where, row in rows_of(path, nested):
-        given = row.pop("design", None)
-        if given != last:
-            last, design = given, None if given is None else design_of_object(given, where)
-        line = _form(row, where)
-        if not keeps(design):
-            line["reply"] = None
-        yield _placed(_judgment(line, where, registry), design, where), design
 
 
 @lru_cache

@@ -13,20 +13,20 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib.util import find_spec
 from typing import Any, Final
 
-from pytest_judgesense.datasheet import Gate
+from pytest_judgesense.datasheet import GatedNumber
 from pytest_judgesense.errors import UsageError, printable, shortened
 from pytest_judgesense.estimate import Estimate, find_estimate, number_text
 from pytest_judgesense.figures import Figure, Value, is_degenerate, shown
 from pytest_judgesense.report import numbers, summary
 from pytest_judgesense.report.answer import remarks
 from pytest_judgesense.report.contrast import Piece
+from pytest_judgesense.report.csv_tables import csv_text
 from pytest_judgesense.report.drawing import draw
-from pytest_judgesense.report.evidence import Evidence, packed
 from pytest_judgesense.report.findings import MOST_EXHIBITS, findings_of
 from pytest_judgesense.report.gauges import gauge
-from pytest_judgesense.report.history import Recorded, lines_of
+from pytest_judgesense.report.history import DatedDatasheet, lines_of
 from pytest_judgesense.report.measured import measures_figure
-from pytest_judgesense.report.rows import csv_text
+from pytest_judgesense.report.packing import PageEvidence, packed
 from pytest_judgesense.report.view import JudgeView, PartView, RowView, View
 from pytest_judgesense.sections import Analysis
 from pytest_judgesense.suites.builtin import template_text
@@ -36,9 +36,9 @@ _FIRST: Final = {"fail": 0, "inconclusive": 1, "pass": 2}
 
 def page_text(
     view: View,
-    evidence: Evidence | None = None,
+    evidence: PageEvidence | None = None,
     missed: Sequence[summary.Missed] = (),
-    history: Sequence[Recorded] = (),
+    history: Sequence[DatedDatasheet] = (),
 ) -> str:
     """The page; a `UsageError` if a package for pages is not installed.
 
@@ -73,7 +73,7 @@ def page_text(
         "marked": _marked,
     }
     style, script = template_text("page.css"), template_text("page.js")
-    evidence = evidence or Evidence()
+    evidence = evidence or PageEvidence()
     packed_evidence, cut = packed(evidence, view.registry.sections)
     can_draw = find_spec("matplotlib") is not None
     gated = any(judge.sheet.checks for judge in view.judges) or bool(missed)
@@ -157,7 +157,11 @@ def _cell(value: Any) -> str:
 
 
 def _judge(
-    judge: JudgeView, missed: Sequence[summary.Missed], evidence: Evidence, view: View, room: int
+    judge: JudgeView,
+    missed: Sequence[summary.Missed],
+    evidence: PageEvidence,
+    view: View,
+    room: int,
 ) -> dict[str, Any]:
     """The page's additions to the view of a judge; ``room``: for groups of judgments."""
     checks = judge.sheet.checks
@@ -204,7 +208,7 @@ def _as_headline(sentence: str) -> str:
     return sentence[:1].upper() + sentence[1:]
 
 
-def _history(sheets: Sequence[Recorded]) -> dict[str, Any]:
+def _history(sheets: Sequence[DatedDatasheet]) -> dict[str, Any]:
     """Each measure over time, by judge and suite; those that checks hold to a bar first."""
     groups: dict[str, dict[str, list[Any]]] = {}
     for line in lines_of(sheets):
@@ -233,7 +237,7 @@ def _suite(part: PartView) -> tuple[str, str, list[str], Any]:
     """Outcome, name and measures of a suite in a line, and its first number against its bar."""
     _, shown = summary.in_line(part)
 
-    def order(gate: Gate) -> tuple[int, int]:
+    def order(gate: GatedNumber) -> tuple[int, int]:
         # Drawn is the number with which the line of the suite begins.
         at = shown.index(gate.measure) if gate.measure in shown else len(shown)
         return _FIRST.get(gate.outcome, 0), at
@@ -257,7 +261,7 @@ def _table(analysis: Analysis, view: View) -> dict[str, Any]:
     }
 
 
-def _before(judge: JudgeView, evidence: Evidence) -> Iterator[tuple[Estimate, Estimate]]:
+def _before(judge: JudgeView, evidence: PageEvidence) -> Iterator[tuple[Estimate, Estimate]]:
     """Pooled estimates, then and now, where both were made."""
     for part in judge.sheet.parts:
         before = evidence.before.get((judge.sheet.name, part.suite))

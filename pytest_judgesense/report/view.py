@@ -11,7 +11,7 @@ from typing import Any, Final
 from pytest_judgesense.datasheet import (
     CheckLine,
     Datasheet,
-    Gate,
+    GatedNumber,
     JudgeSheet,
     SuiteSheet,
     setting_notices,
@@ -290,7 +290,7 @@ def outcome_words(outcomes: Iterable[str]) -> str:
     return ", ".join(parts)
 
 
-def gated(one: CheckLine | Gate | Estimate) -> tuple[str, frozenset[tuple[str, Any]]]:
+def gated(one: CheckLine | GatedNumber | Estimate) -> tuple[str, frozenset[tuple[str, Any]]]:
     """The measure and the condition, by which checks and the estimates that they gate agree."""
     return one.measure, frozenset(one.condition.items())
 

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from scipy.stats import binom
 
 from pytest_judgesense.checks.outcome import (
+    DecisionRule,
     Outcome,
     Policy,
-    Rule,
     judge_check,
     judge_estimate,
 )
@@ -451,7 +451,7 @@ def test_a_unit_that_comes_to_count_for_the_judge_worsens_no_outcome(data: st.Da
             n=values.size,
             clustered=clustered_proportion(values, clusters),
         )
-        return ORDER[judge_estimate(estimate, bar, of, Rule(policy)).outcome]
+        return ORDER[judge_estimate(estimate, bar, of, DecisionRule(policy)).outcome]
 
     policies: tuple[Policy, ...] = (*BOTH, "refuted")
     for policy in policies:

@@ -26,7 +26,7 @@ from pytest_judgesense.suites.suite import Suite
 
 
 @dataclass
-class Gate:
+class BaselineComparison:
     """Compares a session with a baseline; its regression checks are one family.
 
     Every declared quantity counts for Holm, so evaluating one of them measures the suites of all.

@@ -28,7 +28,7 @@ _COLUMNS: Final = (
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
+class PageEvidence:
     """The judgments behind a datasheet; by judge and suite the prompt of each trial, if known, and
     the baseline.
     """
@@ -45,7 +45,7 @@ class _Texts(dict[str, int]):
         return -1 if text is None else self.setdefault(text, len(self))
 
 
-def packed(evidence: Evidence, sections: Sequence[ReportSection]) -> tuple[str, int | None]:
+def packed(evidence: PageEvidence, sections: Sequence[ReportSection]) -> tuple[str, int | None]:
     """The evidence for the page, and at how many characters replies were cut, if they were."""
     for most in (None, *_CUT):
         text = json.dumps(_columns(evidence, most, sections), separators=(",", ":"))
@@ -56,7 +56,7 @@ def packed(evidence: Evidence, sections: Sequence[ReportSection]) -> tuple[str, 
 
 
 def _columns(
-    evidence: Evidence, most: int | None, sections: Sequence[ReportSection]
+    evidence: PageEvidence, most: int | None, sections: Sequence[ReportSection]
 ) -> dict[str, Any]:
     words, replies, lines, prompts = _Texts(), _Texts(), _Texts(), _Texts()
     pieces: list[list[int]] = []

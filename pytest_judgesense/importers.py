@@ -107,7 +107,7 @@ class Row:
 
     def number(self, name: str, least: int = 1) -> int:
         """A field with a whole number from ``least`` to `MOST`, or such a number as text."""
-        found = self.value.get(name)
+        found = field_of(self.value, name)
         if isinstance(found, str | float) and is_number(text := as_whole(str(found).strip())):
             found = int(text)
         if isinstance(found, bool) or not isinstance(found, int) or not least <= found <= MOST:

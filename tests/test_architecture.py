@@ -46,6 +46,8 @@ LEVELS: dict[str, float] = {
     "lazy": 0.1,
     "files": 0.2,
     "rows": 0.2,
+    # What columns and words of files may be called.
+    "synonyms": 0.2,
     # Files that are written whole: of recordings as of reports.
     "output": 0.8,
     "suites": 1,

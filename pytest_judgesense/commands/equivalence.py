@@ -19,13 +19,13 @@ from typing import Any, Final
 from pytest_judgesense.asking import Asking
 from pytest_judgesense.cassettes.locking import Recorder, recording_alone
 from pytest_judgesense.cassettes.opening import Mode
-from pytest_judgesense.commands.from_function import toml_text
 from pytest_judgesense.commands.options import (
     add_asking,
     find_code_of_project,
     judge_and_suite,
     trust_of,
 )
+from pytest_judgesense.commands.suite_file import toml_text
 from pytest_judgesense.errors import UsageError
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.judges.loop import AskingLoop

@@ -210,11 +210,12 @@ def run(options: argparse.Namespace) -> Iterator[str]:
             found="no such file or folder",
             expected=f"what `judgesense import {options.kind}` reads",
         )
-    for name, given in grouped(options.map, itemgetter(0)).items():
-        if len(given) > 1:  # the last one would hide the others
+    for name, pairs in grouped(options.map, itemgetter(0)).items():
+        named = [column for _, column in pairs]
+        if len(named) > 1:  # the last one would hide the others
             raise UsageError(
                 f"--map names several columns for the {name}",
-                found=", ".join(column for _, column in given),
+                found=", ".join(named),
                 expected="one column for each field",
                 remedy="import once for each column, named by --judge, and join the logs by "
                 "judgesense merge",
@@ -230,6 +231,13 @@ def run(options: argparse.Namespace) -> Iterator[str]:
         if not isinstance(read, Imported | ImportedSuite):
             raise TypeError(f"{read!r:.80} in place of what was read")
     _refuse_unused(options, read_options, "judgments" if isinstance(read, Imported) else "a suite")
+    for name, column in options.map:
+        if (option := vars(options).get(name)) is not None:
+            raise UsageError(
+                f"the {name} is given twice",
+                found=f"--{name} {option} and --map {name}={column}",
+                expected="one of the two",
+            )
     yield from (f"notice: {notice}" for notice in read.notices)
     if not isinstance(read, Imported):
         files = read.files(options.output)

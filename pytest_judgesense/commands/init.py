@@ -45,8 +45,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     function.add_argument("--callable", dest="function", metavar="MODULE:FUNCTION", help=said)
     function.add_argument("--items", help="its items: .csv, .tsv, .json or .jsonl", **FILE)
     said = "what it returns: the better of two, a label, or a grade (default: inferred from its "
-    kinds = "{pairwise,labels,score}"  # what else is asked for gets an error that helps
-    function.add_argument("--kind", metavar=kinds, help=f"{said}parameters and the labels)")
+    kinds = ("pairwise", "labels", "score")
+    function.add_argument("--kind", choices=kinds, help=f"{said}parameters and the labels)")
     said = "the column of a parameter; also label=, id=, cluster= and category=; may be repeated"
     pair: dict[str, Any] = {**MANY, "type": assignment}
     function.add_argument("--map", metavar="PARAMETER=COLUMN", help=said, **pair)
@@ -109,12 +109,12 @@ def start_from_function(options: argparse.Namespace) -> Iterator[str]:
 
     Nothing is written where the two cannot be joined.
     """
-    from pytest_judgesense.commands import from_function
+    from pytest_judgesense.commands import from_function, suite_file
 
     folder: Path = options.folder
     target, known = options.function, _declared(folder / "pyproject.toml") or {}
     items = from_function.items_of(options.items)
-    found = from_function.understood(_function(target, folder), items, options)
+    found = from_function.connected(_function(target, folder), items, options)
     called = target.rpartition(":")[2]
     short = called.rpartition(".")[2]
     name = next(
@@ -133,7 +133,7 @@ def start_from_function(options: argparse.Namespace) -> Iterator[str]:
     )
     settings: dict[str, Any] = {"provider": "callable", "model": target}
     settings |= {"arguments": found.arguments} if found.arguments else {}
-    table = from_function.judge_table(name, comments, settings)
+    table = suite_file.judge_table(name, comments, settings)
     yield _declare(folder / "pyproject.toml", name, table)
     source, files = items.file.resolve(), {}
     if source.is_relative_to(folder.resolve()):
@@ -172,34 +172,30 @@ def start_from_log(options: argparse.Namespace) -> Iterator[str]:
             expected="a text in UTF-8",
         ):
             template = read_text(options.template)
-    found = from_log.frozen_suites(
+    suites = from_log.frozen_suites(
         options.log,
         sample=options.sample,
         seed=options.seed,
         labels=from_function.split_labels(options.labels),
         template=template,
     )
-    files = {one.name: from_log.suite_files(one) for one in found}
-    for one in found:
-        yield f"understood: suite {one.name}"
-        yield from (f"            {line}" for line in from_log.recognised(one))
-        yield from _suite_written(folder / "suites" / one.name, files[one.name])
-    judges = dict.fromkeys(judge for one in found for judge in one.judges)
-    named = [name for name in map(from_log.judge_of, judges) if name]
-    for provider, model in () if known else named:
-        name = slug(model)
-        comments = ("The judge of the log, which does not hold its settings.",)
-        table = from_function.judge_table(name, comments, {"provider": provider, "model": model})
-        yield _declare(folder / "pyproject.toml", name, table)
-    if known or named:
+    files = {suite.name: from_log.suite_files(suite) for suite in suites}
+    for suite in suites:
+        yield f"understood: suite {suite.name}"
+        yield from (f"            {line}" for line in from_log.recognised(suite))
+        yield from _suite_written(folder / "suites" / suite.name, files[suite.name])
+    if known:
         yield _write_workflow(folder)
-    place = Path("suites", found[0].name) if len(found) == 1 else Path("suites")
-    chosen = "" if known or named else " --judge-name PROVIDER:MODEL"
-    said = "ask the judge about them, once; then replay it, here and in CI"
-    yield from _closing(folder, said, f"{place.as_posix()}{chosen}")
+    place = Path("suites", suites[0].name) if len(suites) == 1 else Path("suites")
+    chosen = "" if known else " --judge-name PROVIDER:MODEL"
+    yield from _closing(
+        folder,
+        "ask the judge about them, once; then replay it, here and in CI",
+        f"{place.as_posix()}{chosen}",
+    )
     if chosen:
-        said = ", ".join(judges)
-        yield f"(the log's judge is {said}; --judge-name embedded:clean tries it without a key)"
+        judges = ", ".join(dict.fromkeys(judge for suite in suites for judge in suite.judges))
+        yield f"(the log's judge is {judges}; --judge-name embedded:clean tries it without a key)"
     yield "then commit suites and cassettes"
 
 

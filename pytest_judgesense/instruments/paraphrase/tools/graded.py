@@ -19,7 +19,8 @@ from typing import Any, Final, NamedTuple, TypeAlias, TypeGuard
 from pytest_judgesense.errors import LogError, UsageError, unknown_name
 from pytest_judgesense.grouping import grouped
 from pytest_judgesense.importers import Imported, Row, Total, malformed
-from pytest_judgesense.instruments.paraphrase.results import judgments_of, refuse_fields
+from pytest_judgesense.instruments.paraphrase.cells import refuse_fields
+from pytest_judgesense.instruments.paraphrase.table import judgments_of
 from pytest_judgesense.suites.item import item_id
 from pytest_judgesense.trial import Design
 
@@ -107,12 +108,6 @@ def imported(
     mapping, values = dict(options.map), dict(options.value)
     for name in ("cluster", "order", "label"):
         if (column := getattr(options, name)) is not None:
-            if name in mapping:
-                raise UsageError(
-                    f"the {name} is given twice",
-                    found=f"--{name} {column} and --map {name}={mapping[name]}",
-                    expected="one of the two",
-                )
             mapping[name] = column
     refuse_fields(mapping)
     _refuse_columns(mapping, graded)

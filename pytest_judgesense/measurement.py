@@ -67,7 +67,7 @@ from pytest_judgesense.measures.check import Check
 from pytest_judgesense.measures.estimation import estimate_all
 from pytest_judgesense.output import replace_text
 from pytest_judgesense.proving import Proof, Task, prove
-from pytest_judgesense.registry import Registry
+from pytest_judgesense.registry import Registry, without_plugins
 from pytest_judgesense.suites.item import Item
 from pytest_judgesense.suites.planning import plan_trials, recording_of, trial_order
 from pytest_judgesense.suites.suite import Suite
@@ -354,7 +354,7 @@ def measure(
         if (span := cassette.recorded_of(trial.id for trial in part))
     ]
     changed = (changed_within(model, by_name) for model, by_name in served.items())
-    made = Measurement(
+    return Measurement(
         judge=judge,
         suite=suite,
         judgments=judgments,
@@ -379,13 +379,12 @@ def measure(
             *proof.notices,
         ),
         asked={id_: answer.retried for id_, answer in answers.items() if answer.made},
-        registry=_without_plugins(registry) if fault else registry,
+        registry=without_plugins(registry) if fault else registry,
         settings=traffic.settings if judge.provider == "callable" else {},
         stop=stop,
         fault=fault,
         unproven=proof.error,
     )
-    return made if fault else _reported(made)
 
 
 def _proved(
@@ -424,30 +423,9 @@ def _taken(
     try:
         return cell, estimate_all(cell), registry.notices(cell), None
     except ExtensionError as error:
-        known = _without_plugins(registry)
+        known = without_plugins(registry)
         cell = cell_of(judge, suite, judgments, seed, known)
         return cell, estimate_all(cell), known.notices(cell), error
-
-
-def _reported(made: Measurement) -> Measurement:
-    """``made`` if the sections of plugins can be made of it; else without them."""
-    shown = made.registry.shown("summary")
-    try:
-        if any(one.source for one in chain[Any](shown.sections, shown.comparisons)):
-            made.part(shown)
-    except ExtensionError as error:
-        return replace(made, registry=_without_plugins(made.registry), fault=error)
-    return made
-
-
-def _without_plugins(registry: Registry) -> Registry:
-    """The same but for the measures of plugins and what they report."""
-    kinds = {
-        name: replace(kind, measures=tuple(one for one in kind.measures if not one.source))
-        for name, kind in registry.kinds.items()
-    }
-    reported = {name: getattr(BUILT_IN, name) for name in ("sections", "comparisons", "doubts")}
-    return replace(registry, kinds=kinds, loose=(), **reported)
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,8 +21,7 @@ class Word:
     """A word of the profile, and whether it ``holds`` for the estimates of a judge.
 
     ``each``: whether it names each suite on which it holds; ``first``: words with a larger number
-    come before all with a smaller one; ``instead_of``: words that are left out where it holds;
-    ``source``: the plugin that adds it, set when it is added.
+    come before all with a smaller one; ``instead_of``: words that are left out where it holds.
     """
 
     text: str
@@ -30,7 +29,6 @@ class Word:
     each: bool = False
     first: int = 0
     instead_of: tuple[str, ...] = ()
-    source: str = ""
 
     def texts(self, estimates: Estimates) -> list[str]:
         if not self.each:

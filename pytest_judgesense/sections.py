@@ -1,4 +1,4 @@
-"""Additions of instruments and plugins to the report, as values for the renderers.
+"""What instruments add to the report, as values for the renderers.
 
 A *section* is a table for one judge on one suite; a *comparison* shows the judges of a run on one
 suite together. Tables are plain values: ``{"analysis": name, "suite": ..., "rows": [...]}``.
@@ -6,19 +6,14 @@ suite together. Tables are plain values: ``{"analysis": name, "suite": ..., "row
 
 from __future__ import annotations
 
-import json
-import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import chain
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
-from pytest_judgesense.errors import ExtensionError
 from pytest_judgesense.estimate import Estimate
 
-if TYPE_CHECKING:  # a plugin imports this module when pytest starts
+if TYPE_CHECKING:  # what plugins import when pytest starts imports this module
     from pytest_judgesense.datasheet import Datasheet
     from pytest_judgesense.figures import Found
     from pytest_judgesense.measures.cell import Cell
@@ -32,8 +27,6 @@ Analysis: TypeAlias = Mapping[str, Any]
 Estimates: TypeAlias = tuple[Estimate, ...]
 # Which tables are made: all, those that the summary shows something of, or none.
 Shown: TypeAlias = Literal["all", "summary", "none"]
-
-_NAME: Final = re.compile(r"[a-z][a-z0-9_]*")
 
 
 class Beside(NamedTuple):
@@ -52,7 +45,7 @@ class ReportSection:
         name: name of the table: lower-case letters, digits and ``_``.
         title: of the table on a page; without one it is the name, with blanks.
         rows: from a cell, its estimates and the suite (``None`` if only a log is known) to plain
-            values; ``None``, or no rows from a plugin, for no table.
+            values; ``None`` for no table.
         lines: from the rows to printed lines.
         kinds: the suite kinds that have it; empty for all.
         figures: from a datasheet to the figures of a page.
@@ -66,10 +59,6 @@ class ReportSection:
         brief: from the rows to a word or two in the line of the suite; ``None`` for nothing.
         with_tables: whether its lines are also shown with the tables of the suites (``-v``).
         compared: whether comparisons of judges read its table.
-        source: the plugin that adds it; set when it is added.
-
-    Raises:
-        ValueError: the name is malformed.
     """
 
     name: str
@@ -86,10 +75,6 @@ class ReportSection:
     with_tables: bool = False
     compared: bool = False
     title: str = ""
-    source: str = ""
-
-    def __post_init__(self) -> None:
-        _verify(self.name)
 
     @property
     def all_names(self) -> tuple[str, ...]:
@@ -110,30 +95,12 @@ class ReportSection:
         return self.flips(cell) if _is_of(cell, self.kinds) else ()
 
     def analysis(self, cell: Cell, estimates: Estimates, suite: Suite | None) -> Analysis | None:
-        """The table of a cell; ``None`` if it has none.
-
-        A plugin's table includes its lines, so that it can be shown without the plugin. An
-        `ExtensionError` names a plugin that returns malformed rows or lines.
-        """
-        if not _is_of(cell, self.kinds):
-            return None
-        if not self.source:
-            found = self.rows(cell, estimates, suite)
-            return None if found is None else _table(self.name, cell.suite, found)
-        with ExtensionError.blaming(
-            self.source,
-            f"report section {self.name!r} of plugin {self.source} cannot be made of judge "
-            f"{cell.judge} on suite {cell.suite}",
-            "rows of plain values, and lines of text",
-        ):
-            # Converted to JSON and back: the rows are shown as workers send and files hold them.
-            given = list(self.rows(cell, estimates, suite) or ())
-            rows = json.loads(json.dumps(given, allow_nan=False))
-            lines = [str(line) for line in self.lines(rows)] if rows else []
-        return {**_table(self.name, cell.suite, rows), "lines": lines} if rows else None
+        """The table of a cell; ``None`` if it has none."""
+        rows = self.rows(cell, estimates, suite) if _is_of(cell, self.kinds) else None
+        return None if rows is None else _table(self.name, cell.suite, rows)
 
 
-class Entrant(NamedTuple):
+class ComparedJudge(NamedTuple):
     """One judge of a comparison, with its part of the datasheet."""
 
     judge: str
@@ -158,7 +125,7 @@ class Board(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class JudgeComparison:
     """A comparison of the judges of a run on one suite.
 
     Attributes:
@@ -178,14 +145,10 @@ class Comparison:
             equal ones in alphabetical order.
         brief: from a suite and the rows of its tables to one or two lines of the summary, each of
             which may be cut; ``None`` for none.
-        source: the plugin that adds it; set when it is added.
-
-    Raises:
-        ValueError: a name is malformed.
     """
 
     name: str
-    tables: Callable[[str, Sequence[Entrant], int, bool], Mapping[str, Rows]]
+    tables: Callable[[str, Sequence[ComparedJudge], int, bool], Mapping[str, Rows]]
     board: Callable[[str, Mapping[str, Rows]], Board]
     lines: Callable[[str, Mapping[str, Rows]], Iterable[str]]
     names: tuple[str, ...] = ()
@@ -194,14 +157,9 @@ class Comparison:
     material: Callable[[Cell], Mapping[str, Any] | None] = lambda _: None
     figures: Callable[[Datasheet], Iterable[Found]] = lambda _: ()
     apart: bool = False
-    first: Callable[[str, Sequence[Entrant]], float] = lambda *_: 0
+    first: Callable[[str, Sequence[ComparedJudge]], float] = lambda *_: 0
     brief: Callable[[str, Mapping[str, Rows]], Iterable[str]] | None = None
     titles: Mapping[str, str] = field(default_factory=dict, hash=False)
-    source: str = ""
-
-    def __post_init__(self) -> None:
-        for name in self.all_names:
-            _verify(name)
 
     @property
     def all_names(self) -> tuple[str, ...]:
@@ -211,79 +169,70 @@ class Comparison:
         """What the comparison needs of a cell, under the name of the comparison."""
         if not _is_of(cell, self.kinds):
             return None
-        found = cell.once(f"material of {self.name}", partial(self.material, cell))
-        return {"comparison": self.name, **found} if found else found
+        material = cell.once(f"material of {self.name}", partial(self.material, cell))
+        return {"comparison": self.name, **material} if material else material
 
     def analyses(
-        self, suite: str, entrants: Sequence[Entrant], seed: int, *, secondary: bool
+        self, suite: str, judges: Sequence[ComparedJudge], seed: int, *, secondary: bool
     ) -> list[Analysis]:
         """The tables of a suite; none if there is nothing to compare."""
-        known = [
-            one
-            if (one.material or {}).get("comparison") == self.name
-            else one._replace(material=None)
-            for one in entrants
+        # Material of another comparison is none for this one.
+        judges = [
+            judge
+            if (judge.material or {}).get("comparison") == self.name
+            else judge._replace(material=None)
+            for judge in judges
         ]
-        tables = self.tables(suite, known, seed, secondary)
+        tables = self.tables(suite, judges, seed, secondary)
         return [_table(name, suite, rows) for name, rows in tables.items()]
 
 
 class Report(NamedTuple):
-    """The report parts of an instrument; ``doubts``: from a cell to sentences for its readers."""
+    """The report parts of an instrument.
+
+    Attributes:
+        notices: from a cell to sentences for readers of its numbers.
+        identities: conditions on the estimates of a cell; each raises an `InternalError` if it is
+            violated, so that no datasheet is made of numbers that contradict each other.
+        closing: from all judges with their suites, and the seed, to the last sentences.
+    """
 
     sections: tuple[ReportSection, ...] = ()
-    comparisons: tuple[Comparison, ...] = ()
+    comparisons: tuple[JudgeComparison, ...] = ()
     words: tuple[Word, ...] = ()
-    doubts: tuple[Callable[[Cell], Iterable[str]], ...] = ()
-    # A condition on the estimates of a datasheet; raises an `InternalError` if it is violated.
+    notices: tuple[Callable[[Cell], Iterable[str]], ...] = ()
     identities: tuple[Callable[[Estimates], None], ...] = ()
-    # From all judges with their suites, and the seed, to the closing sentences of the report.
-    closing: tuple[Callable[[Sequence[tuple[str, Entrant]], int], Iterable[str]], ...] = ()
+    closing: tuple[Callable[[Sequence[tuple[str, ComparedJudge]], int], Iterable[str]], ...] = ()
 
 
 def compare(
-    comparisons: Iterable[Comparison],
-    entrants: Iterable[tuple[str, Entrant]],
+    comparisons: Iterable[JudgeComparison],
+    judges: Iterable[tuple[str, ComparedJudge]],
     seed: int,
     *,
     secondary: bool = False,
-    faults: list[ExtensionError] | None = None,
 ) -> tuple[Analysis, ...]:
-    """The tables that compare judges, by comparison and suite; ``entrants`` with their suites.
-
-    Without the tables of comparisons of plugins that fail, whose errors are added to ``faults``.
-    """
-    by_suite: dict[str, list[Entrant]] = {}
-    for suite, entrant in entrants:
-        by_suite.setdefault(suite, []).append(entrant)
+    """The tables that compare judges, by comparison and suite; ``judges`` with their suites."""
+    by_suite: dict[str, list[ComparedJudge]] = {}
+    for suite, judge in judges:
+        by_suite.setdefault(suite, []).append(judge)
     tables: list[Analysis] = []
     for comparison in comparisons:
-        with kept_apart(faults):
-            first = {suite: comparison.first(suite, of) for suite, of in by_suite.items()}
-            made = [
-                comparison.analyses(suite, by_suite[suite], seed, secondary=secondary)
-                for suite in sorted(by_suite, key=lambda suite: (-first[suite], suite))
-            ]
-            tables += chain.from_iterable(made)
+        first = {suite: comparison.first(suite, compared) for suite, compared in by_suite.items()}
+        for suite in sorted(by_suite, key=lambda suite: (-first[suite], suite)):
+            tables += comparison.analyses(suite, by_suite[suite], seed, secondary=secondary)
     return tuple(tables)
-
-
-@contextmanager
-def kept_apart(faults: list[ExtensionError] | None) -> Iterator[None]:
-    """Add the error of a plugin to ``faults``, if there is such a list; else raise it."""
-    try:
-        yield
-    except ExtensionError as error:
-        if faults is None:
-            raise
-        faults.append(error)
 
 
 def tables_named(sheet: Datasheet, name: str) -> list[tuple[str, str, Rows]]:
     """Judge, suite and rows of all tables of this name; no judge for tables of the run."""
-    of_judges = [(judge.name, table) for judge in sheet.judges for table in judge.analyses]
-    known = [*of_judges, *(("", table) for table in sheet.analyses)]
-    return [(of, str(one["suite"]), one["rows"]) for of, one in known if one["analysis"] == name]
+    tables = [(judge.name, table) for judge in sheet.judges for table in judge.analyses]
+    tables += [("", table) for table in sheet.analyses]
+    return [
+        (judge, str(table["suite"]), table["rows"])
+        for judge, table in tables
+        if table["analysis"] == name
+    ]
 
 
 def _is_of(cell: Cell, kinds: tuple[str, ...]) -> bool:
@@ -292,8 +241,3 @@ def _is_of(cell: Cell, kinds: tuple[str, ...]) -> bool:
 
 def _table(name: str, suite: str, rows: Rows) -> dict[str, Any]:
     return {"analysis": name, "suite": suite, "rows": rows}
-
-
-def _verify(name: str) -> None:
-    if not _NAME.fullmatch(name):
-        raise ValueError(f"the name of a report section is like my_section, not {name!r}")

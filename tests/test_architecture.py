@@ -1,7 +1,6 @@
 """The imports of every module, read from its source, against the plan of the project.
 
-Imports inside functions and under ``TYPE_CHECKING`` count like those at the head of a file, and so
-do texts that name a module of ours: `later` and `room` import it when it is first used.
+Imports inside functions and under ``TYPE_CHECKING`` count like those at the head of a file.
 """
 
 from __future__ import annotations
@@ -17,10 +16,10 @@ from pathlib import Path
 import pytest
 
 import pytest_judgesense
-from tests.naming import ROOT, Texts
 from tests.test_rooms import builds_on
 
 PACKAGE = Path(pytest_judgesense.__file__).parent
+ROOT = "pytest_judgesense"
 
 # A room of the package imports those of lower levels and itself, nothing else. The values stand
 # below all. What instruments and plugins give is put together in the registry; checks are declared
@@ -43,7 +42,6 @@ LEVELS: dict[str, float] = {
     "garbage": 0.1,
     # How threads of linear algebra wait; read by numpy and scipy when they are loaded.
     "threads": 0.1,
-    "lazy": 0.1,
     "files": 0.2,
     "rows": 0.2,
     # What columns and words of files may be called.
@@ -91,7 +89,7 @@ DOORS = {
     "aiolimiter": ("judges.throttle",),
     "filelock": ("judges.throttle", "cassettes.locking"),
     "yaml": ("cassettes.interchange",),
-    "numpy": ("stats.", "measures.", "instruments.", "cassettes.searching"),
+    "numpy": ("stats.", "measures.", "instruments.", "cassettes.searching", "cassettes.plain"),
     "scipy": ("stats.", "measures.", "instruments."),
     # Optional, for language models on this machine.
     "xllamacpp": ("judges.local.serving",),
@@ -173,12 +171,10 @@ def imports_of(sources: Mapping[str, str]) -> dict[str, set[str]]:
     return {name: _imported(source, name, sources) for name, source in sources.items()}
 
 
-def own_of(sources: Mapping[str, str], imports: Mapping[str, set[str]]) -> dict[str, set[str]]:
-    """The modules of ours that each imports, now or later."""
-    texts = Texts(sources)
+def own_of(imports: Mapping[str, set[str]]) -> dict[str, set[str]]:
+    """The modules of ours that each imports."""
     return {
-        name: texts.named(name)
-        | {
+        name: {
             found.removeprefix(ROOT).removeprefix(".")
             for found in imported
             if found.partition(".")[0] == ROOT
@@ -188,7 +184,7 @@ def own_of(sources: Mapping[str, str], imports: Mapping[str, set[str]]) -> dict[
 
 
 IMPORTS = imports_of(SOURCES)
-OWN = own_of(SOURCES, IMPORTS)
+OWN = own_of(IMPORTS)
 FOREIGN = {
     name: {
         top
@@ -238,7 +234,7 @@ def intrudes(module: str, targets: Iterable[str], rooms: Mapping[str, set[str]])
     own = room_of(module, rooms)
     entered = {target: room for target in targets if (room := room_of(target, rooms))}
     # The list of all instruments takes what each gives.
-    given = {f"instruments.{room}.kind" for room in rooms if module == "instruments.builtin"}
+    given = {f"instruments.{room}.instrument" for room in rooms if module == "instruments.builtin"}
     return {
         target
         for target, room in entered.items()
@@ -247,10 +243,7 @@ def intrudes(module: str, targets: Iterable[str], rooms: Mapping[str, set[str]])
 
 
 def circle(own: Mapping[str, set[str]], rooms: Iterable[str]) -> list[str]:
-    """Rooms, or modules outside them, that import one another in a circle; empty if none do.
-
-    Within a room a measure names its estimator, which in turn imports the measure.
-    """
+    """Rooms, or modules outside them, that import one another in a circle; empty if none do."""
 
     def place(module: str) -> str:
         room = room_of(module, rooms)
@@ -310,36 +303,28 @@ def test_no_two_rooms_build_on_each_other() -> None:
     assert circle(OWN, ROOMS) == []
 
 
-def test_every_name_of_a_module_that_is_imported_later_can_be_read() -> None:
-    # What `room` makes of two texts is where all others come from.
-    texts = Texts(SOURCES)
-    assert {name: found for name in SOURCES if (found := texts.unread(name))} == {
-        "lazy": ["later(f'{package}.{module}', name)"]
-    }
-
-
 # A made-up package, in which a room builds on another.
 HOUSE = {
     "measures.measure": "",
     "checks.outcome": "",
     "instruments": "",
-    "instruments.builtin": "from pytest_judgesense.instruments.one import kind as one",
+    "instruments.builtin": "from pytest_judgesense.instruments.one import instrument as one",
     "instruments.board": "",
     "instruments.one": "",
-    "instruments.one.kind": "here = room('pytest_judgesense.instruments.one')",
+    "instruments.one.instrument": "import pytest_judgesense.instruments.one.figures",
     "instruments.one.figures": "",
     "instruments.two": "'''Builds on `one`.'''",
-    "instruments.two.kind": "later('pytest_judgesense.instruments.one.figures', 'drawn')",
-    "instruments.two.figures": "import pytest_judgesense.instruments.one.kind",
+    "instruments.two.instrument": "import pytest_judgesense.instruments.one.figures",
+    "instruments.two.figures": "import pytest_judgesense.instruments.one.instrument",
     "instruments.three": "",
-    "instruments.three.kind": "",
+    "instruments.three.instrument": "",
     "commands.explain": "import pytest_judgesense.instruments.builtin",
 }
 
 
 def wrong_in(house: Mapping[str, str]) -> dict[str, set[str]]:
     """What modules import against the rules, and the places of a circle."""
-    own, rooms = own_of(house, imports_of(house)), rooms_of(house)
+    own, rooms = own_of(imports_of(house)), rooms_of(house)
     found = {
         module: climbs(module, targets) | intrudes(module, targets, rooms)
         for module, targets in own.items()
@@ -356,61 +341,27 @@ def test_a_house_in_order_has_no_wrong_import() -> None:
 @pytest.mark.parametrize(
     ("module", "source", "target"),
     [
-        # Upward, by each way to name a module.
+        # Upward, at the head and inside a function.
         ("measures.measure", "import pytest_judgesense.checks.outcome", "checks.outcome"),
-        ("measures.measure", "x = 'pytest_judgesense.checks.outcome'", "checks.outcome"),
-        ("measures.measure", "x = 'pytest_judgesense.checks.outcome:judge'", "checks.outcome"),
-        ("measures.measure", "later('pytest_judgesense.checks.outcome', 'y')", "checks.outcome"),
         (
             "measures.measure",
-            "x = partial(later, 'pytest_judgesense.checks.outcome')",
+            "def f():\n    from pytest_judgesense.checks import outcome",
             "checks.outcome",
-        ),
-        (
-            "measures.measure",
-            "f = room('pytest_judgesense.checks')\nx = f('outcome', 'y')",
-            "checks.outcome",
-        ),
-        (
-            "measures.measure",
-            "P = 'pytest_judgesense.checks'\nx = f'{P}.outcome'",
-            "checks.outcome",
-        ),
-        (
-            "checks.outcome",
-            "from pytest_judgesense.instruments.two.kind import here",
-            "instruments.two.kind",
         ),
         # Into a room: from another, from what all rooms share, and from outside.
-        (
-            "instruments.three.kind",
-            "later('pytest_judgesense.instruments.one.figures', 'x')",
-            "instruments.one.figures",
-        ),
-        (
-            "instruments.three.kind",
-            "from pytest_judgesense.instruments.one.kind import here as of\nof('figures', 'x')",
-            "instruments.one.figures",
-        ),
-        (
-            "instruments.board",
-            "later('pytest_judgesense.instruments.one.figures', 'x')",
-            "instruments.one.figures",
-        ),
-        (
-            "instruments.builtin",
-            "later('pytest_judgesense.instruments.one.figures', 'x')",
-            "instruments.one.figures",
-        ),
-        (
-            "commands.explain",
-            "later('pytest_judgesense.instruments.one.kind', 'KINDS')",
-            "instruments.one.kind",
+        *(
+            (module, "import pytest_judgesense.instruments.one.figures", "instruments.one.figures")
+            for module in (
+                "instruments.three.instrument",
+                "instruments.board",
+                "instruments.builtin",
+                "commands.explain",
+            )
         ),
         # Back from a room to one that builds on it.
         (
             "instruments.one.figures",
-            "later('pytest_judgesense.instruments.two.figures', 'x')",
+            "import pytest_judgesense.instruments.two.figures",
             "instruments.two.figures",
         ),
     ],
@@ -425,7 +376,7 @@ def test_rooms_that_state_to_build_on_each_other_are_a_circle() -> None:
     house = {
         **HOUSE,
         "instruments.one": "'''Builds on `two`.'''",
-        "instruments.one.figures": "later('pytest_judgesense.instruments.two.figures', 'x')",
+        "instruments.one.figures": "import pytest_judgesense.instruments.two.figures",
     }
     assert set(wrong_in(house)) == {"circle"}
     assert wrong_in(house)["circle"] == {"instruments.one", "instruments.two"}
@@ -475,7 +426,7 @@ def test_private_modules_of_pytest_are_left_alone() -> None:
 
 
 def test_there_is_no_cycle() -> None:
-    # Types may name one another: a measure is taken on a cell, and a cell holds its measures.
+    # Types may name one another.
     graph = {
         name: {
             target.removeprefix(f"{ROOT}.")
@@ -484,6 +435,15 @@ def test_there_is_no_cycle() -> None:
         & set(SOURCES) - {name}
         for name, source in SOURCES.items()
     }
+    assert not (found := _cycle(graph)), "a cycle of imports: " + " -> ".join(found)
+
+
+@pytest.mark.parametrize("station", ["instruments", "measures"])
+def test_files_of_a_station_form_no_circle_by_types_or_within_functions_either(
+    station: str,
+) -> None:
+    files = {name for name in SOURCES if _station(name) == station}
+    graph = {name: OWN[name] & files - {name} for name in files}
     assert not (found := _cycle(graph)), "a cycle of imports: " + " -> ".join(found)
 
 

@@ -14,7 +14,6 @@ import pytest
 from pytest_judgesense.cassettes.storage import read_exchanges, rewrite
 from pytest_judgesense.errors import BrokenCassette, MissingRecording, StaleRecording, UsageError
 from pytest_judgesense.estimate import find_estimate
-from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.judges.prompts import render_messages
 from pytest_judgesense.judges.resolving import judge_from_name
 from pytest_judgesense.judges.simulated.observer import Observer
@@ -22,7 +21,6 @@ from pytest_judgesense.judges.simulated.server import serving
 from pytest_judgesense.judges.spec import JudgeSpec, Prompts
 from pytest_judgesense.judges.table import Judge, judge_from_table
 from pytest_judgesense.measurement import Measurement
-from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.report.assembly import sheet_of
 from pytest_judgesense.report.codec import datasheet_json
 from pytest_judgesense.suites.suite import Suite
@@ -82,16 +80,6 @@ def test_the_seed_moves_the_bootstrap_and_nothing_else() -> None:
     assert jss[0] is not None
     assert jss[1] is not None
     assert jss[0].interval != jss[1].interval
-
-
-def test_a_notice_that_fails_is_an_error_of_the_measurement() -> None:
-    # As a plugin may add it, with no section of the report.
-    def doubt(_: Cell) -> tuple[str, ...]:
-        raise UsageError("no notice")
-
-    suite, registry = suite_named("coherence"), replace(BUILT_IN, doubts=(doubt,))
-    with pytest.raises(UsageError, match="no notice"):
-        measured(CLEAN, suite, recordings(suite, CASSETTES / "clean"), registry=registry)
 
 
 @pytest.mark.parametrize(

@@ -8,12 +8,9 @@ import re
 import shutil
 import subprocess
 import sys
-import tomllib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import replace
-from importlib import import_module
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -22,41 +19,25 @@ from pytest_judgesense.checks.declaration import declare_check
 from pytest_judgesense.checks.judgments_against import evidence_of
 from pytest_judgesense.checks.outcome import judge_check
 from pytest_judgesense.checks.regression import Side, compare
-from pytest_judgesense.commands.merge import merge
 from pytest_judgesense.commands.report import datasheet_of_cells
-from pytest_judgesense.errors import ExtensionError, SuiteError, UsageError
+from pytest_judgesense.errors import ExtensionError, UsageError
 from pytest_judgesense.estimate import Estimate, find_estimate
-from pytest_judgesense.instruments import builtin
 from pytest_judgesense.instruments.builtin import BUILT_IN
-from pytest_judgesense.instruments.paraphrase import measures as paraphrase
-from pytest_judgesense.lazy import later
 from pytest_judgesense.measures.cell import Cell, Units, rate, unavailable
-from pytest_judgesense.measures.check import NO_REGRESSION, gate_of
+from pytest_judgesense.measures.check import gate_of
 from pytest_judgesense.measures.estimation import estimate_all
-from pytest_judgesense.measures.shared import FAILED_RATE, UNPARSED_RATE
-from pytest_judgesense.plugin.markers import marker_lines
+from pytest_judgesense.measures.measure import untaken
 from pytest_judgesense.registry import (
-    NOTHING,
     HttpRequest,
-    Item,
-    Kind,
     Measure,
     Provider,
     Registry,
     Reply,
-    ReportSection,
-    SuiteKind,
     extended,
-    given_by,
-    with_measures,
 )
 from pytest_judgesense.report.codec import datasheet_json
-from pytest_judgesense.suites.schema import SuiteForm
-from pytest_judgesense.suites.stimuli import Stimuli
 from pytest_judgesense.trial import Design, Failed, Judgment, Trial, Verdict
-from tests import processes
-from tests.suites.files import CONTENT
-from tests.suites.known import absent_suites, builtin_suites, registry_of
+from tests.suites.known import absent_suites, registry_of
 
 
 def wordy(cell: Cell) -> Iterable[Estimate]:
@@ -73,7 +54,8 @@ WORDY = Measure("wordy_rate", "lower", "call", "more than a word", wordy, gate="
 
 
 def known(*measures: Measure) -> Registry:
-    return with_measures(BUILT_IN, [("mine", lambda: list(measures))])
+    hooks = [("mine", lambda: list(measures))]
+    return extended(BUILT_IN, lambda hook: hooks if hook.endswith("measures") else [])
 
 
 def cell(replies: list[str], registry: Registry, kind: str = "vacuum") -> Cell:
@@ -97,7 +79,7 @@ def test_what_is_built_in_stays_as_it_is() -> None:
     }
     assert dict(registry.checks) == {**BUILT_IN.checks, "wordy_rate_ceiling": gate_of(mine)}
     assert "wordy_rate" not in BUILT_IN.measures
-    assert extended(BUILT_IN, lambda hook: []) == BUILT_IN
+    assert extended(BUILT_IN, lambda hook: []) is BUILT_IN
 
 
 def test_a_measure_is_estimated_checked_and_has_its_bounds_and_its_margin() -> None:
@@ -172,23 +154,9 @@ def test_an_estimate_of_another_unit_or_suite_is_put_right_or_refused() -> None:
         estimate_all(cell(["YES"], twice))
 
 
-def test_a_kind_that_nobody_knows_names_the_remedy() -> None:
-    with pytest.raises(UsageError, match=r"kind = 'mine'[\s\S]*judgesense -p MODULE"):
+def test_a_kind_that_nobody_knows_names_those_that_there_are() -> None:
+    with pytest.raises(UsageError, match=r"kind = 'mine'[\s\S]*one of: "):
         cell(["YES"], BUILT_IN, kind="mine")
-
-
-def kind_of(*measures: Measure) -> Registry:
-    mine = SuiteKind("mine", Kind("mine", lambda of: []), measures)
-    return extended(BUILT_IN, lambda hook: [("p", lambda: [mine])] if "kinds" in hook else [])
-
-
-def test_a_kind_of_a_plugin_has_the_measures_that_it_names_and_no_others() -> None:
-    own = kind_of(UNPARSED_RATE, FAILED_RATE)
-    names = [e.measure for e in estimate_all(cell(["YES", "YES"], own, kind="mine"))]
-    assert names == ["unparsed_rate", "failed_rate"]
-    with_wordings = kind_of(*paraphrase.MEASURES)
-    names = [e.measure for e in estimate_all(cell(["YES", "YES"], with_wordings, kind="mine"))]
-    assert {"jss", "kappa", "agreement"} <= set(names)
 
 
 @pytest.mark.parametrize(
@@ -204,6 +172,7 @@ def test_a_kind_of_a_plugin_has_the_measures_that_it_names_and_no_others() -> No
         ({"bounds": "ab"}, "bounds are two numbers"),
         ({"bounds": (1,)}, "bounds are two numbers"),
         ({"estimator": 0.5}, "its estimator is a function"),
+        ({"estimator": untaken}, "its estimator is a function"),
         ({"evidence": "calls"}, "its evidence is of type Evidence"),
         ({"brief": "m"}, "its brief is of type Brief"),
         ({"kinds": "ladder"}, "as in kinds=('ladder',)"),
@@ -212,10 +181,9 @@ def test_a_kind_of_a_plugin_has_the_measures_that_it_names_and_no_others() -> No
 def test_a_measure_that_contradicts_itself_is_refused(change: dict[str, Any], message: str) -> None:
     fields = {"name": "m", "direction": "lower", "unit": "call", "meaning": "m", "estimator": wordy}
     measure = Measure(**{**fields, "gate": "bound", **change})
-    for given in (known, kind_of):
-        with pytest.raises(ExtensionError, match=r"plugin (mine|p): its ") as raised:
-            given(measure)
-        assert message in str(raised.value)
+    with pytest.raises(ExtensionError, match="plugin mine: its ") as raised:
+        known(measure)
+    assert message in str(raised.value)
 
 
 def _build(settings: Any, base_url: str, key: str | None, messages: Any, seed: Any) -> HttpRequest:
@@ -255,226 +223,21 @@ def test_what_a_provider_cannot_parse_is_a_failed_call() -> None:
 def test_names_that_cannot_be_written_are_refused(name: str) -> None:
     with pytest.raises(ValueError, match="the name of a provider"):
         Provider(name, _build, _parse, "http://127.0.0.1")
-    with pytest.raises(ValueError, match="the name of a report section"):
-        ReportSection(name, lambda *_: [], lambda rows: [])
-    if name != "1st":
-        with pytest.raises(ValueError, match="the name of a kind"):
-            Kind(name, lambda rows: [])
 
 
-FORM = SuiteForm.model_validate(tomllib.loads(CONTENT), context=BUILT_IN.forms)
+def test_no_two_tables_of_the_report_share_a_name() -> None:
+    tables = (*BUILT_IN.sections, *BUILT_IN.comparisons)
+    names = [name for table in tables for name in table.all_names]
+    assert len(names) == len(set(names))
+    assert all(re.fullmatch("[a-z][a-z0-9_]*", name) for name in names)
 
 
-def test_items_of_a_kind_are_items_with_ids_of_their_own(tmp_path: Path) -> None:
-    def item(name: str) -> Item:
-        return Item(name, "c", {})
-
-    stimuli = Stimuli(FORM, tmp_path, [(1, {})])
-    for items in ([item("a"), item("a")], [item("a/b")], ["a"]):
-        kind = Kind("mine", lambda of, items=items: items, source="p")  # type: ignore[misc]
-        with pytest.raises(ExtensionError, match="kind 'mine' of plugin p"):
-            kind.read(stimuli)
-    broken = Kind("mine", lambda of: [of.rows["x"]], source="p")  # type: ignore[call-overload]
-    with pytest.raises(ExtensionError, match="TypeError"):
-        broken.read(stimuli)
-
-    def refuse(of: Any) -> list[Item]:
-        raise ValueError("no such line")
-
-    with pytest.raises(SuiteError, match="no such line"):
-        Kind("mine", refuse, source="p").read(stimuli)
-    with pytest.raises(SuiteError, match="has no items"):
-        Kind("mine", lambda of: [], source="p").read(stimuli)
-
-
-@pytest.mark.parametrize("name", sorted(BUILT_IN.tables))
-def test_the_names_of_analyses_are_taken(name: str) -> None:
-    section = ReportSection(name, lambda *_: [], lambda rows: [])
-    with pytest.raises(ExtensionError, match=f"report section '{name}' of plugin mine"):
-        extended(BUILT_IN, lambda hook: [("mine", lambda: [section])] if "sections" in hook else [])
-
-
-def test_a_section_survives_the_joining_of_datasheets(tmp_path: Path) -> None:
-    section = ReportSection(
-        "mine", lambda of, *_: [{"n": len(of.judgments)}], lambda rows: ["x\x1b"]
-    )
-    added = extended(
-        known(WORDY),
-        lambda hook: [("p", lambda: [section])] if hook.endswith("sections") else [],
-    )
-    for suite in ("a", "b"):
-        one = replace(cell(["YES"], added), suite=suite)
-        sheet = datasheet_of_cells([one], registry=added)
-        (tmp_path / f"{suite}.json").write_text(datasheet_json(sheet))
-    merge([tmp_path / "a.json", tmp_path / "b.json"], tmp_path / "both.json")
-    (judge,) = json.loads((tmp_path / "both.json").read_text())["judges"]
-    assert [one for one in judge["analyses"] if one["analysis"] == "mine"] == [
-        {"analysis": "mine", "suite": suite, "rows": [{"n": 1}], "lines": ["x\x1b"]}
-        for suite in ("a", "b")
-    ]
-
-
-# -- the built-in values, and the same from outside ------------------------------------------------
-
-
-def test_a_plugin_could_provide_all_that_is_built_in() -> None:
-    assert extended(NOTHING, given_by([("", builtin)])) == BUILT_IN
-    outside = extended(NOTHING, given_by([("mine", builtin)]))
-    named = ("kinds", "measures", "checks", "providers", "importers", "commands")
-    for part in (*named, "tables", "titles"):
-        assert set(getattr(outside, part)) == set(getattr(BUILT_IN, part)), part
-    assert [one.text for one in outside.profile] == [one.text for one in BUILT_IN.profile]
-    for part in ("doubts", "identities", "closing"):
-        assert len(getattr(outside, part)) == len(getattr(BUILT_IN, part)) > 0, part
-    values = [one for part in named for one in getattr(outside, part).values()]
-    values.remove(NO_REGRESSION)  # the one check that belongs to no kind
-    assert {one.source for one in (*values, *outside.profile, *outside.sections)} == {"mine"}
-
-
-FROM_OUTSIDE = """
-from dataclasses import replace
-
-from pytest_judgesense.instruments.builtin import BUILT_IN
-
-
-def pytest_judgesense_suite_kinds():
-    # Checks that gate no measure are known by name already, and judge suites of every kind.
-    return [
-        replace(
-            kind,
-            name=f"copy-{name}",
-            form=copy_of(kind.loaded()),
-            checks=(),
-            importers=renamed(kind.importers),
-            commands=renamed(kind.commands),
-        )
-        for name, kind in BUILT_IN.kinds.items()
-    ]
-
-
-def pytest_judgesense_providers():
-    return [copy_of(provider) for provider in BUILT_IN.providers.values()]
-
-
-def copy_of(form):
-    return replace(form, name=f"copy-{form.name}")
-
-
-def renamed(values):
-    return [one._replace(name=f"copy-{one.name}") for one in values]
-
-
-def pytest_judgesense_report_sections():
-    sections = [
-        replace(one, name=f"copy_{one.name}", kinds=of_copies(one))
-        for one in BUILT_IN.sections
-        if one.kinds
-    ]
-    return sections + [copied(one) for one in BUILT_IN.comparisons if one.kinds]
-
-
-def of_copies(one):
-    return tuple(f"copy-{kind}" for kind in one.kinds)
-
-
-def copied(one):
-    def tables(*given):
-        return {f"copy_{name}": rows for name, rows in one.tables(*given).items()}
-
-    def under_own_names(shown):
-        return lambda suite, tables: shown(
-            suite, {name.removeprefix("copy_"): rows for name, rows in tables.items()}
-        )
-
-    return replace(
-        one,
-        name=f"copy_{one.name}",
-        names=tuple(f"copy_{name}" for name in one.names),
-        secondary=tuple(f"copy_{name}" for name in one.secondary),
-        kinds=of_copies(one),
-        tables=tables,
-        board=under_own_names(one.board),
-        lines=under_own_names(one.lines),
-        brief=one.brief and under_own_names(one.brief),
-    )
-"""
-# The shortest, and the one with replies of its own in logs, which has all that a kind can have.
-IN_GATE = {"vacuum", *(kind.name for kind in BUILT_IN.kinds.values() if kind.logged)}
-
-
-@pytest.mark.parametrize(
-    "kind",
-    [pytest.param(k, marks=() if k in IN_GATE else pytest.mark.long) for k in BUILT_IN.kinds],
-)
-def test_a_copy_of_an_instrument_from_outside_measures_the_same(
-    kind: str, pytester: pytest.Pytester
-) -> None:
-    pytester.makeconftest(FROM_OUTSIDE)
-    first, second = (sheet_of(prefix, kind, pytester.path) for prefix in ("", "copy-"))
-    own = {one.name for one in BUILT_IN.kinds[kind].measures}
-    assert own & {one["measure"] for one in first["measures"]}
-    for part in ("measures", "checks", "calls", "notices"):
-        assert first[part] == second[part], part
-    # Every table of the kind is one of the copy, and no other is.
-    reported = [one for one in (*BUILT_IN.sections, *BUILT_IN.comparisons) if kind in one.kinds]
-    names = {name for one in reported for name in one.all_names} & set(first["tables"])
-    assert {name for name in second["tables"] if name.startswith("copy_")} == {
-        f"copy_{name}" for name in names
-    }
-    assert first["tables"] == {
-        name.removeprefix("copy_"): rows for name, rows in second["tables"].items()
-    }
-
-
-def sheet_of(prefix: str, kind: str, folder: Path) -> dict[str, Any]:
-    """What is measured of the embedded judge on a suite of a kind, or of its copy.
-
-    ``tables``: the rows of all tables that have any, by name.
-    """
-    path = next(
-        path
-        for _, path in sorted(builtin_suites().items())
-        if tomllib.loads(path.read_text(encoding="utf-8"))["kind"] == kind
-    )
-    text = path.read_text(encoding="utf-8")
-    items = tomllib.loads(text)["stimuli"]["file"]
-    text = text.replace(f'kind = "{kind}"', f'kind = "{prefix}{kind}"')
-    suite = folder / f"{prefix}{kind}" / path.name
-    suite.parent.mkdir()
-    suite.write_text(text.replace(items, Path(items).name), encoding="utf-8")
-    shutil.copyfile(path.parent / items, suite.with_name(Path(items).name))
-    written = suite.with_name("sheet.json")
-    asked = ("--judge-mode", "live", "--judge-name", "embedded:mixed")
-    done = processes.run("pytest", suite, *asked, "--judge-datasheet", written, cwd=folder)
-    assert written.is_file(), done.stdout + done.stderr
-    (judge,) = json.loads(written.read_text(encoding="utf-8"))["judges"]
-    tables = {one["analysis"]: one["rows"] for one in judge["analyses"] if one["rows"]}
-    return {**judge, "tables": tables}
-
-
-def values_of_the_package() -> Iterator[tuple[str, object]]:
-    """Whatever the built-in kinds, checks and measures hold, by what it is called in messages."""
-    for kind in BUILT_IN.kinds.values():
-        yield f"form of {kind.name}", kind.form
-        for measure in kind.measures:
-            yield f"estimator of {measure.name} on {kind.name}", measure.estimator
-            if measure.evidence and measure.evidence.find is not None:
-                yield f"evidence of {measure.name} on {kind.name}", measure.evidence.find
-    for check in BUILT_IN.checks.values():
-        yield f"{check.name}, declared", check.declare
-        yield f"{check.name}, judged", check.judge
-        yield f"{check.name}, its bars", check.bars
-
-
-def test_whatever_is_named_for_later_is_there() -> None:
-    named = {
-        what: one for what, one in values_of_the_package() if isinstance(one, type(later("m", "n")))
-    }
-    assert len(named) > len(BUILT_IN.checks)
-    missing = [
-        what for what, one in named.items() if not hasattr(import_module(one.module), one.name)
-    ]
-    assert missing == []
+def test_no_two_instruments_share_a_name() -> None:
+    kinds = BUILT_IN.kinds.values()
+    for part in ("checks", "importers", "commands", "papers"):
+        names = [value.name for kind in kinds for value in getattr(kind, part)]
+        assert len(names) == len(set(names)), part
+    assert len({word.text for word in BUILT_IN.profile}) == len(BUILT_IN.profile)
 
 
 def said_no(cell: Cell) -> list[Estimate]:
@@ -504,9 +267,7 @@ def test_a_measure_in_the_list_of_its_kind_has_everything_that_a_measure_has() -
     title, groups = evidence_of(outcome, of)
     assert (title, len(groups)) == ("calls that speak against it", 3)
     # A marker, and a comparison with a baseline.
-    plugins: Any = SimpleNamespace(for_markers=registry)
-    (line,) = [line for line in marker_lines(plugins) if line.startswith("restraint_floor(")]
-    assert "fail unless restraint >= bar" in line
+    assert "fail unless restraint >= bar" in registry.checks["restraint_floor"].marker
     assert declare_check("no_regression", ("restraint",), {}, registry).measure == "restraint"
     # Nothing but the list of the kind has changed.
     assert set(registry.measures) - set(BUILT_IN.measures) == {"restraint"}
@@ -514,8 +275,11 @@ def test_a_measure_in_the_list_of_its_kind_has_everything_that_a_measure_has() -
 
 
 CHECKOUT = Path(__file__).parents[1]
-# What is put into the file of a room, above its `MEASURES` and at their head.
+# What is put into the file of a room, above its `INSTRUMENTS` and at the head of their measures.
 ONE_MORE = """
+from pytest_judgesense.measures.measure import Measure
+
+
 def _said_tie(cell):
     from pytest_judgesense.measures.cell import Units, rate
 
@@ -524,8 +288,9 @@ def _said_tie(cell):
 
 
 RESTRAINT: Final = Measure("restraint", "higher", "call", "a tie is said", _said_tie, "floor")
-MEASURES: Final = (
-    RESTRAINT,"""
+
+
+INSTRUMENTS: Final = ("""
 MARKED = """
 import pytest
 
@@ -542,10 +307,12 @@ def test_a_new_built_in_measure_is_one_file_of_code(tmp_path: Path) -> None:
     for name in ("suites", "cassettes"):
         (tmp_path / name).symlink_to(CHECKOUT / name)
     before = {path: path.read_bytes() for path in tmp_path.glob("pytest_judgesense/**/*.py")}
-    file = tmp_path / "pytest_judgesense" / "instruments" / "vacuum" / "measures.py"
-    head, listed, rest = file.read_text(encoding="utf-8").partition("\nMEASURES: Final = (")
+    file = tmp_path / "pytest_judgesense" / "instruments" / "vacuum" / "instrument.py"
+    head, given, rest = file.read_text(encoding="utf-8").partition("\nINSTRUMENTS: Final = (")
+    before_list, listed, measures = rest.partition("measures=(")
+    assert given
     assert listed
-    file.write_text(head + ONE_MORE + rest, encoding="utf-8")
+    file.write_text(f"{head}{ONE_MORE}{before_list}{listed}RESTRAINT, {measures}", encoding="utf-8")
 
     def run(*arguments: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
@@ -561,7 +328,7 @@ def test_a_new_built_in_measure_is_one_file_of_code(tmp_path: Path) -> None:
     made = run("docs/reference/generate.py")
     assert made.returncode == 0, made.stderr
     changed = {path.name for path, text in before.items() if path.read_bytes() != text}
-    assert changed == {"measures.py", "check_names.py"}
+    assert changed == {"instrument.py", "check_names.py"}
     for source in (CHECKOUT / "suites" / "vacuum").iterdir():
         shutil.copy(source, tmp_path)
     suite = tmp_path / "vacuum.suite.toml"

@@ -171,9 +171,8 @@ def _commands(
 def arms() -> Iterator[str]:
     """The arms of the papers, for their page."""
     rows = []
-    for name, load in BUILT_IN.papers.items():
-        arms = load().arms
-        for arm in arms:
+    for name, paper in BUILT_IN.papers.items():
+        for arm in (arms := paper.arms):
             beyond = "beyond the paper" if arm.beyond else ""
             counts = (f"{arm.trials:,}", f"{arm.calls:,}")
             rows.append((code(name), arm.name, code(arm.suite), *counts, beyond))
@@ -184,25 +183,29 @@ def arms() -> Iterator[str]:
 
 def check_names() -> str:
     """The module of what a run must know of the checks before it imports the registry."""
-    names = textwrap.fill(
-        " ".join(BUILT_IN.checks), 100, initial_indent="    ", subsequent_indent="    "
+    markers = "".join(
+        f"    {json.dumps(name)}: {_in_lines(check.marker)},\n"
+        for name, check in BUILT_IN.checks.items()
     )
-    return f'''"""The names of the built-in checks, for runs that import no registry.
+    return f'''"""The built-in checks by name, with their lines in ``pytest --markers``.
 
-Made by docs/reference/generate.py from the built-in kinds: change them, and run it.
+Every run registers them as markers, and imports no registry for that. Made by
+docs/reference/generate.py from the instruments: change them, and run it.
 """
 
 from __future__ import annotations
 
 from typing import Final
 
-# Looked up for every mark of every test of every run.
-CHECK_NAMES: Final = dict.fromkeys(
-    """
-{names}
-    """.split()
-)
+CHECK_MARKERS: Final = {{
+{markers}}}
 '''
+
+
+def _in_lines(text: str) -> str:
+    """A text as Python has it in lines of at most 100 columns."""
+    lines = textwrap.wrap(text, 84, drop_whitespace=False, break_on_hyphens=False)
+    return "(" + "".join(f"\n        {json.dumps(line)}" for line in lines) + "\n    )"
 
 
 PAGES = {

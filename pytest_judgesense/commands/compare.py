@@ -23,7 +23,7 @@ from pytest_judgesense.layout import WIDTH
 from pytest_judgesense.registry import Registry
 from pytest_judgesense.report.terminal import notice_lines
 from pytest_judgesense.report.view import view_of
-from pytest_judgesense.sections import Entrant
+from pytest_judgesense.sections import ComparedJudge
 
 _SHOWN_FLIPS: Final = 10
 # What the two measurements are called: of one judge, and of two judges.
@@ -78,14 +78,14 @@ def _ranked(measured: Sequence[Measured], seed: int, registry: Registry) -> Iter
 
     Nothing where no measure ranks them.
     """
-    entrants = []
+    with_tables = []
     for one in measured:
         tables, material = one.analyses, one.material
         if (cell := one.side.cell) is not None:
             tables = registry.analyses(cell, one.side.estimates)
             material = registry.material(cell)
-        entrants.append((one.suite, Entrant(one.judge, one.judge, material, tables)))
-    compared = sections.compare(registry.comparisons, entrants, seed)
+        with_tables.append((one.suite, ComparedJudge(one.judge, one.judge, material, tables)))
+    compared = sections.compare(registry.comparisons, with_tables, seed)
     if not compared:
         return
     for ranks in view_of(Datasheet(seed, "report", {}, (), compared), registry).comparisons:

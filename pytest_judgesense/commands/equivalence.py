@@ -142,7 +142,7 @@ def measured_aside(
         suite,
         name=f"{called}-{suite.name}",
         base=f"{called}-{suite.base}",
-        form=BUILT_IN.default.loaded(),
+        form=BUILT_IN.default.form,
         pairs="all",
         checks=(),
         **asking,

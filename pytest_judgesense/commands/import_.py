@@ -20,9 +20,9 @@ from pytest_judgesense.commands.options import (
     number,
     registry_of,
 )
-from pytest_judgesense.errors import ExtensionError, LogError, UsageError, unknown_name
+from pytest_judgesense.errors import LogError, UsageError, unknown_name
 from pytest_judgesense.grouping import grouped
-from pytest_judgesense.importers import Imported, ImportedSuite, short_named
+from pytest_judgesense.importers import Imported, short_named
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.output import write_text
 from pytest_judgesense.registry import Registry
@@ -98,8 +98,7 @@ def _options() -> Mapping[str, _Option]:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
-    said = ", ".join(BUILT_IN.importers) + "; or a form that a plugin reads"
-    parser.add_argument("kind", metavar="KIND", help=said)
+    parser.add_argument("kind", metavar="KIND", help=", ".join(BUILT_IN.importers))
     parser.add_argument("path", type=Path, metavar="PATH", help="file or folder of the results")
     parser.add_argument("-o", "--output", required=True, help=OUTPUT, **FILE)
     either = parser.add_mutually_exclusive_group()
@@ -222,14 +221,7 @@ def run(options: argparse.Namespace) -> Iterator[str]:
             )
     importer = importers[options.kind]
     noted, read_options = _noting(options)
-    with ExtensionError.blaming(
-        importer.source,
-        f"importer {importer.name!r} of plugin {importer.source} failed",
-        "an Imported or a suite, or a LogError that says what is wrong with the file",
-    ):
-        read = importer.read(noted)
-        if not isinstance(read, Imported | ImportedSuite):
-            raise TypeError(f"{read!r:.80} in place of what was read")
+    read = importer.read(noted)
     _refuse_unused(options, read_options, "judgments" if isinstance(read, Imported) else "a suite")
     for name, column in options.map:
         if (option := vars(options).get(name)) is not None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, suppress
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from functools import partial
 from importlib import import_module
 from shutil import get_terminal_size
@@ -20,14 +20,12 @@ from pytest_judgesense.commands.options import (
     WRONG_COMMAND,
     complain,
     judges_to_ask,
-    registry_of,
     show,
 )
-from pytest_judgesense.errors import ExtensionError, JudgesenseError, UsageError, harmless
-from pytest_judgesense.instruments.builtin import BUILT_IN
+from pytest_judgesense.errors import JudgesenseError, UsageError, harmless
 from pytest_judgesense.judges.loop import take_sigterm
 from pytest_judgesense.layout import WIDTH, within
-from pytest_judgesense.registry import Command, Registry
+from pytest_judgesense.registry import Command
 
 # Each is a module of this package (`import` is a keyword) with `add_arguments` and `run`, which
 # gives the lines to print, or prints itself and gives the exit code.
@@ -102,9 +100,6 @@ def build_parser(given: Sequence[str] | None = None) -> argparse.ArgumentParser:
     Args:
         given: the arguments of the command line; ``None`` to build all commands. Other commands get
             no arguments, because their modules are not imported.
-
-    Raises:
-        ExtensionError: a plugin's command is asked for, and a plugin is wrong.
     """
     parser = _Parser(
         prog="judgesense",
@@ -112,7 +107,7 @@ def build_parser(given: Sequence[str] | None = None) -> argparse.ArgumentParser:
         "judgments that you have, and look after recordings.",
     )
     parser.add_argument("--version", action="version", version=f"judgesense {__version__}")
-    said = "load a plugin that adds measures, providers, kinds or sections; may be repeated"
+    said = "load a plugin that adds measures or providers; may be repeated"
     parser.add_argument("-p", "--plugin", metavar="MODULE", help=said, **MANY)
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     for name, said in COMMANDS.items():
@@ -121,53 +116,16 @@ def build_parser(given: Sequence[str] | None = None) -> argparse.ArgumentParser:
             module = import_module(f"{__package__}.{'import_' if name == 'import' else name}")
             command.set_defaults(run=getattr(module, "run", None))
             module.add_arguments(command)
-    registry = _registry_for(given or ())
-    parser.set_defaults(**({} if registry is BUILT_IN else {"registry": registry}))
-    for brought in registry.commands.values():
-        command = commands.add_parser(brought.name, help=brought.said.replace("%", "%%"))
-        if given is None or brought.name in given:
-            with _blaming(brought):
-                brought.add_arguments(command)
-            command.set_defaults(run=partial(_lines_of, brought))
+    # Those of instruments are imported where no other one is asked for.
+    if given is None or not COMMANDS.keys() & {*given}:
+        from pytest_judgesense.instruments.builtin import BUILT_IN
+
+        for added in BUILT_IN.commands.values():
+            command = commands.add_parser(added.name, help=added.said)
+            command.set_defaults(run=partial(_lines_of, added))
+            added.add_arguments(command)
     return parser
 
 
-def _registry_for(given: Sequence[str]) -> Registry:
-    """The values of plugins where they are asked for: a command of none, or the list of all."""
-    head = argparse.ArgumentParser(add_help=False, exit_on_error=False, allow_abbrev=False)
-    head.add_argument("-p", "--plugin", **MANY)
-    head.add_argument("rest", nargs=argparse.REMAINDER)
-    with suppress(argparse.ArgumentError, OSError):
-        asked, _ = head.parse_known_args(given)
-        command = next((one for one in asked.rest if not one.startswith("-")), None)
-        if command is None and not asked.plugin:
-            # The list of all commands: a plugin that is wrong is said where something needs it.
-            with suppress(JudgesenseError):
-                return _named_apart(registry_of(asked)) if {"-h", "--help"} & {*given} else BUILT_IN
-        elif command not in {*COMMANDS, *BUILT_IN.commands}:
-            return _named_apart(registry_of(asked))
-    return BUILT_IN
-
-
-def _named_apart(registry: Registry) -> Registry:
-    """``registry``, unless a command of a plugin is called like one of this package."""
-    for name in registry.commands.keys() & COMMANDS.keys():
-        raise ExtensionError(
-            f"command {name!r} of plugin {registry.commands[name].source} has a name that is taken",
-            found=f"judgesense {name}: {COMMANDS[name]}",
-            expected="a name of its own",
-            remedy="rename it in the plugin",
-        )
-    return registry
-
-
-def _blaming(brought: Command) -> AbstractContextManager[None]:
-    what = f"command {brought.name!r} of plugin {brought.source} failed"
-    return ExtensionError.blaming(
-        brought.source, what, "lines to print, or an error of pytest_judgesense.errors"
-    )
-
-
-def _lines_of(brought: Command, options: argparse.Namespace) -> Iterator[str]:
-    with _blaming(brought):
-        yield from brought.run(options, partial(judges_to_ask, options))
+def _lines_of(command: Command, options: argparse.Namespace) -> Iterable[str]:
+    return command.run(options, partial(judges_to_ask, options))

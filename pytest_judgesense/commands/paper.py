@@ -77,7 +77,7 @@ def run(options: argparse.Namespace) -> int:
     registry = registry_of(options)
     if options.paper not in registry.papers:
         raise unknown_name("paper", options.paper, registry.papers)
-    paper: Paper = registry.papers[options.paper]()
+    paper: Paper = registry.papers[options.paper]
     # Whether the suites ask about items without a label is said by their measures.
     suites = [
         suite

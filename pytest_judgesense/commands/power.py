@@ -56,7 +56,7 @@ from pytest_judgesense.layout import indented
 from pytest_judgesense.measurement import cell_of, measure
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.estimation import estimate_all
-from pytest_judgesense.registry import Registry, SuiteKind
+from pytest_judgesense.registry import Instrument, Registry
 from pytest_judgesense.stats import power
 from pytest_judgesense.stats.early_stop import asked_together, expected_clusters, looks_of
 from pytest_judgesense.stats.power import Chance, Gate
@@ -550,7 +550,7 @@ def _design_for_new_wordings(cell: Cell, estimate: Estimate, half_width: float) 
     return f"{wanted}: {design} (+/-{(high - low) / 2:.3f})"
 
 
-def _scores(cell: Cell, kind: SuiteKind) -> tuple[str, dict[_Call, float]]:
+def _scores(cell: Cell, kind: Instrument) -> tuple[str, dict[_Call, float]]:
     """The call-level share of the suite, and the score of every call received."""
     scores: dict[_Call, float] = {}
     for judgment in cell.judgments:

@@ -25,7 +25,7 @@ from pytest_judgesense.commands.options import (
     tell_of_outputs,
 )
 from pytest_judgesense.datasheet import Calls, Datasheet, SuiteSheet
-from pytest_judgesense.errors import ExtensionError, LogError, UsageError, unknown_name
+from pytest_judgesense.errors import LogError, UsageError, unknown_name
 from pytest_judgesense.files import read_text
 from pytest_judgesense.garbage import uncollected
 from pytest_judgesense.importers import without_common_value
@@ -116,11 +116,7 @@ def run(options: argparse.Namespace) -> int:
         if not written:
             forms = [one.name for one in registry.importers.values() if one.written]
             raise unknown_name("form of --export", form, forms)
-        source = registry.importers[form].source
-        what = f"importer {form!r} of plugin {source} cannot write its files"
-        suites = _suites_of(options, cells)
-        with ExtensionError.blaming(source, what, "from cells and suites to an Exported"):
-            files, notices = written(cells, suites)
+        files, notices = written(cells, _suites_of(options, cells))
         for name, of_form in files.items():
             write_text(Path(folder, name), of_form)
         show([*(f"notice: {one}" for one in notices), f"{len(files)} files written: {folder}"])
@@ -294,13 +290,11 @@ def cells_of_logs(
     designs.
     """
     paths = list(paths)
-    given: list[Any] = [*registry.measures.values(), *registry.kinds.values()]
-    extended = any(one.source for one in (*given, *registry.sections))
 
     def keeps(design: Design | None) -> bool:
-        # Temperature sweeps count words of replies; plugins may use replies in any way.
+        # Temperature sweeps count words of replies; measures of plugins may use them in any way.
         kind = registry.forms.get(design.kind) if design else None
-        return replies or extended or bool(kind and kind.sweeps)
+        return replies or bool(registry.added) or bool(kind and kind.sweeps)
 
     judgments: dict[tuple[str, str], dict[str, Judgment]] = defaultdict(dict)
     designs: dict[tuple[str, str], Design | None] = {}

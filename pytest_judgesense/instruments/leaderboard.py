@@ -28,7 +28,7 @@ from pytest_judgesense.errors import printable
 from pytest_judgesense.estimate import Observations, find_estimate, number_text
 from pytest_judgesense.layout import indented, row
 from pytest_judgesense.measures.cell import Cell
-from pytest_judgesense.sections import Board, Digits, Entrant, Estimates, Row, Rows
+from pytest_judgesense.sections import Board, ComparedJudge, Digits, Estimates, Row, Rows
 from pytest_judgesense.suites.suite import Suite
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ def _aspects(cell: Cell, estimates: Estimates) -> dict[str, dict[str, Any]]:
     return found
 
 
-def most_stable(entrants: Iterable[tuple[str, Entrant]], seed: int) -> Iterator[str]:
+def most_stable(entrants: Iterable[tuple[str, ComparedJudge]], seed: int) -> Iterator[str]:
     """Which judge is the most stable, a sentence an aspect: over all suites that all were asked.
 
     A judge that gives the same answer to everything is not ranked. Clusters of different suites are
@@ -142,7 +142,7 @@ def _by_cluster(units: Observations | None) -> dict[str, list[float]]:
 
 
 def leaderboard(
-    suite: str, entrants: Sequence[Entrant], seed: int, _secondary: bool = False
+    suite: str, entrants: Sequence[ComparedJudge], seed: int, _secondary: bool = False
 ) -> Mapping[str, Rows]:
     """The judges of a suite with their ranks, every pair of them, and which one is best.
 
@@ -173,7 +173,7 @@ def leaderboard(
     }
 
 
-def _standings(suite: str, entrants: Iterable[Entrant]) -> dict[str, Row]:
+def _standings(suite: str, entrants: Iterable[ComparedJudge]) -> dict[str, Row]:
     return {
         one.name: table["rows"][0]
         for one in sorted(entrants, key=lambda one: one.name)
@@ -182,7 +182,7 @@ def _standings(suite: str, entrants: Iterable[Entrant]) -> dict[str, Row]:
     }
 
 
-def most_labels(suite: str, entrants: Sequence[Entrant]) -> int:
+def most_labels(suite: str, entrants: Sequence[ComparedJudge]) -> int:
     """The ordinal labels of a suite; 0 without an order, and where a file does not say."""
     return max((of.get("labels", 0) for of in _standings(suite, entrants).values()), default=0)
 

@@ -87,8 +87,7 @@ def takes_one_call(suite: Suite, judge: JudgeSpec) -> bool:
 
 
 def _questions(suite: Suite, trial: Trial) -> tuple[Question, ...]:
-    with suite.form.blamed():
-        return suite.form.questions(trial)
+    return suite.form.questions(trial)
 
 
 def _course(
@@ -112,8 +111,7 @@ def _course(
                 outcome, detail = second
         outcomes.append(outcome)
     if len(outcomes) > 1:
-        with suite.form.blamed():
-            outcome, detail = suite.form.combine(trial, outcomes)
+        outcome, detail = suite.form.combine(trial, outcomes)
     if repaired:
         repair = {"before": "; ".join(before for before, _ in repaired), "calls": len(repaired)}
         if failed := [reason for _, reason in repaired if reason is not None]:
@@ -131,8 +129,7 @@ def _parsed(suite: Suite, question: Question, reply: Reply | Failed) -> ParsedRe
     elif (form := question.reply or suite.reply) is None:
         parsed = parse_reply(reply.text, suite.space, truncated=reply.truncated), None
     else:
-        with suite.form.blamed():
-            parsed = form.read(reply.text, reply.truncated)
+        parsed = form.read(reply.text, reply.truncated)
     # An endpoint may cut a reply off and say so: then a missing verdict is not a format error.
     declined = reply.refused and isinstance(parsed[0], Unparsed)
     return (Unparsed("refusal"), None) if declined else parsed

@@ -53,6 +53,20 @@ class CheckKind(NamedTuple):
         return f"{self.name}({self.arguments})"
 
     @property
+    def marker(self) -> str:
+        """Its line in ``pytest --markers``."""
+        measure, meaning, more = self.measure, self.meaning, ""
+        if measure is not None:
+            meaning = f"{measure.name} {'>=' if measure.floor else '<='} bar"
+            suite = measure.suite and f"suite= is {measure.suite} by default"
+            # Checks with the same bar on two suites share an id.
+            named = suite or 'name one, suite="coherence"'
+            more = f" {measure.name}: {measure.meaning}; {named}."
+        # The list of conditions is the same for all checks.
+        signature = self.signature.replace(_CONDITION, "**condition")
+        return f"{signature}: fail unless {meaning}, for each judge.{more}"
+
+    @property
     def gates(self) -> bool:
         """Whether it is the gate of a measure: one bar for its estimate."""
         return self.measure is not None and self.declare is None

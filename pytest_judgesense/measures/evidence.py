@@ -6,7 +6,7 @@ the judge in groups: canonical pairs, replicates or single calls.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -19,7 +19,7 @@ from pytest_judgesense.measures.rates import disagree, refused
 from pytest_judgesense.trial import ABSTAIN, TIE, Failed, Judgment, Unparsed
 
 Group: TypeAlias = tuple[Judgment, ...]
-Find: TypeAlias = Callable[[Cell, Mapping[str, Any]], list[Group]]
+Find: TypeAlias = Callable[[Cell, Mapping[str, Any]], Sequence[Group]]
 
 
 def calls(matches: Callable[[Judgment], bool]) -> Find:

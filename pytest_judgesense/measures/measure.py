@@ -1,18 +1,23 @@
-"""A measure as one value: meaning, direction, estimator, gate and evidence.
+"""A measure as one value: meaning, direction, unit, gate, bounds, sentence and evidence.
 
-The module is light: declaring a measure does not import its estimator (see `lazy.later`).
+The module is light, and so is what declares measures: how one is estimated on the suites of a kind
+is joined to it where the instrument lists its measures (`Measure.taken_by`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias
 
 if TYPE_CHECKING:
     from pytest_judgesense.estimate import Estimate
-    from pytest_judgesense.measures.cell import Cell
     from pytest_judgesense.trial import Judgment
+
+# From a `measures.cell.Cell`, which holds measures and is therefore not named here.
+Estimator: TypeAlias = "Callable[[Any], Iterable[Estimate]]"
+# From such a cell and the condition of an estimate to groups of judgments (`measures.evidence`).
+_Find: TypeAlias = "Callable[[Any, Mapping[str, Any]], Sequence[tuple[Judgment, ...]]]"
 
 # The reason for a soft measure without an estimate.
 NO_PROBABILITIES: Final = (
@@ -34,6 +39,11 @@ def alone(_estimates: tuple[Estimate, ...]) -> Mapping[str, Any]:
     return {}
 
 
+def untaken(_cell: Any) -> Iterable[Estimate]:
+    """No estimates: no instrument has taken the measure."""
+    return ()
+
+
 class Evidence(NamedTuple):
     """The judgments that count against a judge.
 
@@ -47,7 +57,7 @@ class Evidence(NamedTuple):
     """
 
     title: str
-    find: Callable[[Cell, Mapping[str, Any]], list[tuple[Judgment, ...]]] | None = None
+    find: _Find | None = None
     within: Mapping[str, Any] = MappingProxyType({})
     whole: bool = False
 
@@ -76,12 +86,13 @@ class Measure(NamedTuple):  # faster to create than a dataclass: every session c
         estimator: from a cell to estimates of this measure; pure, with random draws only from the
             cell's seed. It returns ``unavailable`` if there is nothing to measure, also for a cell
             without judgments, because intervals leave out clusters in turn. Measures that are
-            computed together share an estimator, which returns all of them.
+            computed together share an estimator, which returns all of them. `untaken` until an
+            instrument takes the measure.
         gate: the last word of the check's name: ``floor`` if higher is better, else ``ceiling``,
             ``bound`` or ``limit``; ``None`` for no check.
         suite: the suite of a check without ``suite=``; ``None`` if it must be given.
-        kinds: the suite kinds of a measure that is provided separately; empty for all. A measure of
-            a `SuiteKind` is taken on that kind.
+        kinds: the suite kinds of a measure of a plugin; empty for all. A measure of an instrument
+            is taken on the suites of that instrument.
         bounds: the smallest and the largest bar.
         margin: the default margin of ``no_regression``.
         evidence: the judgments that count against the judge; ``None`` for the units that keep the
@@ -115,7 +126,7 @@ class Measure(NamedTuple):  # faster to create than a dataclass: every session c
     direction: Literal["higher", "lower", "construct"]
     unit: str
     meaning: str
-    estimator: Callable[[Cell], Iterable[Estimate]]
+    estimator: Estimator = untaken
     gate: Literal["floor", "ceiling", "bound", "limit"] | None = None
     suite: str | None = None
     kinds: tuple[str, ...] = ()
@@ -148,14 +159,13 @@ class Measure(NamedTuple):  # faster to create than a dataclass: every session c
     def floor(self) -> bool:
         return self.direction == "higher"
 
-    def taken_by(
-        self, estimator: Callable[[Cell], Iterable[Estimate]], evidence: Evidence | None = None
-    ) -> Measure:
-        """The same measure with another estimator, for a kind of suites.
-
-        Other evidence is given if that of the measure does not apply to such suites.
-        """
-        return self._replace(estimator=estimator, evidence=evidence or self.evidence)
+    def taken_by(self, estimator: Estimator, find: _Find | None = None) -> Measure:
+        """The same measure as an instrument estimates it, and finds the evidence of it."""
+        evidence = self.evidence
+        if find is not None:
+            assert evidence is not None, f"{self.name} has no evidence to find"
+            evidence = evidence._replace(find=find)
+        return self._replace(estimator=estimator, evidence=evidence)
 
     def said_of(self, estimate: Estimate) -> str:
         """What the judge does, in a plain sentence with the numbers of the estimate."""
@@ -183,7 +193,7 @@ class Measure(NamedTuple):  # faster to create than a dataclass: every session c
             return f"measure {self.name}: with direction {self.direction} gate is one of: {known}"
         if not (self.unit and self.meaning):
             return f"measure {self.name} has a unit and a meaning"
-        if not callable(self.estimator):
+        if not callable(self.estimator) or self.estimator is untaken:
             return f"measure {self.name}: its estimator is a function"
         if isinstance(self.kinds, str):
             return f"measure {self.name}: kinds are several, as in kinds=({self.kinds!r},)"
@@ -201,6 +211,11 @@ class Measure(NamedTuple):  # faster to create than a dataclass: every session c
             known = ", ".join([*_numbers(1, 2, 0.5), "silent", "notes"])
             return f"measure {self.name}: its sentence is a format of {known}"
         return None
+
+
+def taken_by(estimator: Estimator, *measures: Measure) -> tuple[Measure, ...]:
+    """Measures that an instrument estimates in one pass."""
+    return tuple(measure.taken_by(estimator) for measure in measures)
 
 
 def _words(estimate: Estimate) -> dict[str, str]:

@@ -1,4 +1,7 @@
-"""Measures of several suite kinds: of the presentation order, and of single replies."""
+"""Measures of several suite kinds: of the presentation order, and of single replies.
+
+How they are estimated where a kind has nothing of its own stands in `every_suite`.
+"""
 
 from __future__ import annotations
 
@@ -6,22 +9,15 @@ from collections.abc import Iterable
 from functools import partial
 from typing import Final
 
-from pytest_judgesense.lazy import later
 from pytest_judgesense.measures.measure import Brief, Evidence, Measure
 from pytest_judgesense.trial import Judgment
 
-_rates: Final = partial(later, "pytest_judgesense.measures.rates")
-_found: Final = partial(later, "pytest_judgesense.measures.evidence")
-_POSITIONAL: Final = Evidence("pairs won by a slot", _found("positional"))
-
-_order: Final = partial(
-    Measure, estimator=later("pytest_judgesense.measures.order", "order_estimates")
-)
-_of_pairs: Final = partial(_order, unit="canonical pair")
+_POSITIONAL: Final = Evidence("pairs won by a slot")
+_of_pairs: Final = partial(Measure, unit="canonical pair")
 _bound: Final = partial(_of_pairs, direction="lower", gate="bound", best="units")
 _ceiling: Final = partial(Measure, direction="lower", unit="call", gate="ceiling", best="units")
 
-SIDE_BIAS: Final = _order(
+SIDE_BIAS: Final = Measure(
     name="side_bias",
     direction="lower",
     unit="call",
@@ -33,7 +29,7 @@ SIDE_BIAS: Final = _order(
     sentence="the first slot gets {count} of {n} decisive answers",
     brief=Brief("side bias"),
 )
-FIRST_SLOT_RATE: Final = _order(
+FIRST_SLOT_RATE: Final = Measure(
     name="first_slot_rate",
     direction="construct",
     unit="call",
@@ -46,7 +42,7 @@ ORDER_STABLE: Final = _of_pairs(
 ORDER_POSITIONAL: Final = _bound(
     name="order_positional",
     meaning="the same slot wins in both orders",
-    evidence=Evidence(_POSITIONAL.title),
+    evidence=_POSITIONAL,
     sentence="the position decides {count} of {n} comparisons",
     brief=Brief("position"),
     aspect="order",
@@ -62,16 +58,13 @@ ORDER_TIED: Final = _of_pairs(
 )
 # What both orders of a pair may say together.
 DECOMPOSED: Final = (ORDER_STABLE, ORDER_POSITIONAL, ORDER_ONE_SIDED, ORDER_TIED)
-# For every suite of pairs in both presentation orders.
-ORDER: Final = (SIDE_BIAS, FIRST_SLOT_RATE, *DECOMPOSED)
 
 AGREEMENT: Final = Measure(
     "agreement",
     "higher",
     "call",
     "verdict equals the label",
-    _rates("agreement"),
-    "floor",
+    gate="floor",
     evidence=Evidence("replies that are not the label"),
     best="units",
     sentence="{rest} of {n} replies do not give the label{silent}",
@@ -82,8 +75,7 @@ REPEAT_FLIP_RATE: Final = Measure(
     "lower",
     "item",
     "items whose replicates disagree",
-    _rates("repeat_flips_of_replicates"),
-    "bound",
+    gate="bound",
     evidence=Evidence("items whose replicates disagree"),
     best="units",
     sentence="{count} of {n} items get another verdict when asked again",
@@ -92,38 +84,29 @@ REPEAT_FLIP_RATE: Final = Measure(
 UNPARSED_RATE: Final = _ceiling(
     name="unparsed_rate",
     meaning="replies that state no usable verdict",
-    estimator=_rates("unparsed"),
-    evidence=Evidence("replies without a verdict", _found("unparsed")),
+    evidence=Evidence("replies without a verdict"),
     sentence="{count} of {n} replies state no usable verdict",
 )
 REFUSAL_RATE: Final = _ceiling(
     name="refusal_rate",
     meaning="replies that decline to judge",
-    estimator=_rates("refusals"),
-    evidence=Evidence("replies that decline to judge", _found("refusals")),
+    evidence=Evidence("replies that decline to judge"),
     sentence="{count} of {n} replies decline to judge",
     quiet=True,
 )
 FAILED_RATE: Final = _ceiling(
     name="failed_rate",
     meaning="calls without a reply",
-    estimator=_rates("failed"),
-    evidence=Evidence("calls without a reply", _found("failed")),
+    evidence=Evidence("calls without a reply"),
     sentence="{count} of {n} calls have no reply",
 )
-# Calls that state no verdict.
-WITHOUT_VERDICT: Final = (UNPARSED_RATE, REFUSAL_RATE, FAILED_RATE)
-# For every suite whose trials are single calls.
-REPLIES: Final = (REPEAT_FLIP_RATE, *WITHOUT_VERDICT)
 
 # Measures of the probabilities behind verdicts, if judgments have them.
-_soft: Final = partial(later, "pytest_judgesense.measures.soft")
 EXPECTED_SHARE: Final = Measure(
     "expected_share",
     "construct",
     "call",
     "the probability of a verdict, mean over the calls",
-    _soft("expected_shares"),
     soft=True,
 )
 EXPECTED_AGREEMENT: Final = Measure(
@@ -131,9 +114,8 @@ EXPECTED_AGREEMENT: Final = Measure(
     "higher",
     "call",
     "the probability of the label",
-    _soft("expected_agreement"),
-    "floor",
-    evidence=Evidence("labels with less than an even chance", _soft("doubtful")),
+    gate="floor",
+    evidence=Evidence("labels with less than an even chance"),
     best="units",
     sentence="the right label has a probability of {value}",
     soft=True,
@@ -141,26 +123,22 @@ EXPECTED_AGREEMENT: Final = Measure(
 MARGIN_TO_FLIP: Final = EXPECTED_SHARE._replace(
     name="margin_to_flip",
     meaning="how far the likeliest verdict stands above the second, in log-odds",
-    estimator=_soft("margins"),
 )
 SOFT_POSITION_EFFECT: Final = Measure(
     "soft_position_effect",
     "lower",
     "canonical pair",
     "the slot's share of the preference, in log-odds",
-    _soft("position_effect"),
-    "limit",
+    gate="limit",
     bounds=(0.0, 14.0),
     margin=0.2,
-    evidence=Evidence("pairs that lean most to a slot", _soft("leaning_pairs")),
+    evidence=Evidence("pairs that lean most to a slot"),
     sentence="the position moves the preference by {value} in log-odds",
     soft=True,
 )
-# For every suite kind whose trials are single calls.
-SOFT: Final = (SOFT_POSITION_EFFECT, MARGIN_TO_FLIP, EXPECTED_SHARE)
 
 # For kinds that permit a tie, each over its own calls.
-TIE_RATE: Final = Measure("tie_rate", "construct", "call", "a tie is chosen", _rates("tie_rates"))
+TIE_RATE: Final = Measure("tie_rate", "construct", "call", "a tie is chosen")
 ABSTAIN_RATE: Final = TIE_RATE._replace(
     name="abstain_rate", meaning="the judge abstains, where that is a verdict", quiet=True
 )

@@ -22,7 +22,6 @@ from pytest_judgesense.plugin.activation import (
     is_asked_for,
     is_marked,
 )
-from pytest_judgesense.plugin.check_names import CHECK_NAMES
 from pytest_judgesense.plugin.options import add_options
 
 if TYPE_CHECKING:
@@ -48,13 +47,8 @@ def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
 @pytest.hookimpl(trylast=True)
 def pytest_configure(config: pytest.Config) -> None:
     """Register the markers; create the plugin's state if it is used."""
-    lines = [f"{name}(bar, suite=): gate a judge." for name in CHECK_NAMES]
     plugins = config.stash[PLUGINS] = hookspecs.Plugins(config)
-    if plugins or config.option.markers:  # pytest --markers, which teaches
-        from pytest_judgesense.plugin.markers import marker_lines
-
-        lines = [*marker_lines(plugins)]
-    for line in lines:
+    for line in plugins.marker_lines():
         config.addinivalue_line("markers", line)
     if is_asked_for(config):
         from pytest_judgesense.plugin.state import state_of

@@ -11,7 +11,6 @@ from typing import Any, Final
 
 import pytest
 
-from pytest_judgesense.plugin.check_names import CHECK_NAMES
 from pytest_judgesense.plugin.options import any_given
 
 # Of a `state.State`, which is not imported here.
@@ -33,8 +32,8 @@ def is_asked_for(config: pytest.Config) -> bool:
 
 def check_names(config: pytest.Config) -> Container[str]:
     """The names of the markers that are checks."""
-    plugins = config.stash[PLUGINS]
-    return plugins.for_markers.checks if plugins else CHECK_NAMES
+    names: Container[str] = config.stash[PLUGINS].check_names
+    return names
 
 
 def is_marked(node: pytest.Item) -> bool:

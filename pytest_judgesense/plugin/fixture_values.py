@@ -44,7 +44,7 @@ def checker(item: pytest.Item, judge: JudgeSpec) -> Callable[..., None]:
     @without_frames
     def check(name: str | None = None, *args: Any, **kwargs: Any) -> None:
         __tracebackhide__ = True
-        registry = item.config.stash[PLUGINS].for_markers
+        registry = item.config.stash[PLUGINS].registry
         checks = checks_of(item) if name is None else [declare_check(name, args, kwargs, registry)]
         if not checks:
             raise UsageError(
@@ -78,7 +78,7 @@ class DatasheetReader:
             UsageError: unknown measure, suite or condition; it lists the known ones.
         """
         __tracebackhide__ = True
-        measures = self._item.config.stash[PLUGINS].for_markers.measures
+        measures = self._item.config.stash[PLUGINS].registry.measures
         if measure not in measures:
             raise unknown_name("measure", measure, measures, LISTING)
         name = suite or measures[measure].suite

@@ -1,24 +1,25 @@
 """Hooks that a ``conftest.py`` or a plugin may implement, and how they are asked.
 
-All but the first add to the package. They are called once in a session, without arguments; the
-command line calls functions with the same names (see `registry.loaded`).
+The last two add to the package. They are called without arguments; the command line calls functions
+with the same names (see `registry.loaded`).
 
 Light on purpose: where no plugin adds anything, nothing is imported and nothing is called.
 """
 
 from __future__ import annotations
 
+from collections.abc import Container, Iterator
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pytest_judgesense.plugin.check_names import CHECK_MARKERS
+
 if TYPE_CHECKING:
     from pytest_judgesense.errors import ExtensionError
-    from pytest_judgesense.registry import Given, Measure, Provider, Registry, SuiteKind
-    from pytest_judgesense.sections import Comparison, Report, ReportSection
-
-_KINDS: Final = ("measures", "providers", "suite_kinds", "report_sections")
+    from pytest_judgesense.measures.check import CheckKind
+    from pytest_judgesense.registry import Hook, Measure, Provider, Registry
 
 
 @pytest.hookspec
@@ -51,20 +52,6 @@ def pytest_judgesense_providers() -> list[Provider]:
     raise NotImplementedError
 
 
-@pytest.hookspec
-def pytest_judgesense_suite_kinds() -> list[SuiteKind]:
-    """Kinds of suites: return a list of `pytest_judgesense.registry.SuiteKind`."""
-    raise NotImplementedError
-
-
-@pytest.hookspec
-def pytest_judgesense_report_sections() -> list[ReportSection | Comparison | Report]:
-    """Parts of the report: return a list of `pytest_judgesense.registry.ReportSection`, of
-    `Comparison`, and of `Report`, which has both and the words and sentences beside them.
-    """
-    raise NotImplementedError
-
-
 class Plugins:
     """The plugins of a session that add something. Made when pytest has loaded the first ones."""
 
@@ -76,20 +63,46 @@ class Plugins:
         return bool(self._in_time)
 
     @cached_property
-    def for_markers(self) -> Registry:
-        """The measures and checks of the session: kinds of suites of plugins are left out."""
-        from pytest_judgesense.instruments.builtin import BUILT_IN
-        from pytest_judgesense.registry import with_measures
+    def checks(self) -> dict[str, CheckKind]:
+        """The checks that plugins add, for their markers; the package's have a list of names.
 
-        measures = self._given("pytest_judgesense_measures")
-        return with_measures(BUILT_IN, measures) if measures else BUILT_IN
+        Raises:
+            ExtensionError: a measure is malformed; the error names the plugin.
+        """
+        from pytest_judgesense.measures.check import gate_of
+        from pytest_judgesense.registry import MEASURES, measures_of
+
+        measures = measures_of(self._hooks(MEASURES))
+        return {measure.check: gate_of(measure) for measure in measures if measure.check}
+
+    @cached_property
+    def check_names(self) -> Container[str]:
+        """The names of the markers that are checks."""
+        return {*CHECK_MARKERS, *self.checks} if self else CHECK_MARKERS
+
+    def marker_lines(self) -> Iterator[str]:
+        """The lines of ``pytest --markers``, one a check; `pytest.UsageError` for a wrong one."""
+        yield from CHECK_MARKERS.values()
+        if self:
+            from pytest_judgesense.errors import UsageError
+            from pytest_judgesense.plugin.messages import usage_error
+
+            try:
+                yield from (check.marker for check in self.checks.values())
+            except UsageError as error:
+                raise usage_error(error) from error
 
     @cached_property
     def registry(self) -> Registry:
-        """All that the session has; plugins are asked when a suite or a check is collected."""
+        """All that the session has, put together when a suite or a check is collected.
+
+        Raises:
+            ExtensionError: a value of a plugin is malformed, or a name is taken.
+        """
+        from pytest_judgesense.instruments.builtin import BUILT_IN
         from pytest_judgesense.registry import extended
 
-        return extended(self.for_markers, self._given)
+        return extended(BUILT_IN, self._hooks) if self else BUILT_IN
 
     def late(self) -> list[ExtensionError]:
         """The errors of plugins that came after the markers were registered."""
@@ -108,10 +121,10 @@ class Plugins:
 
     @property
     def _names(self) -> frozenset[str]:
-        hooks = [f"pytest_judgesense_{kind}" for kind in _KINDS]
-        return frozenset(name for hook in hooks for name, _ in self._given(hook))
+        hooks = ("pytest_judgesense_measures", "pytest_judgesense_providers")
+        return frozenset(name for hook in hooks for name, _ in self._hooks(hook))
 
-    def _given(self, hook: str) -> list[Given]:
+    def _hooks(self, hook: str) -> list[Hook]:
         # Not by calling the hook, whose results do not name their plugins.
         implementations = getattr(self._config.hook, hook).get_hookimpls()
-        return [(one.plugin_name, one.function) for one in implementations]
+        return [(hooked.plugin_name, hooked.function) for hooked in implementations]

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 
 from pytest_judgesense.errors import JudgesenseError, UsageError, unknown_name
-from pytest_judgesense.measures.measure import CONDITION_KEYS
 from pytest_judgesense.plugin.activation import (
     FIXTURE,
     PLUGINS,
@@ -22,42 +21,22 @@ from pytest_judgesense.plugin.activation import (
     is_marked,
 )
 from pytest_judgesense.plugin.ci import require_pass
-from pytest_judgesense.plugin.messages import collect_error, ended_by_us, usage_error
+from pytest_judgesense.plugin.messages import collect_error, ended_by_us
 from pytest_judgesense.plugin.state import State, state_of
 from pytest_judgesense.plugin.suite_names import is_selected, split_name
 
 if TYPE_CHECKING:
     from pytest_judgesense.measures.check import Check
-    from pytest_judgesense.plugin.hookspecs import Plugins
     from pytest_judgesense.suites.suite import Suite
 
 EVALUATED: Final = pytest.StashKey[set[tuple[str, str | None]]]()
-
-
-def marker_lines(plugins: Plugins) -> Iterator[str]:
-    """The text of ``pytest --markers`` for every check; `pytest.UsageError` for a wrong one."""
-    try:
-        checks = plugins.for_markers.checks
-    except UsageError as error:
-        raise usage_error(error) from error
-    for kind in checks.values():
-        measure, meaning, more = kind.measure, kind.meaning, ""
-        if measure is not None:
-            meaning = f"{measure.name} {'>=' if measure.floor else '<='} bar"
-            suite = measure.suite and f"suite= is {measure.suite} by default"
-            # Checks with the same bar on two suites share an id.
-            named = suite or 'name one, suite="coherence"'
-            more = f" {measure.name}: {measure.meaning}; {named}."
-        # The list of conditions is the same for all checks.
-        signature = kind.signature.replace(f"{'=, '.join(CONDITION_KEYS)}=", "**condition")
-        yield f"{signature}: fail unless {meaning}, for each judge.{more}"
 
 
 def checks_of(node: pytest.Item | Any) -> list[Check]:
     """The checks that a node's markers declare; `UsageError` for a wrong one."""
     from pytest_judgesense.checks.declaration import declare_check
 
-    registry = node.config.stash[PLUGINS].for_markers
+    registry = node.config.stash[PLUGINS].registry
     found = {
         (check.key, check.suite): check
         for mark in reversed(list(node.iter_markers()))

@@ -25,7 +25,6 @@ import pytest
 from pytest_judgesense import __version__
 from pytest_judgesense.display import write_line
 from pytest_judgesense.errors import (
-    ExtensionError,
     JudgesenseError,
     UsageError,
     harmless,
@@ -265,7 +264,6 @@ class State:
         from pytest_judgesense.report.view import view_of
 
         registry = self.plugins.registry
-        faults: list[ExtensionError] = []
         counted = counted_once([(part["sheet"], part["asked"]) for part in self._received])
         sheet = sheet_of(
             map(part_from_plain, counted),
@@ -273,10 +271,7 @@ class State:
             mode=self.settings.mode,
             secondary=bool(self.settings.datasheets),
             registry=registry.shown(tables_shown(self.config, self.settings)),
-            faults=faults,
         )
-        for error in faults:
-            self._outputs.failed("the datasheet lacks a part", error)
         return view_of(sheet, registry)
 
     def write(self, session: pytest.Session) -> None:

@@ -6,27 +6,22 @@ import platform
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from importlib.metadata import version
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_judgesense import __version__
 from pytest_judgesense.datasheet import Datasheet, SuiteSheet, merge_parts
-from pytest_judgesense.errors import ExtensionError, UsageError
+from pytest_judgesense.errors import UsageError
 from pytest_judgesense.instruments.builtin import BUILT_IN
-from pytest_judgesense.lazy import room
 from pytest_judgesense.registry import Registry
 from pytest_judgesense.report.codec import datasheet_json
 from pytest_judgesense.report.view import View
-from pytest_judgesense.sections import Entrant, compare, kept_apart
+from pytest_judgesense.sections import ComparedJudge, compare
 
 if TYPE_CHECKING:
     from pytest_judgesense.report.history import DatedDatasheet
     from pytest_judgesense.report.packing import PageEvidence
     from pytest_judgesense.report.summary import Missed
-
-# Of these forms a session writes few.
-_report: Final = room("pytest_judgesense.report")
-_markdown, _page = _report("markdown", "markdown"), _report("page", "page_text")
-_table, _tex = _report("rows", "separated_text"), _report("tex", "tex_text")
 
 # The forms of the files of a datasheet, by suffix.
 FORMS: Final = ".json, .html (a page), .md, .csv or .tex (tables), or .jsonl (the judgment log)"
@@ -73,30 +68,22 @@ def sheet_of(
     mode: str,
     secondary: bool = False,
     registry: Registry = BUILT_IN,
-    faults: list[ExtensionError] | None = None,
 ) -> Datasheet:
     """The datasheet of parts, with the comparisons of their judges.
-
-    It is made without what plugins fail to make; their errors are added to ``faults``, or raised if
-    there is no such list.
 
     Raises:
         InternalError: the estimates of a part contradict each other.
     """
     sheet = merge_parts(parts, seed=seed, mode=mode, versions=versions())
-    entrants = []
+    judges = []
     for judge in sheet.judges:
         for part in judge.parts:
-            with kept_apart(faults):
-                registry.verify(part.estimates)
-            entrant = Entrant(part.judge, judge.name, part.material, part.analyses)
-            entrants.append((part.suite, entrant))
-    tables = compare(registry.comparisons, entrants, seed, secondary=secondary, faults=faults)
-    said: list[str] = []
-    for close in registry.closing:
-        with kept_apart(faults):
-            said += close(entrants, seed)
-    return replace(sheet, analyses=tables, closing=tuple(said))
+            registry.verify(part.estimates)
+            compared = ComparedJudge(part.judge, judge.name, part.material, part.analyses)
+            judges.append((part.suite, compared))
+    tables = compare(registry.comparisons, judges, seed, secondary=secondary)
+    sentences = chain.from_iterable(close(judges, seed) for close in registry.closing)
+    return replace(sheet, analyses=tables, closing=tuple(sentences))
 
 
 def datasheet_text(
@@ -116,12 +103,34 @@ def datasheet_text(
     Raises:
         UsageError: the suffix is unknown, or a package for pages is not installed.
     """
+
+    # Of these forms a session writes few.
+    def markdown_text() -> str:
+        from pytest_judgesense.report.markdown import markdown
+
+        return markdown(view, missed)
+
+    def page_text() -> str:
+        from pytest_judgesense.report import page
+
+        return page.page_text(view, evidence, missed, history)
+
+    def table_text() -> str:
+        from pytest_judgesense.report.csv_tables import separated_text
+
+        return separated_text(view.sheet)
+
+    def tex_text() -> str:
+        from pytest_judgesense.report import tex
+
+        return tex.tex_text(view)
+
     texts: dict[str, Callable[[], str]] = {
         ".json": lambda: datasheet_json(view.sheet),
-        ".md": lambda: _markdown(view, missed),
-        ".html": lambda: _page(view, evidence, missed, history),
-        ".csv": lambda: _table(view.sheet),
-        ".tex": lambda: _tex(view),
+        ".md": markdown_text,
+        ".html": page_text,
+        ".csv": table_text,
+        ".tex": tex_text,
         ".jsonl": lambda: "".join(f"{line}\n" for lines in logs for line in lines),
     }
     if suffix not in texts:

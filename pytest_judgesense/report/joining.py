@@ -10,7 +10,7 @@ from pytest_judgesense.errors import LogError
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.report.codec import DERIVED, SCHEMA, sheet_text, summed_up
 from pytest_judgesense.report.kinds import refuse_other_kinds
-from pytest_judgesense.sections import Entrant, compare
+from pytest_judgesense.sections import ComparedJudge, compare
 
 _NAMES: Final = {"measures": "measure", "checks": "check", "analyses": "analysis"}
 _KINDS: Final = ("parts", *_NAMES)
@@ -45,15 +45,15 @@ def joined_datasheets(sheets: Sequence[tuple[str, Mapping[str, Any]]]) -> str:
             ) from error
     head = {key[1]: one.value for key, one in known.items() if key[0] == "head"}
     slugs = sorted(key[1] for key in known if key[0] == "judge")
-    entrants, entries = [], []
+    judges, entries = [], []
     for slug in slugs:
         identity = known["judge", slug].value
         parts, measures, checks, analyses = (_lines(known, kind, slug) for kind in _KINDS)
         for part in parts:
-            entrant = Entrant(slug, identity["name"], part.get("material"), analyses)
-            entrants.append((part["suite"], entrant))
+            judge = ComparedJudge(slug, identity["name"], part.get("material"), analyses)
+            judges.append((part["suite"], judge))
         entries.append(summed_up(identity, parts, measures, checks, analyses))
-    compared = compare(BUILT_IN.comparisons, entrants, head.get("seed", 0), secondary=secondary)
+    compared = compare(BUILT_IN.comparisons, judges, head.get("seed", 0), secondary=secondary)
     return sheet_text(head, entries, compared)
 
 

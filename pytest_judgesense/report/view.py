@@ -25,7 +25,7 @@ from pytest_judgesense.papers import Printed
 from pytest_judgesense.profile import sketch
 from pytest_judgesense.registry import Registry
 from pytest_judgesense.report import numbers
-from pytest_judgesense.sections import Analysis, Beside, Comparison, ReportSection, Rows
+from pytest_judgesense.sections import Analysis, Beside, JudgeComparison, ReportSection, Rows
 
 # The one that gates comes first.
 INTERVALS: Final = ("95% clustered", "95% as in the paper")
@@ -101,9 +101,7 @@ class PartView:
             yield worth
         lines = {section.name: section.lines for section in self.registry.sections}
         for one in self.part.analyses:
-            if (of_plugin := one.get("lines")) is not None:
-                yield from of_plugin
-            elif one["analysis"] in lines:
+            if one["analysis"] in lines:
                 yield from lines[one["analysis"]](one["rows"])
 
     @property
@@ -205,7 +203,7 @@ class JudgeView:
 class ComparisonView:
     """The comparisons of the judges on one suite."""
 
-    comparison: Comparison
+    comparison: JudgeComparison
     suite: str
     tables: tuple[Analysis, ...]
 

@@ -7,13 +7,12 @@ every suite; items, rules, calls and replies may be those of the kind.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from pytest_judgesense.errors import ExtensionError, SuiteError
+from pytest_judgesense.errors import SuiteError
 from pytest_judgesense.suites.finding import Rule
-from pytest_judgesense.suites.item import ITEM_ID, Item
+from pytest_judgesense.suites.item import Item
 from pytest_judgesense.trial import Outcome, Trial
 
 if TYPE_CHECKING:
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
 
 # The outcome of replies, and the detail of a judgment.
 ParsedReply: TypeAlias = tuple[Outcome, dict[str, Any] | None]
-_NOBODY: Final = nullcontext()
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +64,7 @@ def _sole(_: Trial, outcomes: Sequence[Outcome]) -> ParsedReply:
 
 @dataclass(frozen=True, eq=False)
 class Kind:
-    """A kind of suites: the built-in ones, and those that plugins add.
+    """A kind of suites, as an instrument gives it.
 
     Attributes:
         name: lower-case letters, digits and ``-``; suite files name it by ``kind = "NAME"``.
@@ -87,10 +85,6 @@ class Kind:
         reply: the form of a reply, or a function that returns it for a decision space; ``None`` for
             a verdict of that space.
         weights: default weights in a judge's instability; ``None`` if the kind has no instability.
-        source: the plugin that added it; empty for a built-in kind.
-
-    Raises:
-        ValueError: the name is of another form.
     """
 
     name: str
@@ -106,39 +100,14 @@ class Kind:
     combine: Callable[[Trial, Sequence[Outcome]], ParsedReply] = _sole
     reply: ReplyForm | Callable[[DecisionSpace], ReplyForm | None] | None = None
     weights: tuple[float, float, float, float] | None = None
-    source: str = ""
-
-    def __post_init__(self) -> None:
-        if not (self.name.replace("-", "").isalnum() and self.name == self.name.lower()):
-            raise ValueError(f"the name of a kind is like my-kind, not {self.name!r}")
 
     def read(self, stimuli: Stimuli) -> tuple[Item, ...]:
         """The items of the lines of a stimuli file.
 
         Raises:
-            SuiteError: the lines are wrong.
-            ExtensionError: the plugin that added the kind is wrong; it is named.
+            SuiteError: the lines are wrong, or there are none.
         """
-        documented = SuiteError.instead_of(
-            ValueError,
-            f"the stimuli in {stimuli.file} are not of the kind {self.name}",
-            expected=f"what plugin {self.source} documents for the kind {self.name}",
-            remedy="fix the lines",
-        )
-        with documented if self.source else _NOBODY, self.blamed(ValueError):
-            items = list(self.items(stimuli))
-        seen: set[str] = set()
-        for item in items if self.source else ():
-            known = isinstance(item, Item) and isinstance(item.id, str)
-            if not known or not ITEM_ID.fullmatch(item.id) or item.id in seen:
-                raise ExtensionError(
-                    self._unusable,
-                    found=repr(item)[:200],
-                    expected="items with an id of its own each, made of letters, digits, '.', '_' "
-                    "and '-'",
-                    remedy="fix the plugin",
-                )
-            seen.add(item.id)
+        items = tuple(self.items(stimuli))
         if not items:
             raise SuiteError(
                 f"suite {stimuli.form.name} has no items",
@@ -146,32 +115,9 @@ class Kind:
                 expected="at least one item",
                 remedy=f"fix {stimuli.file}",
             )
-        return tuple(items)
+        return items
 
     def check(self, form: SuiteForm) -> None:
-        """Nothing, if the parts of the suite file belong together.
-
-        Raises:
-            ValueError: they do not.
-            ExtensionError: the plugin that added the kind is wrong; it is named.
-        """
+        """Nothing, if the parts of the suite file belong together; else a `ValueError`."""
         if self.verify is not None:
-            with self.blamed(ValueError):
-                self.verify(form)
-
-    def blamed(self, *objections: type[Exception]) -> AbstractContextManager[None]:
-        """Run the kind's functions within it: their errors are attributed to the plugin.
-
-        ``objections`` are exceptions that they may raise.
-
-        Raises:
-            ExtensionError: a function that a plugin has added fails; the plugin is named.
-        """
-        if not self.source:  # of every reply: a context that may blame takes longer to enter
-            return _NOBODY
-        valid = "values as the fields of a kind document them"
-        return ExtensionError.blaming(self.source, self._unusable, valid, *objections)
-
-    @property
-    def _unusable(self) -> str:
-        return f"kind {self.name!r} of plugin {self.source} cannot be used"
+            self.verify(form)

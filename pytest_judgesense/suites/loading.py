@@ -44,7 +44,6 @@ def load_suite(
     Raises:
         SuiteError: the file or its stimuli cannot be read or are not of the form.
         UsageError: unknown preset.
-        ExtensionError: the plugin that added its kind is wrong; it names the plugin.
     """
     suite = _load(path.resolve(), preset, tuple(kinds.values()))
     if labelled:

@@ -60,8 +60,7 @@ def lint_prompts(suite: Suite) -> tuple[LintFinding, ...]:
 
 
 def _found(suite: Suite, rules: Iterable[Rule]) -> tuple[LintFinding, ...]:
-    with suite.form.blamed():
-        found = [found for rule in rules for found in rule.find(suite)]
+    found = (found for rule in rules for found in rule.find(suite))
     left = (f for f in found if f.severity == "error" or f.rule not in suite.accepted)
     return tuple(sorted(left, key=lambda finding: finding.severity))
 
@@ -72,10 +71,9 @@ def _rules(suite: Suite, *, loading: bool) -> list[Rule]:
 
 
 def _refuse(suite: Suite, rules: Iterable[Rule]) -> None:
-    with suite.form.blamed():
-        for found in (found for rule in rules for found in rule.find(suite)):
-            said = {"found": found.found, "expected": found.expected, "remedy": found.remedy}
-            raise SuiteError(f"{found.where} {found.what}", **said)
+    for found in (found for rule in rules for found in rule.find(suite)):
+        said = {"found": found.found, "expected": found.expected, "remedy": found.remedy}
+        raise SuiteError(f"{found.where} {found.what}", **said)
 
 
 def pooled(suite: Suite, other: Suite) -> tuple[Item, ...]:

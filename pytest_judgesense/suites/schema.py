@@ -38,9 +38,7 @@ Difficulty = Literal["easy", "medium", "hard"]
 def _known_kind(value: str, info: ValidationInfo) -> str:
     # The kinds that there are are the context of the validation.
     if value not in (known := info.context or {}):
-        raise ValueError(
-            f"there is no kind {value!r}, but: {', '.join(known)}; -p loads plugins with more"
-        )
+        raise ValueError(f"there is no kind {value!r}, but: {', '.join(known)}")
     return value
 
 

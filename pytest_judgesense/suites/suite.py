@@ -152,8 +152,7 @@ class Suite:
     def reply(self) -> ReplyForm | None:
         """The form of a reply; ``None`` for a verdict of the decision space."""
         form = self.form.reply
-        with self.form.blamed():
-            return form(self.space) if callable(form) else form
+        return form(self.space) if callable(form) else form
 
     @property
     def compared_pairs(self) -> tuple[tuple[str, str], ...]:

@@ -295,10 +295,10 @@ def test_a_page_that_cannot_be_drawn_costs_no_other_file(log, tmp_path):
 
 def test_a_fault_of_a_renderer_is_one_line_of_the_report(log, tmp_path):
     (tmp_path / "odd.py").write_text(
-        "from pytest_judgesense.registry import ReportSection\n"
-        "def pytest_judgesense_report_sections():\n"
-        "    rows = lambda *_: ['no row']\n"
-        "    return [ReportSection('odd', rows, lambda rows: ['odd: shown'])]\n"
+        "from pytest_judgesense.report import page\n"
+        "def broken(*_):\n"
+        "    raise AttributeError('odd')\n"
+        "page.page_text = broken\n"
     )
     given = ("report", log, "--datasheet", "x.html", "--datasheet", "x.json")
     done = run("-p", "odd", *given, cwd=tmp_path)

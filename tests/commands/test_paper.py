@@ -30,7 +30,7 @@ def planned(name: str) -> tuple[int, int]:
 
 @pytest.mark.parametrize("name", sorted(BUILT_IN.papers))
 def test_the_arms_of_a_paper_are_what_its_suites_plan(name: str) -> None:
-    paper = BUILT_IN.papers[name]()
+    paper = BUILT_IN.papers[name]
     assert paper.name == name
     for suite in paper.suites():
         arms = [arm for arm in paper.arms if arm.suite == suite]
@@ -39,7 +39,7 @@ def test_the_arms_of_a_paper_are_what_its_suites_plan(name: str) -> None:
 
 @pytest.mark.parametrize("name", sorted(BUILT_IN.papers))
 def test_quick_is_about_a_fifth_of_a_paper(name: str) -> None:
-    paper = BUILT_IN.papers[name]()
+    paper = BUILT_IN.papers[name]
     whole = sum(planned(suite)[1] for suite in paper.suites())
     quick = sum(planned(suite)[1] for suite in paper.suites(quick=True))
     assert 0.1 <= quick / whole <= 0.35

@@ -122,19 +122,21 @@ def test_a_page_is_written_without_what_the_extras_of_analyses_bring(
     assert "<svg" in text
 
 
-# What is no table of rows passes as JSON and in the terminal, and fails where a table is drawn.
-SECTION = """
-from pytest_judgesense.registry import ReportSection
+# A renderer that fails.
+BROKEN_PAGE = """
+from pytest_judgesense.report import page
 
-def pytest_judgesense_report_sections():
-    return [ReportSection("odd", lambda *_: ["no row"], lambda rows: ["odd: shown"])]
+def broken(*_):
+    raise AttributeError("odd")
+
+page.page_text = broken
 """
 
 
 @pytest.mark.long
 def test_an_output_that_fails_costs_nothing_but_itself(project: Project) -> None:
     project.record()
-    project.pytester.makeconftest(SECTION)
+    project.pytester.makeconftest(BROKEN_PAGE)
     forms = ("html", "md", "json", "jsonl")
     options = [word for form in forms for word in ("--judge-datasheet", f"x.{form}")]
     save = ("--judge-save-baseline", "b.json")
@@ -151,10 +153,10 @@ def test_an_output_that_fails_costs_nothing_but_itself(project: Project) -> None
     assert not {name for name in written if name.endswith((".html", ".tmp"))}
 
     whole = project.run("parity.suite.toml", "-vv")
-    whole.stdout.fnmatch_lines(["*jss *18/18*", "*odd: shown*"])
+    whole.stdout.fnmatch_lines(["*jss *18/18*"])
     verbose = project.run("parity.suite.toml", "-v", "--judge-datasheet", "x.html")
     verbose.stdout.fnmatch_lines(
-        ["ERROR: *x.html cannot be written: *", "ERROR: Traceback *", "*page.py*"]
+        ["ERROR: *x.html cannot be written: *", "ERROR: Traceback *", "*conftest.py*"]
     )
 
 
@@ -177,7 +179,7 @@ def test_what_the_terminal_cannot_show_costs_no_file(
 def test_a_failed_output_leaves_the_exit_status_of_failed_tests(project: Project) -> None:
     project.server.reply = lambda prompt: "YES"
     project.record()
-    project.pytester.makeconftest(SECTION)
+    project.pytester.makeconftest(BROKEN_PAGE)
     result = project.run("parity.suite.toml", "--judge-datasheet", "x.html")
     assert result.ret == pytest.ExitCode.TESTS_FAILED
 

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from pytest_judgesense.instruments.builtin import BUILT_IN
-from pytest_judgesense.plugin.check_names import CHECK_NAMES
+from pytest_judgesense.plugin.check_names import CHECK_MARKERS
 from tests.suites.known import absent_suites
 
 from .project import PYTHON_JUDGE, parity_suite
@@ -65,9 +65,9 @@ def test_a_run_without_suites_and_markers_has_the_least_of_the_plugin(
 def test_the_names_of_markers_are_those_of_the_checks() -> None:
     # A name of no check costs a run that uses it a look at the registry, and nothing else: those of
     # an instrument that is deleted may be left over.
-    assert set(BUILT_IN.checks) <= set(CHECK_NAMES)
+    assert set(BUILT_IN.checks) <= set(CHECK_MARKERS)
     if not absent_suites():
-        assert set(CHECK_NAMES) == set(BUILT_IN.checks)
+        assert set(CHECK_MARKERS) == set(BUILT_IN.checks)
 
 
 def test_a_run_with_a_marker_imports_what_measures(ordinary: pytest.Pytester) -> None:

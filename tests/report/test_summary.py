@@ -13,7 +13,7 @@ from pytest_judgesense.report import summary
 from pytest_judgesense.report.assembly import sheet_of
 from pytest_judgesense.report.summary import quiet_lines, summary_lines
 from pytest_judgesense.report.view import View, view_of
-from pytest_judgesense.sections import Comparison, ReportSection
+from pytest_judgesense.sections import ReportSection
 
 from .replaying import SHIPPED, check_lines, replayed
 
@@ -73,21 +73,11 @@ def test_a_line_a_judge_needs_no_table() -> None:
     assert not none.sheet.closing
 
 
-def test_what_plugins_add_is_made_for_every_summary() -> None:
-    mine = ReportSection("mine", lambda *_: [{"a": 1}], source="mine")
-    known = replace(BUILT_IN, sections=(*BUILT_IN.sections, mine))
-    assert known.shown("summary").sections == (*SHORT.sections, mine)
-    # A plugin's comparison may read the tables of any section.
-    theirs = Comparison("theirs", lambda *_: {}, lambda *_: None, lambda *_: (), source="theirs")
-    known = replace(known, comparisons=(*known.comparisons, theirs))
-    assert known.shown("summary").sections == known.sections
-    assert known.shown("summary").comparisons == (*SHORT.comparisons, theirs)
-    assert known.shown("none").sections == ()
-
-
 def test_a_table_is_made_once() -> None:
     made = []
-    counting = ReportSection("counting", lambda *_: made.append(1) or [{"a": 1}], source="mine")
+    counting = ReportSection(
+        "counting", lambda *_: made.append(1) or [{"a": 1}], brief=lambda _: ""
+    )
     known = replace(BUILT_IN, sections=(counting,), comparisons=())
     measurement = replace(replayed("clean", "vacuum"), registry=known)
     assert measurement.part(known.shown("summary")).analyses == measurement.sheet.analyses

@@ -5,20 +5,18 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Iterable
 from pathlib import Path
-from types import SimpleNamespace
 
 from pytest_judgesense.instruments.builtin import BUILT_IN
-from pytest_judgesense.registry import NOTHING, Registry, SuiteKind, extended, given_by
+from pytest_judgesense.registry import Instrument, Registry
 from pytest_judgesense.suites import builtin, loading
 from pytest_judgesense.suites.suite import Suite
 
 KINDS = BUILT_IN.forms
 
 
-def registry_of(kinds: Iterable[SuiteKind]) -> Registry:
+def registry_of(kinds: Iterable[Instrument]) -> Registry:
     """What the package has if it provides these kinds alone."""
-    package = SimpleNamespace(pytest_judgesense_suite_kinds=lambda: kinds)
-    return extended(NOTHING, given_by([("", package)]))
+    return Registry.of_instruments(kinds)
 
 
 def load_suite(path: Path, preset: str | None = None, *, labelled: bool = True) -> Suite:

@@ -87,3 +87,14 @@ def judge_ranked_first(
     tolerated = undecided and rule.policy == "refuted"
     finding = Assessment(estimate, 1.0, RANK, outcome, said, warning, tolerated)
     return Outcome(check, ranking.suite, rule.policy, (finding,), beside)
+
+
+RANKED_FIRST: Final = CheckKind(
+    "ranked_first",
+    "config, suite=",
+    "the configuration (judge:prompt) is the most stable one on debates",
+    declare_ranked_first,
+    judge_ranked_first,
+    compares=True,
+    bare=("config",),
+)

@@ -10,7 +10,7 @@ from pytest_judgesense.datasheet import Datasheet
 from pytest_judgesense.errors import printable
 from pytest_judgesense.instruments.leaderboard import brief_ranks, pair_words, ranks_text
 from pytest_judgesense.layout import columns, headed, indented
-from pytest_judgesense.sections import Board, Digits, Entrant, Rows, tables_named
+from pytest_judgesense.sections import Board, ComparedJudge, Digits, Rows, tables_named
 
 _MOST_RANKS: Final = 20
 # The columns with their widths: the rank, the name, and numbers.
@@ -27,7 +27,7 @@ _WIDTHS: Final = {
 
 
 def ranking(
-    suite: str, entrants: Sequence[Entrant], seed: int, secondary: bool
+    suite: str, entrants: Sequence[ComparedJudge], seed: int, secondary: bool
 ) -> Mapping[str, Rows]:
     """The ranking and its further tables, by name of the table."""
     materials = {one.judge: one.material for one in entrants if one.material is not None}

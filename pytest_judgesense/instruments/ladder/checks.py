@@ -64,3 +64,15 @@ def bars_of_tradeoff(
     for bar, measure, condition in _TRADEOFF:
         if bar in check.bars:
             yield measure, bar, {"arm": "strict", **condition}
+
+
+CRITERION_TRADEOFF: Final = CheckKind(
+    "criterion_tradeoff",
+    "false_preference, distance_1, distance_5, false_preference_limit=, distance_1_limit=, "
+    "distance_5_limit=, suite=",
+    "under a strict prompt raw_false_preference <= the first bar, and target_sensitivity at "
+    "distances 1 and 5 >= the others",
+    declare_tradeoff,
+    judge_tradeoff,
+    bars_of_tradeoff,
+)

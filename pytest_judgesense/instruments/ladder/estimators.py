@@ -91,7 +91,7 @@ _ROUNDING: Final = 1e-9
 def ladder_estimates(cell: Cell) -> list[Estimate]:
     """Same-quality preference with its decomposition, fillers, and the rates by distance."""
     if reason := invalidity(cell):
-        others = (measure for measure in of.EVERY if measure not in _EQUAL)
+        others = (measure for measure in of.OF_BOTH if measure not in _EQUAL)
         every = (*_EQUAL, *_FILLERS.values(), *others)
         return [unavailable(measure, cell, reason) for measure in every]
     same = cell.where(subset="same")
@@ -107,7 +107,7 @@ def ladder_estimates(cell: Cell) -> list[Estimate]:
 def criterion_estimates(cell: Cell) -> list[Estimate]:
     """The ladder's measures under each prompt, and the shift of the tie rate between them."""
     if reason := invalidity(cell):
-        return [unavailable(one, cell, reason) for one in (*of.EVERY, of.CRITERION_SHIFT)]
+        return [unavailable(one, cell, reason) for one in (*of.OF_BOTH, of.CRITERION_SHIFT)]
     estimates = []
     for arm in ("strict", "baseline"):
         same = cell.where(arm=arm, subset="same")

@@ -5,23 +5,17 @@ from __future__ import annotations
 from functools import partial
 from typing import Final
 
-from pytest_judgesense.instruments.vacuum.measures import DARK_CURRENT
-from pytest_judgesense.lazy import later, room
-from pytest_judgesense.measures.check import CheckKind
+from pytest_judgesense.measures.evidence import missed
 from pytest_judgesense.measures.measure import Brief, Evidence, Measure, alone
-from pytest_judgesense.measures.shared import ABSTAIN_RATE, ORDER, REPLIES, SOFT, TIE_RATE
+from pytest_judgesense.measures.shared import ABSTAIN_RATE, TIE_RATE
 
-here: Final = room("pytest_judgesense.instruments.ladder")
-_found: Final = partial(later, "pytest_judgesense.measures.evidence")
-_LADDER: Final = here("estimators", "ladder_estimates")
-_CRITERION: Final = here("estimators", "criterion_estimates")
 # Same-quality pairs, unless an estimate names another subset; and pairs with a better text.
 _EQUAL: Final = {"subset": "same", "distance": 0}
 _UNEQUAL: Final = {"subset": "same"}
-_MISSED: Final = Evidence("better candidates missed", _found("missed"), _UNEQUAL)
+_MISSED: Final = Evidence("better candidates missed", missed, _UNEQUAL)
 _WRONG: Final = Evidence("worse candidates chosen", within=_UNEQUAL)
 
-_measure: Final = partial(Measure, unit="call", estimator=_LADDER)
+_measure: Final = partial(Measure, unit="call")
 _construct: Final = partial(_measure, direction="construct")
 _floor: Final = partial(_measure, direction="higher", gate="floor", suite="ladder")
 _ceiling: Final = partial(_measure, direction="lower", gate="ceiling", suite="ladder")
@@ -124,12 +118,11 @@ MISS_BY_TIE: Final = _share(
 CRITERION_SHIFT: Final = _construct(
     name="criterion_shift",
     meaning="tie rate under the strict prompt minus that under the baseline prompt",
-    estimator=_CRITERION,
     brief=Brief("shift"),
 )
 
 # Taken on ladders and on criteria.
-EVERY: Final = (
+OF_BOTH: Final = (
     RAW_FALSE_PREFERENCE,
     STABLE_CROSS_SENSITIVITY,
     POSITIONAL_FALSE_PREFERENCE,
@@ -144,30 +137,4 @@ EVERY: Final = (
     TIE_RATE,
     ABSTAIN_RATE,
     DETECTION_THRESHOLD,
-)
-LADDER_MEASURES: Final = (
-    *(measure.taken_by(_LADDER) for measure in EVERY),
-    FILLER_PREFERENCE,
-    PLAIN_PREFERENCE,
-    *ORDER,
-    *REPLIES,
-    *SOFT,
-)
-CRITERION_MEASURES: Final = (
-    *(measure.taken_by(_CRITERION) for measure in (*EVERY, DARK_CURRENT)),
-    CRITERION_SHIFT,
-    *ORDER,
-    *REPLIES,
-    *SOFT,
-)
-
-CRITERION_TRADEOFF: Final = CheckKind(
-    "criterion_tradeoff",
-    "false_preference, distance_1, distance_5, false_preference_limit=, distance_1_limit=, "
-    "distance_5_limit=, suite=",
-    "under a strict prompt raw_false_preference <= the first bar, and target_sensitivity at "
-    "distances 1 and 5 >= the others",
-    here("checks", "declare_tradeoff"),
-    here("checks", "judge_tradeoff"),
-    here("checks", "bars_of_tradeoff"),
 )

@@ -13,9 +13,9 @@ from typing import Final, NamedTuple
 
 from pytest_judgesense.datasheet import Datasheet, JudgeSheet
 from pytest_judgesense.estimate import Estimate, find_estimate
-from pytest_judgesense.instruments.ladder.kind import REPORT as LADDER
-from pytest_judgesense.instruments.vacuum.kind import REPORT as VACUUM
+from pytest_judgesense.instruments.ladder.words import WORDS as LADDER_WORDS
 from pytest_judgesense.instruments.vacuum.measures import DARK_CURRENT
+from pytest_judgesense.instruments.vacuum.words import WORDS as VACUUM_WORDS
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.papers import Arm, Paper, Table, Value
 from pytest_judgesense.profile import sketch
@@ -78,7 +78,7 @@ def tables(sheet: Datasheet, _cells: Sequence[Cell]) -> Iterator[Table]:
                 judge.name,
                 *(_value(judge, one) for one in _TABLE_3),
                 _threshold(judge),
-                sketch((*VACUUM.words, *LADDER.words), judge.estimates) or None,
+                sketch((*VACUUM_WORDS, *LADDER_WORDS), judge.estimates) or None,
             )
             for judge in sheet.judges
         ),

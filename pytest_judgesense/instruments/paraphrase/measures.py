@@ -5,27 +5,17 @@ from __future__ import annotations
 from functools import partial
 from typing import Final
 
-from pytest_judgesense.lazy import later
-from pytest_judgesense.measures import shared
 from pytest_judgesense.measures.measure import WORDINGS, Brief, Evidence, Measure
+from pytest_judgesense.measures.shared import AGREEMENT
 
-_here: Final = partial(later, "pytest_judgesense.instruments.paraphrase.estimators")
-_measure: Final = partial(
-    Measure,
-    unit=WORDINGS,
-    estimator=_here("estimates"),
-    evidence=Evidence("flips"),
-    stability=True,
-)
+_measure: Final = partial(Measure, unit=WORDINGS, evidence=Evidence("flips"), stability=True)
 _floor: Final = partial(_measure, direction="higher", gate="floor")
-# It counts no units: its flips are looked for.
-_kappa: Final = partial(_floor, bounds=(-1.0, 1.0), evidence=Evidence("flips", _here("flips")))
+_kappa: Final = partial(_floor, bounds=(-1.0, 1.0))
 
 JSS: Final = _floor(
     name="jss",
     meaning="same verdict under two wordings of the prompt",
     best="units",
-    ranked=later("pytest_judgesense.instruments.paraphrase.tables", "beside_the_rank"),
     sentence="{rest} of {n} verdicts change with the wording",
     brief=Brief("jss"),
     aspect="wording",
@@ -65,38 +55,28 @@ KAPPA_QUADRATIC: Final = _kappa(
     meaning="ordinal labels: agreement beyond chance, weighted by squared distance (Cohen)",
     sentence="two wordings agree with kappa {value}: 0 is chance, 1 is full agreement",
 )
-AGREEMENT_WITHIN_ONE: Final = shared.AGREEMENT._replace(
+AGREEMENT_WITHIN_ONE: Final = AGREEMENT._replace(
     name="agreement_within_one",
     meaning="ordinal labels: the verdict is at most one step from the label",
-    estimator=_here("agreement_within_one"),
     evidence=Evidence("verdicts two steps and more from the label"),
     sentence="{rest} of {n} verdicts are two steps or more from the label",
     brief=None,
 )
-_soft: Final = partial(later, "pytest_judgesense.instruments.paraphrase.soft")
 SOFT_JSS: Final = _floor(
     name="soft_jss",
     meaning="how alike the probabilities of the verdicts are under two wordings",
-    estimator=_soft("estimates"),
-    evidence=Evidence("pairs whose probabilities differ most", _soft("moved")),
+    evidence=Evidence("pairs whose probabilities differ most"),
     best="units",
     sentence="the probabilities under two wordings overlap by {value}, where 1 is entirely",
     soft=True,
 )
-MEASURES: Final = (
+# Those that compare two wordings.
+OF_WORDINGS: Final = (
     JSS,
     FLIP_RATE,
     KAPPA,
     JSS_BINARY,
     WITHIN_ONE_AGREEMENT,
     KAPPA_QUADRATIC,
-    *shared.ORDER,
-    shared.AGREEMENT,
-    AGREEMENT_WITHIN_ONE,
-    # With several wordings, repeats are always reported: the flips without a change of wording.
-    shared.REPEAT_FLIP_RATE.taken_by(later("pytest_judgesense.measures.rates", "repeat_flips")),
-    *shared.WITHOUT_VERDICT,
     SOFT_JSS,
-    shared.EXPECTED_AGREEMENT,
-    *shared.SOFT,
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from pytest_judgesense.instruments.paraphrase.measures import JSS, MEASURES
+from pytest_judgesense.instruments.paraphrase.measures import OF_WORDINGS
 from pytest_judgesense.suites.finding import LintFinding, Rule, some
 from pytest_judgesense.suites.items import plain_items
 from pytest_judgesense.suites.kind import Kind
@@ -56,7 +56,7 @@ def _option_order(suite: Suite) -> Iterator[LintFinding]:
 
 def _one_wording(suite: Suite) -> Iterator[LintFinding]:
     """A check on the effect of the wording in a suite with a single wording."""
-    of_pairs = {one.check for one in MEASURES if one.unit == JSS.unit}
+    of_pairs = {measure.check for measure in OF_WORDINGS}
     checks = [one.name for one in suite.checks if one.name in of_pairs]
     if checks and not suite.compared_pairs:
         yield LintFinding(

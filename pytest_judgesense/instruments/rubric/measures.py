@@ -4,50 +4,30 @@ from __future__ import annotations
 
 import math
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
-from pytest_judgesense.instruments.paraphrase import measures as wording
-from pytest_judgesense.lazy import room
+from pytest_judgesense.instruments.paraphrase.measures import (
+    JSS_BINARY,
+    KAPPA_QUADRATIC,
+    WITHIN_ONE_AGREEMENT,
+)
 from pytest_judgesense.measures.measure import Brief, Evidence, Measure
-from pytest_judgesense.measures.shared import AGREEMENT, REPEAT_FLIP_RATE, WITHOUT_VERDICT
 
 SUITE: Final = "rubric"
 
-here: Final = room("pytest_judgesense.instruments.rubric")
-
-
-def _evidence(title: str, finder: str) -> Evidence:
-    # For whole replies, because a criterion is not a condition of a trial.
-    return Evidence(title, here("evidence", finder), whole=True)
-
-
-_FLIPS: Final = _evidence("replies whose grades differ", "flips")
-_STABILITY: Final = here("estimators", "stability")
-
-
-def _rubric_measure(name: str, **given: Any) -> Measure:
-    """A measure of this room, which the function of its name estimates."""
-    return Measure(name, estimator=here("estimators", name), **({"suite": SUITE} | given))
-
-
-_floor: Final = partial(_rubric_measure, direction="higher", gate="floor")
-_lower: Final = partial(_rubric_measure, direction="lower")
+_floor: Final = partial(Measure, direction="higher", gate="floor", suite=SUITE)
+_lower: Final = partial(Measure, direction="lower", suite=SUITE)
+# Evidence is of whole replies, because a criterion is not a condition of a trial.
+_FAR_FROM_HUMAN: Final = Evidence("replies farthest from the human grade", whole=True)
 
 # Over the grades of one scale.
-ORDINAL: Final = (wording.JSS_BINARY, wording.WITHIN_ONE_AGREEMENT, wording.KAPPA_QUADRATIC)
-# Between two wordings: of all grades, of each criterion, of the overall grade.
-STABILITY: Final = tuple(
-    one.taken_by(_STABILITY, _FLIPS)._replace(
-        sentence=one.sentence.replace(" verdicts ", " grades ")
-    )
-    for one in (wording.JSS, wording.FLIP_RATE, wording.KAPPA, *ORDINAL)
-)
+ORDINAL: Final = (JSS_BINARY, WITHIN_ONE_AGREEMENT, KAPPA_QUADRATIC)
 PASS_MARK_FLIPS: Final = _lower(
     "pass_mark_flips",
     unit="item",
     meaning="the output passes under one wording and not under another",
     gate="bound",
-    evidence=_evidence("outputs on both sides of the mark", "over_the_mark"),
+    evidence=Evidence("outputs on both sides of the mark", whole=True),
     best="units",
     sentence="for {count} of {n} outputs the wording decides whether they pass",
     brief=Brief("pass flips"),
@@ -57,7 +37,7 @@ CEILING_SHARE: Final = _lower(
     unit="grade",
     meaning="the highest grade of the scale",
     gate="limit",
-    evidence=_evidence("replies with the highest grade", "at_the_ceiling"),
+    evidence=Evidence("replies with the highest grade", whole=True),
     sentence="{count} of {n} grades are the highest of their scale",
     brief=Brief("at ceiling"),
 )
@@ -67,14 +47,14 @@ LEVELS_USED: Final = _floor(
     meaning="effective number of grades in use",
     bounds=(1.0, math.inf),
     margin=0.3,
-    evidence=_evidence("replies with the most frequent grade", "most_frequent"),
+    evidence=Evidence("replies with the most frequent grade", whole=True),
     sentence="the judge uses {value} grades of its scale",
 )
 SEPARABILITY: Final = _floor(
     "separability",
     unit="system pair",
     meaning="two systems have overall scores that differ beyond chance",
-    evidence=_evidence("replies on two systems without a clear difference", "not_apart"),
+    evidence=Evidence("replies on two systems without a clear difference", whole=True),
     sentence="for {rest} of {n} pairs of systems the scores show no clear difference",
     brief=Brief("apart"),
 )
@@ -85,7 +65,7 @@ HALO: Final = _lower(
     "in the worst pair",
     gate="bound",
     bounds=(-2.0, 2.0),
-    evidence=_evidence("replies that grade the two criteria alike", "alike_in_pair"),
+    evidence=Evidence("replies that grade the two criteria alike", whole=True),
     sentence="grades of two criteria correlate by {value} more than they should ({notes})",
     brief=Brief("halo"),
 )
@@ -94,7 +74,7 @@ LENGTH_DEPENDENCE: Final = _lower(
     unit="item",
     meaning="rank correlation of overall score and length, in absolute value",
     gate="limit",
-    evidence=_evidence("replies on the longest and the shortest outputs", "by_length"),
+    evidence=Evidence("replies on the longest and the shortest outputs", whole=True),
     sentence="overall score and length of the output have a rank correlation of {value}",
     brief=Brief("length"),
 )
@@ -103,7 +83,7 @@ HUMAN_KAPPA: Final = _floor(
     unit="call",
     meaning="agreement with human grades beyond chance, weighted by squared distance (Cohen)",
     bounds=(-1.0, 1.0),
-    evidence=_evidence("replies farthest from the human grade", "far_from_human"),
+    evidence=_FAR_FROM_HUMAN,
     sentence="grades of judge and humans agree with kappa {value}: 0 is chance, 1 is full "
     "agreement",
     brief=Brief("human kappa"),
@@ -113,7 +93,7 @@ HUMAN_CORRELATION: Final = _floor(
     unit="item",
     meaning="rank correlation with human grades (Spearman)",
     bounds=(-1.0, 1.0),
-    evidence=_evidence("replies farthest from the human grade", "far_from_human"),
+    evidence=_FAR_FROM_HUMAN,
     sentence="judge and humans order the outputs with a correlation of {value}: 0 is no relation, "
     "1 the same order",
 )
@@ -124,43 +104,21 @@ HUMAN_ERROR: Final = _lower(
     gate="bound",
     bounds=(0.0, math.inf),
     margin=0.2,
-    evidence=_evidence("replies farthest from the human grade", "far_from_human"),
+    evidence=_FAR_FROM_HUMAN,
     sentence="judge and humans are {value} steps apart",
 )
-HUMAN_BIAS: Final = _rubric_measure(
+HUMAN_BIAS: Final = Measure(
     "human_bias",
     unit="call",
     direction="construct",
     meaning="how far the grade lies above the human one, in steps of the scale",
-    suite=None,
 )
 MISSING_GRADES: Final = _lower(
     "missing_grades",
     unit="grade",
     meaning="a criterion without a grade of its scale, in replies received",
     gate="ceiling",
-    evidence=_evidence("replies that lack a grade", "lacking"),
+    evidence=Evidence("replies that lack a grade", whole=True),
     best="units",
     sentence="{count} of {n} grades are missing from the replies",
-)
-MEASURES: Final = (
-    *STABILITY,
-    REPEAT_FLIP_RATE.taken_by(
-        here("estimators", "repeats"), _evidence("replies whose replicates disagree", "repeated")
-    )._replace(sentence="{count} of {n} grades change when asked for again"),
-    PASS_MARK_FLIPS,
-    CEILING_SHARE,
-    LEVELS_USED,
-    SEPARABILITY,
-    HALO,
-    LENGTH_DEPENDENCE,
-    AGREEMENT.taken_by(
-        here("estimators", "agreement"), _evidence("replies with another grade", "far_from_human")
-    )._replace(sentence="{rest} of {n} grades are not the human ones{silent}"),
-    HUMAN_KAPPA,
-    HUMAN_CORRELATION,
-    HUMAN_ERROR,
-    HUMAN_BIAS,
-    MISSING_GRADES,
-    *WITHOUT_VERDICT,
 )

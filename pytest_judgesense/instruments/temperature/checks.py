@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import takewhile
-from typing import Any
+from typing import Any, Final
 
 from pytest_judgesense.checks.declaration import bar_of, bars_and_limits, named_arguments
 from pytest_judgesense.checks.outcome import (
@@ -33,7 +33,6 @@ from pytest_judgesense.instruments.temperature.measures import (
     EFFECTS,
     OUTCOMES,
     RECOMMENDED,
-    RECOMMENDED_TEMPERATURE,
 )
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.check import Check, CheckKind, limit_name
@@ -235,3 +234,22 @@ def recommended_lines(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
             f"recommended temperature ({bars}): {best.get('recommended', 'none')}; "
             f"with confidence {best.get('recommended_confident', 'none')}"
         )
+
+
+RECOMMENDED_TEMPERATURE: Final = CheckKind(
+    "recommended_temperature",
+    "agreement=, agreement_parsed=, consistency=, error_rate=, format_error_rate=, "
+    "agreement_limit=, agreement_parsed_limit=, consistency_limit=, error_rate_limit=, "
+    "format_error_rate_limit=, at_least=, suite=",
+    "up to some temperature of the grid all bars hold",
+    declare_recommendation,
+    judge_recommendation,
+    named_bars=True,
+)
+TEMPERATURE_EFFECT_BOUND: Final = CheckKind(
+    "temperature_effect_bound",
+    "outcome, bar, limit=, suite=",
+    "what a high temperature changes in an outcome is at most the bar",
+    declare_effect_bound,
+    judge_effect,
+)

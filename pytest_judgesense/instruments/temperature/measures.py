@@ -5,30 +5,20 @@ from __future__ import annotations
 import math
 from typing import Final
 
-from pytest_judgesense.lazy import later, room
-from pytest_judgesense.measures.check import CheckKind
+from pytest_judgesense.measures.evidence import missed, not_right, repeats, unparsed
 from pytest_judgesense.measures.measure import Brief, Evidence, Measure, alone
-from pytest_judgesense.measures.shared import AGREEMENT, WITHOUT_VERDICT
+from pytest_judgesense.measures.shared import AGREEMENT
 
-here: Final = room("pytest_judgesense.instruments.temperature")
-
-
-def _evidence(title: str, finder: str) -> Evidence:
-    return Evidence(title, later("pytest_judgesense.measures.evidence", finder))
-
-
-_ESTIMATES: Final = here("estimators", "estimates")
-_NOT_RIGHT: Final = _evidence("replies that are not the label", "not_right")
+_NOT_RIGHT: Final = Evidence("replies that are not the label", not_right)
 
 AGREEMENT_PARSED: Final = Measure(
     "agreement_parsed",
     "higher",
     "call",
     "verdict equals the label, of the replies that state one",
-    _ESTIMATES,
-    "floor",
-    "temperature",
-    evidence=_evidence("wrong verdicts", "missed"),
+    gate="floor",
+    suite="temperature",
+    evidence=Evidence("wrong verdicts", missed),
     best="units",
     sentence="{rest} of {n} verdicts are not the label",
 )
@@ -43,7 +33,7 @@ CONSISTENCY: Final = AGREEMENT_PARSED._replace(
     unit="question",
     meaning="one replicate and the next give the same verdict",
     ranked=alone,
-    evidence=_evidence("questions whose replicates disagree", "repeats"),
+    evidence=Evidence("questions whose replicates disagree", repeats),
     stability=True,
     sentence="{rest} of {n} questions get another verdict when asked again",
     brief=Brief("consistency"),
@@ -59,14 +49,14 @@ ERROR_RATE: Final = AGREEMENT_PARSED._replace(
     direction="lower",
     gate="ceiling",
     meaning="replies without a usable verdict",
-    evidence=_evidence("replies without a verdict", "unparsed"),
+    evidence=Evidence("replies without a verdict", unparsed),
     sentence="{count} of {n} replies have no usable verdict",
     brief=Brief("errors"),
 )
 FORMAT_ERROR_RATE: Final = ERROR_RATE._replace(
     name="format_error_rate",
     meaning="replies that are not exactly what the prompt prescribes, verdict or not",
-    evidence=Evidence("replies that do not keep the form", here("forms", "broken")),
+    evidence=Evidence("replies that do not keep the form"),
     sentence="{count} of {n} replies do not keep the prescribed form",
     brief=None,
 )
@@ -90,7 +80,6 @@ EFFECTS: Final = {
         "question",
         f"{name.replace('_', ' ')} at a high temperature less that at a low one, "
         "question by question",
-        _ESTIMATES,
     )
     for name in OUTCOMES
 }
@@ -100,7 +89,6 @@ EFFECT_SIZE: Final = Measure(
     "lower",
     "question",
     "what a high temperature changes in an outcome, in size",
-    _ESTIMATES,
     evidence=_NOT_RIGHT,
     sentence="a high temperature changes an outcome by {value}",
 )
@@ -109,37 +97,7 @@ RECOMMENDED: Final = Measure(
     "higher",
     "temperature",
     "the highest temperature up to which all bars hold",
-    _ESTIMATES,
     bounds=(0.0, math.inf),
     evidence=_NOT_RIGHT,
     sentence="all bars hold only up to temperature {value}",
-)
-MEASURES: Final = (
-    AGREEMENT.taken_by(_ESTIMATES, _NOT_RIGHT),
-    AGREEMENT_PARSED,
-    CONSISTENCY,
-    PAIRWISE_CONSISTENCY,
-    ERROR_RATE,
-    FORMAT_ERROR_RATE,
-    ERROR_RATE_BEFORE_REPAIR,
-    MAJORITY_AGREEMENT,
-    *EFFECTS.values(),
-    *(measure.taken_by(_ESTIMATES) for measure in WITHOUT_VERDICT),
-)
-RECOMMENDED_TEMPERATURE: Final = CheckKind(
-    "recommended_temperature",
-    "agreement=, agreement_parsed=, consistency=, error_rate=, format_error_rate=, "
-    "agreement_limit=, agreement_parsed_limit=, consistency_limit=, error_rate_limit=, "
-    "format_error_rate_limit=, at_least=, suite=",
-    "up to some temperature of the grid all bars hold",
-    here("checks", "declare_recommendation"),
-    here("checks", "judge_recommendation"),
-    named_bars=True,
-)
-TEMPERATURE_EFFECT_BOUND: Final = CheckKind(
-    "temperature_effect_bound",
-    "outcome, bar, limit=, suite=",
-    "what a high temperature changes in an outcome is at most the bar",
-    here("checks", "declare_effect_bound"),
-    here("checks", "judge_effect"),
 )

@@ -50,7 +50,7 @@ from pytest_judgesense.instruments.temperature.sweep import (
 from pytest_judgesense.instruments.temperature.tables import effects_lines, moderation_lines
 from pytest_judgesense.layout import indented
 from pytest_judgesense.measures.cell import Cell
-from pytest_judgesense.sections import Board, Digits, Entrant, Row, Rows
+from pytest_judgesense.sections import Board, ComparedJudge, Digits, Row, Rows
 
 _TEMPERATURE: Final = "temperature"
 _COLUMNS: Final = 9  # of a series; the last two only where a form is prescribed
@@ -133,7 +133,7 @@ def pooled(materials: Mapping[str, Mapping[str, Any]], seed: int) -> Pool:
 
 
 def tables(
-    _suite: str, entrants: Sequence[Entrant], seed: int, secondary: bool
+    _suite: str, entrants: Sequence[ComparedJudge], seed: int, secondary: bool
 ) -> Mapping[str, Rows]:
     """The tables of the judges of a suite, by name; none of one model alone."""
     materials = {one.name: one.material for one in entrants if one.material is not None}

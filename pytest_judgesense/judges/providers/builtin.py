@@ -1,33 +1,27 @@
-"""The built-in providers, as values that a plugin could give.
-
-The module is light: the formats are imported when the first request is built.
-"""
+"""The built-in providers, as values that a plugin could give."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import partial
 from types import MappingProxyType
 from typing import Final
 
+from pytest_judgesense.judges.providers import formats
 from pytest_judgesense.judges.spec import JudgeSpec, Provider
-from pytest_judgesense.lazy import later
-
-_format: Final = partial(later, "pytest_judgesense.judges.providers.formats")
 
 OPENAI: Final = Provider(
     "openai",
-    _format("build_completions"),
-    _format("parse_completions"),
+    formats.build_completions,
+    formats.parse_completions,
     default_base_url="https://api.openai.com/v1",
     default_key_env="OPENAI_API_KEY",
     chat_completions=True,
 )
 ANTHROPIC: Final = Provider(
     "anthropic",
-    _format("build_messages"),
-    _format("parse_messages"),
+    formats.build_messages,
+    formats.parse_messages,
     default_base_url="https://api.anthropic.com",
     default_key_env="ANTHROPIC_API_KEY",
 )
@@ -40,12 +34,12 @@ _ALL: Final = (
     ANTHROPIC,
     EMBEDDED,
     # A model served on this machine, named or by path; its port changes as well.
-    replace(EMBEDDED, name="local", build=_format("build_for_local")),
+    replace(EMBEDDED, name="local", build=formats.build_for_local),
     # Known endpoints with OpenAI's format.
     replace(
         OPENAI,
         name="azure",
-        build=_format("build_for_azure"),
+        build=formats.build_for_azure,
         default_base_url="https://name.openai.azure.com/openai/v1",  # a judge says which name
         default_key_env="AZURE_OPENAI_API_KEY",
         hosts=r"[a-z0-9-]+\.openai\.azure\.com",
@@ -68,7 +62,7 @@ _ALL: Final = (
     replace(
         EMBEDDED,
         name="llamacpp",
-        build=_format("build_for_llamacpp"),
+        build=formats.build_for_llamacpp,
         default_base_url="http://127.0.0.1:8080/v1",
     ),
 )

@@ -10,7 +10,7 @@ import pytest
 
 from pytest_judgesense.errors import LogError
 from pytest_judgesense.estimate import find_estimate
-from pytest_judgesense.instruments.paraphrase.measures import MEASURES
+from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.instruments.paraphrase.results import DESIGN, read_llmbar
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.estimation import estimate_all
@@ -211,7 +211,9 @@ def test_measures_of_the_imported_log_agree_with_the_recorded_statistics():
         subset = suite.removeprefix("llmbar-").replace("Adversarial-", "Adversarial/")
         file = LLMBAR / subset / judge / variant / "statistics.json"
         recorded = json.loads(file.read_text(encoding="utf-8"))
-        cell = Cell(judge, suite, DESIGN, tuple(judgments), measures=MEASURES)
+        cell = Cell(
+            judge, suite, DESIGN, tuple(judgments), measures=BUILT_IN.kinds["paraphrase"].measures
+        )
         estimates = estimate_all(cell)
 
         agreement = find_estimate(estimates, "agreement")

@@ -7,7 +7,7 @@ import random
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from pytest_judgesense.instruments.temperature.kind import REPORT
+from pytest_judgesense.instruments.temperature.instrument import REPORT
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.estimation import estimate_all
 from pytest_judgesense.trial import (

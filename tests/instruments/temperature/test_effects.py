@@ -12,7 +12,7 @@ from scipy.stats import ttest_rel
 from pytest_judgesense.checks.outcome import judge_check
 from pytest_judgesense.commands.report import datasheet_of_cells
 from pytest_judgesense.instruments.temperature import causal
-from pytest_judgesense.instruments.temperature.kind import REPORT
+from pytest_judgesense.instruments.temperature.instrument import REPORT
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.estimation import estimate_all
 from pytest_judgesense.report.terminal import datasheet_lines

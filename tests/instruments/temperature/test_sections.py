@@ -10,7 +10,7 @@ from pytest_judgesense.checks.outcome import judge_check
 from pytest_judgesense.commands.report import datasheet_of_cells
 from pytest_judgesense.datasheet import CheckLine
 from pytest_judgesense.instruments.temperature import causal
-from pytest_judgesense.instruments.temperature.kind import REPORT
+from pytest_judgesense.instruments.temperature.instrument import REPORT
 from pytest_judgesense.layout import WIDTH
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.report.assembly import sheet_of

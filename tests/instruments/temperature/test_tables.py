@@ -14,7 +14,7 @@ import pytest
 from scipy.stats import pearsonr
 
 from pytest_judgesense.instruments.temperature import causal
-from pytest_judgesense.instruments.temperature.kind import REPORT
+from pytest_judgesense.instruments.temperature.instrument import REPORT
 from pytest_judgesense.measures.cell import Cell
 
 from .sweeps import replicates, softmax_cell, swept, tables_of

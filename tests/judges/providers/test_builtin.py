@@ -1,12 +1,9 @@
-"""The built-in providers are values of the hook of providers, like those of plugins."""
+"""The built-in providers are values like those of plugins."""
 
 from __future__ import annotations
 
 import json
-import os
 import pickle
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,12 +11,12 @@ from typing import Any
 import pytest
 
 from pytest_judgesense.errors import UsageError
-from pytest_judgesense.instruments.builtin import BUILT_IN, pytest_judgesense_providers
+from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.judges.providers.builtin import EMBEDDED, OPENAI, provider_of
 from pytest_judgesense.judges.resolving import judge_from_name
 from pytest_judgesense.judges.spec import JudgeSpec, Provider
 from pytest_judgesense.judges.table import judge_from_table
-from pytest_judgesense.registry import NOTHING, Registry, extended, given_by
+from pytest_judgesense.registry import extended, hooks_of
 
 MESSAGES = [{"role": "user", "content": "A or B?"}]
 NAMES = sorted(BUILT_IN.providers)
@@ -30,7 +27,7 @@ class Copies:
 
     @staticmethod
     def pytest_judgesense_providers() -> list[Provider]:
-        return [replace(one, name=f"my-{one.name}") for one in pytest_judgesense_providers()]
+        return [replace(one, name=f"my-{one.name}") for one in BUILT_IN.providers.values()]
 
 
 def request_of(judge: JudgeSpec) -> dict[str, Any]:
@@ -40,7 +37,7 @@ def request_of(judge: JudgeSpec) -> dict[str, Any]:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_plugin_could_provide_each(name: str) -> None:
-    registry = extended(BUILT_IN, given_by([("mine", Copies)]))
+    registry = extended(BUILT_IN, hooks_of([("mine", Copies)]))
     table = {"model": "clean", "base_url": "https://judge.example", "seed": 7}
     if name == "local":
         table["model"] = "smollm2-135m"
@@ -63,13 +60,9 @@ def test_a_judge_is_the_same_where_it_is_sent(name: str) -> None:
     assert pickle.loads(pickle.dumps(judge)) == judge
 
 
-def without_providers(known: Registry) -> Registry:
-    return extended(replace(NOTHING, kinds=known.kinds), lambda _: [])
-
-
 @pytest.mark.parametrize("name", NAMES)
-def test_what_the_hook_does_not_give_is_unknown(name: str) -> None:
-    providers = without_providers(BUILT_IN).providers
+def test_a_provider_that_is_not_there_is_unknown(name: str) -> None:
+    providers: dict[str, Provider] = {}
     with pytest.raises(UsageError, match="there is no judge named"):
         judge_from_name(f"{name}:clean", providers)
     with pytest.raises(UsageError, match=f"there is no provider '{name}', but: callable"):
@@ -77,7 +70,7 @@ def test_what_the_hook_does_not_give_is_unknown(name: str) -> None:
 
 
 def test_a_judge_carries_the_provider_that_it_names() -> None:
-    registry = extended(BUILT_IN, given_by([("mine", Copies)]))
+    registry = extended(BUILT_IN, hooks_of([("mine", Copies)]))
     for name in ("my-openai", "openai", "embedded"):
         judge = judge_from_name(f"{name}:clean", registry.providers)
         assert provider_of(judge) is judge.api is registry.providers[name]
@@ -89,15 +82,3 @@ def test_a_judge_carries_the_provider_that_it_names() -> None:
 def test_a_callable_has_none() -> None:
     with pytest.raises(KeyError):
         provider_of(JudgeSpec("j", "callable", "m:f"))
-
-
-def test_declaring_them_imports_no_format() -> None:
-    code = (
-        "import sys\n"
-        "from pytest_judgesense.judges.providers.builtin import BUILT_IN\n"
-        "print([one for one in sys.modules if one.endswith('formats') or 'pydantic' in one])"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=os.environ
-    )
-    assert done.stdout.strip() == "[]"

@@ -1,0 +1,143 @@
+"""What the instrument gives to the list of all: what it measures on its suites, and its report."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Final
+
+from pytest_judgesense.instruments.debate import finders, measures, tables
+from pytest_judgesense.instruments.debate.checks import RANKED_FIRST
+from pytest_judgesense.instruments.debate.estimators import estimates
+from pytest_judgesense.instruments.debate.paper import PAPER
+from pytest_judgesense.instruments.debate.ranking import material_of, prompt_estimates
+from pytest_judgesense.instruments.debate.replies import logged_detail
+from pytest_judgesense.instruments.debate.simulated import judge_debate, speak
+from pytest_judgesense.instruments.debate.stimuli import DEBATE
+from pytest_judgesense.measures.every_suite import WITHOUT_VERDICT
+from pytest_judgesense.measures.measure import Evidence
+from pytest_judgesense.measures.shared import REPEAT_FLIP_RATE, SIDE_BIAS
+from pytest_judgesense.registry import Command, Importer, Instrument, Logged
+from pytest_judgesense.sections import JudgeComparison, Report
+
+if TYPE_CHECKING:
+    from pytest_judgesense.importers import Exported, Imported, ImportedSuite
+    from pytest_judgesense.judges.spec import JudgeSpec
+    from pytest_judgesense.measures.cell import Cell
+    from pytest_judgesense.suites.suite import Suite
+
+
+# Foreign files and models that debate: few sessions have either.
+def _imported_judgebench(options: Namespace) -> Imported:
+    from pytest_judgesense.instruments.debate.judgebench import imported
+
+    return imported(options)
+
+
+def _exported_judgebench(cells: Sequence[Cell], suites: Sequence[Suite]) -> Exported:
+    from pytest_judgesense.instruments.debate.judgebench import exported
+
+    return exported(cells, suites)
+
+
+def _imported_debates(options: Namespace) -> ImportedSuite:
+    from pytest_judgesense.instruments.debate.debates import imported_debates
+
+    return imported_debates(options)
+
+
+def _add_arguments(parser: ArgumentParser) -> None:
+    from pytest_judgesense.instruments.debate.generation import add_arguments
+
+    add_arguments(parser)
+
+
+def _written_debates(
+    options: Namespace, judges: Callable[[list[str]], list[JudgeSpec]]
+) -> Iterable[str]:
+    from pytest_judgesense.instruments.debate.generation import debates_written
+
+    return debates_written(options, judges)
+
+
+INSTRUMENTS: Final = (
+    Instrument(
+        DEBATE,
+        measures=(
+            measures.INSTABILITY.taken_by(estimates, finders.instability),
+            REPEAT_FLIP_RATE.taken_by(estimates)._replace(
+                evidence=Evidence("items whose replicates disagree", finders.repeats, whole=True)
+            ),
+            SIDE_BIAS.taken_by(estimates)._replace(
+                evidence=Evidence("pairs won by a slot", finders.positional, whole=True),
+                sentence="the first side wins {count} of {n} debates",
+            ),
+            measures.SCORE_VARIANCE.taken_by(estimates, finders.score_variance),
+            measures.CONFIDENCE_VARIANCE.taken_by(estimates, finders.confidence_variance),
+            measures.SAME_SIDE_WINS.taken_by(estimates),
+            measures.SAME_MODEL_WINS.taken_by(estimates),
+            measures.PROMPT_DISAGREEMENT.taken_by(prompt_estimates, finders.prompts_apart),
+            measures.SCORE_DELTA.taken_by(prompt_estimates),
+            *WITHOUT_VERDICT,
+        ),
+        checks=(RANKED_FIRST,),
+        logged=Logged("scores", logged_detail),
+        skills=(speak, judge_debate),
+        importers=(
+            Importer("judgebench", _imported_judgebench, _exported_judgebench),
+            Importer("debates", _imported_debates),
+        ),
+        papers=(PAPER,),
+        commands=(Command("debates", "have two models debate", _add_arguments, _written_debates),),
+    ),
+)
+REPORT: Final = Report(
+    comparisons=(
+        JudgeComparison(
+            "ranking",
+            tables.ranking,
+            tables.board,
+            tables.board_lines,
+            names=(
+                "ranking_basis",
+                "ranking_sensitivity",
+                "ranking_thresholds",
+                "configuration_agreement",
+                "by_category",
+                "configuration_pairs",
+                "model_pairs",
+                "ranking_intervals",
+                "ranking_recommendation",
+            ),
+            secondary=(
+                "anova",
+                "post_hoc",
+                "post_hoc_models",
+                "measure_correlation",
+                "measure_pca",
+            ),
+            titles={
+                "ranking": "Ranking of the configurations",
+                "ranking_basis": "What the ranking rests on",
+                "ranking_sensitivity": "The winner under other weights and composites",
+                "ranking_thresholds": "Configurations in each band, as thresholds move",
+                "configuration_agreement": "Agreement of the configurations",
+                "by_category": "Measures by category of topics",
+                "configuration_pairs": "Every two configurations compared",
+                "model_pairs": "Every two judges compared",
+                "ranking_intervals": "Bootstrap intervals of ranks and measures",
+                "ranking_recommendation": "The recommended configuration",
+                "anova": "Repeated-measures ANOVA of the instability",
+                "post_hoc": "Paired t tests between configurations",
+                "post_hoc_models": "Paired t tests between models",
+                "measure_correlation": "Correlations of the measures",
+                "measure_pca": "Principal components of the measures",
+            },
+            kinds=("debate",),
+            material=material_of,
+            figures=tables.ranking_figures,
+            apart=True,
+            brief=tables.brief,
+        ),
+    ),
+)

@@ -1,0 +1,103 @@
+"""What the instrument gives to the list of all: what it measures on its suites, and its report.
+
+Words of the profile: a judge is at the ceiling if more than half of its grades are the highest,
+unseparating if it separates fewer than half of the pairs of systems, halo-prone with a halo above
+0.2, length-led with a length dependence above 0.3.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from pytest_judgesense.instruments.paraphrase.measures import FLIP_RATE, JSS, KAPPA
+from pytest_judgesense.instruments.paraphrase.tables import beside_the_rank
+from pytest_judgesense.instruments.rubric import estimators, finders, measures, tables
+from pytest_judgesense.instruments.rubric.grades import share_right
+from pytest_judgesense.instruments.rubric.measures import SUITE
+from pytest_judgesense.instruments.rubric.simulated import grade_output
+from pytest_judgesense.instruments.rubric.stimuli import RUBRIC
+from pytest_judgesense.measures.every_suite import WITHOUT_VERDICT
+from pytest_judgesense.measures.measure import Evidence, Measure
+from pytest_judgesense.measures.shared import AGREEMENT, REPEAT_FLIP_RATE
+from pytest_judgesense.profile import Word, any_above, some
+from pytest_judgesense.registry import Instrument
+from pytest_judgesense.sections import Report, ReportSection
+
+
+def _of_grades(measure: Measure) -> Measure:
+    """A measure between two wordings: of all grades, of each criterion, of the overall grade."""
+    return measure.taken_by(estimators.stability)._replace(
+        evidence=Evidence("replies whose grades differ", finders.flips, whole=True),
+        sentence=measure.sentence.replace(" verdicts ", " grades "),
+    )
+
+
+INSTRUMENTS: Final = (
+    Instrument(
+        RUBRIC,
+        measures=(
+            _of_grades(JSS)._replace(ranked=beside_the_rank),
+            *map(_of_grades, (FLIP_RATE, KAPPA, *measures.ORDINAL)),
+            REPEAT_FLIP_RATE.taken_by(estimators.repeats)._replace(
+                evidence=Evidence(
+                    "replies whose replicates disagree", finders.repeated, whole=True
+                ),
+                sentence="{count} of {n} grades change when asked for again",
+            ),
+            measures.PASS_MARK_FLIPS.taken_by(estimators.pass_mark_flips, finders.over_the_mark),
+            measures.CEILING_SHARE.taken_by(estimators.ceiling_share, finders.at_the_ceiling),
+            measures.LEVELS_USED.taken_by(estimators.levels_used, finders.most_frequent),
+            measures.SEPARABILITY.taken_by(estimators.separability, finders.not_apart),
+            measures.HALO.taken_by(estimators.halo, finders.alike_in_pair),
+            measures.LENGTH_DEPENDENCE.taken_by(estimators.length_dependence, finders.by_length),
+            AGREEMENT.taken_by(estimators.agreement)._replace(
+                evidence=Evidence("replies with another grade", finders.far_from_human, whole=True),
+                sentence="{rest} of {n} grades are not the human ones{silent}",
+            ),
+            measures.HUMAN_KAPPA.taken_by(estimators.human_kappa, finders.far_from_human),
+            measures.HUMAN_CORRELATION.taken_by(
+                estimators.human_correlation, finders.far_from_human
+            ),
+            measures.HUMAN_ERROR.taken_by(estimators.human_error, finders.far_from_human),
+            measures.HUMAN_BIAS.taken_by(estimators.human_bias),
+            measures.MISSING_GRADES.taken_by(estimators.missing_grades, finders.lacking),
+            *WITHOUT_VERDICT,
+        ),
+        call_score=share_right,
+        skills=(grade_output,),
+    ),
+)
+REPORT: Final = Report(
+    sections=(
+        ReportSection(
+            "grades",
+            tables.grades,
+            tables.grade_lines,
+            kinds=(SUITE,),
+            covers=("criterion",),
+            title="Grades by criterion",
+        ),
+        ReportSection(
+            "criterion_pairs",
+            tables.pairs,
+            tables.pair_lines,
+            kinds=(SUITE,),
+            covers=("criterion_pair",),
+            with_tables=True,
+            title="Correlations of the criteria",
+        ),
+        ReportSection(
+            "systems",
+            tables.systems,
+            tables.system_lines,
+            kinds=(SUITE,),
+            title="Mean scores of the systems",
+        ),
+    ),
+    words=(
+        Word("at the ceiling", any_above("ceiling_share", 0.5)),
+        Word("unseparating", some("separability", lambda share: share < 0.5)),
+        Word("halo-prone", any_above("halo", 0.2)),
+        Word("length-led", any_above("length_dependence", 0.3)),
+    ),
+)

@@ -86,8 +86,7 @@ DOORS = {
     "tenacity": ("judges.throttle",),
     "aiolimiter": ("judges.throttle",),
     "filelock": ("judges.budget", "cassettes.locking"),
-    "yaml": ("cassettes.interchange",),
-    "numpy": ("stats.", "measures.", "instruments.", "cassettes.searching"),
+    "numpy": ("stats.", "measures.", "instruments.", "cassettes.searching", "cassettes.plain"),
     "scipy": ("stats.", "measures.", "instruments."),
     # Optional, for language models on this machine.
     "xllamacpp": ("judges.local.serving",),

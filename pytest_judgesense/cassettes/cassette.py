@@ -68,7 +68,7 @@ from pytest_judgesense.cassettes.known_values import forms_in_lines
 from pytest_judgesense.cassettes.matching import (
     ALL_OF_IT,
     Identity,
-    Recordings,
+    RecordedTrials,
     normal_url,
     stale,
 )
@@ -152,7 +152,7 @@ class Cassette:
         self._writer = os.getpid()
         self._journal = Journal(path) if mode == "record" else None
         lines = self._journal.take_lines() if self._journal else read_lines(path)
-        self._recordings = Recordings(lines, identity)
+        self._recordings = RecordedTrials(lines, identity)
         # Why bodies were not recorded.
         self._undecoded: set[str] = set()
         # For trials that were asked anew: the last call of what was there before, and whether a
@@ -571,7 +571,7 @@ class Cassette:
         return [e for e, digest in zip(present, digests, strict=True) if not is_moved(e, digest)]
 
     def _rewrite(self, exchanges: Iterable[Exchange]) -> None:
-        self._recordings = Recordings(rewrite(self.path, exchanges), self._identity)
+        self._recordings = RecordedTrials(rewrite(self.path, exchanges), self._identity)
 
     def _is_old(self, exchange: Exchange) -> bool:
         last_old, has_returned = self._superseded.get(exchange.trial, (0, True))
@@ -682,7 +682,7 @@ class Cassette:
                 scope.trial, digest, occurrence, replay_errors=replaying or scope.settled
             )
         if found is None and replaying:
-            found = self._recordings.look_up(digest) or self._lent(scope, digest)
+            found = self._recordings.last(LOOK_UP, digest) or self._lent(scope, digest)
         if found is not None:
             return InterceptedCall(self, scope, request, found)
         if replaying:
@@ -691,7 +691,7 @@ class Cassette:
             if request.method != CALL and (scope.closed or self._is_late(scope.trial)):
                 return made
             raise made.missed()
-        is_look_up = scope.of_function and self._recordings.look_up(digest) is not None
+        is_look_up = scope.of_function and self._recordings.last(LOOK_UP, digest) is not None
         if not is_look_up and not scope.anew and self._is_changed(scope, digest):
             scope.abandoned = True
             raise Abandoned(scope.trial)

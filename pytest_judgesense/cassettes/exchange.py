@@ -134,7 +134,7 @@ class RecordedResponse:
     body: Body
 
 
-class Head(NamedTuple):
+class ExchangeHead(NamedTuple):
     """The parts of an exchange that are used more often than its bodies."""
 
     trial: str
@@ -180,11 +180,11 @@ class Exchange:
         return len(self.request.body) + len(self.response.body)
 
     @property
-    def head(self) -> Head:
+    def head(self) -> ExchangeHead:
         """The parts that are used more often than its bodies."""
         at = sys.intern(self.recorded_at)  # many exchanges share a second
         given_up = WAITED in self.response.headers
-        return Head(self.trial, self.call, self.answers, at, self.returns, given_up)
+        return ExchangeHead(self.trial, self.call, self.answers, at, self.returns, given_up)
 
     @property
     def models(self) -> tuple[str, str] | None:
@@ -266,7 +266,7 @@ def _body(value: Any, room: _Room) -> str | bytes:
     return _LAYOUTS[form](whole[0])
 
 
-def checked_head(line: bytes, path: Path, number: int, texts: Texts) -> Head:
+def checked_head(line: bytes, path: Path, number: int, texts: Texts) -> ExchangeHead:
     """The head of a line, completely validated; expanding the bodies takes much longer.
 
     Raises:

@@ -41,7 +41,7 @@ from typing import Any, Final
 from urllib.parse import parse_qsl, unquote_plus, urlsplit, urlunsplit
 
 from pytest_judgesense.cassettes.exchange import LOOK_UP, Exchange, RecordedRequest, as_bytes
-from pytest_judgesense.cassettes.storage import Line
+from pytest_judgesense.cassettes.storage import CassetteLine
 from pytest_judgesense.errors import StaleRecording
 from pytest_judgesense.grouping import grouped
 
@@ -197,22 +197,22 @@ def is_of_the_prompt(field: str) -> bool:
 # --- the exchanges of a cassette ------------------------------------------------------------------
 
 
-class Recordings:
+class RecordedTrials:
     """The exchanges of one cassette. Safe with threads."""
 
-    def __init__(self, lines: Iterable[Line], identity: Identity = ALL_OF_IT) -> None:
+    def __init__(self, lines: Iterable[CassetteLine], identity: Identity = ALL_OF_IT) -> None:
         self._identity = identity
         # By trial, in the order of the calls.
-        self._lines: dict[str, list[Line]] = {}
+        self._lines: dict[str, list[CassetteLine]] = {}
         # By trial, what its function returned.
-        self._returned: dict[str, Line] = {}
+        self._returned: dict[str, CassetteLine] = {}
         # By trial and digest; of the trials in which a digest was looked for.
-        self._replies: dict[str, dict[str, list[Line]]] = {}
+        self._replies: dict[str, dict[str, list[CassetteLine]]] = {}
         self._lock = Lock()
         for line in lines:
             self.add(line)
 
-    def add(self, line: Line) -> None:
+    def add(self, line: CassetteLine) -> None:
         """Add a line of the file."""
         trial = line.head.trial
         with self._lock:
@@ -283,11 +283,6 @@ class Recordings:
         answers = [line for line in replies if line.head.answers]
         return (answers or replies)[-1].exchange if replies else None
 
-    def look_up(self, digest: str) -> Exchange | None:
-        """The look-up that answers a request of any trial, if it is one."""
-        lines = self._replies_to(LOOK_UP, digest) if LOOK_UP in self._lines else []
-        return lines[-1].exchange if lines else None
-
     def returned(self, trial: str) -> Exchange | None:
         """The line of what the function of ``trial`` returned or raised; ``None`` without one."""
         line = self._returned.get(trial)
@@ -323,7 +318,7 @@ class Recordings:
         heads = (line.head for line in reversed(self._lines.get(trial, ())))
         return next((head.answers for head in heads if not head.given_up), False)
 
-    def _replies_to(self, trial: str, digest: str) -> list[Line]:
+    def _replies_to(self, trial: str, digest: str) -> list[CassetteLine]:
         """The answers to a request of a trial, in the order of the calls."""
         with self._lock:
             if trial not in self._replies:

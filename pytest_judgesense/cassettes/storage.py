@@ -101,7 +101,7 @@ def read_lines(
 
     ``torn`` gets the text after the last line break, if incomplete; without it that is an error.
     """
-    known: dict[tuple[str, int], int] = {}
+    line_of_call: dict[tuple[str, int], int] = {}
     texts: Texts = {}
     with _readable(path), open_bytes(path) as file:
         for number, line in numbered_lines(file, path, BrokenCassette):
@@ -115,7 +115,7 @@ def read_lines(
                 continue
             head = checked_head(data, path, number, texts)
             # What a function returned is written again where its trial is asked again.
-            first = known.setdefault((head.trial, head.call), number)
+            first = line_of_call.setdefault((head.trial, head.call), number)
             if first != number and not head.returns:
                 raise BrokenCassette(
                     f"{path}:{number}: call {head.call} of trial {head.trial} appears twice",
@@ -234,8 +234,8 @@ class Journal:
         """
         line = exchange.to_line().encode()
         if len(line) > limits().line_bytes:
-            what = f"{self.path}: an exchange of trial {exchange.trial} is too long for a line"
-            raise beyond(BodyTooLarge, what, "line_bytes", f"{len(line)} bytes")
+            fault = f"{self.path}: an exchange of trial {exchange.trial} is too long for a line"
+            raise beyond(BodyTooLarge, fault, "line_bytes", f"{len(line)} bytes")
         with (
             CassetteError.instead_of(
                 OSError,

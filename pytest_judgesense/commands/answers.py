@@ -65,8 +65,8 @@ def record_all(
 ) -> list[str]:
     """Record the answers to the trials; lines that say how many are new."""
     by_path: dict[Path, dict[str, Sequence[Answered]]] = defaultdict(dict)
-    for trial, given in trials.items():
-        by_path[cassette_of(judge, cassettes, trial)][trial] = given
+    for trial, answers in trials.items():
+        by_path[cassette_of(judge, cassettes, trial)][trial] = answers
     return [line for path in sorted(by_path) for line in _record(path, by_path[path], judge)]
 
 
@@ -80,20 +80,26 @@ def _record(path: Path, trials: Mapping[str, Sequence[Answered]], judge: JudgeSp
         cassette = Cassette(path, "record", secrets=secrets, now=lambda: instant)
         errors = {(e.trial, e.response.body) for e in read_exchanges(path) if not e.answers}
         try:
-            for trial, given in trials.items():
-                with cassette.trial(trial, anew=_is_other(cassette, trial, given)) as scope:
-                    for one in given:
-                        response = received(one.status, one.headers, one.data)
+            for trial, answers in trials.items():
+                with cassette.trial(trial, anew=_is_other(cassette, trial, answers)) as scope:
+                    for answer in answers:
+                        response = received(answer.status, answer.headers, answer.data)
                         if (trial, response.body) in errors:
                             counts["known"] += 1
                             continue
-                        instant = one.recorded_at or utc_now()
-                        fault = fault_in(one, judge)
+                        instant = answer.recorded_at or utc_now()
+                        fault = fault_in(answer, judge)
                         scope.fault_of = lambda *_, fault=fault: fault
-                        request = RecordedRequest(one.method, one.url, one.body)
-                        known = cassette.record_answer(request, one.status, one.headers, one.data)
-                        counts["known" if known else "new"] += 1
-                        if known and one.status < FIRST_ERROR and known.body != response.body:
+                        request = RecordedRequest(answer.method, answer.url, answer.body)
+                        recorded = cassette.record_answer(
+                            request, answer.status, answer.headers, answer.data
+                        )
+                        counts["known" if recorded else "new"] += 1
+                        if (
+                            recorded
+                            and answer.status < FIRST_ERROR
+                            and recorded.body != response.body
+                        ):
                             counts["contradicted"] += 1
         finally:
             cassette.finish(trial_order(cassette.trials))
@@ -105,9 +111,9 @@ def _record(path: Path, trials: Mapping[str, Sequence[Answered]], judge: JudgeSp
     return lines
 
 
-def _is_other(cassette: Cassette, trial: str, given: Sequence[Answered]) -> bool:
+def _is_other(cassette: Cassette, trial: str, answers: Sequence[Answered]) -> bool:
     """Whether other requests are recorded of a trial than those that were ``given``."""
-    requests = [(answered.method, answered.url, answered.body) for answered in given]
+    requests = [(answered.method, answered.url, answered.body) for answered in answers]
     try:
         cassette.answered_first(trial, requests)
     except Abandoned:
@@ -115,8 +121,8 @@ def _is_other(cassette: Cassette, trial: str, given: Sequence[Answered]) -> bool
     return False
 
 
-def fault_in(one: Answered, judge: JudgeSpec) -> str | None:
+def fault_in(answer: Answered, judge: JudgeSpec) -> str | None:
     """The fault of an answer in spite of its status: as recorded, or as the judge finds."""
     if judge.provider == "callable":
-        return dict(one.headers).get(FAULT)
-    return fault_of(judge)(one.status, received(one.status, one.headers, one.data).body)
+        return dict(answer.headers).get(FAULT)
+    return fault_of(judge)(answer.status, received(answer.status, answer.headers, answer.data).body)

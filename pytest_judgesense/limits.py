@@ -138,7 +138,7 @@ def well_formed_value(value: Any) -> Any:
 
 
 def check_depth(value: Any) -> None:
-    """Raise a `ValueError` if ``value``, from JSON or YAML, is nested deeper than `DEEPEST`."""
+    """Raise a `ValueError` if ``value``, from JSON, is nested deeper than `DEEPEST`."""
     level = [value] if isinstance(value, dict | list) else []
     for _ in range(DEEPEST):
         inner = (
@@ -147,7 +147,7 @@ def check_depth(value: Any) -> None:
             for one in (node.values() if isinstance(node, dict) else node)
             if isinstance(one, dict | list)
         )
-        # Each object once: in YAML several places may refer to the same one.
+        # Each object once: several places may refer to the same one.
         level = list({id(one): one for one in inner}.values())
     if level:
         raise _too_deep()

@@ -88,7 +88,6 @@ DOORS = {
     "tenacity": ("judges.throttle",),
     "aiolimiter": ("judges.throttle",),
     "filelock": ("judges.throttle", "cassettes.locking"),
-    "yaml": ("cassettes.interchange",),
     "numpy": ("stats.", "measures.", "instruments.", "cassettes.searching", "cassettes.plain"),
     "scipy": ("stats.", "measures.", "instruments."),
     # Optional, for language models on this machine.

@@ -50,11 +50,11 @@ from pytest_judgesense.cassettes.exchange import (
     RecordedResponse,
     as_body,
 )
-from pytest_judgesense.cassettes.matching import ALL_OF_IT, Identity, Recordings, normal_url
+from pytest_judgesense.cassettes.matching import ALL_OF_IT, Identity, RecordedTrials, normal_url
 from pytest_judgesense.cassettes.received import received
 from pytest_judgesense.cassettes.redaction import Redactor, same_but_for_secrets
 from pytest_judgesense.cassettes.scope import Abandoned, CallScope, current_scope
-from pytest_judgesense.cassettes.storage import Line
+from pytest_judgesense.cassettes.storage import CassetteLine
 from pytest_judgesense.errors import CassetteError, JudgesenseError, MissingRecording
 
 HOW_TO_RECORD: Final = "record it with --judge-mode record"
@@ -79,7 +79,7 @@ class Cassette(ABC):
     def __init__(
         self,
         path: Path,
-        lines: Iterable[Line],
+        lines: Iterable[CassetteLine],
         redactor: Redactor,
         *,
         identity: Identity = ALL_OF_IT,
@@ -91,7 +91,7 @@ class Cassette(ABC):
             BrokenCassette: a line cannot be read.
         """
         self.path = path
-        self.recordings = Recordings(lines, identity)
+        self.recordings = RecordedTrials(lines, identity)
         self.redactor = redactor
         self.identity = identity
         self.how_to_record = how_to_record
@@ -375,7 +375,7 @@ def answered_first(
     return len(requests)
 
 
-def is_changed(recordings: Recordings, scope: CallScope, digest: str) -> bool:
+def is_changed(recordings: RecordedTrials, scope: CallScope, digest: str) -> bool:
     """Whether a request, which is not found, is not the next one of what is recorded.
 
     A function is called anew for any; of the calls of a provider those that were made before an
@@ -399,7 +399,7 @@ def call_of_function(
     return RecordedRequest(CALL, f"python:{target}", json.dumps(body, ensure_ascii=False))
 
 
-def next_return(recordings: Recordings, scope: CallScope) -> str | None:
+def next_return(recordings: RecordedTrials, scope: CallScope) -> str | None:
     """What the function of a trial returned next when it was recorded; ``None`` if not known.
 
     So it is where that is not recorded, or the function failed.

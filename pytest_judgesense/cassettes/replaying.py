@@ -18,6 +18,7 @@ from pytest_judgesense.cassettes.credentials import Credentials, looks_secret
 from pytest_judgesense.cassettes.exchange import (
     CALL,
     LATE,
+    LOOK_UP,
     NO_RESPONSE,
     OUT_OF_TIME,
     RAISED,
@@ -100,7 +101,7 @@ class ReplayingCassette(Cassette):
         exchange = None
         if not scope.anew:
             exchange = recordings.find(scope.trial, digest, occurrence, replay_errors=True)
-        exchange = exchange or recordings.look_up(digest) or self._lent(scope, digest)
+        exchange = exchange or recordings.last(LOOK_UP, digest) or self._lent(scope, digest)
         if exchange is not None:
             return InterceptedCall(self, scope, request, exchange)
         miss = self._miss(scope.trial, request, digest, number, occurrence)

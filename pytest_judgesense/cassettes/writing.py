@@ -38,7 +38,7 @@ from pytest_judgesense.cassettes.exchange import (
     in_final_form,
 )
 from pytest_judgesense.cassettes.known_values import forms_in_lines
-from pytest_judgesense.cassettes.matching import ALL_OF_IT, Identity, Recordings
+from pytest_judgesense.cassettes.matching import ALL_OF_IT, Identity, RecordedTrials
 from pytest_judgesense.cassettes.received import UNDECODED
 from pytest_judgesense.cassettes.redaction import Redactor
 from pytest_judgesense.cassettes.scope import Abandoned, CallScope, current_scope, entered
@@ -169,7 +169,7 @@ class RecordingCassette(Cassette):
             exchange = recordings.find(scope.trial, digest, occurrence, replay_errors=errors)
             if exchange is not None:
                 return InterceptedCall(self, scope, request, exchange)
-        is_look_up = scope.of_function and recordings.look_up(digest) is not None
+        is_look_up = scope.of_function and recordings.last(LOOK_UP, digest) is not None
         if not is_look_up and not scope.anew and is_changed(recordings, scope, digest):
             scope.abandoned = True
             raise Abandoned(scope.trial)
@@ -333,7 +333,7 @@ class RecordingCassette(Cassette):
         return exchange
 
     def _rewrite(self, exchanges: Iterable[Exchange]) -> None:
-        self.recordings = Recordings(rewrite(self.path, exchanges), self.identity)
+        self.recordings = RecordedTrials(rewrite(self.path, exchanges), self.identity)
 
     def _without_shown(self, exchanges: Iterable[Exchange]) -> Iterable[Exchange]:
         """``exchanges`` without the credentials that requests have shown.

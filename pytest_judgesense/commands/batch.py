@@ -11,20 +11,20 @@ from itertools import chain
 from pathlib import Path
 from typing import Final
 
-from pytest_judgesense.cassettes.cassette import answered_first
-from pytest_judgesense.cassettes.exchange import as_body
-from pytest_judgesense.cassettes.interchange import (
+from pytest_judgesense.cassettes.batches import (
     BATCH_URL,
     JSON_HEADERS,
     Answered,
     batch_line,
     read_batch_results,
 )
+from pytest_judgesense.cassettes.cassette import answered_first
+from pytest_judgesense.cassettes.exchange import as_body
 from pytest_judgesense.cassettes.matching import Identity, request_digest
 from pytest_judgesense.cassettes.replaying import ReplayingCassette
 from pytest_judgesense.cassettes.scope import Abandoned
 from pytest_judgesense.checks.linting import lint_notices
-from pytest_judgesense.commands.cassettes import (
+from pytest_judgesense.commands.answers import (
     FIRST_ERROR,
     cassette_of,
     fault_in,

@@ -22,16 +22,19 @@ if __name__ == "__main__":
 
 from pytest_judgesense.commands.lint import lint_report
 from pytest_judgesense.estimate import find_estimate
+from pytest_judgesense.instruments.paraphrase.estimators import paraphrase_pairs
 from pytest_judgesense.judges.resolving import judge_from_name
 from pytest_judgesense.measurement import Measurement
+from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.suites.item import Item
+from pytest_judgesense.suites.planning import plan_trials
 from pytest_judgesense.suites.shortcuts import MOST_SOLVED, SCORERS, solved
 from pytest_judgesense.suites.space import DecisionSpace
 from pytest_judgesense.suites.suite import Suite
-from pytest_judgesense.trial import Verdict
+from pytest_judgesense.trial import Judgment, Verdict
 from tests.report.replaying import SHIPPED, measured, recordings, replayed, suite_named
 from tests.shipped import CASSETTES
-from tests.suites.known import builtin_suites
+from tests.suites.known import builtin_suites, load_suite, presets_of
 
 CHECKOUT = Path(__file__).resolve().parent.parent
 PAGES = CHECKOUT / "docs" / "suites"
@@ -367,6 +370,29 @@ def of_judge(measured: Measurement, measures: list[tuple[str, dict[str, Any]]]) 
             for one in measured.judgments
         )
         yield f"{right / len(measured.judgments):.3f} ({right}/{len(measured.judgments)})"
+
+
+# -- how many --------------------------------------------------------------------------------------
+
+
+def counts() -> Iterator[str]:
+    """The counts of every suite and preset; a presentation order is a trial of its own."""
+    rows = []
+    for name, path in builtin_suites().items():
+        for preset in (None, *presets_of(path)):
+            suite = load_suite(path, preset)
+            trials = plan_trials(suite)
+            judgments = tuple(Judgment(trial, "any", Verdict("A")) for trial in trials)
+            cell = Cell("any", suite.name, suite.design, judgments)
+            numbers = (
+                len(suite.items),
+                len({item.cluster for item in suite.items}),
+                len(suite.templates),
+                len(trials),
+                len(paraphrase_pairs(cell)) if suite.form.wordings else 0,
+            )
+            rows.append([f"`{suite.name if preset else name}`", *map(str, numbers)])
+    yield from table("suite|items:|clusters:|templates:|trials:|template pairs:", rows)
 
 
 # -- pages -----------------------------------------------------------------------------------------

@@ -64,9 +64,11 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
 def with_made_parts(path: str, markdown: str) -> str:
     """A page, by its path in docs/, with the parts that are made."""
 
+    parts = {"arms": generate.arms, "counts": suite_pages.counts}
+
     def part(name: str) -> Iterable[str]:
-        if path == "papers.md":
-            return generate.arms()
+        if (make := parts.get(name)) is not None:
+            return make()
         return suite_pages.PARTS[name](Path(path).stem)
 
     return suite_pages.filled(markdown, part)

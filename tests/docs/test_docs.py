@@ -20,7 +20,6 @@ from pytest_judgesense.datasheet import Calls
 from pytest_judgesense.errors import SendingRefused
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.instruments.ladder.stimuli import LadderTask, QuarterTask
-from pytest_judgesense.instruments.paraphrase.estimators import paraphrase_pairs
 from pytest_judgesense.instruments.temperature.causal import unusable
 from pytest_judgesense.instruments.temperature.stimuli import GradedItem
 from pytest_judgesense.judges.providers.base import provider_names
@@ -28,13 +27,11 @@ from pytest_judgesense.judges.resolving import judge_from_name
 from pytest_judgesense.judges.simulated.profiles import PROFILES
 from pytest_judgesense.judges.table import _JudgeForm
 from pytest_judgesense.judges.trust import _VARIABLES, ANY_FILES
-from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.plugin.options import OPTIONS
 from pytest_judgesense.replies import parse_reply
 from pytest_judgesense.suites import schema
-from pytest_judgesense.suites.planning import plan_trials
 from pytest_judgesense.suites.space import DecisionSpace
-from pytest_judgesense.trial import Judgment, Verdict
+from pytest_judgesense.trial import Verdict
 from tests.docs.blocks import (
     DOCS,
     PAGE_NAMES,
@@ -51,7 +48,7 @@ from tests.docs.blocks import (
 )
 from tests.docs.kinds import is_for_a_task, problems_of, problems_of_page
 from tests.docs.site import commands
-from tests.suites.known import builtin_suites, load_suite, presets_of
+from tests.suites.known import builtin_suites
 from tests.test_rooms import foundations, room_of
 
 CHECKS, MEASURES = BUILT_IN.checks, BUILT_IN.measures
@@ -273,29 +270,6 @@ def test_the_workflow_for_forks_replays_without_a_secret() -> None:
     assert last == {"run": "pytest -q suites --judge-mode replay"}
 
 
-def test_the_built_in_suites_have_the_counts_shown() -> None:
-    shown = {
-        row[0]: [int(cell) for cell in row[1:]] for row in table_rows("suites.md", "## Counts")
-    }
-    counted = {}
-    for name, path in builtin_suites().items():
-        for preset in (None, *presets_of(path)):
-            suite = load_suite(path, preset)
-            trials = plan_trials(suite)
-            judgments = tuple(Judgment(trial, "any", Verdict("A")) for trial in trials)
-            cell = Cell("any", suite.name, suite.design, judgments)
-            pairs = len(paraphrase_pairs(cell)) if suite.form.wordings else 0
-            clusters = len({item.cluster for item in suite.items})
-            counted[suite.name if preset else name] = [
-                len(suite.items),
-                clusters,
-                len(suite.templates),
-                len(trials),
-                pairs,
-            ]
-    assert shown == counted
-
-
 def test_the_embedded_profiles_have_the_parameters_shown() -> None:
     rows = table_rows("embedded-judge.md", "## Profiles")
     header = ["clean", "mixed", "positional", "noisy"]
@@ -328,9 +302,10 @@ def test_markers() -> None:
         for name in re.findall(r"\b[a-z_]+_limit\b(?==)", check.arguments)
     }
     assert named - {"lower_bound", "upper_bound"} - OF_A_PLUGIN - limits <= set(CHECKS)
-    # Those that gate no measure alone are explained on the page; measures name theirs in their table.
+    # Those that gate no measure alone are explained there; measures name theirs in their table.
     composite = {name for name, check in CHECKS.items() if check.measure is None}
-    assert composite == set(re.findall(r"^### `(\w+)`$", page_text("checks.md"), re.M)) - FIXTURES
+    explained = set(re.findall(r"^### `(\w+)`$", page_text("checks.md"), re.MULTILINE))
+    assert composite == explained - FIXTURES
 
 
 def test_fixtures() -> None:
@@ -362,7 +337,7 @@ def test_suites() -> None:
         tomllib.loads(block.text)["name"] for block in all_blocks("toml") if "schema" in block.text
     }
     assert named <= set(builtin_suites()) | declared | {"cohrence"}
-    assert all(f"### `{name}`" in page_text("suites.md") for name in builtin_suites())
+    assert all(f"(suites/{name}.md)" in page_text("suites.md") for name in builtin_suites())
 
 
 def test_cli_commands() -> None:

@@ -15,7 +15,7 @@ from scripts import suite_pages
 from tests.docs.blocks import DOCS, ROOT
 from tests.docs.site import made_page
 from tests.report.replaying import replayed
-from tests.suites.known import builtin_suites
+from tests.suites.known import builtin_suites, presets_of
 
 FOLDER = DOCS / "suites"
 NAMES = sorted(builtin_suites())
@@ -73,6 +73,17 @@ def test_the_site_makes_every_part(name: str) -> None:
     assert "<!-- made: " not in page
     assert f"$ judgesense lint -v {name}\n" in page
     assert "| `embedded:clean` | `" in page
+
+
+@pytest.mark.long
+def test_the_site_counts_every_suite_and_preset() -> None:
+    rows = re.findall(
+        r"^\| `(.+)` \| (.+) \|$", made_page("suites.md").split("## Counts")[1], re.MULTILINE
+    )
+    presets = {f"{name}@{p}" for name, path in builtin_suites().items() for p in presets_of(path)}
+    assert {name for name, _ in rows} == presets | set(NAMES)
+    assert dict(rows)["factuality"] == "40 | 40 | 5 | 200 | 200"
+    assert dict(rows)["ladder@published"] == "260 | 10 | 1 | 520 | 0"
 
 
 def test_the_site_makes_the_arms_of_the_papers() -> None:

@@ -182,6 +182,18 @@ def arms() -> Iterator[str]:
     yield from table("paper | arm | suite | trials | calls | note", rows)
 
 
+def measures() -> Iterator[str]:
+    """All measures, with what their pages say at their heads, for the page of measures."""
+    rows = []
+    for name in BUILT_IN.measures:
+        page = (DOCS / "measures" / f"{name}.md").read_text(encoding="utf-8")
+        cells = [cell.strip() for cell in page.splitlines()[4].strip("|").split("|")]
+        rows.append(
+            (f"[`{name}`](measures/{name}.md)", *(cell.replace("../", "") for cell in cells))
+        )
+    yield from table("measure | unit | direction | check | suites", rows)
+
+
 def check_names() -> str:
     """The module of what a run must know of the checks before it imports the registry."""
     names = textwrap.fill(

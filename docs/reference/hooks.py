@@ -2,8 +2,8 @@
 
 The reference is made of the code (``generate.py``), and so are the parts of pages that stand where
 a page has ``<!-- made: PART -->``: what the built-in suites and their recordings give
-(``scripts/suite_pages.py``), and the arms of the papers. Nothing of it is committed. Blocks have
-the names of their files.
+(``scripts/suite_pages.py``), the arms of the papers, and all measures. Nothing of it is
+committed. Blocks have the names of their files.
 
 SECURITY.md, which hosts of repositories look for at the top, is the page ``policy.md`` of the site.
 
@@ -64,7 +64,11 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
 def with_made_parts(path: str, markdown: str) -> str:
     """A page, by its path in docs/, with the parts that are made."""
 
-    parts = {"arms": generate.arms, "counts": suite_pages.counts}
+    parts = {
+        "arms": generate.arms,
+        "measures": generate.measures,
+        "counts": suite_pages.counts,
+    }
 
     def part(name: str) -> Iterable[str]:
         if (make := parts.get(name)) is not None:

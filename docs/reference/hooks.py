@@ -57,8 +57,8 @@ def on_files(files: Any, config: Any) -> None:
 
 def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
     """Change a page before it is rendered."""
-    made = with_made_parts(page.file.src_uri, markdown)
-    return with_titles(made.replace("](../SECURITY.md)", f"]({POLICY})"))
+    filled = with_made_parts(page.file.src_uri, markdown)
+    return with_titles(filled.replace("](../SECURITY.md)", f"]({POLICY})"))
 
 
 def with_made_parts(path: str, markdown: str) -> str:
@@ -81,11 +81,11 @@ def with_made_parts(path: str, markdown: str) -> str:
 def asked_elsewhere(html: str) -> list[str]:
     """What a browser would load from another server to show a page."""
     tags = [tag for tag in _TAG.findall(html) if not _NAMES_ITSELF.search(tag)]
-    return [found[0] for tag in tags for found in _ELSEWHERE.finditer(tag)]
+    return [address[0] for tag in tags for address in _ELSEWHERE.finditer(tag)]
 
 
 def on_post_page(output: str, page: Any, config: Any) -> str:  # noqa: ARG001 - mkdocs passes it by name
     """Look at a page as it is written."""
-    for found in asked_elsewhere(output):
-        log.warning("%s asks another server: %s", page.file.src_uri, found)
+    for address in asked_elsewhere(output):
+        log.warning("%s asks another server: %s", page.file.src_uri, address)
     return output

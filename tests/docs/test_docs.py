@@ -152,13 +152,13 @@ def test_no_fence_is_overlooked() -> None:
 
 
 def test_blocks_that_are_not_run_stand_in_the_list() -> None:
-    found = Counter(
+    not_run = Counter(
         (page, block.notes["not run"])
         for page in PAGE_NAMES
         for block in blocks_of(page)
         if "not run" in block.notes
     )
-    assert found == NOT_RUN
+    assert not_run == NOT_RUN
 
 
 @pytest.mark.parametrize("block", all_blocks("console"), ids=lambda block: block.where)
@@ -210,8 +210,10 @@ def test_the_examples_of_replies_are_parsed_as_shown() -> None:
     for reply, space, shown in rows:
         text = "" if reply == "(nothing)" else reply.replace("\\n", "\n")
         outcome = parse_reply(text, SPACES[space])
-        said = outcome.value if isinstance(outcome, Verdict) else f"unparsed: {outcome.reason}"
-        assert said == shown, reply
+        outcome_shown = (
+            outcome.value if isinstance(outcome, Verdict) else f"unparsed: {outcome.reason}"
+        )
+        assert outcome_shown == shown, reply
 
 
 def test_the_reasons_of_replies_are_those_of_the_parser() -> None:
@@ -320,10 +322,10 @@ def test_measures() -> None:
     """By hand a list with a link to each page; the site tells the rest in one table."""
     links = re.findall(r"\[`(\w+)`\]\(measures/\1\.md\)", page_text("measures.md"))
     assert sorted(links) == sorted(MEASURES)
-    made = made_page("measures.md")
+    site_page = made_page("measures.md")
     for name, info in MEASURES.items():
         check = f"`{info.check}`" if info.check else "none"
-        (row,) = re.findall(rf"^\| \[`{name}`\].*$", made, re.MULTILINE)
+        (row,) = re.findall(rf"^\| \[`{name}`\].*$", site_page, re.MULTILINE)
         assert row.startswith(f"| [`{name}`](measures/{name}.md) | {info.unit} | ")
         assert f" | {check} | " in row
 
@@ -381,9 +383,9 @@ def test_fields_of_files(tmp_path: Path) -> None:
     """Every key of a real datasheet and of a real log line is explained."""
     names = ["sheet.json", "log.jsonl"]
     written = [part for name in names for part in ("--judge-datasheet", name)]
-    asked = ["--judge-suite", "vacuum", "--judge-name", "embedded:clean"]
+    arguments = ["--judge-suite", "vacuum", "--judge-name", "embedded:clean"]
     with Page(tmp_path) as page:
-        code, output = page.run(["pytest", *asked, *written])
+        code, output = page.run(["pytest", *arguments, *written])
     assert code == 0, output
     sheet = json.loads((tmp_path / "sheet.json").read_text(encoding="utf-8"))
     explained = {row[0] for row in table_rows("datasheet.md", "## JSON, field by field")}
@@ -418,8 +420,8 @@ LINK = re.compile(r"\]\(([^)#:\s]+\.(?:md|json))(?:#[^)]*)?\)")
 
 
 def _linked(page: Path) -> set[Path]:
-    found = LINK.findall(page.read_text(encoding="utf-8"))
-    return {(page.parent / target).resolve() for target in found}
+    links = LINK.findall(page.read_text(encoding="utf-8"))
+    return {(page.parent / target).resolve() for target in links}
 
 
 def test_the_map_leads_to_every_page() -> None:

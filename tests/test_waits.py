@@ -115,10 +115,7 @@ BOUNDS = {
         "self._file.read_text": OURS,
         "state.outcome.result": "of an attempt that has ended",
         "asyncio.Lock": DEADLINE,
-        "asyncio.Condition": DEADLINE,
         "self._limiter.acquire": DEADLINE,
-        "self._changed.wait_for": "as long as the calls under way, which are bounded, and no "
-        "longer than --judge-deadline",
         # Of a retry at most 30 s or what the endpoint asks for, 120 s; of a pause the same; of a
         # booking a fiftieth of a second at a time, for as long as a call may last.
         "asyncio.sleep": DEADLINE,

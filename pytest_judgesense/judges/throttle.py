@@ -27,6 +27,7 @@ import json
 import random
 import threading
 import time
+from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
@@ -353,18 +354,19 @@ class Throttle:
         self._alone = spec.provider != "callable"
         self._concurrency = 1.0 if self._alone else float(self._most)
         self._under_way = 0
-        self._changed = asyncio.Condition()
+        # Calls that wait for a permit, the first one first.
+        self._turns: deque[asyncio.Future[None]] = deque()
         self._halved_at = 0.0
         self._paused_until = 0.0
         self._answered = False
-        self._telling: asyncio.Future[None] | None = None  # a loop holds tasks weakly
+        self._opening: asyncio.TimerHandle | None = None
         self._endings = 0
         self._failures = 0
 
     @property
     def longest_s(self) -> float:
         """The most seconds until the calls under way have come to their end; 0 if none is."""
-        beside = max((one.longest_s for one in self._beside.values()), default=0.0)
+        beside = max((throttle.longest_s for throttle in self._beside.values()), default=0.0)
         return max(self._spec.timeout_s if self._under_way else 0.0, beside)
 
     @property
@@ -405,16 +407,22 @@ class Throttle:
         """
 
         async def attempt() -> Answer:
-            async with self.permit() as started:
+            # As in `permit`, without what a context manager costs for each call.
+            await self._take_turn()
+            try:
+                await self._not_paused()
+                started = time.monotonic()
                 await self.admitted(tokens, most_usd)
                 spent = most_usd  # the cost of an aborted call is unknown
                 try:
-                    made = await once()
-                    spent = cost(made)
+                    answer = await once()
+                    spent = cost(answer)
                 finally:
                     self.budget.settle(most_usd, spent)
-                self.learn(made, started)
-                return made
+                self.learn(answer, started)
+                return answer
+            finally:
+                await self._give_turn()
 
         last = await attempt()
         if _worth_a_retry(last):
@@ -426,10 +434,10 @@ class Throttle:
         """The last of the attempts that begin with ``first`` and go on with ``again``."""
         from tenacity import AsyncRetrying, retry_if_result  # most calls are made once
 
-        made = [first]
+        unread = [first]
 
         async def attempt() -> Answer:
-            return made.pop() if made else await again()
+            return unread.pop() if unread else await again()
 
         most = self._spec.max_retries
         retrying = AsyncRetrying(
@@ -453,33 +461,55 @@ class Throttle:
         Raises:
             JudgeError: the judge has been found not to be askable.
         """
-        async with self._changed:
-            # Most calls need not wait, and setting up a bound for it costs as much as all the rest.
-            self.budget.deadline.check()
-            if not self._may_begin():
-                async with self.budget.deadline.waiting():
-                    await self._changed.wait_for(self._may_begin)
-            self._under_way += 1
-        timer = None
-        if self._alone:
-            # A slow first answer must not hold up the others for long.
-            timer = asyncio.get_running_loop().call_later(_ALONE_S, self._open_for_others)
+        await self._take_turn()
         try:
             await self._not_paused()
             yield time.monotonic()
         finally:
-            if timer:
-                timer.cancel()
-            await self.budget.flush_recordings()
-            self._under_way -= 1
-            async with self._changed:
-                if self.ended is not None:
-                    self._changed.notify_all()
-                else:
-                    self._changed.notify(max(1, self.concurrency - self._under_way))
+            await self._give_turn()
 
+    async def _take_turn(self) -> None:
+        """Wait until one more call may be under way; raise where none may begin any more."""
+        self.budget.deadline.check()
+        if self._may_begin:
+            self._under_way += 1
+        else:
+            turn = asyncio.get_running_loop().create_future()
+            self._turns.append(turn)
+            try:
+                # A bound costs as much as all the rest: only those have one that wait.
+                async with self.budget.deadline.waiting():
+                    await turn  # whoever ends it has counted this call
+            except BaseException:
+                if turn.done() and not turn.cancelled():
+                    self._under_way -= 1
+                    self._wake()
+                raise
+        if self._alone and self._opening is None:
+            # A slow first answer must not hold up the others for long.
+            loop = asyncio.get_running_loop()
+            self._opening = loop.call_later(_ALONE_S, self._open_for_others)
+
+    async def _give_turn(self) -> None:
+        """End a call, and let the next ones begin."""
+        if self._opening is not None:
+            self._opening.cancel()
+            self._opening = None
+        await self.budget.flush_recordings()
+        self._under_way -= 1
+        self._wake()
+
+    @property
     def _may_begin(self) -> bool:
         return self.ended is not None or self._under_way < self.concurrency
+
+    def _wake(self) -> None:
+        """Let those begin that wait and may, in the order in which they came."""
+        while self._turns and self._may_begin:
+            turn = self._turns.popleft()
+            if not turn.done():  # else nobody waits any more
+                turn.set_result(None)
+                self._under_way += 1
 
     async def admitted(self, tokens: int, most_usd: float | None) -> None:
         """Wait until a call is in pace and booked.
@@ -517,12 +547,12 @@ class Throttle:
             self._endings += 1
             if not self._answered or self._endings >= _ENDED:
                 spec, reply = self._spec, attempt.reply
-                found = reply.reason if isinstance(reply, Failed) else ""
-                setting = setting_to_change(found)
+                reason = reply.reason if isinstance(reply, Failed) else ""
+                setting = setting_to_change(reason)
                 fix = f"in {table_of(spec.name)}: {setting}" if setting else _FIX
                 self.ended = JudgeError(
                     f"judge {spec.name!r} cannot be asked",
-                    found=found,
+                    found=reason,
                     expected=f"an answer of {spec.base_url or spec.provider} to {spec.model}",
                     remedy=f"{fix}; no more calls were made, and with --judge-mode record the "
                     "answers so far are kept",
@@ -542,11 +572,7 @@ class Throttle:
 
     def _open_for_others(self) -> None:
         self._open()
-        self._telling = asyncio.ensure_future(self._tell())
-
-    async def _tell(self) -> None:
-        async with self._changed:
-            self._changed.notify_all()
+        self._wake()
 
     def _open(self) -> None:
         if self._alone:

@@ -63,8 +63,8 @@ from pytest_judgesense.judges.session import AskedTrials, Refusals, SessionCalls
 from pytest_judgesense.judges.simulated.profiles import observer_named
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.judges.throttle import CONCURRENCY, NO_DEADLINE, Answer, Throttle
-from pytest_judgesense.judges.traffic import Traffic, traffic_of
 from pytest_judgesense.judges.trust import ANY_FILES, Trust
+from pytest_judgesense.judges.usage import usage_and_settings
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.check import Check
 from pytest_judgesense.measures.estimation import estimate_all
@@ -74,7 +74,7 @@ from pytest_judgesense.registry import Registry
 from pytest_judgesense.suites.item import Item
 from pytest_judgesense.suites.planning import plan_trials, recording_of, trial_order
 from pytest_judgesense.suites.suite import Suite
-from pytest_judgesense.trial import Design, Judgment, Trial
+from pytest_judgesense.trial import Design, Judgment, Trial, Usage
 
 _MOST_NAMED: Final = 12  # verdicts that an error lists
 STOPPED: Final = ".stopped.json"  # suffix of the file that says where a suite was stopped
@@ -332,8 +332,8 @@ def measure(
         by_cassette = _only(by_cassette, trials)
     if mode != "replay":
         _note_stop(note, stop, cassettes, planned)
-    traffic = _traffic(judge, by_cassette)
-    for id_, usage in traffic.usage.items():
+    usages, settings = _usage_and_settings(judge, by_cassette)
+    for id_, usage in usages.items():
         if isinstance(reply := answers[id_].reply, Reply):
             answers[id_] = replace(answers[id_], reply=replace(reply, usage=usage))
     moments = {
@@ -382,7 +382,7 @@ def measure(
         ),
         asked={id_: answer.retried for id_, answer in answers.items() if answer.made},
         registry=_without_plugins(registry) if fault else registry,
-        settings=traffic.settings if judge.provider == "callable" else {},
+        settings=settings,
         stop=stop,
         fault=fault,
         unproven=proof.error,
@@ -687,11 +687,13 @@ def _redacted(answer: Answer, cassette: Cassette) -> Answer:
     return replace(answer, reply=replace(reply, text=cassette.redacted(reply.text)))
 
 
-def _traffic(judge: JudgeSpec, opened: _Opened) -> Traffic:
+def _usage_and_settings(
+    judge: JudgeSpec, opened: _Opened
+) -> tuple[dict[str, Usage], dict[str, Any]]:
     """What the recordings of a Python judge show about it; for other judges the replies do."""
     if judge.provider != "callable":
-        return Traffic()
-    return traffic_of(_exchanges(opened))
+        return {}, {}
+    return usage_and_settings(_exchanges(opened))
 
 
 def _exchanges(opened: _Opened) -> Iterator[Exchange]:

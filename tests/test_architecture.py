@@ -67,7 +67,7 @@ LEVELS: dict[str, float] = {
     "proving": 4.5,
     "measurement": 5,
     "measuring": 6,
-    "recording": 6,
+    "shards": 6,
     "baseline": 5,
     "plugin": 7,
     "commands": 7,

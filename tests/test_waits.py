@@ -142,7 +142,7 @@ BOUNDS = {
         "time.sleep": "a tenth of a second at a time, while workers are asking, at most 10 minutes",
     },
     "commands.record": {"self._ray.shutdown": "ends a cluster of ours, or leaves one"},
-    "recording": {
+    "shards": {
         "threading.Lock": A_MOMENT,
         "wait": "a fifth of a second at a time, as long as workers live whose calls are bounded",
         "future.result": "of a worker that has ended",

@@ -145,8 +145,8 @@ class Cassette(ABC):
         """
         call = self.look_up(scope, RecordedRequest(method, url, as_body(body)))
         if call.exchange is None:
-            found = "no answer to this request"
-            raise scope.remember(missing(self, scope.trial, call.request, found))
+            present = "no answer to this request"
+            raise scope.remember(missing(self, scope.trial, call.request, present))
         return call.exchange
 
     def listens(self) -> bool:
@@ -323,11 +323,13 @@ class InterceptedCall:
         return None if not waited else min(_LONGEST_WAIT_S, float(waited)) + 1.0
 
 
-def missing(cassette: Cassette, trial: str, request: RecordedRequest, found: str) -> CassetteError:
-    """The error of a request that is not recorded, where ``found`` is what is there."""
+def missing(
+    cassette: Cassette, trial: str, request: RecordedRequest, present: str
+) -> CassetteError:
+    """The error of a request that is not recorded, where ``present`` is there instead."""
     return MissingRecording(
         f"trial {trial} is not recorded in {cassette.path}",
-        found=found,
+        found=present,
         expected=f"an answer to {request.method} {request.url}",
         remedy=cassette.how_to_record,
     )

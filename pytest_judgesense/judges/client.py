@@ -52,8 +52,8 @@ from pytest_judgesense.judges.statuses import (
     wait_asked_for,
 )
 from pytest_judgesense.judges.throttle import Answer, Throttle
-from pytest_judgesense.judges.traffic import fault_of_api
 from pytest_judgesense.judges.trust import ANY_FILES, Trust
+from pytest_judgesense.judges.usage import fault_of_api
 from pytest_judgesense.suites.kind import ReplyForm
 from pytest_judgesense.suites.suite import Suite
 from pytest_judgesense.trial import Failed, Usage
@@ -197,8 +197,8 @@ def is_embedded(spec: JudgeSpec) -> bool:
     Its replies follow from the requests, on any machine, without a call.
     """
     repairer = spec.repair.spec if spec.repair else None
-    here = spec.provider == "embedded" and spec.base_url is None
-    return here and (repairer is None or is_embedded(replace(repairer, repair=None)))
+    is_ours = spec.provider == "embedded" and spec.base_url is None
+    return is_ours and (repairer is None or is_embedded(replace(repairer, repair=None)))
 
 
 def is_profile(spec: JudgeSpec) -> bool:

@@ -263,8 +263,8 @@ class SessionBudget(Budget):
 
         try:
             with self._lock, self._between:
-                known = self._file.exists() and json.loads(self._file.read_text(encoding="utf-8"))
-                spent = _Spent(**known or {})
+                stored = self._file.exists() and json.loads(self._file.read_text(encoding="utf-8"))
+                spent = _Spent(**stored or {})
                 yield spent
                 # In one step: a worker that is killed here leaves a whole file.
                 new = self._file.with_suffix(".new")
@@ -280,16 +280,16 @@ class SessionBudget(Budget):
 
 
 def _unpriced(spec: JudgeSpec) -> LimitReached:
-    found, remedy = "a callable, whose tokens are not known", "limit it by --judge-max-calls"
+    reason, remedy = "a callable, whose tokens are not known", "limit it by --judge-max-calls"
     if spec.provider != "callable":
-        found = "no prices"
+        reason = "no prices"
         remedy = (
             f"give {table_of(spec.name)} prices = {{ prompt = ..., completion = "
             f"... }} in USD per million tokens, or {remedy}"
         )
     return LimitReached(
         f"--judge-max-cost cannot be kept for judge {spec.name!r}",
-        found=found,
+        found=reason,
         expected="a limit that holds whatever is asked",
         remedy=remedy,
     )
@@ -603,6 +603,6 @@ def _wait(state: RetryCallState) -> float:
     """The wait before the next call: full jitter, and never less than the endpoint asks for."""
     from tenacity import wait_random_exponential
 
-    asked = _attempt_of(state).wait_s
+    wait_s = _attempt_of(state).wait_s
     jittered = wait_random_exponential(multiplier=_FIRST_WAIT_S, max=_LONGEST_WAIT_S)(state)
-    return jittered if asked is None else asked + min(jittered, asked / 10)
+    return jittered if wait_s is None else wait_s + min(jittered, wait_s / 10)

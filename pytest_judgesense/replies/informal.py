@@ -275,14 +275,14 @@ _Sentence: TypeAlias = tuple[int, str]
 
 def informal(text: str, labels: Labels) -> Iterator[Statement]:
     """The verdicts that the words of ``text`` state."""
-    said = _sentences(text)
+    sentences = _sentences(text)
     yield from _after_a_key(text, labels)
     yield from _rated(text, labels)
     yield from _under_a_heading(text, labels)
-    yield from _alone(said, labels)
+    yield from _alone(sentences, labels)
     yield from _opening(text, labels)
-    yield from _closing(said, labels)
-    yield from _prose(text, said, labels)
+    yield from _closing(sentences, labels)
+    yield from _prose(text, sentences, labels)
 
 
 def _sentences(text: str) -> list[_Sentence]:
@@ -300,20 +300,20 @@ def _after_a_key(text: str, labels: Labels) -> Iterator[Statement]:
     """Such as "Verdict: A", "The better response is A", "My final answer is 4", "I choose B"."""
     lower = text.lower() if text.isascii() else text.translate(_LOWER)
     choices = _CHOICE.finditer(text) if any(verb in lower for verb in _CHOOSING) else ()
-    for found in chain(_marks(text, lower), choices):
-        outcome = _value_at(labels, text, _value_begins(labels, text, found.end()))
+    for mark in chain(_marks(text, lower), choices):
+        outcome = _value_at(labels, text, _value_begins(labels, text, mark.end()))
         if outcome is None:
             continue
-        before = _sentence_before(text, found.start())
+        before = _sentence_before(text, mark.start())
         before, final = _FINAL.subn("", before)
         if _NOT_THE_VERDICT.search(before) or _OFFERED.search(before) or _doubted(before):
             continue
-        if labels.numbers and _EXTREME.search(before + found[0]):
+        if labels.numbers and _EXTREME.search(before + mark[0]):
             continue
-        if found.re is _MARK:
-            yield Statement(found.start(), Weight.FINAL if final else Weight.VERDICT, outcome)
-        elif not _ARTICLE.match(text, found.end()):
-            yield Statement(found.start(), Weight.OPINION, outcome)
+        if mark.re is _MARK:
+            yield Statement(mark.start(), Weight.FINAL if final else Weight.VERDICT, outcome)
+        elif not _ARTICLE.match(text, mark.end()):
+            yield Statement(mark.start(), Weight.OPINION, outcome)
 
 
 def _sentence_before(text: str, place: int) -> str:
@@ -330,14 +330,14 @@ def _value_begins(labels: Labels, text: str, place: int) -> int:
     # In "Score:-2" it is a dash, unless labels are below zero.
     if text.endswith(":-", 0, place) and not labels.signed:
         return place
-    found = _BEFORE_NUMBER.search(text, max(0, place - _LONGEST_BEFORE), place)
-    return found.start() if found else place
+    sign = _BEFORE_NUMBER.search(text, max(0, place - _LONGEST_BEFORE), place)
+    return sign.start() if sign else place
 
 
 def _marks(text: str, lower: str) -> Iterator[re.Match[str]]:
     end = 0
-    said = (re.finditer(word, lower) for word in _KEY_WORDS if word in lower)
-    for place in sorted(word.start() for found in said for word in found):
+    matches = (re.finditer(word, lower) for word in _KEY_WORDS if word in lower)
+    for place in sorted(word.start() for of_word in matches for word in of_word):
         if place >= end and (mark := _MARK.match(text, place)):
             yield mark
             end = mark.end()
@@ -411,25 +411,29 @@ def _weight_under(key: str) -> Weight:
     return Weight.VERDICT if verdict else Weight.OPINION
 
 
-def _alone(said: Sequence[_Sentence], labels: Labels) -> Iterator[Statement]:
+def _alone(sentences: Sequence[_Sentence], labels: Labels) -> Iterator[Statement]:
     """Sentences that are only a label, where the first or the last of the reply is one."""
-    ends = [n for n in {0, len(said) - 1} if said and _label_alone(said, n, labels)]
+    ends = [n for n in {0, len(sentences) - 1} if sentences and _label_alone(sentences, n, labels)]
     if ends:
-        alone = (_label_alone(said, n, labels) for n in range(len(said)))
-        yield Statement(said[max(ends)][0], Weight.VERDICT, agreed(filter(None, alone)))
+        alone = (_label_alone(sentences, n, labels) for n in range(len(sentences)))
+        yield Statement(sentences[max(ends)][0], Weight.VERDICT, agreed(filter(None, alone)))
 
 
-def _label_alone(said: Sequence[_Sentence], number: int, labels: Labels) -> ParseOutcome | None:
+def _label_alone(
+    sentences: Sequence[_Sentence], number: int, labels: Labels
+) -> ParseOutcome | None:
     """The label that a sentence consists of, unless it answers a question or comes with a refusal.
 
     In the last sentence it may be named: "Grade 4".
     """
-    sentence, last = said[number][1], number == len(said) - 1
-    before = said[number - 1][1] if number else ""
+    sentence, last = sentences[number][1], number == len(sentences) - 1
+    before = sentences[number - 1][1] if number else ""
     if len(sentence) > _LONGEST_ALONE or before.endswith("?"):
         return None
     if before.endswith(" 2."):
-        list_before = " ".join(text for _, text in said[max(0, number - _LIST_WINDOW) : number])
+        list_before = " ".join(
+            text for _, text in sentences[max(0, number - _LIST_WINDOW) : number]
+        )
         if _LISTED.search(list_before[-_SUBJECT_WINDOW:]):
             return None
     outcome = labels.read_several(sentence)
@@ -439,7 +443,7 @@ def _label_alone(said: Sequence[_Sentence], number: int, labels: Labels) -> Pars
         return None
     if last:
         return outcome
-    after = said[number + 1][1]
+    after = sentences[number + 1][1]
     if declines(after):
         return None
     # With nothing between it and the next label both were only listed.
@@ -465,9 +469,9 @@ def _opening(text: str, labels: Labels) -> Iterator[Statement]:
             yield Statement(0, Weight.VERDICT, outcome)
 
 
-def _closing(said: Sequence[_Sentence], labels: Labels) -> Iterator[Statement]:
+def _closing(sentences: Sequence[_Sentence], labels: Labels) -> Iterator[Statement]:
     """A last sentence that ends in its verdict: "The date differs, so no", "So: B"."""
-    start, sentence = said[-1] if said else (0, "")
+    start, sentence = sentences[-1] if sentences else (0, "")
     for so in _SO.finditer(sentence, max(0, len(sentence) - _LONGEST_VALUE)):
         before, value = sentence[: so.start()], sentence[so.end() :]
         # "Therefore, Output (a)" may go on "is worse".
@@ -478,11 +482,11 @@ def _closing(said: Sequence[_Sentence], labels: Labels) -> Iterator[Statement]:
             yield Statement(start + so.end(), Weight.VERDICT, outcome)
 
 
-def _prose(text: str, said: Sequence[_Sentence], labels: Labels) -> Iterator[Statement]:
+def _prose(text: str, sentences: Sequence[_Sentence], labels: Labels) -> Iterator[Statement]:
     """The statements about labels in the sentences of ``text``."""
     # A match in a sentence is also a match in the text; most sentences have none.
     stating = [pattern for pattern in _stating(labels) if pattern.search(text)]
-    for number, (start, sentence) in enumerate(said if stating else ()):
+    for number, (start, sentence) in enumerate(sentences if stating else ()):
         if sentence.endswith("?"):
             continue
         for place, before, outcome in _said_in(sentence, labels, stating):
@@ -491,7 +495,7 @@ def _prose(text: str, said: Sequence[_Sentence], labels: Labels) -> Iterator[Sta
             if labels.numbers and _EXTREME.search(before):
                 continue
             announces = number == 0 and len(before) <= _LONGEST_OPENING and "," not in before
-            decides = announces or number == len(said) - 1 or _CONCLUDES.search(before)
+            decides = announces or number == len(sentences) - 1 or _CONCLUDES.search(before)
             weight = Weight.VERDICT if decides else Weight.ASIDE
             yield Statement(start + place, weight, outcome)
 
@@ -508,17 +512,17 @@ def _said_in(
     text: str, labels: Labels, stating: Sequence[re.Pattern[str]]
 ) -> Iterator[tuple[int, str, ParseOutcome]]:
     """Position of a statement in a sentence, the words before it, and its content."""
-    for found in chain.from_iterable(pattern.finditer(text) for pattern in stating):
-        place = found.start()
+    for stated in chain.from_iterable(pattern.finditer(text) for pattern in stating):
+        place = stated.start()
         before = text[max(0, place - _SUBJECT_WINDOW) : place]
-        if found.re is _IS:
+        if stated.re is _IS:
             # "somewhat" may belong to the label.
-            outcome = _value_at(labels, text, found.start("adverbs") + 1)
-            outcome = outcome or _value_at(labels, text, found.end())
+            outcome = _value_at(labels, text, stated.start("adverbs") + 1)
+            outcome = outcome or _value_at(labels, text, stated.end())
             scale = _scale_in(before) if labels.numbers and outcome else None
             if scale is not None and scale != max(labels.numbers):
                 continue
-        elif _IN_PART.match(text, found.end()):
+        elif _IN_PART.match(text, stated.end()):
             continue
         else:
             before, outcome = _subject(before, labels)
@@ -588,10 +592,10 @@ def _with_the_rest(labels: Labels, piece: str, end: int, outcome: ParseOutcome) 
 
 def _another_scale(labels: Labels, piece: str, place: int) -> str | None:
     """The scale that follows a number at ``place``, unless it is that of the labels."""
-    found = _SCALE.match(piece, place)
-    if found is None or max(float(found["one"]), float(found["other"] or 0)) == max(labels.numbers):
+    scale = _SCALE.match(piece, place)
+    if scale is None or max(float(scale["one"]), float(scale["other"] or 0)) == max(labels.numbers):
         return None
-    return found[0].strip(" ,(")
+    return scale[0].strip(" ,(")
 
 
 def _doubted(before: str) -> bool:

@@ -418,79 +418,110 @@ def run_job(
         CassetteError: another session records one of the cassettes, or one cannot be used.
         JudgeError: a shard lost its worker repeatedly.
     """
-    sent, recorder = pickle.dumps(job), Recorder.here()
+    recorder = Recorder.here()
     with ExitStack() as stack:
         cassettes = _JobCassettes(job, folder)
         for path in cassettes.paths.values():
             stack.enter_context(recording_alone(path, recorder))
         cassettes.open()
-        before = cassettes.answered
-        attempts, vain = Counter(range(1, job.shards + 1)), Counter[int]()
-        done: dict[int, ShardResult] = {}
-        calls = lost = 0
-        interrupted = False
-
-        def begin(number: int) -> Future[ShardResult]:
-            recorded = cassettes.of_shard(number)
-            lasting = folder / job.judge.slug
-            return workers.begin(job.path, sent, lasting, number, attempts[number], recorded)
-
-        under_way = {begin(number): number for number in attempts}
+        driver = _Driver(job, workers, folder, cassettes)
         try:
-            while under_way:
-                try:
-                    ended = wait(under_way, _LOOK_S, FIRST_COMPLETED).done
-                    for shard, attempt, lines in workers.ask("handed_over"):
-                        # Others are of a worker that was given up but is alive.
-                        if attempt == attempts[shard]:
-                            vain[shard] = 0
-                            calls += len(lines)
-                            for line in lines:
-                                cassettes.append(*line)
-                    for future in ended:
-                        number = under_way.pop(future)
-                        try:
-                            done[number] = future.result()
-                        except workers.lost as error:
-                            lost, vain[number] = lost + 1, vain[number] + 1
-                            if vain[number] >= _IN_VAIN:
-                                workers.ask("stop")
-                                raise JudgeError(
-                                    f"shard {number}/{job.shards} has lost {_IN_VAIN} workers in a "
-                                    "row, of which none has recorded anything",
-                                    found=f"{type(error).__name__}: {error}",
-                                    expected="workers that live as long as their calls",
-                                    remedy="see what ends them, often too little memory; what was "
-                                    "answered is recorded, and not asked again",
-                                ) from error
-                            attempts[number] += 1
-                            if not interrupted:
-                                under_way[begin(number)] = number
-                    watch(cassettes.trials, cassettes.answered, calls)
-                except KeyboardInterrupt:
-                    if interrupted:
-                        raise
-                    interrupted = True
-                    workers.ask("stop")
+            driver.run(watch)
         finally:
-            cassettes.finish({number: result.recordings for number, result in done.items()})
+            results = driver.results.items()
+            cassettes.finish({number: result.recordings for number, result in results})
         for suite in job.suites:
             forget_stop(job.judge, suite, cassettes.paths)
-        errors = {
-            str(result.error): result.error for result in done.values() if result.error is not None
-        }
+        return driver.job_result()
+
+
+class _Driver:
+    """A job under way: the shards at work, their attempts, and what has come of them."""
+
+    def __init__(self, job: Job, workers: Workers, folder: Path, cassettes: _JobCassettes) -> None:
+        self._job, self._pickled, self._workers = job, pickle.dumps(job), workers
+        self._folder, self._cassettes = folder, cassettes
+        self._answered_before = cassettes.answered
+        # By shard: its attempts, and the workers lost in a row that had recorded nothing.
+        self._attempts = Counter(range(1, job.shards + 1))
+        self._in_vain = Counter[int]()
+        self._under_way: dict[Future[ShardResult], int] = {}
+        self._calls = self._lost = 0
+        self._interrupted = False
+        self.results: dict[int, ShardResult] = {}
+
+    def run(self, watch: Callable[[int, int, int], None]) -> None:
+        """Have every shard recorded; the first interrupt lets calls in flight be completed."""
+        for number in self._attempts:
+            self._begin(number)
+        while self._under_way:
+            try:
+                ended = wait(self._under_way, _LOOK_S, FIRST_COMPLETED).done
+                self._take_lines()
+                for future in ended:
+                    self._take_result(future)
+                watch(self._cassettes.trials, self._cassettes.answered, self._calls)
+            except KeyboardInterrupt:
+                if self._interrupted:
+                    raise
+                self._interrupted = True
+                self._workers.ask("stop")
+
+    def _begin(self, number: int) -> None:
+        recorded = self._cassettes.of_shard(number)
+        lasting = self._folder / self._job.judge.slug
+        attempt = self._attempts[number]
+        future = self._workers.begin(
+            self._job.path, self._pickled, lasting, number, attempt, recorded
+        )
+        self._under_way[future] = number
+
+    def _take_lines(self) -> None:
+        for number, attempt, lines in self._workers.ask("handed_over"):
+            # Others are of a worker that was given up but is alive.
+            if attempt == self._attempts[number]:
+                self._in_vain[number] = 0
+                self._calls += len(lines)
+                for line in lines:
+                    self._cassettes.append(*line)
+
+    def _take_result(self, future: Future[ShardResult]) -> None:
+        number = self._under_way.pop(future)
+        try:
+            self.results[number] = future.result()
+        except self._workers.lost as error:
+            self._lost += 1
+            self._in_vain[number] += 1
+            if self._in_vain[number] >= _IN_VAIN:
+                self._workers.ask("stop")
+                raise JudgeError(
+                    f"shard {number}/{self._job.shards} has lost {_IN_VAIN} workers in a row, of "
+                    "which none has recorded anything",
+                    found=f"{type(error).__name__}: {error}",
+                    expected="workers that live as long as their calls",
+                    remedy="see what ends them, often too little memory; what was answered is "
+                    "recorded, and not asked again",
+                ) from error
+            self._attempts[number] += 1
+            if not self._interrupted:
+                self._begin(number)
+
+    def job_result(self) -> JobResult:
+        """What has come of the job."""
+        results, cassettes = list(self.results.values()), self._cassettes
+        notices = chain(cassettes.notices, *(result.notices for result in results))
+        errors = {str(result.error): result.error for result in results if result.error is not None}
+        # A worker that met a limit, or was lost, has completed no suite that it could count.
+        completed = cassettes.answered - self._answered_before
         return JobResult(
             cassettes.trials,
             cassettes.answered,
-            # A worker that met a limit, or was lost, has completed no suite that it could count.
-            made=max(sum(result.made for result in done.values()), cassettes.answered - before),
-            retried=sum(result.retried for result in done.values()),
-            lost=lost,
-            notices=tuple(
-                dict.fromkeys(chain(cassettes.notices, *(d.notices for d in done.values())))
-            ),
+            made=max(sum(result.made for result in results), completed),
+            retried=sum(result.retried for result in results),
+            lost=self._lost,
+            notices=tuple(dict.fromkeys(notices)),
             errors=tuple(errors.values()),
-            interrupted=interrupted or any(result.interrupted for result in done.values()),
+            interrupted=self._interrupted or any(result.interrupted for result in results),
         )
 
 

@@ -284,7 +284,7 @@ class RecordingCassette(Cassette):
             return
         with self._writing:
             lasting = [
-                self._settled(exchange)
+                _marked_late(_refreshed(exchange, self._looked_up, self.identity), self._late)
                 for exchange in read_exchanges(self.path)
                 if not _is_old(exchange, self._superseded)
             ]
@@ -334,16 +334,6 @@ class RecordingCassette(Cassette):
                 self._rewrite(self._without_shown(read_exchanges(self.path)))
             self._shown_before = shown
 
-    def _settled(self, exchange: Exchange) -> Exchange:
-        """A look-up with its answer of this session; a return with the mark of late requests."""
-        if exchange.trial == LOOK_UP and self._looked_up:
-            response = self._looked_up.get(self.identity.digest(exchange.request))
-            return replace(exchange, response=response) if response else exchange
-        if exchange.returns and exchange.trial in self._late:
-            headers = {**exchange.response.headers, LATE: "1"}
-            return replace(exchange, response=replace(exchange.response, headers=headers))
-        return exchange
-
     def _rewrite(self, exchanges: Iterable[Exchange]) -> None:
         self.recordings = Recordings(rewrite(self.path, exchanges), self.identity)
 
@@ -376,6 +366,24 @@ def _refuse_forked(path: Path, writer: int) -> None:
             remedy='put calls = "function" into the table of the judge: then what the function '
             "returns is recorded, and a replay does not run it",
         )
+
+
+def _refreshed(
+    exchange: Exchange, answers: Mapping[str, RecordedResponse], identity: Identity
+) -> Exchange:
+    """A look-up with its answer of this session, of those by digest."""
+    if exchange.trial != LOOK_UP or not answers:
+        return exchange
+    response = answers.get(identity.digest(exchange.request))
+    return replace(exchange, response=response) if response else exchange
+
+
+def _marked_late(exchange: Exchange, late: Collection[str]) -> Exchange:
+    """A return with the mark that requests came after the end of its trial, if they did."""
+    if not exchange.returns or exchange.trial not in late:
+        return exchange
+    headers = {**exchange.response.headers, LATE: "1"}
+    return replace(exchange, response=replace(exchange.response, headers=headers))
 
 
 def _is_old(exchange: Exchange, superseded: Mapping[str, tuple[int, bool]]) -> bool:

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final, TypeAlias, TypeVar
 
 from pytest_judgesense.replies.labels import Labels, ParseOutcome, agreed
-from pytest_judgesense.replies.statements import Statement, Weight, announces_final
+from pytest_judgesense.replies.statements import StatedVerdict, Weight, announces_final
 from pytest_judgesense.replies.text import (
     UNREADABLE,
     is_block_name,
@@ -69,7 +69,7 @@ _BRACKETS: Final = re.compile(
 )
 
 
-def formal(text: str, labels: Labels, read: Read) -> tuple[list[Statement], str]:
+def formal(text: str, labels: Labels, read: Read) -> tuple[list[StatedVerdict], str]:
     """The formal verdicts of ``text``, and its prose with `UNREADABLE` in the place of each form.
 
     ``read`` reads the strings in them. An object is taken out of the prose even if it states no
@@ -77,7 +77,7 @@ def formal(text: str, labels: Labels, read: Read) -> tuple[list[Statement], str]
     """
     if "{" in text:
         text = _BARE_OBJECT.sub(UNREADABLE, text)
-    statements: list[Statement] = []
+    statements: list[StatedVerdict] = []
     prose = ""
     position = 0
     for start, end, outcomes in _forms(text, labels, read):
@@ -85,7 +85,7 @@ def formal(text: str, labels: Labels, read: Read) -> tuple[list[Statement], str]
         prose += without_markup(before, labels.blocks)
         if outcomes and not _DENIED.search(before[-_WINDOW:]):
             weight = Weight.FINAL if announces_final(prose) else Weight.VERDICT
-            statements.append(Statement(len(prose), weight, agreed(outcomes)))
+            statements.append(StatedVerdict(len(prose), weight, agreed(outcomes)))
         prose += f"\n{UNREADABLE}\n"
         position = end
     return statements, prose + without_markup(text[position:], labels.blocks)

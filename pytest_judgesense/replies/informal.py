@@ -25,7 +25,7 @@ from pytest_judgesense.replies.statements import (
     FINAL,
     FINAL_ELSEWHERE,
     VERDICTS,
-    Statement,
+    StatedVerdict,
     Weight,
 )
 from pytest_judgesense.replies.text import UNREADABLE
@@ -273,7 +273,7 @@ _BEFORE_LETTER: Final = re.compile(
 _Sentence: TypeAlias = tuple[int, str]
 
 
-def informal(text: str, labels: Labels) -> Iterator[Statement]:
+def informal(text: str, labels: Labels) -> Iterator[StatedVerdict]:
     """The verdicts that the words of ``text`` state."""
     sentences = _sentences(text)
     yield from _after_a_key(text, labels)
@@ -296,7 +296,7 @@ def _sentences(text: str) -> list[_Sentence]:
     return [span for span in spans if span[1].strip(" -=|")]
 
 
-def _after_a_key(text: str, labels: Labels) -> Iterator[Statement]:
+def _after_a_key(text: str, labels: Labels) -> Iterator[StatedVerdict]:
     """Such as "Verdict: A", "The better response is A", "My final answer is 4", "I choose B"."""
     lower = text.lower() if text.isascii() else text.translate(_LOWER)
     choices = _CHOICE.finditer(text) if any(verb in lower for verb in _CHOOSING) else ()
@@ -311,9 +311,9 @@ def _after_a_key(text: str, labels: Labels) -> Iterator[Statement]:
         if labels.numbers and _EXTREME.search(before + mark[0]):
             continue
         if mark.re is _MARK:
-            yield Statement(mark.start(), Weight.FINAL if final else Weight.VERDICT, outcome)
+            yield StatedVerdict(mark.start(), Weight.FINAL if final else Weight.VERDICT, outcome)
         elif not _ARTICLE.match(text, mark.end()):
-            yield Statement(mark.start(), Weight.OPINION, outcome)
+            yield StatedVerdict(mark.start(), Weight.OPINION, outcome)
 
 
 def _sentence_before(text: str, place: int) -> str:
@@ -343,7 +343,7 @@ def _marks(text: str, lower: str) -> Iterator[re.Match[str]]:
             end = mark.end()
 
 
-def _rated(text: str, labels: Labels) -> Iterator[Statement]:
+def _rated(text: str, labels: Labels) -> Iterator[StatedVerdict]:
     """Sentences such as "I would rate this 4 out of 5" and "I give the summary a 3"."""
     lower = text.lower() if labels.numbers else ""
     for verb in _RATES.finditer(text) if any(start in lower for start in _RATING) else ():
@@ -366,7 +366,7 @@ def _rated(text: str, labels: Labels) -> Iterator[Statement]:
         outcome = agreed(ratings)
         if isinstance(outcome, Verdict) and scale is not None and scale != max(labels.numbers):
             outcome = Unparsed(f"out of range: {outcome.value} out of {scale:g}")
-        yield Statement(verb.start(), Weight.OPINION, outcome)
+        yield StatedVerdict(verb.start(), Weight.OPINION, outcome)
 
 
 def _scale_in(text: str) -> float | None:
@@ -375,14 +375,14 @@ def _scale_in(text: str) -> float | None:
     return max(float(scale["lowest"]), float(scale["highest"])) if scale else None
 
 
-def _under_a_heading(text: str, labels: Labels) -> Iterator[Statement]:
+def _under_a_heading(text: str, labels: Labels) -> Iterator[StatedVerdict]:
     """Whole lines such as "Coherence: 4"."""
     start = 0
     for line in text.split("\n"):
         heading = _HEADED.match(line) if _HEADS.search(line) else None
         outcome = _headed(line, heading, labels) if heading else None
         if heading and outcome and not declines(text, start + len(line)):
-            yield Statement(start, _weight_under(heading["key"]), outcome)
+            yield StatedVerdict(start, _weight_under(heading["key"]), outcome)
         start += len(line) + 1
 
 
@@ -411,12 +411,12 @@ def _weight_under(key: str) -> Weight:
     return Weight.VERDICT if verdict else Weight.OPINION
 
 
-def _alone(sentences: Sequence[_Sentence], labels: Labels) -> Iterator[Statement]:
+def _alone(sentences: Sequence[_Sentence], labels: Labels) -> Iterator[StatedVerdict]:
     """Sentences that are only a label, where the first or the last of the reply is one."""
     ends = [n for n in {0, len(sentences) - 1} if sentences and _label_alone(sentences, n, labels)]
     if ends:
         alone = (_label_alone(sentences, n, labels) for n in range(len(sentences)))
-        yield Statement(sentences[max(ends)][0], Weight.VERDICT, agreed(filter(None, alone)))
+        yield StatedVerdict(sentences[max(ends)][0], Weight.VERDICT, agreed(filter(None, alone)))
 
 
 def _label_alone(
@@ -450,7 +450,7 @@ def _label_alone(
     return outcome if not _HEADING.match(sentence) or labels.read_several(after) else None
 
 
-def _opening(text: str, labels: Labels) -> Iterator[Statement]:
+def _opening(text: str, labels: Labels) -> Iterator[StatedVerdict]:
     """A reply that begins with its verdict: "No, ...", "B because ...", "4 - ..."; no list."""
     if _FIRST_ITEM.match(text) or _DENIED_AT_ONCE.match(text):
         return
@@ -466,10 +466,10 @@ def _opening(text: str, labels: Labels) -> Iterator[Statement]:
     if outcome is not None and not declined and not _ARTICLE.match(text):
         items = {labels.read(item) for item in _ITEM.findall(text)} - {None}
         if len(items) < 2:
-            yield Statement(0, Weight.VERDICT, outcome)
+            yield StatedVerdict(0, Weight.VERDICT, outcome)
 
 
-def _closing(sentences: Sequence[_Sentence], labels: Labels) -> Iterator[Statement]:
+def _closing(sentences: Sequence[_Sentence], labels: Labels) -> Iterator[StatedVerdict]:
     """A last sentence that ends in its verdict: "The date differs, so no", "So: B"."""
     start, sentence = sentences[-1] if sentences else (0, "")
     for so in _SO.finditer(sentence, max(0, len(sentence) - _LONGEST_VALUE)):
@@ -479,10 +479,10 @@ def _closing(sentences: Sequence[_Sentence], labels: Labels) -> Iterator[Stateme
             continue
         outcome = None if _ARTICLE.match(value) else labels.read(value)
         if outcome is not None and not _doubted(before) and not declines(before):
-            yield Statement(start + so.end(), Weight.VERDICT, outcome)
+            yield StatedVerdict(start + so.end(), Weight.VERDICT, outcome)
 
 
-def _prose(text: str, sentences: Sequence[_Sentence], labels: Labels) -> Iterator[Statement]:
+def _prose(text: str, sentences: Sequence[_Sentence], labels: Labels) -> Iterator[StatedVerdict]:
     """The statements about labels in the sentences of ``text``."""
     # A match in a sentence is also a match in the text; most sentences have none.
     stating = [pattern for pattern in _stating(labels) if pattern.search(text)]
@@ -497,7 +497,7 @@ def _prose(text: str, sentences: Sequence[_Sentence], labels: Labels) -> Iterato
             announces = number == 0 and len(before) <= _LONGEST_OPENING and "," not in before
             decides = announces or number == len(sentences) - 1 or _CONCLUDES.search(before)
             weight = Weight.VERDICT if decides else Weight.ASIDE
-            yield Statement(start + place, weight, outcome)
+            yield StatedVerdict(start + place, weight, outcome)
 
 
 def _stating(labels: Labels) -> Iterator[re.Pattern[str]]:

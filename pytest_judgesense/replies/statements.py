@@ -48,7 +48,7 @@ class Weight(IntEnum):
     FINAL = 3
 
 
-class Statement(NamedTuple):
+class StatedVerdict(NamedTuple):
     """A statement at a position of the text, and its weight."""
 
     position: int
@@ -56,7 +56,7 @@ class Statement(NamedTuple):
     outcome: ParseOutcome
 
 
-def decision(statements: Sequence[Statement]) -> ParseOutcome | None:
+def decision(statements: Sequence[StatedVerdict]) -> ParseOutcome | None:
     """The outcome of the statements; ``None`` if none of them decides."""
     heaviest = max((statement.weight for statement in statements), default=Weight.ASIDE)
     if heaviest == Weight.ASIDE:

@@ -68,9 +68,10 @@ _CORRECTED: Final = re.compile(
 _BEFORE_NUMBER: Final = re.compile(r"(?:(?<![=-])>=?|(?<!-)-|-(?= )) ?$")
 _LONGEST_BEFORE: Final = 4
 _STEP: Final = r"[-+]?\d{1,9}(?:\.\d{1,3})?"
+_ON_A: Final = r"(?:on|in|using) (?:an?|the) "
+_A_SCALE: Final = rf"{_ON_A}(?:scale|range) ?"
 _SCALE: Final = re.compile(
-    r"[ ,(]{0,3}(?:out of |(?:on|in|using) (?:an?|the) (?:scale|range) ?(?:of|from|:)? ?"
-    r"|(?:on|in|using) (?:an?|the) (?=\d{1,9}[- ]point)"
+    rf"[ ,(]{{0,3}}(?:out of |{_A_SCALE}(?:of|from|:)? ?|{_ON_A}(?=\d{{1,9}}[- ]point)"
     rf"|(?={_STEP} ?(?:-|to) ?{_STEP} scale))"
     rf"(?P<one>{_STEP})(?:(?: ?- ?| to )(?P<other>{_STEP}))?(?:[- ]point)?(?: scale)?(?![\w%])",
     _I,
@@ -105,14 +106,14 @@ _MARK: Final = re.compile(
 _FINAL: Final = re.compile(rf"\b(?:{FINAL}) (?:\w{{1,12}} )?$", _I)
 # The forms that a prompt offers: '"Verdict: A" or "Verdict: B"'.
 _OFFERED: Final = re.compile(r"\bor [*`\"'\[(]{0,3}$", _I)
+_CHOOSING: Final = ("choose", "prefer", "pick", "select")
 _CHOICE: Final = re.compile(
-    r"\b(?:i|we)(?:'d| would|'ll| will)?(?: \w{1,12}ly)? (?:choose|prefer|pick|select) ", _I
+    rf"\b(?:i|we)(?:'d| would|'ll| will)?(?: \w{{1,12}}ly)? (?:{'|'.join(_CHOOSING)}) ", _I
 )
-# How matches of `_MARK` begin, and what those of `_CHOICE` contain: much faster to find.
+# How matches of `_MARK` begin: much faster to find.
 _KEY_WORDS: Final = (
     *f"{VERDICTS}|{_PRAISE}".replace("judge?ment", "judgement|judgment").split("|"),
 )
-_CHOOSING: Final = (" choose ", " prefer ", " pick ", " select ")
 # One character for one, so that places in the text stay.
 _LOWER: Final = str.maketrans(f"{ascii_uppercase}İı", f"{ascii_lowercase}ii")
 _NOT_THE_VERDICT: Final = re.compile(
@@ -179,8 +180,7 @@ _OPENING_ENDS: Final = re.compile(
 _OFFER: Final = re.compile(r"(?P<labels>[^:?\n]{3,60})[:?] ?")
 # "On a scale of 1 to 5: 4"
 _ON_A_SCALE: Final = re.compile(
-    r"(?:on|in|using) (?:an?|the) (?:scale|range) ?(?:of|from)? ?"
-    r"(?P<lowest>[-+]?\d{1,9}(?:\.\d{1,3})?)(?: ?- ?| to )(?P<highest>[-+]?\d{1,9}(?:\.\d{1,3})?)"
+    rf"{_A_SCALE}(?:of|from)? ?(?P<lowest>{_STEP})(?: ?- ?| to )(?P<highest>{_STEP})"
     r"(?![\w%])[,:]? ?",
     _I,
 )
@@ -226,23 +226,22 @@ _SO: Final = re.compile(
     r"[,:]? ",
     _I,
 )
-# "I would rate this 4 out of 5", "I give the summary a 3"
+# "I would rate this 4 out of 5", "I give the summary a 3": how the verbs begin, and may end
+_RATING: Final = {
+    "rat": "e|ed|ing",
+    "scor": "e|ed|ing",
+    "grad": "e|ed|ing",
+    "gave": "",
+    "giv": "e|en|ing",
+    "assign": "|ed|ing",
+    "award": "|ed|ing",
+    "say": "",
+    "go with": "",
+}
 _RATES: Final = re.compile(
-    r"\b(?:i|we)(?:'d|'ll|'m|'ve| would| will| am| are| have)?(?: \w{1,12}ly)?"
-    r" (?:rat(?:e|ed|ing)|scor(?:e|ed|ing)|grad(?:e|ed|ing)|gave|giv(?:e|en|ing)|assign(?:ed|ing)?"
-    r"|award(?:ed|ing)?|say|go with)(?!\w)",
+    r"\b(?:i|we)(?:'d|'ll|'m|'ve| would| will| am| are| have)?(?: \w{1,12}ly)? "
+    rf"(?:{'|'.join(f'{stem}(?:{ends})' for stem, ends in _RATING.items())})(?!\w)",
     _I,
-)
-_RATING: Final = (
-    " rat",
-    " scor",
-    " grad",
-    " gave ",
-    " giv",
-    " assign",
-    " award",
-    " say ",
-    " go with ",
 )
 _LONGEST_RATED: Final = 160
 _RATING_ENDS: Final = re.compile(r"\n|[.!?](?= |$|\n)|;| (?:because|since)(?!\w)", _I)
@@ -299,7 +298,7 @@ def _sentences(text: str) -> list[_Sentence]:
 def _after_a_key(text: str, labels: Labels) -> Iterator[StatedVerdict]:
     """Such as "Verdict: A", "The better response is A", "My final answer is 4", "I choose B"."""
     lower = text.lower() if text.isascii() else text.translate(_LOWER)
-    choices = _CHOICE.finditer(text) if any(verb in lower for verb in _CHOOSING) else ()
+    choices = _CHOICE.finditer(text) if any(f" {verb} " in lower for verb in _CHOOSING) else ()
     for mark in chain(_marks(text, lower), choices):
         outcome = _value_at(labels, text, _value_begins(labels, text, mark.end()))
         if outcome is None:
@@ -346,7 +345,7 @@ def _marks(text: str, lower: str) -> Iterator[re.Match[str]]:
 def _rated(text: str, labels: Labels) -> Iterator[StatedVerdict]:
     """Sentences such as "I would rate this 4 out of 5" and "I give the summary a 3"."""
     lower = text.lower() if labels.numbers else ""
-    for verb in _RATES.finditer(text) if any(start in lower for start in _RATING) else ():
+    for verb in _RATES.finditer(text) if any(f" {stem}" in lower for stem in _RATING) else ():
         before = _sentence_before(text, verb.start())
         rest = text[verb.end() : verb.end() + _LONGEST_RATED]
         if end := _RATING_ENDS.search(rest):

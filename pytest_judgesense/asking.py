@@ -11,7 +11,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from pytest_judgesense.cassettes.cassette import Cassette
 from pytest_judgesense.cassettes.credentials import Credentials
@@ -42,12 +42,12 @@ from pytest_judgesense.judges.session import AskedTrials, Refusals, SessionCalls
 from pytest_judgesense.judges.simulated.profiles import observer_named
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.judges.throttle import CONCURRENCY, Answer, Throttle
-from pytest_judgesense.judges.traffic import Traffic, traffic_of
 from pytest_judgesense.judges.trust import ANY_FILES, Trust
+from pytest_judgesense.judges.usage import usage_and_settings
 from pytest_judgesense.registry import Registry
 from pytest_judgesense.suites.planning import recording_of, trial_order
 from pytest_judgesense.suites.suite import Suite
-from pytest_judgesense.trial import Judgment, Trial
+from pytest_judgesense.trial import Judgment, Trial, Usage
 
 _MOST_NAMED: Final = 12  # verdicts that an error lists
 
@@ -203,14 +203,16 @@ class Inquiry:
         return {id_: answer.retried for id_, answer in self.answers.items() if answer.made}
 
     def judgments_of(self, trials: Iterable[Trial]) -> tuple[Judgment, ...]:
-        """What the answers say; usage of a Python judge is read in its traffic: see `traffic`."""
+        """What the answers say."""
         return tuple(
             judgment_of(self.suite, self.judge, trial, self.answers[trial.id]) for trial in trials
         )
 
-    def recorded_judgments(self, trials: Sequence[Trial], traffic: Traffic) -> tuple[Judgment, ...]:
-        """The same, with the usage that the traffic shows, and when each answer was recorded."""
-        for id_, usage in traffic.usage.items():
+    def recorded_judgments(
+        self, trials: Sequence[Trial], usages: Mapping[str, Usage]
+    ) -> tuple[Judgment, ...]:
+        """The same, with the usage of each trial where it is known, and when it was recorded."""
+        for id_, usage in usages.items():
             answer = self.answers[id_]
             if isinstance(answer.reply, Reply):
                 self.answers[id_] = replace(answer, reply=replace(answer.reply, usage=usage))
@@ -227,11 +229,13 @@ class Inquiry:
             for trial in trials
         )
 
-    def traffic_of(self, trials: Sequence[Trial]) -> Traffic:
+    def usage_and_settings(
+        self, trials: Sequence[Trial]
+    ) -> tuple[dict[str, Usage], dict[str, Any]]:
         """What the recording of a Python judge shows about it; for other judges the replies do."""
         if self.judge.provider != "callable":
-            return Traffic()
-        return traffic_of(self._exchanges(trials))
+            return {}, {}
+        return usage_and_settings(self._exchanges(trials))
 
     def served(self, trials: Sequence[Trial]) -> dict[str, Counter[str]]:
         """Number of replies by requested model and by the model that they name."""

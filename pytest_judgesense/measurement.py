@@ -206,8 +206,8 @@ def measure(
     if mode != "replay":
         write_stop(plan.stop_file, end.stop, cassettes, plan.trials)
     trials = plan.of(end.stop)
-    traffic = inquiry.traffic_of(trials)
-    judgments = inquiry.recorded_judgments(trials, traffic)
+    usages, settings = inquiry.usage_and_settings(trials)
+    judgments = inquiry.recorded_judgments(trials, usages)
     cell = cell_of(judge.name, plan.suite, judgments, seed, asking.registry)
     estimates, fault = _estimate(cell, end.stop, plan.trials)
     served = inquiry.served(trials)
@@ -234,7 +234,7 @@ def measure(
         ),
         asked=inquiry.made,
         registry=asking.registry,
-        settings=traffic.settings if judge.provider == "callable" else {},
+        settings=settings,
         stop=end.stop,
         error=fault or proof.error,
     )

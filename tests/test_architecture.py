@@ -69,7 +69,7 @@ LEVELS: dict[str, float] = {
     "api": 6,
     "asking": 4.4,
     "stopping_point": 4.4,
-    "recording": 6,
+    "shards": 6,
     "baseline": 5,
     "plugin": 7,
     "commands": 7,

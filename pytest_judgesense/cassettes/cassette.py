@@ -145,8 +145,8 @@ class Cassette(ABC):
         """
         call = self.look_up(scope, RecordedRequest(method, url, as_body(body)))
         if call.exchange is None:
-            found = "no answer to this request"
-            raise scope.remember(missing(self, scope.trial, call.request, found))
+            present = "no answer to this request"
+            raise scope.remember(missing(self, scope.trial, call.request, present))
         return call.exchange
 
     def listens(self) -> bool:
@@ -208,7 +208,7 @@ class Cassette(ABC):
         digest_of, recordings = self.identity.digest, self.recordings
         if recordings.last_call(trial) and recordings.knows(trial, digest := digest_of(plain)):
             return plain, digest
-        clean = _without_secrets(self.redactor, plain)
+        clean = without_secrets(self.redactor, plain)
         digest = digest_of(clean)
         if not recordings.knows(trial, digest):
             for exchange, _ in (*recordings.of(trial), *recordings.of(LOOK_UP)):
@@ -323,17 +323,19 @@ class InterceptedCall:
         return None if not waited else min(_LONGEST_WAIT_S, float(waited)) + 1.0
 
 
-def missing(cassette: Cassette, trial: str, request: RecordedRequest, found: str) -> CassetteError:
-    """The error of a request that is not recorded, where ``found`` is what is there."""
+def missing(
+    cassette: Cassette, trial: str, request: RecordedRequest, present: str
+) -> CassetteError:
+    """The error of a request that is not recorded, where ``present`` is there instead."""
     return MissingRecording(
         f"trial {trial} is not recorded in {cassette.path}",
-        found=found,
+        found=present,
         expected=f"an answer to {request.method} {request.url}",
         remedy=cassette.how_to_record,
     )
 
 
-def _without_secrets(redactor: Redactor, request: RecordedRequest) -> RecordedRequest:
+def without_secrets(redactor: Redactor, request: RecordedRequest) -> RecordedRequest:
     """``request`` in its normal form, without secrets."""
     url = redactor.url(normal_url(request.url))
     return RecordedRequest(request.method.upper(), url, redactor.body(request.body))
@@ -350,7 +352,7 @@ def recorded_answer(
     recordings = cassette.recordings
     if scope.anew or not recordings.last_call(scope.trial):
         return None
-    request = _without_secrets(cassette.redactor, RecordedRequest(method, url, as_body(body)))
+    request = without_secrets(cassette.redactor, RecordedRequest(method, url, as_body(body)))
     digest = cassette.identity.digest(request)
     recorded = recordings.find(scope.trial, digest, 0, replay_errors=False)
     if recorded is None and is_changed(recordings, scope, digest):

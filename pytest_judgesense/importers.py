@@ -156,7 +156,6 @@ _NO_TEXT: Final = {
     b"BZh91AY&SY": "compressed by bzip2",
     b"\xfd7zXZ": "compressed by xz",
     b"\x28\xb5\x2f\xfd": "compressed by Zstandard",
-    b"PAR1\x15": "Parquet",
 }
 _GZIP: Final = b"\x1f\x8b"
 _MOST_SHOWN: Final = 12

@@ -55,7 +55,7 @@ from pytest_judgesense.measures.estimation import estimate_all
 from pytest_judgesense.measures.measure import NO_PROBABILITIES, Measure
 from pytest_judgesense.registry import Registry
 from pytest_judgesense.stats.agreement import clustered_kappa
-from pytest_judgesense.stats.power import Gate
+from pytest_judgesense.stats.chances import ShareBar
 from pytest_judgesense.stats.settle import clusters_to_settle, fewest_clusters
 from pytest_judgesense.suites.finding import LintFinding
 from pytest_judgesense.suites.planning import filled, plan_trials
@@ -438,7 +438,7 @@ def _clusters_to_settle(finding: Finding, interval: Clustered, tail: float) -> i
         return None
     if math.isclose(value, bar, abs_tol=1e-9):
         return None
-    gate = Gate(bar, confident=True, level=1 - tail, each=interval.each)
+    gate = ShareBar(bar, confident=True, level=1 - tail, each=interval.each)
     if folded:
         share = 0.5 + value
         gate = replace(gate, folded=True) if value < bar else replace(gate, bar=0.5 + bar)

@@ -1,7 +1,7 @@
 """``judgesense power``: how often checks fail an unchanged judge, and what they detect.
 
 With recordings it uses the judge's totals, with only a plan assumed shares. The statistics are
-in `stats.power` and `stats.variance`. Units are found by estimating each cluster, and each
+in `stats.chances` and `stats.variance`. Units are found by estimating each cluster, and each
 replicate of it, separately, so they are the same units that the check counts.
 """
 
@@ -56,9 +56,10 @@ from pytest_judgesense.measurement import Asking, cell_of, measure
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.estimation import estimate_all
 from pytest_judgesense.registry import Registry, SuiteKind
-from pytest_judgesense.stats import power
-from pytest_judgesense.stats.early_stop import asked_together, expected_clusters, looks_of
-from pytest_judgesense.stats.power import Chance, Gate
+from pytest_judgesense.stats import chances
+from pytest_judgesense.stats.chances import Chance, ShareBar
+from pytest_judgesense.stats.new_wordings import fewest_clusters
+from pytest_judgesense.stats.sequential import asked_together, expected_clusters, looks_of
 from pytest_judgesense.stats.settle import MOST_CLUSTERS, clusters_for_drop
 from pytest_judgesense.stats.variance import (
     REPLICATE,
@@ -66,7 +67,6 @@ from pytest_judgesense.stats.variance import (
     cheapest_split,
     variance_components,
 )
-from pytest_judgesense.stats.wordings import fewest_clusters
 from pytest_judgesense.suites.builtin import cassettes_in
 from pytest_judgesense.suites.planning import filled, plan_trials
 from pytest_judgesense.suites.suite import Suite
@@ -85,7 +85,7 @@ _FEWEST: Final = 10  # clusters of one
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class PowerAssumptions:
     """The parameters for a suite.
 
     Attributes:
@@ -175,7 +175,7 @@ def run(options: argparse.Namespace, usd_a_trial: float | None = None) -> Iterat
             "--early-stop has no meaning under --judge-policy refuted",
             expected="estimate or confident",
         )
-    asked = Asked(
+    asked = PowerAssumptions(
         options.judge_policy,
         options.judge_seed,
         options.drop,
@@ -195,7 +195,7 @@ def run(options: argparse.Namespace, usd_a_trial: float | None = None) -> Iterat
         yield from _early_stop(suite, asked, usd_a_trial)
 
 
-def _early_stop(suite: Suite, asked: Asked, usd_a_trial: float | None) -> Iterator[str]:
+def _early_stop(suite: Suite, asked: PowerAssumptions, usd_a_trial: float | None) -> Iterator[str]:
     """How many trials to expect until each check is decided, at the assumed correlation.
 
     ``usd_a_trial``: the maximum cost of a trial; ``None`` if not known.
@@ -230,7 +230,7 @@ def _early_stop(suite: Suite, asked: Asked, usd_a_trial: float | None) -> Iterat
 
 
 def _expected_trials(
-    finding: Finding, sizes: Sequence[int], trials: int, asked: Asked, looks: str
+    finding: Finding, sizes: Sequence[int], trials: int, asked: PowerAssumptions, looks: str
 ) -> dict[float, float]:
     """The expected number of trials until a check of a share is decided, by the true value.
 
@@ -260,7 +260,7 @@ def cassettes_of(judge: JudgeSpec, suite: Suite, cassettes: Path) -> dict[str, P
     return cassettes_in(cassettes, judge.slug, suite_for_judge(suite, judge).recordings)
 
 
-def powers(suite: Suite, asked: Asked, cell: Cell | None = None) -> list[CheckPower]:
+def powers(suite: Suite, asked: PowerAssumptions, cell: Cell | None = None) -> list[CheckPower]:
     """The error rates of every check of ``suite``; without a ``cell``, by the plan alone."""
     known, rows = _Known(suite, asked, cell), []
     found = [judge_check(c, suite.name, known.estimates, asked.policy) for c in known.checks]
@@ -281,7 +281,7 @@ class _Known:
     Estimates of each cluster, and of each replicate of each cluster, are made once.
     """
 
-    def __init__(self, suite: Suite, asked: Asked, cell: Cell | None = None) -> None:
+    def __init__(self, suite: Suite, asked: PowerAssumptions, cell: Cell | None = None) -> None:
         self.asked, self.plan_alone = asked, cell is None
         seed, registry = asked.seed, asked.registry
         if cell is None:  # of judgments that fill the design only the number of units is used
@@ -324,7 +324,7 @@ class _Known:
         confident = not refuting and (self.asked.policy == "confident" or finding.limit is not None)
         missing = 0.0 if self.plan_alone else _left_out(estimate.missing)
         folded, each = finding.measure.best == "half", found.each if found else None
-        gate = Gate(finding.decisive, confident, folded, missing, each=each)
+        gate = ShareBar(finding.decisive, confident, folded, missing, each=each)
         if refuting:
             gate = replace(gate, refuting=True, level=1 - alpha)
             if found and found.at is None:
@@ -341,10 +341,10 @@ class _Known:
             ends = estimate.value, *_bounds(found, gate)
             if not finding.floor:  # a number below a ceiling is its negative above a floor
                 ends, gate = (-ends[0], -ends[2], -ends[1]), replace(gate, bar=-gate.bar)
-            anew = power.chance_of_estimate(gate, *ends, clusters)
+            anew = chances.chance_of_estimate(gate, *ends, clusters)
         return CheckPower(name, estimate.value, clusters, reason, anew, reason, reason)
 
-    def _share_row(self, name: str, finding: Finding, gate: Gate) -> CheckPower:
+    def _share_row(self, name: str, finding: Finding, gate: ShareBar) -> CheckPower:
         asked, estimate, found = self.asked, finding.estimate, finding.estimate.clustered
         assert estimate.value is not None
         units = self.units(estimate)
@@ -365,20 +365,20 @@ class _Known:
         if self.plan_alone:
             value = asked.shares.get(estimate.measure, (finding.bar + finding.floor) / 2)
             rho = asked.correlation
-            chance = power.chance_at(gate, share_of(value), rho, sizes, asked.seed)
+            chance = chances.chance_at(gate, share_of(value), rho, sizes, asked.seed)
             anew = Chance(chance, chance, chance)
         elif found is None or found.design_effect is None:
             return CheckPower(name, estimate.value, len(sizes), *[TOO_FEW] * 4)
         else:
             value = estimate.value
-            rho = power.correlation(found.design_effect, sizes)
+            rho = chances.correlation(found.design_effect, sizes)
             bounds = sorted(map(share_of, _bounds(found, gate)))
             again = self._again(estimate, gate, bounds, turned=turned)
             totals = [n - s if turned else s for s, n in units]
             ends = share_of(found.lower), share_of(found.upper)
-            anew = power.chance_on_new_items(gate, totals, sizes, rho, ends, asked.seed)
+            anew = chances.chance_on_new_items(gate, totals, sizes, rho, ends, asked.seed)
         found_drops = [
-            power.smallest_drop(gate, share_of(value), rho, sizes, asked.seed, whole=whole)
+            chances.smallest_drop(gate, share_of(value), rho, sizes, asked.seed, whole=whole)
             for whole in (False, True)
         ]
         scattered, on_whole = ["nothing is bad enough" if d is None else d for d in found_drops]
@@ -390,7 +390,7 @@ class _Known:
         return CheckPower(name, value, len(sizes), again, anew, scattered, on_whole, needed)
 
     def _again(
-        self, estimate: Estimate, gate: Gate, bounds: Sequence[float], *, turned: bool
+        self, estimate: Estimate, gate: ShareBar, bounds: Sequence[float], *, turned: bool
     ) -> Chance | str:
         clusters, replicates = map(dict.fromkeys, zip(*self._apart, strict=True))
         if len(replicates) < 2:
@@ -403,7 +403,7 @@ class _Known:
         ]
         table = [row for row in table if any(n for _, n in row)]
         totals = [[n - s if turned else s for s, n in row] for row in table]
-        return power.chance_asked_again(
+        return chances.chance_asked_again(
             gate, totals, [[n for _, n in row] for row in table], bounds
         )
 
@@ -420,14 +420,16 @@ def _left_out(missing: Missing) -> float:
     return missing.share if low is None or high is None else high - low
 
 
-def _bounds(interval: Clustered, gate: Gate) -> tuple[float, float]:
+def _bounds(interval: Clustered, gate: ShareBar) -> tuple[float, float]:
     """The one-sided bounds at the level of the gate."""
     if gate.refuting and interval.at:
         return interval.at(gate.level)
     return interval.lower_bound, interval.upper_bound
 
 
-def _needed(gate: Gate, share: float, rho: float, sizes: Sequence[int], asked: Asked) -> int | str:
+def _needed(
+    gate: ShareBar, share: float, rho: float, sizes: Sequence[int], asked: PowerAssumptions
+) -> int | str:
     assert asked.drop is not None
     dropped = min(1.0, max(0.0, share + (asked.drop if gate.folded else -asked.drop)))
     if not gate.misses(dropped, dropped):
@@ -438,7 +440,10 @@ def _needed(gate: Gate, share: float, rho: float, sizes: Sequence[int], asked: A
 
 
 def power_lines(
-    suite: Suite, asked: Asked, judge: JudgeSpec | None = None, cassettes: Path = Path("cassettes")
+    suite: Suite,
+    asked: PowerAssumptions,
+    judge: JudgeSpec | None = None,
+    cassettes: Path = Path("cassettes"),
 ) -> Iterator[str]:
     """The error rates as a table, the reasons for its gaps, and the cheapest design.
 

@@ -39,20 +39,19 @@ pseudo-values ``K theta - (K - 1) theta_(c)``. Those may lie on both sides of 0,
 value of an index that holds a distance; k' is then small as it never is for positive values, the
 gamma quantile vanishes, and Student's end ``m' + t(K - 1, q) sqrt(v')`` takes its place below 1/2.
 
-**Statistic** of any sign that is no mean (a correlation): the delete-one-cluster jackknife. With
-theta_(c) the statistic without cluster c, and their mean theta_(.)::
+**Statistic** within a range that is no mean (a correlation): the delete-one-cluster jackknife on
+Fisher's z, the inverse hyperbolic tangent of the place within the range, turned back. With
+theta_(c) the z of the statistic without cluster c, and their mean theta_(.)::
 
     theta -/+ t(K - 1, q) sqrt((K - 1) / K * sum (theta_(c) - theta_(.))^2)
 
-If its range is known, a correlation's for example, all of this is done on Fisher's z, the inverse
-hyperbolic tangent of the place within the range, and turned back: near an end of the range a
-statistic is skewed, and bounds on its own scale cover .90 to .93 (on z .945 to .97, see
-docs/intervals.md). A statistic that is too low on few clusters, as the entropy of grades is,
-has z moved by the jackknife's estimate of its bias, ``(K - 1) (theta_(.) - theta)``, and the ends
-reach at least as far as those moved likewise on its own scale: on z alone the end of the range
-would never be reached. If no cluster changes it, the value alone, by the method
-``constant``, or ``None`` with fewer than `FEWEST_FOR_SKEW` clusters: three outputs in one order
-with people show nothing of others.
+Near an end of the range a statistic is skewed, and bounds on its own scale cover .90 to .93 (on z
+.945 to .97, see docs/intervals.md). A statistic that is too low on few clusters, as the entropy of
+grades is, has z moved by the jackknife's estimate of its bias, ``(K - 1) (theta_(.) - theta)``, and
+the ends reach at least as far as those moved likewise on its own scale: on z alone the end of the
+range would never be reached. If no cluster changes it, the value alone, by the method ``constant``,
+or ``None`` with fewer than `FEWEST_FOR_SKEW` clusters: three outputs in one order with people show
+nothing of others.
 
 In a two-sided interval ``q = (1 + L) / 2``. One-sided bounds at L are computed alike with q = L.
 Fewer than two clusters say nothing of the spread between clusters: the result is ``None``.
@@ -284,7 +283,7 @@ def clustered_statistic(
     statistic: Statistic,
     columns: Sequence[NDArray[Any]],
     clusters: Clusters,
-    within: _Ends = (-math.inf, math.inf),
+    within: _Ends,
     *,
     biased: bool = False,
 ) -> Clustered | None:
@@ -294,12 +293,11 @@ def clustered_statistic(
         statistic: as in `clustered_positive_statistic`.
         columns: as in `clustered_positive_statistic`.
         clusters: cluster of each unit.
-        within: smallest and largest possible value.
+        within: smallest and largest possible value, both finite.
         biased: whether it is too low, or too high, on few clusters.
 
     Returns:
-        The interval, its method ``jackknife-t``, or ``jackknife-z`` if its range is known, or
-        ``constant`` where no cluster changes the
+        The interval, its method ``jackknife-z``, or ``constant`` where no cluster changes the
         statistic; ``None`` with fewer than three clusters, with fewer than `FEWEST_FOR_SKEW` of
         which none changes it, or where the statistic of all units, or of all but one cluster, is
         not finite. More than 1,000 clusters are left out in 200 random groups (Wolter 2007, ch. 4),
@@ -307,41 +305,40 @@ def clustered_statistic(
     """
     least, most = within
     codes, count = cluster_codes(clusters)
-    found = _left_out(statistic, columns, codes, count) if count >= 3 else None
-    if found is None:
+    jackknife = _left_out(statistic, columns, codes, count) if count >= 3 else None
+    if jackknife is None:
         return None
-    whole, left_out = found
+    whole, left_out = jackknife
     parts = left_out.size
     constant = _jackknifed(whole, left_out)[1] <= _ROUNDING * max(1.0, abs(whole))
     if constant and count < FEWEST_FOR_SKEW:
         return None
-    ranged = math.isfinite(least) and math.isfinite(most) and not constant
 
     def in_z(values: _Vector) -> _Vector:
         place = 2 * (values - least) / (most - least) - 1
         return np.asarray(np.arctanh(np.clip(place, _LEAST_PLACE - 1, 1 - _LEAST_PLACE)))
 
     def ends(*levels: float) -> list[_Ends]:
-        found = []
-        for at in levels:
-            reach = float(stdtrit(parts - 1, at))
-            center, error = _jackknifed(whole, left_out, biased=biased)
-            low, high = center - reach * error, center + reach * error
-            if ranged:
-                center, error = _jackknifed(
-                    float(in_z(np.array(whole))), in_z(left_out), biased=biased
-                )
-                z_low, z_high = (
-                    least + (most - least) * (1 + math.tanh(center + sign * reach * error)) / 2
-                    for sign in (-1, 1)
-                )
-                low = min(low, z_low) if biased else z_low
-                high = max(high, z_high) if biased else z_high
-            found.append((max(least, min(low, whole)), min(most, max(high, whole))))
-        return found
+        plain, plain_error = _jackknifed(whole, left_out, biased=biased)
+        center, error = _jackknifed(float(in_z(np.array(whole))), in_z(left_out), biased=biased)
+        bounds = []
+        for level in levels:
+            reach = float(stdtrit(parts - 1, level))
+            low, high = (
+                least + (most - least) * (1 + math.tanh(center + sign * reach * error)) / 2
+                for sign in (-1, 1)
+            )
+            if biased:
+                low = min(low, plain - reach * plain_error)
+                high = max(high, plain + reach * plain_error)
+            bounds.append((max(least, min(low, whole)), min(most, max(high, whole))))
+        return bounds
 
-    method = "constant" if constant else "jackknife-z" if ranged else "jackknife-t"
-    return clustered_by(method, ends, clusters=count)
+    if constant:
+        return clustered_by(
+            "constant", lambda *levels: [(whole, whole)] * len(levels), clusters=count
+        )
+    return clustered_by("jackknife-z", ends, clusters=count)
 
 
 def _jackknifed(whole: float, left_out: _Vector, *, biased: bool = False) -> tuple[float, float]:

@@ -13,7 +13,8 @@ orders were balanced. A judge with one label throughout is flagged ``degenerate`
 is undefined. The condition ``template_pair`` (``t1~t2``) is each pair by itself.
 
 The clustered interval holds the wordings fixed. A third one, ``new wordings``, is for wordings that
-were not asked as well (`stats.wordings`): over all pairs of wordings, whichever the suite compares.
+were not asked as well (`stats.new_wordings`): over all pairs of wordings, whichever the suite
+compares.
 
 Templates of inverted polarity: the pooled estimate compares the meanings of verdicts (labels
 remapped); the condition ``polarity`` also has the raw one.
@@ -58,8 +59,8 @@ from pytest_judgesense.measures.cell import (
 from pytest_judgesense.measures.measure import Measure
 from pytest_judgesense.stats.agreement import clustered_kappa, kappa_bounds, table_kappa
 from pytest_judgesense.stats.inputs import LEVEL, joint_codes
+from pytest_judgesense.stats.new_wordings import METHOD, SampleSize, Spread, wording_spread
 from pytest_judgesense.stats.resampling import percentile_bootstrap
-from pytest_judgesense.stats.wordings import METHOD, Design, Spread, wording_spread
 from pytest_judgesense.suites.suite import template_pairs
 from pytest_judgesense.trial import Condition, Judgment
 
@@ -361,12 +362,12 @@ def _pairs_by_wording(cell: Cell) -> NDArray[np.int64]:
 
 def _differ_under(spread: Spread, clusters: int, wordings: int) -> tuple[float, float]:
     """The ends of the interval of the flip rate."""
-    return spread.ends(Design(clusters, wordings))
+    return spread.ends(SampleSize(clusters, wordings))
 
 
 def _same_under(spread: Spread, clusters: int, wordings: int) -> tuple[float, float]:
     """The ends of the interval of the JSS."""
-    low, high = spread.ends(Design(clusters, wordings))
+    low, high = spread.ends(SampleSize(clusters, wordings))
     return 1 - high, 1 - low
 
 

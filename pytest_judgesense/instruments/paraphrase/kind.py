@@ -17,7 +17,7 @@ from pytest_judgesense.registry import Importer, SuiteKind
 from pytest_judgesense.sections import Report, ReportSection
 
 _ROOM: Final = "pytest_judgesense.instruments.paraphrase"
-_table: Final = partial(later, f"{_ROOM}.tables")
+_table: Final = partial(later, f"{_ROOM}.foreign_tables")
 
 
 def _degenerate(estimates: Estimates) -> bool:
@@ -44,7 +44,7 @@ KINDS: Final = (
             Importer("llmbar", later(f"{_ROOM}.results", "imported_llmbar")),
             Importer("judgesense", later(f"{_ROOM}.judgesense", "imported_pairs")),
             Importer("games", later(f"{_ROOM}.results", "imported_games")),
-            Importer("table", later(f"{_ROOM}.table", "imported_table")),
+            Importer("table", later(f"{_ROOM}.foreign_table", "imported_table")),
             Importer("inspect", later(f"{_ROOM}.tools.inspect_logs", "imported_inspect")),
             Importer("promptfoo", later(f"{_ROOM}.tools.promptfoo", "imported_promptfoo")),
             Importer("deepeval", later(f"{_ROOM}.tools.deepeval", "imported_deepeval")),

@@ -19,8 +19,8 @@ from typing import Any, Final, NamedTuple, TypeAlias, TypeGuard
 from pytest_judgesense.errors import LogError, UsageError, unknown_name
 from pytest_judgesense.grouping import grouped
 from pytest_judgesense.importers import Imported, Row, Total, malformed
-from pytest_judgesense.instruments.paraphrase.cells import refuse_fields
-from pytest_judgesense.instruments.paraphrase.table import judgments_of
+from pytest_judgesense.instruments.paraphrase.foreign_table import judgments_of
+from pytest_judgesense.instruments.paraphrase.judgment_reader import refuse_fields
 from pytest_judgesense.suites.item import item_id
 from pytest_judgesense.trial import Design
 

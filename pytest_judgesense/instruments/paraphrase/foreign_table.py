@@ -29,7 +29,7 @@ from pytest_judgesense.importers import (
     without_common_value,
 )
 from pytest_judgesense.instruments.paraphrase.candidates import CONTENT, SLOT, Naming, naming_of
-from pytest_judgesense.instruments.paraphrase.cells import (
+from pytest_judgesense.instruments.paraphrase.judgment_reader import (
     FIELDS,
     ORDERS,
     SWEPT,

@@ -67,8 +67,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr, ndtri
 
 from pytest_judgesense.estimate import Clustered
+from pytest_judgesense.stats.chances import beta_binomial
 from pytest_judgesense.stats.dirichlet import chances_above
-from pytest_judgesense.stats.power import beta_binomial
 
 DISAGREEMENT: Final = 0.01  # maximum disagreement with the full run, under policy `estimate`
 LOOKS: Final = 4  # under policy `confident`

@@ -2,8 +2,9 @@ r"""How often a check does not pass: on the same judge, and after a drop.
 
 A share stands over K clusters with totals t_c out of m_c units. Here it is always held against a
 floor: a ceiling is the floor of its complement. Not passing is what the checks say: the share lies
-below its floor; or, with `Gate.confident`, its one-sided lower bound of `stats.dirichlet` does; or,
-with `Gate.refuting`, even its upper bound does; or, where replies are missing, the worst case.
+below its floor; or, with `ShareBar.confident`, its one-sided lower bound of `stats.dirichlet` does;
+or, with `ShareBar.refuting`, even its upper bound does; or, where replies are missing, the worst
+case.
 
 **A judge whose share is known** gives totals that are beta-binomial, of mean p and intraclass
 correlation r; its chance is the part of simulated recordings that do not pass::
@@ -73,7 +74,7 @@ _TINY: Final = 1e-9  # of rounding: 0.9 of 10 units is 9
 
 
 @dataclass(frozen=True, slots=True)
-class Gate:
+class ShareBar:
     """The rule that a share is compared by.
 
     Attributes:
@@ -125,8 +126,8 @@ class Chance:
     upper: float
 
 
-class Recordings(NamedTuple):
-    """Recordings of as many clusters each: sum and size of each kind of cluster, shape (kinds,),
+class ClusterCounts(NamedTuple):
+    """ClusterCounts of as many clusters each: sum and size of each kind of cluster, shape (kinds,),
     and how many of each kind a recording has, shape (recordings, kinds).
     """
 
@@ -144,8 +145,8 @@ def correlation(design_effect: float, sizes: ArrayLike) -> float:
 
 def simulated(
     share: float, rho: float, sizes: ArrayLike, recordings: int, rng: np.random.Generator
-) -> Recordings:
-    """Recordings of a judge.
+) -> ClusterCounts:
+    """ClusterCounts of a judge.
 
     Args:
         share: its true share.
@@ -162,8 +163,8 @@ def _recordings(
     sizes: ArrayLike,
     recordings: int,
     rng: np.random.Generator,
-) -> Recordings:
-    """Recordings of clusters, whose totals 0 to m have these chances by their size m."""
+) -> ClusterCounts:
+    """ClusterCounts of clusters, whose totals 0 to m have these chances by their size m."""
     known, clusters = np.unique(np.asarray(sizes, dtype=np.int64), return_counts=True)
     counts = np.concatenate(
         [
@@ -174,7 +175,7 @@ def _recordings(
     )
     sums = np.concatenate([np.arange(size + 1.0) for size in known])
     seen = counts.any(axis=0)
-    return Recordings(sums[seen], np.repeat(1.0 * known, known + 1)[seen], counts[:, seen])
+    return ClusterCounts(sums[seen], np.repeat(1.0 * known, known + 1)[seen], counts[:, seen])
 
 
 def beta_binomial(share: float, rho: float, size: int) -> _Floats:
@@ -189,7 +190,7 @@ def beta_binomial(share: float, rho: float, size: int) -> _Floats:
     return np.asarray(chances / chances.sum())
 
 
-def missed(gate: Gate, found: Recordings) -> NDArray[np.bool_]:
+def missed(gate: ShareBar, found: ClusterCounts) -> NDArray[np.bool_]:
     """Which recordings do not pass."""
     shares = found.counts @ found.sums / (found.counts @ found.sizes)
     short = gate.misses(shares, shares)
@@ -216,7 +217,7 @@ def missed(gate: Gate, found: Recordings) -> NDArray[np.bool_]:
 
 
 def chance_at(
-    gate: Gate, share: float, rho: float, sizes: ArrayLike, seed: int = 0, draws: int = _DRAWS
+    gate: ShareBar, share: float, rho: float, sizes: ArrayLike, seed: int = 0, draws: int = _DRAWS
 ) -> float:
     """Probability that a judge of known share does not pass; for the arguments see `simulated`."""
     rng = np.random.default_rng(seed)
@@ -224,7 +225,7 @@ def chance_at(
 
 
 def chance_after_whole(
-    gate: Gate, share: float, drop: float, rho: float, sizes: ArrayLike, seed: int = 0
+    gate: ShareBar, share: float, drop: float, rho: float, sizes: ArrayLike, seed: int = 0
 ) -> float:
     """Probability that a judge does not pass that has lost ``drop`` of its share on whole clusters.
 
@@ -243,7 +244,7 @@ def chance_after_whole(
 
 
 def chance_on_new_items(
-    gate: Gate,
+    gate: ShareBar,
     totals: ArrayLike,
     sizes: ArrayLike,
     rho: float,
@@ -270,13 +271,13 @@ def chance_on_new_items(
     (sums, each), counts = np.unique(np.stack([s, m]), axis=1, return_counts=True)
     gone = rng.binomial(counts, _REPLACED, size=(_DRAWS, counts.size))
     come = rng.multinomial(gone.sum(axis=1), counts / counts.sum())
-    value = float(missed(gate, Recordings(sums, each, counts - gone + come)).mean())
+    value = float(missed(gate, ClusterCounts(sums, each, counts - gone + come)).mean())
     rates = (value, *(chance_at(gate, end, rho, sizes, seed) for end in ends))
     return Chance(value, min(rates), max(rates))
 
 
 def chance_asked_again(
-    gate: Gate, totals: ArrayLike, sizes: ArrayLike, bounds: Sequence[float]
+    gate: ShareBar, totals: ArrayLike, sizes: ArrayLike, bounds: Sequence[float]
 ) -> Chance:
     """Probability that the same judge does not pass when called on the same items again.
 
@@ -313,7 +314,7 @@ def chance_asked_again(
 
 
 def chance_of_estimate(
-    gate: Gate, value: float, lower: float, upper: float, clusters: int
+    gate: ShareBar, value: float, lower: float, upper: float, clusters: int
 ) -> Chance:
     """Probability that an estimate other than a share does not pass on as many new items.
 
@@ -329,7 +330,7 @@ def chance_of_estimate(
 
 
 def _chance_of_number(
-    gate: Gate,
+    gate: ShareBar,
     value: float,
     error: float,
     degrees: float,
@@ -358,7 +359,7 @@ def _chance_of_number(
 
 
 def smallest_drop(
-    gate: Gate,
+    gate: ShareBar,
     share: float,
     rho: float,
     sizes: ArrayLike,

@@ -6,8 +6,8 @@ pairs, and their n, are those of the benchmark. A prompt is split around the tex
 (around both options of a pairwise row, in the order in which it shows them), and around a request
 that both prompts quote. What is left is a wording: the wordings of a task are its templates ``t1``,
 ``t2``, ..., counted as the file has them, which is how the paper counts them. Filled in again, each
-is exactly the prompt of the row. Where that cannot be, each row has its own prompts as templates
-``a`` and ``b``.
+is exactly the prompt of the row. Where that cannot be, each row has its own prompts, whole, as
+templates ``a`` and ``b``.
 
 Labels: ``accurate``, ``inaccurate`` are YES and NO; ``score_1`` to ``score_5`` are 1 to 5; ``A``,
 ``B`` name the options of ``response_being_judged``.
@@ -33,7 +33,7 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path
 from types import NoneType
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple
 
 from pytest_judgesense.errors import LogError, UsageError, unknown_name
 from pytest_judgesense.grouping import grouped
@@ -64,8 +64,6 @@ LOG_FIELDS: Final = (
     "normalized_a", "normalized_b", "flipped", "prompt_a_raw", "prompt_b_raw", "timestamp", "error",
 )  # fmt: skip
 SWAPPED: Final = "ab_swapped"
-# The text around one judged text, and around two.
-_NAMES: Final = {1: ("before", "after"), 2: ("before", "between", "after")}
 # The placeholders of one judged text, and of two.
 _CONTENTS: Final = {1: ("response",), 2: ("a", "b")}
 
@@ -202,20 +200,21 @@ def _around(prompt: str, texts: Sequence[str]) -> list[str] | None:
     return [prompt, *reversed(parts)]
 
 
-_Apart: TypeAlias = tuple[tuple[str, ...], dict[str, str]]
+class _Parts(NamedTuple):
+    """The judged texts of a row, as its prompts show them, and by prompt the text around them."""
+
+    texts: tuple[str, ...]
+    around: Mapping[str, Sequence[str]]
 
 
-def _apart(row: Row, space: DecisionSpace) -> _Apart | None:
-    """The judged text of a row, as its prompts show it, and the fields with the text around it."""
+def _parts(row: Row, space: DecisionSpace) -> _Parts | None:
+    """The parts of a row; ``None`` if it does not show what it judges word for word."""
     options = _options(row) if space.pairwise else (row.text("response_being_judged"),)
-    for texts in (options, options and options[::-1]):
-        around = [texts and _around(row.text(f"prompt_{side}"), texts) for side in "ab"]
-        if texts and all(around):
-            return texts, {
-                f"{side}_{name}": part
-                for side, parts in zip("ab", around, strict=True)
-                for name, part in zip(_NAMES[len(texts)], parts or (), strict=True)
-            }
+    for texts in (options, options[::-1]) if options else ():
+        around = {side: _around(row.text(f"prompt_{side}"), texts) for side in "ab"}
+        found = {side: parts for side, parts in around.items() if parts is not None}
+        if len(found) == len(around):
+            return _Parts(texts, found)
     return None
 
 
@@ -238,19 +237,19 @@ def _wordings(rows: Sequence[Row], space: DecisionSpace) -> _Wordings | None:
     ids: dict[str, str] = {}
     of_rows = []
     for row in rows:
-        apart = _apart(row, space)
-        if apart is None:
+        parts = _parts(row, space)
+        if parts is None:
             return None
         prompts = [row.text(f"prompt_{side}") for side in "ab"]
-        request = _request(apart) if space.pairwise else ""
-        texts = [_wording(apart, side, request) for side in "ab"]
-        contents = dict(zip(_CONTENTS[len(apart[0])], apart[0], strict=True))
+        request = _request(parts) if space.pairwise else ""
+        texts = [_wording(parts, side, request) for side in "ab"]
+        contents = dict(zip(_CONTENTS[len(parts.texts)], parts.texts, strict=True))
         if [fill(text.strip(), {**contents, "task": request}) for text in texts] != prompts:
             return None
-        one, other = (ids.setdefault(text, f"t{len(ids) + 1}") for text in texts)
-        if one == other:
+        first, second = (ids.setdefault(text, f"t{len(ids) + 1}") for text in texts)
+        if first == second:
             return None
-        of_rows.append(((one, other), request))
+        of_rows.append(((first, second), request))
     if len(ids) > _MOST_WORDINGS:
         return None
     inverted = frozenset(name for text, name in ids.items() if _reads_inverted(text, space))
@@ -263,29 +262,25 @@ def _reads_inverted(wording: str, space: DecisionSpace) -> bool:
     return not space.pairwise and reads_as(wording, space)[0] == -normal
 
 
-def _wording(apart: _Apart, side: str, request: str) -> str:
+def _wording(parts: _Parts, side: str, request: str) -> str:
     """A prompt of a row with placeholders for what it judges, and for the ``request`` in it."""
-    texts, fields = apart
-    parts = [fields[f"{side}_{name}"] for name in _NAMES[len(texts)]]
+    around = parts.around[side]
     for mark in _MARKS if request else "":
         quoted = f"{mark}{request}{mark}"
-        parts = [part.replace(quoted, f"{mark}{{{{task}}}}{mark}") for part in parts]
-    holes = [f"{{{{{name}}}}}" for name in _CONTENTS[len(texts)]]
-    return "".join(a + b for a, b in zip(parts, [*holes, ""], strict=True))
+        around = [part.replace(quoted, f"{mark}{{{{task}}}}{mark}") for part in around]
+    holes = [f"{{{{{name}}}}}" for name in _CONTENTS[len(parts.texts)]]
+    return "".join(part + hole for part, hole in zip(around, [*holes, ""], strict=True))
 
 
-def _request(apart: _Apart) -> str:
+def _request(parts: _Parts) -> str:
     """The longest text in quotation marks around what both prompts judge; empty without one."""
-    one, other = (
-        "\n".join(part for name, part in apart[1].items() if name.startswith(f"{side}_"))
-        for side in "ab"
-    )
+    first, second = ("\n".join(parts.around[side]) for side in "ab")
     longest = ""
     for mark in _MARKS:
-        marks = [place for place, letter in enumerate(one) if letter == mark][:_MOST_MARKS]
+        marks = [place for place, letter in enumerate(first) if letter == mark][:_MOST_MARKS]
         for start, end in combinations(marks, 2):
-            quoted = one[start + 1 : end]
-            if len(quoted) > len(longest) and f"{mark}{quoted}{mark}" in other:
+            quoted = first[start + 1 : end]
+            if len(quoted) > len(longest) and f"{mark}{quoted}{mark}" in second:
                 longest = quoted
     return longest
 
@@ -329,25 +324,19 @@ class _Task(NamedTuple):
     def inverted(self, place: int) -> list[str]:
         """Those of them whose labels mean the opposite."""
         if self.wordings:
-            return [one for one in self.templates(place) if one in self.wordings.inverted]
-        apart = _apart(self.rows[place], self.space)
-        if self.space.pairwise:
-            return []
-        if apart is None:
-            prompts = {side: self.rows[place].text(f"prompt_{side}") for side in "ab"}
-        else:
-            prompts = {side: _wording(apart, side, "") for side in "ab"}
+            return [name for name in self.templates(place) if name in self.wordings.inverted]
+        prompts = {side: self.rows[place].text(f"prompt_{side}") for side in "ab"}
         return [side for side, text in prompts.items() if _reads_inverted(text, self.space)]
 
     def label(self, place: int) -> str:
         """The gold label of a row: of its decision space, or the slot of the better option."""
         row = self.rows[place]
         label = label_of(row, "ground_truth_label", self.space)
-        apart = _apart(row, self.space)
-        if not self.space.pairwise or apart is None:
+        parts = _parts(row, self.space) if self.space.pairwise else None
+        if parts is None:
             return label
-        better = (_options(row) or apart[0])[0 if label == "A" else 1]
-        return "A" if apart[0][0] == better else "B"
+        better = (_options(row) or parts.texts)[0 if label == "A" else 1]
+        return "A" if parts.texts[0] == better else "B"
 
     @property
     def pairs(self) -> tuple[tuple[str, str], ...]:
@@ -417,21 +406,15 @@ def _suite(
 ) -> tuple[str, tuple[Mapping[str, Any], ...]]:
     """Its TOML and its items; adds ``notices``."""
     rows = [task.rows[place] for place in task.positions]
-    apart = [_apart(row, task.space) for row in rows]
-    whole = [row.where for row, parts in zip(rows, apart, strict=True) if parts is None]
-    if whole:
+    if task.wordings is None:
         slots_too = ", and slots are labels like others" if task.space.pairwise else ""
         notices.append(
-            f"task {name}: {len(whole)} rows do not show what they judge word for word, the first "
-            f"is {whole[0]}: prompts are kept whole{slots_too}"
+            f"task {name}: its rows share no wordings that show what they judge word for word: "
+            f"prompts are kept whole{slots_too}"
         )
     items = tuple(
-        {
-            "id": row.text("pair_id"),
-            "cluster": task.clusters[place],
-            **_item(task, place, None if whole else parts),
-        }
-        for row, place, parts in zip(rows, task.positions, apart, strict=True)
+        {"id": row.text("pair_id"), "cluster": task.clusters[place], **_item(task, place)}
+        for row, place in zip(rows, task.positions, strict=True)
     )
     if turned := sum(bool(task.inverted(place)) for place in task.positions):
         notices.append(
@@ -442,31 +425,29 @@ def _suite(
     reviewed = "".join(_equivalence(name, task, reviews, notices))
     sources = ", ".join(sorted({str(row.value["source_benchmark"]) for row in rows}))
     text = f"JudgeSense, {name}: {len(rows)} prompt pairs ({sources}) of {path.name}"
-    space = replace(task.space, pairwise=task.space.pairwise and not whole)
+    space = replace(task.space, pairwise=task.space.pairwise and task.wordings is not None)
     toml = _head(text, space, task.pairs, reviewed)
-    return toml + "".join(_templates(task, space, whole=bool(whole))) + _CHECKS, items
+    return toml + "".join(_templates(task)) + _CHECKS, items
 
 
-def _item(task: _Task, place: int, apart: _Apart | None) -> dict[str, Any]:
+def _item(task: _Task, place: int) -> dict[str, Any]:
     """An item's label, texts and fields, and the templates that ask about it."""
     row, label = task.rows[place], task.label(place)
-    texts, fields = apart or ((), {f"prompt_{s}": row.text(f"prompt_{s}") for s in "ab"})
-    request, asked = "", {}
-    if task.wordings is not None:
-        (templates, request), fields = task.wordings.of_rows[place], {}
-        asked = {"asked_in": templates}
-    if task.space.pairwise and len(texts) == 2:
+    parts = _parts(row, task.space)
+    if task.wordings is None or parts is None:
+        # Templates say themselves that they are inverted; prompts of a row's own do not.
+        inverted = task.inverted(place)
+        return {
+            **{f"prompt_{side}": row.text(f"prompt_{side}") for side in "ab"},
+            "label": label,
+            **({"inverted": inverted} if inverted else {}),
+        }
+    templates, request = task.wordings.of_rows[place]
+    if task.space.pairwise:
         better = "1" if label == "A" else "2"
-        return {"task": request, "texts": texts, "fields": fields, "label": better, **asked}
-    # Templates say themselves that they are inverted; prompts of a row's own do not.
-    inverted = [] if task.wordings else task.inverted(place)
-    return {
-        **fields,
-        **({"response": texts[0]} if texts else {}),
-        "label": label,
-        **({"inverted": inverted} if inverted else {}),
-        **asked,
-    }
+        texts = {"task": request, "texts": parts.texts, "fields": {}, "label": better}
+        return {**texts, "asked_in": templates}
+    return {"response": parts.texts[0], "label": label, "asked_in": templates}
 
 
 _CHECKS: Final = "[checks]\njss_floor = 0.8\n"
@@ -492,24 +473,17 @@ def _head(
     )
 
 
-def _templates(task: _Task, space: DecisionSpace, *, whole: bool) -> Iterator[str]:
+def _templates(task: _Task) -> Iterator[str]:
     """The templates of a suite: the wordings of its rows, or the places of their own prompts."""
     inverted: frozenset[str] = frozenset()
-    if task.wordings is None:
-        texts = {side: _own_prompt(side, space, whole=whole) for side in "ab"}
-    else:
+    texts = {side: f"{{{{prompt_{side}}}}}" for side in "ab"}
+    if task.wordings is not None:
         used = {name for pair in task.pairs for name in pair}
         texts = {name: text for name, text in task.wordings.texts.items() if name in used}
         inverted = task.wordings.inverted
     for name, text in texts.items():
         polarity = 'polarity = "inverted"\n' * (name in inverted)
         yield f'[[templates]]\nid = "{name}"\n{polarity}text = {_quoted(text)}\n\n'
-
-
-def _own_prompt(side: str, space: DecisionSpace, *, whole: bool) -> str:
-    middle = ["a", f"{side}_between", "b"] if space.pairwise else ["response"]
-    names = [f"prompt_{side}"] if whole else [f"{side}_before", *middle, f"{side}_after"]
-    return "".join(f"{{{{{name}}}}}" for name in names)
 
 
 def _reviews(files: Iterable[Path]) -> dict[str, dict[str, str]]:

@@ -164,6 +164,29 @@ def _refuse_unused(options: argparse.Namespace, noted: Collection[str], form: st
         )
 
 
+def _refuse_several_columns(options: argparse.Namespace) -> None:
+    for name, pairs in grouped(options.map, itemgetter(0)).items():
+        named = [column for _, column in pairs]
+        if len(named) > 1:  # the last one would hide the others
+            raise UsageError(
+                f"--map names several columns for the {name}",
+                found=", ".join(named),
+                expected="one column for each field",
+                remedy="import once for each column, named by --judge, and join the logs by "
+                "judgesense merge",
+            )
+
+
+def _refuse_named_twice(options: argparse.Namespace) -> None:
+    for name, column in options.map:
+        if (option := vars(options).get(name)) is not None:
+            raise UsageError(
+                f"the {name} is given twice",
+                found=f"--{name} {option} and --map {name}={column}",
+                expected="one of the two",
+            )
+
+
 def _as_given(value: Any) -> str:
     values = value if isinstance(value, list) else [value]
     return ", ".join("=".join(one) if isinstance(one, tuple) else str(one) for one in values)
@@ -210,16 +233,7 @@ def run(options: argparse.Namespace) -> Iterator[str]:
             found="no such file or folder",
             expected=f"what `judgesense import {options.kind}` reads",
         )
-    for name, pairs in grouped(options.map, itemgetter(0)).items():
-        named = [column for _, column in pairs]
-        if len(named) > 1:  # the last one would hide the others
-            raise UsageError(
-                f"--map names several columns for the {name}",
-                found=", ".join(named),
-                expected="one column for each field",
-                remedy="import once for each column, named by --judge, and join the logs by "
-                "judgesense merge",
-            )
+    _refuse_several_columns(options)
     importer = importers[options.kind]
     noted, read_options = _noting(options)
     with ExtensionError.blaming(
@@ -231,13 +245,7 @@ def run(options: argparse.Namespace) -> Iterator[str]:
         if not isinstance(read, Imported | ImportedSuite):
             raise TypeError(f"{read!r:.80} in place of what was read")
     _refuse_unused(options, read_options, "judgments" if isinstance(read, Imported) else "a suite")
-    for name, column in options.map:
-        if (option := vars(options).get(name)) is not None:
-            raise UsageError(
-                f"the {name} is given twice",
-                found=f"--{name} {option} and --map {name}={column}",
-                expected="one of the two",
-            )
+    _refuse_named_twice(options)
     yield from (f"notice: {notice}" for notice in read.notices)
     if not isinstance(read, Imported):
         files = read.files(options.output)

@@ -129,20 +129,25 @@ def read_table(
     ]
     columns = {name: column for name, column in columns.items() if not named.get(name)}
     unused = left_out(rows, {*columns.values(), *used})
-    answers = tuple(label for label in labels if label not in (TIE, ABSTAIN))
-    space, names = None, dict(names or {})
-    if labels:
-        space = DecisionSpace(
-            answers,
-            ordinal=all(map(is_number, answers)),
-            pairwise=answers == SPACE.labels,
-            tie=TIE in labels,
-            abstain=ABSTAIN in labels,
-        )
-        if space.pairwise:  # replies state slots
-            names = {"verdict": SLOT, **names}
+    space, names = _space(labels), dict(names or {})
+    if space is not None and space.pairwise:  # replies state slots
+        names = {"verdict": SLOT, **names}
     read = judgments_of(rows, columns, fixed, values or {}, names=names, space=space)
     return replace(read, notices=(*unused, *notices, *read.notices))
+
+
+def _space(labels: Sequence[str]) -> DecisionSpace | None:
+    """The space of replies that may state these answers; ``None`` without any."""
+    answers = tuple(label for label in labels if label not in (TIE, ABSTAIN))
+    if not answers:
+        return None
+    return DecisionSpace(
+        answers,
+        ordinal=all(map(is_number, answers)),
+        pairwise=answers == SPACE.labels,
+        tie=TIE in labels,
+        abstain=ABSTAIN in labels,
+    )
 
 
 def _refuse_columns(

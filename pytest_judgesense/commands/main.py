@@ -61,7 +61,7 @@ class _Parser(argparse.ArgumentParser):
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; the exit code."""
-    given = sys.argv[1:] if arguments is None else list(arguments)
+    words = sys.argv[1:] if arguments is None else list(arguments)
     if "_ARGCOMPLETE" in os.environ:
         # Answer a shell that completes a command line, and end; without argcomplete go on.
         with suppress(ImportError):
@@ -70,7 +70,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             autocomplete(build_parser())
     give_back = take_sigterm()
     try:
-        options = build_parser(given).parse_args(given)
+        options = build_parser(words).parse_args(words)
         run: Callable[[argparse.Namespace], Iterable[str] | int] = options.run
         with UsageError.instead_of(
             OSError, "there is no working folder", remedy="change to a folder that exists"
@@ -96,11 +96,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         give_back()
 
 
-def build_parser(given: Sequence[str] | None = None) -> argparse.ArgumentParser:
+def build_parser(words: Sequence[str] | None = None) -> argparse.ArgumentParser:
     """The parser of the command line.
 
     Args:
-        given: the arguments of the command line; ``None`` to build all commands. Other commands get
+        words: the arguments of the command line; ``None`` to build all commands. Other commands get
             no arguments, because their modules are not imported.
 
     Raises:
@@ -112,40 +112,40 @@ def build_parser(given: Sequence[str] | None = None) -> argparse.ArgumentParser:
         "judgments that you have, and look after recordings.",
     )
     parser.add_argument("--version", action="version", version=f"judgesense {__version__}")
-    said = "load a plugin that adds measures, providers, kinds or sections; may be repeated"
-    parser.add_argument("-p", "--plugin", metavar="MODULE", help=said, **MANY)
+    plugin_help = "load a plugin that adds measures, providers, kinds or sections; may be repeated"
+    parser.add_argument("-p", "--plugin", metavar="MODULE", help=plugin_help, **MANY)
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    for name, said in COMMANDS.items():
-        command = commands.add_parser(name, help=said)
-        if given is None or name in given:
+    for name, summary in COMMANDS.items():
+        command = commands.add_parser(name, help=summary)
+        if words is None or name in words:
             module = import_module(f"{__package__}.{'import_' if name == 'import' else name}")
             command.set_defaults(run=getattr(module, "run", None))
             module.add_arguments(command)
-    registry = _registry_for(given or ())
+    registry = _registry_for(words or ())
     parser.set_defaults(**({} if registry is BUILT_IN else {"registry": registry}))
     for brought in registry.commands.values():
         command = commands.add_parser(brought.name, help=brought.said.replace("%", "%%"))
-        if given is None or brought.name in given:
+        if words is None or brought.name in words:
             with _blaming(brought):
                 brought.add_arguments(command)
             command.set_defaults(run=partial(_lines_of, brought))
     return parser
 
 
-def _registry_for(given: Sequence[str]) -> Registry:
+def _registry_for(words: Sequence[str]) -> Registry:
     """The values of plugins where they are asked for: a command of none, or the list of all."""
     head = argparse.ArgumentParser(add_help=False, exit_on_error=False, allow_abbrev=False)
     head.add_argument("-p", "--plugin", **MANY)
     head.add_argument("rest", nargs=argparse.REMAINDER)
     with suppress(argparse.ArgumentError, OSError):
-        asked, _ = head.parse_known_args(given)
-        command = next((one for one in asked.rest if not one.startswith("-")), None)
-        if command is None and not asked.plugin:
+        named, _ = head.parse_known_args(words)
+        command = next((word for word in named.rest if not word.startswith("-")), None)
+        if command is None and not named.plugin:
             # The list of all commands: a plugin that is wrong is said where something needs it.
             with suppress(JudgesenseError):
-                return _named_apart(registry_of(asked)) if {"-h", "--help"} & {*given} else BUILT_IN
+                return _named_apart(registry_of(named)) if {"-h", "--help"} & {*words} else BUILT_IN
         elif command not in {*COMMANDS, *BUILT_IN.commands}:
-            return _named_apart(registry_of(asked))
+            return _named_apart(registry_of(named))
     return BUILT_IN
 
 
@@ -162,9 +162,9 @@ def _named_apart(registry: Registry) -> Registry:
 
 
 def _blaming(brought: Command) -> AbstractContextManager[None]:
-    what = f"command {brought.name!r} of plugin {brought.source} failed"
+    failure = f"command {brought.name!r} of plugin {brought.source} failed"
     return ExtensionError.blaming(
-        brought.source, what, "lines to print, or an error of pytest_judgesense.errors"
+        brought.source, failure, "lines to print, or an error of pytest_judgesense.errors"
     )
 
 

@@ -165,17 +165,19 @@ def _recordings(
     rng: np.random.Generator,
 ) -> ClusterCounts:
     """ClusterCounts of clusters, whose totals 0 to m have these chances by their size m."""
-    known, clusters = np.unique(np.asarray(sizes, dtype=np.int64), return_counts=True)
+    different, clusters = np.unique(np.asarray(sizes, dtype=np.int64), return_counts=True)
     counts = np.concatenate(
         [
             rng.multinomial(number, chances_of(int(size)), size=recordings)
-            for size, number in zip(known, clusters, strict=True)
+            for size, number in zip(different, clusters, strict=True)
         ],
         axis=1,
     )
-    sums = np.concatenate([np.arange(size + 1.0) for size in known])
-    seen = counts.any(axis=0)
-    return ClusterCounts(sums[seen], np.repeat(1.0 * known, known + 1)[seen], counts[:, seen])
+    sums = np.concatenate([np.arange(size + 1.0) for size in different])
+    occurring = counts.any(axis=0)
+    return ClusterCounts(
+        sums[occurring], np.repeat(1.0 * different, different + 1)[occurring], counts[:, occurring]
+    )
 
 
 def beta_binomial(share: float, rho: float, size: int) -> _Floats:
@@ -190,26 +192,26 @@ def beta_binomial(share: float, rho: float, size: int) -> _Floats:
     return np.asarray(chances / chances.sum())
 
 
-def missed(gate: ShareBar, found: ClusterCounts) -> NDArray[np.bool_]:
+def missed(gate: ShareBar, recordings: ClusterCounts) -> NDArray[np.bool_]:
     """Which recordings do not pass."""
-    shares = found.counts @ found.sums / (found.counts @ found.sizes)
+    shares = recordings.counts @ recordings.sums / (recordings.counts @ recordings.sizes)
     short = gate.misses(shares, shares)
-    against = found.sizes - found.sums
+    against = recordings.sizes - recordings.sums
 
     def chances(floor: float, sums: _Floats, which: NDArray[np.intp]) -> _Floats:
-        counts = found.counts[which]
-        return chances_above(floor, sums, found.sizes, counts, gate.level, gate.each)
+        counts = recordings.counts[which]
+        return chances_above(floor, sums, recordings.sizes, counts, gate.level, gate.each)
 
     if gate.refuting and gate.missing <= _MOST_MISSING:
         # That an upper bound lies below the bar is that the complement's lower one lies above.
         floor = 0.5 + gate.bar if gate.folded else 1 - gate.bar
-        sides = (against, found.sums) if gate.folded else (against,)
+        sides = (against, recordings.sums) if gate.folded else (against,)
         if (open_ := np.flatnonzero(short)).size:
             refuted = [chances(floor, sums, open_) >= gate.level for sums in sides]
             short[open_] = np.any(refuted, axis=0)
     elif gate.confident:
         floor = 0.5 - gate.bar if gate.folded else gate.bar
-        sides = (found.sums, against) if gate.folded else (found.sums,)
+        sides = (recordings.sums, against) if gate.folded else (recordings.sums,)
         for sums in sides if floor > 0 else ():
             if (open_ := np.flatnonzero(~short)).size:
                 short[open_] = chances(floor, sums, open_) < gate.level - _TINY
@@ -239,8 +241,8 @@ def chance_after_whole(
         whole = np.arange(size + 1) == (size if gate.folded else 0)
         return np.asarray((1 - failing) * beta_binomial(share, rho, size) + failing * whole)
 
-    found = _recordings(chances_of, sizes, _DRAWS, np.random.default_rng(seed))
-    return float(missed(gate, found).mean())
+    recordings = _recordings(chances_of, sizes, _DRAWS, np.random.default_rng(seed))
+    return float(missed(gate, recordings).mean())
 
 
 def chance_on_new_items(
@@ -382,10 +384,12 @@ def smallest_drop(
     """
     end = 1.0 if gate.folded else 0.0
 
-    def caught(at: float) -> bool:
+    def caught(share_left: float) -> bool:
         if whole:
-            return chance_after_whole(gate, share, abs(at - share), rho, sizes, seed) >= CAUGHT
-        return chance_at(gate, at, rho, sizes, seed) >= CAUGHT
+            return (
+                chance_after_whole(gate, share, abs(share_left - share), rho, sizes, seed) >= CAUGHT
+            )
+        return chance_at(gate, share_left, rho, sizes, seed) >= CAUGHT
 
     if caught(share):
         return 0.0

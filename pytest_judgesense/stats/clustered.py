@@ -183,7 +183,7 @@ def clustered_mean(
                 (least + (most - least) * low, least + (most - least) * high)
                 for low, high in share_bounds(sums, sizes, levels, each)
             ]
-        reaches = [math.sqrt(variance) * float(stdtrit(count - 1, at)) for at in levels]
+        reaches = [math.sqrt(variance) * float(stdtrit(count - 1, level)) for level in levels]
         return [(mean - reach, mean + reach) for reach in reaches]
 
     return clustered_by(
@@ -222,7 +222,7 @@ def clustered_positive_mean(
 
     def ends(*levels: float) -> list[_Ends]:
         if variance:
-            return [_gamma_ends(sums, sizes, upper, at) for at in levels]
+            return [_gamma_ends(sums, sizes, upper, level) for level in levels]
         if not bounded:
             return [(value, value)] * len(levels)
         unseen = share_bounds(np.zeros(count), np.ones(count), levels)
@@ -259,10 +259,10 @@ def clustered_positive_statistic(
         the other; the pseudo-values, and Student's quantile, are those of the groups.
     """
     codes, count = cluster_codes(clusters)
-    found = _left_out(statistic, columns, codes, count) if count >= FEWEST_FOR_SKEW else None
-    if found is None:
+    jackknife = _left_out(statistic, columns, codes, count) if count >= FEWEST_FOR_SKEW else None
+    if jackknife is None:
         return None
-    whole, left_out = found
+    whole, left_out = jackknife
     parts = left_out.size
     pseudo = parts * whole - (parts - 1) * left_out
     # About the statistic itself, not about the mean of the pseudo-values.
@@ -271,8 +271,8 @@ def clustered_positive_statistic(
     return clustered_by(
         "constant" if constant else "jackknife-gamma",
         lambda *levels: [
-            (whole, whole) if constant else _gamma_ends(pseudo, np.ones(parts), upper, at)
-            for at in levels
+            (whole, whole) if constant else _gamma_ends(pseudo, np.ones(parts), upper, level)
+            for level in levels
         ],
         clusters=count,
         effective_n=float(count) if constant else None,
@@ -359,21 +359,21 @@ def _left_out(
     whole = float(statistic(*columns))
     if count <= _MOST_LEFT_OUT:
         without = (np.flatnonzero(codes != cluster) for cluster in range(count))
-        found = [float(statistic(*(column[rows] for column in columns))) for rows in without]
+        without_each = [float(statistic(*(column[rows] for column in columns))) for rows in without]
     else:
         # One at a time the work would grow with the square of their number. Of units that are
         # alike one stands for all, as often as they are kept.
-        alike = joint_codes(*(np.unique(one, return_inverse=True)[1] for one in columns))
+        alike = joint_codes(*(np.unique(column, return_inverse=True)[1] for column in columns))
         first, often = first_positions(alike), np.bincount(alike)
         unlike = [column[first] for column in columns]
         groups = random_groups(codes, count, _GROUPS)
         in_order = alike[np.argsort(groups, kind="stable")]
         sizes = np.bincount(groups, minlength=_GROUPS)
-        found = [
+        without_each = [
             float(statistic(*unlike, counts=often - np.bincount(part, minlength=often.size)))
             for part in np.split(in_order, np.cumsum(sizes)[:-1])
         ]
-    return (whole, np.array(found)) if np.isfinite([whole, *found]).all() else None
+    return (whole, np.array(without_each)) if np.isfinite([whole, *without_each]).all() else None
 
 
 def _gamma_ends(sums: _Vector, sizes: _Vector, most: float, coverage: float) -> _Ends:
@@ -436,12 +436,12 @@ def clustered_by(
 ) -> Clustered:
     """The interval, from a function that returns the one-sided bounds at several levels."""
 
-    def found() -> Ends:
+    def both() -> Ends:
         two_sided, one_sided = ends((1 + LEVEL) / 2, LEVEL)
         return Ends(*two_sided, *one_sided)
 
     return Clustered.later(
-        found,
+        both,
         method=method,
         level=LEVEL,
         clusters=clusters,

@@ -131,8 +131,8 @@ def wording_spread(differing: ArrayLike, compared: ArrayLike) -> Spread | None:
     if d.ndim != 2 or d.shape != n.shape or (d > n).any() or (d < 0).any():
         msg = f"of pairs (clusters, wordings) at most all differ, found {d.shape}, {n.shape}"
         raise ValueError(msg)
-    asked = n.sum(axis=0) > 0
-    d, n = d[:, asked], n[:, asked]
+    has_pairs = n.sum(axis=0) > 0
+    d, n = d[:, has_pairs], n[:, has_pairs]
     d, n = d[n.any(axis=1)], n[n.any(axis=1)]
     clusters, wordings = n.shape
     if clusters < 2 or wordings < FEWEST_WORDINGS:

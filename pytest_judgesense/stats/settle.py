@@ -133,7 +133,7 @@ def clusters_for_drop(
 
     def enough(clusters: int) -> bool:
         passes, stops = (
-            chance_at(gate, at, rho, np.full(clusters, size), seed) for at in (share, dropped)
+            chance_at(gate, truth, rho, np.full(clusters, size), seed) for truth in (share, dropped)
         )
         return passes <= 1 - PASSES_TODAY and stops >= CAUGHT
 

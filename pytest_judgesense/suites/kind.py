@@ -127,10 +127,10 @@ class Kind:
         )
         with documented if self.source else _NOBODY, self.blamed(ValueError):
             items = list(self.items(stimuli))
-        seen: set[str] = set()
+        ids: set[str] = set()
         for item in items if self.source else ():
-            known = isinstance(item, Item) and isinstance(item.id, str)
-            if not known or not ITEM_ID.fullmatch(item.id) or item.id in seen:
+            is_item = isinstance(item, Item) and isinstance(item.id, str)
+            if not is_item or not ITEM_ID.fullmatch(item.id) or item.id in ids:
                 raise ExtensionError(
                     self._unusable,
                     found=repr(item)[:200],
@@ -138,7 +138,7 @@ class Kind:
                     "and '-'",
                     remedy="fix the plugin",
                 )
-            seen.add(item.id)
+            ids.add(item.id)
         if not items:
             raise SuiteError(
                 f"suite {stimuli.form.name} has no items",

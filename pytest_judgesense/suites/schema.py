@@ -49,9 +49,9 @@ class FormRules(Protocol):
 
 def _known_kind(value: str, info: ValidationInfo) -> str:
     # The kinds that there are are the context of the validation.
-    if value not in (known := info.context or {}):
+    if value not in (kinds := info.context or {}):
         raise ValueError(
-            f"there is no kind {value!r}, but: {', '.join(known)}; -p loads plugins with more"
+            f"there is no kind {value!r}, but: {', '.join(kinds)}; -p loads plugins with more"
         )
     return value
 
@@ -145,8 +145,8 @@ class TemplateForm(Form):
         alone), ``reasoned`` (a reason first), or another name. ``arm``: that of a criterion.
         """
         compared = {"judge_type": self.judge_type, "prompt_style": self.prompt_style}
-        given = {**compared, "arm": self.arm}
-        return {name: value for name, value in given.items() if value is not None}
+        values = {**compared, "arm": self.arm}
+        return {name: value for name, value in values.items() if value is not None}
 
     @property
     def single(self) -> bool:

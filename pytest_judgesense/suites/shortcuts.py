@@ -100,7 +100,7 @@ def _counted(text: str) -> _Counted:
         frozenset([word[:5] for word in {*sentence} - _FUNCTION_WORDS if len(word) > 3])
         for sentence in sentences
     ]
-    links = [bool(one & other) for one, other in pairwise(stems)]
+    links = [bool(stem_set & other) for stem_set, other in pairwise(stems)]
     return _Counted(
         len(words),
         frozenset().union(*stems),
@@ -306,7 +306,7 @@ def facts(text: str) -> Mapping[str, frozenset[str]]:
     """
     text = _LISTED.sub("", text)
     words = _words(text)
-    days = frozenset(found[0].lower().removesuffix("s") for found in _DAY.finditer(text))
+    days = frozenset(match[0].lower().removesuffix("s") for match in _DAY.finditer(text))
     return {
         "numbers": frozenset(_numbers(words)) - {"1"},
         "names": frozenset(name.lower() for name in _NAME.findall(_DAY.sub("", text))),
@@ -326,14 +326,14 @@ def evidence(text: str) -> int:
     return len(_NAME.findall(text)) + len(numbers) - numbers.count("1")
 
 
-def in_one_alone(one: str, other: str) -> list[str]:
+def in_one_alone(text: str, other: str) -> list[str]:
     """The facts of either text that the other does not state."""
-    a, b = facts(one), facts(other)
-    spoken = frozenset(_words(one)), frozenset(_words(other))
-    found: list[str] = []
+    a, b = facts(text), facts(other)
+    spoken = frozenset(_words(text)), frozenset(_words(other))
+    alone: list[str] = []
     for kind in a:
         left = (a[kind] - b[kind], b[kind] - a[kind])
         for missing, elsewhere in zip(left, spoken[::-1], strict=True):
             # A name at the beginning of a sentence counts there as well.
-            found += sorted(fact for fact in missing if fact not in elsewhere)
-    return found
+            alone += sorted(fact for fact in missing if fact not in elsewhere)
+    return alone

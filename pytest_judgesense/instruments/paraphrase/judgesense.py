@@ -146,24 +146,24 @@ def complete(rows: Iterable[Row], fields: Sequence[str]) -> None:
 
 def spaces_of(rows: Iterable[Row], fields: Sequence[str]) -> dict[str, DecisionSpace]:
     """The decision space of each task: the one whose words occur in ``fields``."""
-    found: dict[str, DecisionSpace] = {}
+    spaces: dict[str, DecisionSpace] = {}
     tasks = {}
     for row in rows:
         tasks[row.text("task_type")] = row
         for name in fields:
             word = str(row.value[name]).strip().lower()
             if word in _WORDS:
-                found.setdefault(row.text("task_type"), _WORDS[word][0])
+                spaces.setdefault(row.text("task_type"), _WORDS[word][0])
     for task, row in tasks.items():
-        if task not in found and task not in _TASKS:
+        if task not in spaces and task not in _TASKS:
             raise row.wrong(fields[0], _LABELS)
-    return {task: found.get(task) or _TASKS[task] for task in tasks}
+    return {task: spaces.get(task) or _TASKS[task] for task in tasks}
 
 
 def label_of(row: Row, name: str, space: DecisionSpace) -> str:
     """The label of ``space`` that a field names in the benchmark's words; a `LogError` if none."""
-    known, label = _WORDS.get(str(row.value[name]).strip().lower(), (None, ""))
-    if known is not space:
+    space_of_word, label = _WORDS.get(str(row.value[name]).strip().lower(), (None, ""))
+    if space_of_word is not space:
         raise row.wrong(name, _LABELS)
     return label
 
@@ -186,15 +186,15 @@ def _clusters(rows: Iterable[Row]) -> list[str]:
     """The cluster of each row: rows on the same texts, in any order, share one."""
     names: dict[frozenset[str], str] = {}
     judged = (_options(row) or (row.text("response_being_judged"),) for row in rows)
-    return [names.setdefault(frozenset(one), f"response-{len(names) + 1}") for one in judged]
+    return [names.setdefault(frozenset(texts), f"response-{len(names) + 1}") for texts in judged]
 
 
 def _around(prompt: str, texts: Sequence[str]) -> list[str] | None:
     """The text before, between and after ``texts``, which follow one another in ``prompt``."""
     parts: list[str] = []
     for text in reversed(texts):
-        prompt, found, after = prompt.rpartition(text)
-        if not found:
+        prompt, separator, after = prompt.rpartition(text)
+        if not separator:
             return None
         parts.append(after)
     return [prompt, *reversed(parts)]
@@ -212,9 +212,9 @@ def _parts(row: Row, space: DecisionSpace) -> _Parts | None:
     options = _options(row) if space.pairwise else (row.text("response_being_judged"),)
     for texts in (options, options[::-1]) if options else ():
         around = {side: _around(row.text(f"prompt_{side}"), texts) for side in "ab"}
-        found = {side: parts for side, parts in around.items() if parts is not None}
-        if len(found) == len(around):
-            return _Parts(texts, found)
+        complete_sides = {side: parts for side, parts in around.items() if parts is not None}
+        if len(complete_sides) == len(around):
+            return _Parts(texts, complete_sides)
     return None
 
 
@@ -376,9 +376,9 @@ def read_pairs(
         if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}", row.text("pair_id")):
             raise row.wrong("pair_id", "letters, digits, '.', '_' and '-', at most 80")
     spaces = spaces_of(rows, ("ground_truth_label",))
-    known: dict[tuple[str, str], str] = {}
+    places: dict[tuple[str, str], str] = {}
     for row in rows:
-        once(known, ("of the file", row.text("pair_id")), row)
+        once(places, ("of the file", row.text("pair_id")), row)
     by_task = grouped(rows, lambda row: row.text("task_type"))
     notices = [*left_out(rows, (*PAIR_FIELDS, SWAPPED))]
     if below := sum(row.value["semantic_equivalence_score"] < 1 for row in rows):
@@ -508,8 +508,8 @@ def _equivalence(
     if task.wordings is None:
         notices.append(f"task {name}: reviews are kept out, for its rows share no wordings")
         return
-    kinds = {one: "model" if one == "model" else "human" for one in reviews}
-    named = ", ".join(f'{one} = "{kind}"' for one, kind in kinds.items())
+    kinds = {reviewer: "model" if reviewer == "model" else "human" for reviewer in reviews}
+    named = ", ".join(f'{reviewer} = "{kind}"' for reviewer, kind in kinds.items())
     yield f"reviewers = {{ {named} }}\n"
     yield "equivalence = [\n"
     for pair in task.pairs:
@@ -518,11 +518,15 @@ def _equivalence(
             ids = (
                 task.rows[p].text("pair_id") for p in task.positions if task.templates(p) == pair
             )
-            given = Counter(by_id[id_] for id_ in ids if id_ in by_id)
-            if given:
-                verdicts[reviewer] = "UNSURE" if len(given) > 1 else next(iter(given))
-            if len(given) > 1:
-                counts = ", ".join(f"{word} of {count} rows" for word, count in given.most_common())
+            verdict_counts = Counter(by_id[id_] for id_ in ids if id_ in by_id)
+            if verdict_counts:
+                verdicts[reviewer] = (
+                    "UNSURE" if len(verdict_counts) > 1 else next(iter(verdict_counts))
+                )
+            if len(verdict_counts) > 1:
+                counts = ", ".join(
+                    f"{word} of {count} rows" for word, count in verdict_counts.most_common()
+                )
                 notices.append(f"task {name}: {reviewer} says of {'~'.join(pair)} {counts}: UNSURE")
         if not verdicts:
             continue
@@ -532,7 +536,7 @@ def _equivalence(
                 f"task {name}: {'~'.join(pair)} was reviewed with its labels as they stand, and is "
                 f"{left} the comparison, which exchanges them; delete that entry to trust it"
             )
-        given_words = ", ".join(f'{one} = "{word}"' for one, word in verdicts.items())
+        given_words = ", ".join(f'{reviewer} = "{word}"' for reviewer, word in verdicts.items())
         yield f"    {{ pair = {json.dumps(list(pair))}, reviews = {{ {given_words} }} }},\n"
     yield "]\n\n"
 
@@ -566,7 +570,7 @@ def pairs_of(path: Path, leave_out: Sequence[str] = ()) -> _Pairs:
     for name, of_task in grouped(rows, lambda row: row.text("task_type")).items():
         task = _Task.of(name, of_task, spaces[name], leave_out)
         compared[name] = task.pairs
-        turned = {one for place in task.positions for one in task.inverted(place)}
+        turned = {template for place in task.positions for template in task.inverted(place)}
         inverted[name] = tuple(sorted(turned))
         notices[name] = tuple(task.left_out(name, leave_out))
         gone |= {row.text("pair_id") for row in of_task}
@@ -605,10 +609,10 @@ def imported_pairs(options: Namespace) -> Imported | PairFile:
 
 def _typed(row: Row, name: str, kind: type, expected: str) -> Any:
     """A field of that type, or null."""
-    found = row.value.get(name, ...)
-    if not isinstance(found, (kind, NoneType)):
+    value = row.value.get(name, ...)
+    if not isinstance(value, (kind, NoneType)):
         raise row.wrong(name, f"{expected}, or null")
-    return found
+    return value
 
 
 def read_decisions(
@@ -628,7 +632,7 @@ def read_decisions(
     complete(rows, LOG_FIELDS)
     spaces = spaces_of(rows, ("normalized_a", "normalized_b"))
     stated = None if pairs is None else pairs_of(pairs, leave_out)
-    known: dict[tuple[str, str], str] = {}
+    places: dict[tuple[str, str], str] = {}
     judgments = []
     contradicted = []
     for row in rows:
@@ -642,11 +646,11 @@ def read_decisions(
         space = spaces[task]
         design = Design("paraphrase", space.labels, space.ordinal, space.pairwise, compared)
         two = [_decision(row, side, space, pair) for side in "ab"]
-        once(known, (two[0].judge, two[0].trial.id), row)
-        judgments += [(one, design) for one in two]
-        said = [one.verdict for one in two]
+        once(places, (two[0].judge, two[0].trial.id), row)
+        judgments += [(judgment, design) for judgment in two]
+        verdicts = [judgment.verdict for judgment in two]
         flipped = _typed(row, "flipped", bool, "true or false")
-        if None not in (*said, flipped) and flipped != (said[0] != said[1]):
+        if None not in (*verdicts, flipped) and flipped != (verdicts[0] != verdicts[1]):
             contradicted.append(row.where)
     notices = list(left_out(rows, (*LOG_FIELDS, SWAPPED)))
     if contradicted:
@@ -655,7 +659,7 @@ def read_decisions(
             f"what the decisions are, the first is {contradicted[0]}: the decisions are kept"
         )
     if stated is not None:
-        notices += [one for task in spaces for one in stated.notices[task]]
+        notices += [notice for task in spaces for notice in stated.notices[task]]
         notices += [
             f"task {task}: labels of {', '.join(turned)} mean the opposite: JSS compares what is "
             "meant (corrected), and the raw one stands beside it"

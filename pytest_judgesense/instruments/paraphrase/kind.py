@@ -21,7 +21,7 @@ _table: Final = partial(later, f"{_ROOM}.foreign_tables")
 
 
 def _degenerate(estimates: Estimates) -> bool:
-    return any("degenerate" in one.flags for one in pooled(estimates, "jss"))
+    return any("degenerate" in estimate.flags for estimate in pooled(estimates, "jss"))
 
 
 def _stability(estimates: Estimates) -> str | None:

@@ -56,8 +56,8 @@ def _option_order(suite: Suite) -> Iterator[LintFinding]:
 
 def _one_wording(suite: Suite) -> Iterator[LintFinding]:
     """A check on the effect of the wording in a suite with a single wording."""
-    of_pairs = {one.check for one in MEASURES if one.unit == JSS.unit}
-    checks = [one.name for one in suite.checks if one.name in of_pairs]
+    of_pairs = {measure.check for measure in MEASURES if measure.unit == JSS.unit}
+    checks = [check.name for check in suite.checks if check.name in of_pairs]
     if checks and not suite.compared_pairs:
         yield LintFinding(
             "error",

@@ -17,7 +17,7 @@ from pytest_judgesense.registry import Importer, SuiteKind
 from pytest_judgesense.sections import Report, ReportSection
 
 _ROOM: Final = "pytest_judgesense.instruments.paraphrase"
-_table: Final = partial(later, f"{_ROOM}.foreign_tables")
+_table: Final = partial(later, f"{_ROOM}.tables")
 
 
 def _degenerate(estimates: Estimates) -> bool:

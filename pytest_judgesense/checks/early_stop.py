@@ -7,7 +7,7 @@ only on the suite, the policy, the seed and the replies, not on the number of co
 the order of answers.
 
 Policy ``estimate``: a check is decided if the run to its end would almost certainly say the same
-(`stats.early_stop`): curtailment, and betting at the level `DISAGREEMENT`. That needs a measure
+(`stats.sequential`): curtailment, and betting at the level `DISAGREEMENT`. That needs a measure
 that is a mean over units whose number the design decides. Any other (kappa, d', a threshold, a rate
 of those answers that...) is decided at the end, and the suite comes to it. A missing reply counts
 against the judge where the check would pass, and for it where it would fail.
@@ -40,7 +40,7 @@ from pytest_judgesense.grouping import grouped
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.check import Check
 from pytest_judgesense.measures.estimation import estimate_all
-from pytest_judgesense.stats import early_stop
+from pytest_judgesense.stats import sequential
 from pytest_judgesense.suites.planning import filled
 from pytest_judgesense.trial import TIE, Trial
 
@@ -74,10 +74,10 @@ class Looks:
             for of_cluster in by_cluster.values()
         ]
         names = list(by_cluster)
-        order = tuple(names[at] for at in early_stop.drawn_order(strata, seed))
+        order = tuple(names[at] for at in sequential.drawn_order(strata, seed))
         every = policy == "estimate"
-        together = early_stop.asked_together(len(order), len(trials)) if every else 1
-        return cls(policy, seed, order, early_stop.looks_of(len(order), every=every), together)
+        together = sequential.asked_together(len(order), len(trials)) if every else 1
+        return cls(policy, seed, order, sequential.looks_of(len(order), every=every), together)
 
     def until(self, look: int) -> tuple[str, ...]:
         """The clusters that are called up to a look (from 1)."""
@@ -148,7 +148,7 @@ class Stop:
             fractions = tuple(sorted({number / len(of) for number in seen if number}))
             every = self.looks.policy == "estimate"
             found = (
-                early_stop.adjusted(estimate.clustered, fractions, every=every)
+                sequential.adjusted(estimate.clustered, fractions, every=every)
                 if fractions
                 else None
             )
@@ -291,7 +291,7 @@ class _Bet:
             sides = [(values, 0.5 - bar), (others, 0.5 - bar)]
         else:
             sides = [(values, bar) if self.finding.floor else (others, 1 - bar)]
-        level = early_stop.DISAGREEMENT / len(sides)
+        level = sequential.DISAGREEMENT / len(sides)
         found = [self._side(good, list(of.clusters), floor, level) for good, floor in sides]
         if "fail" in found:
             return "fail"
@@ -317,9 +317,9 @@ class _Bet:
             total = most[name] if name in gone else units[name]
             least.append(sums[name] - bar * total)
             greatest.append(sums[name] + total - units[name] - bar * total)
-        if early_stop.clears(least, sizes, bar, level)[-1]:
+        if sequential.clears(least, sizes, bar, level)[-1]:
             return "pass"
-        return "fail" if early_stop.misses(greatest, sizes, bar, level)[-1] else None
+        return "fail" if sequential.misses(greatest, sizes, bar, level)[-1] else None
 
     @cached_property
     def _with_missing(self) -> set[str]:

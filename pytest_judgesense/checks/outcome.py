@@ -47,7 +47,7 @@ from pytest_judgesense.estimate import (
 )
 from pytest_judgesense.measures.check import Check
 from pytest_judgesense.measures.measure import NO_PROBABILITIES, Measure
-from pytest_judgesense.stats.power import Gate
+from pytest_judgesense.stats.chances import ShareBar
 from pytest_judgesense.stats.settle import clusters_to_settle
 
 Policy: TypeAlias = Literal["estimate", "confident", "refuted"]
@@ -486,7 +486,7 @@ def _clusters_to_settle(finding: Assessment, interval: Clustered, tail: float) -
         return None
     if math.isclose(value, bar, abs_tol=1e-9):
         return None
-    gate = Gate(bar, confident=True, level=1 - tail, each=interval.each)
+    gate = ShareBar(bar, confident=True, level=1 - tail, each=interval.each)
     if folded:
         share = 0.5 + value
         gate = replace(gate, folded=True) if value < bar else replace(gate, bar=0.5 + bar)

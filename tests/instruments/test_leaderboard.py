@@ -102,7 +102,7 @@ def test_the_tier_of_the_paper_stands_beside_that_of_the_interval() -> None:
         return worded({f"i{k:02}": (("YES", "NO")[k % 2],) * wordings for k in range(40)})
 
     # Without a flip the interval for new wordings reaches down to 0.955 of ten wordings and to
-    # 0.860 of five (tests/stats/test_wordings.py); two have none.
+    # 0.860 of five (tests/stats/test_new_wordings.py); two have none.
     judges = {"ten": of_wordings(10), "five": of_wordings(5), "two": flips(2)}
     rows = table(sheet_of(YES_NO, **judges), "leaderboard")
     assert {row["judge"]: (row["tier"], row["tier in the paper"]) for row in rows} == {

@@ -359,7 +359,7 @@ def test_outputs_of_lengths_of_their_own_do_not_keep_a_suite_from_stopping(
 
     That takes 11 tasks; two grades that are missing might have been alike, so it takes 12.
     """
-    monkeypatch.setattr("pytest_judgesense.stats.early_stop.DISAGREEMENT", 1e-100)
+    monkeypatch.setattr("pytest_judgesense.stats.sequential.DISAGREEMENT", 1e-100)
     names = [f"i{n}" for n in range(20)]
     pairs = [[(1, None if name in lacking else 1), (2, 2)] for name in names[:15]]
     pairs += [[(1, 1), (1, 1)]] * 5

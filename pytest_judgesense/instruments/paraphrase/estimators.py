@@ -208,7 +208,7 @@ class _Compared:
             given = codes[there if self.among is None else self.among & there]
             return given.size > 1 and bool((given == given[0]).all())
 
-        same = one_thing(self.cell.verdicts) or one_thing(said.codes)
+        same = one_thing(self.cell.coded("verdict")[0]) or one_thing(said.codes)
         return ("degenerate",) * same
 
     def estimates(self) -> list[Estimate]:

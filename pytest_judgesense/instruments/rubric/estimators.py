@@ -259,7 +259,7 @@ def levels_used(cell: Cell) -> list[Estimate]:
         condition = {} if len(chosen) == len(cells) and not found else {"criterion": chosen[0]}
         of_each = [cells[name] for name in chosen]
         read = [one.outcomes == VERDICT for one in of_each]
-        numbers = [one.verdicts[there] for one, there in zip(of_each, read, strict=True)]
+        numbers = [one.coded("verdict")[0][there] for one, there in zip(of_each, read, strict=True)]
         which = np.repeat(np.arange(len(chosen)), [one.size for one in numbers])
         clusters = [one.cluster_codes[0][there] for one, there in zip(of_each, read, strict=True)]
         # Criteria without any grade do not count.

@@ -104,7 +104,7 @@ class Sweep:
 
 
 @dataclass(frozen=True)
-class Pool:
+class PooledSeries:
     """Series of one judge or of several, shape (series,) each; NaN where something is not defined.
 
     Attributes:
@@ -143,7 +143,7 @@ class Pool:
 
 
 @dataclass(frozen=True)
-class Series(Pool):
+class Series(PooledSeries):
     """The series of a sweep.
 
     Attributes:
@@ -392,7 +392,7 @@ def means_of(values: Floats, codes: Codes, count: int) -> Floats:
     return _shares(np.bincount(codes[known], values[known], minlength=count), n, n > 0)
 
 
-def paired_differences(pool: Pool, high: Floats, low: Floats) -> tuple[Floats, Codes]:
+def paired_differences(pool: PooledSeries, high: Floats, low: Floats) -> tuple[Floats, Codes]:
     """For each question under one prompt and model, mean of ``high`` less that of ``low``.
 
     Both are outcomes of series, shape (series,), NaN where one does not belong to the side. Given

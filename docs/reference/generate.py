@@ -217,7 +217,8 @@ CHECK_MARKERS: Final = {{
 def _in_lines(text: str) -> str:
     """A text as Python has it in lines of at most 100 columns."""
     lines = textwrap.wrap(text, 84, drop_whitespace=False, break_on_hyphens=False)
-    return "(" + "".join(f"\n        {json.dumps(line)}" for line in lines) + "\n    )"
+    quoted = (repr(line) if '"' in line else json.dumps(line) for line in lines)
+    return "(" + "".join(f"\n        {line}" for line in quoted) + "\n    )"
 
 
 PAGES = {

@@ -209,7 +209,7 @@ class _Compared:
             codes_counted = codes[there if self.among is None else self.among & there]
             return codes_counted.size > 1 and bool((codes_counted == codes_counted[0]).all())
 
-        same = one_thing(self.cell.verdicts) or one_thing(verdicts.codes)
+        same = one_thing(self.cell.coded("verdict")[0]) or one_thing(verdicts.codes)
         return ("degenerate",) * same
 
     def estimates(self) -> list[Estimate]:

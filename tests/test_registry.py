@@ -50,7 +50,7 @@ from pytest_judgesense.registry import (
     given_by,
     with_measures,
 )
-from pytest_judgesense.report.codec import datasheet_json
+from pytest_judgesense.report.datasheet_file import datasheet_json
 from pytest_judgesense.suites.schema import SuiteForm
 from pytest_judgesense.suites.stimuli import Stimuli
 from pytest_judgesense.trial import Design, Failed, Judgment, Trial, Verdict

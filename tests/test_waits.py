@@ -136,7 +136,7 @@ BOUNDS = {
         "asyncio.wrap_future": "as long as the question, which is bounded",
         "asyncio.wait": "for that",
         "answer.result": "of what is done",
-        "self._run.loop.wait_for": "as long as the questions, which are bounded",
+        "self._run.measurements.loop.wait_for": "as long as the questions, which are bounded",
     },
     "plugin.workers": {
         "(folder / _BEFORE).read_text": OURS,
@@ -158,7 +158,7 @@ BOUNDS = {
         "self._manager.shutdown": "a second, then the process is ended",
         "cassettes.open": "regular files: others are refused",
     },
-    "plugin.run": {"known.read_bytes": OURS},
+    "plugin.measurements": {"file.read_bytes": OURS},
     "layout": {"_columns.get": "a context variable"},
     "suites.builtin": {
         "(_data('templates/') / name).read_text": "a file of the package",

@@ -118,14 +118,20 @@ class Stop:
             ValueError, KeyError, TypeError: the value is malformed.
         """
         policy, seed, looks, look, order = (value[name] for name in _STOPPED)
-        found = Looks(str(policy), int(seed), tuple(map(str, order)), tuple(map(int, looks)))
-        ascends = list(found.looks) == sorted({*found.looks}) and found.looks[:1] > (0,)
-        if not (ascends and found.looks[-1] == len(found.order) and 0 < look < len(found.looks)):
+        drawn_looks = Looks(str(policy), int(seed), tuple(map(str, order)), tuple(map(int, looks)))
+        ascends = list(drawn_looks.looks) == sorted({*drawn_looks.looks}) and drawn_looks.looks[
+            :1
+        ] > (0,)
+        if not (
+            ascends
+            and drawn_looks.looks[-1] == len(drawn_looks.order)
+            and 0 < look < len(drawn_looks.looks)
+        ):
             msg = "looks ascend to the number of clusters, and it stopped before the last one"
             raise ValueError(msg)
-        if clusters != {*found.order}:
+        if clusters != {*drawn_looks.order}:
             raise ValueError("it names other clusters than the suite has")
-        return cls(found, int(look))
+        return cls(drawn_looks, int(look))
 
     def adjusted(self, estimates: Iterable[Estimate], trials: Sequence[Trial]) -> tuple[Any, ...]:
         """``estimates`` so far with the clustered intervals that hold at this look, if any.
@@ -292,10 +298,12 @@ class _Bet:
         else:
             sides = [(values, bar) if self.finding.floor else (complements, 1 - bar)]
         level = early_stop.DISAGREEMENT / len(sides)
-        found = [self._side(good, list(of.clusters), floor, level) for good, floor in sides]
-        if "fail" in found:
+        outcomes_of_sides = [
+            self._side(good, list(of.clusters), floor, level) for good, floor in sides
+        ]
+        if "fail" in outcomes_of_sides:
             return "fail"
-        return "pass" if set(found) == {"pass"} else None
+        return "pass" if set(outcomes_of_sides) == {"pass"} else None
 
     def _side(
         self, good: Sequence[float], clusters: Sequence[str], bar: float, level: float

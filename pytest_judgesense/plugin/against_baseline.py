@@ -20,7 +20,7 @@ from pytest_judgesense.errors import JudgesenseError, UsageError
 from pytest_judgesense.judges.calls import identity_of
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.measurement import Measurement
-from pytest_judgesense.plugin.members import Member
+from pytest_judgesense.plugin.declared_check import DeclaredCheck
 from pytest_judgesense.registry import Registry
 from pytest_judgesense.suites.suite import Suite
 
@@ -41,7 +41,7 @@ class BaselineComparison:
     _compared: dict[tuple[str, ...], Comparison | JudgesenseError] = field(default_factory=dict)
     _now: dict[tuple[str, ...], Measured] = field(default_factory=dict)
 
-    def outcome(self, member: Member, family: Sequence[Member]) -> RegressionOutcome:
+    def outcome(self, member: DeclaredCheck, family: Sequence[DeclaredCheck]) -> RegressionOutcome:
         """The outcome of a check; ``family``: all regression checks of the session.
 
         Raises the fault of the baseline, or the reason why the judge could not be measured.
@@ -69,7 +69,9 @@ class BaselineComparison:
             changes=tuple(changes(old, new)),
         )
 
-    def _comparison(self, member: Member, family: Sequence[Member]) -> Comparison | JudgesenseError:
+    def _comparison(
+        self, member: DeclaredCheck, family: Sequence[DeclaredCheck]
+    ) -> Comparison | JudgesenseError:
         if member.key not in self._compared:
             check, missing = member.check, self.most_missing
             try:
@@ -80,7 +82,7 @@ class BaselineComparison:
                 self._compared[member.key] = error
         return self._compared[member.key]
 
-    def _measured(self, member: Member) -> Measured:
+    def _measured(self, member: DeclaredCheck) -> Measured:
         # One for each judge and suite, so that leave-one-out values are computed once for all its
         # checks.
         key = member.key[:3]
@@ -100,7 +102,7 @@ class BaselineComparison:
     def _baseline(self) -> list[Measured]:
         return read_baseline(self.path, self.seed, self.registry)
 
-    def _then(self, member: Member, family: Sequence[Member]) -> Measured:
+    def _then(self, member: DeclaredCheck, family: Sequence[DeclaredCheck]) -> Measured:
         names = sorted({saved.judge for saved in self._baseline})
         name, suite = member.judge.name, member.suite.name
         # A model is exchanged by declaring another judge: one against one needs no name.

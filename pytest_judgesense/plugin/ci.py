@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from pytest_judgesense.checks.regression import RegressionOutcome
     from pytest_judgesense.judges.spec import JudgeSpec
     from pytest_judgesense.measures.check import Check
-    from pytest_judgesense.plugin.members import Member
+    from pytest_judgesense.plugin.declared_check import DeclaredCheck
     from pytest_judgesense.plugin.run import Run
     from pytest_judgesense.report.summary import Missed
     from pytest_judgesense.report.view import View
@@ -62,7 +62,7 @@ class CheckFailed(AssertionError):
 
 
 def require_pass(
-    item: pytest.Item, run: Run, member: Member, rivals: Sequence[JudgeSpec] = ()
+    item: pytest.Item, run: Run, member: DeclaredCheck, rivals: Sequence[JudgeSpec] = ()
 ) -> bool:
     """Evaluate a check; its outcome enters the datasheet and the properties of ``item``.
 

@@ -24,7 +24,7 @@ from pytest_judgesense.judges.resolving import comes_along
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.measures.check import Check, told_apart
 from pytest_judgesense.plugin.ci import CheckFailed, require_pass
-from pytest_judgesense.plugin.members import Member
+from pytest_judgesense.plugin.declared_check import DeclaredCheck
 from pytest_judgesense.plugin.messages import collect_error, ended_by_us, usage_error
 from pytest_judgesense.plugin.screen import EVERYTHING, representation
 from pytest_judgesense.plugin.startup import uncollected
@@ -44,7 +44,7 @@ from pytest_judgesense.suites.loading import load_suite, presets_of
 from pytest_judgesense.suites.suite import CheckDeclaration, Suite
 
 ItemNames: TypeAlias = Sequence[tuple[str, ...]]
-_Declared: TypeAlias = tuple[Member, CheckDeclaration]
+_Declared: TypeAlias = tuple[DeclaredCheck, CheckDeclaration]
 
 
 def builtin_items(session: pytest.Session, argument: BuiltinArgument) -> Iterator[pytest.Item]:
@@ -139,7 +139,7 @@ class SuiteFile(pytest.File):
                 if suite.name not in measured:
                     measured[suite.name], checks[suite.name] = suite, _checks(suite, registry)
                 declared += [
-                    (Member(judge, suite, check), declaration)
+                    (DeclaredCheck(judge, suite, check), declaration)
                     for check, declaration in checks[suite.name]
                     # Some name the judge that they are for.
                     if check.judge in (None, judge.slug)
@@ -162,7 +162,7 @@ class SuiteFile(pytest.File):
             or whole
         )
 
-    def members(self) -> list[Member]:
+    def members(self) -> list[DeclaredCheck]:
         """The checks of the file; none where it is wrong, which its collection says."""
         try:
             return [member for member, _ in self._declared[2]]
@@ -226,7 +226,7 @@ class CheckItem(pytest.Item):
     rivals: Sequence[JudgeSpec]
     line: int | None
 
-    def __init__(self, *, member: Member, **kwargs: Any) -> None:
+    def __init__(self, *, member: DeclaredCheck, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self.judge, self.suite, self.check = self.member = member
 

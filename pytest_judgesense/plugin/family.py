@@ -40,8 +40,8 @@ from pytest_judgesense.layout import within
 from pytest_judgesense.measurement import Measurement
 from pytest_judgesense.measures.check import Check
 from pytest_judgesense.plugin.collected import Collected
+from pytest_judgesense.plugin.declared_check import DeclaredCheck
 from pytest_judgesense.plugin.measurements import Measurements
-from pytest_judgesense.plugin.members import Member
 from pytest_judgesense.plugin.progress import Progress
 from pytest_judgesense.plugin.screen import columns_of, tells_luck, warned_of
 from pytest_judgesense.plugin.settings import Settings
@@ -79,10 +79,10 @@ class Family:
         self._alpha = ALPHA if alpha is None else alpha
         self._draws: dict[tuple[str, Path], Draws] = {}
         self._bars_of: dict[tuple[str, ...], Sequence[Assessment | None]] = {}
-        self.declared: list[Callable[[], Iterable[Member]]] = []
+        self.declared: list[Callable[[], Iterable[DeclaredCheck]]] = []
 
     @cached_property
-    def members(self) -> list[Member]:
+    def members(self) -> list[DeclaredCheck]:
         """Every declared check; first asked for when all are collected."""
         return [member for declared in self.declared for member in declared()]
 
@@ -146,7 +146,7 @@ class Family:
             self._measurements.registry,
         )
 
-    def _rule(self, member: Member) -> DecisionRule:
+    def _rule(self, member: DeclaredCheck) -> DecisionRule:
         """How a check is decided: under `refuted` by every bar that the session declares.
 
         So evaluating one of them measures the suites of all, as in the regression checks.
@@ -166,7 +166,7 @@ class Family:
         alphas = zip(keys, refuting_alphas(every, self._alpha, about), strict=True)
         return rule._replace(alpha=max(alpha for key, alpha in alphas if key == member.key))
 
-    def _bars(self, member: Member) -> Sequence[Assessment | None]:
+    def _bars(self, member: DeclaredCheck) -> Sequence[Assessment | None]:
         """The numbers against the bars; what cannot be measured counts but is not tested."""
         judge, suite, check = member
         if member.key not in self._bars_of:
@@ -184,7 +184,7 @@ class Family:
         return warned_of(self._config, self._settings)
 
     def decide(
-        self, member: Member, rivals: Sequence[JudgeSpec] = ()
+        self, member: DeclaredCheck, rivals: Sequence[JudgeSpec] = ()
     ) -> tuple[Explanation, Measurement]:
         """A check with its outcome, which enters the datasheet; ``rivals`` are compared by some."""
         judge, suite, check = member

@@ -108,7 +108,7 @@ def _wrongly_marked(item: pytest.Item) -> UsageError | None:
 
 def parametrize(metafunc: pytest.Metafunc) -> None:
     """Parametrize a test that has a check, or asks for a judge, over judges."""
-    from pytest_judgesense.plugin.members import Member
+    from pytest_judgesense.plugin.declared_check import DeclaredCheck
 
     state, node = state_of(metafunc.config), metafunc.definition
     judges = []
@@ -119,7 +119,7 @@ def parametrize(metafunc: pytest.Metafunc) -> None:
         named = dict.fromkeys(name for suite in suites for name in suite.judges)
         judges = state.run.measurements.judges(node.path, list(named))
         members = [
-            Member(judge, suite, check)
+            DeclaredCheck(judge, suite, check)
             for judge in judges
             for suite, check in zip(suites, checks, strict=True)
             if is_selected(suite.base, state.settings.suites)
@@ -151,13 +151,13 @@ def _suite(node: Any, check: Check) -> Suite:
 def evaluate(item: pytest.Item, judge: Any, check: Check) -> None:
     """Evaluate one check; raises `CheckFailed` with the explanation if it does not pass."""
     __tracebackhide__ = True
-    from pytest_judgesense.plugin.members import Member
+    from pytest_judgesense.plugin.declared_check import DeclaredCheck
 
     run = state_of(item.config).run
     suite = _suite(item, check)
     # A check that compares judges takes those that the test runs over.
     rivals = run.measurements.judges(item.path, suite.judges) if check.judge else ()
-    require_pass(item, run, Member(judge, suite, check), rivals)
+    require_pass(item, run, DeclaredCheck(judge, suite, check), rivals)
 
 
 @contextmanager

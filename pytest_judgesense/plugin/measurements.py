@@ -49,7 +49,7 @@ from pytest_judgesense.plugin import workers
 from pytest_judgesense.plugin.collected import Collected
 from pytest_judgesense.plugin.progress import Progress
 from pytest_judgesense.plugin.recordings import Recordings
-from pytest_judgesense.plugin.settings import Settings, Shared
+from pytest_judgesense.plugin.settings import Settings, SharedState
 from pytest_judgesense.plugin.startup import uncollected
 from pytest_judgesense.plugin.suite_names import split_name
 from pytest_judgesense.registry import Registry
@@ -75,7 +75,7 @@ class Measurements:
         self,
         config: pytest.Config,
         settings: Settings,
-        shared: Shared,
+        shared: SharedState,
         registry: Registry,
         collected: Collected,
         recordings: Recordings,

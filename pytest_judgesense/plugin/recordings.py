@@ -20,7 +20,7 @@ from pytest_judgesense.errors import JudgesenseError, MissingRecording, OldRecor
 from pytest_judgesense.judges.prompts import suite_for_judge
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.plugin.live_saving import saving_of
-from pytest_judgesense.plugin.settings import Settings, Shared
+from pytest_judgesense.plugin.settings import Settings, SharedState
 from pytest_judgesense.suites.builtin import builtin_cassette, builtin_suites
 from pytest_judgesense.suites.kind import Kind
 from pytest_judgesense.suites.loading import load_suite, presets_of
@@ -44,7 +44,7 @@ class Recordings:
     """
 
     settings: Settings
-    shared: Shared
+    shared: SharedState
     recorder: Recorder
     written: set[Path] = field(default_factory=set)
 

@@ -12,7 +12,7 @@ from pytest_judgesense.plugin.collected import Collected
 from pytest_judgesense.plugin.family import Family
 from pytest_judgesense.plugin.measurements import Measurements
 from pytest_judgesense.plugin.recordings import Recordings, recorder_of
-from pytest_judgesense.plugin.settings import Settings, Shared
+from pytest_judgesense.plugin.settings import Settings, SharedState
 from pytest_judgesense.registry import Registry
 
 
@@ -20,7 +20,7 @@ class Run:
     """What one process of a session measures, decides and tells."""
 
     def __init__(
-        self, config: pytest.Config, settings: Settings, shared: Shared, registry: Registry
+        self, config: pytest.Config, settings: Settings, shared: SharedState, registry: Registry
     ) -> None:
         recordings = Recordings(settings, shared, recorder_of(config))
         self.collected = Collected(config, settings, Credentials(), recordings)

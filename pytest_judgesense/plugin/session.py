@@ -17,7 +17,7 @@ from pytest_judgesense.display import write_line
 from pytest_judgesense.output import Outputs
 from pytest_judgesense.plugin.activation import PLUGINS
 from pytest_judgesense.plugin.ci import Failures
-from pytest_judgesense.plugin.settings import Shared, settings_of
+from pytest_judgesense.plugin.settings import SharedState, settings_of
 from pytest_judgesense.plugin.timeouts import limits_of_markers
 from pytest_judgesense.plugin.workers import leave_line
 
@@ -48,9 +48,9 @@ class Session:
         self.folders: list[str] = []
         now, limit = datetime.now(UTC), self.settings.deadline
         until = None if limit is None else now.timestamp() + limit
-        self.shared = Shared(now.isoformat(timespec="seconds"), deadline=until)
+        self.shared = SharedState(now.isoformat(timespec="seconds"), deadline=until)
         if self.is_worker:
-            self.shared = Shared(**config.workerinput["judgesense"])  # type: ignore[attr-defined]
+            self.shared = SharedState(**config.workerinput["judgesense"])  # type: ignore[attr-defined]
         elif self.settings.mode == "live" or self.settings.verify is not None:
             self.shared = self.shared._replace(live_folder=self.made_folder("live"))
 

@@ -60,7 +60,7 @@ class Settings(NamedTuple):
         return self.mode != "replay" or self.verify is not None
 
 
-class Shared(NamedTuple):
+class SharedState(NamedTuple):
     """The state that the processes of a session share; xdist workers get it from the controller.
 
     Attributes:
@@ -122,7 +122,7 @@ def _read(option: Option, value: Any) -> Any:
         match = re.fullmatch(r"([0-9]{1,6})/([0-9]{1,6})", str(value))
         if match and 1 <= int(match[1]) <= int(match[2]):
             return int(match[1]), int(match[2])
-        what = "I/N, the I-th of N shards, such as 1/4 to 4/4"
+        wanted = "I/N, the I-th of N shards, such as 1/4 to 4/4"
     elif option.kind == "string":
         return str(value)
     else:
@@ -131,14 +131,14 @@ def _read(option: Option, value: Any) -> Any:
             number = int(value) if whole else float(value)
         except ValueError:
             number = math.nan
-        fits, what = number >= least, f"a {'whole ' * whole}number, at least {least}"
+        fits, wanted = number >= least, f"a {'whole ' * whole}number, at least {least}"
         if option.metavar == "SHARE":
-            fits, what = 0 <= number <= 1, "a share from 0 to 1"
+            fits, wanted = 0 <= number <= 1, "a share from 0 to 1"
         if option.metavar == "A":
-            fits, what = 0 < number < 0.5, "a number above 0 and below 0.5"
+            fits, wanted = 0 < number < 0.5, "a number above 0 and below 0.5"
         if fits and number < math.inf:
             return number
-    raise usage_error(f"--{option.name} {value} is wrong; expected {what}")
+    raise usage_error(f"--{option.name} {value} is wrong; expected {wanted}")
 
 
 def resolve(values: Mapping[str, Any], rootdir: Path, invocation: Path) -> Settings:

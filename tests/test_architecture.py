@@ -115,7 +115,7 @@ DOORS = {
         "suites.loading",
         "instruments.",
         "judges.table",
-        "report.kinds",
+        "report.datasheet_file",
         "report.log",
         "baseline",
     ),
@@ -128,7 +128,7 @@ DOORS = {
         "report.log",
     ),
     # Its `TypedDict` is the one that pydantic reads on Python 3.11.
-    "typing_extensions": ("report.kinds", "report.log", "instruments.debate.replies"),
+    "typing_extensions": ("report.datasheet_file", "report.log", "instruments.debate.replies"),
 }
 
 

@@ -22,7 +22,7 @@ from pytest_judgesense.commands.schema_pages import SUITE_HEADINGS
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.judges import table
 from pytest_judgesense.judges.providers import base, builtin
-from pytest_judgesense.report.codec import SCHEMA as DATASHEET
+from pytest_judgesense.report.datasheet_file import SCHEMA as DATASHEET
 from pytest_judgesense.suites import schema
 
 DOCS = Path(__file__).resolve().parents[1]

@@ -108,6 +108,7 @@ class Inquiry:
 
     Attributes:
         answers: by trial, of all that was asked so far.
+        cassettes: open, by the name of the recording.
     """
 
     def __init__(
@@ -124,7 +125,7 @@ class Inquiry:
         self.suite = suite
         self.mode: Final[Mode] = mode
         self.answers: dict[str, Answer] = {}
-        self._trials = trials
+        self.trials = trials
         self._loop = loop
         self._asking = asking
         self._computed = 0
@@ -145,7 +146,7 @@ class Inquiry:
         unknown = self._unsettled()
         self._counted = {trial.id for trial in unknown}
         self._count = asking.watch(unknown)
-        self._first_replies = self._readable_at_first()
+        self._first_replies = _first_replies(suite, mode, asking)
 
     @property
     def replays(self) -> bool:
@@ -187,7 +188,7 @@ class Inquiry:
                     self.answers[trial.id] = _redacted(answer, cassette)
         if left_out:
             self.finish()
-            raise self._gap(left_out)
+            raise _gap(left_out, self)
 
     def finish(self) -> None:
         """Put what was recorded in order, without secrets that later calls have shown."""
@@ -253,14 +254,6 @@ class Inquiry:
             if (span := self.cassettes[recording].recorded_of(trial.id for trial in part))
         ]
 
-    def complete(self, trials: Sequence[Trial]) -> int:
-        """How many of the trials have a recorded answer."""
-        return sum(
-            self.cassettes[recording].complete(trial.id)
-            for recording, part in self._by_recording(trials)
-            for trial in part
-        )
-
     @property
     def notices(self) -> tuple[str, ...]:
         """What the session has noted about these cassettes, each once."""
@@ -271,7 +264,7 @@ class Inquiry:
         ]
         if self._computed:
             notices.append(
-                f"{self._computed} of {len(self._trials)} trials are not recorded: "
+                f"{self._computed} of {len(self.trials)} trials are not recorded: "
                 "the embedded judge was run here"
             )
         return tuple(dict.fromkeys(notices))
@@ -287,21 +280,10 @@ class Inquiry:
         failed = frozenset[str]().union(*(before.failed for before in self._before.values()))
         return [
             trial
-            for recording, part in self._by_recording(self._trials)
+            for recording, part in self._by_recording(self.trials)
             for trial in part
             if trial.id not in failed and not self.cassettes[recording].complete(trial.id)
         ]
-
-    def _readable_at_first(self) -> FirstReplies:
-        verdicts = self.suite.space.verdicts
-        if self.suite.space.criteria or len(verdicts) > _MOST_NAMED:
-            verdicts = ()
-        return FirstReplies(
-            0 if self.replays else self._asking.max_unparsed,
-            verdicts,
-            self._asking.max_unparsed_set_by,
-            recording=self.mode == "record",
-        )
 
     def _tell(self, judgment: Judgment) -> None:
         if judgment.trial.id in self._counted:
@@ -330,19 +312,33 @@ class Inquiry:
             planned = [trial for _, trials in parts for trial in trials]
             raise _missing_recording(missing, planned, self._asking.how_to_record)
 
-    def _gap(self, left_out: Sequence[tuple[Trial, LimitReached]]) -> LimitReached:
-        """The error about trials that were left out: nothing is estimated from the others."""
-        trial, limit = left_out[0]
-        paid = "what is recorded is not asked again, and is replayed for a proof once all of it is"
-        if self.mode == "live":
-            paid = "only --judge-save-live keeps what is paid for"
-        return LimitReached(
-            f"{limit.what}: {len(left_out)} of {len(self._trials)} trials of judge "
-            f"{self.judge.name!r} on suite {self.suite.name} are left out, the first is {trial.id}",
-            found=limit.found,
-            expected=limit.expected,
-            remedy=limit.remedy or f"raise the limit and run again; {paid}",
-        )
+
+def _first_replies(suite: Suite, mode: Mode, asking: Asking) -> FirstReplies:
+    verdicts = suite.space.verdicts
+    if suite.space.criteria or len(verdicts) > _MOST_NAMED:
+        verdicts = ()
+    return FirstReplies(
+        0 if mode == "replay" else asking.max_unparsed,
+        verdicts,
+        asking.max_unparsed_set_by,
+        recording=mode == "record",
+    )
+
+
+def _gap(left_out: Sequence[tuple[Trial, LimitReached]], inquiry: Inquiry) -> LimitReached:
+    """The error about trials that were left out: nothing is estimated from the others."""
+    trial, limit = left_out[0]
+    paid = "what is recorded is not asked again, and is replayed for a proof once all of it is"
+    if inquiry.mode == "live":
+        paid = "only --judge-save-live keeps what is paid for"
+    return LimitReached(
+        f"{limit.what}: {len(left_out)} of {len(inquiry.trials)} trials of judge "
+        f"{inquiry.judge.name!r} on suite {inquiry.suite.name} are left out, the first is "
+        f"{trial.id}",
+        found=limit.found,
+        expected=limit.expected,
+        remedy=limit.remedy or f"raise the limit and run again; {paid}",
+    )
 
 
 def _missing_recording(

@@ -25,7 +25,7 @@ from pytest_judgesense.commands.options import (
 )
 from pytest_judgesense.errors import ExtensionError, JudgesenseError, UsageError, harmless
 from pytest_judgesense.instruments.builtin import BUILT_IN
-from pytest_judgesense.judges.loop import take_sigterm
+from pytest_judgesense.judges.termination import take_sigterm
 from pytest_judgesense.layout import WIDTH, within
 from pytest_judgesense.registry import Command, Registry
 

@@ -31,7 +31,7 @@ from pytest_judgesense.errors import (
     harmless,
     printable,
 )
-from pytest_judgesense.judges.loop import take_sigterm
+from pytest_judgesense.judges.termination import take_sigterm
 from pytest_judgesense.layout import indented, within
 from pytest_judgesense.output import Outputs
 from pytest_judgesense.plugin.activation import PLUGINS, STATE

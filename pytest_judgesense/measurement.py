@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import chain
@@ -794,9 +794,7 @@ async def ask_all(
                 return [client.replay(t.id, one_call(messages(t), t.replicate)) for t in trials]
             refused = refused_unasked(judge, cassette, trials)
             return [refused.get(t.id) or client.replay(t.id, calls(t)) for t in trials]
-        from pytest_judgesense.cassettes.interception import intercepting
-
-        with nullcontext() if judge.by_return else intercepting(cassette):
+        with nullcontext() if judge.by_return else _intercepting(cassette):
             asked = [(trial, messages(trial), partial(calls, trial)) for trial in trials]
             for trial, said, _ in asked if before.failed else ():
                 if known := before.failure(trial.id, said):
@@ -806,6 +804,13 @@ async def ask_all(
             # first one fails.
             with set_aside():
                 return await together((one(client, *each) for each in asked), 2 * concurrency)
+
+
+def _intercepting(cassette: Cassette) -> AbstractContextManager[None]:
+    """Route requests to the cassette; all HTTP clients are imported where code makes some."""
+    from pytest_judgesense.cassettes.interception import intercepting
+
+    return intercepting(cassette)
 
 
 def _computed(

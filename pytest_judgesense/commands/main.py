@@ -23,7 +23,7 @@ from pytest_judgesense.commands.options import (
     show,
 )
 from pytest_judgesense.errors import JudgesenseError, UsageError, harmless
-from pytest_judgesense.judges.loop import take_sigterm
+from pytest_judgesense.judges.termination import take_sigterm
 from pytest_judgesense.layout import WIDTH, within
 from pytest_judgesense.registry import Command
 

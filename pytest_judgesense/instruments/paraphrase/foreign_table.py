@@ -242,8 +242,9 @@ def judgments_of(
             continue
         candidates = _candidates(part)
         if candidates is None:
-            objections += _not_comparable(name, part, {*values.values(), *labels})
-            notices.append(_read_as(name, part))
+            wrong = list(_not_comparable(name, part, {*values.values(), *labels}))
+            objections += wrong
+            notices += [] if wrong else [_read_as(name, part)]
             continue
         pairs = True
         wide = {"label": CONTENT} if any(map(of_one_order, columns)) else {}

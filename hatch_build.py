@@ -1,4 +1,4 @@
-"""Packs suites, recordings, templates and the pages of measures into one file of the wheel.
+"""Packs suites, recordings, templates, pages and schemas into one file of the wheel.
 
 pytest reads the list of an installation's files at every start, so a wheel of few files starts
 sooner. An editable install reads the checkout and needs no archive.
@@ -13,12 +13,10 @@ from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
-FOLDERS = ("suites", "cassettes", "templates", "docs/measures")
-# What `judgesense explain` shows besides the pages of measures: `PAGES` of suites/builtin.py.
+FOLDERS = ("suites", "cassettes", "templates", "docs/measures", "docs/schemas")
+# What `judgesense explain` shows besides the pages of measures and those that it makes of the
+# schemas: `PAGES` of suites/builtin.py.
 PAGES = (
-    "docs/reference/suite-files.md",
-    "docs/reference/judge-tables.md",
-    "docs/reference/files.md",
     "docs/early-stopping.md",
     "docs/extending.md",
     "docs/howto/rubric.md",

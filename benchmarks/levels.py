@@ -48,7 +48,7 @@ from scipy.stats import binom
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from benchmarks.reporting import Bar, conclude, print_table
-from pytest_judgesense.checks.outcome import Rule, judge_estimate
+from pytest_judgesense.checks.outcome import DecisionRule, judge_estimate
 from pytest_judgesense.checks.regression import Adjustment, Side, adjust, compare
 from pytest_judgesense.estimate import find_estimate
 from pytest_judgesense.instruments.builtin import BUILT_IN
@@ -303,7 +303,7 @@ def missing(runs: int) -> tuple[float, float]:
                 said.append(Judgment(trial, "j", Verdict(word), chosen))
             estimate = find_estimate(estimate_all(cell(said, ("A", "B"))), "dark_current")
             assert estimate is not None
-            passed[at] += judge_estimate(estimate, 0.07, measure, Rule()).outcome == "pass"
+            passed[at] += judge_estimate(estimate, 0.07, measure, DecisionRule()).outcome == "pass"
     some, none = (passed / runs).tolist()
     print(f"\n7. dark current .10 passes the ceiling .07, {runs} sessions: with missing replies")
     print(f"   {some:.3f}, without {none:.3f}")

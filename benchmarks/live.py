@@ -28,7 +28,8 @@ from typing import NamedTuple
 import aiohttp
 from reporting import Bar, conclude, print_table
 
-from pytest_judgesense.cassettes.cassette import Cassette
+from pytest_judgesense.cassettes.interception import intercepting
+from pytest_judgesense.cassettes.writing import RecordingCassette
 from pytest_judgesense.judges.client import open_client
 from pytest_judgesense.judges.providers.base import Reply
 from pytest_judgesense.judges.spec import JudgeSpec
@@ -139,7 +140,7 @@ class Asked(NamedTuple):
 async def calls_per_second(port: int, concurrency: int, seconds: float, path: Path) -> Asked:
     """Ask so many at once for so many seconds, and record the answers."""
     judge = JudgeSpec("bench", "openai", "model-1", base_url=f"http://127.0.0.1:{port}/v1")
-    tape = Cassette(path, "record")
+    tape = RecordingCassette(path)
     waiting = itertools.count()
     done = 0
 
@@ -153,7 +154,7 @@ async def calls_per_second(port: int, concurrency: int, seconds: float, path: Pa
             done += 1
 
     async with open_client(judge, tape, concurrency=concurrency) as asker:
-        with tape.intercepting(), timed_fsync() as synced:
+        with intercepting(tape), timed_fsync() as synced:
             started, worked = time.perf_counter(), time.process_time()
             await asyncio.gather(*(ask_on() for _ in range(concurrency)))
             worked = time.process_time() - worked

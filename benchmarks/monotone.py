@@ -33,7 +33,7 @@ from numpy.typing import NDArray
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from benchmarks.reporting import Bar, conclude, print_table
-from pytest_judgesense.checks.outcome import Policy, Rule, judge_estimate
+from pytest_judgesense.checks.outcome import DecisionRule, Policy, judge_estimate
 from pytest_judgesense.estimate import Clustered, Estimate, find_estimate
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.judges.loop import AskingLoop
@@ -115,7 +115,9 @@ def violations(worse: Estimate | None, better: Estimate | None, bars: tuple[floa
         for end in ends
     )
     for bar, policy in product(bars, POLICIES):
-        was, now = (judge_estimate(each, bar, of, Rule(policy)).outcome for each in (worse, better))
+        was, now = (
+            judge_estimate(each, bar, of, DecisionRule(policy)).outcome for each in (worse, better)
+        )
         count += ORDER[was] > ORDER[now]
     return count
 

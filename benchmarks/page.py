@@ -23,7 +23,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from pytest_judgesense.commands.report import datasheet_of_cells
 from pytest_judgesense.measures.cell import Cell
-from pytest_judgesense.report.evidence import Evidence
+from pytest_judgesense.report.packing import PageEvidence
 from pytest_judgesense.report.page import page_text
 from pytest_judgesense.report.view import view_of
 from pytest_judgesense.trial import Design, Judgment, Trial, Verdict
@@ -42,7 +42,7 @@ def words(draw: random.Random, count: int, known: list[str]) -> str:
     return " ".join(draw.choices(known, k=count))
 
 
-def measured(seed: int) -> Evidence:
+def measured(seed: int) -> PageEvidence:
     """20,000 judgments with their prompts."""
     draw = random.Random(seed)
     letters = "abcdefghijklmnopqrstuvwxyz"
@@ -66,7 +66,7 @@ def measured(seed: int) -> Evidence:
             for item in range(ITEMS)
             for t in range(TEMPLATES)
         }
-    return Evidence(tuple(cells), prompts)
+    return PageEvidence(tuple(cells), prompts)
 
 
 def milliseconds(page: Any, name: str, value: str, kind: str) -> float:

@@ -37,10 +37,10 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.judges.calls import first_calls, judgment_of
-from pytest_judgesense.judges.client import Answer
 from pytest_judgesense.judges.providers.base import Reply
 from pytest_judgesense.judges.resolving import judge_from_name
 from pytest_judgesense.judges.simulated.server import answer
+from pytest_judgesense.judges.throttle import Answer
 from pytest_judgesense.report.log import log_line
 from pytest_judgesense.suites.builtin import builtin_suites
 from pytest_judgesense.suites.loading import load_suite

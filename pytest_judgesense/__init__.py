@@ -12,9 +12,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
+    from pytest_judgesense.api import measure
     from pytest_judgesense.commands.report import read_datasheet
     from pytest_judgesense.judges.table import Judge
-    from pytest_judgesense.measuring import measure
     from pytest_judgesense.stats.ranks import compare_judges
 
 __version__ = "0.1.0"
@@ -25,7 +25,7 @@ __all__ = ["Judge", "__version__", "compare_judges", "measure", "read_datasheet"
 _MODULES: Final = {
     "Judge": "pytest_judgesense.judges.table",
     "compare_judges": "pytest_judgesense.stats.ranks",
-    "measure": "pytest_judgesense.measuring",
+    "measure": "pytest_judgesense.api",
     "read_datasheet": "pytest_judgesense.commands.report",
 }
 

@@ -38,22 +38,24 @@ class Word:
         ]
 
 
-def one_of(chosen: Callable[[Estimates], str | None], *texts: str, **fields: Any) -> Iterator[Word]:
-    """Words of which at most one holds: the one that ``chosen`` returns for the estimates."""
+def one_of(
+    text_of: Callable[[Estimates], str | None], *texts: str, **settings: Any
+) -> Iterator[Word]:
+    """Words of which at most one holds: the one that ``text_of`` returns for the estimates."""
 
     def word(text: str) -> Word:
-        return Word(text, lambda estimates: chosen(estimates) == text, **fields)
+        return Word(text, lambda estimates: text_of(estimates) == text, **settings)
 
     return map(word, texts)
 
 
 def sketch(words: Iterable[Word], estimates: Iterable[Estimate]) -> str:
     """The words that hold, in order; empty if nothing relevant was measured."""
-    listed = list(estimates)
-    texts = [(word, word.texts(listed)) for word in words]
-    replaced = {text for word, found_texts in texts if found_texts for text in word.instead_of}
-    shown = (word_texts for word, word_texts in texts if word.text not in replaced)
-    return ", ".join(dict.fromkeys(chain.from_iterable(shown)))
+    estimates_of_judge = list(estimates)
+    texts = [(word, word.texts(estimates_of_judge)) for word in words]
+    replaced = {text for word, holding in texts if holding for text in word.instead_of}
+    kept_texts = (text for word, text in texts if word.text not in replaced)
+    return ", ".join(dict.fromkeys(chain.from_iterable(kept_texts)))
 
 
 def pooled(estimates: Estimates, measure: str, **condition: object) -> list[Estimate]:

@@ -31,10 +31,12 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from pytest_judgesense.cassettes.cassette import Cassette
-from pytest_judgesense.cassettes.exchange import CALL, Exchange, RecordedRequest
+from pytest_judgesense.cassettes.exchange import CALL, LOOK_UP, Exchange, RecordedRequest
 from pytest_judgesense.cassettes.matching import Identity, fields_that_differ, is_of_the_prompt
 from pytest_judgesense.cassettes.offline import UNSEEN_REMEDY
+from pytest_judgesense.cassettes.replaying import ReplayingCassette
 from pytest_judgesense.cassettes.scope import CallScope
+from pytest_judgesense.cassettes.writing import RecordingCassette
 from pytest_judgesense.errors import (
     JudgesenseError,
     LimitReached,
@@ -44,7 +46,7 @@ from pytest_judgesense.errors import (
 )
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.judges.calls import calls_of, judgment_of
-from pytest_judgesense.judges.client import Client, open_client
+from pytest_judgesense.judges.client import ReplayingClient, open_replaying
 from pytest_judgesense.judges.loop import AskingLoop, together
 from pytest_judgesense.judges.prompts import judge_for_suite
 from pytest_judgesense.judges.spec import JudgeSpec, table_of
@@ -109,16 +111,16 @@ class Task:
         for recording, path in self.cassettes.items():
             trials = [trial for trial in self.trials if recording_of(trial.id) == recording]
             identity = Identity(self.judge.ignore)
-            cassette = Cassette(path, "replay", identity=identity, lending=self.lending)
+            cassette = ReplayingCassette(path, identity=identity, lending=self.lending)
             replays |= loop.run(self._of(cassette, trials[::-1]))
         return replays
 
-    async def _of(self, cassette: Cassette, trials: Sequence[Trial]) -> dict[str, Replay]:
+    async def _of(self, cassette: ReplayingCassette, trials: Sequence[Trial]) -> dict[str, Replay]:
         judge = judge_for_suite(self.judge, self.suite)
         concurrency = judge.concurrency or CONCURRENCY
         course = calls_of(self.suite, judge)
 
-        async def replayed(client: Client, trial: Trial) -> Replay:
+        async def replayed(client: ReplayingClient, trial: Trial) -> Replay:
             scopes: list[CallScope] = []
             outcome, fault = None, None
             try:
@@ -130,20 +132,20 @@ class Task:
                 outcome = judgment_of(self.suite, judge, trial, answer).outcome
             except JudgesenseError as error:
                 fault = error
-            asked = frozenset[str]().union(*(scope.digests for scope in scopes))
+            digests = frozenset[str]().union(*(scope.digests for scope in scopes))
             missed = tuple(request for scope in scopes for request in scope.missed)
             lent = tuple(exchange for scope in scopes for exchange in scope.lent)
-            return Replay(outcome, fault, asked, missed, lent)
+            return Replay(outcome, fault, digests, missed, lent)
 
-        async with open_client(
-            judge, cassette, concurrency=concurrency, suite=self.suite, trust=self.trust
-        ) as client:
+        with open_replaying(judge, cassette, suite=self.suite, trust=self.trust) as client:
             if judge.provider != "callable":
                 each = [await replayed(client, trial) for trial in trials]
             else:
-                with cassette.intercepting():
-                    asked = (replayed(client, trial) for trial in trials)
-                    each = await together(asked, concurrency)
+                from pytest_judgesense.cassettes.interception import intercepting
+
+                with intercepting(cassette):
+                    replays = (replayed(client, trial) for trial in trials)
+                    each = await together(replays, concurrency)
         return {trial.id: replay for trial, replay in zip(trials, each, strict=True)}
 
 
@@ -170,14 +172,14 @@ def _freshly_replayed(task: Task, loop: AskingLoop, deadline: Deadline) -> dict[
         LimitReached: the deadline has passed.
     """
     try:
-        given = pickle.dumps(task)
+        pickled = pickle.dumps(task)
     except (pickle.PicklingError, AttributeError, TypeError) as error:
         raise _NoFreshProcess(str(error)) from error
     seed = "1" if os.environ.get("PYTHONHASHSEED") == "0" else "0"
     path = os.pathsep.join(entry for entry in sys.path if entry)
     # A file, for what a pipe does not take at once would be written by nobody after a look.
     with tempfile.TemporaryFile() as task_file:
-        task_file.write(given)
+        task_file.write(pickled)
         task_file.seek(0)
         process = subprocess.Popen(  # noqa: S603 - this Python, with code of ours
             [sys.executable, "-c", _IN_A_FRESH_PROCESS],
@@ -224,7 +226,7 @@ class Proof:
 
 def prove(
     task: Task,
-    opened: Sequence[Cassette],
+    opened: Sequence[RecordingCassette],
     outcomes: Mapping[str, Outcome],
     loop: AskingLoop,
     *,
@@ -254,16 +256,16 @@ def prove(
         return Proof(notices=(f"{task.suite.name} was not replayed for a proof: {limit.what}",))
     except JudgesenseError as error:
         return Proof(_error(task, {task.trials[0].id: _Reason(error.what, error.remedy)}))
-    found = _Findings(task, opened, outcomes, replays)
+    findings = _Findings(task, opened, outcomes, replays)
     if is_fresh or task.judge.provider == "callable":  # code of ours makes no look-ups
         if is_fresh:
-            found.settle_lent()
+            findings.settle_lent()
         else:
-            found.settle_unasked()
+            findings.settle_unasked()
         for cassette in opened:
-            cassette.keep_as_look_ups(found.kept_in(cassette))
-    unproven = _error(task, found.reasons) if found.reasons else None
-    return Proof(unproven, tuple(found.notices()), found.look_ups)
+            cassette.keep_as_look_ups(findings.kept_in(cassette))
+    unproven = _error(task, findings.reasons) if findings.reasons else None
+    return Proof(unproven, tuple(findings.notices()), findings.look_ups)
 
 
 def _lives_elsewhere(judge: JudgeSpec) -> bool:
@@ -291,7 +293,7 @@ class _Findings:
     def __init__(
         self,
         task: Task,
-        opened: Sequence[Cassette],
+        opened: Sequence[RecordingCassette],
         outcomes: Mapping[str, Outcome],
         replays: Mapping[str, Replay],
     ) -> None:
@@ -308,11 +310,11 @@ class _Findings:
     def _recorded(self) -> dict[str, dict[str, RecordedRequest]]:
         """The recorded requests by trial and digest."""
         return {
-            trial.id: self._cassette_of(trial.id).requests_of(trial.id)
+            trial.id: _requests_of(self._cassette_of(trial.id), trial.id)
             for trial in self._task.trials
         }
 
-    def _cassette_of(self, trial: str) -> Cassette:
+    def _cassette_of(self, trial: str) -> RecordingCassette:
         path = self._task.cassettes[recording_of(trial)]
         return next(cassette for cassette in self._opened if cassette.path == path)
 
@@ -411,8 +413,8 @@ class _Findings:
             if trial in self.reasons or replay.outcome is None or left_out == by_digest.keys():
                 continue
             for digest in left_out:
-                exchange = self._cassette_of(trial).answered(trial, digest)
-                if exchange is not None:
+                exchange = self._cassette_of(trial).recordings.last(trial, digest)
+                if exchange is not None and exchange.answers:
                     self.look_ups[digest] = exchange
 
     def kept_in(self, cassette: Cassette) -> list[Exchange]:
@@ -465,6 +467,18 @@ class _Findings:
                 "recorded by what the function returned: a changed prompt is not noticed there "
                 "(an answer from a cache?)"
             )
+
+
+def _requests_of(cassette: Cassette, trial: str) -> dict[str, RecordedRequest]:
+    """The recorded requests of a trial, and calls of its function, by digest."""
+    recorded = (exchange.request for exchange, _ in cassette.recordings.of(trial))
+    return {cassette.identity.digest(request): request for request in recorded}
+
+
+def look_ups_of(cassette: Cassette) -> dict[str, Exchange]:
+    """The look-ups that answer any trial of a cassette, by digest."""
+    recorded = (exchange for exchange, _ in cassette.recordings.of(LOOK_UP))
+    return {cassette.identity.digest(exchange.request): exchange for exchange in recorded}
 
 
 def _is_same(replayed: Outcome, recorded: Outcome) -> bool:

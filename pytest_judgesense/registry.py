@@ -15,7 +15,8 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, TypeVar
 
 from pytest_judgesense.errors import ExtensionError, UsageError
-from pytest_judgesense.judges.providers.base import NO_PROVIDERS, HttpRequest, Provider, Reply
+from pytest_judgesense.judges.providers.base import NO_PROVIDERS, HttpRequest, Reply
+from pytest_judgesense.judges.spec import Provider
 from pytest_judgesense.measures.check import NO_REGRESSION, CheckKind, gate_of
 from pytest_judgesense.measures.measure import Brief, Evidence, Measure
 from pytest_judgesense.measures.shared import AGREEMENT, right
@@ -324,11 +325,6 @@ def extended(registry: Registry, hooks: Callable[[str], Iterable[Hook]]) -> Regi
     if not added and providers == registry.providers:
         return registry
     return replace(registry, added=(*registry.added, *added), providers=providers)
-
-
-def without_plugins(registry: Registry) -> Registry:
-    """``registry`` without the measures of plugins, where one of them fails."""
-    return replace(registry, added=())
 
 
 def hooks_of(plugins: Iterable[tuple[str, object]]) -> Callable[[str], list[Hook]]:

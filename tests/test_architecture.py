@@ -44,6 +44,8 @@ LEVELS: dict[str, float] = {
     "threads": 0.1,
     "files": 0.2,
     "rows": 0.2,
+    # What columns and words of files may be called.
+    "synonyms": 0.2,
     # Files that are written whole: of recordings as of reports.
     "output": 0.8,
     "suites": 1,
@@ -64,8 +66,10 @@ LEVELS: dict[str, float] = {
     # Of a recording, before anything is measured by it.
     "proving": 4.5,
     "measurement": 5,
-    "measuring": 6,
-    "recording": 6,
+    "api": 6,
+    "asking": 4.4,
+    "stopping_point": 4.4,
+    "shards": 6,
     "baseline": 5,
     "plugin": 7,
     "commands": 7,
@@ -83,9 +87,8 @@ DOORS = {
     "pytest": ("plugin.",),
     "tenacity": ("judges.throttle",),
     "aiolimiter": ("judges.throttle",),
-    "filelock": ("judges.budget", "cassettes.locking"),
-    "yaml": ("cassettes.interchange",),
-    "numpy": ("stats.", "measures.", "instruments.", "cassettes.searching"),
+    "filelock": ("judges.throttle", "cassettes.locking"),
+    "numpy": ("stats.", "measures.", "instruments.", "cassettes.searching", "cassettes.plain"),
     "scipy": ("stats.", "measures.", "instruments."),
     # Optional, for language models on this machine.
     "xllamacpp": ("judges.local.serving",),
@@ -96,14 +99,13 @@ DOORS = {
     # pytest's own parser of its ini files.
     "iniconfig": ("commands.options",),
     # Optional, for logs of many lines.
-    "pyarrow": ("report.parquet",),
     # Optional, for tasks of a cluster.
     "ray": ("commands.record",),
     # Optional, for shells.
     "argcomplete": ("commands.main",),
     # Optional, for analyses that decide nothing.
     "statsmodels": ("instruments.debate.secondary",),
-    "pandas": ("instruments.debate.secondary", "measuring"),
+    "pandas": ("instruments.debate.secondary", "api"),
     "lightgbm": ("instruments.temperature.causal",),
     "shap": ("instruments.temperature.causal",),
     "pydantic": (
@@ -113,7 +115,7 @@ DOORS = {
         "suites.loading",
         "instruments.",
         "judges.table",
-        "report.kinds",
+        "report.datasheet_file",
         "report.log",
         "baseline",
     ),
@@ -126,7 +128,7 @@ DOORS = {
         "report.log",
     ),
     # Its `TypedDict` is the one that pydantic reads on Python 3.11.
-    "typing_extensions": ("report.kinds", "report.log", "instruments.debate.replies"),
+    "typing_extensions": ("report.datasheet_file", "report.log", "instruments.debate.replies"),
 }
 
 
@@ -379,8 +381,8 @@ def test_rooms_that_state_to_build_on_each_other_are_a_circle() -> None:
     assert wrong_in(house)["circle"] == {"instruments.one", "instruments.two"}
 
 
-def test_the_root_gives_users_judges_measuring_reading_and_comparing_and_nothing_else() -> None:
-    assert OWN[""] == {"commands.report", "judges.table", "measuring", "stats.ranks"}
+def test_the_root_gives_users_judges_the_api_reading_and_comparing_and_nothing_else() -> None:
+    assert OWN[""] == {"commands.report", "judges.table", "api", "stats.ranks"}
     assert FOREIGN[""] == set()
 
 

@@ -39,8 +39,6 @@ QUICK = (
     "tests/suites/test_builtin.py",
     "tests/suites/test_kind.py",
     "tests/suites/test_loading.py",
-    # What has to leave out, of what it lists, that of the room.
-    "tests/test_waits.py",
 )
 
 

@@ -10,6 +10,7 @@ import pytest
 
 import pytest_judgesense
 from pytest_judgesense import errors
+from pytest_judgesense.commands.schema_pages import SCHEMA_PAGES
 from pytest_judgesense.errors import (
     BodyTooLarge,
     BrokenCassette,
@@ -124,7 +125,7 @@ def _messages() -> Iterator[tuple[str, str]]:
 
 def test_no_message_points_at_a_page_that_an_installation_lacks() -> None:
     # The paths of data files, which suites/builtin.py reads from the archive of the wheel.
-    read = re.compile(r"docs/(measures/)?")
+    read = re.compile(r"docs/((measures|schemas)/)?")
     named = {
         place: text
         for place, text in _messages()
@@ -140,4 +141,4 @@ def test_every_command_that_explains_in_a_message_does_so() -> None:
         for name in re.findall(r"judgesense explain ([a-z][a-z_-]+)", text)
     }
     assert {"suite-files", "extending"} <= asked
-    assert asked <= {*PAGES, *BUILT_IN.measures, *BUILT_IN.checks}
+    assert asked <= {*SCHEMA_PAGES, *PAGES, *BUILT_IN.measures, *BUILT_IN.checks}

@@ -21,7 +21,7 @@ from pytest_judgesense.cassettes.credentials import request_credentials
 from pytest_judgesense.cassettes.eventstream import Frame
 from pytest_judgesense.cassettes.exchange import _MODEL, _REFERENCE
 from pytest_judgesense.cassettes.redaction import same_but_for_secrets, scrub_body, scrub_url
-from pytest_judgesense.cassettes.shapes import SHAPES, pattern_of
+from pytest_judgesense.cassettes.shapes import PASSWORD, SHAPES
 from pytest_judgesense.cassettes.storage import _is_torn
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.judges.simulated.evidence import content_stems
@@ -127,10 +127,10 @@ def test_the_search_for_secrets(name: str, around: tuple[str, str]) -> None:
 def test_the_search_for_each_shape_of_a_key() -> None:
     # What a key begins with, over and over, with whatever may stand before it and within it.
     glues = ("", ".", "/", " ", "a", "-.")
-    for _, hints, shape in SHAPES:
-        found = pattern_of(shape).findall
-        for unit in (f"{hint}{glue}" for hint in hints.split("|") for glue in glues):
-            holds(repeated(unit, found), 1_500)
+    for shape in (*SHAPES, PASSWORD):
+        find = shape.pattern.findall
+        for unit in (f"{hint}{glue}" for hint in shape.hints.split("|") for glue in glues):
+            holds(repeated(unit, lambda text, find=find: find(text.encode())), 1_500)
 
 
 def _b64(text: str) -> str:

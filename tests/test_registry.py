@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from pytest_judgesense.checks.declaration import declare_check
-from pytest_judgesense.checks.evidence import evidence_of
+from pytest_judgesense.checks.judgments_against import evidence_of
 from pytest_judgesense.checks.outcome import judge_check
 from pytest_judgesense.checks.regression import Side, compare
 from pytest_judgesense.commands.report import datasheet_of_cells
@@ -34,9 +34,8 @@ from pytest_judgesense.registry import (
     Registry,
     Reply,
     extended,
-    without_plugins,
 )
-from pytest_judgesense.report.codec import datasheet_json
+from pytest_judgesense.report.datasheet_file import datasheet_json
 from pytest_judgesense.trial import Design, Failed, Judgment, Trial, Verdict
 from tests.suites.known import absent_suites, registry_of
 
@@ -81,7 +80,6 @@ def test_what_is_built_in_stays_as_it_is() -> None:
     assert dict(registry.checks) == {**BUILT_IN.checks, "wordy_rate_ceiling": gate_of(mine)}
     assert "wordy_rate" not in BUILT_IN.measures
     assert extended(BUILT_IN, lambda hook: []) is BUILT_IN
-    assert without_plugins(registry) == BUILT_IN
 
 
 def test_a_measure_is_estimated_checked_and_has_its_bounds_and_its_margin() -> None:

@@ -1,4 +1,9 @@
-"""Hooks of the site's build: blocks have the names of their files, and no other server is asked.
+"""Hooks of the site's build: it makes the reference, the parts of pages that are made, and titles.
+
+The reference is made of the code (``generate.py``), and so are the parts of pages that stand where
+a page has ``<!-- made: PART -->``: what the built-in suites and their recordings give
+(``scripts/suite_pages.py``), the arms of the papers, and all measures. Nothing of it is
+committed. Blocks have the names of their files.
 
 SECURITY.md, which hosts of repositories look for at the top, is the page ``policy.md`` of the site.
 
@@ -10,8 +15,17 @@ from __future__ import annotations
 
 import logging
 import re
+import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
+
+# mkdocs runs hooks without their folder, and the checkout need not be where modules are found.
+sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[2])]
+
+import generate
+
+from scripts import suite_pages
 
 # `security.md` is a page already, and some file systems know no capitals.
 POLICY = "policy.md"
@@ -32,27 +46,46 @@ def with_titles(markdown: str) -> str:
 
 
 def on_files(files: Any, config: Any) -> None:
-    """Add the page that stands outside the folder of the pages."""
+    """Add the pages that stand outside the folder of the pages, or nowhere."""
     from mkdocs.structure.files import File
 
     text = (Path(config.docs_dir).parent / "SECURITY.md").read_text(encoding="utf-8")
-    content = text.replace("](docs/", "](")
-    files.append(File.generated(config, POLICY, content=content))
+    pages = {POLICY: text.replace("](docs/", "]("), **generate.site_pages()}
+    for path, content in pages.items():
+        files.append(File.generated(config, path, content=content))
 
 
-def on_page_markdown(markdown: str, **_: Any) -> str:
+def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
     """Change a page before it is rendered."""
-    return with_titles(markdown.replace("](../SECURITY.md)", f"]({POLICY})"))
+    filled = with_made_parts(page.file.src_uri, markdown)
+    return with_titles(filled.replace("](../SECURITY.md)", f"]({POLICY})"))
+
+
+def with_made_parts(path: str, markdown: str) -> str:
+    """A page, by its path in docs/, with the parts that are made."""
+
+    parts = {
+        "arms": generate.arms,
+        "measures": generate.measures,
+        "counts": suite_pages.counts,
+    }
+
+    def part(name: str) -> Iterable[str]:
+        if (make := parts.get(name)) is not None:
+            return make()
+        return suite_pages.PARTS[name](Path(path).stem)
+
+    return suite_pages.filled(markdown, part)
 
 
 def asked_elsewhere(html: str) -> list[str]:
     """What a browser would load from another server to show a page."""
     tags = [tag for tag in _TAG.findall(html) if not _NAMES_ITSELF.search(tag)]
-    return [found[0] for tag in tags for found in _ELSEWHERE.finditer(tag)]
+    return [address[0] for tag in tags for address in _ELSEWHERE.finditer(tag)]
 
 
 def on_post_page(output: str, page: Any, config: Any) -> str:  # noqa: ARG001 - mkdocs passes it by name
     """Look at a page as it is written."""
-    for found in asked_elsewhere(output):
-        log.warning("%s asks another server: %s", page.file.src_uri, found)
+    for address in asked_elsewhere(output):
+        log.warning("%s asks another server: %s", page.file.src_uri, address)
     return output

@@ -23,13 +23,13 @@ import logging
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import wait
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from functools import partial, wraps
 from http.client import HTTPResponse, IncompleteRead, responses
 from importlib import import_module
 from io import BytesIO
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias
 from unittest import mock
 from urllib.request import AbstractHTTPHandler
 
@@ -43,20 +43,22 @@ from pytest_judgesense.cassettes.bodies import (
     sent_bytes,
     too_large,
 )
+from pytest_judgesense.cassettes.cassette import Cassette, InterceptedCall
 from pytest_judgesense.cassettes.exchange import (
     FAULT,
     NO_RESPONSE,
     RAISED,
+    RecordedRequest,
     RecordedResponse,
     as_bytes,
 )
 from pytest_judgesense.cassettes.failures import again, name_of
+from pytest_judgesense.cassettes.matching import normal_url
+from pytest_judgesense.cassettes.offline import refuse_sockets
 from pytest_judgesense.cassettes.received import UNDECODED, as_it_came, delivered
-from pytest_judgesense.cassettes.scope import AT_WORK, current_scope, held
+from pytest_judgesense.cassettes.redaction import same_but_for_secrets
+from pytest_judgesense.cassettes.scope import AT_WORK, current_scope, following_threads, held
 from pytest_judgesense.errors import BodyTooLarge, JudgesenseError
-
-if TYPE_CHECKING:
-    from pytest_judgesense.cassettes.cassette import Cassette, InterceptedCall
 
 # aiohttp's own, whatever is patched: the built-in clients record what they send themselves.
 plain_aiohttp_request: Final = _AiohttpClientSessionRequest
@@ -77,12 +79,17 @@ _PIECE: Final = 2**16
 _Method: TypeAlias = Callable[..., Any]
 
 
-def patched_clients(cassette: Cassette) -> AbstractContextManager[object]:
-    """Patch all clients, so that the requests of the cassette's trials go to it."""
-    patched: AbstractContextManager[object] = _VcrCassette.use(
-        path=str(cassette.path), cassette=cassette
-    )
-    return patched
+@contextmanager
+def intercepting(cassette: Cassette) -> Iterator[None]:
+    """Route the requests of trials to a cassette, from any client.
+
+    On replay, connections inside trials are refused as well (see `offline`). Clients on bare
+    ``http.client`` are not intercepted; on replay they are refused. Cassettes that intercept at the
+    same time must be left in the reverse order of their entry.
+    """
+    patched = _VcrCassette.use(path=str(cassette.path), cassette=cassette)
+    with silenced_clients(), following_threads(), refuse_sockets(), patched:
+        yield
 
 
 @contextmanager
@@ -144,7 +151,7 @@ class _VcrCassette(VcrCassette):  # type: ignore[misc]
 
     def find_requests_with_most_matches(self, request: Any) -> list[tuple[Any, ...]]:
         """The target of a redirect: the aiohttp stub knows its URL, not its method and body."""
-        recorded = self._ours.recorded_at(request.uri)
+        recorded = _recorded_at(self._ours, request.uri)
         if recorded is not None:
             body = as_bytes(recorded.body)
             request = Request(recorded.method, request.uri, body, request.headers)
@@ -161,6 +168,17 @@ class _VcrCassette(VcrCassette):  # type: ignore[misc]
             _refuse_undecoded(call.arrived(response["status"]["code"], flat, content, as_it_came))
 
 
+def _recorded_at(cassette: Cassette, url: str) -> RecordedRequest | None:
+    """The recorded request of the running trial to a URL."""
+    scope = current_scope()
+    recorded = cassette.recordings.of(scope.trial) if scope else []
+    target = cassette.redactor.url(normal_url(url))
+    requests = (exchange.request for exchange, _ in recorded)
+    return next(
+        (request for request in requests if same_but_for_secrets(request.url, target)), None
+    )
+
+
 def _refuse_undecoded(recorded: RecordedResponse) -> None:
     """Fail as aiohttp does at a body that it cannot decode."""
     if recorded.headers.get(FAULT) == UNDECODED:
@@ -172,7 +190,9 @@ def _patches(
 ) -> Iterator[tuple[Any, str, _Method]]:
     """Targets, attributes, replacements: vcrpy's and ours, all with dispatchers."""
     cassette = vcr_cassette._ours
-    stubs = [(one.getter(), one.attribute, _stub(vcr_cassette, one)) for one in patchers]
+    stubs = [
+        (patcher.getter(), patcher.attribute, _stub(vcr_cassette, patcher)) for patcher in patchers
+    ]
     stubs.append((AbstractHTTPHandler, "do_open", _recorded_open(cassette)))
     with suppress(ImportError):
         from urllib3 import HTTPConnectionPool
@@ -213,8 +233,8 @@ def _recorded_send(cassette: Cassette, real: _Method, package: Any) -> _Method:
         if not isinstance(request.stream, stream_of):  # it can be read once
             request.stream = stream_of(b"".join(request.stream))
         call = _asked_by_httpx(cassette, request, b"".join(request.stream))
-        if (found := call.recorded) is not None:
-            return _response_of_httpx(package, found)
+        if (response := call.recorded) is not None:
+            return _response_of_httpx(package, response)
         live = real(transport, request)
         try:
             content = b"".join(map(_counted(call.scope.most_bytes), live.stream))
@@ -233,8 +253,8 @@ def _recorded_asend(cassette: Cassette, real: _Method, package: Any) -> _Method:
         if not isinstance(request.stream, stream_of):
             request.stream = stream_of(b"".join([piece async for piece in request.stream]))
         call = _asked_by_httpx(cassette, request, b"".join(request.stream))
-        if (found := call.recorded) is not None:
-            return _response_of_httpx(package, found)
+        if (response := call.recorded) is not None:
+            return _response_of_httpx(package, response)
         live = await real(transport, request)
         count = _counted(call.scope.most_bytes)
         try:
@@ -258,14 +278,14 @@ def _recorded_of_httpx(package: Any, call: InterceptedCall, live: Any, content: 
         return bytes(same.read())
 
     headers = live.headers.multi_items()
-    body, kept = delivered(call.arrived(live.status_code, headers, content, decoded))
-    live.headers = package.Headers(_as_delivered(headers, kept))
+    body, body_headers = delivered(call.arrived(live.status_code, headers, content, decoded))
+    live.headers = package.Headers(_as_delivered(headers, body_headers))
     live.stream = package.ByteStream(body)
     return live
 
 
 def _as_delivered(
-    headers: Iterable[tuple[str, str]], kept: Mapping[str, str]
+    headers: Iterable[tuple[str, str]], body_headers: Mapping[str, str]
 ) -> list[tuple[str, str]]:
     """The headers of a live response whose body was decoded, or encoded anew, if it was encoded."""
     pairs = list(headers)
@@ -273,15 +293,15 @@ def _as_delivered(
         return pairs
     changed = ("content-encoding", "content-length")
     lasting = [pair for pair in pairs if pair[0].lower() not in changed]
-    return lasting + [(name, kept[name]) for name in changed if name in kept]
+    return lasting + [(name, body_headers[name]) for name in changed if name in body_headers]
 
 
-def _response_of_httpx(package: Any, found: RecordedResponse) -> Any:
+def _response_of_httpx(package: Any, recorded: RecordedResponse) -> Any:
     """A response as from the network, with an unread body."""
-    phrase = responses.get(found.status, "").encode("ascii")
-    body, headers = delivered(found)
+    phrase = responses.get(recorded.status, "").encode("ascii")
+    body, headers = delivered(recorded)
     return package.Response(
-        found.status,
+        recorded.status,
         headers=list(headers.items()),
         stream=package.ByteStream(body),
         extensions={"reason_phrase": phrase} if phrase else None,
@@ -304,8 +324,8 @@ def _bounded_aiohttp(vcr_cassette: _VcrCassette, real: _Method) -> _Method:
     async def bounded(session: Any, *args: Any, **options: Any) -> Any:
         response = await real(session, *args, **options)
         # A request may say otherwise than its session: litellm's does.
-        asked = options.get("auto_decompress")
-        decompresses = session.auto_decompress if asked is None else asked
+        wanted = options.get("auto_decompress")
+        decompresses = session.auto_decompress if wanted is None else wanted
         if decompresses and _is_decoded_by_aiohttp(response.headers):
             # What is left to undo is nothing.
             headers = stubs.CIMultiDict(response.headers)
@@ -329,10 +349,10 @@ def _bounded_aiohttp(vcr_cassette: _VcrCassette, real: _Method) -> _Method:
 
 
 def _is_decoded_by_aiohttp(headers: Mapping[str, str]) -> bool:
-    known = {"gzip", "deflate", "br"}
+    decodable = {"gzip", "deflate", "br"}
     if hasattr(import_module("aiohttp.http_parser"), "HAS_ZSTD"):
-        known.add("zstd")
-    return headers.get("content-encoding", "").lower() in known
+        decodable.add("zstd")
+    return headers.get("content-encoding", "").lower() in decodable
 
 
 class _BoundedContent:
@@ -386,7 +406,7 @@ class _Work:
         """
         self._calls.append(call)
         is_unanswered = call.recorded is not None and call.recorded.status == NO_RESPONSE
-        if is_unanswered or call.missing is not None:
+        if is_unanswered or call.miss is not None:
             raise _Unanswered(call)
 
     def ended_by(self, error: BaseException) -> None:
@@ -417,7 +437,7 @@ class _Unanswered(Exception):
         """What the client raises, after the wait of a request that was given up."""
         if self.call.pending_s is not None and self.call.scope.closed:
             return asyncio.CancelledError()  # of a task that outlives its trial nobody hears
-        if self.call.missing is not None:
+        if self.call.miss is not None:
             return self.call.missed()
         recorded = self.call.recorded
         assert recorded is not None, "it is recorded"
@@ -487,8 +507,8 @@ def _with_plain_json(stub: _Method) -> _Method:
     async def asking(session: Any, method: str, url: Any, **options: Any) -> Any:
         if options.get("json") is not None and options.get("data") is None:
             options["data"] = sent_bytes(session.json_serialize(options.pop("json")))
-            given = options.get("headers") or ()
-            headers = list(given.items() if isinstance(given, Mapping) else given)
+            shown = options.get("headers") or ()
+            headers = list(shown.items() if isinstance(shown, Mapping) else shown)
             names = {str(name).lower() for name in (*dict(headers), *session.headers)}
             # As aiohttp gives it to ``json=``.
             typed = [] if "content-type" in names else [("Content-Type", "application/json")]
@@ -522,9 +542,9 @@ def _recorded_urlopen(cassette: Cassette) -> _Method:
         reading = {name: kw.get(name, True) for name in ("preload_content", "decode_content")}
         reading |= {"request_url": url, "request_method": method}
         reading["enforce_content_length"] = kw.get("enforce_content_length", True)
-        if (found := call.recorded) is not None:
-            content, given = delivered(found)
-            return _response(content, given.items(), found.status, **reading)
+        if (response := call.recorded) is not None:
+            content, response_headers = delivered(response)
+            return _response(content, response_headers.items(), response.status, **reading)
         # The whole raw body is needed, however the caller uses the response.
         kw |= {"preload_content": False, "decode_content": False, "release_conn": None}
         sent = body if body is None or isinstance(body, str) else data
@@ -539,10 +559,10 @@ def _recorded_urlopen(cassette: Cassette) -> _Method:
         arrived = call.arrived(
             live.status, got, content, decoded, encoded_still=True, missing=missing
         )
-        content, kept = delivered(arrived)
+        content, body_headers = delivered(arrived)
         # requests reads the cookies from the original response.
         reading |= {"retries": live.retries, "original_response": live._original_response}
-        return _response(content, _as_delivered(got, kept), live.status, **reading)
+        return _response(content, _as_delivered(got, body_headers), live.status, **reading)
 
     return recorded
 
@@ -595,9 +615,9 @@ def _recorded_open(cassette: Cassette) -> _Method:
         method, url = request.get_method(), request.full_url
         data = sent_bytes(request.data)
         call = _asked(cassette, method, url, data, request.header_items())
-        if (found := call.recorded) is not None:
-            body, given = delivered(found)
-            return _plain_response(found.status, given.items(), body, method, url)
+        if (response := call.recorded) is not None:
+            body, response_headers = delivered(response)
+            return _plain_response(response.status, response_headers.items(), body, method, url)
         if request.data is not None:
             request.data = data  # a file or an iterator has been read to its end
         live = do_open(handler, http_class, request, **options)
@@ -606,8 +626,8 @@ def _recorded_open(cassette: Cassette) -> _Method:
             live.close()
             raise IncompleteRead(content, live.length)
         got = list(live.headers.items())
-        content, kept = delivered(call.arrived(live.status, got, content, as_it_came))
-        return _plain_response(live.status, _as_delivered(got, kept), content, method, url)
+        content, body_headers = delivered(call.arrived(live.status, got, content, as_it_came))
+        return _plain_response(live.status, _as_delivered(got, body_headers), content, method, url)
 
     return recorded
 

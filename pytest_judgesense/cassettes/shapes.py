@@ -8,20 +8,19 @@ substring that every match contains, its hint, is found.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cache, partial
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from pytest_judgesense.cassettes.searching import Found
+    from pytest_judgesense.cassettes.searching import Candidates
 
 # The groups of literals that are hints: those that keys begin with, and others.
 BEGINNING: Final = 0b11000
 _WITHIN: Final = 0b100000
 # Longer than the end of a name by which a field is known as secret.
 LONGEST_NAME: Final = 64
-# Name, hints, and pattern. `\nsk-...` in JSON: the letter before the key belongs to the escape.
-_EDGE: Final = r"(?:(?<![A-Za-z0-9_-])|(?<=\\[nrt]))"
 # Of services whose keys have a known prefix, as documented.
 _PREFIXES: Final = """
     ATATT3 GOCSPX- HRKU- NRAK- PMAK- api_org_ csk- dckr_oat_ dckr_pat_ dp.pt. dp.sa. dp.st. figd_
@@ -32,92 +31,119 @@ _PREFIXES: Final = """
 _PREFIXED: Final = "|".join(map(re.escape, _PREFIXES))
 # Of others, whose prefix also begins names of variables: only letters and digits follow.
 _SHORT_PREFIXED: Final = "esecret_|flp_|fw_|rpa_|vck_"
-# Of services, each after an edge.
-_KEYS: Final = (
-    (
+# `\nsk-...` in JSON: the letter before the key belongs to the escape.
+_EDGE: Final = r"(?:(?<![A-Za-z0-9_-])|(?<=\\[nrt]))"
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What keys of one kind look like.
+
+    Attributes:
+        name: what they are called in a placeholder.
+        hints: substrings, one of which every key has, separated by bars.
+        written: the pattern; of one with a group the group is the key.
+        before: how far before its hint a key may begin; nothing for a parameter of a URL.
+        at_edge: whether no letter or digit is before it.
+    """
+
+    name: str
+    hints: str
+    written: str
+    before: Sequence[int] = (0,)
+    at_edge: bool = False
+
+    @cached_property
+    def pattern(self) -> re.Pattern[bytes]:
+        """The pattern, compiled where its hint is found: all take longer than 1,000 replies."""
+        source = (f"{_EDGE}{self.written}" if self.at_edge else self.written).encode()
+        return re.compile(source, re.DOTALL)
+
+
+def _key(name: str, hints: str, written: str, before: Sequence[int] = (0,)) -> Shape:
+    return Shape(name, hints, written, before, at_edge=True)
+
+
+SHAPES: Final = (
+    _key(
         "an API key",
         "sk-|sk_|gsk-|gsk_|xai-|pplx-|rk_|rk-",
         r"(?:sk|gsk|xai|pplx|rk)[-_](?=[A-Za-z_-]*\d)[A-Za-z0-9_-]{20,}",
     ),
-    ("an AWS key", "AKIA|ASIA", r"(?:AKIA|ASIA)[A-Z0-9]{16}(?![A-Za-z0-9])"),
-    ("a Google key", "AIza|AQ.", r"(?:AIza[0-9A-Za-z_-]{35}|AQ\.[A-Za-z0-9_-]{40,})"),
-    (
+    _key("an AWS key", "AKIA|ASIA", r"(?:AKIA|ASIA)[A-Z0-9]{16}(?![A-Za-z0-9])"),
+    _key("a Google key", "AIza|AQ.", r"(?:AIza[0-9A-Za-z_-]{35}|AQ\.[A-Za-z0-9_-]{40,})"),
+    _key(
         "a GitHub token",
         "ghp_|gho_|ghu_|ghs_|ghr_|github_pat_",
         r"(?:gh[pousr]_[A-Za-z0-9]{36,}|github_pat_[A-Za-z0-9_]{60,})",
     ),
-    ("a Hugging Face token", "hf_", r"hf_[A-Za-z0-9]{30,}"),
-    ("a GitLab token", "glpat-", r"glpat-[A-Za-z0-9_-]{20,}"),
-    ("an npm token", "npm_", r"npm_[A-Za-z0-9]{36,}"),
-    ("an NVIDIA key", "nvapi-", r"nvapi-[A-Za-z0-9_-]{20,}"),
-    ("a Replicate token", "r8_", r"r8_[A-Za-z0-9]{30,}"),
-    ("a SendGrid key", "SG.", r"SG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}"),
-    ("a DigitalOcean token", "dop_v1_|doo_v1_|dor_v1_", r"do[opr]_v1_[a-f0-9]{40,}"),
-    ("a Google access token", "ya29.", r"ya29\.[A-Za-z0-9_-]{20,}"),
-    (
+    _key("a Hugging Face token", "hf_", r"hf_[A-Za-z0-9]{30,}"),
+    _key("a GitLab token", "glpat-", r"glpat-[A-Za-z0-9_-]{20,}"),
+    _key("an npm token", "npm_", r"npm_[A-Za-z0-9]{36,}"),
+    _key("an NVIDIA key", "nvapi-", r"nvapi-[A-Za-z0-9_-]{20,}"),
+    _key("a Replicate token", "r8_", r"r8_[A-Za-z0-9]{30,}"),
+    _key("a SendGrid key", "SG.", r"SG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}"),
+    _key("a DigitalOcean token", "dop_v1_|doo_v1_|dor_v1_", r"do[opr]_v1_[a-f0-9]{40,}"),
+    _key("a Google access token", "ya29.", r"ya29\.[A-Za-z0-9_-]{20,}"),
+    _key(
         "a service's key",
         "|".join(_PREFIXES),
         # A dot may be before and within such a key, so the lookahead is limited to a stretch.
         rf"(?:{_PREFIXED})(?=[A-Za-z._-]{{0,60}}\d)[A-Za-z0-9._-]{{20,}}",
     ),
-    (
+    _key(
         "a service's key",
         _SHORT_PREFIXED,
         rf"(?:{_SHORT_PREFIXED})(?=[A-Za-z]*\d)[A-Za-z0-9]{{20,}}(?![A-Za-z0-9_])",
     ),
-    ("a webhook's secret", "whsec_", r"whsec_[A-Za-z0-9+/]{24,}={0,2}"),
-    ("a Databricks token", "dapi", r"dapi[a-f0-9]{32}(?![A-Za-z0-9])"),
-    ("a Twilio key", "SK", r"SK[a-f0-9]{32}(?![A-Za-z0-9])"),
-    ("a Mailchimp key", "-us", r"[a-f0-9]{32}-us\d{1,2}(?![A-Za-z0-9])"),
-    ("an Airtable token", "pat", r"pat[A-Za-z0-9]{14}\.[a-f0-9]{64}"),
-    (
+    _key("a webhook's secret", "whsec_", r"whsec_[A-Za-z0-9+/]{24,}={0,2}"),
+    _key("a Databricks token", "dapi", r"dapi[a-f0-9]{32}(?![A-Za-z0-9])"),
+    _key("a Twilio key", "SK", r"SK[a-f0-9]{32}(?![A-Za-z0-9])"),
+    _key("a Mailchimp key", "-us", r"[a-f0-9]{32}-us\d{1,2}(?![A-Za-z0-9])", (32,)),
+    _key("an Airtable token", "pat", r"pat[A-Za-z0-9]{14}\.[a-f0-9]{64}"),
+    _key(
         "a Bedrock key",
         "ABSK|bedrock-api-key-",
         r"(?:ABSK|bedrock-api-key-)[A-Za-z0-9+/]{80,}={0,2}",
     ),
-    ("a Mapbox token", "k.eyJ", r"[ps]k\.eyJ[A-Za-z0-9_-]{20,}\.[A-Za-z0-9_-]{20,}"),
-    ("a Telegram token", ":A", r"(?:bot)?(\d{5,16}:A[A-Za-z0-9_-]{34})(?![\w-])"),
-    ("a Slack token", "xox", r"xox[abeprs]-[A-Za-z0-9-]{20,}"),
-    (
+    _key("a Mapbox token", "k.eyJ", r"[ps]k\.eyJ[A-Za-z0-9_-]{20,}\.[A-Za-z0-9_-]{20,}", (1,)),
+    _key("a Telegram token", ":A", r"(?:bot)?(\d{5,16}:A[A-Za-z0-9_-]{34})(?![\w-])", range(5, 20)),
+    _key("a Slack token", "xox", r"xox[abeprs]-[A-Za-z0-9-]{20,}"),
+    _key(
         "a JSON web token",
         "eyJ",
         r"eyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}",
     ),
-    ("an organisation id", "org-", r"org-(?=[A-Za-z]*\d)[A-Za-z0-9]{20,}"),
-)
-SHAPES: Final = (
-    *((name, hints, _EDGE + shape) for name, hints, shape in _KEYS),
-    (
+    _key("an organisation id", "org-", r"org-(?=[A-Za-z]*\d)[A-Za-z0-9]{20,}"),
+    Shape(
         "a user and password",
         "asic |ASIC ",
         r"(?i:\bbasic) (?=[A-Za-z+/]*\d)([A-Za-z0-9+/]{16,}={0,2})(?![A-Za-z0-9+/=])",
+        (1,),
     ),
-    ("an Entra secret", "Q~", r"(?<![\w.~-])[\w.~-]{3}\dQ~[\w.~-]{31,34}(?![\w.~-])"),
-    ("a Terraform token", ".atlasv1.", r"[A-Za-z0-9]{14}\.atlasv1\.[A-Za-z0-9_-]{60,}"),
-    ("a storage key", "AccountKey=", r"AccountKey=([A-Za-z0-9+/]{80,}={0,2})"),
-    ("an age key", "AGE-SECRET-KEY-1", r"AGE-SECRET-KEY-1[0-9A-Z]{58}"),
-    ("a Discord webhook", "/webhooks/", r"/webhooks/(\d{17,20}/[A-Za-z0-9_-]{60,})"),
-    ("a Slack webhook", "/T", r"/(T[A-Z0-9]{8,}/B[A-Z0-9]{8,}/[A-Za-z0-9]{20,})"),
-    (
+    Shape("an Entra secret", "Q~", r"(?<![\w.~-])[\w.~-]{3}\dQ~[\w.~-]{31,34}(?![\w.~-])", (4,)),
+    Shape("a Terraform token", ".atlasv1.", r"[A-Za-z0-9]{14}\.atlasv1\.[A-Za-z0-9_-]{60,}", (14,)),
+    Shape("a storage key", "AccountKey=", r"AccountKey=([A-Za-z0-9+/]{80,}={0,2})"),
+    Shape("an age key", "AGE-SECRET-KEY-1", r"AGE-SECRET-KEY-1[0-9A-Z]{58}"),
+    Shape("a Discord webhook", "/webhooks/", r"/webhooks/(\d{17,20}/[A-Za-z0-9_-]{60,})"),
+    Shape("a Slack webhook", "/T", r"/(T[A-Z0-9]{8,}/B[A-Z0-9]{8,}/[A-Za-z0-9]{20,})"),
+    Shape(
         "a bearer token",
         "earer|EARER",
         r"(?i:bearer)\s+(?=[A-Za-z._~+/-]*\d)([A-Za-z0-9._~+/-]{20,}=*)",
+        (1,),
     ),
-    ("a password in a URL", "://", r"[a-z]://[^\s/:@\"'\\]*:([^\s/@\"'\\\[]+)@[A-Za-z0-9\[]"),
-    (
+    Shape(
         "a key in a URL",
         "key=|sig=|token=|secret=|signature=|Key=|Signature=|Token=",
         r"[?&](?:(?:x-amz-)?signature|\w*key|sig|\w*token|\w*secret)=([\w.~%+/-]{16,})",
+        (),
     ),
 )
-# How far before a hint its key begins, if not at it.
-_BEFORE: Final[Mapping[str, Iterable[int]]] = {
-    **dict.fromkeys(("asic ", "ASIC ", "earer", "EARER", "k.eyJ"), (1,)),
-    "-us": (32,),
-    "Q~": (4,),
-    ".atlasv1.": (14,),
-    ":A": range(5, 20),
-}
+# It has no shape, but stands between a colon and an `@`.
+PASSWORD: Final = Shape(
+    "a password in a URL", "://", r"[a-z]://[^\s/:@\"'\\]*:([^\s/@\"'\\\[]+)@[A-Za-z0-9\[]", (1,)
+)
 # A key has at least so many characters of these in a row, within its hint or beside it, so that
 # texts without such a row are done with.
 OF_RUNS: Final = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-.~+/%"
@@ -125,109 +151,101 @@ OF_NAMES: Final = OF_RUNS[:64]
 _MARK: Final = 2
 
 
-def _by_mark() -> dict[str, list[tuple[str, str, str]]]:
-    """By mark: the hints that begin so, each with the name and the pattern of its shape."""
-    found: dict[str, list[tuple[str, str, str]]] = {}
-    for name, hints, shape in SHAPES:
-        for hint in hints.split("|"):
-            if hint != _IN_A_URL:
-                found.setdefault(hint[:_MARK], []).append((hint, name, shape))
-    found[_IN_A_URL[:_MARK]] = [
-        (_IN_A_URL, name, shape) for name, hints, shape in SHAPES if hints == _IN_A_URL
-    ]
-    return found
+def _by_mark() -> dict[bytes, list[tuple[bytes, Shape]]]:
+    """By mark: the hints that begin so, each with its shape."""
+    by_mark: dict[bytes, list[tuple[bytes, Shape]]] = {}
+    for shape in SHAPES:
+        for hint in shape.hints.encode().split(b"|"):
+            by_mark.setdefault(hint[:_MARK], []).append((hint, shape))
+    return by_mark
 
 
-_IN_A_URL: Final = "://"
 BY_MARK: Final = _by_mark()
-_HINTS: Final = {hint.encode() for known in BY_MARK.values() for hint, _, _ in known}
+_HINTS: Final = {hint for hinted in BY_MARK.values() for hint, _ in hinted}
 # The first four bytes of those that have so many, and two of the others.
 _LONG_HINTS: Final = tuple({hint[:4] for hint in _HINTS if len(hint) >= 4})
 _SHORT_HINTS: Final = tuple({hint[:_MARK] for hint in _HINTS if len(hint) < 4})
-# Compiled where its hint is found: compiling all takes longer than reading a thousand replies.
-pattern_of = cache(partial(re.compile, flags=re.DOTALL))
-_KEY_EDGE: Final = re.compile(r"-----(BEGIN|END) [A-Z ]*PRIVATE KEY(?: BLOCK)?-----")
+_PRIVATE_KEY: Final = b"PRIVATE KEY"
+_KEY_EDGE: Final = re.compile(rb"-----(BEGIN|END) [A-Z ]*PRIVATE KEY(?: BLOCK)?-----")
 
 
-def shaped(wide: str, places: Found) -> Iterator[tuple[int, int, int, str]]:
+def shaped(data: bytes, candidates: Candidates) -> Iterator[tuple[int, int, int, str]]:
     """The strings that are shaped like keys."""
-    yield from _passwords(wide)
-    if not places.has_runs:
+    yield from _passwords(data)
+    if _PRIVATE_KEY in data:
+        yield from _private_keys(data)
+    if not candidates.has_runs:
         return
-    beginning, within = places.of(BEGINNING), places.of(_WITHIN)
+    beginning, within = candidates.of(BEGINNING), candidates.of(_WITHIN)
     # At an edge; the letter before it may belong to an escape.
-    letters = places.are(beginning - 1, OF_NAMES)
-    escaped = places.are(beginning - 1, b"nrt") & places.are(beginning - 2, b"\\")
-    beginning = beginning[places.in_run(beginning) & (~letters | escaped)]
-    near = places.are(within + 6, b" \t\n\r\v\f")  # `bearer`, and more than one blank
+    letters = candidates.are(beginning - 1, OF_NAMES)
+    escaped = candidates.are(beginning - 1, b"nrt") & candidates.are(beginning - 2, b"\\")
+    beginning = beginning[candidates.in_run(beginning) & (~letters | escaped)]
+    near = candidates.are(within + 6, b" \t\n\r\v\f")  # `bearer`, and more than one blank
     for distance in (-16, 0, 1, 4, 5, 6, 7, 10, 11):
-        near |= places.in_run(within + distance)
-    hinted = (
-        place
-        for some in (beginning, within[near])
-        for place in (
-            *places.beginning_with(some, _LONG_HINTS),
-            *map(int, places.with_pairs(some, _SHORT_HINTS)),
-        )
-    )
-    for place in hinted:
-        for hint, name, shape in BY_MARK.get(wide[place : place + _MARK], ()):
-            if wide.startswith(hint, place):
-                pattern = pattern_of(shape)
-                for start in _starts(wide, place, hint):
-                    if start >= 0 and (match := pattern.match(wide, start)):
-                        yield (*match.span(1 if pattern.groups else 0), 0, name)
+        near |= candidates.in_run(within + distance)
+    for places in (beginning, within[near]):
+        yield from _matches(data, candidates.beginning_with(places, _LONG_HINTS))
+        yield from _matches(data, candidates.with_pairs(places, _SHORT_HINTS).tolist())
 
 
-def _starts(wide: str, place: int, hint: str) -> Iterable[int]:
-    """Where a key may begin whose hint is at ``place``."""
-    if hint.endswith("=") and hint != "AccountKey=":  # a parameter of a URL, of any name
-        first = max(0, place - LONGEST_NAME)
-        return (max(wide.rfind(mark, first, place) for mark in "?&"),)
-    return (place - distance for distance in _BEFORE.get(hint, (0,)))
+def _matches(data: bytes, places: Iterable[int]) -> Iterator[tuple[int, int, int, str]]:
+    """The keys whose hints stand at these places."""
+    for place in places:
+        for hint, shape in BY_MARK.get(data[place : place + _MARK], ()):
+            if data.startswith(hint, place):
+                pattern = shape.pattern
+                for distance in shape.before or (_from_parameter(data, place),):
+                    if distance <= place and (match := pattern.match(data, place - distance)):
+                        yield (*match.span(pattern.groups and 1), 0, shape.name)
 
 
-def _passwords(wide: str) -> Iterator[tuple[int, int, int, str]]:
+def _from_parameter(data: bytes, place: int) -> int:
+    """How far before ``place`` its parameter of a URL begins."""
+    first = max(0, place - LONGEST_NAME)
+    return place - max(data.rfind(b"?", first, place), data.rfind(b"&", first, place))
+
+
+def _passwords(data: bytes) -> Iterator[tuple[int, int, int, str]]:
     """Passwords in URLs: they have no shape but stand between a colon and an ``@``."""
-    ((_, name, shape),) = BY_MARK[_IN_A_URL[:_MARK]]
-    pattern, at, slash = pattern_of(shape), wide.find("@"), -1
-    place = wide.find(_IN_A_URL) if at >= 0 else -1
+    hint = PASSWORD.hints.encode()
+    at_sign, slash = data.find(b"@"), -1
+    place = data.find(hint) if at_sign >= 0 else -1
     while place >= 0:
-        behind = place + len(_IN_A_URL)
-        at = at if at >= behind else wide.find("@", behind)
-        if at < 0:
+        behind = place + len(hint)
+        at_sign = at_sign if at_sign >= behind else data.find(b"@", behind)
+        if at_sign < 0:
             return
-        slash = slash if slash >= behind or slash == _NOWHERE else wide.find("/", behind)
+        slash = slash if slash >= behind or slash == _NOWHERE else data.find(b"/", behind)
         slash = _NOWHERE if slash < 0 else slash
-        is_near = place > 0 and (slash == _NOWHERE or at < slash)
-        if is_near and (match := pattern.match(wide, place - 1)):
-            yield (*match.span(1), 0, name)
-        place = wide.find(_IN_A_URL, behind)
+        is_near = place > 0 and (slash == _NOWHERE or at_sign < slash)
+        if is_near and (match := PASSWORD.pattern.match(data, place - 1)):
+            yield (*match.span(1), 0, PASSWORD.name)
+        place = data.find(hint, behind)
 
 
 _NOWHERE: Final = -2
 
 
-def private_keys(text: str) -> Iterator[tuple[int, int]]:
+def _private_keys(data: bytes) -> Iterator[tuple[int, int, int, str]]:
     """From the first beginning of a PEM block to the next end, and so on."""
     start = None
-    for edge in _KEY_EDGE.finditer(text):
-        if edge[1] == "BEGIN":
+    for edge in _KEY_EDGE.finditer(data):
+        if edge[1] == b"BEGIN":
             start = edge.start() if start is None else start
         elif start is not None:
-            yield start, edge.end()
+            yield start, edge.end(), 0, "a private key"
             start = None
 
 
 @cache
 def literals_of_hints() -> tuple[tuple[int, Sequence[bytes]], ...]:
     """The hints: those that keys begin with, in two groups, and the others."""
-    beginning = {hint for _, hints, _ in _KEYS for hint in hints.split("|")} - _BEFORE.keys()
-    every = {hint for known in BY_MARK.values() for hint, _, _ in known} - {_IN_A_URL}
+    begins = {
+        hint for hinted in BY_MARK.values() for hint, shape in hinted
+        if shape.at_edge and shape.before == (0,)
+    }  # fmt: skip
     return tuple(
-        (
-            (8 << ord(hint[0]) % 2) if hint in beginning else _WITHIN,
-            [bytes([octet]) for octet in hint.encode()],
-        )
-        for hint in sorted(every)
+        ((8 << hint[0] % 2) if hint in begins else _WITHIN, [bytes([octet]) for octet in hint])
+        for hint in sorted(_HINTS)
     )

@@ -25,23 +25,19 @@ A bar on a sweep that names no temperature must be cleared at every temperature:
 it may hide temperatures that do not.
 
 Only ``pass`` passes, and under ``refuted`` tolerated outcomes. A bar that even an error-free judge
-could not clear with confidence on the clusters of a suite cannot be decided: `lint_suite` reports
-it before any call.
+could not clear with confidence on the clusters of a suite cannot be decided: `linting` reports it
+before any call.
 """
 
 from __future__ import annotations
 
 import math
-from collections import Counter, defaultdict
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache, partial
-from itertools import cycle, islice
+from functools import partial
 from typing import Final, Literal, NamedTuple, TypeAlias
 
-from pytest_judgesense.checks.declaration import declare_check
-from pytest_judgesense.checks.reach import can_clear
-from pytest_judgesense.errors import UsageError
 from pytest_judgesense.estimate import (
     Clustered,
     Estimate,
@@ -49,19 +45,10 @@ from pytest_judgesense.estimate import (
     find_estimate,
     number_text,
 )
-from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.check import Check
-from pytest_judgesense.measures.estimation import estimate_all
 from pytest_judgesense.measures.measure import NO_PROBABILITIES, Measure
-from pytest_judgesense.registry import Registry
-from pytest_judgesense.stats.agreement import clustered_kappa
-from pytest_judgesense.stats.power import Gate
-from pytest_judgesense.stats.settle import clusters_to_settle, fewest_clusters
-from pytest_judgesense.suites.finding import LintFinding
-from pytest_judgesense.suites.planning import filled, plan_trials
-from pytest_judgesense.suites.rules import lint_items, lint_prompts
-from pytest_judgesense.suites.suite import Suite
-from pytest_judgesense.trial import Trial
+from pytest_judgesense.stats.chances import ShareBar
+from pytest_judgesense.stats.settle import clusters_to_settle
 
 Policy: TypeAlias = Literal["estimate", "confident", "refuted"]
 OutcomeWord: TypeAlias = Literal["pass", "fail", "inconclusive"]
@@ -83,7 +70,7 @@ _NOT_CLEARED: Final = "the 95% bound does not clear the limit"
 TOO_FEW: Final = "there are too few clusters for an interval"
 
 
-class Rule(NamedTuple):
+class DecisionRule(NamedTuple):
     """How the checks of a session are decided.
 
     Attributes:
@@ -97,7 +84,7 @@ class Rule(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class Assessment:
     """One estimate against one bar, and against its limit if it has one.
 
     Attributes:
@@ -137,6 +124,26 @@ class Finding:
     def floor(self) -> bool:
         return self.measure.floor
 
+    @property
+    def value(self) -> float:
+        """The measured number; a value above the measured range clears no ceiling."""
+        assert self.estimate.value is not None, "no policy compares what was not measured"
+        return math.inf if "right-censored" in self.estimate.flags else self.estimate.value
+
+    @property
+    def worst(self) -> float | None:
+        """The number if all missing replies counted against the judge, if that is known."""
+        missing = self.estimate.missing
+        return missing.lower_bound if self.floor else missing.upper_bound
+
+    def near_end(self, interval: Clustered) -> float:
+        """The one-sided bound of an interval that has to clear what decides."""
+        return interval.lower_bound if self.floor else interval.upper_bound
+
+    def far_end(self, interval: Clustered) -> float:
+        """The one-sided bound at the other end."""
+        return interval.upper_bound if self.floor else interval.lower_bound
+
     def warning(self, *, settled: bool = True) -> str | None:
         """That the interval straddles what decides; ``settled``: how many clusters settle it."""
         return self.said(settled) if callable(self.said) else self.said
@@ -154,7 +161,7 @@ class Finding:
             return interval.at(1 - alpha)[self.floor]
         if 1 - alpha > interval.level:
             return None  # read from a file, or of a plugin
-        return interval.upper_bound if self.floor else interval.lower_bound
+        return self.far_end(interval)
 
     def is_refuted(self, alpha: float) -> bool:
         """Whether even that bound lies on the wrong side of what decides."""
@@ -175,19 +182,19 @@ class Outcome:
     check: Check
     suite: str
     policy: Policy
-    findings: tuple[Finding, ...]
+    findings: tuple[Assessment, ...]
     beside: tuple[Estimate, ...] = ()
-    drawn_from: tuple[Finding, ...] = ()
+    drawn_from: tuple[Assessment, ...] = ()
 
     @property
-    def bars(self) -> tuple[Finding, ...]:
+    def bars(self) -> tuple[Assessment, ...]:
         """Each bar that was compared with a separate estimate."""
         return self.drawn_from or self.findings
 
     @property
     def fails(self) -> bool:
         """Whether its test fails: it does not pass, and some reason is not tolerated."""
-        return any(one.outcome != "pass" and not one.tolerated for one in self.findings)
+        return any(finding.outcome != "pass" and not finding.tolerated for finding in self.findings)
 
     @property
     def outcome(self) -> OutcomeWord:
@@ -215,8 +222,8 @@ def judge_check(
     most_missing: float = MOST_MISSING,
     alpha: float = ALPHA,
 ) -> Outcome:
-    """The outcome of ``check`` on the estimates of a judge on a suite; see `Rule`."""
-    rule = Rule(policy, most_missing, alpha)
+    """The outcome of ``check`` on the estimates of a judge on a suite; see `DecisionRule`."""
+    rule = DecisionRule(policy, most_missing, alpha)
     if check.kind.gates:
         return _judge_gate(check, suite, estimates, rule)
     assert check.kind.judge is not None, "regressions are judged together"
@@ -224,15 +231,17 @@ def judge_check(
     return outcome
 
 
-def _judge_gate(check: Check, suite: str, estimates: tuple[Estimate, ...], rule: Rule) -> Outcome:
+def _judge_gate(
+    check: Check, suite: str, estimates: tuple[Estimate, ...], rule: DecisionRule
+) -> Outcome:
     """The outcome of a check of one measure."""
     assert check.of is not None, "a gate gates a measure"
-    found = _at_every_temperature(check, estimates) or [
+    own = _at_every_temperature(check, estimates) or [
         find_estimate(estimates, check.measure, check.condition)
         or _not_there(check, suite, estimates)
     ]
     bar, limit = check.bars["bar"], check.limits.get("bar")
-    findings = [judge_estimate(one, bar, check.of, rule, limit) for one in found]
+    findings = [judge_estimate(estimate, bar, check.of, rule, limit) for estimate in own]
     return Outcome(check, suite, rule.policy, tuple(findings))
 
 
@@ -242,25 +251,25 @@ def _at_every_temperature(check: Check, estimates: tuple[Estimate, ...]) -> list
         return []
     wanted = dict(check.condition)
     return [
-        one
-        for one in estimates
-        if one.measure == check.measure
-        and "temperature" in one.condition
-        and {k: v for k, v in one.condition.items() if k != "temperature"} == wanted
+        estimate
+        for estimate in estimates
+        if estimate.measure == check.measure
+        and "temperature" in estimate.condition
+        and {k: v for k, v in estimate.condition.items() if k != "temperature"} == wanted
     ]
 
 
 def _not_there(check: Check, suite: str, estimates: tuple[Estimate, ...]) -> Estimate:
-    known = [dict(e.condition) for e in estimates if e.measure == check.measure]
+    conditions = [dict(e.condition) for e in estimates if e.measure == check.measure]
     pooled = find_estimate(estimates, check.measure)
     if pooled is not None and pooled.unavailable:
         # If the pooled estimate has no meaning, those under conditions have none for the same
         # reason.
         reason = pooled.unavailable
-    elif known:
+    elif conditions:
         shown = "; ".join(
             ", ".join(f"{key}={value}" for key, value in condition.items()) or "pooled"
-            for condition in known
+            for condition in conditions
         )
         reason = f"suite {suite} has no {check.measure} under this condition, but: {shown}"
     elif check.of is not None and check.of.soft:
@@ -273,75 +282,114 @@ def _not_there(check: Check, suite: str, estimates: tuple[Estimate, ...]) -> Est
 
 
 def judge_estimate(
-    estimate: Estimate, bar: float, measure: Measure, rule: Rule, limit: float | None = None
-) -> Finding:
+    estimate: Estimate,
+    bar: float,
+    measure: Measure,
+    rule: DecisionRule,
+    limit: float | None = None,
+) -> Assessment:
     """One estimate against one bar, or against the limit if there is one."""
-    policy, floor, interval = rule.policy, measure.floor, estimate.clustered
-    open_ = Finding(estimate, bar, measure, limit=limit)
+    undecided = Assessment(estimate, bar, measure, limit=limit)
+    if (assessment := _without_number(undecided)) is not None:
+        return assessment
+    if rule.policy == "refuted":
+        return _refute(undecided, rule)
+    if rule.policy == "confident" or limit is not None:
+        return _with_confidence(undecided, rule)
+    return _by_estimate(undecided, rule)
 
-    def undecided() -> Finding:
-        found = replace(open_, reason=TOO_FEW, tolerated=policy == "refuted")
-        if interval is None:
-            return found
-        reason = _STRADDLES if limit is None else _NOT_CLEARED
-        return replace(found, reason=reason, said=partial(_settling, open_, interval))
 
+def _without_number(undecided: Assessment) -> Assessment | None:
+    """The assessment of an estimate that no policy compares; ``None`` of any other."""
+    estimate = undecided.estimate
     if estimate.value is None:
-        return replace(open_, reason=estimate.unavailable)
-    if "degenerate" in estimate.flags and measure.stability:
-        said = "degenerate: the judge gave one answer to everything"
-        return replace(open_, outcome="fail", reason=said)
-    # A censored value is the end of the measured range. A value above the range clears no ceiling;
-    # a value at or below it may clear a bar that the end does not.
-    value = math.inf if "right-censored" in estimate.flags else estimate.value
-    clears = open_.clears(value)
-    if "left-censored" in estimate.flags and not clears:
-        return replace(open_, reason=f"nothing below {estimate.value:g} was run")
+        return replace(undecided, reason=estimate.unavailable)
+    if "degenerate" in estimate.flags and undecided.measure.stability:
+        reason = "degenerate: the judge gave one answer to everything"
+        return replace(undecided, outcome="fail", reason=reason)
+    # The end of the measured range clears a bar or not; a value below it may clear what it misses.
+    if "left-censored" in estimate.flags and not undecided.clears(estimate.value):
+        return replace(undecided, reason=f"nothing below {estimate.value:g} was run")
+    return None
+
+
+def _by_estimate(undecided: Assessment, rule: DecisionRule) -> Assessment:
+    """Policy ``estimate``, of a bar alone."""
+    straddling = partial(_straddling, undecided)
+    if not undecided.clears(undecided.value):
+        return replace(undecided, outcome="fail", said=straddling)
+    return _too_many_missing(undecided, rule) or replace(undecided, outcome="pass", said=straddling)
+
+
+def _with_confidence(undecided: Assessment, rule: DecisionRule) -> Assessment:
+    """Policy ``confident``, and that of a limit."""
+    if undecided.clears(undecided.value):
+        return _too_many_missing(undecided, rule) or _proven(undecided, rule)
+    # An estimate that misses a limit fails; one that misses a bar alone may be inconclusive.
+    interval = undecided.estimate.clustered
+    straddles = interval is None or undecided.clears(undecided.far_end(interval))
+    if undecided.limit is None and straddles:
+        return _open(undecided, rule)
+    return replace(undecided, outcome="fail", said=partial(_straddling, undecided))
+
+
+def _refute(undecided: Assessment, rule: DecisionRule) -> Assessment:
+    """Policy ``refuted``: only what a bound shows to be missed fails."""
+    clears = undecided.clears(undecided.value)
     level = f"{1 - rule.alpha:.2%}" if rule.alpha > 1e-4 else f"1 - {rule.alpha:.2g}"
-    far = None
-    if not clears:
-        # An estimate that misses a limit fails; one that misses a bar alone may be inconclusive.
-        if (
-            policy == "confident"
-            and limit is None
-            and (
-                interval is None
-                or open_.clears(interval.upper_bound if floor else interval.lower_bound)
-            )
-        ):
-            return undecided()
-        if policy != "refuted":
-            return replace(open_, outcome="fail", said=partial(_straddling, open_))
-        far = open_.far_bound(rule.alpha)
-        if far is not None and not open_.clears(far):
-            reason = f"refuted: even the {level} bound, {far:.3f}, misses"
-            return replace(open_, outcome="fail", reason=reason)
-    worst = estimate.missing.lower_bound if floor else estimate.missing.upper_bound
-    few = estimate.missing.share <= rule.most_missing
-    breaks = worst is not None and not open_.clears(worst)
-    if (worst is None or breaks) and (not few or (clears and breaks)):
-        case = "no worst case is known" if worst is None else f"in the worst case it is {worst:.3f}"
-        reason = f"{estimate.missing.share:.1%} of the replies are missing; {case}"
-        return replace(open_, reason=reason, tolerated=policy == "refuted" and few)
-    if policy == "estimate" and limit is None:
-        return replace(open_, outcome="pass", said=partial(_straddling, open_))
-    if interval and not clears:
-        shown = "none so far out" if far is None else f"{far:.3f}"
-        warning = f"missed, and not refuted: the {level} bound is {shown}"
-        return replace(open_, said=warning, tolerated=True)
+    far = None if clears else undecided.far_bound(rule.alpha)
+    if far is not None and not undecided.clears(far):
+        reason = f"refuted: even the {level} bound, {far:.3f}, misses"
+        return replace(undecided, outcome="fail", reason=reason)
+    if (assessment := _too_many_missing(undecided, rule)) is not None:
+        return assessment
+    if clears or undecided.estimate.clustered is None:
+        return _proven(undecided, rule)
+    shown = "none so far out" if far is None else f"{far:.3f}"
+    warning = f"missed, and not refuted: the {level} bound is {shown}"
+    return replace(undecided, said=warning, tolerated=True)
+
+
+def _too_many_missing(undecided: Assessment, rule: DecisionRule) -> Assessment | None:
+    """Inconclusive where missing replies may decide; ``None`` where they cannot."""
+    missing, worst = undecided.estimate.missing, undecided.worst
+    few = missing.share <= rule.most_missing
+    breaks = worst is not None and not undecided.clears(worst)
+    clears = undecided.clears(undecided.value)
+    if (worst is not None and not breaks) or (few and not (clears and breaks)):
+        return None
+    case = "no worst case is known" if worst is None else f"in the worst case it is {worst:.3f}"
+    reason = f"{missing.share:.1%} of the replies are missing; {case}"
+    return replace(undecided, reason=reason, tolerated=rule.policy == "refuted" and few)
+
+
+def _proven(undecided: Assessment, rule: DecisionRule) -> Assessment:
+    """A pass if the one-sided bound clears what decides, however missing replies would be."""
+    interval = undecided.estimate.clustered
     if interval is None:
-        return undecided()
-    if open_.clears(_at_worst(open_, interval, value, worst)):
-        return replace(open_, outcome="pass", said=below_bar(open_))
-    if limit is not None and open_.clears(interval.lower_bound if floor else interval.upper_bound):
-        gone = estimate.missing.unparsed + estimate.missing.failed
-        reason = f"{gone} repl{'ies are' if gone > 1 else 'y is'} missing, and in the worst case "
-        reason += _NOT_CLEARED
-        return replace(open_, reason=reason, tolerated=policy == "refuted")
-    return undecided()
+        return _open(undecided, rule)
+    if undecided.clears(_at_worst(undecided, interval)):
+        return replace(undecided, outcome="pass", said=below_bar(undecided))
+    if undecided.limit is None or not undecided.clears(undecided.near_end(interval)):
+        return _open(undecided, rule)
+    missing = undecided.estimate.missing
+    count = missing.unparsed + missing.failed
+    reason = f"{count} repl{'ies are' if count > 1 else 'y is'} missing, and in the worst case "
+    reason += _NOT_CLEARED
+    return replace(undecided, reason=reason, tolerated=rule.policy == "refuted")
 
 
-def below_bar(finding: Finding) -> str | None:
+def _open(undecided: Assessment, rule: DecisionRule) -> Assessment:
+    """Inconclusive: the interval straddles what decides, or there is none."""
+    interval, tolerated = undecided.estimate.clustered, rule.policy == "refuted"
+    if interval is None:
+        return replace(undecided, reason=TOO_FEW, tolerated=tolerated)
+    reason = _STRADDLES if undecided.limit is None else _NOT_CLEARED
+    settling = partial(_settling, undecided, interval)
+    return replace(undecided, reason=reason, said=settling, tolerated=tolerated)
+
+
+def below_bar(finding: Assessment) -> str | None:
     """That an estimate passes a limit and not its bar; ``None`` for any other."""
     if finding.limit is None or not finding.short_of_bar:
         return None
@@ -350,21 +398,21 @@ def below_bar(finding: Finding) -> str | None:
     return f"passes the limit {limit}; {side} the bar {bar}"
 
 
-def _at_worst(finding: Finding, interval: Clustered, value: float, worst: float | None) -> float:
+def _at_worst(assessment: Assessment, interval: Clustered) -> float:
     """The one-sided 95% bound if all missing replies count against the judge.
 
     Its distance from the worst end of the measure shrinks as that of the value does, so that it
     stays monotone.
     """
-    end = finding.measure.bounds[not finding.floor]
-    bound = interval.lower_bound if finding.floor else interval.upper_bound
+    end = assessment.measure.bounds[not assessment.floor]
+    bound, value, worst = assessment.near_end(interval), assessment.value, assessment.worst
     if worst is None or value in (worst, end):
         return bound
     return end + (bound - end) * (worst - end) / (value - end)
 
 
 def refuting_alphas(
-    findings: Sequence[Finding | None],
+    findings: Sequence[Assessment | None],
     alpha: float = ALPHA,
     quantities: Sequence[Hashable] | None = None,
 ) -> tuple[float, ...]:
@@ -391,25 +439,29 @@ def refuting_alphas(
     of = list(range(len(findings))) if quantities is None else list(quantities)
     open_ = Counter(of)  # bars of each quantity that are not refuted
     # A bound that passes at 95% is refuted at no level.
-    left = {at: one for at, one in enumerate(findings) if one and one.outcome != "pass"}
+    left = {
+        place: finding
+        for place, finding in enumerate(findings)
+        if finding and finding.outcome != "pass"
+    }
     refuted: dict[int, float] = {}
     while True:
         each = alpha / max(1, len(+open_))
-        now = {at: each for at, one in left.items() if one.is_refuted(each)}
+        now = {place: each for place, finding in left.items() if finding.is_refuted(each)}
         if not now:
-            return tuple(refuted.get(at, each) for at in range(len(findings)))
+            return tuple(refuted.get(place, each) for place in range(len(findings)))
         refuted |= now
-        open_ -= Counter(of[at] for at in now)
-        left = {at: one for at, one in left.items() if at not in now}
+        open_ -= Counter(of[place] for place in now)
+        left = {place: finding for place, finding in left.items() if place not in now}
 
 
-def quantity_of(finding: Finding) -> Hashable:
+def quantity_of(finding: Assessment) -> Hashable:
     """What a bar is about: a measure and its complement under one condition are one quantity."""
     measure = finding.measure
     return measure.complement or measure.name, frozenset(finding.estimate.condition.items())
 
 
-def _straddling(finding: Finding, settled: bool) -> str | None:
+def _straddling(finding: Assessment, settled: bool) -> str | None:
     interval = finding.estimate.clustered
     if interval is None or not interval.lower < finding.decisive < interval.upper:
         return None
@@ -417,7 +469,7 @@ def _straddling(finding: Finding, settled: bool) -> str | None:
 
 
 def _settling(
-    finding: Finding, interval: Clustered, settled: bool, tail: float = _CONFIDENT
+    finding: Assessment, interval: Clustered, settled: bool, tail: float = _CONFIDENT
 ) -> str:
     """What straddles; ``settled``: how many clusters leave at most ``tail`` beyond what decides."""
     flags = finding.estimate.flags
@@ -430,7 +482,7 @@ def _settling(
     return f"{span}; about {clusters} clusters with such answers would settle it in 80%"
 
 
-def _clusters_to_settle(finding: Finding, interval: Clustered, tail: float) -> int | None:
+def _clusters_to_settle(finding: Assessment, interval: Clustered, tail: float) -> int | None:
     """Clusters with which the bound at ``tail`` clears in 80%; ``None`` if unknown."""
     estimate, bar, folded = finding.estimate, finding.decisive, finding.measure.best == "half"
     value, a_share = estimate.value, folded or estimate.count is not None
@@ -438,7 +490,7 @@ def _clusters_to_settle(finding: Finding, interval: Clustered, tail: float) -> i
         return None
     if math.isclose(value, bar, abs_tol=1e-9):
         return None
-    gate = Gate(bar, confident=True, level=1 - tail, each=interval.each)
+    gate = ShareBar(bar, confident=True, level=1 - tail, each=interval.each)
     if folded:
         share = 0.5 + value
         gate = replace(gate, folded=True) if value < bar else replace(gate, bar=0.5 + bar)
@@ -449,151 +501,3 @@ def _clusters_to_settle(finding: Finding, interval: Clustered, tail: float) -> i
     size = max(1, round(estimate.n / interval.clusters))
     share = round(share, 12)  # the same for a rate and its complement
     return clusters_to_settle(gate, share, interval.design_effect, size, interval.clusters)
-
-
-def lint_suite(suite: Suite, registry: Registry, *, texts: bool = True) -> tuple[LintFinding, ...]:
-    """The findings of all rules in ``suite``, including its checks and bars; errors first.
-
-    Without ``texts``, those that lie in the texts of the items alone are left out.
-    """
-    of_items = lint_items(suite) if texts else lint_prompts(suite)
-    found = (*of_items, *_checks_and_bars(suite, registry))
-    return tuple(sorted(found, key=lambda finding: finding.severity))
-
-
-def _checks_and_bars(suite: Suite, registry: Registry) -> Iterator[LintFinding]:
-    """Checks that cannot be declared, and bars that no judge could clear on these clusters."""
-    trials = plan_trials(suite)
-    all_asked = Counter(trial.cluster for trial in trials)
-    for declaration in suite.checks:
-        arguments = dict(declaration.arguments)
-        try:
-            check = declare_check(declaration.name, (), arguments, registry)
-        except UsageError as error:
-            given = ", ".join(f"{name} = {value!r}" for name, value in arguments.items())
-            yield LintFinding(
-                "error",
-                "check",
-                f"{declaration.name} of suite {suite.name}, line {declaration.line}",
-                error.what,
-                error.found or given,
-                error.expected,
-                error.remedy or f"fix the check in {suite.path}",
-            )
-            continue
-        for measure, key, condition in _bars_of(check):
-            part, asked = trials, all_asked
-            if condition:
-                part = tuple(t for t in trials if condition.items() <= t.condition.items())
-                asked = Counter(trial.cluster for trial in part)
-            clusters = len(asked)
-            if measure.best is None or not clusters:
-                continue
-            # A limit decides where there is one.
-            word = "limit" if key in check.limits else "bar"
-            bar = check.limits.get(key, check.bars[key])
-            needed = _needed(measure, bar, part, _in_proportion(asked, 1.0))
-            if needed is None or needed > clusters:
-                # Clusters of one unit need the most; few bars are close enough to be computed.
-                sizes = _planned_sizes(measure, suite, part, asked)
-                needed = _needed(measure, bar, part, sizes)
-            if needed is not None and needed <= clusters:
-                continue
-            # A bar alone is an aim; of a limit the sizes are worth a word.
-            uneven = " of unlike sizes" * (word == "limit" and len(set(asked.values())) > 1)
-            yield LintFinding(
-                "warning",
-                f"undecidable-{word}",
-                f"{check.id} of suite {suite.name}",
-                f"so few clusters cannot clear the {word} with confidence",
-                f"{clusters} clusters{uneven}",
-                f"at least {needed} clusters"
-                if needed
-                else f"a {word} short of perfection: no number of items is enough for it",
-                f"add items until there are {needed} clusters, or set a {word} that fewer can clear"
-                if needed
-                else f"set a {word} that a judge without error can clear",
-            )
-
-
-def _bars_of(check: Check) -> Iterator[tuple[Measure, str, dict[str, str | int | float]]]:
-    """Measure and name of each bar of a check, and the condition of the trials behind it."""
-    if not check.kind.gates:
-        yield from check.kind.bars(check) if check.kind.bars else ()
-        return
-    assert check.of is not None, "a gate gates a measure"
-    within = check.of.evidence.within if check.of.evidence else {}
-    beside = ("polarity", "k", "prompt_pair")
-    condition = {k: v for k, v in check.condition.items() if k not in beside}
-    yield check.of, "bar", {**within, **condition}
-
-
-def _planned_sizes(
-    measure: Measure, suite: Suite, trials: Sequence[Trial], asked: Mapping[str, int]
-) -> list[float]:
-    """The units of each cluster that the design gives a measure, if every reply is read.
-
-    If they depend on the answers, twice the numbers of trials in proportion, ``asked``: a bar needs
-    the fewest clusters of two units each.
-    """
-    cell = Cell("", suite.name, suite.design, filled(suite.design, trials), 0, (measure,))
-    found = next((one for one in estimate_all(cell) if one.measure == measure.name), None)
-    if found is None or found.clustered is None:
-        return _in_proportion(asked, 2.0)
-    count = found.clustered.clusters
-    each = found.clustered.each or found.n / count  # replicates add no weight
-    if found.anew is None:
-        return [each] * count
-    units = Counter(found.anew().clusters).values()
-    return [number * each * count / found.n for number in units]
-
-
-def _in_proportion(asked: Mapping[str, int], mean: float) -> list[float]:
-    """Sizes of clusters of this mean, in proportion to the trials ``asked`` in each."""
-    scale = mean * len(asked) / sum(asked.values())
-    return [number * scale for number in asked.values()]
-
-
-def _needed(
-    measure: Measure, bar: float, trials: Sequence[Trial], sizes: Sequence[float]
-) -> int | None:
-    """Fewest clusters of these sizes on which an error-free judge clears it with confidence.
-
-    Beyond the suite's clusters their sizes are repeated in order, and for kappa, which depends on
-    how often each label is right, their labels.
-    """
-    if bar == float(measure.floor):
-        return None
-    if measure.best != "kappa":
-        return fewest_clusters(
-            lambda count: can_clear(measure, bar, [*islice(cycle(sizes), count)])
-        )
-    return _needed_for_kappa(bar, _right_verdicts(trials))
-
-
-# A session lints its suites at collection and again for the datasheet.
-@lru_cache(maxsize=64)
-def _needed_for_kappa(bar: float, right: tuple[tuple[str, ...], ...]) -> int | None:
-    """For clusters with these right verdicts, which are repeated in order beyond them."""
-
-    def clears(clusters: int) -> bool:
-        every = range(clusters)
-        words, of = zip(
-            *((word, at) for at in every for word in right[at % len(right)]), strict=True
-        )
-        interval = clustered_kappa(words, words, of)
-        # A few clusters may all have the same label.
-        return interval is not None and interval.lower_bound >= bar
-
-    return fewest_clusters(clears)
-
-
-def _right_verdicts(trials: Sequence[Trial]) -> tuple[tuple[str, ...], ...]:
-    """The verdicts of an error-free judge under one wording, by cluster; slots for pairs."""
-    found: dict[str, list[str]] = defaultdict(list)
-    turned = {"1": "2", "2": "1"}
-    for trial in trials:
-        if trial.template == trials[0].template and trial.label is not None:
-            word = trial.label if trial.order != "ba" else turned.get(trial.label, trial.label)
-            found[trial.cluster].append(word)
-    return tuple(map(tuple, found.values())) or (("0",), ("1",))

@@ -16,20 +16,22 @@ from contextlib import closing, nullcontext
 from dataclasses import replace
 from typing import Any, Final
 
+from pytest_judgesense.asking import Asking
 from pytest_judgesense.cassettes.locking import Recorder, recording_alone
-from pytest_judgesense.commands.from_function import toml_text
+from pytest_judgesense.cassettes.opening import Mode
 from pytest_judgesense.commands.options import (
     add_asking,
     find_code_of_project,
     judge_and_suite,
     trust_of,
 )
+from pytest_judgesense.commands.suite_file import toml_text
 from pytest_judgesense.errors import UsageError
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.judges.loop import AskingLoop
 from pytest_judgesense.judges.spec import JudgeSpec, Prompts
-from pytest_judgesense.judges.throttle import CONCURRENCY, Deadline, Limits, Throttle
-from pytest_judgesense.measurement import Asking, Measurement, Mode, measure
+from pytest_judgesense.judges.throttle import CONCURRENCY, Budget, Deadline, Throttle
+from pytest_judgesense.measurement import Measurement, measure
 from pytest_judgesense.suites.item import Item
 from pytest_judgesense.suites.space import DecisionSpace
 from pytest_judgesense.suites.suite import Suite, Template
@@ -92,18 +94,21 @@ def run(options: argparse.Namespace) -> Iterator[str]:
         "reviews": (),
         "reviewers": {},
     }
-    found = measured_aside(options, asked_alone, suite, "equivalence", command, **asking)
-    said = {tuple(judgment.trial.item.split("~")): judgment.outcome for judgment in found.judgments}
-    counts = Counter(getattr(outcome, "value", "no verdict") for outcome in said.values())
+    measurement = measured_aside(options, asked_alone, suite, "equivalence", command, **asking)
+    outcomes = {
+        tuple(judgment.trial.item.split("~")): judgment.outcome
+        for judgment in measurement.judgments
+    }
+    counts = Counter(getattr(outcome, "value", "no verdict") for outcome in outcomes.values())
     shown = ", ".join(f"{counts[word]} {word}" for word in sorted(counts))
-    yield f"# judge {judge.name} on {len(said)} template pairs of {suite.name}: {shown}"
+    yield f"# judge {judge.name} on {len(outcomes)} template pairs of {suite.name}: {shown}"
     reviews: dict[tuple[str, ...], dict[str, str]] = {
         review.pair: dict(review.verdicts) for review in suite.reviews
     }
-    for (a, b), outcome in said.items():
+    for (a, b), outcome in outcomes.items():
         if isinstance(outcome, Verdict):
-            known = (b, a) if (b, a) in reviews else (a, b)
-            reviews.setdefault(known, {})[judge.slug] = outcome.value
+            order = (b, a) if (b, a) in reviews else (a, b)
+            reviews.setdefault(order, {})[judge.slug] = outcome.value
         else:
             yield f"# {a}~{b}: no verdict, {outcome.reason}"
     if suite.reviewers:
@@ -154,6 +159,6 @@ def measured_aside(
     deadline = Deadline()
     stop = deadline.interrupt if mode == "record" else None
     with closing(AskingLoop(on_interrupt=stop)) as loop, alone:
-        throttle = Throttle(judge, CONCURRENCY, limits=Limits(deadline))
-        asked = Asking(trust=trust_of(options), how_to_record=how, throttle=throttle)
-        return measure(judge, question, {question.base: path}, loop, mode=mode, asking=asked)
+        throttle = Throttle(judge, CONCURRENCY, budget=Budget(deadline))
+        session = Asking(trust=trust_of(options), how_to_record=how, throttle=throttle)
+        return measure(judge, question, {question.base: path}, loop, mode=mode, asking=session)

@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from pytest_judgesense.api import MeasuredDatasheet, Watch, measure_all
 from pytest_judgesense.commands.options import (
     FLAG,
     JUDGE,
@@ -31,13 +32,12 @@ from pytest_judgesense.judges.prompts import suite_for_judge
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.judges.throttle import CONCURRENCY
 from pytest_judgesense.layout import indented, pace
-from pytest_judgesense.measuring import MeasuredDatasheet, Watch, measure_all
 from pytest_judgesense.output import Outputs
 from pytest_judgesense.papers import Paper, Printed, printed
 from pytest_judgesense.report.assembly import FORMS, datasheet_text
-from pytest_judgesense.report.evidence import Evidence
+from pytest_judgesense.report.csv_tables import table_text
 from pytest_judgesense.report.log import log_lines
-from pytest_judgesense.report.rows import table_text
+from pytest_judgesense.report.packing import PageEvidence
 from pytest_judgesense.report.terminal import datasheet_lines, printed_lines
 from pytest_judgesense.report.view import View, view_of
 from pytest_judgesense.suites.suite import Suite
@@ -177,6 +177,6 @@ def _files(
 
     def text() -> str:
         logs = [list(log_lines(cell.judgments, cell.design)) for cell in sheet.cells]
-        return datasheet_text(path.suffix, view, logs, evidence=Evidence(sheet.cells))
+        return datasheet_text(path.suffix, view, logs, evidence=PageEvidence(sheet.cells))
 
     yield path, text

@@ -1,8 +1,8 @@
 """Asking a judge, live or from its cassette: the calls of a trial to a `Reply` or a `Failed`.
 
-The built-in providers look the cassette up directly in replay; while recording they go through it
-like any other client. A callable judge runs as it is: its HTTP requests are intercepted, and one
-that makes none is recorded at the call itself.
+A client replays or records, as its cassette does. The built-in providers look the cassette up
+directly in replay; while recording they go through it like any other client. A callable judge runs
+as it is: its HTTP requests are intercepted, and one that makes none is recorded at the call itself.
 """
 
 from __future__ import annotations
@@ -10,22 +10,31 @@ from __future__ import annotations
 import asyncio
 import json
 import time
+from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Callable, Generator, Iterator, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager, nullcontext, suppress
+from contextlib import (
+    AsyncExitStack,
+    asynccontextmanager,
+    contextmanager,
+    nullcontext,
+    suppress,
+)
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 from urllib.parse import urlsplit
 
 from pytest_judgesense.cassettes.bodies import too_large
-from pytest_judgesense.cassettes.cassette import Cassette
-from pytest_judgesense.cassettes.exchange import NO_RESPONSE, Exchange, as_bytes
+from pytest_judgesense.cassettes.cassette import Cassette, call_of_function, recorded_answer
+from pytest_judgesense.cassettes.exchange import NO_RESPONSE, Exchange, RecordedRequest, as_bytes
 from pytest_judgesense.cassettes.matching import is_loopback
+from pytest_judgesense.cassettes.replaying import ReplayingCassette
 from pytest_judgesense.cassettes.scope import Abandoned, CallScope, entered
+from pytest_judgesense.cassettes.writing import RecordingCassette
 from pytest_judgesense.errors import BodyTooLarge, JudgeError, JudgesenseError
-from pytest_judgesense.judges.apart import Apart, OutOfTime, apart
 from pytest_judgesense.judges.functions import MESSAGES, Binding, binding_of, is_async, said_by
 from pytest_judgesense.judges.local.serving import served
+from pytest_judgesense.judges.loop import FunctionRunner, OutOfTime, current_runner
 from pytest_judgesense.judges.placeholders import placeholder_credentials
 from pytest_judgesense.judges.providers.base import HttpRequest, Reply
 from pytest_judgesense.judges.providers.builtin import provider_of
@@ -42,9 +51,9 @@ from pytest_judgesense.judges.statuses import (
     status_of,
     wait_asked_for,
 )
-from pytest_judgesense.judges.throttle import Attempt, Throttle
-from pytest_judgesense.judges.traffic import fault_of_api
+from pytest_judgesense.judges.throttle import Answer, Throttle
 from pytest_judgesense.judges.trust import ANY_FILES, Trust
+from pytest_judgesense.judges.usage import fault_of_api
 from pytest_judgesense.suites.kind import ReplyForm
 from pytest_judgesense.suites.suite import Suite
 from pytest_judgesense.trial import Failed, Usage
@@ -71,8 +80,6 @@ class Call:
     fields: Mapping[str, str] = field(default_factory=dict)
 
 
-# The arguments of a function as recorded: messages; or none, and settings with its arguments.
-_Said: TypeAlias = tuple[Sequence[Mapping[str, str]], Mapping[str, Any]]
 # Providers whose judges run on this machine.
 FREE: Final = ("embedded", "local")
 # Where the embedded judge is asked in the format of its requests.
@@ -86,37 +93,19 @@ _LARGE_BYTES: Final = 2**18
 Course: TypeAlias = Generator[Call, Reply | Failed, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """The result of the call or calls of a trial.
-
-    ``reply`` is that of the first call, or of the failed call on which the verdict depends;
-    ``later`` are the outcomes of later calls. For a recorded answer ``latency_s`` is ``None``;
-    ``made`` says whether a call was made, ``retried`` how often it was repeated.
-    """
-
-    reply: Reply | Failed
-    latency_s: float | None = None
-    made: bool = False
-    retried: int = 0
-    later: tuple[Reply | Failed, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Endpoint:
-    """Where a judge is asked, and how; it has connections unless recordings answer."""
+    """Where a judge is asked, and with which requests."""
 
     spec: JudgeSpec
     base_url: str
-    throttle: Throttle
     key: str | None = None
-    connections: Connections | None = None
     # Made anew by `replace`: that of another judge holds other settings.
     _tempered: dict[float, JudgeSpec] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
 
-    def _at(self, temperature: float) -> JudgeSpec:
+    def _with_temperature(self, temperature: float) -> JudgeSpec:
         """The judge with another temperature; a sweep calls it a thousand times at a few."""
         if temperature not in self._tempered:
             self._tempered[temperature] = replace(self.spec, temperature=temperature)
@@ -126,18 +115,26 @@ class Endpoint:
         """The request of the call."""
         spec = self.spec
         if call.temperature is not None:
-            spec = self._at(call.temperature)
+            spec = self._with_temperature(call.temperature)
         if call.form is not None and spec.reply_schema is not None:
             spec = replace(spec, reply_schema=call.form.schema)
         seed = None if spec.seed is None or spec.seed is False else spec.seed + call.replicate - 1
         return provider_of(spec).request(spec, self.base_url, self.key, call.messages, seed)
 
-    def reply_in(self, found: Exchange) -> Reply | Failed:
+    def reply_in(self, exchange: Exchange) -> Reply | Failed:
         """The reply in a recorded exchange."""
-        text = _text_of(found.response.body)
-        if found.response.status == NO_RESPONSE:
+        text = _text_of(exchange.response.body)
+        if exchange.response.status == NO_RESPONSE:
             return Failed(text)
-        return provider_of(self.spec).read(found.response.status, text)
+        return provider_of(self.spec).read(exchange.response.status, text)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenEndpoint(Endpoint):
+    """One that is asked: its calls by ``throttle``, on ``connections``."""
+
+    throttle: Throttle
+    connections: Connections
 
     def usd(self, usage: Usage) -> float | None:
         """The cost of tokens; ``None`` if not known."""
@@ -148,31 +145,45 @@ class Endpoint:
             return None
         return (prompt * prices.prompt + completion * prices.completion) / 1e6
 
-    def cost(self, reply: Reply | Failed) -> float | None:
+    def cost(self, answer: Answer) -> float | None:
         """The cost of a call; ``None`` if the endpoint does not state it and may charge."""
-        if isinstance(reply, Reply):
-            return self.usd(reply.usage)
-        return 0.0 if reply.reason.startswith("HTTP ") else None
+        if isinstance(answer.reply, Reply):
+            return self.usd(answer.reply.usage)
+        return 0.0 if answer.reply.reason.startswith("HTTP ") else None
 
 
-def unasked_endpoint(spec: JudgeSpec, throttle: Throttle) -> Endpoint:
+def unasked_endpoint(spec: JudgeSpec) -> Endpoint:
     """The endpoint of a judge without requests: it is replayed, or it is a function."""
     base_url = ""  # a function asks whom it likes
     if spec.provider != "callable":
         base_url = base_url_of(spec)
-    return Endpoint(spec, base_url, throttle, key_of(spec)[1])
+    return Endpoint(spec=spec, base_url=base_url, key=key_of(spec)[1])
+
+
+class _Reading:
+    """Reads the responses to a request: each once, though it is asked for a fault and a reply."""
+
+    def __init__(self, spec: JudgeSpec) -> None:
+        self._provider = provider_of(spec)
+        self._last: tuple[int, str, Reply | Failed] = (0, "", Failed("no response"))
+
+    def reply(self, status: int, text: str) -> Reply | Failed:
+        """The reply in a response."""
+        if (status, text) != self._last[:2]:
+            self._last = status, text, self._provider.read(status, text)
+        return self._last[2]
+
+    def fault(self, status: int, body: str | bytes) -> str | None:
+        """The fault of a response that holds no reply despite its status; see `CallScope`."""
+        if kind_of_status(status) != "answer":
+            return None  # the status says it
+        reply = self.reply(status, _text_of(body))
+        return "no reply in the response" if isinstance(reply, Failed) else None
 
 
 def fault_of(spec: JudgeSpec) -> Callable[[int, str | bytes], str | None]:
     """The fault of a response that holds no reply despite its status; see `CallScope`."""
-
-    def fault(status: int, body: str | bytes) -> str | None:
-        if kind_of_status(status) != "answer":
-            return None  # the status says it
-        reply = provider_of(spec).read(status, _text_of(body))
-        return "no reply in the response" if isinstance(reply, Failed) else None
-
-    return fault
+    return _Reading(spec).fault
 
 
 def _text_of(body: str | bytes) -> str:
@@ -186,8 +197,8 @@ def is_embedded(spec: JudgeSpec) -> bool:
     Its replies follow from the requests, on any machine, without a call.
     """
     repairer = spec.repair.spec if spec.repair else None
-    here = spec.provider == "embedded" and spec.base_url is None
-    return here and (repairer is None or is_embedded(replace(repairer, repair=None)))
+    is_ours = spec.provider == "embedded" and spec.base_url is None
+    return is_ours and (repairer is None or is_embedded(replace(repairer, repair=None)))
 
 
 def is_profile(spec: JudgeSpec) -> bool:
@@ -198,30 +209,8 @@ def is_profile(spec: JudgeSpec) -> bool:
     return is_embedded(spec) and spec.called == f"embedded:{spec.model}"
 
 
-class Client:
+class Client(ABC):
     """Asks one judge on one cassette. Made by `open_client`."""
-
-    def __init__(
-        self,
-        endpoint: Endpoint,
-        cassette: Cassette,
-        *,
-        repairing: Endpoint | None = None,
-        place: Apart,
-        trust: Trust = ANY_FILES,
-        suite: Suite | None = None,
-    ) -> None:
-        self._endpoint = endpoint
-        self._spec = endpoint.spec
-        self._repairing = repairing
-        self._apart = place
-        self._trust = trust
-        self._importing = asyncio.Lock()
-        self._cassette = cassette
-        self._suite = suite
-        self._bound: tuple[JudgeFunction, Binding | None] | None = None
-        # A synchronous function that is replayed blocks nothing.
-        self._turns = asyncio.Semaphore(endpoint.spec.concurrency or 1)
 
     async def ask(
         self, trial_id: str, messages: Sequence[Mapping[str, str]], replicate: int = 1
@@ -235,6 +224,7 @@ class Client:
         """
         return await self.ask_calls(trial_id, partial(one_call, messages, replicate))
 
+    @abstractmethod
     async def ask_calls(
         self,
         trial_id: str,
@@ -244,38 +234,147 @@ class Client:
         """The outcomes of the calls of a trial, made one after the other; raises as `ask`.
 
         A trial that is recorded with another request is asked from its first call on: ``course``
-        begins its calls. ``watch`` is given the scope of each attempt.
+        begins its calls. ``watch`` is given the scope of each attempt at a function.
         """
-        is_function = self._spec.provider == "callable"
-        recording = self._cassette.mode == "record"
+
+
+@dataclass(frozen=True, slots=True)
+class _Endpoints:
+    """The endpoint of a judge, and of who repairs its replies."""
+
+    judge: Endpoint
+    repairer: Endpoint | None = None
+
+    def asked(self, call: Call) -> tuple[Endpoint, HttpRequest]:
+        """Who is asked, and the request."""
+        endpoint = self.repairer if call.repairs else self.judge
+        assert endpoint is not None, "only the replies of a judge with repair are repaired"
+        return endpoint, endpoint.request_of(call)
+
+
+class ReplayingClient(Client):
+    """Asks nobody: the recordings of a cassette answer, to a function if it is one."""
+
+    def __init__(
+        self, cassette: ReplayingCassette, judge: _Endpoints | _Function, spec: JudgeSpec
+    ) -> None:
+        self._cassette = cassette
+        self._judge = judge
+        self._spec = spec
+        # A synchronous function that is replayed blocks nothing.
+        self._turns = asyncio.Semaphore(spec.concurrency or 1)
+
+    async def ask_calls(
+        self,
+        trial_id: str,
+        course: Callable[[], Course],
+        watch: Callable[[CallScope], None] = lambda _: None,
+    ) -> Answer:
+        if isinstance(self._judge, _Endpoints):
+            return self.replay(trial_id, course())
+        answers: list[Answer] = []
+        with self._cassette.trial(trial_id, of_function=True) as scope:
+            watch(scope)
+            scope.most_bytes = self._spec.max_body_bytes
+            for call in _in_turn(course(), answers):
+                answers.append(await self._returned(self._judge, scope, call))
+        return _joined(answers, call)
+
+    def replay(self, trial_id: str, course: Course) -> Answer:
+        """`ask_calls` for judges that a provider asks.
+
+        No code of the judge runs, so none has to know the trial that it belongs to.
+        """
+        assert isinstance(self._judge, _Endpoints), "a function is called"
+        answers: list[Answer] = []
+        scope = CallScope(trial_id, self._cassette, replaying=True)
+        for call in _in_turn(course, answers):
+            answers.append(_recorded(self._cassette, scope, *self._judge.asked(call)))
+        return _joined(answers, call)
+
+    def compute(self, course: Course, find: Callable[[str], Observer]) -> Answer:
+        """The embedded judge's answer to the calls of a trial, for which see `is_embedded`."""
+        from pytest_judgesense.judges.simulated.server import answer
+
+        assert isinstance(self._judge, _Endpoints), "the embedded judge is a provider's"
+        answers: list[Answer] = []
+        for call in _in_turn(course, answers):
+            endpoint, request = self._judge.asked(call)
+            status, body = answer(_COMPLETIONS, json.loads(request.body), find)
+            answers.append(Answer(provider_of(endpoint.spec).read(status, json.dumps(body))))
+        return _joined(answers, call)
+
+    async def _returned(self, function: _Function, scope: CallScope, call: Call) -> Answer:
+        """What the function returns, or has returned: a recorded return needs no call of it."""
+        fields = _fields_of(call)
+        # The recorded call holds the function's arguments: a replay needs neither the model nor
+        # the module around it.
+        names = self._cassette.arguments_of(scope.trial)
+        arguments = None
+        if names is not None:
+            arguments = {name: fields.get(self._spec.arguments.get(name, name)) for name in names}
+        request = _function_call(self._spec, fields, arguments)
+        if (reason := self._cassette.failed_return(scope)) is not None:
+            return Answer(Failed(reason))
+        recorded = self._cassette.find_call(scope, request, alone=self._spec.by_return)
+        if recorded is not None:
+            scope.returns.append(recorded)
+            return Answer(Reply(recorded))
+        async with nullcontext() if await function.is_async() else self._turns:
+            return Answer((await function.run(scope, fields, request)).reply)
+
+
+class RecordingClient(Client):
+    """Asks a judge for what a cassette lacks, and records its answers."""
+
+    def __init__(
+        self,
+        cassette: RecordingCassette,
+        judge: _Endpoints | _Function,
+        spec: JudgeSpec,
+        throttle: Throttle,
+    ) -> None:
+        self._cassette = cassette
+        self._judge = judge
+        self._spec = spec
+        self._throttle = throttle
+
+    async def ask_calls(
+        self,
+        trial_id: str,
+        course: Callable[[], Course],
+        watch: Callable[[CallScope], None] = lambda _: None,
+    ) -> Answer:
         # A function that retries must not meet what is left of an attempt that failed.
-        anew = recording and is_function and not self._cassette.complete(trial_id)
+        is_function = isinstance(self._judge, _Function)
+        anew = is_function and not self._cassette.complete(trial_id)
         try:
             return await self._attempted(trial_id, course(), watch, anew=anew)
         except Abandoned:
             return await self._attempted(trial_id, course(), watch, anew=True)
 
     async def _attempted(
-        self, trial_id: str, calls: Course, watch: Callable[[CallScope], None], *, anew: bool
+        self, trial_id: str, course: Course, watch: Callable[[CallScope], None], *, anew: bool
     ) -> Answer:
-        is_function = self._spec.provider == "callable"
-        given: list[Answer] = []
-        with self._cassette.trial(trial_id, anew=anew, of_function=is_function) as scope:
+        function = self._judge if isinstance(self._judge, _Function) else None
+        answers: list[Answer] = []
+        with self._cassette.trial(trial_id, anew=anew, of_function=bool(function)) as scope:
             watch(scope)
             scope.most_bytes = self._spec.max_body_bytes
-            if is_function:
+            if function:
                 scope.fault_of = fault_of_api
-            asking = self._call if is_function else self._request
-            for call in _in_turn(calls, given):
-                given.append(await asking(scope, call))
-            answer = _joined(given, call)
-            if self._cassette.mode == "replay":
-                return answer
-            if is_function:
+            for call in _in_turn(course, answers):
+                if function:
+                    answers.append(await self._returned(function, scope, call))
+                else:
+                    answers.append(await self._answered(scope, call))
+            answer = _joined(answers, call)
+            if function:
                 self._record_return(scope, answer)
-            # While recording, existing recordings answer at once and without cost.
-            made = scope.made > 0 or isinstance(answer.reply, Failed)
-            return replace(answer, made=made, latency_s=answer.latency_s if made else None)
+            # Existing recordings answer at once and without cost.
+            if scope.made > 0 or isinstance(answer.reply, Failed):
+                return answer if answer.made else replace(answer, made=True)
+            return replace(answer, made=False, latency_s=None)
 
     def _record_return(self, scope: CallScope, answer: Answer) -> None:
         """Record what the function has returned after its requests, or why it has not."""
@@ -285,233 +384,278 @@ class Client:
         elif scope.intercepted:
             self._cassette.record_return(scope, self._spec.model, scope.returns)
 
-    def replay(self, trial_id: str, calls: Course) -> Answer:
-        """`ask_calls` from the cassette alone, for judges that a provider asks.
-
-        No code of the judge runs, so none has to know the trial that it belongs to.
-        """
-        given: list[Answer] = []
-        scope = CallScope(trial_id, self._cassette, replaying=True)
-        for call in _in_turn(calls, given):
-            given.append(self._recorded(scope, *self._asked(call)))
-        return _joined(given, call)
-
-    def compute(self, calls: Course, find: Callable[[str], Observer]) -> Answer:
-        """The embedded judge's answer to the calls of a trial, for which see `is_embedded`."""
-        from pytest_judgesense.judges.simulated.server import answer
-
-        given: list[Answer] = []
-        for call in _in_turn(calls, given):
-            endpoint, request = self._asked(call)
-            status, body = answer(_COMPLETIONS, json.loads(request.body), find)
-            given.append(Answer(provider_of(endpoint.spec).read(status, json.dumps(body))))
-        return _joined(given, call)
-
-    def _asked(self, call: Call) -> tuple[Endpoint, HttpRequest]:
-        """Who is asked, and the request."""
-        endpoint = self._repairing if call.repairs else self._endpoint
-        assert endpoint is not None, "only the replies of a judge with repair are repaired"
-        return endpoint, endpoint.request_of(call)
-
-    def _recorded(self, scope: CallScope, endpoint: Endpoint, request: HttpRequest) -> Answer:
-        """The recorded answer, which counts as used: unused exchanges of a trial are dropped."""
-        asked = (request.method, request.url, request.body)
-        found = self._cassette.find(scope, *asked)
-        # A call without an answer ended with its last attempt, which is returned each time.
-        while not found.answers and (again := self._cassette.find(scope, *asked)) != found:
-            found = again
-        return Answer(endpoint.reply_in(found))
-
-    async def _request(self, scope: CallScope, call: Call) -> Answer:
-        endpoint, request = self._asked(call)
-        asked = (request.method, request.url, request.body)
-        replaying = self._cassette.mode == "replay"
-        if replaying or self._cassette.answer_to(scope, *asked) is not None:
-            return self._recorded(scope, endpoint, request)
-        scope.fault_of = fault_of(endpoint.spec)
+    async def _answered(self, scope: CallScope, call: Call) -> Answer:
+        """The answer of the endpoint, recorded or made now."""
+        assert isinstance(self._judge, _Endpoints), "a function is called"
+        endpoint, request = self._judge.asked(call)
+        assert isinstance(endpoint, OpenEndpoint), "a client that records has connections"
+        recorded = recorded_answer(self._cassette, scope, request.method, request.url, request.body)
+        if recorded is not None:
+            return _recorded(self._cassette, scope, endpoint, request)
+        reading = _Reading(endpoint.spec)
+        scope.fault_of = reading.fault
+        swept = call.temperature is not None
         most = Usage(len(request.body), endpoint.spec.max_tokens)  # no token is shorter than a byte
-        made = await endpoint.throttle.call(
-            lambda: self._attempt(endpoint, request, swept=call.temperature is not None),
+        return await endpoint.throttle.call(
+            partial(_attempt, self._cassette, endpoint, request, reading, swept=swept),
             tokens=len(request.body) // 4 + endpoint.spec.max_tokens,
             most_usd=endpoint.usd(most),
-            cost=lambda attempt: endpoint.cost(attempt.reply),
-        )
-        return Answer(made.reply, made.latency_s, retried=made.retried)
-
-    async def _attempt(self, endpoint: Endpoint, request: HttpRequest, *, swept: bool) -> Attempt:
-        from pytest_judgesense.judges.transport import NoResponse, TooLate, Unsendable
-
-        assert endpoint.connections is not None, "a client that records has connections"
-        call = self._cassette.intercept(
-            request.method, request.url, request.body, request.headers.items()
-        )
-        started = time.perf_counter()
-        try:
-            response = await endpoint.connections.send(request)
-            latency = time.perf_counter() - started
-            # As it is recorded: a reply that quotes the key must not take it into a judgment.
-            recording = partial(
-                call.answered, response.status, response.headers.items(), response.data
-            )
-            # To search and write a large body takes longer than others may wait for the loop.
-            is_large = len(response.data) > _LARGE_BYTES
-            recorded = await asyncio.to_thread(recording) if is_large else recording()
-        except Unsendable as error:
-            call.scope.come_to_end(call.number)
-            return Attempt(Failed(f"{error}: the request cannot be sent"), "end")
-        except (NoResponse, BodyTooLarge) as error:
-            reason = self._cassette.redacted(getattr(error, "what", str(error)))
-            call.unanswered(reason)
-            # An answer that is too large will be so again.
-            kind: Kind = "retry" if isinstance(error, NoResponse) else "fail"
-            return Attempt(Failed(reason), kind, late=isinstance(error, TooLate))
-        text = _text_of(recorded.body)
-        reply = provider_of(endpoint.spec).read(response.status, text)
-        kind = kind_of_status(response.status, text)
-        if isinstance(reply, Failed) and kind == "answer":
-            kind = "retry"  # an HTML page, half a body, no choices: the response holds no reply
-        if kind == "fail" and isinstance(reply, Failed) and not swept:
-            # A setting of the judge that its model does not take: so it is with every trial. Where
-            # a suite varies the temperature, that is a result.
-            kind = "end" if setting_to_change(reply.reason) else kind
-        return Attempt(
-            reply,
-            kind,
-            overloaded=overloaded(response.status),
-            wait_s=wait_asked_for(response.headers),
-            latency_s=latency,
+            cost=endpoint.cost,
         )
 
-    async def _call(self, scope: CallScope, call: Call) -> Answer:
-        cassette, throttle = self._cassette, self._endpoint.throttle
-        given: dict[str, Any] = {
-            **call.fields,
-            MESSAGES: [dict(message) for message in call.messages],
-        }
-        said: _Said = given[MESSAGES], {}
-        if cassette.mode == "replay":
-            # The recorded call holds the function's arguments: a replay needs neither the model nor
-            # the module around it.
-            names = cassette.arguments_of(scope.trial)
-            if names is not None:
-                sources = {name: self._spec.arguments.get(name, name) for name in names}
-                said = _said({name: given.get(source) for name, source in sources.items()})
-        else:
-            function, binding = await self._imported()
-            if binding is not None:
-                said = _said(binding.arguments(given))
-            if self._spec.concurrency is None and not is_async(function):
-                throttle.one_at_a_time()
-        if cassette.mode == "replay" and (reason := cassette.failed_return(scope)) is not None:
-            return Answer(Failed(reason))
-        recorded = cassette.find_call(scope, self._spec.model, *said, alone=self._spec.by_return)
+    async def _returned(self, function: _Function, scope: CallScope, call: Call) -> Answer:
+        """What the function returns: as it is recorded, or called now."""
+        fields = _fields_of(call)
+        arguments = await function.arguments(fields)
+        request = _function_call(self._spec, fields, arguments)
+        if self._spec.concurrency is None and not await function.is_async():
+            self._throttle.one_at_a_time()
+        recorded = self._cassette.find_call(scope, request)
         if recorded is not None:
             scope.returns.append(recorded)
             return Answer(Reply(recorded))
-        if cassette.mode == "replay":
-            function, _ = await self._imported()
-            async with nullcontext() if is_async(function) else self._turns:
-                return Answer((await self._run(scope, given, said)).reply)
-        # The booked call is the first request of the function; further requests are booked when
-        # they are made. A function whose requests are all recorded makes none.
-        booked = [None] if scope.anew else []
+        async with self._throttle.permit() as started:
+            # A function whose requests are all recorded makes none; else its first one is booked
+            # here, and each further one when it is made.
+            if scope.anew:
+                await self._throttle.admitted(0, None)
+            book = partial(self._throttle.budget.take, self._spec, None)
+            scope.permit = _booking(book, first_is_booked=scope.anew)
+            answer = await function.run(scope, fields, request)
+            self._throttle.learn(answer, started)
+        return answer
 
-        def permit() -> None:
-            if booked:
-                booked.pop()
-            else:
-                throttle.limits.take(self._spec, None)
 
-        async with throttle.permit() as started:
-            if booked:
-                await throttle.admitted(0, None)
-            scope.permit = permit
-            made = await self._run(scope, given, said)
-            throttle.learn(made, started)
-        return Answer(made.reply, made.latency_s)
+def _booking(book: Callable[[], object], *, first_is_booked: bool) -> Callable[[], None]:
+    """Books each request of a function that is to be made; the first one may be booked already."""
+    unused = first_is_booked
 
-    async def _run(self, scope: CallScope, given: Mapping[str, Any], said: _Said) -> Attempt:
+    def permit() -> None:
+        nonlocal unused
+        if unused:
+            unused = False
+        else:
+            book()
+
+    return permit
+
+
+def _recorded(
+    cassette: Cassette, scope: CallScope, endpoint: Endpoint, request: HttpRequest
+) -> Answer:
+    """The recorded answer, which counts as used: unused exchanges of a trial are dropped."""
+    look_up = partial(cassette.find, scope, request.method, request.url, request.body)
+    exchange = look_up()
+    # A call without an answer ended with its last attempt, which is returned each time.
+    while not exchange.answers and (following := look_up()) != exchange:
+        exchange = following
+    return Answer(endpoint.reply_in(exchange))
+
+
+async def _attempt(
+    cassette: RecordingCassette,
+    endpoint: OpenEndpoint,
+    request: HttpRequest,
+    reading: _Reading,
+    *,
+    swept: bool,
+) -> Answer:
+    """The answer to one request, recorded; ``swept`` where the suite varies the temperature."""
+    from pytest_judgesense.judges.transport import NoResponse, TooLate, Unsendable
+
+    call = cassette.intercept(request.method, request.url, request.body, request.headers.items())
+    started = time.perf_counter()
+    try:
+        response = await endpoint.connections.send(request)
+        latency = time.perf_counter() - started
+        # As it is recorded: a reply that quotes the key must not take it into a judgment.
+        recording = partial(
+            call.answered, response.status, response.headers.items(), response.content
+        )
+        # To search and write a large body takes longer than others may wait for the loop.
+        is_large = len(response.content) > _LARGE_BYTES
+        recorded = await asyncio.to_thread(recording) if is_large else recording()
+    except Unsendable as error:
+        call.scope.come_to_end(call.number)
+        return Answer(Failed(f"{error}: the request cannot be sent"), kind="end")
+    except (NoResponse, BodyTooLarge) as error:
+        reason = cassette.redacted(getattr(error, "what", str(error)))
+        call.unanswered(reason)
+        # An answer that is too large will be so again.
+        kind: Kind = "retry" if isinstance(error, NoResponse) else "fail"
+        return Answer(Failed(reason), kind=kind, late=isinstance(error, TooLate))
+    text = _text_of(recorded.body)
+    reply = reading.reply(response.status, text)
+    return Answer(
+        reply,
+        latency_s=latency,
+        made=True,
+        kind=_kind_of(reply, kind_of_status(response.status, text), swept=swept),
+        overloaded=overloaded(response.status),
+        wait_s=wait_asked_for(response.headers),
+    )
+
+
+def _kind_of(reply: Reply | Failed, kind: Kind, *, swept: bool) -> Kind:
+    """The consequence of a response whose status has this ``kind``."""
+    if isinstance(reply, Failed) and kind == "answer":
+        return "retry"  # an HTML page, half a body, no choices: the response holds no reply
+    if isinstance(reply, Failed) and kind == "fail" and not swept:
+        # A setting of the judge that its model does not take: so it is with every trial. Where a
+        # suite varies the temperature, that is a result.
+        return "end" if setting_to_change(reply.reason) else kind
+    return kind
+
+
+# --- functions ------------------------------------------------------------------------------------
+
+
+class _NoReply(Exception):
+    """A function has given no reply; says why, and what follows."""
+
+    def __init__(self, reason: str, kind: Kind = "fail", *, overloaded: bool = False) -> None:
+        super().__init__(reason)
+        self.reason, self.kind, self.overloaded = reason, kind, overloaded
+
+
+class _Function:
+    """The function of a judge: imported when it is first needed, bound to a suite, and run."""
+
+    def __init__(
+        self,
+        spec: JudgeSpec,
+        cassette: Cassette,
+        runner: FunctionRunner,
+        trust: Trust,
+        suite: Suite | None,
+    ) -> None:
+        self._spec = spec
+        self._cassette = cassette
+        self._runner = runner
+        self._trust = trust
+        self._suite = suite
+        self._importing = asyncio.Lock()
+        self._bound: tuple[JudgeFunction, Binding | None] | None = None
+
+    async def _imported(self) -> tuple[JudgeFunction, Binding | None]:
+        # Requests that a module makes during import belong to no trial; otherwise they would be
+        # missing if another trial comes first. While replaying, imports make no requests either.
+        async with self._importing:
+            if self._bound is None:
+                self._trust.refuse_code(self._spec)
+                scope = None
+                if isinstance(self._cassette, ReplayingCassette):
+                    scope = CallScope(self._spec.model, None, replaying=True, imports=True)
+                with entered(scope):
+                    function = await imported(self._spec, self._runner)
+                self._bound = function, binding_of(function, self._spec, self._suite)
+            return self._bound
+
+    async def is_async(self) -> bool:
+        """Whether a call of it gives a coroutine."""
+        function, _ = await self._imported()
+        return is_async(function)
+
+    async def arguments(self, fields: Mapping[str, Any]) -> dict[str, Any] | None:
+        """By parameter, what it is given of ``fields``; ``None`` if it takes only messages."""
+        _, binding = await self._imported()
+        return None if binding is None else binding.arguments(fields)
+
+    async def run(
+        self, scope: CallScope, fields: Mapping[str, Any], request: RecordedRequest
+    ) -> Answer:
+        """Its answer to ``fields``; where it makes no request, recorded as that to ``request``."""
+        started = time.perf_counter()
+        try:
+            value = await self._value(scope, fields)
+            latency = time.perf_counter() - started
+            text = self._written(value)
+            if not scope.intercepted:
+                self._cassette.take_return(scope, request, text)
+        except BodyTooLarge as error:
+            return Answer(Failed(self._cassette.redacted(error.what)), kind="fail")
+        except _NoReply as error:
+            failed = Failed(self._cassette.redacted(error.reason))
+            return Answer(failed, kind=error.kind, overloaded=error.overloaded)
+        text = self._cassette.redacted(text)
+        scope.returns.append(text)
+        return Answer(Reply(text), latency_s=latency)
+
+    async def _value(self, scope: CallScope, fields: Mapping[str, Any]) -> object:
+        """What it returns; an error of the recording counts, whatever the function made of it."""
         function, binding = await self._imported()
         # A copy, because a judge may change its messages.
-        given = {**given, MESSAGES: [dict(message) for message in given[MESSAGES]]}
+        fields = {**fields, MESSAGES: [dict(message) for message in fields[MESSAGES]]}
         if binding is None:
-            asking = partial(function, given[MESSAGES])
+            call = partial(function, fields[MESSAGES])
         else:
-            asking = binding.call(function, binding.arguments(given))
-        started = time.perf_counter()
+            call = binding.call(function, binding.arguments(fields))
         try:
             # Where its return alone is recorded, no request of it is looked at.
             with entered(None) if self._spec.by_return else nullcontext():
-                value = await self._apart.call(asking, self._spec.timeout_s, is_async(function))
+                value = await self._runner.call(call, self._spec.timeout_s, is_async(function))
         except (OutOfTime, BodyTooLarge) as error:
             _raise_remembered(scope)
-            scope.out_of_time = isinstance(error, OutOfTime)
-            reason = f"{error} (timeout_s)" if isinstance(error, OutOfTime) else error.what
-            return Attempt(Failed(self._cassette.redacted(reason)), "fail")
+            if isinstance(error, BodyTooLarge):
+                raise
+            scope.out_of_time = True
+            raise _NoReply(f"{error} (timeout_s)") from error
         except JudgesenseError:
             raise
         except Exception as error:
             _raise_remembered(scope)
+            if scope.replaying and not scope.intercepted:
+                # No request was made: this machine lacks what the function needs.
+                reason = self._cassette.redacted(reason_of(error))
+                raise _not_replayable(self._spec, reason) from error
             # Clients retry by themselves; their final exception is not retried.
             status = status_of(error)
             kind: Kind = "end" if kind_of_status(status) == "end" else "fail"
-            reason = self._cassette.redacted(reason_of(error))
-            if self._cassette.mode == "replay" and not scope.intercepted:
-                # No request was made: this machine lacks what the function needs.
-                raise self._not_replayable(reason) from error
-            return Attempt(Failed(reason), kind, overloaded=overloaded(status))
+            raise _NoReply(reason_of(error), kind, overloaded=overloaded(status)) from error
         _raise_remembered(scope)
-        latency = time.perf_counter() - started
+        return value
+
+    def _written(self, value: object) -> str:
+        """The text of the reply that its return amounts to."""
         try:
             text = said_by(value, self._spec, self._suite.space if self._suite else None)
         except JudgesenseError:
             raise
-        except Exception as error:  # noqa: BLE001 - such as a dictionary that holds itself
+        except Exception as error:  # such as a dictionary that holds itself
             reason = f"the function returned what cannot be written: {reason_of(error)}"
-            return Attempt(Failed(self._cassette.redacted(reason)), "fail")
-        try:
-            if len(text) > self._spec.max_body_bytes:
-                raise too_large(self._spec.max_body_bytes, "returned")
-            if not scope.intercepted:
-                messages, settings = said
-                self._cassette.record_call(scope, self._spec.model, messages, text, settings)
-        except BodyTooLarge as error:
-            return Attempt(Failed(error.what), "fail")
-        text = self._cassette.redacted(text)
-        scope.returns.append(text)
-        return Attempt(Reply(text), latency_s=latency)
-
-    def _not_replayable(self, reason: str) -> JudgeError:
-        return JudgeError(
-            f"judge {self._spec.name!r} cannot be replayed here: it fails before its first request",
-            found=f"{self._spec.model}: {reason}",
-            expected="a function that needs only its recorded answers; keys that common clients "
-            "read get placeholders",
-            remedy="name the variable of another key in the judge's table, "
-            'api_key_env = "NAME"; where there are several, set them to any value: nothing is sent '
-            "(boto3 needs AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY)",
-        )
-
-    async def _imported(self) -> tuple[JudgeFunction, Binding | None]:
-        # Imported only when needed. Requests that a module makes during import belong to no trial;
-        # otherwise they would be missing if another trial comes first. While replaying, imports
-        # make no requests either.
-        async with self._importing:
-            if self._bound is None:
-                self._trust.refuse_code(self._spec)
-                replaying = self._cassette.mode == "replay"
-                importing = CallScope(self._spec.model, self, replaying=True, imports=True)
-                with entered(importing if replaying else None):
-                    function = await imported(self._spec, self._apart)
-                self._bound = function, binding_of(function, self._spec, self._suite)
-            return self._bound
+            raise _NoReply(reason) from error
+        if len(text) > self._spec.max_body_bytes:
+            raise too_large(self._spec.max_body_bytes, "returned")
+        return text
 
 
-def _said(arguments: Mapping[str, Any]) -> _Said:
-    return (), {"arguments": dict(arguments)}
+def _not_replayable(spec: JudgeSpec, reason: str) -> JudgeError:
+    return JudgeError(
+        f"judge {spec.name!r} cannot be replayed here: it fails before its first request",
+        found=f"{spec.model}: {reason}",
+        expected="a function that needs only its recorded answers; keys that common clients "
+        "read get placeholders",
+        remedy="name the variable of another key in the judge's table, "
+        'api_key_env = "NAME"; where there are several, set them to any value: nothing is sent '
+        "(boto3 needs AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY)",
+    )
 
 
-async def imported(spec: JudgeSpec, place: Apart) -> JudgeFunction:
+def _fields_of(call: Call) -> dict[str, Any]:
+    """What a function may take of a call, by the names of the fields."""
+    return {**call.fields, MESSAGES: [dict(message) for message in call.messages]}
+
+
+def _function_call(
+    spec: JudgeSpec, fields: Mapping[str, Any], arguments: Mapping[str, Any] | None
+) -> RecordedRequest:
+    """The call of a function as it is recorded: with its arguments, else with the messages."""
+    if arguments is None:
+        return call_of_function(spec.model, fields[MESSAGES])
+    return call_of_function(spec.model, (), {"arguments": dict(arguments)})
+
+
+async def imported(spec: JudgeSpec, runner: FunctionRunner) -> JudgeFunction:
     """The function of a callable judge, its module imported where judges run.
 
     Raises:
@@ -519,7 +663,7 @@ async def imported(spec: JudgeSpec, place: Apart) -> JudgeFunction:
         JudgeError: the import does not end.
     """
     try:
-        found: JudgeFunction = await place.call(partial(function_of, spec), _LONGEST_IMPORT_S)
+        function: JudgeFunction = await runner.call(partial(function_of, spec), _LONGEST_IMPORT_S)
     except OutOfTime as error:
         raise JudgeError(
             f"the module of judge {spec.name!r} has not been imported",
@@ -527,7 +671,7 @@ async def imported(spec: JudgeSpec, place: Apart) -> JudgeFunction:
             expected="a module that is imported within 10 minutes",
             remedy="load models at the first call, not at import",
         ) from error
-    return found
+    return function
 
 
 def one_call(messages: Sequence[Mapping[str, str]], replicate: int = 1) -> Course:
@@ -535,26 +679,26 @@ def one_call(messages: Sequence[Mapping[str, str]], replicate: int = 1) -> Cours
     yield Call(messages, replicate)
 
 
-def _in_turn(calls: Course, given: Sequence[Answer]) -> Iterator[Call]:
-    """The calls of a trial, each once the answer to the one before is in ``given``."""
-    call = next(calls)
+def _in_turn(course: Course, answers: Sequence[Answer]) -> Iterator[Call]:
+    """The calls of a trial, each once the answer to the one before is in ``answers``."""
+    call = next(course)
     with suppress(StopIteration):
         while True:
             yield call
-            call = calls.send(given[-1].reply)
+            call = course.send(answers[-1].reply)
 
 
-def _joined(given: Sequence[Answer], last: Call) -> Answer:
+def _joined(answers: Sequence[Answer], last: Call) -> Answer:
     """The answers to the calls of a trial as one; ``last`` is the call that ended it."""
-    if len(given) == 1:
-        return given[0]
-    failed = isinstance(given[-1].reply, Failed) and not last.repairs
-    latencies = [answer.latency_s for answer in given if answer.latency_s is not None]
+    if len(answers) == 1:
+        return answers[0]
+    failed = isinstance(answers[-1].reply, Failed) and not last.repairs
+    latencies = [answer.latency_s for answer in answers if answer.latency_s is not None]
     return Answer(
-        given[-1 if failed else 0].reply,
+        answers[-1 if failed else 0].reply,
         latency_s=sum(latencies) if latencies else None,
-        retried=sum(answer.retried for answer in given),
-        later=() if failed else tuple(answer.reply for answer in given[1:]),
+        retried=sum(answer.retried for answer in answers),
+        later=() if failed else tuple(answer.reply for answer in answers[1:]),
     )
 
 
@@ -590,41 +734,84 @@ async def open_client(
         JudgeError: a key is needed and is not in the environment; `CodeNotRun`, while asking: a
             function is needed that may not be imported.
     """
+    if isinstance(cassette, ReplayingCassette):
+        with open_replaying(spec, cassette, trust=trust, suite=suite) as replaying:
+            yield replaying
+        return
+    assert isinstance(cassette, RecordingCassette), "a cassette replays or records"
     throttle = throttle or Throttle(spec, concurrency)
-    if cassette.mode != "replay":
-        trust.refuse_files(f"judge {spec.name!r}", spec.prompts.files)
+    trust.refuse_files(f"judge {spec.name!r}", spec.prompts.files)
     async with AsyncExitStack() as stack:
-        place = apart()
-        if place is None:
-            place = Apart(beside=False)
-            stack.callback(place.close)
+        judge: _Endpoints | _Function
+        if spec.provider == "callable":
+            runner = stack.enter_context(_runner())
+            judge = _Function(spec, cassette, runner, trust, suite)
+        else:
+            connect = partial(_connected, stack, concurrency, skills, trust)
+            endpoint = await connect(spec, throttle)
+            judge = _Endpoints(endpoint)
+            if repairer := _repairer(spec):
+                judge = _Endpoints(
+                    endpoint,
+                    replace(endpoint, spec=repairer)
+                    if _asks_alike(repairer, spec)
+                    else await connect(repairer, throttle.beside(repairer)),
+                )
+        yield RecordingClient(cassette, judge, spec, throttle)
 
-        async def opened(spec: JudgeSpec, throttle: Throttle) -> Endpoint:
-            endpoint = unasked_endpoint(spec, throttle)
-            if cassette.mode == "replay" or spec.provider == "callable":
-                return endpoint
-            return await _connected(stack, endpoint, concurrency, skills, trust)
 
-        endpoint = await opened(spec, throttle)
-        repairing, repairer = None, spec.repair and spec.repair.spec
-        unrepaired = replace(spec, repair=None, reply_schema=None)
-        if repairer and replace(repairer, temperature=spec.temperature) == unrepaired:
-            repairing = replace(endpoint, spec=repairer)
-        elif repairer:
-            repairing = await opened(repairer, throttle.beside(repairer))
-        if cassette.mode == "replay" and spec.provider == "callable":
-            stack.enter_context(placeholder_credentials(spec.api_key_env))
-        yield Client(endpoint, cassette, repairing=repairing, place=place, trust=trust, suite=suite)
+@contextmanager
+def open_replaying(
+    spec: JudgeSpec,
+    cassette: ReplayingCassette,
+    *,
+    trust: Trust = ANY_FILES,
+    suite: Suite | None = None,
+) -> Iterator[ReplayingClient]:
+    """A client for ``spec`` that replays ``cassette``; raises as `open_client`."""
+    if spec.provider == "callable":
+        with _runner() as runner, placeholder_credentials(spec.api_key_env):
+            function = _Function(spec, cassette, runner, trust, suite)
+            yield ReplayingClient(cassette, function, spec)
+        return
+    repairer = _repairer(spec)
+    endpoints = _Endpoints(unasked_endpoint(spec), unasked_endpoint(repairer) if repairer else None)
+    yield ReplayingClient(cassette, endpoints, spec)
+
+
+@contextmanager
+def _runner() -> Iterator[FunctionRunner]:
+    """Where functions run: as the session says, else on the calling loop for this block."""
+    if (runner := current_runner()) is not None:
+        yield runner
+        return
+    runner = FunctionRunner(beside=False)
+    try:
+        yield runner
+    finally:
+        runner.close()
+
+
+def _repairer(spec: JudgeSpec) -> JudgeSpec | None:
+    """The judge that repairs the replies of ``spec``, if any."""
+    return spec.repair.spec if spec.repair else None
+
+
+def _asks_alike(repairer: JudgeSpec, spec: JudgeSpec) -> bool:
+    """Whether a repairer is asked as the judge itself, but for the temperature."""
+    unrepaired = replace(spec, repair=None, reply_schema=None)
+    return replace(repairer, temperature=spec.temperature) == unrepaired
 
 
 async def _connected(
     stack: AsyncExitStack,
-    endpoint: Endpoint,
     concurrency: int,
     skills: Sequence[Skill],
     trust: Trust,
-) -> Endpoint:
-    spec, base_url = endpoint.spec, endpoint.base_url
+    spec: JudgeSpec,
+    throttle: Throttle,
+) -> OpenEndpoint:
+    base_url = base_url_of(spec)
     name, key = key_of(spec)
     trust.refuse_host(spec, base_url, name)
     if key is None and name and not is_loopback(urlsplit(base_url).hostname or ""):
@@ -647,4 +834,6 @@ async def _connected(
 
     connections = Connections(concurrency, base_url, spec.timeout_s, spec.max_body_bytes)
     await stack.enter_async_context(connections)
-    return replace(endpoint, base_url=base_url, connections=connections)
+    return OpenEndpoint(
+        spec=spec, base_url=base_url, key=key, throttle=throttle, connections=connections
+    )

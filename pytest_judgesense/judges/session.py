@@ -24,16 +24,16 @@ from pytest_judgesense.cassettes.cassette import Cassette
 from pytest_judgesense.cassettes.exchange import Exchange, text_id
 from pytest_judgesense.cassettes.storage import read_exchanges
 from pytest_judgesense.errors import JudgesenseError
-from pytest_judgesense.judges.client import Answer, unasked_endpoint
+from pytest_judgesense.judges.client import unasked_endpoint
 from pytest_judgesense.judges.providers.base import Reply
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.judges.statuses import refusal
-from pytest_judgesense.judges.throttle import Throttle
+from pytest_judgesense.judges.throttle import Answer
 from pytest_judgesense.trial import Failed, Trial
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class AskedTrial:
     """A trial that was asked in this session, with the digest of the messages it was asked with.
 
     ``failed`` says why there is no reply; otherwise the cassette holds the reply.
@@ -57,18 +57,18 @@ class Refusals:
     """
 
     def __init__(self) -> None:
-        self._said: dict[tuple[str, object], Failed] = {}
+        self._refused: dict[tuple[str, object], Failed] = {}
 
     def learn(self, trial: Trial, reply: Reply | Failed) -> None:
         """Note the outcome of ``trial`` if it was refused."""
-        at = trial.condition.get("temperature")
-        if at is not None and isinstance(reply, Failed) and refusal(reply.reason):
-            self._said.setdefault((trial.template, at), reply)
+        temperature = trial.condition.get("temperature")
+        if temperature is not None and isinstance(reply, Failed) and refusal(reply.reason):
+            self._refused.setdefault((trial.template, temperature), reply)
 
     def of(self, trial: Trial) -> Answer | None:
         """The outcome of ``trial`` without a call; ``None`` if its cell was not refused."""
-        said = self._said.get((trial.template, trial.condition.get("temperature")))
-        return None if said is None else Answer(said)
+        refused = self._refused.get((trial.template, trial.condition.get("temperature")))
+        return None if refused is None else Answer(refused)
 
 
 def refused_unasked(
@@ -79,7 +79,7 @@ def refused_unasked(
     left = [t for t in trials if "temperature" in t.condition and t.id not in recorded]
     if not left:
         return {}
-    endpoint = unasked_endpoint(judge, Throttle(judge, 1))
+    endpoint = unasked_endpoint(judge)
     refusals, by_id = Refusals(), {trial.id: trial for trial in trials}
     for exchange in read_exchanges(cassette.path):
         if exchange.trial in by_id and not exchange.answers:
@@ -87,37 +87,37 @@ def refused_unasked(
     return {trial.id: answer for trial in left if (answer := refusals.of(trial))}
 
 
-class AskedOn:
+class AskedTrials:
     """The session's trials on one cassette. Use it only while holding the cassette."""
 
     def __init__(self, file: Path | None = None) -> None:
         self._file = file
         lines = list(_lines(file))
         self._notices = {line["notice"]: None for line in lines if "notice" in line}
-        self._asked = {line["trial"]: Asked(**line) for line in lines if "trial" in line}
+        self._asked = {line["trial"]: AskedTrial(**line) for line in lines if "trial" in line}
 
     @property
     def failed(self) -> frozenset[str]:
         """Ids of the trials that were asked and have no reply."""
-        return frozenset(id_ for id_, asked in self._asked.items() if asked.failed is not None)
+        return frozenset(id_ for id_, record in self._asked.items() if record.failed is not None)
 
-    def of(self, trial: str, messages: Sequence[Mapping[str, str]]) -> Asked | None:
+    def of(self, trial: str, messages: Sequence[Mapping[str, str]]) -> AskedTrial | None:
         """The trial, if the session has asked it with the same ``messages``."""
-        known = self._asked.get(trial)
-        return known if known is not None and known.prompt == _digest(messages) else None
+        before = self._asked.get(trial)
+        return before if before is not None and before.prompt == _digest(messages) else None
 
     def failure(self, trial: str, messages: Sequence[Mapping[str, str]]) -> Answer | None:
         """The outcome of the trial, if the session has called it and got no reply."""
-        known = self.of(trial, messages)
-        return known.again(Answer(Failed(known.failed))) if known and known.failed else None
+        before = self.of(trial, messages)
+        return before.again(Answer(Failed(before.failed))) if before and before.failed else None
 
     def add(self, trial: str, messages: Sequence[Mapping[str, str]], answer: Answer) -> None:
         """Note that the trial was called, and its outcome."""
         failed = answer.reply.reason if isinstance(answer.reply, Failed) else None
-        asked = Asked(trial, _digest(messages), answer.retried, answer.latency_s, failed)
-        self._asked[trial] = asked
+        record = AskedTrial(trial, _digest(messages), answer.retried, answer.latency_s, failed)
+        self._asked[trial] = record
         if self._file is not None:
-            self._write(asdict(asked))
+            self._write(asdict(record))
 
     def noted(self, notices: Iterable[str]) -> tuple[str, ...]:
         """The session's notices about this cassette so far, with ``notices`` added."""
@@ -141,15 +141,15 @@ class SessionCalls:
 
     def __init__(self, folder: Path | None = None) -> None:
         self._folder = folder
-        self._here: dict[Path, AskedOn] = {}
+        self._here: dict[Path, AskedTrials] = {}
         self._errors: dict[tuple[str, ...], JudgesenseError] = {}
         self._look_ups: dict[str, dict[str, Exchange]] = {}
 
-    def on(self, cassette: Path) -> AskedOn:
+    def on(self, cassette: Path) -> AskedTrials:
         """The trials called on a cassette by any process; call it while holding the cassette."""
         if self._folder is not None:
-            return AskedOn(self._folder / f"asked-{text_id(str(cassette))}.jsonl")
-        return self._here.setdefault(cassette, AskedOn())
+            return AskedTrials(self._folder / f"asked-{text_id(str(cassette))}.jsonl")
+        return self._here.setdefault(cassette, AskedTrials())
 
     def look_ups_of(self, judge: str) -> dict[str, Exchange]:
         """The look-ups that a judge has made in this process, by digest, to be added to.
@@ -161,9 +161,9 @@ class SessionCalls:
     def error(self, *key: str) -> JudgesenseError | None:
         """The error that was noted under ``key``, by this process or another."""
         if key not in self._errors and self._folder is not None:
-            for noted in _lines(self._file_of(key)):
-                kind = getattr(errors, noted.pop("kind"), JudgesenseError)
-                self._errors[key] = kind(noted.pop("what"), **noted)
+            for line in _lines(self._file_of(key)):
+                kind = getattr(errors, line.pop("kind"), JudgesenseError)
+                self._errors[key] = kind(line.pop("what"), **line)
         return self._errors.get(key)
 
     def note_error(self, error: JudgesenseError, *key: str) -> None:
@@ -187,10 +187,10 @@ def _lines(file: Path | None) -> Iterable[dict[str, Any]]:
         return
     for line in file.read_text(encoding="utf-8", errors="replace").split("\n"):
         try:
-            found = json.loads(line)
+            value = json.loads(line)
         except ValueError:
             continue  # nothing before the first line break; or half a line of a killed process
-        yield found
+        yield value
 
 
 def _digest(messages: Sequence[Mapping[str, str]]) -> str:

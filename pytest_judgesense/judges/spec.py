@@ -1,25 +1,31 @@
-"""A judge as declared: provider, model, decoding settings, prompts. Frozen."""
+"""A judge as declared: provider, model, decoding settings, prompts; and what a provider is. Frozen.
+
+A provider builds the requests of such judges, so the two are declared together. Light on purpose:
+plugins that add a provider import it when pytest starts.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final, Literal, TypeAlias
 
 from pytest_judgesense.cassettes.bodies import MOST_BYTES
-from pytest_judgesense.errors import told_apart
-from pytest_judgesense.judges.providers.base import Provider
+from pytest_judgesense.errors import ExtensionError, JudgesenseError, told_apart
+from pytest_judgesense.judges.providers.base import HttpRequest, Reply
+from pytest_judgesense.trial import Failed
 
 # Of the messages, or of fields of a suite; its return is read as a reply (see `judges.functions`).
 JudgeFunction: TypeAlias = Callable[..., Any]
 
 # Tokens of a reply, for judges that declare no number.
 DEFAULT_BUDGET: Final = 256
+_PROVIDER_NAME: Final = re.compile(r"[a-z][a-z0-9_-]*")
 _NOT_IN_A_SLUG: Final = re.compile(r"[^A-Za-z0-9._-]+")
 # Names of devices on Windows, in every folder and with any suffix.
 _LONGEST_SLUG: Final = 120
@@ -199,6 +205,113 @@ class JudgeSpec:
             "seed": self.seed,
             **{name: value for name, value in optional.items() if value is not None},
         }
+
+
+@dataclass(frozen=True, slots=True)
+class Provider:
+    """A provider, built in or added by a plugin; judges name it by ``provider = "NAME"``.
+
+    It is asked by one request a trial, which is recorded and replayed: it never sees whether
+    anybody is asked.
+
+    Attributes:
+        name: lower-case letters, digits, ``-`` and ``_``.
+        build: from the judge with the suite's settings, base URL, key (``None`` without one),
+            messages and seed (``None`` for none) to the request. The same arguments must give the
+            same URL and body, because recordings are found by them. ``options`` of the judge are
+            settings of this provider only.
+        parse: from the status and the body of a response to the reply, or to `Failed`.
+        default_base_url: where judges without ``base_url`` are asked.
+        default_key_env: the environment variable with the key; empty if none is needed.
+        hosts: other hosts that are the provider's own, as a regular expression: a judge's key may
+            go there although the project alone says so.
+        chat_completions: whether it is asked for OpenAI's chat completions: it then has JSON mode,
+            and batch files can be written for it.
+        source: the plugin that added it; set when it is added.
+
+    Raises:
+        ValueError: the name is not valid in ``NAME:model``, or there is no base URL.
+    """
+
+    name: str
+    build: Callable[
+        [JudgeSpec, str, str | None, Sequence[Mapping[str, str]], int | None], HttpRequest
+    ]
+    parse: Callable[[int, str], Reply | Failed]
+    default_base_url: str
+    default_key_env: str = ""
+    hosts: str = ""
+    chat_completions: bool = False
+    source: str = ""
+
+    def __post_init__(self) -> None:
+        if not _PROVIDER_NAME.fullmatch(self.name):
+            msg = f"the name of a provider is like my-provider, not {self.name!r}"
+            raise ValueError(msg)
+        if not self.default_base_url.startswith(("http://", "https://")):
+            msg = f"provider {self.name} has the base URL {self.default_base_url!r}, which is none"
+            raise ValueError(msg)
+
+    def request(
+        self,
+        spec: JudgeSpec,
+        base_url: str,
+        key: str | None,
+        messages: Sequence[Mapping[str, str]],
+        seed: int | None,
+    ) -> HttpRequest:
+        """The request that asks ``messages``.
+
+        Raises:
+            ExtensionError: the plugin gave none; it names the plugin.
+        """
+        try:
+            request: object = self.build(spec, base_url, key, messages, seed)
+        except JudgesenseError:
+            raise
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # it may skip, or exit
+            # Not its text: it may quote the key.
+            raise self._error("cannot build a request", type(error).__name__) from error
+        if not isinstance(request, HttpRequest):
+            raise self._error("returned something that is not a request", type(request).__name__)
+        return request
+
+    def read(self, status: int, body: str) -> Reply | Failed:
+        """The content of the response; `Failed` if the plugin could not parse it.
+
+        Raises:
+            ExtensionError: the plugin gave something else; it names the plugin.
+        """
+        if status == 206:
+            return Failed("a partial response (HTTP 206) to a request for a whole one")
+        try:
+            reply: object = self.parse(status, body)
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # noqa: BLE001 - whatever an endpoint sends is a failed call
+            shown = " ".join(body.split())[:200]
+            return Failed(
+                f"HTTP {status}: {shown}"
+                if status >= 300
+                else f"provider {self.name} cannot read the response, {type(error).__name__}: "
+                f"{shown}"
+            )
+        if not isinstance(reply, Reply | Failed):
+            raise self._error("returned something that is not a reply", type(reply).__name__)
+        if isinstance(reply, Reply) and not isinstance(reply.text, str | None):
+            text = type(reply.text).__name__
+            raise self._error("returned a reply whose text is no text", f"text: {text}")
+        return reply
+
+    def _error(self, fault: str, present: str) -> ExtensionError:
+        return ExtensionError(
+            f"provider {self.name!r}{f' of plugin {self.source}' if self.source else ''} {fault}",
+            found=present,
+            expected="an HttpRequest of build, and a Reply or Failed of parse",
+            remedy="fix the plugin",
+        )
 
 
 def table_of(name: str) -> str:

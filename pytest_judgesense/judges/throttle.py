@@ -23,12 +23,16 @@ one is answered.
 from __future__ import annotations
 
 import asyncio
+import json
 import random
+import threading
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
+from collections import deque
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
 
 from aiolimiter import AsyncLimiter
 
@@ -42,6 +46,10 @@ from pytest_judgesense.trial import Failed
 if TYPE_CHECKING:
     from tenacity import RetryCallState
 
+# Sums of floats are off by less; a call at the very limit is still within it.
+_ROUNDING_USD: Final = 1e-12
+# A process holds the file of the limits for a millisecond, unless somebody has stopped it.
+_LONGEST_BOOKING_S: Final = 30.0
 # Calls under way at once, unless the user says another number.
 CONCURRENCY: Final = 8
 _ENDED: Final = 10
@@ -111,7 +119,7 @@ class Deadline:
 NO_DEADLINE: Final = Deadline()
 
 
-class Limits:
+class Budget:
     """The limits that the user sets to the calls of a session, and the calls so far: here, none."""
 
     def __init__(self, deadline: Deadline = NO_DEADLINE) -> None:
@@ -140,22 +148,151 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True)
-class Attempt:
-    """The result of one call: a reply or the reason for its absence, and the ``kind`` of
-    consequence.
+class Answer:
+    """The result of one call, or of the calls of a trial.
 
-    ``overloaded`` says that the endpoint is asked too much, ``wait_s`` how long it asks to wait,
-    ``late`` that no whole answer came in time, ``retried`` how many calls were made before this one
-    for the same reply.
+    Attributes:
+        reply: that of the first call, or of the failed call on which the verdict depends; or the
+            reason for its absence.
+        latency_s: from the request to the last byte; ``None`` for a recorded answer.
+        made: whether a call was made.
+        retried: how many calls were made before this one for the same reply.
+        later: the outcomes of the later calls of a trial.
+        kind: what follows from it, see the head of this module.
+        overloaded: whether the endpoint is asked too much.
+        late: whether no whole answer came in time.
+        wait_s: how long the endpoint asks to wait.
     """
 
     reply: Reply | Failed
+    latency_s: float | None = None
+    made: bool = False
+    retried: int = 0
+    later: tuple[Reply | Failed, ...] = ()
     kind: Kind = "answer"
     overloaded: bool = False
     late: bool = False
     wait_s: float | None = None
-    latency_s: float | None = None
-    retried: int = 0
+
+
+@dataclass(slots=True)
+class _Spent:
+    """Calls made, USD that they have cost at most, and USD booked for calls under way."""
+
+    calls: int = 0
+    usd: float = 0.0
+    booked: float = 0.0
+
+
+class SessionBudget(Budget):
+    """Counts calls and USD, and refuses the call that would pass a limit. Safe with threads.
+
+    ``None`` sets no limit. ``shared`` is the folder that the processes of the session share. It has
+    the ``deadline`` of the session.
+    """
+
+    def __init__(
+        self,
+        max_calls: int | None,
+        max_cost: float | None,
+        shared: Path | None = None,
+        deadline: Deadline = NO_DEADLINE,
+    ) -> None:
+        super().__init__(deadline)
+        self._max_calls = max_calls
+        self._max_cost = max_cost
+        self._lock = threading.Lock()
+        self._here = _Spent()
+        limited = max_calls is not None or max_cost is not None
+        self._file = shared / "spent.json" if shared and limited else None
+        self._between: Any = None
+        if self._file:
+            from filelock import FileLock  # no replay needs it
+
+            self._between = FileLock(self._file.with_suffix(".lock"), timeout=_LONGEST_BOOKING_S)
+        self.retries = 0
+
+    @property
+    def usd(self) -> float:
+        """The cost of the calls so far; not known if processes share a limit."""
+        return self._here.usd
+
+    def take(self, spec: JudgeSpec, most_usd: float | None, *, patient: bool = False) -> bool:
+        self.deadline.check()
+        if self._max_cost is not None and most_usd is None:
+            raise _unpriced(spec)
+        most = most_usd or 0.0
+        with self._spent() as spent:
+            if self._max_calls is not None and spent.calls >= self._max_calls:
+                raise LimitReached(
+                    f"--judge-max-calls {self._max_calls} is reached",
+                    found=f"{spent.calls} calls made in this session, retries counted",
+                )
+            most_of_all = (self._max_cost or 0.0) + _ROUNDING_USD
+            if self._max_cost is not None and spent.usd + spent.booked + most > most_of_all:
+                if patient and spent.usd + most <= most_of_all:
+                    return False
+                raise LimitReached(
+                    f"--judge-max-cost {self._max_cost:g} is reached",
+                    found=f"{spent.usd:.6f} USD spent in this session, and up to {most:.6f} USD "
+                    "for the next call",
+                )
+            spent.calls += 1
+            spent.booked += most
+        return True
+
+    def settle(self, most_usd: float | None, usd: float | None) -> None:
+        """Replace the booked cost by the real one; if that is unknown, the maximum stays."""
+        most = most_usd or 0.0
+        with self._spent() as spent:
+            spent.booked -= most
+            spent.usd += most if usd is None else usd
+
+    def retried(self) -> None:
+        """Count a call that is made again."""
+        self.retries += 1
+
+    @contextmanager
+    def _spent(self) -> Iterator[_Spent]:
+        """The running totals, held against other threads and processes while they are changed."""
+        if self._file is None:
+            with self._lock:
+                yield self._here
+            return
+        from filelock import Timeout
+
+        try:
+            with self._lock, self._between:
+                stored = self._file.exists() and json.loads(self._file.read_text(encoding="utf-8"))
+                spent = _Spent(**stored or {})
+                yield spent
+                # In one step: a worker that is killed here leaves a whole file.
+                new = self._file.with_suffix(".new")
+                new.write_text(json.dumps(asdict(spent)), encoding="utf-8")
+                new.replace(self._file)
+        except Timeout as error:
+            raise LimitReached(
+                "the limits of the session cannot be kept",
+                found=f"{self._file} held by another process for {_LONGEST_BOOKING_S:g} s",
+                expected="workers that note a call within moments",
+                remedy="end that process, which may have been stopped, and run again",
+            ) from error
+
+
+def _unpriced(spec: JudgeSpec) -> LimitReached:
+    reason, remedy = "a callable, whose tokens are not known", "limit it by --judge-max-calls"
+    if spec.provider != "callable":
+        reason = "no prices"
+        remedy = (
+            f"give {table_of(spec.name)} prices = {{ prompt = ..., completion = "
+            f"... }} in USD per million tokens, or {remedy}"
+        )
+    return LimitReached(
+        f"--judge-max-cost cannot be kept for judge {spec.name!r}",
+        found=reason,
+        expected="a limit that holds whatever is asked",
+        remedy=remedy,
+    )
 
 
 class _Pace:
@@ -179,12 +316,102 @@ class _Pace:
                 amount -= part
 
 
+class _Turns:
+    """How many calls of a judge may be under way at once, and those that wait for their turn.
+
+    At most ``most``; they are halved when the endpoint is overloaded, and each answer adds its
+    share of one, as TCP does. The first call is made ``alone``. Where all ``is_over`` nobody waits.
+    """
+
+    def __init__(self, most: int, is_over: Callable[[], bool], *, alone: bool) -> None:
+        self.under_way = 0
+        self._most = most
+        self._is_over = is_over
+        self._alone = alone
+        self._limit = 1.0 if alone else float(most)
+        self._halved_at = 0.0
+        # The first one that waits first.
+        self._waiting: deque[asyncio.Future[None]] = deque()
+        self._opening: asyncio.TimerHandle | None = None
+
+    @property
+    def limit(self) -> int:
+        """How many calls may be under way now."""
+        return int(self._limit)
+
+    async def take(self, deadline: Deadline) -> None:
+        """Wait until one more call may be under way; raise where none may begin any more."""
+        deadline.check()
+        if self._may_begin:
+            self.under_way += 1
+        else:
+            turn = asyncio.get_running_loop().create_future()
+            self._waiting.append(turn)
+            try:
+                # A bound costs as much as all the rest: only those have one that wait.
+                async with deadline.waiting():
+                    await turn  # whoever ends it has counted this call
+            except BaseException:
+                if turn.done() and not turn.cancelled():
+                    self.under_way -= 1
+                    self._wake()
+                raise
+        if self._alone and self._opening is None:
+            # A slow first answer must not hold up the others for long.
+            loop = asyncio.get_running_loop()
+            self._opening = loop.call_later(_ALONE_S, self._open_for_others)
+
+    def give(self) -> None:
+        """End a call, and let those begin that may now."""
+        if self._opening is not None:
+            self._opening.cancel()
+            self._opening = None
+        self.under_way -= 1
+        self._wake()
+
+    @property
+    def _may_begin(self) -> bool:
+        return self._is_over() or self.under_way < self.limit
+
+    def _wake(self) -> None:
+        while self._waiting and self._may_begin:
+            turn = self._waiting.popleft()
+            if not turn.done():  # else nobody waits any more
+                turn.set_result(None)
+                self.under_way += 1
+
+    def _open_for_others(self) -> None:
+        self.let_others_begin()
+        self._wake()
+
+    def let_others_begin(self) -> None:
+        """End the time of the first call, which is made alone."""
+        if self._alone:
+            self._alone, self._limit = False, float(self._most)
+
+    def allow_one(self) -> None:
+        """Let one call be under way, and no more from now on."""
+        self._most, self._limit = 1, 1.0
+
+    def halve(self, started: float, now: float) -> None:
+        """Halve them for a call that began at ``started``.
+
+        Calls that were under way when they were halved last bring no news.
+        """
+        if started >= self._halved_at:
+            self._limit, self._halved_at = max(1.0, self._limit / 2), now
+
+    def add(self) -> None:
+        """Add the share of an answer."""
+        self._limit = min(float(self._most), self._limit + 1 / self._limit)
+
+
 class Throttle:
     """The calls of one judge in one process: their concurrency, their pace, their retries.
 
     It lives as long as the session: pace and back-off continue from one suite to the next. At most
-    ``concurrency`` calls run at once; ``limits`` are the user's, and this number of processes are
-    ``sharing`` the judge's limits.
+    ``concurrency`` calls run at once; ``budget`` holds the user's limits, and this number of
+    processes are ``sharing`` the judge's limits.
 
     Attributes:
         ended: why the judge is not to be asked again; ``None`` if it may be.
@@ -196,10 +423,10 @@ class Throttle:
         spec: JudgeSpec,
         concurrency: int,
         *,
-        limits: Limits | None = None,
+        budget: Budget | None = None,
         sharing: int = 1,
     ) -> None:
-        self.limits = limits or Limits()
+        self.budget = budget or Budget()
         self.ended: JudgeError | None = None
         self.serial = False
         self._spec = spec
@@ -212,33 +439,31 @@ class Throttle:
             _Pace(most / sharing) if most else None
             for most in (spec.requests_per_minute, spec.tokens_per_minute)
         )
-        # How many may be under way: halved when the endpoint is overloaded, and by each answer
-        # raised by its share of one, as TCP does. A callable asks whom it likes: no first call.
-        self._alone = spec.provider != "callable"
-        self._concurrency = 1.0 if self._alone else float(self._most)
-        self._under_way = 0
-        self._changed = asyncio.Condition()
-        self._halved_at = 0.0
+        # A callable asks whom it likes: no first call.
+        self._turns = _Turns(self._most, self._is_over, alone=spec.provider != "callable")
         self._paused_until = 0.0
         self._answered = False
-        self._telling: asyncio.Future[None] | None = None  # a loop holds tasks weakly
         self._endings = 0
         self._failures = 0
 
     @property
     def longest_s(self) -> float:
         """The most seconds until the calls under way have come to their end; 0 if none is."""
-        beside = max((one.longest_s for one in self._beside.values()), default=0.0)
-        return max(self._spec.timeout_s if self._under_way else 0.0, beside)
+        beside = max((throttle.longest_s for throttle in self._beside.values()), default=0.0)
+        return max(self._spec.timeout_s if self._turns.under_way else 0.0, beside)
 
     @property
     def concurrency(self) -> int:
         """How many calls may be under way now."""
-        return int(self._concurrency)
+        return self._turns.limit
 
     def one_at_a_time(self) -> None:
         """Let one call be under way, and no more: code that is not async may not expect another."""
-        self.serial, self._most, self._concurrency = True, 1, 1.0
+        self.serial, self._most = True, 1
+        self._turns.allow_one()
+
+    def _is_over(self) -> bool:
+        return self.ended is not None
 
     def end(self, error: JudgeError) -> None:
         """Ask the judge no more: somebody else has found that it cannot be."""
@@ -247,17 +472,17 @@ class Throttle:
     def beside(self, spec: JudgeSpec) -> Throttle:
         """The calls of another judge on behalf of this one: its own pace, the same limits."""
         return self._beside.setdefault(
-            spec.name, Throttle(spec, self._most, limits=self.limits, sharing=self._sharing)
+            spec.name, Throttle(spec, self._most, budget=self.budget, sharing=self._sharing)
         )
 
     async def call(
         self,
-        once: Callable[[], Awaitable[Attempt]],
+        once: Callable[[], Awaitable[Answer]],
         *,
         tokens: int = 0,
         most_usd: float | None = None,
-        cost: Callable[[Attempt], float | None] = lambda _: None,
-    ) -> Attempt:
+        cost: Callable[[Answer], float | None] = lambda _: None,
+    ) -> Answer:
         """The result of ``once``, one call, repeated if that may help.
 
         It takes at most ``tokens`` for the pace and ``most_usd``; ``cost`` returns the real cost,
@@ -268,17 +493,23 @@ class Throttle:
             JudgeError: the judge cannot be asked at all.
         """
 
-        async def attempt() -> Attempt:
-            async with self.permit() as started:
+        async def attempt() -> Answer:
+            # As in `permit`, without what a context manager costs for each call.
+            await self._turns.take(self.budget.deadline)
+            try:
+                await self._not_paused()
+                started = time.monotonic()
                 await self.admitted(tokens, most_usd)
                 spent = most_usd  # the cost of an aborted call is unknown
                 try:
-                    made = await once()
-                    spent = cost(made)
+                    answer = await once()
+                    spent = cost(answer)
                 finally:
-                    self.limits.settle(most_usd, spent)
-                self.learn(made, started)
-                return made
+                    self.budget.settle(most_usd, spent)
+                self.learn(answer, started)
+                return answer
+            finally:
+                await self._give_turn()
 
         last = await attempt()
         if _worth_a_retry(last):
@@ -286,14 +517,14 @@ class Throttle:
         self._failures = 0 if last.kind in ("answer", "fail") else self._failures + 1
         return last
 
-    async def _retried(self, first: Attempt, again: Callable[[], Awaitable[Attempt]]) -> Attempt:
+    async def _retried(self, first: Answer, again: Callable[[], Awaitable[Answer]]) -> Answer:
         """The last of the attempts that begin with ``first`` and go on with ``again``."""
         from tenacity import AsyncRetrying, retry_if_result  # most calls are made once
 
-        made = [first]
+        unread = [first]
 
-        async def attempt() -> Attempt:
-            return made.pop() if made else await again()
+        async def attempt() -> Answer:
+            return unread.pop() if unread else await again()
 
         most = self._spec.max_retries
         retrying = AsyncRetrying(
@@ -304,10 +535,10 @@ class Throttle:
             ),
             wait=_wait,
             sleep=self._sleep,
-            before=lambda state: self.limits.retried() if state.attempt_number > 1 else None,
+            before=lambda state: self.budget.retried() if state.attempt_number > 1 else None,
             retry_error_callback=_attempt_of,
         )
-        last: Attempt = await retrying(attempt)
+        last: Answer = await retrying(attempt)
         return replace(last, retried=retrying.statistics["attempt_number"] - 1)
 
     @asynccontextmanager
@@ -317,33 +548,18 @@ class Throttle:
         Raises:
             JudgeError: the judge has been found not to be askable.
         """
-        async with self._changed:
-            # Most calls need not wait, and setting up a bound for it costs as much as all the rest.
-            self.limits.deadline.check()
-            if not self._may_begin():
-                async with self.limits.deadline.waiting():
-                    await self._changed.wait_for(self._may_begin)
-            self._under_way += 1
-        timer = None
-        if self._alone:
-            # A slow first answer must not hold up the others for long.
-            timer = asyncio.get_running_loop().call_later(_ALONE_S, self._open_for_others)
+        await self._turns.take(self.budget.deadline)
         try:
             await self._not_paused()
             yield time.monotonic()
         finally:
-            if timer:
-                timer.cancel()
-            await self.limits.flush_recordings()
-            self._under_way -= 1
-            async with self._changed:
-                if self.ended is not None:
-                    self._changed.notify_all()
-                else:
-                    self._changed.notify(max(1, self.concurrency - self._under_way))
+            await self._give_turn()
 
-    def _may_begin(self) -> bool:
-        return self.ended is not None or self._under_way < self.concurrency
+    async def _give_turn(self) -> None:
+        try:
+            await self.budget.flush_recordings()
+        finally:
+            self._turns.give()
 
     async def admitted(self, tokens: int, most_usd: float | None) -> None:
         """Wait until a call is in pace and booked.
@@ -353,7 +569,7 @@ class Throttle:
             JudgeError: the judge has been found not to be askable.
         """
         if self._requests or self._tokens:
-            async with self.limits.deadline.waiting():
+            async with self.budget.deadline.waiting():
                 if self._requests:
                     await self._requests.take(1)
                 if self._tokens:
@@ -362,16 +578,16 @@ class Throttle:
         # Bookings of a process that died remain: other processes wait for calls in flight to become
         # cheaper no longer than one call may take.
         until = time.monotonic() + self._spec.timeout_s
-        while not self.limits.take(  # noqa: ASYNC110 - other processes book, and set no event
+        while not self.budget.take(  # noqa: ASYNC110 - other processes book, and set no event
             self._spec, most_usd, patient=time.monotonic() < until
         ):
             await asyncio.sleep(0.02)
 
     async def _sleep(self, seconds: float) -> None:
-        async with self.limits.deadline.waiting():
+        async with self.budget.deadline.waiting():
             await asyncio.sleep(seconds)
 
-    def learn(self, attempt: Attempt, started: float) -> None:
+    def learn(self, attempt: Answer, started: float) -> None:
         """Apply the result of an attempt, begun at ``started``, to later calls.
 
         Raises:
@@ -381,44 +597,30 @@ class Throttle:
             self._endings += 1
             if not self._answered or self._endings >= _ENDED:
                 spec, reply = self._spec, attempt.reply
-                found = reply.reason if isinstance(reply, Failed) else ""
-                setting = setting_to_change(found)
+                reason = reply.reason if isinstance(reply, Failed) else ""
+                setting = setting_to_change(reason)
                 fix = f"in {table_of(spec.name)}: {setting}" if setting else _FIX
                 self.ended = JudgeError(
                     f"judge {spec.name!r} cannot be asked",
-                    found=found,
+                    found=reason,
                     expected=f"an answer of {spec.base_url or spec.provider} to {spec.model}",
                     remedy=f"{fix}; no more calls were made, and with --judge-mode record the "
                     "answers so far are kept",
                 )
                 raise self.ended
-        self._open()
+        self._turns.let_others_begin()
         if attempt.overloaded:
             now = time.monotonic()
             if attempt.wait_s and attempt.wait_s <= _LONGEST_WAIT_ASKED_S:
                 self._paused_until = max(self._paused_until, now + attempt.wait_s)
-            # Calls that were under way when the concurrency was halved bring no news.
-            if started >= self._halved_at:
-                self._concurrency, self._halved_at = max(1.0, self._concurrency / 2), now
+            self._turns.halve(started, now)
         elif attempt.kind == "answer":
             self._answered, self._endings = True, 0
-            self._concurrency = min(float(self._most), self._concurrency + 1 / self._concurrency)
-
-    def _open_for_others(self) -> None:
-        self._open()
-        self._telling = asyncio.ensure_future(self._tell())
-
-    async def _tell(self) -> None:
-        async with self._changed:
-            self._changed.notify_all()
-
-    def _open(self) -> None:
-        if self._alone:
-            self._alone, self._concurrency = False, float(self._most)
+            self._turns.add()
 
     async def _not_paused(self) -> None:
         """Wait as long as the endpoint has asked for; raise if the judge or the time has ended."""
-        self.limits.deadline.check()
+        self.budget.deadline.check()
         while self.ended is None and self._paused_until > time.monotonic():
             left = self._paused_until - time.monotonic()  # it may grow meanwhile
             await self._sleep(left * random.uniform(1.0, 1.1))
@@ -427,13 +629,13 @@ class Throttle:
             raise self.ended.with_traceback(None)
 
 
-def _worth_a_retry(attempt: Attempt) -> bool:
+def _worth_a_retry(attempt: Answer) -> bool:
     return attempt.kind == "retry" and (attempt.wait_s or 0.0) <= _LONGEST_WAIT_ASKED_S
 
 
-def _attempt_of(state: RetryCallState) -> Attempt:
+def _attempt_of(state: RetryCallState) -> Answer:
     assert state.outcome is not None, "tenacity asks after an attempt"
-    attempt: Attempt = state.outcome.result()
+    attempt: Answer = state.outcome.result()
     return attempt
 
 
@@ -441,6 +643,6 @@ def _wait(state: RetryCallState) -> float:
     """The wait before the next call: full jitter, and never less than the endpoint asks for."""
     from tenacity import wait_random_exponential
 
-    asked = _attempt_of(state).wait_s
+    wait_s = _attempt_of(state).wait_s
     jittered = wait_random_exponential(multiplier=_FIRST_WAIT_S, max=_LONGEST_WAIT_S)(state)
-    return jittered if asked is None else asked + min(jittered, asked / 10)
+    return jittered if wait_s is None else wait_s + min(jittered, wait_s / 10)

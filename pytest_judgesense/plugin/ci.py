@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from pytest_judgesense.checks.regression import RegressionOutcome
     from pytest_judgesense.judges.spec import JudgeSpec
     from pytest_judgesense.measures.check import Check
-    from pytest_judgesense.plugin.members import Member
+    from pytest_judgesense.plugin.declared_check import DeclaredCheck
     from pytest_judgesense.plugin.run import Run
     from pytest_judgesense.report.summary import Missed
     from pytest_judgesense.report.view import View
@@ -41,8 +41,6 @@ _NOT_MEASURED: Final = "not measured"
 _MOST_ANNOTATIONS: Final = 10
 _MOST_SUMMARY_BYTES: Final = 1024 * 1024
 _NONE: Final = "N/A"
-# pytest leaves failures that a debugger has shown out of FAILURES.
-_SHOWN: Final = "_pdbshown"
 _NOT_PASSED: Final = ("fail", "inconclusive", _NOT_MEASURED)
 _NOTED: Final = pytest.StashKey[dict[tuple[str, str, str], dict[str, str]]]()
 
@@ -64,7 +62,7 @@ class CheckFailed(AssertionError):
 
 
 def require_pass(
-    item: pytest.Item, run: Run, member: Member, rivals: Sequence[JudgeSpec] = ()
+    item: pytest.Item, run: Run, member: DeclaredCheck, rivals: Sequence[JudgeSpec] = ()
 ) -> bool:
     """Evaluate a check; its outcome enters the datasheet and the properties of ``item``.
 
@@ -73,8 +71,8 @@ def require_pass(
     """
     __tracebackhide__ = True
     judge, suite, check = member
-    if run.only_saves(check):
-        run.measurement(judge, suite)
+    if run.family.only_saves(check):
+        run.measurements.shown(judge, suite)
         return False
     entry = {
         "check": check.id,
@@ -85,26 +83,24 @@ def require_pass(
         "outcome": _NOT_MEASURED,
         "suite": suite.name,
         "judge": judge.name,
-        "policy": run.policy,
+        "policy": run.family.policy,
         "explanation": "it ended with an error",
     }
     try:
-        outcome, measurement = run.outcome(judge, suite, check, rivals)
+        explanation, measurement = run.family.decide(member, rivals)
     except JudgesenseError as error:
         entry["explanation"] = str(error)
         raise
     else:
-        from pytest_judgesense.checks.explanation import summary, warnings_of
-
-        entry |= _numbers(outcome)
-        said = summary(outcome)
-        warnings = (one for one in warnings_of(outcome, run.warned) if one not in said)
-        entry["explanation"] = "; ".join([said, *warnings])
+        entry |= _numbers(explanation.outcome)
+        summary = explanation.summary
+        warnings = (text for text in explanation.warnings(run.family.warned) if text not in summary)
+        entry["explanation"] = "; ".join([summary, *warnings])
     finally:
-        entry = {name: printable_lines(run.cleaned(text)) for name, text in entry.items()}
+        entry = {name: printable_lines(run.collected.cleaned(text)) for name, text in entry.items()}
         _note(item, (check.key, suite.name, judge.slug), entry)
-    if outcome.fails:
-        raise CheckFailed(*run.explanation(outcome, measurement, command_of(item)))
+    if explanation.outcome.fails:
+        raise CheckFailed(*run.family.failure_texts(explanation, measurement, command_of(item)))
     return True
 
 
@@ -115,29 +111,25 @@ def _limits(check: Check) -> str:
     )
 
 
-def put_on(report: Any, item: pytest.Item, failed: BaseException | None) -> None:
-    """Put on a report the checks that did not pass, and what FAILURES shows of one in short."""
+def put_on(report: Any, item: pytest.Item) -> None:
+    """Put on a report the checks that did not pass."""
     if report.failed and report.when == "call":
-        noted = item.stash.get(_NOTED, {}).values()
-        report.judgesense_checks = [one for one in noted if one["outcome"] in _NOT_PASSED]
-        judge = getattr(item, "judge", None)  # of a test of a user pytest shows everything
-        if judge is not None and isinstance(failed, CheckFailed | JudgesenseError):
-            lines = map(harmless, getattr(failed, "evidence", ()))
-            report.judgesense_evidence = [judge.name, *lines]
+        entries = item.stash.get(_NOTED, {}).values()
+        report.judgesense_checks = [entry for entry in entries if entry["outcome"] in _NOT_PASSED]
 
 
 def _note(item: pytest.Item, key: tuple[str, str, str], entry: dict[str, str]) -> None:
     """Put a check's properties on ``item``: those of a second check end in ``.2``, and so on."""
-    noted = item.stash.setdefault(_NOTED, {})
+    entries = item.stash.setdefault(_NOTED, {})
     # The results of a repeated test are replaced.
-    before = set(_properties(noted))
-    noted[key] = entry
-    others = [one for one in item.user_properties if one not in before]
-    item.user_properties[:] = [*others, *_properties(noted)]
+    before = set(_properties(entries))
+    entries[key] = entry
+    before_ours = [pair for pair in item.user_properties if pair not in before]
+    item.user_properties[:] = [*before_ours, *_properties(entries)]
 
 
-def _properties(noted: Mapping[Any, Mapping[str, str]]) -> Iterator[tuple[str, str]]:
-    for number, entry in enumerate(noted.values(), start=1):
+def _properties(entries: Mapping[Any, Mapping[str, str]]) -> Iterator[tuple[str, str]]:
+    for number, entry in enumerate(entries.values(), start=1):
         for name, text in entry.items():
             yield (name if number == 1 else f"{name}.{number}"), text
 
@@ -172,14 +164,25 @@ class Failures:
 
     def __init__(self) -> None:
         self._failed: list[tuple[Any, dict[str, str]]] = []
-        self._evidence: list[tuple[Any, str, list[str]]] = []
+        self._explained: dict[tuple[str, str], str] = {}
 
     def receive(self, report: Any) -> None:
         """Take what a failed report brings; see `put_on`."""
         self._failed += [(report, entry) for entry in getattr(report, "judgesense_checks", ())]
-        if (found := getattr(report, "judgesense_evidence", None)) is not None:
-            judge, *lines = found
-            self._evidence.append((report, judge, lines))
+
+    def text_of(self, error: BaseException, judge: str, check: str, *, whole: bool) -> str:
+        """What FAILURES shows of the ``error`` of a check: the first evidence, or the ``whole``.
+
+        Errors and judgments that several checks of a judge share are shown once in a process.
+        """
+        if whole:
+            return str(error)
+        head, *rest = getattr(error, "evidence", ()) or ("", str(error))
+        judgments = "\n".join(line for line in rest if line.startswith("  ")) or rest[0]
+        first = self._explained.setdefault((judge, judgments), check)
+        if first != check:
+            return f"{head}, as for {first}".removeprefix(", ")
+        return "\n".join(filter(None, [head, *rest]))
 
     @property
     def names(self) -> set[str]:
@@ -196,32 +199,6 @@ class Failures:
             if entry["outcome"] == _NOT_MEASURED
         )
         return [Missed(*of, checks) for of, checks in sorted(counted.items())]
-
-    def shorten(self, most: int) -> None:
-        """Leave in FAILURES short evidence of the first ``most`` checks of each judge.
-
-        Errors and judgments that several checks share are shown once.
-        """
-        shown: Counter[str] = Counter()
-        seen: set[tuple[str, str]] = set()
-        pointed: set[tuple[str, ...]] = set()
-        for report, judge, lines in self._evidence:
-            text = str(report.longrepr)
-            shown[judge] += (judge, text) not in seen
-            if shown[judge] > most or (judge, text) in seen:
-                setattr(report, _SHOWN, True)
-            elif lines:
-                head, *rest = lines
-                judgments = (judge, *(line for line in rest if line.startswith("  ")))
-                if len(judgments) > 1 and judgments in pointed:
-                    head = f"{head}, as above"
-                    rest = [line for line in rest if line not in judgments]
-                pointed.add(judgments)
-                # What is no `representation` stays as it is.
-                shown_as = getattr(report.longrepr, "reprtraceback", None)
-                for entry in shown_as.reprentries if shown_as is not None else ():
-                    entry.lines[:] = [head, *rest]
-            seen.add((judge, text))
 
     def annotation_lines(self, rootdir: Path) -> Iterator[str]:
         """Workflow commands that show the checks at their lines; nothing outside GitHub Actions."""
@@ -248,11 +225,9 @@ class Failures:
         from pytest_judgesense.report.markdown import cut, markdown
 
         path = Path(place)
-        taken = path.stat().st_size if path.exists() else 0
+        size = path.stat().st_size if path.exists() else 0
         rest = "The whole of it: --judge-datasheet datasheet.md"
-        text = cut(
-            well_formed(markdown(view, self.not_measured)), _MOST_SUMMARY_BYTES - taken, rest
-        )
+        text = cut(well_formed(markdown(view, self.not_measured)), _MOST_SUMMARY_BYTES - size, rest)
         with open_bytes(path, "ab") as file:
             file.write(text.encode("utf-8"))
 

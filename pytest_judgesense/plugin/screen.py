@@ -7,9 +7,8 @@
 ``-vv``        every estimate, condition, table and warning, and all evidence
 =============  =================================================================
 
-pytest's FAILURES carry the evidence, because the sentences are in the summary: the first few
-failing checks of a judge show their first evidence, the others none. Failures of users' tests are
-shown as pytest shows them.
+pytest's FAILURES carry the first evidence of each failing check, because the sentences are in the
+summary. Failures of users' tests are shown as pytest shows them.
 """
 
 from __future__ import annotations
@@ -77,22 +76,30 @@ def datasheet_lines(view: View | None, missed: Sequence[Missed], verbosity: int)
 
 
 def representation(
-    excinfo: pytest.ExceptionInfo[BaseException], path: str, line: int | None, style: str
+    excinfo: pytest.ExceptionInfo[BaseException],
+    text: str,
+    path: str,
+    line: int | None,
+    style: str,
 ) -> Any:
-    """A failure as plain text, whose first line is shown in pytest's short summary.
+    """A failure as plain text; the first line of its message is in pytest's short summary.
 
     Args:
         excinfo: of the failure.
+        text: what FAILURES shows of it.
         path: of the file that declares the check.
         line: where it does so.
         style: value of ``--tb``; ``line`` prints only the first line, as pytest does itself.
     """
     shown: Any = excinfo.getrepr(style="value", chain=False)
     if shown.reprcrash is None:  # all frames are hidden
-        return str(excinfo.value)
+        return text
     crash = shown.reprcrash
     crash.path, crash.lineno = path, line or 0
     crash.message = str(excinfo.value).partition("\n")[0]
+    first, *more = shown.reprtraceback.reprentries
+    assert not more, "a message without a traceback is one piece"
+    first.lines[:] = text.split("\n")
     if style == "line":
         shown.reprtraceback.reprentries[:] = []
     return shown

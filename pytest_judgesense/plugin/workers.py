@@ -1,8 +1,7 @@
 """What the workers of xdist and their controller tell each other, by files in the session's folder.
 
-How far they are: a worker has no screen, and the controller has no idle moment: it waits
-for events of the workers in rounds of two seconds. In each of them it looks; so a line is written
-between two events, by the thread that writes all else, and nothing is torn.
+How far they are: a worker has no screen. The controller looks when a report of a test arrives; so
+a line is written by the thread that writes all else, and nothing is torn.
 
 What is to be known before the first test, once all is collected: every worker finds the same.
 
@@ -57,11 +56,16 @@ class Trace:
 class Following:
     """The lines of the workers in ``folder``, shown by the controller's ``reporter``."""
 
-    def __init__(self, folder: Path, reporter: Any) -> None:
+    def __init__(self, folder: Path, reporter: Any, *, quiet: bool = False) -> None:
         self._folder, self._reporter = folder, reporter
+        # With `-q` a log has no progress.
+        self._is_silent = reporter is None or (quiet and not reporter.isatty)
         self._shown: dict[str, float] = {}
 
     def look(self) -> None:
+        """Write the lines that are due."""
+        if self._is_silent:
+            return
         now = time.monotonic()
         for file in sorted(self._folder.glob(_PROGRESS.format("*"))):
             try:
@@ -77,22 +81,6 @@ class Following:
                 self._reporter.flush()
 
 
-def follow_workers(config: Any, folder: Path) -> None:
-    """Show how far workers are, where there is a screen for it: not with ``-q`` in a log."""
-    reporter = config.pluginmanager.get_plugin("terminalreporter")
-    session = config.pluginmanager.get_plugin("dsession")
-    is_quiet = config.get_verbosity() < 0 and not getattr(reporter, "isatty", False)
-    if reporter is None or is_quiet or not hasattr(session, "queue"):
-        return
-    following, get = Following(folder, reporter), session.queue.get
-
-    def look_and_wait(*args: Any, **kwargs: Any) -> Any:
-        following.look()
-        return get(*args, **kwargs)
-
-    session.queue.get = look_and_wait
-
-
 def leave_line(folder: Path, line: str) -> None:
     """Leave a line for `line_left`; every worker of a session leaves the same one."""
     replace_text(folder / _BEFORE, line)
@@ -105,7 +93,7 @@ def line_left(folder: Path) -> str | None:
     return None
 
 
-class Asking:
+class AskingNote:
     """A worker's note that it is making calls; without a shared ``folder`` it does nothing."""
 
     def __init__(self, folder: Path | None) -> None:
@@ -114,7 +102,7 @@ class Asking:
         self._stopped = False
 
     @contextmanager
-    def said(self) -> Iterator[None]:
+    def shown(self) -> Iterator[None]:
         """Say so for the time of this block; raises as `look`."""
         if self._folder is None:
             yield

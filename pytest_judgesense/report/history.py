@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from pytest_judgesense.datasheet import Datasheet, Gate, JudgeSheet, span_of
+from pytest_judgesense.datasheet import Datasheet, GatedNumber, JudgeSheet, span_of
 from pytest_judgesense.report import numbers
 from pytest_judgesense.report.gauges import Moment, course
 from pytest_judgesense.report.view import gated
@@ -16,7 +16,7 @@ _DAY: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
 
 @dataclass(frozen=True, slots=True)
-class Recorded:
+class DatedDatasheet:
     """A datasheet of a history: the name of its file, and when it was first recorded, if known."""
 
     name: str
@@ -35,7 +35,7 @@ class Recorded:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class HistoryEntry:
     """A measure of a judge, by its last name, on a suite over time: its chart and its table.
 
     Attributes:
@@ -58,38 +58,46 @@ class Line:
         return f"{self.measure} ({words})" if words else self.measure
 
 
-def in_order(sheets: Sequence[Recorded]) -> tuple[list[Recorded], bool]:
+def in_order(sheets: Sequence[DatedDatasheet]) -> tuple[list[DatedDatasheet], bool]:
     """The datasheets by the time of their recordings, and whether all of them state it.
 
     Where one does not, they stay in the order in which they were given.
     """
-    dated = all(one.moment for one in sheets)
-    return sorted(sheets, key=lambda one: one.moment or "") if dated else list(sheets), dated
+    dated = all(dated_sheet.moment for dated_sheet in sheets)
+    return sorted(sheets, key=lambda dated_sheet: dated_sheet.moment or "") if dated else list(
+        sheets
+    ), dated
 
 
-def lines_of(sheets: Sequence[Recorded]) -> Iterator[Line]:
+def lines_of(sheets: Sequence[DatedDatasheet]) -> Iterator[HistoryEntry]:
     """A line for each pooled measure, and for each condition that a check gates.
 
     Judges are matched by name; if each datasheet has a single judge, it is taken as the same one,
     as for a baseline.
     """
-    alone = all(len(one.sheet.judges) == 1 for one in sheets)
-    found: dict[tuple[str, str, Any], list[Moment | None]] = {}
-    for place, one in enumerate(sheets):
-        for moment in (moment for judge in one.sheet.judges for moment in _moments(judge)):
+    alone = all(len(dated_sheet.sheet.judges) == 1 for dated_sheet in sheets)
+    by_measure: dict[tuple[str, str, Any], list[Moment | None]] = {}
+    for place, dated_sheet in enumerate(sheets):
+        for moment in (moment for judge in dated_sheet.sheet.judges for moment in _moments(judge)):
             judge = "" if alone else moment.judge
             key = judge, moment.estimate.suite, gated(moment.estimate)
-            found.setdefault(key, [None] * len(sheets))[place] = moment
+            by_measure.setdefault(key, [None] * len(sheets))[place] = moment
     for (_, suite, _), moments in sorted(
-        found.items(), key=lambda pair: (*pair[0][:2], not _is_gated(pair[1]))
+        by_measure.items(), key=lambda pair: (*pair[0][:2], not _is_gated(pair[1]))
     ):
-        if all(one is None or one.estimate.value is None for one in moments):
+        if all(moment is None or moment.estimate.value is None for moment in moments):
             continue
-        last = next(one for one in reversed(moments) if one)
+        last = next(moment for moment in reversed(moments) if moment)
         measure, condition = last.estimate.measure, last.estimate.condition
         svg = course(f"{measure} on {suite}", moments, sheets[0].when, sheets[-1].when)
-        rows = (_row(one, then) for one, then in zip(sheets, moments, strict=True) if then)
-        yield Line(last.judge, suite, measure, condition, _is_gated(moments), svg, tuple(rows))
+        rows = (
+            _row(dated_sheet, then)
+            for dated_sheet, then in zip(sheets, moments, strict=True)
+            if then
+        )
+        yield HistoryEntry(
+            last.judge, suite, measure, condition, _is_gated(moments), svg, tuple(rows)
+        )
 
 
 def _moments(judge: JudgeSheet) -> Iterator[Moment]:
@@ -100,28 +108,28 @@ def _moments(judge: JudgeSheet) -> Iterator[Moment]:
             for gate in line.gates
             if gate.sign != "before"  # those of a baseline move with it
         }
-        for one in part.estimates:
-            gate = gates.get(gated(one))
-            if gate or not one.condition:
-                yield Moment(judge.name, one, gate)
+        for estimate in part.estimates:
+            gate = gates.get(gated(estimate))
+            if gate or not estimate.condition:
+                yield Moment(judge.name, estimate, gate)
 
 
 def _is_gated(moments: Sequence[Moment | None]) -> bool:
-    return any(one and one.gate for one in moments)
+    return any(moment and moment.gate for moment in moments)
 
 
-def _row(sheet: Recorded, moment: Moment) -> tuple[str, ...]:
-    judge, one, gate = moment
+def _row(sheet: DatedDatasheet, moment: Moment) -> tuple[str, ...]:
+    judge, estimate, gate = moment
     return (
         sheet.when,
         sheet.name,
         judge,
-        numbers.value(one),
-        numbers.interval(one.clustered, one.flags),
-        numbers.counts(one),
+        numbers.value(estimate),
+        numbers.interval(estimate.clustered, estimate.flags),
+        numbers.counts(estimate),
         f"{gate.sign} {gate.bar:g}{_limit(gate)}, {gate.outcome}" if gate else "",
     )
 
 
-def _limit(gate: Gate) -> str:
+def _limit(gate: GatedNumber) -> str:
     return "" if gate.limit is None else f", limit {gate.limit:g}"

@@ -42,9 +42,15 @@ def suite_file(name: str, root: Path = Path(), *near: Path) -> Path | None:
 
     A path starts at one of the folders ``near``, or at ``root``, the project's.
     """
-    here = root / "suites" / name / f"{name}.suite.toml"
-    paths = (*(folder / name for folder in (*near, root)), here, builtin_suites().get(name, here))
-    return next((one for one in paths if one.name.endswith(".suite.toml") and one.is_file()), None)
+    in_checkout = root / "suites" / name / f"{name}.suite.toml"
+    paths = (
+        *(folder / name for folder in (*near, root)),
+        in_checkout,
+        builtin_suites().get(name, in_checkout),
+    )
+    return next(
+        (path for path in paths if path.name.endswith(".suite.toml") and path.is_file()), None
+    )
 
 
 def builtin_cassette(relative: Path) -> Path | None:
@@ -68,12 +74,9 @@ def template_text(name: str) -> str:
     return (_data("templates/") / name).read_text(encoding="utf-8")
 
 
-# Pages that `judgesense explain NAME` shows of an installation, in ``docs/``.
+# Pages by hand that `judgesense explain NAME` shows of an installation, in ``docs/``.
 PAGES: Final[Mapping[str, str]] = MappingProxyType(
     {
-        "suite-files": "reference/suite-files.md",
-        "judge-tables": "reference/judge-tables.md",
-        "files": "reference/files.md",
         "early-stopping": "early-stopping.md",
         "extending": "extending.md",
         "rubric-suites": "howto/rubric.md",
@@ -84,6 +87,11 @@ PAGES: Final[Mapping[str, str]] = MappingProxyType(
 def page(name: str) -> str:
     """The text of one of `PAGES`, in Markdown."""
     return _data(f"docs/{PAGES[name]}").read_text(encoding="utf-8")
+
+
+def schema_text(name: str) -> str:
+    """The JSON Schema of a file, by the name that it has in ``docs/schemas``."""
+    return (_data("docs/schemas/") / f"{name}.json").read_text(encoding="utf-8")
 
 
 def measure_page(name: str) -> str | None:

@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from pytest_judgesense.cassettes.cassette import Cassette
+from pytest_judgesense.cassettes.replaying import ReplayingCassette
+from pytest_judgesense.cassettes.writing import RecordingCassette
 
 from .endpoint import Endpoint
 
@@ -29,6 +31,8 @@ def cassette(tmp_path: Path) -> Path:
 @pytest.fixture
 def open_cassette(cassette: Path) -> Callable[..., Cassette]:
     def opened(mode: str, **options: object) -> Cassette:
-        return Cassette(cassette, mode, now=lambda: INSTANT, **options)  # type: ignore[arg-type]
+        if mode == "replay":
+            return ReplayingCassette(cassette, **options)  # type: ignore[arg-type]
+        return RecordingCassette(cassette, now=lambda: INSTANT, **options)  # type: ignore[arg-type]
 
     return opened

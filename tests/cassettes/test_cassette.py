@@ -10,11 +10,13 @@ from pathlib import Path
 import httpx
 import pytest
 
-from pytest_judgesense.cassettes.cassette import Cassette
+from pytest_judgesense.cassettes.cassette import Cassette, call_of_function
 from pytest_judgesense.cassettes.credentials import Credentials
 from pytest_judgesense.cassettes.exchange import Exchange, RecordedRequest, RecordedResponse
+from pytest_judgesense.cassettes.interception import intercepting
 from pytest_judgesense.cassettes.scope import Abandoned
 from pytest_judgesense.cassettes.storage import read_exchanges, rewrite
+from pytest_judgesense.cassettes.writing import RecordingCassette
 from pytest_judgesense.errors import BrokenCassette, MissingRecording, StaleRecording
 
 from .endpoint import Endpoint
@@ -58,7 +60,7 @@ def test_exchanges_are_found_by_trial_request_and_occurrence(
     assert find(tape, "two", "p") == ["of two"]
     assert find(tape, "one", "p") == ["first"]  # a new attempt begins anew
     assert tape.trials == {"one", "two"}
-    assert tape.recorded == ("2026-01-31T12:00:01Z", "2026-01-31T12:00:03Z")
+    assert tape.recorded_of(tape.trials) == ("2026-01-31T12:00:01Z", "2026-01-31T12:00:03Z")
     assert tape.recorded_of(["two"]) == ("2026-01-31T12:00:01Z", "2026-01-31T12:00:01Z")
 
 
@@ -86,7 +88,7 @@ def test_a_missing_file_misses_with_trial_cassette_and_remedy(
     cassette: Path, open_cassette: OpenCassette
 ) -> None:
     tape = open_cassette("replay", how_to_record="pytest x.suite.toml --judge-mode record")
-    assert tape.recorded is None
+    assert tape.recorded_of(tape.trials) is None
     with tape.trial("s/i/t1/ab/r1") as scope:
         with pytest.raises(MissingRecording) as caught:
             tape.find(scope, "POST", URL, "{}")
@@ -165,8 +167,8 @@ def test_calls_of_a_python_callable_are_recorded_at_the_call(open_cassette: Open
     messages = [{"role": "user", "content": "é?"}]
     tape = open_cassette("record")
     with tape.trial("one") as scope:
-        assert tape.find_call(scope, "my.judge:ask", messages, {"t": 0}) is None
-        tape.record_call(scope, "my.judge:ask", messages, "YES\ud800", {"t": 0})
+        assert tape.find_call(scope, call_of_function("my.judge:ask", messages, {"t": 0})) is None
+        tape.take_return(scope, call_of_function("my.judge:ask", messages, {"t": 0}), "YES\ud800")
         assert scope.intercepted == 0
     tape.finish(["one"])
     (line,) = read_exchanges(tape.path)
@@ -174,11 +176,14 @@ def test_calls_of_a_python_callable_are_recorded_at_the_call(open_cassette: Open
 
     replayed = open_cassette("replay")
     with replayed.trial("one") as scope:
-        assert replayed.find_call(scope, "my.judge:ask", messages, {"t": 0}) == "YES\ud800"
+        assert (
+            replayed.find_call(scope, call_of_function("my.judge:ask", messages, {"t": 0}))
+            == "YES\ud800"
+        )
     with replayed.trial("one") as scope, pytest.raises(StaleRecording):
-        replayed.find_call(scope, "my.judge:ask", messages, {"t": 1})
+        replayed.find_call(scope, call_of_function("my.judge:ask", messages, {"t": 1}))
     with replayed.trial("two") as scope, pytest.raises(MissingRecording):
-        replayed.find_call(scope, "my.judge:ask", messages)
+        replayed.find_call(scope, call_of_function("my.judge:ask", messages))
 
 
 def test_a_callable_that_was_recorded_by_http_has_to_be_called(
@@ -187,13 +192,13 @@ def test_a_callable_that_was_recorded_by_http_has_to_be_called(
     rewrite(cassette, [exchange("one", 1, "p")])
     tape = open_cassette("replay")
     with tape.trial("one") as scope:
-        assert tape.find_call(scope, "my.judge:ask", []) is None
+        assert tape.find_call(scope, call_of_function("my.judge:ask", [])) is None
         with pytest.raises(MissingRecording, match="makes no request"):
-            tape.record_call(scope, "my.judge:ask", [], "YES")
+            tape.take_return(scope, call_of_function("my.judge:ask", []), "YES")
 
 
 def _record(tape: Cassette, trials: list[str], url: str) -> None:
-    with tape.intercepting(), httpx.Client() as client:
+    with intercepting(tape), httpx.Client() as client:
         for trial in trials:
             with tape.trial(trial):
                 for prompt in ("p", "q"):
@@ -208,7 +213,7 @@ def test_the_finished_file_does_not_depend_on_the_order_of_arrival(
     contents = []
     for name, arrival in (("one", ["a", "b", "c", "x"]), ("two", ["x", "c", "b", "a"])):
         path = tmp_path / f"{name}.jsonl"
-        tape = Cassette(path, "record", now=lambda: "2026-01-31T12:00:00Z")
+        tape = RecordingCassette(path, now=lambda: "2026-01-31T12:00:00Z")
         _record(tape, arrival, endpoint.url)
         assert [line.trial for line in read_exchanges(path)[::2]] == arrival
         tape.finish(order)
@@ -226,7 +231,7 @@ def test_a_changed_prompt_is_recorded_anew_and_takes_the_old_ones_place(
 ) -> None:
     for prompts in (["old", "kept"], ["new", "kept"]):
         tape = open_cassette("record")
-        with tape.intercepting(), httpx.Client() as client:
+        with intercepting(tape), httpx.Client() as client:
             for anew in (False, True):
                 with suppress(Abandoned), tape.trial("one", anew=anew):
                     for prompt in prompts:
@@ -244,12 +249,12 @@ def test_an_interrupted_attempt_drops_nothing(
     endpoint: Endpoint, open_cassette: OpenCassette
 ) -> None:
     first = open_cassette("record")
-    with first.intercepting(), httpx.Client() as client, first.trial("one"):
+    with intercepting(first), httpx.Client() as client, first.trial("one"):
         client.post(f"{endpoint.url}/chat", json={"prompt": "paid for"})
     second = open_cassette("record")
     with (
         pytest.raises(KeyboardInterrupt),
-        second.intercepting(),
+        intercepting(second),
         httpx.Client() as client,
         second.trial("one", anew=True),
     ):
@@ -263,7 +268,7 @@ def test_a_failed_trial_is_asked_again(endpoint: Endpoint, open_cassette: OpenCa
     endpoint.failures = 1
 
     def ask(tape: Cassette) -> int:
-        with tape.intercepting(), httpx.Client() as client, tape.trial("one"):
+        with intercepting(tape), httpx.Client() as client, tape.trial("one"):
             return client.post(f"{endpoint.url}/flaky", json={"prompt": "p"}).status_code
 
     first = open_cassette("record")
@@ -284,7 +289,7 @@ def test_secrets_are_never_written_and_replay_needs_none(
     endpoint: Endpoint, open_cassette: OpenCassette
 ) -> None:
     def ask(tape: Cassette, key: str) -> str:
-        with tape.intercepting(), httpx.Client() as client, tape.trial("one"):
+        with intercepting(tape), httpx.Client() as client, tape.trial("one"):
             return client.post(
                 f"{endpoint.url}/chat?key={key}",
                 headers={"Authorization": f"Bearer {key}"},

@@ -25,7 +25,6 @@ import requests
 import urllib3
 
 from pytest_judgesense.cassettes.bodies import encoded
-from pytest_judgesense.cassettes.cassette import Cassette
 from pytest_judgesense.cassettes.checking import check_cassettes
 from pytest_judgesense.cassettes.credentials import Credentials
 from pytest_judgesense.cassettes.exchange import (
@@ -34,7 +33,10 @@ from pytest_judgesense.cassettes.exchange import (
     RecordedResponse,
     as_bytes,
 )
+from pytest_judgesense.cassettes.interception import intercepting
+from pytest_judgesense.cassettes.replaying import ReplayingCassette
 from pytest_judgesense.cassettes.storage import read_exchanges
+from pytest_judgesense.cassettes.writing import RecordingCassette
 from tests.judges.raw import playing
 
 VERDICT = {"verdict": "YES", "why": "caf\u00e9, " + "because " * 9}
@@ -245,7 +247,7 @@ def test_a_replay_gives_what_the_client_got(
     ask: Ask, endpoint: tuple[str, list[bytes]], tmp_path: Path
 ) -> None:
     url, answers = endpoint
-    tape = Cassette(tmp_path / "c.jsonl", "record")
+    tape = RecordingCassette(tmp_path / "c.jsonl")
     live, replayed = {}, {}
     faults = {**FAULTS, **BROKEN}
 
@@ -254,13 +256,13 @@ def test_a_replay_gives_what_the_client_got(
         return _outcome(ask, url)
 
     bare = {fault: outcome(fault) for fault in faults}
-    with tape.intercepting():
+    with intercepting(tape):
         for fault in faults:
             with tape.trial(fault):
                 live[fault] = outcome(fault)
     tape.finish(list(faults))
-    replaying = Cassette(tmp_path / "c.jsonl", "replay")
-    with replaying.intercepting():
+    replaying = ReplayingCassette(tmp_path / "c.jsonl")
+    with intercepting(replaying):
         for fault in faults:
             with replaying.trial(fault):
                 replayed[fault] = _outcome(ask, url)
@@ -320,8 +322,8 @@ def test_an_echoed_key_stays_in_no_encoding(
 ) -> None:
     url, answers = endpoint
     path = tmp_path / "c.jsonl"
-    tape = Cassette(path, "record", secrets=Credentials([("TOY_KEY", KEY)]))
-    with tape.intercepting():
+    tape = RecordingCassette(path, secrets=Credentials([("TOY_KEY", KEY)]))
+    with intercepting(tape):
         for name, answer in ECHOES.items():
             answers.append(answer)
             with tape.trial(name):
@@ -330,7 +332,7 @@ def test_an_echoed_key_stays_in_no_encoding(
     kept = {exchange.trial: as_bytes(exchange.response.body) for exchange in read_exchanges(path)}
     assert [name for name, body in kept.items() if KEY.encode() in _all_that_is_packed(body)] == []
     checked = check_cassettes([path], {"TOY_KEY": KEY})
-    assert checked.findings == ()
+    assert checked.faults == ()
 
 
 @pytest.mark.parametrize("name", ECHOES)
@@ -349,4 +351,4 @@ def test_the_search_of_recordings_finds_a_key_that_an_encoding_hides(
     )
     (tmp_path / "c.jsonl").write_text(exchange.to_line() + "\n")
     checked = check_cassettes([tmp_path / "c.jsonl"], {"TOY_KEY": KEY})
-    assert [one.what for one in checked.findings if one.what.startswith("response body: ")]
+    assert [fault.kind for fault in checked.faults if fault.kind.startswith("response body: ")]

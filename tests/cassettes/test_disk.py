@@ -16,10 +16,13 @@ from pathlib import Path
 import httpx
 import pytest
 
+from pytest_judgesense.cassettes import opening
 from pytest_judgesense.cassettes.cassette import Cassette
 from pytest_judgesense.cassettes.exchange import Exchange, RecordedRequest, RecordedResponse
+from pytest_judgesense.cassettes.interception import intercepting
 from pytest_judgesense.cassettes.locking import Recorder, recording_alone
 from pytest_judgesense.cassettes.storage import Journal, read_exchanges, replace_content, rewrite
+from pytest_judgesense.cassettes.writing import RecordingCassette
 from pytest_judgesense.errors import BrokenCassette, CassetteError
 from pytest_judgesense.judges.resolving import judge_from_name
 from tests.report.replaying import measured, recordings, suite_named
@@ -193,7 +196,7 @@ def read_only(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Path]:
 
 
 def ask(tape: Cassette, endpoint: Endpoint, trial: str) -> httpx.Response:
-    with tape.intercepting(), tape.trial(trial):
+    with intercepting(tape), tape.trial(trial):
         return httpx.post(f"{endpoint.url}/echo", json={"prompt": trial})
 
 
@@ -202,7 +205,7 @@ def test_a_read_only_place_is_an_error_before_anything_is_asked(
     read_only: Path, endpoint: Endpoint, name: str
 ) -> None:
     path = read_only / name
-    tape = Cassette(path, "record")
+    tape = RecordingCassette(path)
     with pytest.raises(CassetteError, match="cannot be recorded: nothing was asked") as caught:
         ask(tape, endpoint, "t")
     assert "is read-only" in caught.value.found
@@ -214,7 +217,7 @@ def test_a_read_only_place_is_an_error_before_anything_is_asked(
 
 
 def test_what_is_recorded_whole_can_be_recorded_on_in_a_read_only_place(read_only: Path) -> None:
-    tape = Cassette(read_only / "old.jsonl", "record")
+    tape = RecordingCassette(read_only / "old.jsonl")
     with tape.trial("old"):
         pass
     tape.finish(["old"])
@@ -250,7 +253,7 @@ def test_a_path_below_a_file_is_an_error_before_anything_is_asked(
     tmp_path: Path, endpoint: Endpoint
 ) -> None:
     (tmp_path / "taken").write_text("a file")
-    tape = Cassette(tmp_path / "taken" / "judge" / "suite.jsonl", "record")
+    tape = RecordingCassette(tmp_path / "taken" / "judge" / "suite.jsonl")
     with pytest.raises(CassetteError, match="nothing was asked") as caught:
         ask(tape, endpoint, "t")
     assert caught.value.found == f"{tmp_path / 'taken'} is no folder"
@@ -352,7 +355,7 @@ def test_an_edited_file_names_its_line_and_stays_byte_for_byte(
     path = tmp_path / "c.jsonl"
     path.write_bytes(data)
     with pytest.raises(BrokenCassette) as caught:
-        Cassette(path, mode)  # type: ignore[arg-type]
+        opening.open_cassette(path, mode)  # type: ignore[arg-type]
     assert caught.value.what.startswith(f"{path}:{line}: ")
     assert caught.value.found
     assert "restore the file" in caught.value.remedy
@@ -382,7 +385,7 @@ def test_the_finished_file_is_the_same_bytes_whatever_the_concurrency(
         # The clock of `open_cassette` stands still, so every byte is compared, dates included.
         tape = open_cassette("record")
         with (
-            tape.intercepting(),
+            intercepting(tape),
             httpx.Client() as client,
             ThreadPoolExecutor(concurrency) as threads,
         ):

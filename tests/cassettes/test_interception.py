@@ -22,7 +22,9 @@ import urllib3
 import vcr
 
 from pytest_judgesense.cassettes.cassette import Cassette
+from pytest_judgesense.cassettes.interception import intercepting
 from pytest_judgesense.cassettes.storage import read_exchanges
+from pytest_judgesense.cassettes.writing import RecordingCassette
 from pytest_judgesense.errors import MissingRecording, NetworkRefused, StaleRecording
 
 from .endpoint import Endpoint
@@ -98,7 +100,7 @@ CLIENTS = [_httpx, _httpx_async, _requests, _urllib3, _urllib3_by_pieces, _aioht
 
 @contextmanager
 def asking(tape: Cassette, trial: str) -> Iterator[None]:
-    with tape.intercepting(), tape.trial(trial) as scope:
+    with intercepting(tape), tape.trial(trial) as scope:
         yield
     assert scope.error is None
     assert scope.intercepted >= 1
@@ -162,7 +164,7 @@ def test_identical_bodies_of_concurrent_trials_do_not_cross(
                     response = await client.post(f"{endpoint.url}/chat", json={"prompt": "same"})
                     return int(response.json()["serial"])
 
-            with tape.intercepting():
+            with intercepting(tape):
                 return await asyncio.gather(*map(ask, trials))
 
     recording = open_cassette("record")
@@ -184,7 +186,7 @@ def test_threads_record_every_call_and_replay_without_reaching_the_endpoint(
             with tape.trial(trial):
                 return ask(f"{endpoint.url}/chat", "same")
 
-        with tape.intercepting(), ThreadPoolExecutor(32) as pool:
+        with intercepting(tape), ThreadPoolExecutor(32) as pool:
             return list(pool.map(in_trial, trials))
 
     recording = open_cassette("record")
@@ -248,7 +250,7 @@ def test_a_changed_prompt_is_remembered_though_the_judge_swallows_the_error(
     with asking(open_cassette("record"), "one"):
         _httpx(f"{endpoint.url}/chat", "Answer YES or NO.")
     tape = open_cassette("replay")
-    with tape.intercepting(), tape.trial("one") as scope:
+    with intercepting(tape), tape.trial("one") as scope:
         for _ in range(2):  # as an SDK retries
             with pytest.raises((StaleRecording, MissingRecording)):
                 _httpx(f"{endpoint.url}/chat", "Answer yes or no.")
@@ -263,7 +265,7 @@ def test_what_is_not_recorded_is_an_error_and_no_call(
     ask: Ask, endpoint: Endpoint, open_cassette: OpenCassette
 ) -> None:
     tape = open_cassette("replay")
-    with tape.intercepting(), tape.trial("one") as scope, pytest.raises(MissingRecording):
+    with intercepting(tape), tape.trial("one") as scope, pytest.raises(MissingRecording):
         ask(f"{endpoint.url}/chat", "p")
     assert isinstance(scope.error, MissingRecording)
     assert endpoint.hits == 0
@@ -286,7 +288,7 @@ def test_bare_http_client_is_refused_while_replaying(
     endpoint: Endpoint, open_cassette: OpenCassette
 ) -> None:
     tape = open_cassette("replay")
-    with tape.intercepting(), tape.trial("one") as scope, pytest.raises(NetworkRefused) as caught:
+    with intercepting(tape), tape.trial("one") as scope, pytest.raises(NetworkRefused) as caught:
         http.client.HTTPConnection(endpoint.url.removeprefix("http://")).request("POST", "/chat")
     assert scope.error is caught.value
     assert "trial one" in caught.value.what
@@ -299,7 +301,7 @@ def test_calls_outside_a_trial_reach_the_endpoint_and_are_not_recorded(
     ask: Ask, mode: str, endpoint: Endpoint, open_cassette: OpenCassette
 ) -> None:
     tape = open_cassette(mode)
-    with tape.intercepting():
+    with intercepting(tape):
         assert ask(f"{endpoint.url}/chat", "p") == {"reply": "p", "serial": 1}
     assert endpoint.hits == 1
     assert not tape.path.exists()
@@ -313,7 +315,7 @@ def test_calls_outside_a_trial_go_to_the_cassette_of_somebody_else(
     tape = open_cassette("record")
     with vcr.use_cassette(theirs):
         outside = ask(f"{endpoint.url}/chat", "theirs")
-    with vcr.use_cassette(theirs, record_mode="none") as their_cassette, tape.intercepting():
+    with vcr.use_cassette(theirs, record_mode="none") as their_cassette, intercepting(tape):
         with tape.trial("one"):
             inside = ask(f"{endpoint.url}/chat", "ours")
         assert ask(f"{endpoint.url}/chat", "theirs") == outside
@@ -324,8 +326,8 @@ def test_calls_outside_a_trial_go_to_the_cassette_of_somebody_else(
 
 
 def test_nested_tapes_take_their_own_trials(endpoint: Endpoint, tmp_path: object) -> None:
-    tapes = [Cassette(tmp_path / f"{name}.jsonl", "record") for name in "ab"]  # type: ignore[operator]
-    with tapes[0].intercepting(), tapes[1].intercepting():
+    tapes = [RecordingCassette(tmp_path / f"{name}.jsonl") for name in "ab"]  # type: ignore[operator]
+    with intercepting(tapes[0]), intercepting(tapes[1]):
         for tape, prompt in zip(tapes, "ab", strict=True):
             with tape.trial(f"trial {prompt}"):
                 _httpx(f"{endpoint.url}/chat", prompt)
@@ -372,7 +374,7 @@ def test_a_thread_that_outlives_its_trial_records_nothing(
         _httpx(f"{endpoint.url}/chat", "late")
 
     tape = open_cassette("record")
-    with tape.intercepting():
+    with intercepting(tape):
         with tape.trial("one"):
             thread = threading.Thread(target=late)
             thread.start()
@@ -408,7 +410,7 @@ def test_everything_is_put_back(open_cassette: OpenCassette) -> None:
         ]
 
     before = handlers()
-    with pytest.raises(KeyboardInterrupt), open_cassette("replay").intercepting():
+    with pytest.raises(KeyboardInterrupt), intercepting(open_cassette("replay")):
         assert all(now is not then for now, then in zip(handlers(), before, strict=True))
         raise KeyboardInterrupt
     assert handlers() == before

@@ -16,8 +16,10 @@ import pytest
 
 from pytest_judgesense.cassettes.cassette import Cassette
 from pytest_judgesense.cassettes.credentials import Credentials
+from pytest_judgesense.cassettes.interception import intercepting
 from pytest_judgesense.cassettes.redaction import scrub
 from pytest_judgesense.cassettes.storage import read_exchanges
+from pytest_judgesense.cassettes.writing import RecordingCassette
 
 from .endpoint import Endpoint
 
@@ -35,7 +37,7 @@ def _ask(
     *,
     anew: bool = False,
 ) -> str:
-    with tape.intercepting(), tape.trial(trial, anew=anew) as scope:
+    with intercepting(tape), tape.trial(trial, anew=anew) as scope:
         reply = str(httpx.post(url, json={"prompt": prompt}, headers=headers).json()["reply"])
     if scope.error is not None:
         raise scope.error
@@ -134,7 +136,7 @@ def test_what_arrives_while_it_is_learnt_is_clean_too(
             headers = BEARER if number == 5 else {}
             httpx.post(f"{issuing.url}/issue", json={"prompt": "p"}, headers=headers)
 
-    with tape.intercepting(), ThreadPoolExecutor(8) as pool:
+    with intercepting(tape), ThreadPoolExecutor(8) as pool:
         list(pool.map(asked, range(24)))
     assert len(read_exchanges(tape.path)) == 24
     assert not _holds_key(tmp_path)
@@ -149,7 +151,7 @@ def test_a_prompt_that_is_under_way_meanwhile_is_clean_too(
         with tape.trial(trial):
             httpx.post(f"{endpoint.url}{path}", json={"prompt": prompt}, headers=headers)
 
-    with tape.intercepting(), ThreadPoolExecutor(1) as pool:
+    with intercepting(tape), ThreadPoolExecutor(1) as pool:
         first = pool.submit(asked, "one", "/wait", f"I have {KEY}.", {})
         until = time.monotonic() + 20
         while not endpoint.hits and time.monotonic() < until:
@@ -167,12 +169,12 @@ def test_one_session_cleans_its_other_cassettes(
     issuing: Endpoint, tmp_path: Path, open_cassette: Open
 ) -> None:
     secrets = Credentials()
-    first = Cassette(tmp_path / "first.jsonl", "record", secrets=secrets)
+    first = RecordingCassette(tmp_path / "first.jsonl", secrets=secrets)
     _ask(first, "one", f"{issuing.url}/issue")
     first.finish(["one"])
     _ask(open_cassette("record", secrets=secrets), "two", issuing.url, headers=BEARER)
     assert _holds_key(tmp_path)
-    Cassette(first.path, "record", secrets=secrets).remove_shown()
+    RecordingCassette(first.path, secrets=secrets).remove_shown()
     assert not _holds_key(tmp_path)
 
 

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from pytest_judgesense.cassettes.cassette import _call
+from pytest_judgesense.cassettes.cassette import call_of_function
 from pytest_judgesense.cassettes.exchange import RecordedRequest
 from pytest_judgesense.cassettes.matching import (
     LONGEST_DIFF,
@@ -123,5 +123,7 @@ def test_what_is_no_json_is_compared_by_line() -> None:
 
 
 def test_another_argument_of_a_function_is_no_setting() -> None:
-    before, now = (_call("m:f", [], {"arguments": {"text": text}}) for text in ("one", "two"))
+    before, now = (
+        call_of_function("m:f", [], {"arguments": {"text": text}}) for text in ("one", "two")
+    )
     assert _changed(before, now) == "what the function is given changed"

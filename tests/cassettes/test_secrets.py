@@ -21,16 +21,19 @@ import httpx
 import pytest
 import requests
 
-from pytest_judgesense.cassettes.cassette import Cassette
 from pytest_judgesense.cassettes.credentials import (
     Credentials,
     environment_credentials,
     request_credentials,
     why_skipped,
 )
+from pytest_judgesense.cassettes.interception import intercepting
+from pytest_judgesense.cassettes.opening import open_cassette
 from pytest_judgesense.cassettes.redaction import REDACTED, redact_url, scrub_body
+from pytest_judgesense.cassettes.replaying import ReplayingCassette
 from pytest_judgesense.cassettes.shapes import BY_MARK, SHAPES
 from pytest_judgesense.cassettes.storage import read_exchanges
+from pytest_judgesense.cassettes.writing import RecordingCassette
 
 KEY = 'Zq7/x+"v3=LmPw 9&kT%2'  # of the environment: every character that some encoding changes
 HIDDEN = "hQ5rVb81nXcW0yTd"  # known from the request alone
@@ -367,8 +370,8 @@ def test_a_planted_secret_stands_in_no_file(
     path = tmp_path / "judge" / "suite.jsonl"
     secrets = Credentials(environment_credentials({"JUDGE_KEY": KEY, "HOME": "/root"}))
     url = serve(plant)
-    tape = Cassette(path, "record", secrets=secrets)
-    with tape.intercepting(), tape.trial("one"):
+    tape = RecordingCassette(path, secrets=secrets)
+    with intercepting(tape), tape.trial("one"):
         _post(client, url, plant)
     journal = path.read_text(encoding="utf-8")
     tape.finish(["one"])
@@ -380,8 +383,8 @@ def test_a_planted_secret_stands_in_no_file(
         assert plant.name in secrets.removed
         assert any(plant.name in notice for notice in tape.notices)
     # Whoever replays has no credential of the environment, and finds the recording all the same.
-    replayed = Cassette(path, "replay")
-    with replayed.intercepting(), replayed.trial("one") as scope:
+    replayed = ReplayingCassette(path)
+    with intercepting(replayed), replayed.trial("one") as scope:
         _post(client, url, plant)
     assert scope.error is None
     assert scope.intercepted == 1
@@ -401,9 +404,9 @@ def test_who_has_another_key_in_the_path_finds_the_recording(
     for mode, secret in (("record", key), ("replay", another)):
         plant = Plant(secret, query=path.format(quote(secret, safe="")))
         known = Credentials([("JUDGE_KEY", KEY)] if mode == "record" else [])
-        tape = Cassette(tmp_path / "c.jsonl", mode, secrets=known)  # type: ignore[arg-type]
+        tape = open_cassette(tmp_path / "c.jsonl", mode, secrets=known)  # type: ignore[arg-type]
         url = serve(plant)
-        with tape.intercepting(), tape.trial("one") as scope:
+        with intercepting(tape), tape.trial("one") as scope:
             _post("httpx", url, plant)
         assert scope.error is None
         assert scope.made == (mode == "record")
@@ -416,8 +419,8 @@ def test_who_has_no_key_finds_a_prompt_in_parts(
     plant = Plant(key, body={"messages": [_content(f"my key is {key}.", 12)]})
     url = serve(plant)
     for mode, known in (("record", [("JUDGE_KEY", key)]), ("replay", [])):
-        tape = Cassette(tmp_path / "c.jsonl", mode, secrets=Credentials(known))  # type: ignore[arg-type]
-        with tape.intercepting(), tape.trial("one") as scope:
+        tape = open_cassette(tmp_path / "c.jsonl", mode, secrets=Credentials(known))  # type: ignore[arg-type]
+        with intercepting(tape), tape.trial("one") as scope:
             _post("httpx", url, plant)
         assert scope.error is None
     (exchange,) = read_exchanges(tmp_path / "c.jsonl")
@@ -486,13 +489,13 @@ def test_a_word_that_this_machine_holds_as_a_key_does_not_make_a_prompt_stale(
 ) -> None:
     plant = Plant("", body={"prompt": "in production"})
     url, path = serve(plant), tmp_path / "c.jsonl"
-    tape = Cassette(path, "record")
-    with tape.intercepting(), tape.trial("one"):
+    tape = RecordingCassette(path)
+    with intercepting(tape), tape.trial("one"):
         _post("httpx", url, plant)
     for mode in ("replay", "record"):
         known = Credentials([("DEPLOY_KEY", "production")])
-        again = Cassette(path, mode, secrets=known)  # type: ignore[arg-type]
-        with again.intercepting(), again.trial("one") as scope:
+        again = open_cassette(path, mode, secrets=known)  # type: ignore[arg-type]
+        with intercepting(again), again.trial("one") as scope:
             _post("httpx", url, plant)
         assert scope.error is None
     assert len(read_exchanges(path)) == 1
@@ -642,9 +645,9 @@ def test_further_shapes_of_keys(key: str) -> None:
 
 def test_no_hint_of_a_key_is_passed_over() -> None:
     # A hint is looked for where its first two characters stand.
-    for _, hints, _ in SHAPES:
-        for hint in hints.split("|"):
-            assert hint in {one for one, _, _ in BY_MARK[hint[:2]]}
+    for shape in SHAPES:
+        for hint in shape.hints.encode().split(b"|"):
+            assert hint in {other for other, _ in BY_MARK[hint[:2]]}
 
 
 @pytest.mark.parametrize("name", ["client_secret", "clientSecret", "API_KEY", "id-token"])
@@ -713,8 +716,8 @@ def test_hundreds_of_cookies_hide_no_key_that_the_answer_quotes(
     serve: Callable[[Plant], str], tmp_path: Path
 ) -> None:
     plant = Plant(HIDDEN, _echo(HIDDEN), headers={"X-Api-Key": HIDDEN}, cookies=300)
-    tape, url = Cassette(tmp_path / "c.jsonl", "record"), serve(plant)
-    with tape.intercepting(), tape.trial("one"):
+    tape, url = RecordingCassette(tmp_path / "c.jsonl"), serve(plant)
+    with intercepting(tape), tape.trial("one"):
         _post("httpx", url, plant)
     text = tape.path.read_text(encoding="utf-8")
     assert HIDDEN not in text

@@ -11,11 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_judgesense.cassettes.cassette import Cassette
+from pytest_judgesense.cassettes.cassette import call_of_function
 from pytest_judgesense.cassettes.checking import check_cassettes
 from pytest_judgesense.cassettes.exchange import Exchange, RecordedRequest, RecordedResponse
 from pytest_judgesense.cassettes.locking import Recorder, recording_alone
+from pytest_judgesense.cassettes.replaying import ReplayingCassette
 from pytest_judgesense.cassettes.storage import Journal, read_exchanges, rewrite
+from pytest_judgesense.cassettes.writing import RecordingCassette
 from pytest_judgesense.commands.merge import merge
 from pytest_judgesense.errors import BrokenCassette
 
@@ -138,7 +140,7 @@ def test_a_cassette_without_its_texts_is_broken_and_says_where(
         "moved": [*lines, text],
     }[damage]
     path.write_text("".join(f"{line}\n" for line in edited), encoding="utf-8")
-    for read in (read_exchanges, lambda broken: Cassette(broken, "replay")):
+    for read in (read_exchanges, ReplayingCassette):
         with pytest.raises(BrokenCassette, match=said) as caught:
             read(path)
         assert caught.value.what.startswith(f"{path}:{number}: ")
@@ -148,14 +150,15 @@ def test_a_cassette_replays_and_goes_on_recording_with_texts(tmp_path: Path) -> 
     path = tmp_path / "c.jsonl"
     ones = [exchange("a"), exchange("b")]
     rewrite(path, ones)
-    replayed = Cassette(path, "replay")
+    replayed = ReplayingCassette(path)
     with replayed.trial("b") as scope:
         found = replayed.find(scope, "POST", URL, ones[1].request.body)
     assert found == ones[1]
-    recording = Cassette(path, "record", now=lambda: "2026-01-31T12:00:00Z")
+    recording = RecordingCassette(path, now=lambda: "2026-01-31T12:00:00Z")
     for trial in ("c", "d"):  # finished in between: texts that went are not taken for granted
         with recording.trial(trial) as scope:
-            recording.record_call(scope, "m:f", [{"role": "user", "content": "w" * 200}], trial)
+            messages = [{"role": "user", "content": "w" * 200}]
+            recording.take_return(scope, call_of_function("m:f", messages), trial)
         recording.finish(["a", "b", "c", "d"])
     assert [one.trial for one in read_exchanges(path)] == ["a", "b", "c", "d"]
 
@@ -166,12 +169,12 @@ def test_cassettes_with_texts_are_joined_and_searched_for_secrets(tmp_path: Path
         rewrite(tmp_path / name / "c.jsonl", [exchange(trial) for trial in trials])
     merge([tmp_path / "one", tmp_path / "two"], tmp_path / "all")
     assert read_exchanges(tmp_path / "all" / "c.jsonl") == [exchange(trial) for trial in "abc"]
-    assert not check_cassettes([tmp_path / "all"], {}).findings
+    assert not check_cassettes([tmp_path / "all"], {}).faults
     secret = tmp_path / "secret" / "c.jsonl"
     rewrite(secret, [exchange(trial, f"{LONG} {token}") for trial in "ab"])
     found = check_cassettes([tmp_path / "secret"], {"MY_API_KEY": token})
     # Line 1 is the text that both share.
-    assert {finding.place for finding in found.findings} == {f"{secret}:2", f"{secret}:3"}
+    assert {fault.place for fault in found.faults} == {f"{secret}:2", f"{secret}:3"}
 
 
 @pytest.mark.parametrize("edited", ['{"texts": 3}', '{"texts": [{"id": 3}]}', '{"texts": [[]]}'])

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
-from pytest_judgesense.checks import declaration, outcome
-from pytest_judgesense.checks.evidence import evidence_of
+from pytest_judgesense.checks import declaration, linting, outcome
+from pytest_judgesense.checks.explanation import explanation_of
+from pytest_judgesense.checks.judgments_against import evidence_of
+from pytest_judgesense.checks.outcome import Outcome
+from pytest_judgesense.checks.regression import RegressionOutcome
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.check import Check
@@ -20,7 +23,12 @@ def declare_check(name: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> 
 
 
 def lint_suite(suite: Suite) -> tuple[LintFinding, ...]:
-    return outcome.lint_suite(suite, BUILT_IN)
+    return linting.lint_suite(suite, BUILT_IN)
+
+
+def summary(of: Outcome | RegressionOutcome) -> str:
+    """The result and the bar in a line: judgments have no part in it."""
+    return explanation_of(of, cast("Cell", None)).summary
 
 
 def shown(cell: Cell, check: str, bar: float = 0.0, **condition: str) -> tuple[str, list[str]]:

@@ -12,10 +12,10 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from pytest_judgesense.checks.early_stop import Looks, Stop, Stopping, held
-from pytest_judgesense.checks.outcome import Policy, Rule, judge_check
+from pytest_judgesense.checks.outcome import DecisionRule, Policy, judge_check
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.estimation import estimate_all
-from pytest_judgesense.stats.early_stop import DISAGREEMENT
+from pytest_judgesense.stats.sequential import DISAGREEMENT
 from pytest_judgesense.trial import Judgment
 from tests.checks.known import declare_check
 from tests.measures.building import VACUUM, YES_NO, both_orders, cell, judgment, worded
@@ -39,7 +39,7 @@ def undecided(
     seen = cell(design, [one for one in whole if one.trial.cluster in stop.asked])
     declared = tuple(declare_check(name, (bar,), {}) for name, bar in checks)
     trials = [one.trial for one in whole]
-    return Stopping(declared, Rule(policy)).undecided(seen, stop, trials)
+    return Stopping(declared, DecisionRule(policy)).undecided(seen, stop, trials)
 
 
 def items(words: Sequence[Sequence[str]]) -> list[Judgment]:
@@ -147,7 +147,7 @@ def test_an_outcome_that_was_not_decided_is_held() -> None:
 def test_what_curtailment_decides_the_rest_never_undoes(pattern: str, bar: float) -> None:
     """With a level at which no bet can win, a decided check has the outcome of the full run."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("pytest_judgesense.stats.early_stop.DISAGREEMENT", 1e-100)
+        patch.setattr("pytest_judgesense.stats.sequential.DISAGREEMENT", 1e-100)
         whole = agreeing(pattern)
         check = declare_check("jss_floor", (bar,), {})
         full = judge_check(check, "s", estimate_all(cell(YES_NO, whole)), "estimate", 1.0)
@@ -206,7 +206,7 @@ def limited(
     whole = agreeing(pattern)
     declared = (declare_check("jss_floor", (bar,), {"limit": limit}),)
     declared += tuple(declare_check(name, (at,), {}) for name, at in more.items())
-    stopping = Stopping(declared, Rule(policy))
+    stopping = Stopping(declared, DecisionRule(policy))
     looks = Looks.of([one.trial for one in whole], stopping.looks, 0)
     assert looks.looks == (10, 20, 30, 40)
     looks = replace(looks, order=tuple(dict.fromkeys(one.trial.cluster for one in whole)))
@@ -255,7 +255,7 @@ def test_a_mean_with_a_limit_may_stop_early_and_a_composite_check_with_some_may_
     every = declare_check("criterion_tradeoff", (0.2, 0.8, 0.8), whole)
     kappa = declare_check("kappa_floor", (0.9,), {"limit": 0.8})
     alone = declare_check("kappa_floor", (0.9,), {})
-    stopping = Stopping((every, some, kappa, alone), Rule())
+    stopping = Stopping((every, some, kappa, alone), DecisionRule())
     assert stopping.never == [some.id]
     assert stopping.looks == "confident"
-    assert Stopping((alone,), Rule()).looks == "estimate"
+    assert Stopping((alone,), DecisionRule()).looks == "estimate"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_judgesense.checks.evidence import evidence_against, evidence_of
+from pytest_judgesense.checks.judgments_against import evidence_against, evidence_of
 from pytest_judgesense.checks.outcome import judge_check
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.measures.cell import Cell

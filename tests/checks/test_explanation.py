@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from pytest_judgesense.checks.evidence import evidence_of
-from pytest_judgesense.checks.explanation import explain, short_evidence, statement, summary
+from pytest_judgesense.checks.explanation import brief_lines, explanation_of, whole_text
+from pytest_judgesense.checks.judgments_against import evidence_of
 from pytest_judgesense.checks.outcome import judge_check
 from pytest_judgesense.errors import printable
 from pytest_judgesense.measures.cell import Cell
@@ -28,7 +28,7 @@ SAME = {"distance": 0, "subset": "same"}
 def explained(of: Cell, name: str, bar: float, **given: Any) -> str:
     condition = {key: given.pop(key) for key in ("distance", "polarity") if key in given}
     found = judge_check(declare_check(name, (bar,), condition), "s", estimate_all(of))
-    return explain(found, of, "j", **given)
+    return whole_text(explanation_of(found, of), "j", **given)
 
 
 def flipping(flips: int, items: int = 20) -> Cell:
@@ -120,7 +120,7 @@ def test_a_reason_stands_where_there_is_no_number() -> None:
 def test_what_no_judgment_shows_is_said() -> None:
     of = cell(YES_NO, worded({"a": ["YES", "YES"], "b": ["YES", "YES"]}))
     found = judge_check(declare_check("jss_floor", (0.9,), {}), "s", estimate_all(of))
-    (line,) = short_evidence(found, of)
+    (line,) = brief_lines(explanation_of(found, of))
     assert line.startswith("no single judgment speaks against it; degenerate: the judge gave one")
 
 
@@ -186,9 +186,9 @@ def test_printable_leaves_ordinary_text_alone() -> None:
 def test_the_summary_is_one_line_with_every_bar() -> None:
     of = flipping(5)
     found = judge_check(declare_check("jss_floor", (0.9,), {}), "s", estimate_all(of))
-    assert summary(found) == "jss = 0.750, wanted >= 0.9: fail"
+    assert explanation_of(found, of).summary == "jss = 0.750, wanted >= 0.9: fail"
     passed = judge_check(declare_check("flip_rate_bound", (0.5,), {}), "s", estimate_all(of))
-    assert summary(passed) == "flip_rate = 0.250, wanted <= 0.5"
+    assert explanation_of(passed, of).summary == "flip_rate = 0.250, wanted <= 0.5"
 
 
 SPREAD = both_orders(
@@ -303,11 +303,11 @@ def test_an_example_of_grades_names_those_that_differ() -> None:
     grades = ('{"accuracy":"3","tone":"4"}', '{"accuracy":"3","tone":"2"}')
     of = cell(YES_NO, worded({"a": list(grades)}))
     found = judge_check(declare_check("jss_floor", (0.9,), {}), "s", estimate_all(of))
-    assert statement(found, of).example == "a: t1 gives tone 4, t2 gives tone 2"
+    assert explanation_of(found, of).example == "a: t1 gives tone 4, t2 gives tone 2"
 
 
 def test_an_example_has_reply_label_and_question() -> None:
     of = cell(YES_NO, worded({"a": ["YES", "NO"]}, label="NO"))
     found = judge_check(declare_check("jss_floor", (0.9,), {}), "s", estimate_all(of))
-    told = statement(found, of, lambda trial: f"What of {trial.split('/')[1]}?")
+    told = explanation_of(found, of, lambda trial: f"What of {trial.split('/')[1]}?")
     assert told.example == "a: t1 gives YES, t2 gives NO, label NO; asked: What of a?"

@@ -15,13 +15,13 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from scipy.stats import beta
 
-from pytest_judgesense.checks.explanation import line_of, statement, summary
+from pytest_judgesense.checks.explanation import check_line, explanation_of
 from pytest_judgesense.checks.luck import Draws, lost
 from pytest_judgesense.checks.outcome import (
-    Finding,
+    Assessment,
+    DecisionRule,
     Outcome,
     Policy,
-    Rule,
     judge_check,
     judge_estimate,
     quantity_of,
@@ -34,10 +34,10 @@ from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.check import told_apart
 from pytest_judgesense.measures.estimation import estimate_all
 from pytest_judgesense.measures.order import folded
+from pytest_judgesense.stats.chances import ShareBar
 from pytest_judgesense.stats.clustered import clustered_proportion
-from pytest_judgesense.stats.power import Gate
 from pytest_judgesense.stats.settle import clusters_to_settle
-from tests.checks.known import declare_check
+from tests.checks.known import declare_check, summary
 from tests.checks.test_outcome import agreeing, dark
 from tests.measures.building import YES_NO, cell, worded
 
@@ -114,14 +114,14 @@ def test_an_inconclusive_one_says_how_many_clusters_would_do() -> None:
     assert interval is not None
     assert interval.design_effect is not None
     effect = interval.design_effect
-    number = clusters_to_settle(Gate(0.8, confident=True, level=0.95), 0.9, effect, 1, 40)
+    number = clusters_to_settle(ShareBar(0.8, confident=True, level=0.95), 0.9, effect, 1, 40)
     assert number is not None
     assert number > 40
     (warning,) = found.warnings()
     assert warning.endswith(
         f"straddles the limit 0.8; about {number} clusters with such answers would settle it in 80%"
     )
-    said = statement(found, of)
+    said = explanation_of(found, of)
     assert said.measured == "jss 0.90 [0.76, 0.97], at least 0.95 wanted, limit 0.80"
     assert said.sentence.endswith("; the 95% bound does not clear the limit")
 
@@ -132,7 +132,9 @@ def test_a_limit_needs_clusters(policy: Policy) -> None:
     assert found.outcome == "inconclusive"
     assert found.fails  # nothing was labelled, so nothing was measured
     unbounded = Estimate("jss", "s", value=1.0, count=1, n=1)
-    (finding,) = (judge_estimate(unbounded, 0.9, BUILT_IN.measures["jss"], Rule(policy), 0.1),)
+    (finding,) = (
+        judge_estimate(unbounded, 0.9, BUILT_IN.measures["jss"], DecisionRule(policy), 0.1),
+    )
     assert finding.outcome == "inconclusive"
     assert finding.tolerated is (policy == "refuted")
 
@@ -166,7 +168,7 @@ def test_refuted_fails_only_beyond_the_limit(agree: int, with_limit: str, alone:
     assert (upper < 0.8) is (with_limit == "fail")
 
 
-def findings_of(of: Cell, *checks: tuple[str, float]) -> list[Finding]:
+def findings_of(of: Cell, *checks: tuple[str, float]) -> list[Assessment]:
     return [
         finding
         for name, bar in checks
@@ -220,7 +222,7 @@ def test_both_bounds_of_a_slot_bias_lie_within_its_limit(
     assert interval is not None
     size = Estimate("side_bias", "s", value=0.05, n=40, clustered=folded(interval))
     measure = BUILT_IN.measures["side_bias"]
-    assert judge_estimate(size, 0.05, measure, Rule(), limit).outcome == expected
+    assert judge_estimate(size, 0.05, measure, DecisionRule(), limit).outcome == expected
     assert 0.5 - lower(18, 40) == pytest.approx(0.185, abs=5e-4)
 
 
@@ -271,8 +273,8 @@ def test_other_numbers_move_with_their_worst_case() -> None:
     number = Estimate("kappa", "s", value=0.75, n=40, clustered=ends, missing=missing)
     measure = BUILT_IN.measures["kappa"]
     # The worst case is 0.05 below the estimate, and so is the bound: 0.65 - 0.05.
-    assert judge_estimate(number, 0.9, measure, Rule(), 0.6).outcome == "pass"
-    assert judge_estimate(number, 0.9, measure, Rule(), 0.61).outcome == "inconclusive"
+    assert judge_estimate(number, 0.9, measure, DecisionRule(), 0.6).outcome == "pass"
+    assert judge_estimate(number, 0.9, measure, DecisionRule(), 0.61).outcome == "inconclusive"
 
 
 # --- declaration ----------------------------------------------------------------------------------
@@ -340,7 +342,7 @@ def test_checks_that_only_limits_tell_apart_name_them() -> None:
 def test_the_line_of_the_datasheet_holds_bar_and_limit() -> None:
     of = agreeing(37, 40)
     found = outcome(of, "jss_floor", "estimate", bar=0.95, limit=0.8)
-    line = line_of(found, of)
+    line = check_line(explanation_of(found, of))
     assert (line.bar, line.limit, line.outcome) == (0.95, 0.8, "pass")
     (gate,) = line.gates
     assert (gate.bar, gate.limit, gate.decisive) == (0.95, 0.8, 0.8)
@@ -354,7 +356,7 @@ def test_the_risk_of_an_unlucky_draw_is_that_of_the_bound() -> None:
     draws = Draws.of(of, "confident")
     with_limit = outcome(of, "jss_floor", "estimate", bar=0.95, limit=0.8)
     alone = outcome(of, "jss_floor", "confident", bar=0.8)
-    bits = lost(with_limit, Rule(), draws)
-    assert bits == lost(alone, Rule("confident"), draws)
+    bits = lost(with_limit, DecisionRule(), draws)
+    assert bits == lost(alone, DecisionRule("confident"), draws)
     assert bits is not None
     assert int(bits, 16) > 0

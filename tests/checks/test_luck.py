@@ -10,7 +10,7 @@ import pytest
 from scipy.stats import binom
 
 from pytest_judgesense.checks.luck import Draws, lost, luck_line
-from pytest_judgesense.checks.outcome import Policy, Rule, judge_check, judge_estimate
+from pytest_judgesense.checks.outcome import DecisionRule, Policy, judge_check, judge_estimate
 from pytest_judgesense.estimate import Estimate
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.measures.cell import Cell
@@ -30,7 +30,7 @@ def agreeing(agree: int, items: int) -> Cell:
     return cell(YES_NO, worded(said))
 
 
-def bits(of: Cell, name: str, bar: float, rule: Rule) -> str | None:
+def bits(of: Cell, name: str, bar: float, rule: DecisionRule) -> str | None:
     outcome = judge_check(declare_check(name, (bar,), {}), "s", estimate_all(of), *rule)
     return lost(outcome, rule, Draws.of(of, rule.policy))
 
@@ -54,7 +54,7 @@ def test_of_single_units_the_chance_is_binomial(
 ) -> None:
     # Each of 40 items is drawn with chance 1/40 in each of 40 places: the number that agrees is
     # binomial. Whether a number fails is asked of the check itself.
-    rule = Rule(policy, alpha=0.02)
+    rule = DecisionRule(policy, alpha=0.02)
     outcomes = [
         judge_check(
             declare_check("jss_floor", (bar,), {}), "s", estimate_all(agreeing(k, 40)), *rule
@@ -69,7 +69,7 @@ def test_of_single_units_the_chance_is_binomial(
 
 
 def test_complements_fail_together_and_suites_by_themselves() -> None:
-    of, rule = agreeing(37, 40), Rule()
+    of, rule = agreeing(37, 40), DecisionRule()
     floor, bound = bits(of, "jss_floor", 0.9, rule), bits(of, "flip_rate_bound", 0.1, rule)
     assert floor == bound
     alone = luck_line({("a", "s", "jss"): floor})
@@ -84,13 +84,13 @@ def test_complements_fail_together_and_suites_by_themselves() -> None:
 
 
 def test_a_recording_without_error_fails_by_no_luck() -> None:
-    found = bits(agreeing(40, 40), "jss_floor", 0.9, Rule())
+    found = bits(agreeing(40, 40), "jss_floor", 0.9, DecisionRule())
     assert share(found) == 0
     assert "items: 0%, if" in luck_line({("a", "s", "jss"): found})
 
 
 def test_what_fails_here_and_what_no_draw_tells_is_left_out_and_said() -> None:
-    rule = Rule()
+    rule = DecisionRule()
     assert bits(agreeing(20, 40), "jss_floor", 0.9, rule) is None
     line = luck_line({("a", "s", "jss"): None})
     assert line.endswith("items: unknown, no check that passes here can be resampled")
@@ -102,10 +102,10 @@ def test_the_side_bias_is_drawn_on_both_sides() -> None:
     words = ["A", "B"] * 20
     of = cell(VACUUM, [judgment(f"v{i}", word) for i, word in enumerate(words)])
     exact = 2 * binom.cdf(15, 40, 0.5)
-    found = share(bits(of, "side_bias_limit", 0.1, Rule()))
+    found = share(bits(of, "side_bias_limit", 0.1, DecisionRule()))
     assert found == pytest.approx(exact, abs=3 * math.sqrt(exact * (1 - exact) / 1000))
     # Under `refuted` both bounds count too; the check itself says which numbers fail.
-    rule = Rule("refuted", alpha=0.2)
+    rule = DecisionRule("refuted", alpha=0.2)
     fails = []
     for k in range(41):
         drawn = cell(VACUUM, [judgment(f"v{i}", "AB"[i >= k]) for i in range(40)])
@@ -157,7 +157,7 @@ def test_every_shipped_bar_of_sums_is_counted_under_estimate_and_every_limit_of_
                 share = all(one.estimate.count is not None for one in outcome.findings)
                 share |= all(one.measure.best == "half" for one in outcome.findings)
                 if share or not check.limits:
-                    assert lost(outcome, Rule(), draws) is not None, check.id
+                    assert lost(outcome, DecisionRule(), draws) is not None, check.id
 
 
 def test_the_draws_are_the_same_for_every_judge_on_a_suite() -> None:

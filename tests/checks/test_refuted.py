@@ -8,9 +8,9 @@ from dataclasses import replace
 import pytest
 
 from pytest_judgesense.checks.outcome import (
-    Finding,
+    Assessment,
+    DecisionRule,
     Outcome,
-    Rule,
     judge_check,
     judge_estimate,
     refuting_alphas,
@@ -46,8 +46,8 @@ def bound(clusters: int, alpha: float) -> float:
     return float(alpha ** (1 / clusters))
 
 
-def found(values: list[float], bar: float, alpha: float = 0.05, each: int = 1) -> Finding:
-    return judge_estimate(share(values, each), bar, JSS, Rule("refuted", alpha=alpha))
+def found(values: list[float], bar: float, alpha: float = 0.05, each: int = 1) -> Assessment:
+    return judge_estimate(share(values, each), bar, JSS, DecisionRule("refuted", alpha=alpha))
 
 
 def test_a_floor_is_refuted_where_the_upper_bound_lies_below_it() -> None:
@@ -74,10 +74,10 @@ def test_what_the_95_percent_bound_proves_passes_and_what_lies_between_is_tolera
 
 def test_what_was_not_measured_fails_under_refuted_too() -> None:
     nothing = Estimate(measure="jss", suite="s", unavailable="no pair")
-    finding = judge_estimate(nothing, 0.9, JSS, Rule("refuted"))
+    finding = judge_estimate(nothing, 0.9, JSS, DecisionRule("refuted"))
     assert (finding.outcome, finding.tolerated) == ("inconclusive", False)
     one_answer = replace(share([1.0] * 20), flags=("degenerate",))
-    assert judge_estimate(one_answer, 0.5, JSS, Rule("refuted")).outcome == "fail"
+    assert judge_estimate(one_answer, 0.5, JSS, DecisionRule("refuted")).outcome == "fail"
 
 
 @pytest.mark.parametrize("right", [20, 10, 18])
@@ -86,7 +86,7 @@ def test_too_many_missing_replies_are_tolerated_on_neither_side_of_the_bar(right
     # judge must not fare worse for the replies that both lack.
     lacking = Missing(unparsed=3, lower_bound=0.5, upper_bound=1.0, share=0.13)
     estimate = replace(share([1.0] * right + [0.0] * (20 - right)), missing=lacking)
-    finding = judge_estimate(estimate, 0.95, JSS, Rule("refuted"))
+    finding = judge_estimate(estimate, 0.95, JSS, DecisionRule("refuted"))
     assert finding.outcome == ("fail" if right == 10 else "inconclusive")
     assert not finding.tolerated
 
@@ -122,11 +122,11 @@ def test_the_bars_that_are_refuted_are_holms(seed: int) -> None:
         for _ in range(6)
     ]
     bar = 0.8
-    tried = [judge_estimate(one, bar, JSS, Rule("refuted")) for one in estimates]
+    tried = [judge_estimate(one, bar, JSS, DecisionRule("refuted")) for one in estimates]
     refuted = {
         index
         for index, (one, alpha) in enumerate(zip(estimates, refuting_alphas(tried), strict=True))
-        if judge_estimate(one, bar, JSS, Rule("refuted", alpha=alpha)).outcome == "fail"
+        if judge_estimate(one, bar, JSS, DecisionRule("refuted", alpha=alpha)).outcome == "fail"
     }
     assert refuted == holm([p_value(one, bar) for one in estimates], 0.05)
 
@@ -156,7 +156,7 @@ def test_a_better_judge_never_fails_what_a_worse_one_does_not() -> None:
         for one in (units, better):
             estimate = replace(share([1.0, 0.0]), clustered=clustered_proportion(one, clusters))
             estimate = replace(estimate, value=sum(one) / len(one))
-            rule = Rule("refuted", alpha=0.01)
+            rule = DecisionRule("refuted", alpha=0.01)
             outcomes.append(judge_estimate(estimate, 0.95, JSS, rule).outcome)
         assert words[outcomes[0]] <= words[outcomes[1]]
         seen.update(outcomes)
@@ -182,8 +182,8 @@ def test_an_interval_of_a_file_refutes_at_its_own_level_alone() -> None:
     estimate = share([0.0] * 10)
     assert estimate.clustered is not None
     read = replace(estimate, clustered=replace(estimate.clustered, at=None))
-    assert judge_estimate(read, 0.9, JSS, Rule("refuted")).outcome == "fail"
-    assert judge_estimate(read, 0.9, JSS, Rule("refuted", alpha=0.01)).tolerated
+    assert judge_estimate(read, 0.9, JSS, DecisionRule("refuted")).outcome == "fail"
+    assert judge_estimate(read, 0.9, JSS, DecisionRule("refuted", alpha=0.01)).tolerated
 
 
 def test_every_shipped_measure_that_has_a_check_has_bounds_at_any_level() -> None:

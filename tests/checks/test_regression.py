@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pytest_judgesense.checks.explanation import explain, summary
+from pytest_judgesense.checks.explanation import explanation_of, whole_text
 from pytest_judgesense.checks.outcome import Policy
 from pytest_judgesense.checks.regression import (
     Adjustment,
@@ -22,7 +22,7 @@ from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.check import Check
 from pytest_judgesense.stats.comparison import holm
-from tests.checks.known import declare_check
+from tests.checks.known import declare_check, summary
 from tests.measures.building import SLOTS, YES_NO, both_orders, cell, judgment, worded
 
 STEADY = ("YES", "YES")
@@ -316,7 +316,7 @@ def test_the_margin_has_a_default_for_each_measure_and_stands_in_the_id() -> Non
 def explained(old: Cell, new: Cell, **given: Any) -> list[str]:
     found = outcome(old, new, **given)
     asked: Callable[[str], str] = lambda trial: f"is it so, {trial}?"  # noqa: E731
-    return explain(found, new, "mine", asked, "pytest x").splitlines()
+    return whole_text(explanation_of(found, new), "mine", asked, "pytest x").splitlines()
 
 
 def test_the_explanation_begins_with_the_flips_both_replies_side_by_side() -> None:

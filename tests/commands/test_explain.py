@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from pytest_judgesense.commands.main import main
+from pytest_judgesense.commands.schema_pages import SCHEMA_PAGES, SCHEMAS, schema_page
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.suites.builtin import PAGES, page
 
@@ -71,13 +72,14 @@ def test_without_a_name_all_are_listed(capsys: pytest.CaptureFixture[str]) -> No
     assert names >= set(BUILT_IN.measures)
 
 
-@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize("name", [*SCHEMA_PAGES, *PAGES])
 def test_a_page_is_shown_whole_and_without_links(
     name: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["explain", name]) == 0
     shown = capsys.readouterr().out
-    headings = re.findall(r"^##+ (.+)$", page(name), flags=re.MULTILINE)
+    text = schema_page(name) if name in SCHEMA_PAGES else page(name)
+    headings = re.findall(r"^##+ (.+)$", text, flags=re.MULTILINE)
     lines = shown.splitlines()
     assert [heading.replace("`", "") in lines for heading in headings] == [True] * len(headings)
     assert "](" not in shown.replace("](*", "")
@@ -86,10 +88,14 @@ def test_a_page_is_shown_whole_and_without_links(
 
 def test_the_list_names_the_pages(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["explain"]) == 0
-    assert capsys.readouterr().out.splitlines()[-1] == f"pages: {', '.join(PAGES)}"
+    shown = f"pages: {', '.join([*SCHEMA_PAGES, *PAGES])}"
+    assert capsys.readouterr().out.splitlines()[-1] == shown
 
 
 def test_the_wheel_has_every_page() -> None:
     folder = Path(__file__).parents[2]
-    (listed,) = re.findall(r"^PAGES = \((.+?)^\)", (folder / "hatch_build.py").read_text(), _WHOLE)
+    packed = (folder / "hatch_build.py").read_text()
+    (listed,) = re.findall(r"^PAGES = \((.+?)^\)", packed, _WHOLE)
     assert re.findall(r'"(.+)"', listed) == [f"docs/{path}" for path in PAGES.values()]
+    assert '"docs/schemas"' in packed
+    assert {path.stem for path in (folder / "docs" / "schemas").iterdir()} == {*SCHEMAS}

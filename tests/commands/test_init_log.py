@@ -6,21 +6,19 @@ import json
 import shutil
 from argparse import Namespace
 from collections import Counter
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from pytest_judgesense.commands.from_log import frozen_suites, judge_of, recovered
+from pytest_judgesense.commands.from_log import frozen_suites
 from pytest_judgesense.commands.init import start_from_log
 from pytest_judgesense.commands.lint import lint_report
 from pytest_judgesense.commands.main import main
 from pytest_judgesense.errors import JudgesenseError, LogError, UsageError
 from pytest_judgesense.instruments.builtin import BUILT_IN
-from pytest_judgesense.instruments.paraphrase.results import read_table
+from pytest_judgesense.instruments.paraphrase.foreign_table import read_table
 from pytest_judgesense.judges.prompts import render_messages
-from pytest_judgesense.judges.resolving import declared_judges
 from pytest_judgesense.report.log import log_line
 from pytest_judgesense.suites.loading import load_suite
 from pytest_judgesense.suites.planning import plan_trials
@@ -41,7 +39,7 @@ def test_four_commands_from_a_log_of_inspect_to_a_gate(tmp_path: Path) -> None:
     two = run("init", "--from-log", "hours.jsonl", cwd=tmp_path)
     assert two.returncode == 0, two.stderr
     assert "20 outputs in 10 clusters; verdicts of the log: NO 10, YES 10" in two.stdout
-    assert "wording t1 is the judge's own, as in 20 prompts of the log" in two.stdout
+    assert "wording t1 is the judge's own prompts, whole" in two.stdout
     judge = ("--judge-name", "embedded:clean", "suites/hours")
     three = processes.run("pytest", *judge, "--judge-mode", "record", cwd=tmp_path)
     assert three.returncode == 0, three.stdout
@@ -53,9 +51,6 @@ def test_four_commands_from_a_log_of_inspect_to_a_gate(tmp_path: Path) -> None:
     said = {line["item"]: line["reply"] for line in first}
     sent = {line["item"]: line["source"]["prompt"] for line in first}
     suite = load_suite(tmp_path / "suites" / "hours" / "hours.suite.toml", None, BUILT_IN.forms)
-    # Suites send no blanks around a prompt; Inspect sends those of its template.
-    for prompt in sent.values():
-        prompt[0]["content"] = prompt[0]["content"].strip()
     assert prompts_of(suite, "t1") == sent
     cassette = (tmp_path / "cassettes" / "clean" / "hours.jsonl").read_text().splitlines()
     exchanges = [one for one in map(json.loads, cassette) if "trial" in one]
@@ -83,25 +78,6 @@ def messages_of(suite: Suite, trial: Trial) -> list[dict[str, str]]:
 
 
 # --- the judge's own prompt -----------------------------------------------------------------------
-
-
-def test_a_template_gives_back_every_prompt_to_the_letter() -> None:
-    own = 'Q: {{question}}\nA: {{answer}}\nIs {{answer}} = {{target}}? {"verdict": 1}'
-    # Of the first the target stands in the form of the reply as well, of the last question and
-    # answer are one text: what is cut from them does not give back the others.
-    first = {"question": "1 + 1?", "answer": "two", "target": "1"}
-    last = {"question": "3?", "answer": "3?", "target": "three"}
-    plain = {"question": "2 + 2?", "answer": "{{question}}", "target": "four"}
-    assert recovered([(filled(own, one), one) for one in (first, last)]) is None
-    assert recovered([(filled(own, one), one) for one in (first, last, plain)]) == own
-    other = ("Something else: 2 + 2?", plain)
-    assert recovered([(filled(own, plain), plain), other]) is None
-    assert recovered([("No text of it.", plain)]) is None
-
-
-def filled(template: str, fields: Mapping[str, str]) -> str:
-    parts = template.replace("}}", "{{").split("{{")
-    return "".join(fields[part] if at % 2 else part for at, part in enumerate(parts))
 
 
 def line(item: int, verdict: str | None = "YES", **more: Any) -> dict[str, Any]:
@@ -137,7 +113,7 @@ def options(folder: Path, **more: Any) -> Namespace:
     return Namespace(**{"log": folder / "log.jsonl", "folder": folder, **plain, **more})
 
 
-def test_whole_prompts_stand_where_no_template_gives_them_back(tmp_path: Path) -> None:
+def test_whole_prompts_are_the_items_to_the_letter(tmp_path: Path) -> None:
     ones = [line(n) for n in range(4)]
     ones[2]["source"]["prompt"][0]["content"] = (
         "Text number 2. Quite '''different''' \\ {{answer}}."
@@ -149,39 +125,16 @@ def test_whole_prompts_stand_where_no_template_gives_them_back(tmp_path: Path) -
     assert [sent[str(n)] for n in range(4)] == [one["source"]["prompt"] for one in ones]
 
 
-def test_outputs_without_a_prompt_are_left_out_where_whole_prompts_stand(tmp_path: Path) -> None:
+def test_outputs_without_a_prompt_are_left_out_beside_whole_prompts(tmp_path: Path) -> None:
     """A tool keeps no prompt of a grader that has failed."""
     ones = [line(n) for n in range(5)]
-    for one in ones:
-        one["source"]["fields"] = {"answer": "Something else than the prompts show."}
     del ones[1]["source"]["prompt"]
-    log = log_of(tmp_path, *ones)
-    (found,) = frozen_suites(log)
-    assert (found.template, [one.item for one in found.shown]) == (
+    (suite,) = frozen_suites(log_of(tmp_path, *ones))
+    assert (suite.template, [output.item for output in suite.outputs]) == (
         "{{prompt}}",
         ["0", "2", "3", "4"],
     )
-    assert found.notes == ("1 output whose prompt the log does not hold: left out",)
-    for one in ones[2:]:
-        del one["source"]["prompt"]
-    (found,) = frozen_suites(log_of(tmp_path, *ones))
-    assert len(found.shown) == 5
-    assert found.source == (
-        "a generic one: no template gives the prompts of the log; --template FILE gives one"
-    )
-
-
-def test_replies_in_which_no_verdict_will_be_read_are_told_before_they_are_asked_for(
-    tmp_path: Path,
-) -> None:
-    several = json.dumps({"helpful": "YES", "safe": "NO"})
-    plain = json.dumps({"verdict": "YES"})
-    for reply, told in ((several, True), (plain, False), ("The reason alone.", False)):
-        (found,) = frozen_suites(log_of(tmp_path, *(line(n, reply=reply) for n in range(4))))
-        said = [
-            one for one in found.notes if one.startswith("4 replies of the log state no verdict")
-        ]
-        assert bool(said) is told
+    assert suite.notes == ("1 output whose prompt the log does not hold: left out",)
 
 
 def test_a_system_message_that_all_share_is_the_suites(tmp_path: Path) -> None:
@@ -191,11 +144,11 @@ def test_a_system_message_that_all_share_is_the_suites(tmp_path: Path) -> None:
     log_of(tmp_path, *ones)
     suite = made(tmp_path)
     assert suite.system == "Be '''strict'''.\x07"
-    assert suite.templates[0].text == "{{answer}} Good? YES or NO."
+    assert suite.templates[0].text == "{{prompt}}"
     assert prompts_of(suite, "t1")["0"] == ones[0]["source"]["prompt"]
 
 
-def test_without_a_prompt_a_wording_is_given_or_stated(tmp_path: Path) -> None:
+def test_without_a_prompt_a_wording_is_given_or_asked_for(tmp_path: Path) -> None:
     ones = [line(n) for n in range(3)]
     for one in ones:
         del one["source"]["prompt"]
@@ -207,11 +160,8 @@ def test_without_a_prompt_a_wording_is_given_or_stated(tmp_path: Path) -> None:
         frozen_suites(tmp_path / "log.jsonl", template="{{text}}")
     suite = made(tmp_path, template=tmp_path / "own.txt")
     assert suite.templates[0].text == "Is {{answer}} good? YES or NO."
-    (found,) = frozen_suites(tmp_path / "log.jsonl")
-    assert found.template == (
-        "<answer>\n{{answer}}\n</answer>\nJudge the answer. Answer with one of: YES, NO."
-    )
-    assert found.source.endswith("--template FILE gives it")
+    with pytest.raises(UsageError, match=r"found: +the texts answer\n(?s:.)*--template FILE"):
+        frozen_suites(tmp_path / "log.jsonl")
 
 
 # --- items, labels, draws -------------------------------------------------------------------------
@@ -222,18 +172,20 @@ def test_outputs_are_drawn_in_proportion_to_the_verdicts(tmp_path: Path) -> None
     log = log_of(tmp_path, *(line(n, verdict) for n, verdict in enumerate(verdicts)))
     (found,) = frozen_suites(log, sample=10, seed=3)
     # 18, 9 and 3 of 30: exactly 6, 3 and 1 of 10.
-    assert Counter(one.verdict for one in found.shown) == {"YES": 6, "NO": 3, None: 1}
+    assert Counter(one.verdict for one in found.outputs) == {"YES": 6, "NO": 3, None: 1}
     assert found.notes == ("10 of 30 outputs drawn by seed 3",)
-    assert [int(one.item) for one in found.shown] == sorted(int(one.item) for one in found.shown)
+    assert [int(one.item) for one in found.outputs] == sorted(
+        int(one.item) for one in found.outputs
+    )
     (again,) = frozen_suites(log, sample=10, seed=3)
-    assert again.shown == found.shown
+    assert again.outputs == found.outputs
     (other,) = frozen_suites(log, sample=10, seed=4)
-    assert other.shown != found.shown
+    assert other.outputs != found.outputs
     # 4.2, 2.1 and 0.7 of 7: the largest remainder gets the one that is left.
     (found,) = frozen_suites(log, sample=7)
-    assert Counter(one.verdict for one in found.shown) == {"YES": 4, "NO": 2, None: 1}
+    assert Counter(one.verdict for one in found.outputs) == {"YES": 4, "NO": 2, None: 1}
     (found,) = frozen_suites(log, sample=100)
-    assert len(found.shown) == 30
+    assert len(found.outputs) == 30
 
 
 def test_labels_and_clusters_come_along_and_agreement_is_gated_where_all_are_labelled(
@@ -254,7 +206,7 @@ def test_a_scale_is_whole_and_its_wordings_are_gated_within_a_step(tmp_path: Pat
     design = {"kind": "paraphrase", "labels": ["2", "4"], "ordinal": True}
     log_of(tmp_path, *(line(n, ("2", "4")[n % 2], design=design) for n in range(4)))
     suite = made(tmp_path)
-    assert suite.space.labels == ("1", "2", "3", "4", "5")
+    assert suite.space.labels == ("2", "3", "4")
     assert "within_one_agreement_floor" in {check.name for check in suite.checks}
 
 
@@ -268,30 +220,22 @@ def test_pairs_are_asked_in_both_orders(tmp_path: Path) -> None:
             "one": f"It is {n}.",
             "two": f"It is not {n}.",
             "gold": "1",
-            "sent": f"What is {n}?\n[A]{texts[0]}\n[B]{texts[1]}\nWhich is better, A or B?",
         }
         for n in range(6)
-        for texts in ([f"It is {n}.", f"It is not {n}."][:: 1 - 2 * (n % 2)],)
     ]
     (tmp_path / "pairs.json").write_text(json.dumps(rows), encoding="utf-8")
-    columns = {"item": "id", "verdict": "said", "order": "shown", "label": "gold", "prompt": "sent"}
+    columns = {"item": "id", "verdict": "said", "order": "shown", "label": "gold"}
     columns |= {"field.question": "why", "field.a": "one", "field.b": "two"}
     read = read_table(tmp_path / "pairs.json", columns)
     (tmp_path / "log.jsonl").write_text(
         "".join(f"{log_line(*one)}\n" for one in read.judgments), encoding="utf-8"
     )
-    suite = made(tmp_path)
+    (tmp_path / "own.txt").write_text("{{task}}\n[A]{{a}}\n[B]{{b}}\nWhich is better, A or B?")
+    suite = made(tmp_path, template=tmp_path / "own.txt")
     assert suite.templates[0].text == "{{task}}\n[A]{{a}}\n[B]{{b}}\nWhich is better, A or B?"
     assert suite.orders == "both"
     assert suite.items[1].contents == ("It is 1.", "It is not 1.")
     assert "order_positional_bound" in {check.name for check in suite.checks}
-    # What was sent, in the order in which it was shown.
-    shown = {
-        (trial.item, trial.order): messages_of(suite, trial)[-1]["content"]
-        for trial in plan_trials(suite)
-        if trial.template == "t1"
-    }
-    assert all(shown[row["id"], row["shown"]] == row["sent"] for row in rows)
 
 
 def test_what_is_printed_to_try_pairs_without_a_prompt_gives_verdicts(tmp_path: Path) -> None:
@@ -310,7 +254,12 @@ def test_what_is_printed_to_try_pairs_without_a_prompt_gives_verdicts(tmp_path: 
         *("--names", "verdict=slot"),
         cwd=tmp_path,
     )
-    done = processes.run("judgesense", "init", "--from-log", "l.jsonl", cwd=tmp_path, merged=True)
+    (tmp_path / "own.txt").write_text(
+        "{{task}}\n<response_a>\n{{a}}\n</response_a>\n<response_b>\n{{b}}\n</response_b>\n"
+        "Which of the two is better? Answer with one of: A, B."
+    )
+    begun = ("init", "--from-log", "l.jsonl", "--template", "own.txt")
+    done = processes.run("judgesense", *begun, cwd=tmp_path, merged=True)
     assert "--judge-name embedded:clean tries it without a key" in done.stdout
     tried = ("pytest", "suites", "--judge-name", "embedded:clean", "--judge-mode", "live")
     run = processes.run(*tried, "--judge-datasheet", "x.json", cwd=tmp_path)
@@ -322,33 +271,13 @@ def test_what_is_printed_to_try_pairs_without_a_prompt_gives_verdicts(tmp_path: 
     assert unparsed["n"] > 0
 
 
-def test_pairs_of_equal_texts_are_left_out_and_counted(tmp_path: Path) -> None:
-    """No suite takes them: a slot that wins on them says nothing of the order."""
-    texts = [("one", "two"), ("same text", "same  text"), ("three", "four")]
-    rows = [
-        {"id": f"p{n}", "said": "AB"[n % 2], "one": one, "two": two}
-        for n, (one, two) in enumerate(texts)
-    ]
-    (tmp_path / "pairs.json").write_text(json.dumps(rows), encoding="utf-8")
-    columns = {"item": "id", "verdict": "said", "field.a": "one", "field.b": "two"}
-    read = read_table(tmp_path / "pairs.json", columns)
-    log = tmp_path / "log.jsonl"
-    log.write_text("".join(f"{log_line(*one)}\n" for one in read.judgments), encoding="utf-8")
-    (found,) = frozen_suites(log)
-    assert [one.item for one in found.shown] == ["p0", "p2"]
-    assert "1 pairs of two equal texts, such as p1: left out" in found.notes
-
-
-def test_judges_of_known_providers_are_declared(tmp_path: Path) -> None:
-    assert judge_of("openai:chat:gpt-4o") == ("openai", "gpt-4o")
-    assert judge_of("anthropic/claude-x") == ("anthropic", "claude-x")
-    assert judge_of("openai-api/local/m") is None
+def test_a_project_keeps_its_judges_and_a_suite_that_is_there_is_left_alone(
+    tmp_path: Path,
+) -> None:
     log_of(tmp_path, line(1), line(2, "NO"))
     made(tmp_path)
-    declared = declared_judges(tmp_path)["gpt-4o-mini"]
-    assert (declared.provider, declared.model) == ("openai", "gpt-4o-mini")
-    assert (tmp_path / ".github" / "workflows" / "judges.yml").is_file()
-    # A project that has judges keeps them; a suite that is there is left alone.
+    # A log holds no settings of its judge: none is declared, and the commands ask for one.
+    assert not (tmp_path / "pyproject.toml").exists()
     other = tmp_path / "other"
     other.mkdir()
     known = '[tool.judgesense.judges.mine]\nprovider = "embedded"\nmodel = "clean"\n'
@@ -356,6 +285,7 @@ def test_judges_of_known_providers_are_declared(tmp_path: Path) -> None:
     for told in ("written:    ", "left alone: "):
         lines = list(start_from_log(options(other, log=tmp_path / "log.jsonl")))
         assert any(line.startswith(f"{told}{other / 'suites' / 's'}") for line in lines)
+    assert (other / ".github" / "workflows" / "judges.yml").is_file()
     assert (other / "pyproject.toml").read_text(encoding="utf-8") == known
 
 
@@ -390,7 +320,7 @@ def test_one_answer_to_all_asks_what_else_there_is(tmp_path: Path) -> None:
             {"design": {"kind": "paraphrase", "labels": ["x", "y"], "ordinal": True}},
             "whole numbers",
         ),
-        ({"design": {"kind": "x", "labels": ["A", "B"], "pairwise": True}}, "fields a and b"),
+        ({"design": {"kind": "x", "labels": ["A", "B"], "pairwise": True}}, "in another order"),
     ],
 )
 def test_a_line_that_makes_no_suite_is_an_error(

@@ -21,7 +21,7 @@ def judge(messages): return "YES"
 # which a folder on pytest's pythonpath would give in their place.
 MODULES = (
     *("conftest", "own", "sitecustomize", "usercustomize", "pytest_judgesense", "json"),
-    *("numpy", "scipy", "pydantic", "vcr", "httpx", "yaml", "tenacity", "iniconfig", "pyarrow"),
+    *("numpy", "scipy", "pydantic", "vcr", "httpx", "yaml", "tenacity", "iniconfig"),
 )
 TABLE = '[tool.judgesense.judges.mine]\nprovider = "callable"\nmodel = "own:judge"\n'
 

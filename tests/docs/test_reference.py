@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import re
-import sys
 import tomllib
 from itertools import islice
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
 
+from pytest_judgesense.commands.schema_pages import SUITE_HEADINGS
+from pytest_judgesense.instruments.builtin import BUILT_IN
+from pytest_judgesense.plugin.options import OPTIONS
 from pytest_judgesense.report.log import read_log
 from tests.docs.blocks import DOCS, ROOT, Page
+from tests.docs.site import commands, hooks, reference
 from tests.suites.known import builtin_suites
 
-GENERATOR = DOCS / "reference" / "generate.py"
+GENERATOR = hooks().generate
+FIXTURES = ("judge", "judge_check", "judge_datasheet")
 NAMES = sorted(path.stem for path in (DOCS / "schemas").glob("*.json"))
 # One of each kind, those with few trials.
 SUITES = (
@@ -32,37 +34,49 @@ SUITES = (
 )
 
 
-@pytest.fixture(scope="module")
-def generator() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("reference_generator", GENERATOR)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    before = list(sys.path)
-    try:
-        spec.loader.exec_module(module)
-    finally:
-        sys.path[:] = before
-    return module
-
-
-def test_what_is_committed_is_what_the_code_says(generator: ModuleType) -> None:
-    made: dict[Path, str] = generator.outputs()
+def test_what_is_committed_is_what_the_code_says() -> None:
+    texts: dict[Path, str] = GENERATOR.outputs()
     stale = [
         path.relative_to(ROOT).as_posix()
-        for path, text in made.items()
+        for path, text in texts.items()
         if not path.is_file() or path.read_text(encoding="utf-8") != text
     ]
     assert not stale, "run python docs/reference/generate.py"
-    kept = {*(DOCS / "reference").glob("*.md"), *(DOCS / "schemas").glob("*")}
-    kept |= {generator.CHECK_NAMES, DOCS / "papers.md"}
-    assert kept == set(made)
+    assert {*(DOCS / "schemas").glob("*"), GENERATOR.CHECK_NAMES} == set(texts)
+    assert not [*(DOCS / "reference").glob("*.md")], "the site's build makes these pages"
 
 
-def test_every_key_of_the_forms_is_explained(generator: ModuleType) -> None:
-    found = generator.schemas.all_schemas()
-    forms = [form for form in generator.schemas.FORMS if form != "SuiteForm"]
-    parts = [found["judge"], found["suite"], *(found["suite"]["$defs"][form] for form in forms)]
+def test_every_option_command_check_and_measure_stands_in_the_reference() -> None:
+    pages = reference()
+    for option in OPTIONS:
+        assert f"| `--{option.name}" in pages["reference/options.md"]
+        assert f"| `{option.ini}` |" in pages["reference/options.md"]
+    for name, command in commands():
+        _, _, section = pages["reference/cli.md"].partition(f"\n## `judgesense {name}`\n")
+        rows = section.partition("\n## ")[0]
+        for action in command._actions:
+            names = [*action.option_strings] or [str(action.metavar)]
+            assert action.dest == "help" or all(shown in rows for shown in names), (name, names)
+            # Whoever searches the site finds what it is for, not its name alone.
+            assert action.help, (name, names)
+    for name, check in BUILT_IN.checks.items():
+        assert f"\n## `{name}`\n" in pages["reference/markers.md"]
+        assert check.signature in pages["reference/markers.md"]
+    for name, measure in BUILT_IN.measures.items():
+        assert (DOCS / "measures" / f"{name}.md").is_file()
+        page = pages["reference/markers.md"]
+        assert measure.check is None or f"(../measures/{name}.md)" in page
+    assert all(f"\n## `{name}`\n" in pages["reference/fixtures.md"] for name in FIXTURES)
+
+
+def test_every_key_of_the_forms_is_explained() -> None:
+    all_schemas = GENERATOR.schemas.all_schemas()
+    forms = [form for form in SUITE_HEADINGS if form != "SuiteForm"]
+    parts = [
+        all_schemas["judge"],
+        all_schemas["suite"],
+        *(all_schemas["suite"]["$defs"][form] for form in forms),
+    ]
     for part in parts:
         for name, value in part["properties"].items():
             assert value.get("description"), name
@@ -75,11 +89,11 @@ def schema_of(name: str) -> dict[str, Any]:
 def closed(schema: Any) -> Any:
     """The schema with nothing permitted beside what it names: what is written is all told."""
     if isinstance(schema, list):
-        return [closed(one) for one in schema]
+        return [closed(inner) for inner in schema]
     if not isinstance(schema, dict):
         return schema
     inner = {
-        key: {name: closed(one) for name, one in value.items()}
+        key: {name: closed(key) for name, key in value.items()}
         if key in ("properties", "$defs")
         else closed(value)
         for key, value in schema.items()
@@ -101,11 +115,11 @@ def test_a_schema_is_one(name: str) -> None:
 def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder with what a session over suites of every kind has written."""
     folder = tmp_path_factory.mktemp("written")
-    asked = [part for suite in SUITES for part in ("--judge-suite", suite)]
+    arguments = [part for suite in SUITES for part in ("--judge-suite", suite)]
     files = ["--judge-datasheet", "sheet.json", "--judge-datasheet", "log.jsonl"]
     names = ["--judge-name", "embedded:clean", "--judge-save-baseline", "baseline.json"]
     with Page(folder) as page:
-        page.run(["pytest", "-q", *asked, *files, *names])
+        page.run(["pytest", "-q", *arguments, *files, *names])
         code, output = page.run(["judgesense", "report", "log.jsonl", "--datasheet", "again.json"])
     assert code == 0, output
     return folder
@@ -136,8 +150,11 @@ def test_log_lines(written: Path) -> None:
     lines = (written / "log.jsonl").read_text(encoding="utf-8").splitlines()
     # Some of each suite, and every line that is no verdict.
     some = {line.partition("/")[0] + str(number % 40): line for number, line in enumerate(lines)}
-    others = [line for line in lines if '"verdict":' not in line]
-    assert problems("judgment", [json.loads(line) for line in (*some.values(), *others)]) == []
+    without_verdict = [line for line in lines if '"verdict":' not in line]
+    assert (
+        problems("judgment", [json.loads(line) for line in (*some.values(), *without_verdict)])
+        == []
+    )
     kinds = {json.loads(line)["design"]["kind"] for line in some.values()}
     assert kinds == {"paraphrase", "vacuum", "ladder", "criterion", "debate", "temperature"}
 
@@ -150,8 +167,8 @@ def test_a_log_that_the_schema_accepts_is_read(tmp_path: Path) -> None:
 
 
 def test_baselines(written: Path) -> None:
-    held = json.loads((written / "baseline.json").read_text(encoding="utf-8"))
-    assert problems("baseline", [held]) == []
+    baseline = json.loads((written / "baseline.json").read_text(encoding="utf-8"))
+    assert problems("baseline", [baseline]) == []
 
 
 def test_recordings() -> None:

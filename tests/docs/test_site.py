@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import importlib.util
 from collections import Counter
 from collections.abc import Iterator
-from types import ModuleType
 from typing import Any
 
 import pytest
 import yaml
 
 from tests.docs.blocks import DOCS, PAGES, ROOT, name_of
+from tests.docs.site import hooks, reference
 
 CONFIG = yaml.safe_load((ROOT / "mkdocs.yml").read_text(encoding="utf-8"))
 
@@ -27,8 +26,8 @@ def _pages(entry: Any) -> Iterator[str]:
 
 
 def test_every_page_stands_in_the_navigation_once() -> None:
-    # And the page that the hooks make of SECURITY.md.
-    written = {name_of(page) for page in PAGES} - {"README.md"} | {"policy.md"}
+    # And the pages that the hooks make: of SECURITY.md, and of the code.
+    written = {name_of(page) for page in PAGES} - {"README.md"} | {"policy.md", *reference()}
     assert Counter(_pages(CONFIG["nav"])) == Counter(written)
 
 
@@ -70,18 +69,8 @@ def test_the_gate_builds_it_strictly() -> None:
     assert 'mkdocs" build --strict' in (ROOT / ".ci" / "run").read_text(encoding="utf-8")
 
 
-@pytest.fixture(scope="module")
-def hooks() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("site_hooks", DOCS / "reference" / "hooks.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
 @pytest.mark.parametrize(
-    ("html", "asked"),
+    ("html", "times"),
     [
         ('<img src="https://a.example/b.png">', 1),
         ("<script src=//a.example/b.js></script>", 1),
@@ -92,12 +81,12 @@ def hooks() -> ModuleType:
         ("<code>&lt;img src=https://a.example&gt;</code>", 0),
     ],
 )
-def test_what_a_page_would_ask_elsewhere(hooks: ModuleType, html: str, asked: int) -> None:
-    assert len(hooks.asked_elsewhere(html)) == asked
+def test_what_a_page_would_ask_elsewhere(html: str, times: int) -> None:
+    assert len(hooks().asked_elsewhere(html)) == times
 
 
-def test_a_block_that_is_a_file_shows_its_name(hooks: ModuleType) -> None:
+def test_a_block_that_is_a_file_shows_its_name() -> None:
     page = "Text.\n\n<!-- file: a/b.toml -->\n<!-- exit: 1 -->\n```toml\nx = 1\n```\n"
     shown = 'Text.\n\n<!-- exit: 1 -->\n```toml title="a/b.toml"\nx = 1\n```\n'
-    assert hooks.with_titles(page) == shown
-    assert hooks.with_titles("```toml\nx = 1\n```\n") == "```toml\nx = 1\n```\n"
+    assert hooks().with_titles(page) == shown
+    assert hooks().with_titles("```toml\nx = 1\n```\n") == "```toml\nx = 1\n```\n"

@@ -13,8 +13,9 @@ import pytest
 
 from scripts import suite_pages
 from tests.docs.blocks import DOCS, ROOT
+from tests.docs.site import made_page
 from tests.report.replaying import replayed
-from tests.suites.known import builtin_suites
+from tests.suites.known import builtin_suites, presets_of
 
 FOLDER = DOCS / "suites"
 NAMES = sorted(builtin_suites())
@@ -55,25 +56,39 @@ def test_a_page_has_its_parts(name: str) -> None:
     page = page_of(name)
     assert page.startswith(f"# `{name}`\n")
     assert re.findall(r"^## (.+)$", page, re.MULTILINE) == HEADINGS
-    assert all(section(page, heading).strip() for heading in HEADINGS)
-    made = re.findall(r"<!-- made: (\w+) -->", page)
+    # A reader of the repository lands on words below every heading, made parts apart.
+    plain = re.sub(r"<!-- made: \w+ -->", "", page)
+    assert all(section(plain, heading).strip() for heading in HEADINGS)
+    parts = re.findall(r"<!-- made: (\w+) -->", page)
     # Only where readers have labelled the items is there something to say of them.
     readers = ["readers"] if "label_review" in form_of(name) else []
-    assert made == [*readers, "lint", "items", "scores"]
+    assert parts == [*readers, "lint", "items", "scores"]
     assert "language models" in section(page, "How it was written")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", NAMES)
-def test_the_made_parts_are_what_the_suite_and_its_recordings_give(name: str) -> None:
-    page = page_of(name)
-    assert suite_pages.filled(name, page) == page, "run python scripts/suite_pages.py"
+def test_the_site_makes_every_part(name: str) -> None:
+    page = made_page(f"suites/{name}.md")
+    assert "<!-- made: " not in page
+    assert f"$ judgesense lint -v {name}\n" in page
+    assert "| `embedded:clean` | `" in page
 
 
-def test_a_part_that_was_changed_by_hand_is_made_again() -> None:
-    page = page_of("vacuum")
-    changed = page.replace("| `embedded:clean` | `vacuum` |", "| `embedded:clean` | `void` |")
-    assert changed != page
-    assert suite_pages.filled("vacuum", changed) == page
+@pytest.mark.long
+def test_the_site_counts_every_suite_and_preset() -> None:
+    rows = re.findall(
+        r"^\| `(.+)` \| (.+) \|$", made_page("suites.md").split("## Counts")[1], re.MULTILINE
+    )
+    presets = {f"{name}@{p}" for name, path in builtin_suites().items() for p in presets_of(path)}
+    assert {name for name, _ in rows} == presets | set(NAMES)
+    assert dict(rows)["factuality"] == "40 | 40 | 5 | 200 | 200"
+    assert dict(rows)["ladder@published"] == "260 | 10 | 1 | 520 | 0"
+
+
+def test_the_site_makes_the_arms_of_the_papers() -> None:
+    page = made_page("papers.md")
+    assert all(f"| `{name}` | **together** |" in page for name in ("jss", "datasheet", "debates"))
 
 
 # -- beside the script: the same by another way ----------------------------------------------------
@@ -98,7 +113,7 @@ def strings(value: Any) -> Iterator[str]:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_items_are_three_of_the_suite_word_for_word(name: str) -> None:
-    shown = section(page_of(name), "Three items").split("\n### ")[1:]
+    shown = "\n".join(suite_pages.items(name)).split("### ")[1:]
     assert len(shown) == 3
     texts = [
         # The vacuum's blanks are shown by signs.
@@ -122,38 +137,42 @@ def test_the_items_are_three_of_the_suite_word_for_word(name: str) -> None:
 
 def figures(name: str) -> dict[str, list[str]]:
     """The rows of the tables of scores by their first cell, code marks removed."""
-    rows = re.findall(r"^\| (.+) \|$", section(page_of(name), HEADINGS[-1]), re.MULTILINE)
+    rows = re.findall(r"^\| (.+) \|$", "\n".join(suite_pages.scores(name)), re.MULTILINE)
     cells = [[cell.strip("`") for cell in row.split(" | ")] for row in rows]
     return {first: others for first, *others in cells}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["preference", "relevance", "temperature"])
 def test_the_length_rule_is_right_as_often_as_is_counted_here(name: str) -> None:
     right = []
     for line in lines_of(name):
         if line["label"] != "tie":
-            one, other = (len(re.findall(r"[^\W_]+", text)) for text in line["texts"])
-            longer = {True: "1", False: "2"}[one > other]
-            right.append(0.5 if one == other else float(longer == line["label"]))
+            first, second = (len(re.findall(r"[^\W_]+", text)) for text in line["texts"])
+            longer = {True: "1", False: "2"}[first > second]
+            right.append(0.5 if first == second else float(longer == line["label"]))
     share = sum(right) / len(right)
     shown, *_ = figures(name)["length rule: number of words"]
     assert shown == f"{max(share, 1 - share):.2f}"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["preference", "relevance"])
 def test_what_is_said_of_hard_items_is_what_is_counted(name: str) -> None:
     *_, hard = figures(name)["stem counter: stems shared with the task"]
-    said = "in all hard items the worse one" in " ".join(page_of(name).split())
-    assert said == (hard == "0.00")
+    is_said = "in all hard items the worse one" in " ".join(page_of(name).split())
+    assert is_said == (hard == "0.00")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["coherence", "factuality", "preference", "relevance"])
 @pytest.mark.parametrize("profile", ["clean", "mixed"])
 def test_the_simulated_judge_agrees_as_often_as_is_counted_here(name: str, profile: str) -> None:
     judgments = replayed(profile, name).judgments
     # Of pairs the content counts, of all else the verdict.
     right = sum(
-        (one.chosen or getattr(one.outcome, "value", None)) == one.trial.label for one in judgments
+        (judgment.chosen or getattr(judgment.outcome, "value", None)) == judgment.trial.label
+        for judgment in judgments
     )
     suite, shown = figures(name)[f"embedded:{profile}"]
     assert suite == name

@@ -25,6 +25,10 @@ import requests
 import urllib3
 
 from pytest_judgesense.cassettes.cassette import Cassette
+from pytest_judgesense.cassettes.interception import intercepting
+from pytest_judgesense.cassettes.opening import open_cassette
+from pytest_judgesense.cassettes.replaying import ReplayingCassette
+from pytest_judgesense.cassettes.writing import RecordingCassette
 from pytest_judgesense.judges.client import open_client
 from pytest_judgesense.judges.providers.base import Reply
 from pytest_judgesense.judges.spec import JudgeSpec
@@ -67,7 +71,7 @@ def _ask(
     **settings: Any,
 ) -> list[str]:
     """The replies of all trials, asked together on one tape, as a measurement does."""
-    tape = Cassette(path, mode)  # type: ignore[arg-type]
+    tape = open_cassette(path, mode)  # type: ignore[arg-type]
     found = _replies(Judge("mine", judge, **settings), tape, trials)
     tape.finish(sorted(tape.trials))
     return found
@@ -81,7 +85,7 @@ async def _asked(
     spec: JudgeSpec, tape: Cassette, trials: dict[str, Messages] = TRIALS
 ) -> list[str]:
     async with open_client(spec, tape, concurrency=32) as asker:
-        with tape.intercepting():
+        with intercepting(tape):
             answers = await asyncio.gather(*(asker.ask(id_, trials[id_]) for id_ in trials))
     replies = [answer.reply for answer in answers]
     assert all(isinstance(reply, Reply) for reply in replies), replies
@@ -407,8 +411,8 @@ def test_a_module_level_async_client_serves_recording_and_replay(
         return answer.choices[0].message.content or ""
 
     async def session() -> None:
-        live = await _asked(Judge("mine", judge), Cassette(path, "record"))
-        assert await _asked(Judge("mine", judge), Cassette(path, "replay")) == live
+        live = await _asked(Judge("mine", judge), RecordingCassette(path))
+        assert await _asked(Judge("mine", judge), ReplayingCassette(path)) == live
         await client.close()
 
     asyncio.run(session())
@@ -457,7 +461,7 @@ def test_what_a_module_fetches_while_it_is_imported_belongs_to_no_trial(
         name = f"fetches_in_{mode}"
         (tmp_path / f"{name}.py").write_text(FETCHES.format(url=served.url))
         spec = Judge("mine", provider="callable", model=f"{name}:judge")
-        tape = Cassette(path, mode)  # type: ignore[arg-type]
+        tape = open_cassette(path, mode)  # type: ignore[arg-type]
         found.append(_replies(spec, tape))
         tape.finish(sorted(tape.trials))
         fetched = sys.modules.pop(name).FETCHED
@@ -486,7 +490,7 @@ def test_nor_does_it_if_a_trial_imports_the_module(
         exec(
             f"{form} judge(messages):\n    import {name}\n    return {name}.judge(messages)", names
         )
-        tape = Cassette(path, mode)  # type: ignore[arg-type]
+        tape = open_cassette(path, mode)  # type: ignore[arg-type]
         replies = _replies(Judge("mine", names["judge"]), tape, trials)
         found.append(dict(zip(trials, replies, strict=True)))
         tape.finish(sorted(tape.trials))
@@ -501,6 +505,10 @@ LITELLM = """
 import asyncio, json, sys
 import litellm
 from pytest_judgesense.cassettes.cassette import Cassette
+from pytest_judgesense.cassettes.interception import intercepting
+from pytest_judgesense.cassettes.opening import open_cassette
+from pytest_judgesense.cassettes.replaying import ReplayingCassette
+from pytest_judgesense.cassettes.writing import RecordingCassette, holds
 from pytest_judgesense.judges.client import open_client
 from pytest_judgesense.judges.table import Judge
 from tests.judges.provider import provider
@@ -535,9 +543,9 @@ async def main(folder):
         for judge in (whole, stream, awaited, streamed, claude):
             said, before = [], served.hits
             for mode in ("record", "replay"):
-                tape = Cassette(folder / f"{judge.__name__}.jsonl", mode)
+                tape = open_cassette(folder / f"{judge.__name__}.jsonl", mode)
                 async with open_client(Judge("mine", judge), tape, concurrency=4) as asker:
-                    with tape.intercepting():
+                    with intercepting(tape):
                         said.append([
                             (await asker.ask(f"s/i{n}", [{"role": "user", "content": f"item {n}"}]))
                             .reply.text for n in range(2)

@@ -20,14 +20,15 @@ from urllib.parse import urlsplit
 import pytest
 
 from pytest_judgesense.cassettes.bodies import MOST_BYTES
-from pytest_judgesense.cassettes.cassette import Cassette
-from pytest_judgesense.judges.apart import LoopThread
-from pytest_judgesense.judges.client import Answer, open_client
-from pytest_judgesense.judges.loop import AskingLoop
+from pytest_judgesense.cassettes.interception import intercepting
+from pytest_judgesense.cassettes.writing import RecordingCassette
+from pytest_judgesense.judges.client import open_client
+from pytest_judgesense.judges.loop import AskingLoop, LoopThread
 from pytest_judgesense.judges.providers.base import Reply
 from pytest_judgesense.judges.providers.builtin import ANTHROPIC, OPENAI
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.judges.table import Judge
+from pytest_judgesense.judges.throttle import Answer
 from pytest_judgesense.trial import Failed, Usage
 from tests import processes
 from tests.judges.raw import connections_to, dripping, playing, response
@@ -55,11 +56,11 @@ def stop() -> Iterator[threading.Event]:
 def _ask(
     loop: AskingLoop, spec: JudgeSpec, path: Path, prompts: Sequence[str] = ("p",)
 ) -> list[Answer]:
-    tape = Cassette(path, "record")
+    tape = RecordingCassette(path)
 
     async def asking() -> list[Answer]:
         async with open_client(spec, tape, concurrency=4) as client:
-            with tape.intercepting():
+            with intercepting(tape):
                 return [
                     await client.ask(f"s/{p}", [{"role": "user", "content": p}]) for p in prompts
                 ]
@@ -530,7 +531,7 @@ def test_an_answer_that_nobody_asked_for_never_answers_the_next_question(
             sent.set()
 
     path = tmp_path / "c.jsonl"
-    tape = Cassette(path, "record")
+    tape = RecordingCassette(path)
 
     async def asking(spec: JudgeSpec) -> list[Answer]:
         import asyncio
@@ -566,7 +567,7 @@ def test_an_endpoint_that_speaks_before_it_is_asked_is_not_connected_to_for_ever
 
     async def asking(spec: JudgeSpec) -> Answer:
         others = asyncio.create_task(busy())
-        tape = Cassette(tmp_path / "c.jsonl", "record")
+        tape = RecordingCassette(tmp_path / "c.jsonl")
         async with open_client(spec, tape, concurrency=4) as client:
             answer = await client.ask("s/1", [{"role": "user", "content": "one"}])
         others.cancel()

@@ -12,13 +12,13 @@ import pytest
 
 from pytest_judgesense.errors import UsageError
 from pytest_judgesense.judges.calls import calls_of, first_calls, identity_of, judgment_of
-from pytest_judgesense.judges.client import Answer, unasked_endpoint
+from pytest_judgesense.judges.client import unasked_endpoint
 from pytest_judgesense.judges.prompts import judge_for_suite
 from pytest_judgesense.judges.providers.base import Reply
 from pytest_judgesense.judges.resolving import judge_from_name, resolve_judges
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.judges.table import Judge, judge_from_table
-from pytest_judgesense.judges.throttle import Throttle
+from pytest_judgesense.judges.throttle import Answer
 from pytest_judgesense.suites.planning import plan_trials
 from pytest_judgesense.suites.suite import Suite
 from pytest_judgesense.trial import Failed, Judgment, Outcome, Trial, Unparsed, Usage, Verdict
@@ -257,7 +257,7 @@ def test_python_functions_neither_repair_nor_are_repaired() -> None:
 
 def _bodies(judge: JudgeSpec, suite: Suite, trial: Trial) -> list[dict[str, Any]]:
     asked = judge_for_suite(judge, suite)
-    line = unasked_endpoint(asked, Throttle(asked, 1))
+    line = unasked_endpoint(asked)
     return [json.loads(line.request_of(c).body) for c in first_calls(suite, asked)(trial)]
 
 

@@ -15,7 +15,8 @@ from typing import Any
 import httpx
 import pytest
 
-from pytest_judgesense.cassettes.cassette import Cassette
+from pytest_judgesense.cassettes.interception import intercepting
+from pytest_judgesense.cassettes.opening import open_cassette
 from pytest_judgesense.errors import (
     JudgeError,
     JudgesenseError,
@@ -23,11 +24,12 @@ from pytest_judgesense.errors import (
     StaleRecording,
     UsageError,
 )
-from pytest_judgesense.judges.client import Answer, Client, one_call, open_client
+from pytest_judgesense.judges.client import Client, one_call, open_client
 from pytest_judgesense.judges.providers.base import Reply
 from pytest_judgesense.judges.resolving import function_of, key_of
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.judges.table import Judge, judge_from_table
+from pytest_judgesense.judges.throttle import Answer
 from pytest_judgesense.trial import Failed, Usage
 
 from .endpoint import endpoint, says
@@ -51,13 +53,13 @@ def _ask(
 ) -> list[Answer]:
     """Ask all trials together on one tape, as the measurement does, and close the file."""
     asked = trials if trials is not None else {TRIAL: MESSAGES}
-    tape = Cassette(path, mode)  # type: ignore[arg-type]
+    tape = open_cassette(path, mode)  # type: ignore[arg-type]
 
     async def together(opened: AbstractAsyncContextManager[Client]) -> list[Answer]:
         async with opened as asker:
             if mode == "replay" and spec.provider != "callable":
                 return [asker.replay(trial, one_call(asked[trial], replicate)) for trial in asked]
-            with tape.intercepting():
+            with intercepting(tape):
                 return await asyncio.gather(
                     *(asker.ask(trial, asked[trial], replicate) for trial in asked)
                 )

@@ -13,7 +13,7 @@ from pytest_judgesense.errors import LimitReached
 from pytest_judgesense.judges import throttle as throttle_module
 from pytest_judgesense.judges.providers.base import Reply
 from pytest_judgesense.judges.spec import JudgeSpec
-from pytest_judgesense.judges.throttle import Attempt, Deadline, Limits, Throttle
+from pytest_judgesense.judges.throttle import Answer, Budget, Deadline, Throttle
 from pytest_judgesense.trial import Failed
 
 SPEC = JudgeSpec("mine", "openai", "m")
@@ -21,7 +21,7 @@ SPEC = JudgeSpec("mine", "openai", "m")
 
 async def _pace(throttle: Throttle) -> None:
     """One call a minute: the second would wait for a minute."""
-    slow = Throttle(replace(SPEC, requests_per_minute=1), 2, limits=throttle.limits)
+    slow = Throttle(replace(SPEC, requests_per_minute=1), 2, budget=throttle.budget)
     await slow.call(_answer)
     await slow.call(_answer)
 
@@ -29,15 +29,17 @@ async def _pace(throttle: Throttle) -> None:
 async def _retry(throttle: Throttle) -> None:
     """The endpoint asks to be asked again in a minute."""
 
-    async def busy() -> Attempt:
-        return Attempt(Failed("busy"), "retry", wait_s=60.0)
+    async def busy() -> Answer:
+        return Answer(Failed("busy"), kind="retry", wait_s=60.0)
 
     await throttle.call(busy)
 
 
 async def _pause(throttle: Throttle) -> None:
     """The endpoint asks everybody to wait for a minute."""
-    throttle.learn(Attempt(Failed("busy"), "retry", overloaded=True, wait_s=60.0), time.monotonic())
+    throttle.learn(
+        Answer(Failed("busy"), kind="retry", overloaded=True, wait_s=60.0), time.monotonic()
+    )
     await throttle.call(_answer)
 
 
@@ -45,7 +47,7 @@ async def _place(throttle: Throttle) -> None:
     """Another call has the only place."""
     ended = asyncio.Event()
 
-    async def long() -> Attempt:
+    async def long() -> Answer:
         await ended.wait()
         return await _answer()
 
@@ -58,8 +60,8 @@ async def _place(throttle: Throttle) -> None:
         assert (await other).reply == Reply("YES")  # what was under way comes to its end
 
 
-async def _answer() -> Attempt:
-    return Attempt(Reply("YES"))
+async def _answer() -> Answer:
+    return Answer(Reply("YES"))
 
 
 @pytest.mark.parametrize("waits", [_pace, _retry, _pause, _place])
@@ -67,7 +69,7 @@ def test_a_wait_ends_with_the_deadline(waits: Callable[[Throttle], Awaitable[Non
     async def waiting() -> None:
         # Long before what is waited for, and long enough for a busy machine.
         async with asyncio.timeout(30):
-            await waits(Throttle(SPEC, 1, limits=Limits(Deadline(0.2, 0.2))))
+            await waits(Throttle(SPEC, 1, budget=Budget(Deadline(0.2, 0.2))))
 
     with pytest.raises(LimitReached, match=r"--judge-deadline 0\.2 is reached"):
         asyncio.run(waiting())
@@ -81,7 +83,7 @@ def test_a_wait_ends_with_an_interrupt(waits: Callable[[Throttle], Awaitable[Non
         # From another thread, as the session's main thread does it.
         asyncio.get_running_loop().run_in_executor(None, _interrupt_soon, deadline)
         async with asyncio.timeout(30):
-            await waits(Throttle(SPEC, 1, limits=Limits(deadline)))
+            await waits(Throttle(SPEC, 1, budget=Budget(deadline)))
 
     with pytest.raises(LimitReached, match="the session was interrupted"):
         asyncio.run(waiting())
@@ -96,7 +98,7 @@ def test_after_an_interrupt_no_call_begins() -> None:
     deadline = Deadline()
     deadline.interrupt()
     with pytest.raises(LimitReached, match="the session was interrupted"):
-        asyncio.run(Throttle(SPEC, 1, limits=Limits(deadline)).call(_answer))
+        asyncio.run(Throttle(SPEC, 1, budget=Budget(deadline)).call(_answer))
 
 
 def test_a_slow_first_answer_holds_up_the_others_for_a_while_only(
@@ -108,7 +110,7 @@ def test_a_slow_first_answer_holds_up_the_others_for_a_while_only(
         throttle, others = Throttle(SPEC, 3), asyncio.Event()
         begun = 0
 
-        async def slow() -> Attempt:
+        async def slow() -> Answer:
             nonlocal begun
             begun += 1
             if begun == 3:

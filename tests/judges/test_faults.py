@@ -19,21 +19,23 @@ from typing import Any
 
 import pytest
 
-from pytest_judgesense.cassettes.cassette import Cassette, Mode
+from pytest_judgesense.asking import UNRESTRICTED
 from pytest_judgesense.cassettes.exchange import NO_RESPONSE
+from pytest_judgesense.cassettes.interception import intercepting
+from pytest_judgesense.cassettes.opening import Mode, open_cassette
 from pytest_judgesense.cassettes.storage import read_exchanges
+from pytest_judgesense.cassettes.writing import RecordingCassette
 from pytest_judgesense.errors import JudgeError, LimitReached
 from pytest_judgesense.estimate import find_estimate
 from pytest_judgesense.judges import throttle as throttle_module
-from pytest_judgesense.judges.budget import SessionBudget
-from pytest_judgesense.judges.client import Answer, one_call, open_client
+from pytest_judgesense.judges.client import one_call, open_client
 from pytest_judgesense.judges.loop import AskingLoop
 from pytest_judgesense.judges.providers.base import Reply
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.judges.statuses import kind_of_status, wait_asked_for
 from pytest_judgesense.judges.table import Judge
-from pytest_judgesense.judges.throttle import Throttle, _Pace
-from pytest_judgesense.measurement import UNRESTRICTED, Measurement, measure
+from pytest_judgesense.judges.throttle import Answer, SessionBudget, Throttle, _Pace
+from pytest_judgesense.measurement import Measurement, measure
 from pytest_judgesense.trial import Failed, Unparsed, Verdict
 from tests.plugin.project import even
 from tests.suites.known import load_suite
@@ -224,7 +226,7 @@ def _ask(
     prompts: tuple[str, ...] = ("p",),
     throttle: Throttle | None = None,
 ) -> list[Answer | BaseException]:
-    tape = Cassette(path, mode)
+    tape = open_cassette(path, mode)
 
     async def together() -> list[Answer | BaseException]:
         used = throttle or Throttle(spec, 8)
@@ -232,7 +234,7 @@ def _ask(
             messages = {p: [{"role": "user", "content": p}] for p in prompts}
             if mode == "replay":
                 return [asker.replay(f"s/{p}", one_call(messages[p])) for p in prompts]
-            with tape.intercepting():
+            with intercepting(tape):
                 return await asyncio.gather(
                     *(asker.ask(f"s/{p}", messages[p]) for p in prompts), return_exceptions=True
                 )
@@ -389,7 +391,7 @@ def test_it_is_not_asked_for_the_next_suite_either(provider: Provider, path: Pat
     loop, throttle = AskingLoop(), Throttle(spec, 8)
 
     async def ask(trial: str) -> None:
-        tape = Cassette(path, "record")
+        tape = RecordingCassette(path)
         async with open_client(spec, tape, concurrency=8, throttle=throttle) as asker:
             await asker.ask(trial, [{"role": "user", "content": trial}])
 
@@ -564,7 +566,7 @@ def test_calls_under_way_when_a_limit_is_reached_come_to_their_end(
     spec, suite, path = _spec(provider), _suite(tmp_path, 100), tmp_path / "s.jsonl"
     meter = SessionBudget(30, None)
     with pytest.raises(LimitReached, match="--judge-max-calls 30 is reached: 70 of 100 trials"):
-        _measure(spec, suite, path, Throttle(spec, 8, limits=meter))
+        _measure(spec, suite, path, Throttle(spec, 8, budget=meter))
     assert len(provider.asked) == 30
     assert sum(exchange.answers for exchange in read_exchanges(path)) == 30
     # The next recording asks what was left out and nothing else.

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from pytest_judgesense.errors import JudgeError, LimitReached
-from pytest_judgesense.judges.client import Answer
 from pytest_judgesense.judges.providers.base import Reply
 from pytest_judgesense.judges.session import SessionCalls
+from pytest_judgesense.judges.throttle import Answer
 from pytest_judgesense.trial import Failed
 
 CASSETTE = Path("cassettes/mine/parity.jsonl")

@@ -18,7 +18,6 @@ from pytest_judgesense.judges.simulated.profiles import PROFILES, observer_named
 from pytest_judgesense.judges.simulated.server import answer, serving
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.judges.table import Judge, judge_from_table
-from pytest_judgesense.judges.throttle import Throttle
 from pytest_judgesense.measurement import Measurement
 from pytest_judgesense.replies import parse_reply
 from pytest_judgesense.suites.kind import ReplyForm
@@ -186,7 +185,7 @@ def test_a_question_with_a_reply_of_its_own_is_not_asked_by_the_schema_of_the_su
         Judge("j", provider="openai", model="m", structured=True), few("vacuum")
     )
     own = {"type": "object", "properties": {"grade": {"type": "integer"}}}
-    at = unasked_endpoint(judge, Throttle(judge, 1))
+    at = unasked_endpoint(judge)
     messages = [{"role": "user", "content": "?"}]
 
     def schema_of(form: ReplyForm | None) -> Any:

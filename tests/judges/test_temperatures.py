@@ -18,7 +18,6 @@ from pytest_judgesense.judges.session import SessionCalls
 from pytest_judgesense.judges.simulated.server import answer
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.judges.table import judge_from_table
-from pytest_judgesense.judges.throttle import Throttle
 from pytest_judgesense.measurement import Measurement
 from pytest_judgesense.suites.suite import Suite
 from pytest_judgesense.trial import Failed, Judgment, Unparsed, Verdict
@@ -215,8 +214,9 @@ def test_a_refused_temperature_ends_its_cells_and_nothing_else(grid: Suite, tmp_
 def test_a_session_does_not_ask_a_refused_cell_again_and_the_next_one_does(
     grid: Suite, tmp_path: Path
 ) -> None:
+    from pytest_judgesense.asking import UNRESTRICTED
     from pytest_judgesense.judges.loop import AskingLoop
-    from pytest_judgesense.measurement import UNRESTRICTED, measure
+    from pytest_judgesense.measurement import measure
 
     loop, session = AskingLoop(), SessionCalls()
     try:
@@ -304,7 +304,7 @@ def test_the_embedded_judge_answers_at_each_temperature_and_seed_alike() -> None
 def test_an_endpoint_for_another_judge_asks_it_at_each_temperature() -> None:
     judge = JudgeSpec("j", "openai", "large")
     call = Call([{"role": "user", "content": "?"}], temperature=0.5)
-    endpoint = unasked_endpoint(judge, Throttle(judge, 1))
+    endpoint = unasked_endpoint(judge)
     assert b"large" in endpoint.request_of(call).body
     other = replace(endpoint, spec=replace(judge, model="small"))
     assert b"small" in other.request_of(call).body

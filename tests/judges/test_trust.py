@@ -17,10 +17,10 @@ from typing import Any
 import pytest
 
 from pytest_judgesense.errors import SendingRefused, UsageError
-from pytest_judgesense.judges.providers.base import HttpRequest, Provider, Reply
+from pytest_judgesense.judges.providers.base import HttpRequest, Reply
 from pytest_judgesense.judges.providers.builtin import BUILT_IN
 from pytest_judgesense.judges.resolving import key_of
-from pytest_judgesense.judges.spec import JudgeSpec
+from pytest_judgesense.judges.spec import JudgeSpec, Provider
 from pytest_judgesense.judges.table import judge_from_table
 from pytest_judgesense.judges.trust import ANY_FILES, Trust, origin_of
 from tests.plugin.project import parity_suite
@@ -77,10 +77,9 @@ def judge(provider: str, base_url: str | None = None, variable: str | None = Non
 
 def asked(spec: JudgeSpec, trust: Trust = ANY_FILES) -> None:
     from pytest_judgesense.judges.client import unasked_endpoint
-    from pytest_judgesense.judges.throttle import Throttle
 
     # Where it would be asked, and with the key of which variable, as the client has it.
-    trust.refuse_host(spec, unasked_endpoint(spec, Throttle(spec, 1)).base_url, key_of(spec)[0])
+    trust.refuse_host(spec, unasked_endpoint(spec).base_url, key_of(spec)[0])
 
 
 OPENAI, ANTHROPIC = "https://api.openai.com/v1", "https://api.anthropic.com"

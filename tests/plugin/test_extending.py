@@ -467,9 +467,7 @@ def test_what_goes_wrong_while_measuring_loses_no_judgment(
     baseline = (rule / "base.json").read_text()
     assert sum('"verdict"' in line for line in baseline.splitlines()) == 16  # a line each
     sheet = sheet_of(rule / "x.json")
-    # What plugins measure is left out; what the package itself measures is there.
-    assert {one["measure"] for one in sheet["measures"]} >= {"jss", "agreement"}
-    assert "mine" not in {one["measure"] for one in sheet["measures"]}
+    assert sheet["measures"] == []  # nothing is estimated in place of what the plugin breaks
 
 
 def test_a_soft_measure_may_give_nothing(pytester: pytest.Pytester, rule: Path) -> None:

@@ -73,14 +73,15 @@ def test_the_shipped_suites_fit_a_screen_of_80_columns() -> None:
     assert {line.split()[0] for line in lines if line.startswith("  ")} >= set(builtin_suites())
 
 
-def test_a_judge_that_fails_twenty_checks_fits_120_lines(
+def test_a_judge_that_fails_twenty_checks_fits_170_lines(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", "80")
     twenty_failing(project)
     result = project.run(".")
     result.assert_outcomes(failed=20)
-    assert len(result.outlines) <= 120
+    # Of FAILURES a title and a line each where an earlier check shows the same judgments.
+    assert len(result.outlines) <= 170
     # Five sentences with their numbers, an example and a remedy; the others are a line each.
     lines = datasheet_of(result.stdout.str())
     assert "mine  20 of 20 checks fail, 36 replies" in lines
@@ -141,9 +142,10 @@ def test_failures_carry_the_evidence_and_nothing_stands_twice(
         "  parity/p2/t2/ab/r1: NO (label YES)",
         "    replied: NO",
     ]
-    # The flips that speak against both checks stand at the first of them.
-    assert evidence.count("flips: 2, as above") == 1
-    assert evidence.count("  parity/p2/t1/ab/r1: YES (label YES)") == 1
+    # The flips that speak against both checks stand at the first of them in each process.
+    if not workers:
+        assert evidence.count("flips: 2, as for parity.suite.toml::mine::jss_floor[0.9]") == 1
+        assert evidence.count("  parity/p2/t1/ab/r1: YES (label YES)") == 1
     assert "change with the wording" not in "\n".join(evidence)
     assert "parity/p2/t1" not in "\n".join(datasheet_of(text))
 
@@ -235,7 +237,11 @@ def test_what_was_not_measured_stands_once(project: Project, workers: tuple[str,
     result.assert_outcomes(failed=3)
     text = result.stdout.str()
     said = "18 of 18 trials are not recorded, the first is parity/p1/t1/ab/r1"
-    assert failures_of(text).count(said) == 1
+    # Each worker explains what its checks share once.
+    assert 1 <= failures_of(text).count(said) <= 1 + bool(workers)
+    if not workers:
+        first = "as for parity.suite.toml::mine::jss_floor[0.9]"
+        assert failures_of(text).count(first) == 2
     lines = datasheet_of(text)
     assert "mine  3 checks not measured" in lines
     (told,) = [line for line in lines if "NOT MEASURED" in line]

@@ -7,14 +7,16 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
-from pytest_judgesense.checks.explanation import line_of
-from pytest_judgesense.checks.outcome import Policy, Rule, judge_check
+from pytest_judgesense.asking import UNRESTRICTED
+from pytest_judgesense.cassettes.opening import Mode
+from pytest_judgesense.checks.explanation import check_line, explanation_of
+from pytest_judgesense.checks.outcome import DecisionRule, Policy, judge_check
 from pytest_judgesense.datasheet import CheckLine, SuiteSheet
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.judges.loop import AskingLoop
 from pytest_judgesense.judges.resolving import judge_from_name
 from pytest_judgesense.judges.spec import JudgeSpec
-from pytest_judgesense.measurement import UNRESTRICTED, Measurement, Mode, measure
+from pytest_judgesense.measurement import Measurement, measure
 from pytest_judgesense.registry import Registry
 from pytest_judgesense.suites.suite import Suite
 from tests.checks.known import declare_check
@@ -86,10 +88,10 @@ def check_lines(measurement: Measurement, policy: Policy) -> Iterable[CheckLine]
         check = declare_check(declared.name, (), declared.arguments)
         if check.kind.compares:
             cells = {measurement.judge.slug: measurement.cell}
-            outcome = check.kind.judge(check, suite.kind, cells, Rule(policy))
+            outcome = check.kind.judge(check, suite.kind, cells, DecisionRule(policy))
         else:
             outcome = judge_check(check, suite.name, measurement.estimates, policy)
-        yield line_of(outcome, measurement.cell)
+        yield check_line(explanation_of(outcome, measurement.cell))
 
 
 def parts_of(profile: str, policy: Policy = "estimate") -> list[SuiteSheet]:

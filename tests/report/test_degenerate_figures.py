@@ -9,7 +9,7 @@ import pytest
 from matplotlib.figure import Figure as Canvas
 
 from pytest_judgesense.commands.report import datasheet_of_cells
-from pytest_judgesense.datasheet import Gate
+from pytest_judgesense.datasheet import GatedNumber
 from pytest_judgesense.estimate import Estimate
 from pytest_judgesense.figures import Figure
 from pytest_judgesense.instruments.builtin import BUILT_IN
@@ -108,7 +108,7 @@ FLAT = Estimate("jss", "s", {}, 1.0, 4.0, 4, flags=("degenerate",))
 
 
 def test_small_figures_mark_it_as_well() -> None:
-    gate = Gate("jss", {}, 0.9, "at least", "fail", 1.0)
+    gate = GatedNumber("jss", {}, 0.9, "at least", "fail", 1.0)
     assert "1.00 degenerate" in gauge(FLAT, gate)
     told = course("jss", [Moment("j", FLAT, None), None], "then", "now")
     assert "degenerate" in told

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from pytest_judgesense.datasheet import CheckLine, Gate
+from pytest_judgesense.datasheet import CheckLine, GatedNumber
 from pytest_judgesense.report.findings import _missed
 
 
-def gate(temperature: float, outcome: str, value: float | None) -> Gate:
-    return Gate("agreement", {"temperature": temperature}, 0.65, "at least", outcome, value)
+def gate(temperature: float, outcome: str, value: float | None) -> GatedNumber:
+    return GatedNumber("agreement", {"temperature": temperature}, 0.65, "at least", outcome, value)
 
 
 def test_the_bar_that_the_sentence_is_about_is_drawn_first() -> None:

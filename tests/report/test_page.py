@@ -17,18 +17,17 @@ import pytest
 from markupsafe import escape
 
 from pytest_judgesense.checks.regression import Side
-from pytest_judgesense.datasheet import CheckLine, Datasheet, Gate
+from pytest_judgesense.datasheet import CheckLine, Datasheet, GatedNumber
 from pytest_judgesense.errors import UsageError
 from pytest_judgesense.estimate import compact, find_estimate, number_text
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.measures.cell import Cell
-from pytest_judgesense.report import evidence as packing
-from pytest_judgesense.report import page
+from pytest_judgesense.report import packing, page
 from pytest_judgesense.report.assembly import datasheet_text, sheet_of
-from pytest_judgesense.report.codec import datasheet_json
-from pytest_judgesense.report.evidence import Evidence
+from pytest_judgesense.report.datasheet_file import datasheet_json
 from pytest_judgesense.report.findings import MOST_EXHIBITS
 from pytest_judgesense.report.gauges import gauge
+from pytest_judgesense.report.packing import PageEvidence
 from pytest_judgesense.report.page import page_text
 from pytest_judgesense.report.summary import Missed
 from pytest_judgesense.report.view import view_of
@@ -51,9 +50,9 @@ def shown_sheet() -> Datasheet:
     return sheet_of(parts, seed=0, mode="replay")
 
 
-def evidence(*, prompts: bool = True) -> Evidence:
+def evidence(*, prompts: bool = True) -> PageEvidence:
     known = [replayed(judge, suite) for judge in ("mixed", "noisy") for suite in SUITES]
-    return Evidence(
+    return PageEvidence(
         tuple(one.cell for one in known),
         {
             (one.judge.name, one.suite.name): {
@@ -297,7 +296,7 @@ def _judgment(template: str, said: str, *, order: str = "ab", replicate: int = 1
 
 
 def _flips(cell: Cell) -> list[tuple[str, str, str]]:
-    found = Page(page_text(view_of(shown_sheet()), Evidence((cell,)))).evidence
+    found = Page(page_text(view_of(shown_sheet()), PageEvidence((cell,)))).evidence
     trial = [found["words"][number] for number in found["rows"]["trial"]]
     return [(trial[a][4:], trial[b][4:], kind) for a, b, kind in found["flips"]]
 
@@ -324,7 +323,7 @@ def test_a_baseline_stands_beside_what_is_judged_now() -> None:
     before = Side(old.estimates, replace(old.cell, judgments=renamed))
     sheet = sheet_of([checked(new)], seed=0, mode="replay")
     whole = Page(
-        page_text(view_of(sheet), Evidence((new.cell,), {}, {("noisy", "vacuum"): before}))
+        page_text(view_of(sheet), PageEvidence((new.cell,), {}, {("noisy", "vacuum"): before}))
     )
     rows = {row[1]: row for row in whole.tables["noisy in the baseline and in this session"][1:]}
     values = [
@@ -357,7 +356,7 @@ def test_long_replies_are_cut_where_the_file_would_grow_too_large(
     monkeypatch.setattr(packing, "_MOST_EVIDENCE", 6_000)
     noise = base64.b64encode(hashlib.shake_256(b"").digest(30_000)).decode()  # 40,000 characters
     reply = replace(_judgment("t1", "YES"), reply=noise)
-    text = page_text(view_of(shown_sheet()), Evidence((_cell([reply]),)))
+    text = page_text(view_of(shown_sheet()), PageEvidence((_cell([reply]),)))
     assert Page(text).evidence["replies"] == [noise[:4_000]]
     assert "replies are cut after 4,000 characters" in text
 
@@ -435,10 +434,10 @@ def test_a_check_of_a_baseline_shows_both_numbers_and_the_verdicts_that_changed(
         policy="estimate",
         explanation="regressed",
         sentence="dark_current went from there to here",
-        gates=(Gate("dark_current", {}, was.value, "before", "fail"),),
+        gates=(GatedNumber("dark_current", {}, was.value, "before", "fail"),),
     )
     view = view_of(sheet_of([new.sheet.with_checks([line])], seed=0, mode="replay"))
-    text = page_text(view, Evidence((new.cell,), {}, {("noisy", "vacuum"): before}))
+    text = page_text(view, PageEvidence((new.cell,), {}, {("noisy", "vacuum"): before}))
     assert f"before {compact(was.value)}</text>" in text
     changed = sum(
         (then.verdict, type(then.outcome)) != (now.verdict, type(now.outcome))
@@ -456,7 +455,7 @@ def test_what_is_shown_of_judgments_is_bounded(monkeypatch: pytest.MonkeyPatch) 
     many = [replace(line, check=f"{line.check}{n}", sentence=f"s{n}") for n in range(200)]
     view = view_of(sheet_of([whole.sheet.with_checks(many)], seed=0, mode="replay"))
     monkeypatch.setattr(page, "draw", lambda figure: "")
-    text = page_text(view, Evidence((replace(whole.cell, judgments=long),)))
+    text = page_text(view, PageEvidence((replace(whole.cell, judgments=long),)))
     replies = re.findall(r'<pre class="reply"[^>]*>([^<]*)</pre>', text)
     assert len(replies) == MOST_EXHIBITS  # one judgment a group on this suite
     assert {html.unescape(reply) for reply in replies} == {"<" * 2_000 + " …"}
@@ -465,7 +464,7 @@ def test_what_is_shown_of_judgments_is_bounded(monkeypatch: pytest.MonkeyPatch) 
 def test_a_number_that_no_suite_has_alone_is_drawn_of_its_check() -> None:
     """As of a check that compares the suites of two settings: its estimate stands in none."""
     whole = replayed("mixed", "vacuum")
-    gate = Gate("some_effect", {"outcome": "x"}, 0.1, "at most", "fail", 0.4, 0.3, 0.5)
+    gate = GatedNumber("some_effect", {"outcome": "x"}, 0.1, "at most", "fail", 0.4, 0.3, 0.5)
     line = replace(checked(whole).checks[0], outcome="fail", sentence="it moves", gates=(gate,))
     text = page_text(view_of(sheet_of([whole.sheet.with_checks([line])], seed=0, mode="replay")))
     assert "some_effect 0.40, 95% interval 0.30 to 0.50; at most 0.10 wanted" in text

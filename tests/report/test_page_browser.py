@@ -14,7 +14,7 @@ import pytest
 from pytest_judgesense.checks.regression import Side
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.report.assembly import sheet_of
-from pytest_judgesense.report.evidence import Evidence
+from pytest_judgesense.report.packing import PageEvidence
 from pytest_judgesense.report.page import page_text
 from pytest_judgesense.report.summary import Missed
 from pytest_judgesense.report.view import outcome_words, view_of
@@ -52,7 +52,7 @@ def opened(started: Any, written: Path) -> Iterator[Opened]:
         yield found
 
 
-def write(path: Path, sheet: Any, some: Evidence | None = None) -> Path:
+def write(path: Path, sheet: Any, some: PageEvidence | None = None) -> Path:
     path.write_text(page_text(view_of(sheet), some), encoding="utf-8", newline="\n")
     return path
 
@@ -121,7 +121,7 @@ def test_axe_finds_nothing_serious(started: Any, tmp_path: Path, dark: bool) -> 
     measured = replayed("noisy", "vacuum")
     heat = temperature_sheet().judges[0].parts
     sheet = sheet_of([checked(measured), *heat], seed=0, mode="replay")
-    path = write(tmp_path / "x.html", sheet, Evidence((measured.cell,)))
+    path = write(tmp_path / "x.html", sheet, PageEvidence((measured.cell,)))
     with Opened(started, path, dark=dark) as found:
         # Where the page is dark, only its colours differ.
         options = {"runOnly": ["color-contrast"]} if dark else {}
@@ -344,7 +344,7 @@ def test_then_and_now_shows_changed_verdicts_first(started: Any, tmp_path: Path)
     renamed = tuple(replace(judgment, judge="noisy") for judgment in old.judgments)
     before = Side(old.estimates, replace(old.cell, judgments=renamed))
     sheet = sheet_of([checked(new)], seed=0, mode="replay")
-    some = Evidence((new.cell,), {}, {("noisy", "vacuum"): before})
+    some = PageEvidence((new.cell,), {}, {("noisy", "vacuum"): before})
     with Opened(started, write(tmp_path / "x.html", sheet, some)) as found:
         assert found.page.locator("#f-view option").first.inner_text().startswith("then and now")
         then = {j.trial.id: j for j in old.judgments}
@@ -371,7 +371,9 @@ def test_hostile_words_are_shown_and_do_nothing(started: Any, tmp_path: Path) ->
         Judgment(trials[1], HOSTILE, Unparsed(HOSTILE), reply=huge),
     )
     cell = Cell(HOSTILE, "s", Design("paraphrase", ("YES", "NO")), judgments)
-    some = Evidence((cell,), {(HOSTILE, "s"): {trials[0].id: HOSTILE, trials[1].id: f"x{HOSTILE}"}})
+    some = PageEvidence(
+        (cell,), {(HOSTILE, "s"): {trials[0].id: HOSTILE, trials[1].id: f"x{HOSTILE}"}}
+    )
     path = write(tmp_path / "x.html", shown_sheet(), some)
     with Opened(started, path) as found:
         for place in (0, 1):

@@ -19,7 +19,7 @@ from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.estimation import estimate_all
 from pytest_judgesense.report.answer import remarks
-from pytest_judgesense.report.evidence import Evidence
+from pytest_judgesense.report.packing import PageEvidence
 from pytest_judgesense.report.page import page_text
 from pytest_judgesense.report.view import View, view_of
 from pytest_judgesense.trial import Judgment
@@ -62,7 +62,7 @@ def text_of(page: str) -> str:
 
 @cache
 def page() -> str:
-    return page_text(view(), Evidence(tuple(cell(*one) for one in REPLIES.items())))
+    return page_text(view(), PageEvidence(tuple(cell(*one) for one in REPLIES.items())))
 
 
 def test_the_head_says_which_judge_is_useless_and_which_is_best() -> None:
@@ -115,7 +115,7 @@ def test_then_and_now_begins_with_what_moved() -> None:
     before = Side(estimate_all(cell("leaning", REPLIES["careful"])))
     now = cell("leaning", REPLIES["leaning"])
     sheet = datasheet_of_cells([now])
-    shown = page_text(view_of(sheet), Evidence((now,), {}, {("leaning", "pairs"): before}))
+    shown = page_text(view_of(sheet), PageEvidence((now,), {}, {("leaning", "pairs"): before}))
     table = shown[shown.index("in the baseline and in this session") :]
     rows = re.findall(r"<tr[^>]*><td>pairs</td>.*?</tr>", table[: table.index("</table>")])
     assert len(rows) > 4

@@ -11,10 +11,10 @@ import pytest
 
 from pytest_judgesense.errors import SuiteError
 from pytest_judgesense.judges.calls import first_calls, judgment_of
-from pytest_judgesense.judges.client import Answer
 from pytest_judgesense.judges.prompts import judge_for_suite, suite_for_judge
 from pytest_judgesense.judges.providers.base import Reply
 from pytest_judgesense.judges.resolving import judge_from_name
+from pytest_judgesense.judges.throttle import Answer
 from pytest_judgesense.suites.finding import LintFinding, Rule
 from pytest_judgesense.suites.items import plain_items
 from pytest_judgesense.suites.kind import Kind, ParsedReply, ReplyForm

@@ -12,7 +12,7 @@ from functools import partial
 from typing import Any, Final
 
 from pytest_judgesense.checks.declaration import named_arguments
-from pytest_judgesense.checks.outcome import Finding, Outcome, OutcomeWord, Rule
+from pytest_judgesense.checks.outcome import Assessment, DecisionRule, Outcome, OutcomeWord
 from pytest_judgesense.errors import UsageError
 from pytest_judgesense.estimate import Estimate
 from pytest_judgesense.instruments.debate.measures import INSTABILITY, RANK
@@ -41,7 +41,9 @@ def declare_ranked_first(
     return Check(kind, kind.name, {}, {"config": config}, arguments.get("suite") or "debate")
 
 
-def judge_ranked_first(check: Check, kind: str, cells: Mapping[str, Cell], rule: Rule) -> Outcome:
+def judge_ranked_first(
+    check: Check, kind: str, cells: Mapping[str, Cell], rule: DecisionRule
+) -> Outcome:
     """The outcome on the cells of several judges on one suite: has it the lowest instability?
 
     Policy ``confident``: it has it in at least 95% of the resamples as well.
@@ -87,7 +89,7 @@ def judge_ranked_first(check: Check, kind: str, cells: Mapping[str, Cell], rule:
         for ranked_row in ranking.rows[:3]
     )
     tolerated = undecided and rule.policy == "refuted"
-    finding = Finding(estimate, 1.0, RANK, outcome, reason, warning, tolerated)
+    finding = Assessment(estimate, 1.0, RANK, outcome, reason, warning, tolerated)
     return Outcome(check, ranking.suite, rule.policy, (finding,), beside)
 
 

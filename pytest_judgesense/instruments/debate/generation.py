@@ -30,6 +30,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 from pytest_judgesense.cassettes.cassette import Cassette
 from pytest_judgesense.cassettes.locking import Recorder, recording_alone
 from pytest_judgesense.cassettes.matching import Identity
+from pytest_judgesense.cassettes.writing import RecordingCassette
 from pytest_judgesense.errors import LimitReached, LogError, UsageError
 from pytest_judgesense.files import read_text
 from pytest_judgesense.instruments.debate.simulated import speak
@@ -38,7 +39,7 @@ from pytest_judgesense.judges.client import Client, open_client
 from pytest_judgesense.judges.loop import AskingLoop, together
 from pytest_judgesense.judges.resolving import credentials_of
 from pytest_judgesense.judges.spec import JudgeSpec
-from pytest_judgesense.judges.throttle import CONCURRENCY, Deadline, Limits, Throttle
+from pytest_judgesense.judges.throttle import CONCURRENCY, Budget, Deadline, Throttle
 from pytest_judgesense.judges.trust import ANY_FILES, Trust
 from pytest_judgesense.output import write_text
 from pytest_judgesense.suites.builtin import builtin_suites
@@ -240,9 +241,8 @@ def generate_debates(
         for path in sorted(paths.values()):
             stack.enter_context(recording_alone(path, recorder))
         by_debater = {
-            slug: Cassette(
+            slug: RecordingCassette(
                 paths[slug],
-                "record",
                 secrets=credentials_of(spec),
                 identity=Identity(spec.ignore),
             )
@@ -253,7 +253,7 @@ def generate_debates(
                 spec,
                 by_debater[slug],
                 concurrency=concurrency,
-                throttle=Throttle(spec, concurrency, limits=Limits(deadline)),
+                throttle=Throttle(spec, concurrency, budget=Budget(deadline)),
                 skills=(speak,),
                 trust=trust,
             )
@@ -265,7 +265,8 @@ def generate_debates(
         finally:
             for cassette in by_debater.values():
                 cassette.finish(trial_order(cassette.trials))
-        begun = [cassette.recorded[0] for cassette in by_debater.values() if cassette.recorded]
+        spans = [cassette.recorded_of(cassette.trials) for cassette in by_debater.values()]
+        begun = [span[0] for span in spans if span]
     common = {"temperature": temperature, "created_at": min(begun, default=None)}
     lines = [json.dumps({**debate, **common}, ensure_ascii=False) for debate in debates.complete]
     write_text(target, "".join(f"{line}\n" for line in lines))
@@ -330,12 +331,14 @@ class _Debates:
         cassettes: Iterable[Cassette],
         concurrency: int,
     ) -> None:
+        from pytest_judgesense.cassettes.interception import intercepting
+
         async with AsyncExitStack() as stack:
             clients = {
                 slug: await stack.enter_async_context(client) for slug, client in opened.items()
             }
             for cassette in cassettes:
-                stack.enter_context(cassette.intercepting())
+                stack.enter_context(intercepting(cassette))
 
             async def debated(topic: Topic, pair: _Pair, assignment: str) -> dict[str, Any] | None:
                 pro, con = pair[:: 1 if assignment == "original" else -1]

@@ -37,8 +37,8 @@ from random import Random
 from typing import Any, Final
 
 from pytest_judgesense.judges.simulated.evidence import content_stems, sentences, words
-from pytest_judgesense.judges.simulated.key import known
-from pytest_judgesense.judges.simulated.observer import Asked, Observer
+from pytest_judgesense.judges.simulated.key import key_value
+from pytest_judgesense.judges.simulated.observer import ObservedPrompt, Observer
 
 _SIDES: Final = ("PRO", "CON")
 _HEADING: Final = re.compile(r"^\[(PRO|CON) (constructive|rebuttal|summary)\]$", re.MULTILINE)
@@ -94,7 +94,7 @@ def shares(resolution: str, transcript: str) -> dict[str, dict[str, float]]:
     return shares_of
 
 
-def judge_debate(observer: Observer, question: Asked) -> str | None:
+def judge_debate(observer: Observer, question: ObservedPrompt) -> str | None:
     """The reply to a prompt with a transcript: an object of scores, winner and confidence."""
     context, instruction = question.parsed.context, question.parsed.instruction
     if "transcript" not in context:
@@ -102,7 +102,7 @@ def judge_debate(observer: Observer, question: Asked) -> str | None:
     draw, sensitivity = question.draw(), observer.sensitivity
     shift = observer.slot_bias + observer.wording(instruction, context["transcript"])
     shares_of = shares(context.get("resolution", ""), context["transcript"])
-    if (lead := known(context["transcript"])) is not None:
+    if (lead := key_value(context["transcript"])) is not None:
         shares_of = {category: _led(of, lead) for category, of in shares_of.items()}
     spread = 10 * question.temperature / sensitivity
     scores = {
@@ -188,7 +188,7 @@ def speech_wanted(prompt: str) -> tuple[str, str, int] | None:
     return (match[1], match[2], int(limit[1])) if match and limit else None
 
 
-def speak(_: Observer, question: Asked) -> str | None:
+def speak(_: Observer, question: ObservedPrompt) -> str | None:
     """A speech of a fixed pattern: its points, then terms of the opponent's that it takes up."""
     wanted = speech_wanted(question.prompt)
     if wanted is None:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from pytest_judgesense.checks.declaration import bars_and_limits, named_arguments
-from pytest_judgesense.checks.outcome import Outcome, Rule, judge_estimate
+from pytest_judgesense.checks.outcome import DecisionRule, Outcome, judge_estimate
 from pytest_judgesense.estimate import Estimate, find_estimate
 from pytest_judgesense.instruments.ladder.measures import (
     CRITERION_SHIFT,
@@ -37,7 +37,7 @@ def declare_tradeoff(
 
 
 def judge_tradeoff(
-    check: Check, suite: str, estimates: tuple[Estimate, ...], rule: Rule
+    check: Check, suite: str, estimates: tuple[Estimate, ...], rule: DecisionRule
 ) -> Outcome:
     """Each bar against its measure under the strict prompt, with the baseline prompt beside it."""
     findings, beside = [], []

@@ -19,10 +19,10 @@ from typing import Any, Final
 
 from pytest_judgesense.checks.declaration import bar_of, bars_and_limits, named_arguments
 from pytest_judgesense.checks.outcome import (
-    Finding,
+    Assessment,
+    DecisionRule,
     Outcome,
     OutcomeWord,
-    Rule,
     Warns,
     judge_estimate,
 )
@@ -82,7 +82,7 @@ def judge_effect(
     check: Check,
     suite: str,
     estimates: tuple[Estimate, ...],
-    rule: Rule,
+    rule: DecisionRule,
 ) -> Outcome:
     """Whether the size of an effect is within the bar, under ``confident`` on both sides."""
     effect = find_estimate(estimates, EFFECTS[str(check.condition["outcome"])].name)
@@ -111,7 +111,7 @@ def _missed(missed: Outcome) -> str:
 
 
 def _climb(
-    check: Check, suite: str, estimates: tuple[Estimate, ...], rule: Rule
+    check: Check, suite: str, estimates: tuple[Estimate, ...], rule: DecisionRule
 ) -> dict[float, Outcome]:
     """The results of the bars at every temperature of the grid, from the lowest on."""
     grid = {
@@ -142,7 +142,7 @@ def _recommended(climb: Mapping[float, Outcome]) -> tuple[float | None, float | 
 
 
 def judge_recommendation(
-    check: Check, suite: str, estimates: tuple[Estimate, ...], rule: Rule
+    check: Check, suite: str, estimates: tuple[Estimate, ...], rule: DecisionRule
 ) -> Outcome:
     """The highest temperature such that it and every lower one clear all bars."""
     climb = _climb(check, suite, estimates, rule)
@@ -194,7 +194,7 @@ def judge_recommendation(
         unit=RECOMMENDED.unit,
         unavailable=nothing,
     )
-    finding = Finding(estimate, least, RECOMMENDED, outcome, reason, warning, tolerated)
+    finding = Assessment(estimate, least, RECOMMENDED, outcome, reason, warning, tolerated)
     steps = [climb[step] for step in (best, end) if step is not None]
     beside = tuple(step_finding.estimate for step in steps for step_finding in step.findings)
     return Outcome(check, suite, rule.policy, (finding,), beside, wanted.findings)
@@ -218,8 +218,8 @@ def recommended_rows(
         check = declare_recommendation(
             RECOMMENDED_TEMPERATURE, (), dict(declared_check.arguments), None
         )
-        plain = _climb(check, cell.suite, estimates, Rule())
-        sure = _climb(check, cell.suite, estimates, Rule("confident"))
+        plain = _climb(check, cell.suite, estimates, DecisionRule())
+        sure = _climb(check, cell.suite, estimates, DecisionRule("confident"))
         for temperature in plain:
             condition = {"temperature": temperature}
             by_measure = {

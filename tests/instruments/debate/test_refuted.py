@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_judgesense.checks.outcome import Rule
+from pytest_judgesense.checks.outcome import DecisionRule
 from tests.checks.known import declare_check
 from tests.report.replaying import replayed
 
@@ -26,5 +26,5 @@ def test_a_rank_fails_where_no_resample_gives_it(config: str, alpha: float, word
     check = declare_check("ranked_first", (), {"config": config})
     cells = {"clean": replayed("clean", "debate").cell}
     assert check.kind.judge is not None
-    found = check.kind.judge(check, "debate", cells, Rule("refuted", alpha=alpha))
+    found = check.kind.judge(check, "debate", cells, DecisionRule("refuted", alpha=alpha))
     assert (found.outcome, found.fails) == (word, word == "fail")

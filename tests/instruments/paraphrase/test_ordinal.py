@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import cohen_kappa_score
 
-from pytest_judgesense.checks.evidence import evidence_of
+from pytest_judgesense.checks.judgments_against import evidence_of
 from pytest_judgesense.checks.outcome import judge_check
 from pytest_judgesense.estimate import find_estimate
 from pytest_judgesense.instruments.paraphrase.estimators import (

@@ -14,8 +14,9 @@ from pytest_judgesense.commands.report import cells_of_logs
 from pytest_judgesense.errors import LogError, UsageError
 from pytest_judgesense.estimate import Estimate, find_estimate
 from pytest_judgesense.importers import Imported, read_rows
+from pytest_judgesense.instruments.paraphrase.foreign_table import read_table
 from pytest_judgesense.instruments.paraphrase.judgesense import read_decisions
-from pytest_judgesense.instruments.paraphrase.results import read_games, read_table
+from pytest_judgesense.instruments.paraphrase.results import read_games
 from pytest_judgesense.measures.estimation import estimate_all
 from pytest_judgesense.report.log import log_line
 from pytest_judgesense.trial import Failed, Unparsed, Usage
@@ -273,6 +274,15 @@ def test_other_fields_of_games_are_kept_out(tmp_path: Path) -> None:
 
 # --- tables ----------------------------------------------------------------------------------
 
+
+def read_as(suite: str, words: str) -> str:
+    """The notice of verdicts that are no candidates."""
+    return (
+        f"verdicts of suite {suite} are read as {words}; --value WORD=A and --value WORD=B make "
+        "candidates of them, --value WORD= takes out what states no verdict"
+    )
+
+
 CSV = 'id,winner,who,extra\n1,4,x,\n2,,x,\n3,"2",x,\n'
 
 
@@ -297,6 +307,7 @@ def test_a_csv_is_read_by_its_mapping(tmp_path: Path) -> None:
     assert read.notices == (
         "fields kept out: extra",
         "no column holds the suite: all rows are of suite 'scores'",
+        read_as("scores", "a scale: 2, 4"),
     )
 
 
@@ -311,6 +322,7 @@ def test_slots_of_a_table_are_mapped_to_contents_by_the_order(tmp_path: Path) ->
         {"verdict": "won", "label": "gold"},
         values={"left": "A", "right": "B"},
         suite="own",
+        names={"verdict": "slot", "label": "slot"},
     )
     first, second = (judgment for judgment, _ in read.judgments)
     assert (first.chosen, first.trial.label) == ("1", "1")
@@ -386,7 +398,7 @@ def test_a_reply_of_no_tokens_is_counted_as_such(tmp_path: Path) -> None:
     assert [one.usage for one, _ in read.judgments] == [Usage(7, 0)]
 
 
-def test_verdicts_that_name_contents_become_slots_with_a_notice(tmp_path: Path) -> None:
+def test_verdicts_that_name_contents_become_slots(tmp_path: Path) -> None:
     """q1: model_2 wins in both orders, slots B and A. q2: slot A wins in both orders."""
     path = tmp_path / "log.csv"
     path.write_text(
@@ -394,7 +406,7 @@ def test_verdicts_that_name_contents_become_slots_with_a_notice(tmp_path: Path) 
         "q1,ab,model_2,model_2\nq1,ba,model_2,model_2\n"
         "q2,ab,model_1,model_2\nq2,ba,model_2,model_2\n"
     )
-    read = read_table(path, {}, names={"verdict": "content"})
+    read = read_table(path, {}, names={"verdict": "content", "label": "content"})
     assert [(one.verdict, one.chosen, one.trial.label) for one, _ in read.judgments] == [
         ("B", "2", "2"),
         ("A", "2", "2"),
@@ -402,33 +414,22 @@ def test_verdicts_that_name_contents_become_slots_with_a_notice(tmp_path: Path) 
         ("A", "2", "2"),
     ]
     assert all(design is not None and design.pairwise for _, design in read.judgments)
-    assert any("a pair: model_1 the first, model_2 the second" in one for one in read.notices)
-    assert any("2 items have the same label in both orders" in one for one in read.notices)
     assert read.objections == ()
 
 
-@pytest.mark.parametrize(
-    ("words", "header", "told"),
-    [
-        (("model_a", "model_b"), "item,verdict", True),
-        (("left", "right"), "item,verdict,order", True),
-        (("left", "right"), "item,verdict", False),  # it may be about directions
-        (("YES", "NO"), "item,verdict", False),
-        (("A", "B"), "item,verdict,order", False),  # slots
-    ],
-)
-def test_labels_that_look_like_slots_are_told(
-    tmp_path: Path, words: tuple[str, str], header: str, told: bool
+@pytest.mark.parametrize("words", [("model_a", "model_b"), ("left", "right"), ("YES", "NO")])
+@pytest.mark.parametrize("header", ["item,verdict", "item,verdict,order"])
+def test_words_that_are_read_as_labels_are_told(
+    tmp_path: Path, words: tuple[str, str], header: str
 ) -> None:
     rows = [f"i{n},{words[n % 2]}{',ab' if 'order' in header else ''}\n" for n in range(4)]
     path = tmp_path / "log.csv"
     path.write_text(f"{header}\n{''.join(rows)}")
     read = read_table(path, {}, judge="j", suite="s")
-    expected = f"--value {words[0]}=A --value {words[1]}=B"
-    assert [expected in one for one in read.notices] == ([True] if told else [])
-    if told:
-        renamed = read_table(path, {}, judge="j", suite="s", values={words[0]: "A", words[1]: "B"})
-        assert all(design is not None and design.pairwise for _, design in renamed.judgments)
+    assert read.notices == (read_as("s", f"labels: {', '.join(sorted(words))}"),)
+    renamed = read_table(path, {}, judge="j", suite="s", values={words[0]: "A", words[1]: "B"})
+    assert renamed.notices == ()
+    assert all(design is not None and design.pairwise for _, design in renamed.judgments)
 
 
 def test_words_of_the_order_are_renamed_as_those_of_verdicts(tmp_path: Path) -> None:
@@ -442,40 +443,33 @@ def test_words_of_the_order_are_renamed_as_those_of_verdicts(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize(
-    ("words", "renamed"),
+    ("words", "others"),
     [
         # As MT-Bench writes them; a reply without a winner is an "error" there.
-        (
-            ("model_a", "model_b", "tie", "error"),
-            "--value error= --value model_a=A --value model_b=B",
-        ),
+        (("model_a", "model_b", "tie", "error"), "--value error="),
         (("A", "B", "n/a"), "--value n/a="),
         (("A", "B", "not clear"), "--value 'not clear='"),
-        (("1", "2", "10", "N/A"), "--value N/A="),
         (("1", "2", "-"), "--value=-="),
-        # Grades: single letters, numbers alone, or more words than a pair can have.
-        (("A", "B", "C"), None),
-        (("1", "2", "3"), None),
-        (("1", "good", "bad"), None),
-        (("A", "B", "good", "bad", "fair", "poor"), None),
+        (("A", "B", "C"), "--value C="),
+        (("1", "good", "bad"), "--value 1= --value bad= --value good="),
     ],
 )
-def test_words_beside_slots_that_state_no_verdict_are_told_and_can_be_emptied(
-    tmp_path: Path, words: tuple[str, ...], renamed: str | None
+def test_where_candidates_changed_places_verdicts_are_of_two_candidates(
+    tmp_path: Path, words: tuple[str, ...], others: str
 ) -> None:
     rows = [f"i{n},{order},{word}\n" for n, word in enumerate(words) for order in ("ab", "ba")]
     path = tmp_path / "log.csv"
     path.write_text(f"item,order,verdict\n{''.join(rows)}")
-    read = read_table(path, {}, judge="j", suite="s")
-    assert [one.rpartition("nothing: ")[2] for one in read.notices] == (
-        [renamed] if renamed else []
-    )
-    if renamed:
-        words_alone = re.sub("--value[ =]", "", renamed)
-        pairs = [part.partition("=") for part in shlex.split(words_alone)]
-        again = read_table(path, {}, judge="j", suite="s", values={a: b for a, _, b in pairs})
-        # It is a pair, or a scale.
-        assert {one.pairwise != one.ordinal for _, one in again.judgments if one} == {True}
+    (objection,) = read_table(path, {}, judge="j", suite="s").objections
+    assert "are not of two candidates, and these changed places" in objection.what
+    assert objection.remedy.endswith(f"where they state no verdict: {others}")
+    if others.count("--value") == 1:
+        word = shlex.split(re.sub("--value[ =]", "", others))[0].removesuffix("=")
+        again = read_table(
+            path, {}, judge="j", suite="s", values={word: ""}, names={"verdict": "slot"}
+        )
+        assert again.objections == ()
+        assert all(design.pairwise for _, design in again.judgments if design)
         # One word, once in either order, states no verdict.
         assert sum(one.verdict is None for one, _ in again.judgments) == 2
 
@@ -499,7 +493,7 @@ def test_whole_numbers_are_the_same_with_and_without_a_zero(tmp_path: Path) -> N
     assert {(design.ordinal, design.labels) for _, design in read.judgments} == {
         (True, ("3", "4", "5"))
     }
-    assert read.notices == ()
+    assert read.notices == (read_as("s", "a scale: 3, 4, 5"),)
     # A word that the user renames is the word in the file.
     renamed = read_of(tmp_path / "log.csv", content, values={"4.0": "1", "5": "2"})
     assert [verdict for verdict, _ in said(renamed)] == ["1", None, "2", "3"]
@@ -526,12 +520,11 @@ def test_words_that_differ_in_capitals_are_one(tmp_path: Path) -> None:
 
 def test_a_tie_is_one_in_capitals_too(tmp_path: Path) -> None:
     content = "item,order,verdict\n1,ab,Model A\n1,ba,Tie\n2,ab,TIE\n2,ba,Model B\n"
-    first = read_of(tmp_path / "log.csv", content)
-    (notice,) = first.notices
-    assert notice.endswith("rename them: --value 'Model A=A' --value 'Model B=B'")
     values = {"Model A": "A", "Model B": "B"}
-    read = read_of(tmp_path / "log.csv", content, values=values)
+    names = {"verdict": "slot"}
+    read = read_of(tmp_path / "log.csv", content, values=values, names=names)
     assert [verdict for verdict, _ in said(read)] == ["A", "tie", "tie", "B"]
+    assert read_of(tmp_path / "log.csv", content, names=names).judgments == read.judgments
     assert all(design.pairwise for _, design in read.judgments)
     named = "item,order,verdict\n1,ab,Response 1\n1,ba,Tie\n2,ab,Response 2\n"
     # The first candidate is in slot A where the order is ab.
@@ -551,23 +544,6 @@ def test_the_empty_cell_of_a_table_of_numbers_is_no_label(tmp_path: Path) -> Non
     (tmp_path / "log.json").write_text('[{"item": 1, "verdict": NaN, "reply": NaN}]')
     ((one, _),) = read_table(tmp_path / "log.json", {}).judgments
     assert (one.verdict, one.reply) == (None, None)
-
-
-@pytest.mark.parametrize(
-    ("verdicts", "told"),
-    [
-        (("3", "2.5", "4"), "2.5 is no whole number; multiply the scores in the file"),
-        (("1.5", "2.5", "3.5", "4.5", "5"), "1.5 is no whole number"),
-        (("YES", "NO", "ERROR"), "ERROR of suite s are labels like any other"),
-        (tuple(f"I prefer number {n}" for n in range(13)), "13 different labels, such as"),
-    ],
-)
-def test_what_is_a_label_and_hardly_meant_as_one_is_told(
-    verdicts: tuple[str, ...], told: str, tmp_path: Path
-) -> None:
-    rows = "".join(f"{n},{verdict}\n" for n, verdict in enumerate(verdicts))
-    (notice,) = read_of(tmp_path / "log.csv", f"item,verdict\n{rows}").notices
-    assert told in notice
 
 
 def test_an_index_without_a_name_is_kept_out(tmp_path: Path) -> None:

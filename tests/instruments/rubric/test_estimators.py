@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from pytest_judgesense.checks.early_stop import Looks, Stop, Stopping
-from pytest_judgesense.checks.evidence import evidence_of
-from pytest_judgesense.checks.explanation import statement
-from pytest_judgesense.checks.outcome import Rule, judge_check
+from pytest_judgesense.checks.explanation import explanation_of
+from pytest_judgesense.checks.judgments_against import evidence_of
+from pytest_judgesense.checks.outcome import DecisionRule, judge_check
 from pytest_judgesense.errors import UsageError
 from pytest_judgesense.estimate import Estimate
 from pytest_judgesense.instruments.rubric import separability
@@ -219,7 +219,7 @@ def test_a_criterion_that_copies_another_is_the_worst_pair_and_decides() -> None
     # A bar that the mean clears is missed, and the sentence says by which pair, of how many.
     outcome = judge_check(declare_check("halo_bound", (0.7,), {}), "s", estimate_all(of))
     assert outcome.outcome == "fail"
-    said = statement(outcome, of)
+    said = explanation_of(outcome, of)
     assert "accuracy and tone, the largest of 6 pairs" in said.sentence
     title, groups = evidence_of(outcome, of)
     assert title == "replies that grade the two criteria alike"
@@ -359,7 +359,7 @@ def test_outputs_of_lengths_of_their_own_do_not_keep_a_suite_from_stopping(
 
     That takes 11 tasks; two grades that are missing might have been alike, so it takes 12.
     """
-    monkeypatch.setattr("pytest_judgesense.stats.early_stop.DISAGREEMENT", 1e-100)
+    monkeypatch.setattr("pytest_judgesense.stats.sequential.DISAGREEMENT", 1e-100)
     names = [f"i{n}" for n in range(20)]
     pairs = [[(1, None if name in lacking else 1), (2, 2)] for name in names[:15]]
     pairs += [[(1, 1), (1, 1)]] * 5
@@ -367,7 +367,7 @@ def test_outputs_of_lengths_of_their_own_do_not_keep_a_suite_from_stopping(
         replace(one, trial=replace(one.trial, condition={"words": int(one.trial.item[1:])}))
         for one in worded(dict(zip(names, pairs, strict=True))).judgments
     ]
-    stopping = Stopping((declare_check("jss_floor", (0.5,), {}),), Rule())
+    stopping = Stopping((declare_check("jss_floor", (0.5,), {}),), DecisionRule())
 
     def undecided(asked: int) -> list[str]:
         seen = cell_of(one for one in whole if one.trial.item in names[:asked])

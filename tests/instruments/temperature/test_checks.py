@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from pytest_judgesense.checks.explanation import explain, summary
+from pytest_judgesense.checks.explanation import explanation_of, whole_text
 from pytest_judgesense.checks.outcome import Outcome, Policy, judge_check
 from pytest_judgesense.checks.regression import Side, compare
 from pytest_judgesense.errors import UsageError
@@ -16,7 +16,7 @@ from pytest_judgesense.instruments.temperature.checks import recommended_rows
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.estimation import estimate_all
 from pytest_judgesense.suites.suite import CheckDeclaration
-from tests.checks.known import declare_check
+from tests.checks.known import declare_check, summary
 from tests.instruments.temperature.sweeps import replicates, swept
 from tests.suites.known import builtin_suites, load_suite
 
@@ -122,7 +122,7 @@ def test_without_a_temperature_that_holds_the_recommendation_fails_and_says_why(
     cell = sweep({0.5: "122", 1.0: "111"})
     found = outcome(cell, "recommended_temperature", agreement=0.8, error_rate=0.05)
     assert found.outcome == "fail"
-    text = explain(found, cell, "mine")
+    text = whole_text(explanation_of(found, cell), "mine")
     assert "not even 0.5 holds: agreement 0.333, wanted >= 0.8" in text
     assert "replies that are not the label: 20, on 10 items" in text
 

@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from pytest_judgesense.checks.explanation import summary
 from pytest_judgesense.checks.outcome import judge_check
 from pytest_judgesense.commands.report import datasheet_of_cells
 from pytest_judgesense.datasheet import CheckLine
@@ -17,7 +16,7 @@ from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.report.assembly import sheet_of
 from pytest_judgesense.report.terminal import datasheet_lines
 from pytest_judgesense.report.view import view_of
-from tests.checks.known import declare_check
+from tests.checks.known import declare_check, summary
 from tests.instruments.temperature.sweeps import replicates, softmax_cell, swept
 
 

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_judgesense.judges.providers.base import Provider, Reply
+from pytest_judgesense.judges.providers.base import Reply
 from pytest_judgesense.judges.providers.builtin import ANTHROPIC, OPENAI
-from pytest_judgesense.judges.spec import JudgeSpec
+from pytest_judgesense.judges.spec import JudgeSpec, Provider
 from pytest_judgesense.trial import Failed, Token, Usage
 
 SPEC = JudgeSpec("j", "openai", "gpt", temperature=0.2, max_tokens=16)

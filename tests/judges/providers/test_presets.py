@@ -14,17 +14,18 @@ from typing import Any
 
 import pytest
 
-from pytest_judgesense.cassettes.cassette import Cassette
 from pytest_judgesense.cassettes.matching import normal_url
+from pytest_judgesense.cassettes.replaying import ReplayingCassette
+from pytest_judgesense.cassettes.writing import RecordingCassette
 from pytest_judgesense.errors import JudgeError, SendingRefused, UsageError
 from pytest_judgesense.judges import throttle as throttle_module
-from pytest_judgesense.judges.client import Answer, open_client, unasked_endpoint
+from pytest_judgesense.judges.client import open_client, unasked_endpoint
 from pytest_judgesense.judges.providers.base import Reply
 from pytest_judgesense.judges.providers.builtin import BUILT_IN
 from pytest_judgesense.judges.resolving import base_url_of, judge_from_name, key_of
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.judges.table import Judge
-from pytest_judgesense.judges.throttle import Throttle
+from pytest_judgesense.judges.throttle import Answer
 from pytest_judgesense.judges.trust import Trust
 from pytest_judgesense.trial import Failed, Usage
 from tests.judges.endpoint import Endpoint, Script, endpoint
@@ -89,7 +90,7 @@ def plays(*responses: tuple[int, Any] | tuple[int, Any, dict[str, str]]) -> Scri
 
 
 def asked(judge: JudgeSpec, path: Path) -> Answer:
-    tape = Cassette(path, "record")
+    tape = RecordingCassette(path)
 
     async def ask() -> Answer:
         async with open_client(judge, tape, concurrency=2) as client:
@@ -97,7 +98,7 @@ def asked(judge: JudgeSpec, path: Path) -> Answer:
 
     answer = asyncio.run(ask())
     tape.finish(["s/one"])
-    replaying = Cassette(path, "replay")
+    replaying = ReplayingCassette(path)
 
     async def again() -> Answer:
         async with open_client(judge, replaying, concurrency=2) as client:
@@ -309,7 +310,7 @@ def test_bedrock_is_asked_in_the_region_of_the_environment_and_replays_in_any(
     monkeypatch.setenv("AWS_DEFAULT_REGION", "eu-west-1")
     assert base_url_of(judge) == url.format("eu-west-1")
     monkeypatch.setenv("AWS_REGION", "us-west-2")  # which counts first, as with AWS's own clients
-    assert unasked_endpoint(judge, Throttle(judge, 1)).base_url == url.format("us-west-2")
+    assert unasked_endpoint(judge).base_url == url.format("us-west-2")
     same = {
         normal_url(url.format(region)) for region in ("us-east-1", "eu-west-1", "us-gov-west-1")
     }

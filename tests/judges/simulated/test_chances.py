@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 
 from pytest_judgesense.judges.calls import judgment_of
-from pytest_judgesense.judges.client import Answer
 from pytest_judgesense.judges.prompts import judge_for_suite, render_messages
 from pytest_judgesense.judges.providers.base import Reply
 from pytest_judgesense.judges.providers.builtin import EMBEDDED
@@ -20,6 +19,7 @@ from pytest_judgesense.judges.simulated.chances import chances
 from pytest_judgesense.judges.simulated.observer import Observer
 from pytest_judgesense.judges.simulated.profiles import PROFILES
 from pytest_judgesense.judges.simulated.server import answer
+from pytest_judgesense.judges.throttle import Answer
 from pytest_judgesense.suites.planning import plan_trials
 from pytest_judgesense.suites.suite import Suite
 from pytest_judgesense.trial import Judgment, Trial, Verdict

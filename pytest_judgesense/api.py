@@ -1,0 +1,365 @@
+"""Measuring a judge from Python (a notebook, a script, another test runner), without pytest.
+
+>>> from pytest_judgesense import measure
+>>> sheet = measure("embedded:noisy", "coherence")
+>>> sheet.to_dataframe()
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack, closing
+from dataclasses import dataclass, fields, replace
+from numbers import Integral
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, get_args
+
+from pytest_judgesense.asking import Asking
+from pytest_judgesense.cassettes.locking import Recorder, recording_alone
+from pytest_judgesense.cassettes.opening import Mode
+from pytest_judgesense.checks.declaration import declare_check
+from pytest_judgesense.checks.explanation import check_line, explanation_of
+from pytest_judgesense.checks.linting import lint_notices
+from pytest_judgesense.checks.outcome import DecisionRule, Policy
+from pytest_judgesense.datasheet import CheckLine, Datasheet
+from pytest_judgesense.errors import UsageError, unknown_name
+from pytest_judgesense.estimate import Estimate
+from pytest_judgesense.instruments.builtin import BUILT_IN
+from pytest_judgesense.judges.client import is_embedded
+from pytest_judgesense.judges.loop import AskingLoop
+from pytest_judgesense.judges.prompts import suite_for_judge
+from pytest_judgesense.judges.readable import BY_OPTION
+from pytest_judgesense.judges.resolving import declared_judges, resolve_judges
+from pytest_judgesense.judges.session import SessionCalls
+from pytest_judgesense.judges.spec import JudgeFunction, JudgeSpec
+from pytest_judgesense.judges.throttle import CONCURRENCY, Deadline, SessionBudget, Throttle
+from pytest_judgesense.judges.trust import Trust
+from pytest_judgesense.measurement import Measurement
+from pytest_judgesense.measurement import measure as measured
+from pytest_judgesense.measures.cell import Cell
+from pytest_judgesense.measures.check import told_apart
+from pytest_judgesense.output import replace_text
+from pytest_judgesense.registry import Registry
+from pytest_judgesense.report.assembly import datasheet_text, sheet_of
+from pytest_judgesense.report.csv_tables import estimate_rows
+from pytest_judgesense.report.log import log_lines
+from pytest_judgesense.report.notebook import notebook_html
+from pytest_judgesense.report.packing import PageEvidence
+from pytest_judgesense.report.summary import quiet_lines, summary_lines
+from pytest_judgesense.report.view import view_of
+from pytest_judgesense.suites.builtin import builtin_suites, cassettes_in, suite_file
+from pytest_judgesense.suites.loading import load_suite
+from pytest_judgesense.suites.suite import Suite
+from pytest_judgesense.trial import Judgment, Trial
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_JudgeLike: TypeAlias = str | JudgeSpec | JudgeFunction
+_SuiteLike: TypeAlias = str | Path | Suite
+# Called with the trials to be asked; what it returns is called with each judgment.
+Watch: TypeAlias = Callable[[Sequence[Trial]], Callable[[Judgment], None]]
+# Those that need no session of pytest.
+_POLICIES: Final = ("estimate", "confident")
+_LONGEST_SHOWN: Final = 80
+
+
+@dataclass(frozen=True, repr=False)
+class MeasuredDatasheet(Datasheet):
+    """The datasheet that `measure` returns; printed, it is the summary that pytest shows.
+
+    Attributes:
+        cells: the judgments, one cell for each judge and suite.
+        registry: the instruments and plugins in use.
+    """
+
+    cells: tuple[Cell, ...] = ()
+    registry: Registry = BUILT_IN
+
+    @property
+    def estimates(self) -> tuple[Estimate, ...]:
+        """All estimates of all judges, in the order of the datasheet."""
+        return tuple(one for judge in self.judges for one in judge.estimates)
+
+    @property
+    def checks(self) -> tuple[CheckLine, ...]:
+        """All checks declared by the suites, with their outcomes."""
+        return tuple(line for judge in self.judges for line in judge.checks)
+
+    def to_dataframe(self) -> pd.DataFrame:
+        """One row for each estimate, as ``--judge-datasheet x.csv`` writes them.
+
+        Raises:
+            UsageError: pandas is not installed.
+        """
+        with UsageError.instead_of(
+            ImportError,
+            "to_dataframe needs pandas, which is not installed",
+            remedy="pip install 'pytest-judgesense[dataframe]', or pandas; "
+            "or write a table: sheet.write('x.csv')",
+        ):
+            import pandas as pd
+        return pd.DataFrame(list(estimate_rows(self)))
+
+    def write(self, path: str | Path) -> None:
+        """Write the datasheet in the format given by the suffix, like ``--judge-datasheet``.
+
+        Raises:
+            UsageError: the suffix is none, or asks for the judgments, which it does not hold.
+        """
+        path = Path(path)
+        if path.suffix == ".jsonl" and not self.cells:
+            raise UsageError(
+                f"{path} cannot be written: this datasheet holds no judgments",
+                found="estimates alone, as a file .json has them",
+                expected="a datasheet of measure, or one read from a judgment log",
+                remedy="read the log: read_datasheet('judgments.jsonl')",
+            )
+        logs = [list(log_lines(cell.judgments, cell.design)) for cell in self.cells]
+        view = view_of(self, self.registry)
+        text = datasheet_text(path.suffix, view, logs, evidence=PageEvidence(self.cells))
+        replace_text(path, text)
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {'; '.join(quiet_lines(view_of(self, self.registry)))}>"
+
+    def __str__(self) -> str:
+        return "\n".join(summary_lines(view_of(self, self.registry), more=False))
+
+    def _repr_html_(self) -> str:
+        """The verdicts and pooled estimates, as a notebook shows them."""
+        return notebook_html(view_of(self, self.registry))
+
+
+def measure(
+    judges: _JudgeLike | Sequence[_JudgeLike],
+    suites: _SuiteLike | Sequence[_SuiteLike],
+    *,
+    mode: Mode = "replay",
+    cassettes: str | Path | None = None,
+    seed: int = 0,
+    policy: Policy = "estimate",
+    concurrency: int = CONCURRENCY,
+    max_unparsed: int = 20,
+    registry: Registry = BUILT_IN,
+) -> MeasuredDatasheet:
+    """Measure judges on suites and evaluate the checks that the suites declare.
+
+    Args:
+        judges: one judge or several: a name declared in ``pyproject.toml``, ``provider:model``, a
+            `Judge`, or a function, which is a judge of its name.
+        suites: one suite or several: the name of a suite of the project or a built-in one,
+            optionally with ``@PRESET``; the path of a suite file; or a loaded suite.
+        mode: ``replay`` makes no calls; ``record`` makes the calls that are not recorded yet;
+            ``live`` makes all calls and keeps no recording. The embedded judge is not a model: if
+            it is not recorded, it is run in any mode.
+        cassettes: folder of the recordings; default: ``cassettes`` in the working folder.
+        seed: seed of all random draws of the estimators.
+        policy: how checks decide: ``estimate`` or ``confident``.
+        concurrency: number of concurrent calls.
+        max_unparsed: calls to a judge stop if none of its first ``max_unparsed`` replies to a
+            suite states a verdict, as ``--judge-max-unparsed`` does; 0 never stops.
+        registry: the instruments and plugins to use.
+
+    Returns:
+        The datasheet. Checks that compare with a baseline or compare judges need a pytest session
+        and are left out.
+
+    Raises:
+        UsageError: an argument is none of those above, or a policy needs a session.
+        CassetteError: the recording cannot be used.
+        JudgeError: the judge cannot be called.
+        LimitReached: none of its first replies states a verdict; they are recorded.
+    """
+    _refuse_unknown("mode", mode, get_args(Mode))
+    if policy == "refuted":
+        raise UsageError(
+            "policy refuted is decided over all checks of a session of pytest",
+            expected="estimate or confident",
+        )
+    _refuse_unknown("policy", policy, _POLICIES)
+    if not isinstance(registry, Registry):
+        raise UsageError(f"registry {_shown(registry)} is wrong", expected="a Registry, or none")
+    seed = _whole("seed", seed, least=0)
+    concurrency = _whole("concurrency", concurrency, least=1)
+    max_unparsed = _whole("max_unparsed", max_unparsed, least=0)
+    return measure_all(
+        _judges(_several("judge", judges), registry),
+        [_suite(one, registry) for one in _several("suite", suites)],
+        _folder(cassettes),
+        mode=mode,
+        seed=seed,
+        policy=policy,
+        concurrency=concurrency,
+        max_unparsed=max_unparsed,
+        max_unparsed_set_by="max_unparsed={}",
+        how_to_record='record it: the same call of measure with mode="record"',
+        registry=registry,
+    )
+
+
+def measure_all(
+    judges: Sequence[JudgeSpec],
+    suites: Sequence[Suite],
+    folder: Path,
+    *,
+    mode: Mode,
+    seed: int,
+    how_to_record: str,
+    policy: Policy = "estimate",
+    concurrency: int = CONCURRENCY,
+    max_calls: int | None = None,
+    max_cost: float | None = None,
+    max_unparsed: int = 20,
+    max_unparsed_set_by: str = BY_OPTION,
+    watch: Callable[[JudgeSpec, Suite], Watch] = lambda *_: lambda _: lambda _: None,
+    registry: Registry = BUILT_IN,
+) -> MeasuredDatasheet:
+    """What `measure` does, its arguments read; `Asking` describes those that it hands on.
+
+    At most ``max_calls`` are made for all judges and suites together, of at most ``max_cost`` USD;
+    ``None`` sets no limit. ``watch`` makes, of a judge and a suite, what watches its trials.
+
+    Raises:
+        LimitReached: a limit would be passed; the answers so far are recorded.
+    """
+    trust = Trust.here(*(suite.path for suite in suites))
+    # Interrupted, it begins no more calls, and keeps those under way: they are paid for.
+    deadline, session = Deadline(), SessionCalls()
+    limits = SessionBudget(max_calls, max_cost, deadline=deadline)
+    parts, cells = [], []
+
+    def asked(judge: JudgeSpec, suite: Suite, mode: Mode, loop: AskingLoop) -> Measurement:
+        with ExitStack() as stack:
+            if mode == "replay":
+                paths = cassettes_in(folder, judge.slug, suite.recordings)
+            else:
+                live = mode == "live" and stack.enter_context(tempfile.TemporaryDirectory())
+                recordings = (Path(live) if live else folder) / judge.slug
+                paths = {name: recordings / f"{name}.jsonl" for name in suite.recordings}
+                for _, path in sorted(paths.items()):
+                    stack.enter_context(recording_alone(path, Recorder.here()))
+            asking = Asking(
+                trust=trust,
+                concurrency=concurrency,
+                throttle=Throttle(judge, concurrency, budget=limits),
+                how_to_record=how_to_record,
+                watch=watch(judge, suite),
+                registry=registry,
+                max_unparsed=max_unparsed,
+                max_unparsed_set_by=max_unparsed_set_by,
+                session=session,
+                proves=mode == "record",
+                computes=is_embedded,
+            )
+            return measured(judge, suite, paths, loop, mode=mode, seed=seed, asking=asking)
+
+    stop = deadline.interrupt if mode == "record" else None
+    with closing(AskingLoop(on_interrupt=stop)) as loop:
+        for judge in judges:
+            for suite in suites:
+                notices = lint_notices(suite_for_judge(suite, judge), registry)
+                one = asked(judge, suite, mode, loop)
+                one = replace(one.sound(), notices=(*notices, *one.notices))
+                checks = _checked(one, policy, registry)
+                parts.append(one.sheet.with_checks(checks))
+                cells.append(one.cell)
+    sheet = sheet_of(parts, seed=seed, mode=mode, registry=registry)
+    known = {field.name: getattr(sheet, field.name) for field in fields(sheet)}
+    return MeasuredDatasheet(**known, cells=tuple(cells), registry=registry)
+
+
+def _refuse_unknown(name: str, given: Any, valid: Sequence[str]) -> None:
+    if not isinstance(given, str) or given not in valid:
+        raise UsageError(f"{name} {given!r} is unknown", expected=f"one of {', '.join(valid)}")
+
+
+def _whole(name: str, given: Any, least: int) -> int:
+    """A whole number, of Python or of numpy."""
+    if isinstance(given, Integral) and not isinstance(given, bool) and int(given) >= least:
+        return int(given)
+    raise UsageError(
+        f"{name} {_shown(given)} is wrong", expected=f"a whole number, at least {least}"
+    )
+
+
+def _folder(given: Any) -> Path:
+    if given is None:
+        return Path("cassettes")
+    with UsageError.instead_of(
+        TypeError, f"cassettes {_shown(given)} is no folder", expected="a path, as str or Path"
+    ):
+        return Path(given)
+
+
+def _shown(given: object) -> str:
+    return repr(given)[:_LONGEST_SHOWN]
+
+
+def _several(name: str, given: Any) -> list[Any]:
+    if not isinstance(given, list | tuple):
+        return [given]
+    if not given:
+        raise UsageError(
+            f"there is no {name} to be measured", found=repr(given), expected=f"one {name} or more"
+        )
+    return list(given)
+
+
+def _suite(given: Any, registry: Registry) -> Suite:
+    if isinstance(given, Suite):
+        return given
+    if not isinstance(given, str | PathLike):
+        raise UsageError(
+            "this is no suite that can be measured",
+            found=_shown(given),
+            expected="the name of a suite, the path of a suite file, a loaded suite, or a list of "
+            "them",
+        )
+    base, _, preset = str(given).partition("@")
+    if (path := suite_file(base)) is None:
+        raise unknown_name("suite", base, builtin_suites())
+    return load_suite(path, preset or None, registry.forms)
+
+
+def _judges(given: Iterable[_JudgeLike], registry: Registry) -> list[JudgeSpec]:
+    declared = declared_judges(Path.cwd(), registry.providers)
+    found: dict[str, JudgeSpec] = {}
+    for one in given:
+        if isinstance(one, str):
+            (spec,) = resolve_judges([one], declared, {}, (), registry.providers)
+        else:
+            spec = one if isinstance(one, JudgeSpec) else _of_function(one)
+        if spec.slug in found:
+            raise UsageError(
+                "two judges have one name", found=repr(spec.name), expected="every judge once"
+            )
+        found[spec.slug] = spec
+    return list(found.values())
+
+
+def _of_function(given: Any) -> JudgeSpec:
+    name = str(getattr(given, "__name__", ""))
+    if not callable(given) or not name.isidentifier():
+        raise UsageError(
+            "this is no judge that can be measured",
+            found=_shown(given),
+            expected="a name, provider:model, a function, or a Judge",
+            remedy='give it a name: measure(Judge("NAME", function), ...)',
+        )
+    from pytest_judgesense.judges.table import Judge
+
+    return Judge(name, given)
+
+
+def _checked(of: Measurement, policy: Policy, registry: Registry) -> Iterator[CheckLine]:
+    """The suite's checks against fixed bars, with the outcomes of one judge."""
+    declared = of.suite.checks
+    checks = (declare_check(one.name, (), dict(one.arguments), registry) for one in declared)
+    for check in told_apart(checks):
+        if check.kind.regression or check.kind.compares:
+            continue
+        outcome = of.outcome_of(check, DecisionRule(policy))
+        yield check_line(explanation_of(outcome, of.cell, of.question_of))

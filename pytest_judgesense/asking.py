@@ -1,0 +1,504 @@
+"""Asking a judge for trials of a suite, or replaying what it was asked: cassettes and answers.
+
+An `Inquiry` holds both for one judge on one suite; it is asked for some trials, or all, at a time.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any, Final
+
+from pytest_judgesense.cassettes.cassette import Cassette
+from pytest_judgesense.cassettes.credentials import Credentials
+from pytest_judgesense.cassettes.exchange import Exchange, models_of
+from pytest_judgesense.cassettes.matching import Identity
+from pytest_judgesense.cassettes.opening import Mode, open_cassette
+from pytest_judgesense.cassettes.replaying import ReplayingCassette
+from pytest_judgesense.cassettes.storage import read_exchanges
+from pytest_judgesense.cassettes.writing import OnRecorded, RecordingCassette
+from pytest_judgesense.errors import LimitReached, MissingRecording
+from pytest_judgesense.garbage import set_aside
+from pytest_judgesense.instruments.builtin import BUILT_IN
+from pytest_judgesense.judges.calls import calls_of, judgment_of, renderer, takes_one_call
+from pytest_judgesense.judges.client import (
+    Client,
+    Course,
+    ReplayingClient,
+    is_profile,
+    one_call,
+    open_client,
+)
+from pytest_judgesense.judges.loop import AskingLoop, together
+from pytest_judgesense.judges.prompts import judge_for_suite
+from pytest_judgesense.judges.providers.base import Reply
+from pytest_judgesense.judges.readable import BY_OPTION, FirstReplies
+from pytest_judgesense.judges.resolving import credentials_of
+from pytest_judgesense.judges.session import AskedTrials, Refusals, SessionCalls, refused_unasked
+from pytest_judgesense.judges.simulated.profiles import observer_named
+from pytest_judgesense.judges.spec import JudgeSpec
+from pytest_judgesense.judges.throttle import CONCURRENCY, Answer, Throttle
+from pytest_judgesense.judges.trust import ANY_FILES, Trust
+from pytest_judgesense.judges.usage import usage_and_settings
+from pytest_judgesense.registry import Registry
+from pytest_judgesense.suites.planning import recording_of, trial_order
+from pytest_judgesense.suites.suite import Suite
+from pytest_judgesense.trial import Judgment, Trial, Usage
+
+_MOST_NAMED: Final = 12  # verdicts that an error lists
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asking:
+    """How a judge is called, or its recording replayed.
+
+    Attributes:
+        trust: what may be sent, and where to.
+        concurrency: number of concurrent calls.
+        how_to_record: the command for the message about a missing recording.
+        throttle: limits and pace of the judge's calls, if the session has already called it.
+        watch: called with the trials to be called; the function it returns is called with each
+            judgment.
+        credentials: the secrets known to the session; new ones are added.
+        session: the trials that the session has called; new ones are added. Failed ones are not
+            repeated.
+        registry: the instruments and plugins in use.
+        max_unparsed: stop calling after this many replies if none of them states a verdict; 0 for
+            no limit.
+        max_unparsed_set_by: how errors say where that number is set, with ``{}`` for it.
+        on_recorded: called with the path of a cassette and each line recorded in it.
+        proves: whether what was asked and recorded is replayed, see `proving`.
+        computes: whether the embedded judge is run, in a replay, for what is not recorded of it.
+    """
+
+    trust: Trust
+    concurrency: int = CONCURRENCY
+    how_to_record: str = ""
+    throttle: Throttle | None = None
+    watch: Callable[[Sequence[Trial]], Callable[[Judgment], None]] = lambda _: lambda _: None
+    credentials: Credentials | None = None
+    session: SessionCalls | None = None
+    registry: Registry = BUILT_IN
+    max_unparsed: int = 0
+    max_unparsed_set_by: str = BY_OPTION
+    on_recorded: OnRecorded = lambda _path, _line: None
+    proves: bool = False
+    computes: Callable[[JudgeSpec], bool] = is_profile
+
+
+# Of a caller that is code.
+UNRESTRICTED: Final = Asking(trust=ANY_FILES)
+
+
+class Inquiry:
+    """The recording of one judge on one suite, open, with the answers so far.
+
+    Args:
+        judge: its prompts are those of ``suite``.
+        suite: with the prompts of the judge in place of its templates.
+        trials: all that may be asked.
+        cassettes: the files to replay or to record into, by the name of the recording.
+        loop: the loop for live calls.
+        mode: ``replay`` makes no calls; ``record`` and ``live`` make calls for what the files lack.
+        asking: how the judge is called.
+
+    Attributes:
+        answers: by trial, of all that was asked so far.
+        cassettes: open, by the name of the recording.
+    """
+
+    def __init__(
+        self,
+        judge: JudgeSpec,
+        suite: Suite,
+        trials: Sequence[Trial],
+        cassettes: Mapping[str, Path],
+        loop: AskingLoop,
+        mode: Mode,
+        asking: Asking,
+    ) -> None:
+        self.judge = judge
+        self.suite = suite
+        self.mode: Final[Mode] = mode
+        self.answers: dict[str, Answer] = {}
+        self.trials = trials
+        self._loop = loop
+        self._asking = asking
+        self._computed = 0
+        self.cassettes: dict[str, Cassette] = {
+            recording: open_cassette(
+                path,
+                mode,
+                secrets=credentials_of(judge, asking.credentials),
+                how_to_record=asking.how_to_record,
+                on_recorded=asking.on_recorded,
+                identity=Identity(judge.ignore),
+            )
+            for recording, path in cassettes.items()
+        }
+        session = asking.session or SessionCalls()
+        self._before = {recording: session.on(path) for recording, path in cassettes.items()}
+        self._throttle = asking.throttle or Throttle(judge, asking.concurrency)
+        unknown = self._unsettled()
+        self._counted = {trial.id for trial in unknown}
+        self._count = asking.watch(unknown)
+        self._first_replies = _first_replies(suite, mode, asking)
+
+    @property
+    def replays(self) -> bool:
+        """Whether nothing is asked."""
+        return self.mode == "replay"
+
+    def ask(self, trials: Iterable[Trial]) -> None:
+        """Ask those of the trials that have no answer yet, together.
+
+        Raises:
+            LimitReached: trials were left out; it says how many. Answers so far are recorded.
+            MissingRecording: a replay lacks trials.
+        """
+        trials = [trial for trial in trials if trial.id not in self.answers]
+        parts = [part for part in self._by_recording(trials) if part[1]]
+        asked_as = judge_for_suite(self.judge, self.suite)
+        if self.replays:
+            self._verify_recorded(asked_as, parts)
+        left_out: list[tuple[Trial, LimitReached]] = []
+        for recording, part in parts:
+            cassette = self.cassettes[recording]
+            answers = self._loop.run(
+                ask_all(
+                    asked_as,
+                    self.suite,
+                    part,
+                    cassette,
+                    self._throttle,
+                    self._before[recording],
+                    asking=self._asking,
+                    tell=self._tell,
+                    first=self._first_replies,
+                )
+            )
+            for trial, answer in zip(part, answers, strict=True):
+                if isinstance(answer, LimitReached):
+                    left_out.append((trial, answer))
+                else:
+                    self.answers[trial.id] = _redacted(answer, cassette)
+        if left_out:
+            self.finish()
+            raise _gap(left_out, self)
+
+    def finish(self) -> None:
+        """Put what was recorded in order, without secrets that later calls have shown."""
+        for cassette in self.cassettes.values():
+            cassette.finish(trial_order(cassette.trials))
+        for cassette in self.cassettes.values():
+            if isinstance(cassette, RecordingCassette):
+                cassette.remove_shown()
+
+    @property
+    def made(self) -> dict[str, int]:
+        """The trials that were called in this session, each with its number of retries."""
+        return {id_: answer.retried for id_, answer in self.answers.items() if answer.made}
+
+    def judgments_of(self, trials: Iterable[Trial]) -> tuple[Judgment, ...]:
+        """What the answers say."""
+        return tuple(
+            judgment_of(self.suite, self.judge, trial, self.answers[trial.id]) for trial in trials
+        )
+
+    def recorded_judgments(
+        self, trials: Sequence[Trial], usages: Mapping[str, Usage]
+    ) -> tuple[Judgment, ...]:
+        """The same, with the usage of each trial where it is known, and when it was recorded."""
+        for id_, usage in usages.items():
+            answer = self.answers[id_]
+            if isinstance(answer.reply, Reply):
+                self.answers[id_] = replace(answer, reply=replace(answer.reply, usage=usage))
+        moments = {
+            trial.id: span[1]
+            for recording, part in self._by_recording(trials)
+            for trial in part
+            if (span := self.cassettes[recording].recorded_of([trial.id]))
+        }
+        return tuple(
+            judgment_of(
+                self.suite, self.judge, trial, self.answers[trial.id], moments.get(trial.id)
+            )
+            for trial in trials
+        )
+
+    def usage_and_settings(
+        self, trials: Sequence[Trial]
+    ) -> tuple[dict[str, Usage], dict[str, Any]]:
+        """What the recording of a Python judge shows about it; for other judges the replies do."""
+        if self.judge.provider != "callable":
+            return {}, {}
+        return usage_and_settings(self._exchanges(trials))
+
+    def served(self, trials: Sequence[Trial]) -> dict[str, Counter[str]]:
+        """Number of replies by requested model and by the model that they name."""
+        if self.judge.provider == "callable":  # its model is known only from its calls
+            return models_of(self._exchanges(trials))
+        replies = [answer.reply for answer in self.answers.values()]
+        named = (reply.model for reply in replies if isinstance(reply, Reply) and reply.model)
+        return {self.judge.model: Counter(named)}
+
+    def spans(self, trials: Sequence[Trial]) -> list[tuple[tuple[str, str], Path]]:
+        """When the first and the last answer of each cassette were recorded, with its file."""
+        return [
+            (span, self.cassettes[recording].path)
+            for recording, part in self._by_recording(trials)
+            if (span := self.cassettes[recording].recorded_of(trial.id for trial in part))
+        ]
+
+    @property
+    def notices(self) -> tuple[str, ...]:
+        """What the session has noted about these cassettes, each once."""
+        notices = [
+            notice
+            for recording, cassette in self.cassettes.items()
+            for notice in self._before[recording].noted(cassette.notices)
+        ]
+        if self._computed:
+            notices.append(
+                f"{self._computed} of {len(self.trials)} trials are not recorded: "
+                "the embedded judge was run here"
+            )
+        return tuple(dict.fromkeys(notices))
+
+    def _by_recording(self, trials: Sequence[Trial]) -> list[tuple[str, list[Trial]]]:
+        parts: dict[str, list[Trial]] = {recording: [] for recording in self.cassettes}
+        for trial in trials:
+            parts[recording_of(trial.id)].append(trial)
+        return list(parts.items())
+
+    def _unsettled(self) -> list[Trial]:
+        """The trials that are not recorded, and have not failed in this session."""
+        failed = frozenset[str]().union(*(before.failed for before in self._before.values()))
+        return [
+            trial
+            for recording, part in self._by_recording(self.trials)
+            for trial in part
+            if trial.id not in failed and not self.cassettes[recording].complete(trial.id)
+        ]
+
+    def _tell(self, judgment: Judgment) -> None:
+        if judgment.trial.id in self._counted:
+            self._count(judgment)
+
+    def _exchanges(self, trials: Sequence[Trial]) -> Iterator[Exchange]:
+        wanted = {trial.id for trial in trials}
+        for cassette in self.cassettes.values():
+            for exchange in read_exchanges(cassette.path):
+                if exchange.trial in wanted:
+                    yield exchange
+
+    def _verify_recorded(
+        self, judge: JudgeSpec, parts: Sequence[tuple[str, Sequence[Trial]]]
+    ) -> None:
+        """Raise `MissingRecording` with the number of missing trials, before any replay."""
+        missing: list[tuple[Trial, Cassette]] = []
+        computed = 0
+        for recording, trials in parts:
+            cassette = self.cassettes[recording]
+            computed += len(_computed(judge, cassette, trials, self._asking))
+            recorded = cassette.trials | refused_unasked(judge, cassette, trials).keys()
+            missing += [(trial, cassette) for trial in trials if trial.id not in recorded]
+        self._computed += computed
+        if missing and not computed:
+            planned = [trial for _, trials in parts for trial in trials]
+            raise _missing_recording(missing, planned, self._asking.how_to_record)
+
+
+def _first_replies(suite: Suite, mode: Mode, asking: Asking) -> FirstReplies:
+    verdicts = suite.space.verdicts
+    if suite.space.criteria or len(verdicts) > _MOST_NAMED:
+        verdicts = ()
+    return FirstReplies(
+        0 if mode == "replay" else asking.max_unparsed,
+        verdicts,
+        asking.max_unparsed_set_by,
+        recording=mode == "record",
+    )
+
+
+def _gap(left_out: Sequence[tuple[Trial, LimitReached]], inquiry: Inquiry) -> LimitReached:
+    """The error about trials that were left out: nothing is estimated from the others."""
+    trial, limit = left_out[0]
+    paid = "what is recorded is not asked again, and is replayed for a proof once all of it is"
+    if inquiry.mode == "live":
+        paid = "only --judge-save-live keeps what is paid for"
+    return LimitReached(
+        f"{limit.what}: {len(left_out)} of {len(inquiry.trials)} trials of judge "
+        f"{inquiry.judge.name!r} on suite {inquiry.suite.name} are left out, the first is "
+        f"{trial.id}",
+        found=limit.found,
+        expected=limit.expected,
+        remedy=limit.remedy or f"raise the limit and run again; {paid}",
+    )
+
+
+def _missing_recording(
+    missing: Sequence[tuple[Trial, Cassette]], planned: Sequence[Trial], how_to_record: str
+) -> MissingRecording:
+    trial, cassette = missing[0]
+    ids = {trial.id for trial, _ in missing}
+    missing_clusters = {trial.cluster for trial, _ in missing}
+    recorded_clusters = {trial.cluster for trial in planned if trial.id not in ids}
+    if recorded_clusters and missing_clusters.isdisjoint(recorded_clusters):  # as in shards
+        how_to_record += f"\n{' ' * 12}if this is a shard: join all first, by judgesense merge"
+    return MissingRecording(
+        f"{len(missing)} of {len(planned)} trials are not recorded, the first is {trial.id}",
+        found=f"{len(cassette.trials)} trials in {cassette.path}"
+        if cassette.path.exists()
+        else f"no cassette at {cassette.path}",
+        expected="a recorded exchange for every trial: replay never asks the network",
+        remedy=how_to_record,
+    )
+
+
+def _redacted(answer: Answer, cassette: Cassette) -> Answer:
+    """``answer`` without secrets that were found in later calls, as in the recording."""
+    reply = answer.reply
+    if not answer.made or not isinstance(reply, Reply) or reply.text is None:
+        return answer
+    return replace(answer, reply=replace(reply, text=cassette.redacted(reply.text)))
+
+
+def _computed(
+    judge: JudgeSpec, cassette: Cassette, trials: Sequence[Trial], asking: Asking
+) -> frozenset[str]:
+    """Ids of the trials of the embedded judge that are computed, for they are not recorded."""
+    if not asking.computes(judge):
+        return frozenset()
+    return frozenset(trial.id for trial in trials) - cassette.trials
+
+
+async def ask_all(
+    judge: JudgeSpec,
+    suite: Suite,
+    trials: Sequence[Trial],
+    cassette: Cassette,
+    throttle: Throttle,
+    before: AskedTrials,
+    *,
+    asking: Asking,
+    tell: Callable[[Judgment], None] = lambda _: None,
+    first: FirstReplies | None = None,
+) -> list[Answer | LimitReached]:
+    """The answers to ``trials`` in order; a trial that a limit left out has the limit."""
+    if not isinstance(cassette, ReplayingCassette):
+        asking.trust.refuse_suite(suite)
+    concurrency = judge.concurrency or asking.concurrency
+    async with open_client(
+        judge,
+        cassette,
+        concurrency=concurrency,
+        throttle=throttle,
+        skills=asking.registry.skills,
+        trust=asking.trust,
+        suite=suite,
+    ) as client:
+        if isinstance(client, ReplayingClient) and judge.provider != "callable":
+            return _replayed(client, judge, suite, trials, cassette, asking)
+        from pytest_judgesense.cassettes.interception import intercepting  # brings vcr
+
+        messages, calls = renderer(suite, judge), calls_of(suite, judge)
+        questions = [_Question(trial, messages(trial), partial(calls, trial)) for trial in trials]
+        asked = _Asked(client, judge, suite, cassette, before, first or FirstReplies(), tell)
+        asked.learn_failures(questions)
+        with nullcontext() if judge.by_return else intercepting(cassette), set_aside():
+            # The judge's throttle limits concurrent calls. As many again may wait for a retry; more
+            # would mean that an endpoint that is down gets a request for every trial before the
+            # first one fails.
+            return await together(map(asked.answer, questions), 2 * concurrency)
+
+
+def _replayed(
+    client: ReplayingClient,
+    judge: JudgeSpec,
+    suite: Suite,
+    trials: Sequence[Trial],
+    cassette: Cassette,
+    asking: Asking,
+) -> list[Answer | LimitReached]:
+    """The recorded answers of a judge whose requests are built here."""
+    calls = calls_of(suite, judge)
+    if unrecorded := _computed(judge, cassette, trials, asking):
+        find = partial(observer_named, skills=asking.registry.skills)
+        return [
+            client.compute(calls(trial), find)
+            if trial.id in unrecorded
+            else client.replay(trial.id, calls(trial))
+            for trial in trials
+        ]
+    if takes_one_call(suite, judge):
+        messages = renderer(suite, judge)
+        return [
+            client.replay(trial.id, one_call(messages(trial), trial.replicate)) for trial in trials
+        ]
+    refused = refused_unasked(judge, cassette, trials)
+    return [refused.get(trial.id) or client.replay(trial.id, calls(trial)) for trial in trials]
+
+
+@dataclass(frozen=True, slots=True)
+class _Question:
+    trial: Trial
+    messages: list[dict[str, str]]
+    course: Callable[[], Course]
+
+
+class _Asked:
+    """Asks one trial at a time; what is refused or unreadable at first is not asked of all."""
+
+    def __init__(
+        self,
+        client: Client,
+        judge: JudgeSpec,
+        suite: Suite,
+        cassette: Cassette,
+        before: AskedTrials,
+        first: FirstReplies,
+        tell: Callable[[Judgment], None],
+    ) -> None:
+        self._client = client
+        self._judge = judge
+        self._suite = suite
+        self._cassette = cassette
+        self._before = before
+        self._first = first
+        self._tell = tell
+        self._refusals = Refusals()
+
+    def learn_failures(self, questions: Sequence[_Question]) -> None:
+        """Take over which trials the session was refused before."""
+        for question in questions if self._before.failed else ():
+            if failure := self._before.failure(question.trial.id, question.messages):
+                self._refusals.learn(question.trial, failure.reply)
+
+    async def answer(self, question: _Question) -> Answer | LimitReached:
+        trial, before = question.trial, self._before
+        if failure := before.failure(trial.id, question.messages):
+            return failure
+        try:
+            refusal = self._refusals.of(trial)
+            if refusal is not None and not self._cassette.complete(trial.id):
+                return refusal
+            async with self._first.turn():
+                answer = await self._client.ask_calls(trial.id, question.course)
+                if isinstance(self._cassette, ReplayingCassette):
+                    return answer
+                judgment = judgment_of(self._suite, self._judge, trial, answer)
+                self._first.learn(judgment, None if answer.made else self._cassette.path)
+        except LimitReached as limit:
+            return limit  # calls in flight are paid for: they are completed
+        self._refusals.learn(trial, answer.reply)
+        self._tell(judgment)
+        if answer.made:
+            before.add(trial.id, question.messages, answer)
+        elif earlier := before.of(trial.id, question.messages):
+            return earlier.again(answer)
+        return answer

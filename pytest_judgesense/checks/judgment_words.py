@@ -1,0 +1,132 @@
+"""What single judgments say, in words, for the texts about checks. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from pytest_judgesense.layout import excerpt
+from pytest_judgesense.limits import json_value
+from pytest_judgesense.measures.evidence import Group
+from pytest_judgesense.trial import Failed, Judgment, Trial, Unparsed
+
+# How many groups, reasons or flips are shown of many.
+MOST_SHOWN: Final = 3
+# Characters of a reply in an example.
+_QUOTED: Final = 30
+# What may distinguish the trials of an example, in order of preference.
+_AXES: Final[Mapping[str, Callable[[Trial], str]]] = {
+    "order": lambda trial: f"order {trial.order}",
+    "template": lambda trial: str(trial.template),
+    "item": lambda trial: str(trial.item),
+    "replicate": lambda trial: f"run {trial.replicate}",
+}
+
+
+def judgment_words(judgment: Judgment) -> str:
+    """What a judgment says, and the label of its trial."""
+    label = judgment.trial.label
+    of_label = "" if label is None else f" (label {content_words(judgment, label)})"
+    return f"{_outcome_words(judgment)}{of_label}"
+
+
+def _outcome_words(judgment: Judgment) -> str:
+    if isinstance(judgment.outcome, Unparsed):
+        return f"unparsed ({excerpt(judgment.outcome.reason, 120)})"
+    if isinstance(judgment.outcome, Failed):
+        return f"failed ({excerpt(judgment.outcome.reason, 60)})"
+    text, content = judgment.outcome.value, judgment.chosen
+    return text if content in (None, text) else f"{text}, {content_words(judgment, content)}"
+
+
+def content_words(judgment: Judgment, content: str | None) -> str:
+    """A content of a pair as such; a label as it is."""
+    is_pair = judgment.chosen is not None and "polarity" not in judgment.trial.condition
+    return f"content {content}" if is_pair and content in ("1", "2") else str(content)
+
+
+def verdict_words(judgment: Judgment) -> str:
+    """The verdict, and the reply where it says more."""
+    verdict, reply = judgment.verdict, (judgment.reply or "").strip()
+    if not reply or (
+        verdict and (len(verdict) > _QUOTED or reply.casefold() == verdict.casefold())
+    ):
+        return _short_verdict(judgment)
+    return f'{_short_verdict(judgment)} ("{excerpt(reply, _QUOTED)}")'
+
+
+def _short_verdict(judgment: Judgment) -> str:
+    return "no verdict" if judgment.verdict is None else excerpt(judgment.verdict, _QUOTED)
+
+
+def group_words(group: Group) -> str:
+    """What the judgments of a group say: one alone, or two that contradict each other."""
+    first = group[0]
+    if len(group) > 1:
+        return _contradiction(group)
+    if first.verdict is None or first.reply is None:
+        return _outcome_words(first)
+    words = f'replies "{excerpt(first.reply, _QUOTED)}"'
+    if first.chosen not in (None, first.verdict):
+        words += f", which is {content_words(first, first.chosen)}"
+    return words
+
+
+def _contradiction(group: Group) -> str:
+    """What the first judgment of a group says, and the first that contradicts it."""
+    first = group[0]
+    other = next((judgment for judgment in group if judgment.verdict != first.verdict), group[1])
+    axis = next(
+        (name_of for name_of in _AXES.values() if name_of(first.trial) != name_of(other.trial)),
+        _AXES["replicate"],
+    )
+    words = _unlike_parts(first.verdict, other.verdict) or [*map(verdict_words, (first, other))]
+    if first.verdict == other.verdict and first.trial.order != other.trial.order:
+        replies = "" if words[0] == words[1] else f": {words[0]}, {words[1]}"
+        return f"{_short_verdict(first)} in both orders{replies}"
+    return f"{axis(first.trial)} gives {words[0]}, {axis(other.trial)} gives {words[1]}"
+
+
+def _unlike_parts(first: str | None, other: str | None) -> list[str]:
+    """The parts in which two verdicts of several parts differ; nothing of other verdicts."""
+    try:
+        both = [json_value(verdict or "") for verdict in (first, other)]
+    except ValueError:
+        return []
+    if not all(isinstance(parts, dict) for parts in both):
+        return []
+    names = [name for name in {**both[0], **both[1]} if both[0].get(name) != both[1].get(name)]
+    return [", ".join(f"{name} {parts.get(name)}" for name in names) for parts in both if names]
+
+
+def failure_lines(judgments: Iterable[Judgment]) -> Iterator[str]:
+    """Why calls failed: the most frequent reasons with counts and one trial each."""
+    by_reason: dict[str, list[str]] = {}
+    for judgment in judgments:
+        if isinstance(judgment.outcome, Failed):
+            by_reason.setdefault(judgment.outcome.reason, []).append(judgment.trial.id)
+    ranked = sorted(by_reason.items(), key=lambda pair: (-len(pair[1]), pair[0]))
+    for reason, trials in ranked[:MOST_SHOWN]:
+        yield f"{len(trials)} failed, the first {trials[0]}: {excerpt(reason, 160)}"
+    if len(ranked) > MOST_SHOWN:
+        yield f"... and {len(ranked) - MOST_SHOWN} more reasons of failed calls"
+
+
+def number_words(detail: Mapping[str, Any]) -> Iterator[str]:
+    """The numbers that a reply states beside its verdict, by their names: measures read them."""
+    for name, value in detail.items():
+        if isinstance(value, float):
+            yield f"{name} {value:g}"
+        elif isinstance(value, int) and not isinstance(value, bool):
+            yield f"{name} {value}"
+        elif isinstance(value, Mapping) and any(
+            isinstance(part, Mapping) for part in value.values()
+        ):
+            yield from number_words(value)
+        elif isinstance(value, Mapping) and (inner := list(number_words(value))):
+            yield f"{name} {' '.join(inner)}"
+
+
+def items_words(count: int, items: Sequence[str]) -> str:
+    """How many there are, and on how many items: ``2, on 1 item``."""
+    return f"{count}, on {len(items)} item{'s' * (len(items) != 1)}"

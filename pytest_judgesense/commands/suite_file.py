@@ -1,0 +1,135 @@
+"""A suite file as ``judgesense init`` writes it: its table, its bars, and its text.
+
+A bar is the strictest of a few round numbers that an error-free judge clears with confidence.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
+
+from pytest_judgesense.checks.reach import can_clear, default_limit
+from pytest_judgesense.instruments.builtin import BUILT_IN
+from pytest_judgesense.measures.measure import Measure
+from pytest_judgesense.measures.shared import AGREEMENT
+
+_FLOORS: Final = (0.8, 0.75, 0.7, 0.6, 0.5, 0.4)
+_CEILINGS: Final = (0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5)
+_LITERAL: Final = re.compile(r"[^\x00-\x08\x0b-\x1f\x7f]*[^\x00-\x08\x0b-\x1f\x7f']")
+
+
+def suite_table(
+    name: str,
+    space: Mapping[str, Any],
+    stimuli: Mapping[str, Any],
+    wordings: Mapping[str, str],
+    gated: Iterable[Measure],
+    sizes: Sequence[int],
+) -> dict[str, Any]:
+    """A suite of the kind for items of any form, with one content or two, as a table.
+
+    Every question is asked twice: a pair in both orders, any other item in two replicates. Each
+    gated measure has the strictest bar that an error-free judge clears with confidence, and a limit
+    that it clears although it has lost an item (`default_limit`).
+
+    Args:
+        name: of the suite.
+        space: its possible answers.
+        stimuli: where its items are.
+        wordings: texts of its templates, by their ids.
+        gated: what its checks are about.
+        sizes: items of each cluster.
+    """
+    checks: dict[str, Any] = {}
+    for measure in gated:
+        bars: Sequence[float] = _FLOORS if measure.floor else _CEILINGS
+        if measure is AGREEMENT and space.get("ordinal"):
+            bars = _FLOORS[3:]  # on a scale, one step from the label is no gross error
+        bar = next((bar for bar in bars if can_clear(measure, bar, _single(sizes))), bars[-1])
+        # A call is a unit, or two calls are.
+        units = 2 * len(wordings) if measure.unit == "call" else len(wordings)
+        limit = default_limit(measure, bar, [units * size for size in sizes])
+        checks[str(measure.check)] = bar if limit is None else {"bar": bar, "limit": limit}
+    return {
+        "schema": "judgesense/suite/1",
+        "name": name,
+        "kind": next(kind.name for kind in BUILT_IN.forms.values() if kind.wordings),
+        "space": space,
+        "stimuli": stimuli,
+        "design": {"orders": "both"} if space.get("pairwise") else {"replicates": 2},
+        "templates": [{"id": id_, "text": text} for id_, text in wordings.items()],
+        "checks": checks,
+    }
+
+
+def _single(sizes: Sequence[int]) -> list[float]:
+    """The sizes of clusters as if their mean were one unit, of which bounds are widest."""
+    return [size * len(sizes) / sum(sizes) for size in sizes]
+
+
+def shown_texts(names: Iterable[str], question: str) -> str:
+    """A wording with the texts of these names, and the question about them."""
+    # The candidates of a pair are marked as the embedded judge knows them.
+    marks = {name: f"response_{name}" if name in ("a", "b") else name for name in names}
+    texts = (f"<{mark}>\n{{{{{name}}}}}\n</{mark}>" for name, mark in marks.items())
+    return "\n".join([*texts, question])
+
+
+def written_suite(
+    table: Mapping[str, Any],
+    comments: Mapping[str, str],
+    counted: Mapping[str | None, str],
+) -> str:
+    """A suite file: its table, with comments on its parts and what each check counts."""
+    texts = {name: value for name, value in table.items() if isinstance(value, str)}
+    lines = [f"# {comments['head']}", _lines_of(texts)]
+    for part in ("space", "stimuli", "design"):
+        lines += ["", *([f"# {comments[part]}"] if part in comments else [])]
+        lines += [f"[{part}]", _lines_of(table[part])]
+    lines += ["", f"# {comments['templates']}"]
+    lines += [f"[[templates]]\n{_lines_of(template)}\n" for template in table["templates"]]
+    checks = table["checks"].items()
+    remark = "The bar is what is wanted, the limit what cannot be\n# accepted: the 95% bound must "
+    remark += "clear it, as it does for a judge that loses one item."
+    if not all(isinstance(bars, dict) for _, bars in checks):
+        remark = "So few items (thirty are a suite) are not\n# enough to exclude anything: a bar "
+        remark += "alone is held against the result as it is."
+    lines += [f"# Each line is a test. {remark}", "[checks]"]
+    lines += [f"{toml_key(name)} = {toml_text(bars)}  # {counted[name]}" for name, bars in checks]
+    return "\n".join([*lines, ""])
+
+
+def _lines_of(table: Mapping[str, Any]) -> str:
+    return "\n".join(f"{toml_key(name)} = {_long(value)}" for name, value in table.items())
+
+
+def _long(value: Any) -> str:
+    """A text of several lines as TOML, to the letter; anything else in one line."""
+    long = isinstance(value, str) and "\n" in value and "'''" not in value
+    return f"'''\n{value}'''" if long and _LITERAL.fullmatch(value) else toml_text(value)
+
+
+def toml_text(value: Any) -> str:
+    """A text, a number, a list or a table as TOML writes it in one line."""
+    if isinstance(value, Mapping):
+        return (
+            "{ "
+            + ", ".join(f"{toml_key(key)} = {toml_text(inner)}" for key, inner in value.items())
+            + " }"
+        )
+    if isinstance(value, list):
+        return f"[{', '.join(map(toml_text, value))}]"
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def toml_key(name: str) -> str:
+    """A key as TOML writes it."""
+    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else toml_text(name)
+
+
+def judge_table(name: str, comments: Sequence[str], settings: Mapping[str, Any]) -> str:
+    """The table of a judge."""
+    lines = [*(f"# {line}" for line in comments), f"[tool.judgesense.judges.{toml_key(name)}]"]
+    return "\n".join([*lines, _lines_of(settings)]) + "\n"

@@ -1,0 +1,471 @@
+"""A table of judgments, a row each: which column holds which field is said, or is its name.
+
+What else a column of items and the words of two candidates may be called stands in `synonyms`; the
+rest is asked for. What the judge was shown (``prompt``, ``field.NAME``) and a number that it gave
+(``score``) are read where they are mapped. Logs of other tools (`tools`) are such rows once they
+are read. What the words of two candidates name where these changed places is said as well:
+`candidates`.
+"""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from operator import attrgetter
+from pathlib import Path
+from shlex import quote
+from typing import Final
+
+from pytest_judgesense.errors import JudgesenseError, LogError, UsageError, unknown_name
+from pytest_judgesense.grouping import grouped
+from pytest_judgesense.importers import (
+    Imported,
+    Row,
+    field_of,
+    left_out,
+    read_rows,
+    slug,
+    without_common_value,
+)
+from pytest_judgesense.instruments.paraphrase.candidates import CONTENT, SLOT, Naming, naming_of
+from pytest_judgesense.instruments.paraphrase.judgment_reader import (
+    FIELDS,
+    ORDERS,
+    SWEPT,
+    JudgmentReader,
+    RenamedWords,
+    of_one_order,
+    refuse_fields,
+)
+from pytest_judgesense.instruments.paraphrase.results import DESIGN, SPACE, each_once, placed
+from pytest_judgesense.suites.planning import trial_order
+from pytest_judgesense.suites.space import DecisionSpace
+from pytest_judgesense.synonyms import candidates_among, column_of
+from pytest_judgesense.trial import (
+    ABSTAIN,
+    TIE,
+    Design,
+    Judgment,
+    Verdict,
+    as_whole,
+    content_of_slot,
+    is_number,
+    slot_of_content,
+)
+
+_MOST_SHOWN: Final = 12
+
+
+def imported_table(options: Namespace) -> Imported:
+    """The judgments that ``judgesense import table`` reads."""
+    return read_table(
+        options.path,
+        dict(options.map),
+        judge=options.judge,
+        suite=options.suite,
+        values=dict(options.value),
+        names=dict(options.names),
+        labels=options.labels or (),
+    )
+
+
+def read_table(
+    path: Path,
+    mapping: Mapping[str, str],
+    *,
+    judge: str | None = None,
+    suite: str | None = None,
+    values: Mapping[str, str] | None = None,
+    names: Mapping[str, str] | None = None,
+    labels: Sequence[str] = (),
+) -> Imported:
+    """The judgments of a table, a row each.
+
+    Verdicts that are all ``A``, ``B``, ``tie`` or ``abstain`` are of a pair; where candidates
+    changed places they must be, or be two words for a first and a second candidate. What such words
+    name there is told by ``names``; beside ``A`` and ``B`` a label ``1`` or ``2`` is a content. An
+    empty verdict is an unparsed reply. Numbers make an ordinal space.
+
+    A ``temperature`` is a number and part of the trial, so that a question may be asked at several;
+    it and the other conditions of sweeps may be mapped by their names alone.
+
+    A row may hold both orders of a pair: columns of ``verdict.ab`` and ``verdict.ba``, and of other
+    fields of a reply by the same endings. A label ``A`` or ``B`` is then a slot of order ``ab``.
+
+    Args:
+        path: CSV, JSON Lines, or a JSON list.
+        mapping: from a field of a judgment log to the column that holds it, or to several with
+            commas between them, whose values are joined: ``{"item": "question_id,turn"}``. A column
+            ``a.b`` is the field b of the objects in column a.
+        judge: the judge of all rows, where no column names it; the file's name by default.
+        suite: the suite of all rows, where no column names it.
+        values: from the words in the columns (verdict, label, order, template and conditions) to
+            the suite's.
+        names: whether ``verdict`` and ``label`` name slots or contents, where candidates changed
+            places.
+        labels: the answers that a verdict may have, with ``tie`` and ``abstain`` where they are
+            permitted: verdicts are read from the replies, and no column holds them.
+
+    Raises:
+        UsageError: the mapping names no field of a judgment, or a column that no row has.
+        LogError: a field is missing or malformed, or a trial appears twice.
+    """
+    refuse_fields(mapping)
+    rows = list(read_rows(path))
+    if not rows:
+        raise LogError(f"{path} holds no rows", expected="at least one")
+    names_found = dict.fromkeys(str(column) for row in rows for column in row.value)
+    mapping = {("condition." * (name in SWEPT)) + name: mapping[name] for name in mapping}
+    used = _refuse_columns(rows, mapping, names_found)
+    columns, notices = _columns(mapping, names_found, labels)
+    named = {"judge": judge, "suite": suite}
+    stem = slug(Path(path.name.removesuffix(".gz")).stem)
+    fixed = {name: value or stem for name, value in named.items()}
+    notices += [
+        f"no column holds the {name}: all rows are of {name} {stem!r}"
+        for name, value in named.items()
+        if name not in columns and value is None
+    ]
+    columns = {name: column for name, column in columns.items() if not named.get(name)}
+    unused = left_out(rows, {*columns.values(), *used})
+    space, names = _space(labels), dict(names or {})
+    if space is not None and space.pairwise:  # replies state slots
+        names = {"verdict": SLOT, **names}
+    read = judgments_of(rows, columns, fixed, values or {}, names=names, space=space)
+    return replace(read, notices=(*unused, *notices, *read.notices))
+
+
+def _space(labels: Sequence[str]) -> DecisionSpace | None:
+    """The space of replies that may state these answers; ``None`` without any."""
+    answers = tuple(label for label in labels if label not in (TIE, ABSTAIN))
+    if not answers:
+        return None
+    return DecisionSpace(
+        answers,
+        ordinal=all(map(is_number, answers)),
+        pairwise=answers == SPACE.labels,
+        tie=TIE in labels,
+        abstain=ABSTAIN in labels,
+    )
+
+
+def _refuse_columns(
+    rows: Sequence[Row], mapping: Mapping[str, str], names_found: Mapping[str, None]
+) -> set[str]:
+    """Raise a `UsageError` for a column that no row has; the columns of rows that are used."""
+    used = set()
+    for name, mapped in mapping.items():
+        for column in [mapped] if mapped in names_found else mapped.split(","):
+            if column not in names_found and all(
+                field_of(row.value, column) is ... for row in rows
+            ):
+                nearest = unknown_name("column", column, names_found)
+                raise UsageError(
+                    f"no row has a column {column!r}, which is mapped to the {name}",
+                    expected=nearest.expected,
+                    remedy=nearest.remedy,
+                )
+            used |= {column} if column in names_found else {column.partition(".")[0]}
+    return used
+
+
+def _columns(
+    mapping: Mapping[str, str], names_found: Mapping[str, None], labels: Sequence[str]
+) -> tuple[dict[str, str], list[str]]:
+    """The column of each field, and a notice of one that is called otherwise.
+
+    Raises:
+        UsageError: no column holds the verdict, the item, or a reply to be read.
+    """
+    columns = {name: name for name in FIELDS if name in names_found} | dict(mapping)
+    notices = []
+    if "item" not in columns and (column := column_of("item", names_found)):
+        columns["item"] = column
+        notices.append(f"the item is column {column}; --map item=COLUMN names another")
+    needed = ["reply" if labels else "verdict", "item"]
+    if any(map(of_one_order, mapping)):
+        needed = [*(f"{needed[0]}.{order}" for order in ORDERS), "item"]
+        columns = {name: of for name, of in columns.items() if name not in ("order", "verdict")}
+    if missing := [name for name in needed if name not in columns]:
+        raise UsageError(
+            f"no column holds the {missing[0]}",
+            found="columns " + ", ".join(names_found),
+            expected=f"--map {missing[0]}=COLUMN",
+            remedy="if only the replies are there, name their column and the possible verdicts: "
+            "--map reply=COLUMN --labels A,B,tie"
+            if missing[0] == "verdict"
+            else "",
+        )
+    if labels and (stated := [of for name, of in columns.items() if name[:7] == "verdict"]):
+        raise UsageError(
+            "--labels is not used: a column holds the verdicts",
+            found=f"{', '.join(stated)}, and --labels {','.join(labels)}",
+            expected="--labels, to read verdicts from the replies, or a column of verdicts",
+            remedy="leave out --labels, or the column",
+        )
+    return columns, notices
+
+
+def judgments_of(
+    rows: Sequence[Row],
+    columns: Mapping[str, str],
+    fixed: Mapping[str, str],
+    values: Mapping[str, str],
+    designs: Mapping[str, Design] | None = None,
+    *,
+    names: Mapping[str, str],
+    space: DecisionSpace | None = None,
+) -> Imported:
+    """The judgments of rows.
+
+    Args:
+        rows: a judgment each.
+        columns: the column of each field; ``source`` may name one with the source of the row.
+        fixed: fields that no column holds.
+        values: from the words in the columns to the suite's, as for `read_table`.
+        designs: by suite, if known; otherwise derived from verdicts and labels.
+        names: as for `read_table`.
+        space: the answers that replies are read for; ``None`` where a column holds the verdicts.
+    """
+    notices: list[str] = []
+    objections: list[JudgesenseError] = []
+    words, designs = RenamedWords(values), dict(designs or {})
+    if (column := columns.get("replicate")) is not None:
+        rows = _numbered(rows, column, notices)
+    labels = () if space is None else space.labels
+    by_suite = grouped(_read(rows, columns, fixed, words, space), attrgetter("trial.suite"))
+    by_suite = {suite: _spelt_alike(part) for suite, part in by_suite.items()}
+    pairs = False
+    for name, part in by_suite.items():
+        if name in designs:
+            continue
+        candidates = _candidates(part)
+        if candidates is None:
+            objections += _not_comparable(name, part, {*values.values(), *labels})
+            notices.append(_read_as(name, part))
+            continue
+        pairs = True
+        wide = {"label": CONTENT} if any(map(of_one_order, columns)) else {}
+        naming = naming_of(name, part, candidates, {**wide, **names})
+        notices += naming.notices
+        objections += naming.objections
+        by_suite[name] = [_in_slots(judgment, candidates, naming) for judgment in part]
+    if names and not pairs:
+        objections.append(_no_candidates(names, (w for p in by_suite.values() for w in _words(p))))
+    notices += words.unused(label for design in designs.values() for label in design.labels)
+    designs = {suite: _design(part, labels) for suite, part in by_suite.items()} | designs
+    judged = [(judgment, designs[suite]) for suite, part in by_suite.items() for judgment in part]
+    return Imported(
+        tuple(
+            (placed(judgment) if design.pairwise else judgment, design)
+            for judgment, design in judged
+        ),
+        tuple(notices),
+        objections=tuple(objections),
+    )
+
+
+def _read(
+    rows: Sequence[Row],
+    columns: Mapping[str, str],
+    fixed: Mapping[str, str],
+    words: RenamedWords,
+    space: DecisionSpace | None,
+) -> list[Judgment]:
+    """The judgments in the words of the file: of each row one, or one in each order."""
+    of_order = {name for name in columns if of_one_order(name)}
+    shared = {name: column for name, column in columns.items() if name not in of_order}
+    readers = [
+        JudgmentReader(
+            shared | {name[:-3]: columns[name] for name in of_order if name.endswith(order)},
+            {**fixed, "order": order},
+            words,
+            space,
+        )
+        for order in ORDERS
+    ]
+    readers = readers if of_order else [JudgmentReader(columns, fixed, words, space)]
+    read = ((row, reader.judgment(row)) for row in rows for reader in readers)
+    return each_once(
+        ((row, _labelled(judgment)) for row, judgment in read) if of_order else read,
+        remedy="name the column that tells them apart, by --map replicate=COLUMN, --map "
+        "template=COLUMN, --map order=COLUMN (ab or ba) or --map temperature=COLUMN; or leave the "
+        "line out",
+    )
+
+
+def _labelled(judgment: Judgment) -> Judgment:
+    """``judgment`` with the content that its label names, if that is a slot of order ab."""
+    trial = judgment.trial
+    if trial.label is None:
+        return judgment
+    return replace(judgment, trial=replace(trial, label=content_of_slot(trial.label, "ab")))
+
+
+def _numbered(rows: Sequence[Row], column: str, notices: list[str]) -> Sequence[Row]:
+    """Rows with replicates from 1; adds a notice if the file counts or names them otherwise."""
+    # An empty cell of a table of numbers is nan.
+    texts = [as_whole(str(row.value.get(column)).strip()) for row in rows]
+    names = trial_order({*texts} - {"", "nan", str(None)})
+    if all(is_number(name) and int(name) >= 1 for name in names):
+        return rows
+    names = sorted(names, key=int) if all(map(is_number, names)) else names
+    numbers = {name: number for number, name in enumerate(names, start=1)}
+    shown = _listed(f"{name} is {number}" for name, number in numbers.items())
+    notices.append(f"the {column} names replicates, which are numbered: {shown}")
+    return [
+        Row(row.where, {**row.value, column: numbers.get(text)})
+        for row, text in zip(rows, texts, strict=True)
+    ]
+
+
+def _listed(words: Iterable[str]) -> str:
+    """The first words, and how many more there are."""
+    shown = [word[:40] for word in words]
+    more = len(shown) - _MOST_SHOWN
+    return ", ".join(shown[:_MOST_SHOWN]) + (f" and {more} more" if more > 0 else "")
+
+
+def _read_as(suite: str, judgments: Iterable[Judgment]) -> str:
+    """How verdicts that are no candidates were read, and how they are read otherwise."""
+    verdicts = sorted({str(judgment.verdict) for judgment in judgments} - {str(None)})
+    ordinal = bool(verdicts) and all(map(is_number, verdicts))
+    verdicts = sorted(verdicts, key=int) if ordinal else verdicts
+    return (
+        f"verdicts of suite {suite} are read as {'a scale' if ordinal else 'labels'}: "
+        f"{_listed(verdicts)}; --value WORD=A and --value WORD=B make candidates of them, "
+        "--value WORD= takes out what states no verdict"
+    )
+
+
+def _no_candidates(names: Mapping[str, str], words: Iterable[str]) -> UsageError:
+    stated = " ".join(f"--names {field}={naming}" for field, naming in names.items())
+    return UsageError(
+        f"{stated} is not used: it is about two candidates",
+        found=f"verdicts and labels {_listed(sorted({*words}))}",
+        expected="verdicts A and B",
+        remedy="rename the verdicts that name candidates: --value WORD=A --value WORD=B",
+    )
+
+
+def _not_comparable(
+    suite: str, judgments: Sequence[Judgment], meant: set[str]
+) -> Iterator[JudgesenseError]:
+    """An error if verdicts are of no pair although candidates changed places, or fit no label.
+
+    Labels and verdicts have no common word, unless the user has named one of each as ``meant``; or
+    verdicts name slots of both orders, and a label names no candidate.
+    """
+    verdicts = {str(judgment.verdict) for judgment in judgments} - {str(None), TIE, ABSTAIN}
+    labels = {str(judgment.trial.label) for judgment in judgments} - {str(None), TIE, ABSTAIN}
+    swapped = any(judgment.trial.order == "ba" for judgment in judgments)
+    pair = candidates_among(verdicts) or SPACE.labels
+    slots = verdicts <= {*pair} and (swapped or verdicts <= {*SPACE.labels})
+    if swapped and not slots:
+        rest = sorted(verdicts - {*pair})
+        yield UsageError(
+            f"verdicts of suite {suite} are not of two candidates, and these changed places",
+            found=_listed(sorted(verdicts)),
+            expected="A and B, or two words such as model_1 and model_2; and tie",
+            remedy="rename the others, to A, B or tie, or to nothing where they state no verdict: "
+            + _values(f"{word}=" for word in rest),
+        )
+        return
+    vouched = not verdicts.isdisjoint(meant) and not labels.isdisjoint(meant)
+    comparable = vouched or not verdicts.isdisjoint(labels)
+    if not verdicts or not labels or (comparable and not swapped):
+        return
+    unclear = sorted(labels - {"A", "B", "1", "2"} if slots else labels)[:_MOST_SHOWN]
+    renamed = [f"{word}=VERDICT" for word in unclear]
+    if slots:
+        named: Sequence[str] = candidates_among(unclear) or unclear
+        renamed = [f"{word}={place}" for word, place in zip(named, "12", strict=False)]
+    remedy = f"say what each label means: {_values(renamed)}{', or 2' * (len(renamed) == 1)}"
+    if not comparable and not swapped:
+        as_they_are = [f"{word}={word}" for word in (min(verdicts), min(labels))]
+        remedy += f"; if no verdict is ever right, name one of each: {_values(as_they_are)}"
+    yield without_common_value(suite, verdicts, labels, remedy)
+
+
+def _values(renamed: Iterable[str]) -> str:
+    # A dash at the start would look like an option.
+    return " ".join(
+        f"--value{'=' if renaming[0] == '-' else ' '}{quote(renaming)}" for renaming in renamed
+    )
+
+
+def _spelt_alike(judgments: list[Judgment]) -> list[Judgment]:
+    """The same, with words that differ in capitals alone spelt alike, as a label if there is one.
+
+    The order of the alphabet decides among several: another file of the suite has the same.
+    """
+    verdicts = {judgment.verdict for judgment in judgments if judgment.verdict}
+    labels = {judgment.trial.label for judgment in judgments if judgment.trial.label}
+    spelt = {word.casefold(): word for word in sorted(verdicts, reverse=True)}
+    spelt |= {word.casefold(): word for word in sorted(labels, reverse=True)}
+    if len(spelt) == len(verdicts | labels):
+        return judgments
+    return [
+        replace(
+            judgment,
+            trial=replace(judgment.trial, label=spelt.get((judgment.trial.label or "").casefold())),
+            outcome=Verdict(spelt[judgment.verdict.casefold()])
+            if judgment.verdict
+            else judgment.outcome,
+        )
+        for judgment in judgments
+    ]
+
+
+def _words(judgments: Iterable[Judgment]) -> set[str]:
+    """The values of verdicts and labels, except tie and abstention."""
+    words = {
+        word for judgment in judgments for word in (judgment.verdict, judgment.trial.label) if word
+    }
+    return words - {TIE, ABSTAIN}
+
+
+def _candidates(judgments: Sequence[Judgment]) -> tuple[str, str] | None:
+    """The words of the first and the second candidate of a pair; ``None`` if there is no pair.
+
+    ``A`` and ``B``; where candidates changed places, any two words for a first and a second.
+    """
+    if _design(judgments) is DESIGN:
+        return "A", "B"
+    if all(judgment.trial.order == "ab" for judgment in judgments):
+        return None
+    verdicts = {word for judgment in judgments if (word := judgment.verdict)} - {TIE, ABSTAIN}
+    pair = candidates_among(verdicts)
+    named = {*(pair or ())}
+    return pair if verdicts <= named and _words(judgments) <= named | {"1", "2"} else None
+
+
+def _in_slots(judgment: Judgment, words: tuple[str, str], naming: Naming) -> Judgment:
+    """``judgment`` with the slot that its verdict means in its order, and its label's content."""
+    trial, outcome = judgment.trial, judgment.outcome
+    label, verdict = trial.label, judgment.verdict
+    if label in words:
+        place = words.index(label)
+        in_slot = naming.label == SLOT
+        label = content_of_slot("AB"[place], trial.order) if in_slot else "12"[place]
+    if verdict in words:
+        place = words.index(verdict)
+        in_slot = naming.verdict == SLOT
+        outcome = Verdict("AB"[place] if in_slot else slot_of_content("12"[place], trial.order))
+    return replace(judgment, trial=replace(trial, label=label), outcome=outcome)
+
+
+def _design(judgments: Iterable[Judgment], answers: Sequence[str] = ()) -> Design:
+    """The design of a suite in which these verdicts and labels occur."""
+    pairs = {(judgment.verdict, judgment.trial.label) for judgment in judgments}
+    verdicts = {verdict for verdict, _ in pairs if verdict} - {TIE, ABSTAIN}
+    labels = {label for _, label in pairs if label} - {TIE}
+    if verdicts <= {"A", "B"} and labels <= {"A", "B", "1", "2"} and answers in ((), SPACE.labels):
+        return DESIGN
+    words = verdicts | labels
+    ordinal = all(map(is_number, [*words, *answers]))
+    ordered = sorted(words, key=int) if ordinal else sorted(words)
+    if words <= {*answers}:
+        ordered = sorted(answers, key=int) if ordinal else list(answers)
+    return Design("paraphrase", tuple(ordered), ordinal, pairs="all")

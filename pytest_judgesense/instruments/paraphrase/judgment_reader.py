@@ -1,0 +1,253 @@
+"""From the cells of a row to a judgment: the fields that a column may hold, and what they mean."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from pytest_judgesense.errors import unknown_name
+from pytest_judgesense.importers import NO_VERDICT, Row, field_of, json_or_none, messages_of
+from pytest_judgesense.replies import parse_reply
+from pytest_judgesense.suites.space import DecisionSpace
+from pytest_judgesense.trial import (
+    ABSTAIN,
+    TEMPERATURE,
+    TIE,
+    Failed,
+    Judgment,
+    Order,
+    Outcome,
+    Trial,
+    Unparsed,
+    Usage,
+    Verdict,
+    as_whole,
+)
+
+ORDERS: Final[tuple[Order, Order]] = ("ab", "ba")
+# Fields of a judgment log that a column may hold; conditions are called condition.NAME.
+FIELDS: Final = (
+    "judge", "suite", "item", "cluster", "template", "order", "replicate", "label", "verdict",
+    "failed", "reply", "prompt_tokens", "completion_tokens", "latency_s",
+)  # fmt: skip
+# Conditions that may be mapped by their names alone: what sweeps compare.
+SWEPT: Final = (TEMPERATURE, "judge_type", "prompt_style", "model", "gold", "dataset")
+# Besides, if mapped: the judge's input, and a number that it gave.
+_SHOWN: Final = ("prompt", "score")
+_CONDITION: Final = "condition."
+# Columns of words that --value renames; conditions are such columns too.
+_RENAMED: Final = frozenset(("verdict", "label", "order", "template"))
+# Of these, words of the judge and of people: they mean the same in capitals, as numbers in 4.0.
+_ANSWERS: Final = ("verdict", "label")
+# Fields that a row may leave out; each file that states them states them for some rows.
+_SPARSE: Final = frozenset(
+    ("failed", "reply", "label", "prompt_tokens", "completion_tokens", "latency_s")
+)
+_FIELD: Final = re.compile(r"field\.[a-z][a-z0-9_]*")
+# A column of one order, in rows that hold both.
+_OF_ORDER: Final = re.compile(
+    r"(verdict|failed|reply|prompt|score|prompt_tokens|completion_tokens|latency_s)\.(ab|ba)"
+)
+
+
+def of_one_order(name: str) -> bool:
+    """Whether a field is that of one order, in rows that hold both: ``verdict.ab``."""
+    return _OF_ORDER.fullmatch(name) is not None
+
+
+def refuse_fields(names: Iterable[str]) -> None:
+    """Raise a `UsageError` if one of ``names`` is not a field of a judgment that can be mapped."""
+    plain = (*FIELDS, *_SHOWN, *SWEPT)
+    for name in names:
+        named = _FIELD.fullmatch(name) or of_one_order(name) or name.startswith(_CONDITION)
+        if name not in plain and not named:
+            more = ("condition.NAME", "field.NAME", "verdict.ab", "verdict.ba")
+            raise unknown_name("field of a judgment", name, (*plain, *more))
+
+
+class RenamedWords:
+    """Words of a file, in any case, by what they are called here; it notes which of them occur."""
+
+    def __init__(self, values: Mapping[str, str]) -> None:
+        self._values = {word.casefold(): meaning for word, meaning in values.items()}
+        self._occurred: set[str] = set()
+
+    def __call__(self, *words: str) -> str:
+        """What the first of ``words`` that is renamed is called; else the last as it is."""
+        renamed = next((word.casefold() for word in words if word.casefold() in self._values), None)
+        if renamed is None:
+            return words[-1]
+        self._occurred.add(renamed)
+        return self._values[renamed]
+
+    def unused(self, labels: Iterable[str]) -> Iterator[str]:
+        """A notice of words that do not occur; those that mean one of ``labels`` name labels."""
+        label_set = {*labels}
+        for word, meaning in self._values.items():
+            if word not in self._occurred and meaning not in label_set:
+                yield f"--value {word}={meaning} is not used: nothing is called {word}"
+
+
+@dataclass(frozen=True, slots=True)
+class JudgmentReader:
+    """It reads rows as judgments.
+
+    Attributes:
+        columns: the column of each field; several with commas between them, whose values are
+            joined; ``a.b`` for field b of the objects in column a.
+        fixed: fields that no column holds.
+        words: what words of the file are called here.
+        space: the answers that replies are read for; ``None`` where a column holds the verdicts.
+    """
+
+    columns: Mapping[str, str]
+    fixed: Mapping[str, str]
+    words: RenamedWords
+    space: DecisionSpace | None = None
+
+    def judgment(self, row: Row) -> Judgment:
+        """The judgment of a row; a `LogError` if a field is missing or malformed."""
+        suite, item = self._required(row, "suite"), self._required(row, "item")
+        condition, suffix = self._condition(row)
+        # A judge type and a style are a prompt, where no column names it.
+        prompt = [str(condition[k]) for k in ("judge_type", "prompt_style") if k in condition]
+        template = self._text(row, "template") or "-".join(prompt) or "t1"
+        order = self._text(row, "order") or "ab"
+        if order not in ORDERS:
+            expected = f"ab or ba; words for them are renamed: --value {order}=ab"
+            raise row.wrong(self.columns["order"], expected)
+        replicate = self._whole(row, "replicate", 1) or 1
+        failed, reply = self._text(row, "failed"), self._text(row, "reply")
+        verdict = None if self.space else self._text(row, "verdict")
+        outcome: Outcome = Unparsed(NO_VERDICT)
+        if failed is not None:
+            outcome = Failed(failed)
+        elif self.space is not None:
+            outcome = parse_reply(reply, self.space)
+        elif verdict is not None:
+            outcome = Verdict(verdict)
+        trial = Trial(
+            id=f"{suite}/{item}/{template}/{order}{suffix}/r{replicate}",
+            suite=suite,
+            item=item,
+            cluster=self._text(row, "cluster") or item,
+            template=template,
+            order="ab" if order == "ab" else "ba",
+            replicate=replicate,
+            condition=condition,
+            label=self._text(row, "label"),
+        )
+        tokens = (self._whole(row, f"{part}_tokens", 0) for part in ("prompt", "completion"))
+        source = self._source(row)
+        return Judgment(
+            trial,
+            self._required(row, "judge"),
+            outcome,
+            reply=reply,
+            usage=Usage(*tokens),
+            latency_s=self._number(row, "latency_s", "seconds, at least 0"),
+            detail={"source": source} if source else None,
+        )
+
+    def _cell(self, row: Row, column: str) -> Any:
+        """The value in a column, or in several, joined; ``...`` if the row has none."""
+        value = field_of(row.value, column)
+        if value is not ... or "," not in column:
+            return value
+        parts = {part: field_of(row.value, part) for part in column.split(",")}
+        if missing := [part for part, inner in parts.items() if inner in (None, "", ...)]:
+            raise row.wrong(missing[0], "a text or a number")
+        return "-".join(map(str, parts.values()))
+
+    def _text(self, row: Row, name: str) -> str | None:
+        """A field as a word of ours; ``None`` for an empty cell."""
+        column = self.columns.get(name)
+        if column is None:
+            return self.fixed.get(name)
+        value = self._cell(row, column)
+        if value is ...:
+            if name in _SPARSE:
+                return None
+            raise row.wrong(column, f"the {name} of the judgment")
+        if isinstance(value, list | dict) or (isinstance(value, float) and math.isinf(value)):
+            raise row.wrong(column, f"the {name} of the judgment: a text or a finite number")
+        text = "" if value is None else str(value).strip()
+        if isinstance(value, bool):
+            text = text.lower()
+        # The empty cell of a table of numbers.
+        if text.casefold() == "nan" and (isinstance(value, float) or name in _ANSWERS):
+            text = ""
+        word = as_whole(text) if isinstance(value, float) or name in _ANSWERS else text
+        if text and (name in _RENAMED or name.startswith(_CONDITION)):
+            word = self.words(text, word)
+        if name in _ANSWERS and word.casefold() in (TIE, ABSTAIN):
+            word = word.casefold()
+        return word or None
+
+    def _required(self, row: Row, name: str) -> str:
+        text = self._text(row, name)
+        if text is None:
+            raise row.wrong(self.columns[name], f"the {name} of the judgment: a text or a number")
+        return text
+
+    def _whole(self, row: Row, name: str, least: int) -> int | None:
+        return None if self._text(row, name) is None else row.number(self.columns[name], least)
+
+    def _number(self, row: Row, name: str, expected: str) -> float | None:
+        """A field that is a finite number from 0; ``None`` for an empty cell."""
+        text = self._text(row, name)
+        try:
+            number = None if text is None else float(text)
+        except ValueError:
+            number = -1.0
+        if number is not None and not 0 <= number < math.inf:
+            raise row.wrong(self.columns[name], expected)
+        return number
+
+    def _condition(self, row: Row) -> tuple[dict[str, str | float], str]:
+        """The condition of a row, and what its temperature adds to the id of the trial."""
+        condition: dict[str, str | float] = {
+            name.removeprefix(_CONDITION): value
+            for name in self.columns
+            if name.startswith(_CONDITION) and (value := self._text(row, name)) is not None
+        }
+        if TEMPERATURE not in condition:
+            return condition, ""
+        number = self._number(row, _CONDITION + TEMPERATURE, "a temperature: a number from 0")
+        temperature = number or 0.0
+        return {**condition, TEMPERATURE: temperature}, f"/t{temperature:g}"
+
+    def _source(self, row: Row) -> dict[str, Any]:
+        """The judge's input, and a number that it gave, if the row holds them."""
+
+        def cell(name: str) -> Any:
+            value = self._cell(row, self.columns[name]) if name in self.columns else None
+            return None if value in (..., "") else value
+
+        source: dict[str, Any] = dict(cell("source") or {})
+        if (prompt := cell("prompt")) is not None:
+            source["prompt"] = messages_of(prompt) or messages_of(json_or_none(prompt))
+            if source["prompt"] is None:
+                if not isinstance(prompt, str):
+                    expected = "the prompt: a text, or a list of messages with content"
+                    raise row.wrong(self.columns["prompt"], expected)
+                source["prompt"] = [{"role": "user", "content": prompt}]
+        fields = dict(source.get("fields", {}))
+        for name in filter(_FIELD.fullmatch, self.columns):
+            text = cell(name)
+            if isinstance(text, list | dict):
+                raise row.wrong(self.columns[name], "a text that the judge was shown")
+            fields[name.partition(".")[2]] = "" if text is None else str(text)
+        if fields:
+            source["fields"] = fields
+        if (score := cell("score")) is not None:
+            try:
+                source["score"] = float(score)
+            except (TypeError, ValueError) as error:
+                raise row.wrong(self.columns["score"], "a number") from error
+            if not math.isfinite(source["score"]):
+                raise row.wrong(self.columns["score"], "a finite number")
+        return source

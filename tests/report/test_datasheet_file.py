@@ -1,0 +1,232 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import jsonschema
+import pytest
+
+from pytest_judgesense.datasheet import SuiteSheet
+from pytest_judgesense.errors import UsageError
+from pytest_judgesense.report.assembly import datasheet_text, sheet_of
+from pytest_judgesense.report.datasheet_file import SCHEMA, datasheet_json
+from pytest_judgesense.report.view import view_of
+
+from .replaying import SHIPPED, parts_of
+
+# In the gate the best judge, and one with every failure.
+PROFILES = [
+    pytest.param(name, marks=() if name in ("clean", "noisy") else pytest.mark.long)
+    for name in sorted(SHIPPED)
+]
+NUMBER = {"type": "number"}
+NULL_OR_NUMBER = {"type": ["number", "null"]}
+COUNT = {"type": "integer", "minimum": 0}
+NULL_OR_COUNT = {"type": ["integer", "null"], "minimum": 0}
+TEXT = {"type": "string"}
+STATE = {"enum": ["REPLAYED", "FRESH", "PARTLY FRESH", "FROM LOGS"]}
+
+
+def exactly(maybe: Mapping[str, Any] | None = None, **properties: Any) -> dict[str, Any]:
+    """An object with these keys, ``maybe`` some more, and no others."""
+    return {
+        "type": "object",
+        "properties": {**properties, **(maybe or {})},
+        "required": sorted(properties),
+        "additionalProperties": False,
+    }
+
+
+def or_null(schema: dict[str, Any]) -> dict[str, Any]:
+    return {"anyOf": [schema, {"type": "null"}]}
+
+
+def listed(schema: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "array", "items": schema}
+
+
+INTERVAL = {"method": TEXT, "lower": NUMBER, "upper": NUMBER, "level": NUMBER}
+NEW_WORDINGS = {**INTERVAL, "wordings": COUNT}
+CLUSTERED = {
+    **INTERVAL,
+    "clusters": COUNT,
+    "design_effect": NULL_OR_NUMBER,
+    "effective_n": NULL_OR_NUMBER,
+}
+CONDITION = {
+    "type": "object",
+    "propertyNames": {
+        "enum": """distance subset arm template_pair polarity temperature judge_type prompt_style
+        prompt_pair category model gold dataset k criterion
+        criterion_pair""".split()
+    },
+}
+CALLS = exactly(
+    made=COUNT,
+    replayed=COUNT,
+    retried=COUNT,
+    failed=COUNT,
+    prompt_tokens=NULL_OR_COUNT,
+    completion_tokens=NULL_OR_COUNT,
+    cost_usd=NULL_OR_NUMBER,
+)
+# Section 5 of the design, version 1; checks carry their condition and warnings as well, a judge
+# its notices and what is known of each suite.
+LAYOUT = exactly(
+    schema={"const": "judgesense/datasheet/1"},
+    seed={"type": "integer"},
+    mode={"enum": ["replay", "record", "live", "report"]},
+    versions={"type": "object", "additionalProperties": TEXT, "minProperties": 1},
+    judges=listed(
+        exactly(
+            judge={
+                "type": "object",
+                "required": """name provider model temperature prompts state recorded""".split(),
+                "properties": {
+                    "prompts": TEXT,
+                    "state": STATE,
+                    "recorded": or_null(exactly(first=TEXT, last=TEXT, wall_clock_s=COUNT)),
+                },
+            },
+            measures=listed(
+                exactly(
+                    measure=TEXT,
+                    suite=TEXT,
+                    condition=CONDITION,
+                    value=NULL_OR_NUMBER,
+                    count=NULL_OR_NUMBER,
+                    n=COUNT,
+                    unit=TEXT,
+                    interval=or_null(exactly(**INTERVAL)),
+                    clustered=or_null(exactly(**CLUSTERED)),
+                    new_wordings=or_null(exactly(**NEW_WORDINGS)),
+                    missing=exactly(
+                        unparsed=COUNT,
+                        failed=COUNT,
+                        lower_bound=NULL_OR_NUMBER,
+                        upper_bound=NULL_OR_NUMBER,
+                    ),
+                    flags=listed(TEXT),
+                    unavailable={"type": ["string", "null"]},
+                )
+            ),
+            checks=listed(
+                exactly(
+                    # Absent of a check with a bar alone.
+                    maybe={"limit": {"type": ["number", "object"]}},
+                    check=TEXT,
+                    measure=TEXT,
+                    suite=TEXT,
+                    condition=CONDITION,
+                    bar={"type": ["number", "object"]},
+                    outcome={"enum": ["pass", "fail", "inconclusive"]},
+                    policy={"enum": ["estimate", "confident", "refuted"]},
+                    explanation=TEXT,
+                    sentence=TEXT,
+                    measured=TEXT,
+                    example=TEXT,
+                    gates=listed(
+                        exactly(
+                            maybe={"limit": {"type": "number"}},
+                            measure=TEXT,
+                            condition={"type": "object"},  # of estimates of comparisons too
+                            bar={"type": "number"},
+                            sign={"enum": ["at least", "at most", "before"]},
+                            outcome={"enum": ["pass", "fail", "inconclusive"]},
+                            value=NULL_OR_NUMBER,
+                            lower=NULL_OR_NUMBER,
+                            upper=NULL_OR_NUMBER,
+                        )
+                    ),
+                    warnings=listed(TEXT),
+                )
+            ),
+            analyses=listed(exactly(analysis=TEXT, suite=TEXT, rows={"type": "array"})),
+            calls=CALLS,
+            notices=listed(TEXT),
+            parts=listed(
+                exactly(
+                    {"max_tokens": COUNT},
+                    judge=TEXT,
+                    suite=TEXT,
+                    digest={"type": ["string", "null"]},
+                    prompts={"type": ["string", "null"]},
+                    served=listed(TEXT),
+                    state=STATE,
+                    recorded=or_null(exactly(first=TEXT, last=TEXT, wall_clock_s=COUNT)),
+                    calls=CALLS,
+                    notices=listed(TEXT),
+                    material=or_null({"type": "object"}),
+                )
+            ),
+        )
+    ),
+)
+
+
+def as_json(parts: list[SuiteSheet]) -> dict[str, Any]:
+    value: dict[str, Any] = json.loads(datasheet_json(sheet_of(parts, seed=0, mode="replay")))
+    return value
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+def test_the_datasheet_has_the_layout_of_version_1(profile: str) -> None:
+    value = as_json(parts_of(profile))
+    jsonschema.validate(value, LAYOUT)
+    (judge,) = value["judges"]
+    assert value["schema"] == SCHEMA
+    assert {measure["suite"] for measure in judge["measures"]} == set(SHIPPED[profile])
+    assert judge["checks"]
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+def test_a_value_and_a_reason_exclude_each_other(profile: str) -> None:
+    (judge,) = as_json(parts_of(profile))["judges"]
+    for measure in judge["measures"]:
+        assert (measure["value"] is None) == (measure["unavailable"] is not None)
+
+
+def test_rates_are_unrounded_and_counts_are_whole_where_they_can_be() -> None:
+    (judge,) = as_json(parts_of("mixed"))["judges"]
+    rates = [m for m in judge["measures"] if m["count"] is not None and m["measure"] != "side_bias"]
+    assert rates
+    for measure in rates:
+        assert measure["value"] == measure["count"] / measure["n"]
+        assert isinstance(measure["count"], int)
+
+
+def test_no_time_of_writing_is_in_the_file() -> None:
+    text = datasheet_json(sheet_of(parts_of("clean"), seed=0, mode="replay"))
+    parts = parts_of("clean")
+    moments = {moment[:10] for part in parts if part.recorded for moment in part.recorded}
+    value = json.loads(text)
+    assert value["judges"][0]["judge"]["recorded"]["first"][:10] in moments
+    assert datasheet_json(sheet_of(parts, seed=0, mode="replay")) == text
+
+
+def test_the_digest_of_prompts_follows_the_prompts_alone() -> None:
+    part = parts_of("noisy")[0]
+    changed = replace(part, prompts={"coherence": {"system": "another", "templates": {}}})
+    silent = replace(part, prompts={})
+
+    def digest(one: SuiteSheet) -> str | None:
+        return sheet_of([one], seed=0, mode="replay").judges[0].prompts
+
+    assert digest(part) == digest(replace(part, recorded=None, checks=()))
+    assert digest(part) != digest(changed)
+    assert digest(silent) is None
+
+
+def test_the_suffix_chooses_datasheet_or_log() -> None:
+    sheet = sheet_of(parts_of("noisy"), seed=0, mode="replay")
+    assert datasheet_text(".json", view_of(sheet)) == datasheet_json(sheet)
+    assert datasheet_text(".jsonl", view_of(sheet), [["a", "b"], ["c"]]) == "a\nb\nc\n"
+
+
+def test_an_unknown_suffix_is_an_error_that_lists_the_known_ones() -> None:
+    with pytest.raises(UsageError) as caught:
+        datasheet_text(".xlsx", view_of(sheet_of([], seed=0, mode="replay")))
+    assert "'.xlsx'" in str(caught.value)
+    assert ".json" in str(caught.value)

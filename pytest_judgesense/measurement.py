@@ -34,7 +34,6 @@ from pytest_judgesense.errors import (
 )
 from pytest_judgesense.estimate import Estimate
 from pytest_judgesense.files import read_text
-from pytest_judgesense.garbage import set_aside
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.judges.calls import (
     calls_of,
@@ -798,8 +797,7 @@ async def ask_all(
             # The judge's throttle limits concurrent calls. As many again may wait for a retry; more
             # would mean that an endpoint that is down gets a request for every trial before the
             # first one fails.
-            with set_aside():
-                return await together((one(client, *each) for each in asked), 2 * concurrency)
+            return await together((one(client, *each) for each in asked), 2 * concurrency)
 
 
 def _computed(

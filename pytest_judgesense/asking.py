@@ -22,7 +22,6 @@ from pytest_judgesense.cassettes.replaying import ReplayingCassette
 from pytest_judgesense.cassettes.storage import read_exchanges
 from pytest_judgesense.cassettes.writing import OnRecorded, RecordingCassette
 from pytest_judgesense.errors import LimitReached, MissingRecording
-from pytest_judgesense.garbage import set_aside
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.judges.calls import calls_of, judgment_of, renderer, takes_one_call
 from pytest_judgesense.judges.client import (
@@ -408,7 +407,7 @@ async def ask_all(
         questions = [_Question(trial, messages(trial), partial(calls, trial)) for trial in trials]
         asked = _Asked(client, judge, suite, cassette, before, first or FirstReplies(), tell)
         asked.learn_failures(questions)
-        with nullcontext() if judge.by_return else _intercepting(cassette), set_aside():
+        with nullcontext() if judge.by_return else _intercepting(cassette):
             # The judge's throttle limits concurrent calls. As many again may wait for a retry; more
             # would mean that an endpoint that is down gets a request for every trial before the
             # first one fails.

@@ -6,8 +6,8 @@ Bodies of one size are searched for twenty known values and for the shapes of ke
 text, base64, and what encodings are written with, over and over. Each is compared with the least
 that a look at every byte costs: to translate the same bytes by one table, once. A ratio is how many
 such looks the search takes. One pass of the search is four of them and a little arithmetic, so the
-bar is 40, for a busy machine; bodies full of what is looked for are looked at one by one, and have
-a bar of their own. The growth is the cost of ten times as many bytes: 10, and for a square 100.
+bar is 40, for a busy machine; bodies full of what is looked for have a bar of their own. The growth
+is the cost of ten times as many bytes: 10, and for a square 100.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ FEW: Final = 2_000_000
 # A translation takes a nanosecond or two a byte.
 BARS: Final = {
     "plain": Bar("at most", 40),
-    "full of escapes or keys": Bar("at most", 400),
+    "full of escapes or keys": Bar("at most", 200),
     "growth": Bar("at most", 30),
 }
 KEY: Final = 'Zq7/x+"v3=LmPw 9&kT%2'

@@ -15,7 +15,7 @@ from urllib.parse import quote
 
 from pytest_judgesense.cassettes.credentials import SHORTEST_SECRET
 from pytest_judgesense.cassettes.exchange import as_bytes
-from pytest_judgesense.cassettes.plain import Plain, plain_forms
+from pytest_judgesense.cassettes.plain import plain_forms
 from pytest_judgesense.cassettes.searching import Literals, clusters, joined_places
 from pytest_judgesense.cassettes.shapes import BEGINNING, OF_NAMES, OF_RUNS, literals_of_hints
 
@@ -235,9 +235,10 @@ class _Form:
 def _forms(value: str) -> tuple[_Form, ...]:
     octets = as_bytes(value)
     # As it is, as the usual encodings write it, and in the plain form of a text.
-    written = [octets, octets.replace(b" ", b"+"), octets.translate(None, b"\r\n")]
-    written += [as_bytes(text) for text in (json.dumps(value)[1:-1], html.escape(value))]
-    written += [quote(octets).encode(), Plain(octets).octets.rstrip(b"\\")]
+    written = [octets, *map(as_bytes, (json.dumps(value)[1:-1], html.escape(value)))]
+    written.append(quote(octets).encode())
+    for text in (octets, octets.translate(None, b"\r\n\\"), *_plain_octets(octets)):
+        written += [text, text.replace(b" ", b"+")]
     forms = [_Form(text) for text in dict.fromkeys(written) if len(text) >= _ANCHOR]
     forms.append(_Form(octets.hex().encode(), any_case=True))
     for shift in range(3):
@@ -251,6 +252,10 @@ def _forms(value: str) -> tuple[_Form, ...]:
             for text in {inner, inner.translate(bytes.maketrans(b"+/", b"-_"))}
         ]
     return tuple(forms)
+
+
+def _plain_octets(octets: bytes) -> Iterator[bytes]:
+    return (form.octets for form in plain_forms(octets))
 
 
 def forms_in_lines(value: str) -> set[str]:

@@ -1,4 +1,4 @@
-"""The plain form of a text: escapes as the characters that they stand for, line ends left out.
+"""The plain form of a text: escapes as what they stand for, no line ends, no backslashes.
 
 Percent-encoding, the escapes of JSON and of Python, and the character references of HTML are
 undone, all at once by numpy: some nanoseconds a byte, whatever the bytes are. Every byte of the
@@ -38,9 +38,6 @@ def _digits(base: int) -> _Octets:
 
 
 _DIGITS: Final = {base: _digits(base) for base in (8, 10, 16)}
-_IS_PUNCTUATION: Final = np.array([not chr(octet).isalnum() for octet in range(256)])
-_IS_PUNCTUATION[[0, _SLASH]] = False
-_IS_PUNCTUATION[128:] = True
 _SIMPLE_CODES: Final = np.zeros(256, np.uint8)
 _SIMPLE_CODES[[*map(ord, _SIMPLE)]] = [*map(ord, _SIMPLE.values())]
 
@@ -80,7 +77,7 @@ class Plain:
                 left_out = escapes.starts + _write(plain, escapes, as_octet=number == 0)
                 edges[left_out] += 1
                 edges[escapes.ends] -= 1
-        # Backslashes before a character that stands for itself belong to it.
+        # Other backslashes belong to the character behind them.
         edges[self._runs.starts] += 1
         edges[self._runs.ends] -= 1
         size = len(octets)
@@ -158,12 +155,9 @@ def _slashed(padded: _Octets) -> tuple[_Escapes, _Escapes]:
     kinds = [_with_digits(padded, starts, letters, *kind) for kind in _NUMBERED]
     simple = _Escapes(starts, letters + 1, _SIMPLE_CODES[octets].astype(np.intp))
     kinds.append(simple.only(simple.codes != 0))
-    # Before any other letter, several backslashes are one.
-    several = _Escapes(starts, letters, np.full(len(starts), _SLASH, np.intp))
-    is_plain = _IS_PUNCTUATION[octets]
-    is_escaped = np.isin(starts, np.concatenate([kind.starts for kind in kinds]))
-    kinds.append(several.only(~is_plain & ~is_escaped & (letters - starts > 1)))
-    return _with_pairs(_joined(kinds)), several.only(is_plain)
+    escapes = _joined(kinds)
+    runs = _Escapes(starts, letters, np.zeros(len(starts), np.intp))
+    return _with_pairs(escapes), runs.only(~np.isin(starts, escapes.starts))
 
 
 # Mark, base of the digits, and how many of them; 0 for those that a brace ends.

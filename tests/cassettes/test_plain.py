@@ -16,11 +16,11 @@ from pytest_judgesense.cassettes.plain import Plain, plain_forms
         (r"\ud83d\udd11 \u00e9\n!", "\U0001f511 \u00e9!"),
         ("&#65;&#0065;&#x41;&amp;&quot;", 'AAA&"'),
         ("a\r\nb", "ab"),
-        (r"C:\dir \400 \u00 %4 %zz &#; &#65", r"C:\dir \400 \u00 %4 %zz &#; &#65"),
+        (r"C:\dir \400 \u00 %4 %zz &#; &#65", "C:dir 400 u00 %4 %zz &#; &#65"),
         ("", ""),
     ],
 )
-def test_escapes_are_undone_and_line_ends_left_out(text: str, plain: str) -> None:
+def test_escapes_are_undone_and_line_ends_and_backslashes_left_out(text: str, plain: str) -> None:
     assert Plain(text.encode()).octets.decode() == plain
 
 

@@ -160,7 +160,7 @@ def unasked_endpoint(spec: JudgeSpec) -> Endpoint:
     return Endpoint(spec=spec, base_url=base_url, key=key_of(spec)[1])
 
 
-class _Reading:
+class _ResponseReader:
     """Reads the responses to a request: each once, though it is asked for a fault and a reply."""
 
     def __init__(self, spec: JudgeSpec) -> None:
@@ -183,7 +183,7 @@ class _Reading:
 
 def fault_of(spec: JudgeSpec) -> Callable[[int, str | bytes], str | None]:
     """The fault of a response that holds no reply despite its status; see `CallScope`."""
-    return _Reading(spec).fault
+    return _ResponseReader(spec).fault
 
 
 def _text_of(body: str | bytes) -> str:
@@ -392,12 +392,12 @@ class RecordingClient(Client):
         recorded = recorded_answer(self._cassette, scope, request.method, request.url, request.body)
         if recorded is not None:
             return _recorded(self._cassette, scope, endpoint, request)
-        reading = _Reading(endpoint.spec)
-        scope.fault_of = reading.fault
+        reader = _ResponseReader(endpoint.spec)
+        scope.fault_of = reader.fault
         swept = call.temperature is not None
         most = Usage(len(request.body), endpoint.spec.max_tokens)  # no token is shorter than a byte
         return await endpoint.throttle.call(
-            partial(_attempt, self._cassette, endpoint, request, reading, swept=swept),
+            partial(_attempt, self._cassette, endpoint, request, reader, swept=swept),
             tokens=len(request.body) // 4 + endpoint.spec.max_tokens,
             most_usd=endpoint.usd(most),
             cost=endpoint.cost,
@@ -456,7 +456,7 @@ async def _attempt(
     cassette: RecordingCassette,
     endpoint: OpenEndpoint,
     request: HttpRequest,
-    reading: _Reading,
+    reader: _ResponseReader,
     *,
     swept: bool,
 ) -> Answer:
@@ -485,7 +485,7 @@ async def _attempt(
         kind: Kind = "retry" if isinstance(error, NoResponse) else "fail"
         return Answer(Failed(reason), kind=kind, late=isinstance(error, TooLate))
     text = _text_of(recorded.body)
-    reply = reading.reply(response.status, text)
+    reply = reader.reply(response.status, text)
     return Answer(
         reply,
         latency_s=latency,

@@ -239,7 +239,8 @@ class Family:
         command.append("--judge-datasheet judgments.jsonl")
         look_further = " ".join(command)
         brief = [*brief_lines(explanation, look_further)]
-        if self._config.get_verbosity() < 0:  # no summary shows the numbers
+        # Where no summary shows the numbers, and where a file has this text alone.
+        if self._config.get_verbosity() < 0 or self._config.getoption("xmlpath", None):
             brief.insert(0, explanation.measured)
         with within(self._columns):
             text = whole_text(explanation, judge.name, measurement.prompt_of, look_further)

@@ -56,8 +56,8 @@ def test_a_run_without_suites_and_markers_imports_nothing_heavy(ordinary: pytest
 def test_a_run_without_suites_and_markers_has_the_least_of_the_plugin(
     ordinary: pytest.Pytester,
 ) -> None:
-    # The package, its plugin, the hooks of others, the options, the names of checks, and whether
-    # it is used: no module more.
+    # The package, its plugin, the hooks of others, the options, the names of the checks, and
+    # whether it is used: no module more.
     result = ordinary.runpytest_subprocess(*ALONE)
     assert _line(result, "ours:") == "6"
 

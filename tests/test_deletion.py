@@ -182,7 +182,6 @@ NAMING = {
     "checks/test_declaration.py": "of each check that there is",
     "checks/test_shipped_bars.py": "of each check that a suite declares",
     "commands/test_habits.py": "of each command that there is",
-    "commands/test_init_function.py": "of each kind that is no kind of `init`",
     "fuzzing.py": "of each command and each importer that there is",
     "judges/simulated/test_parsing.py": "of each suite that there is",
     "measures/building.py": "of any suite",

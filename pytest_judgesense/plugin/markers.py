@@ -36,7 +36,7 @@ def checks_of(node: pytest.Item | Any) -> list[Check]:
     """The checks that a node's markers declare; `UsageError` for a wrong one."""
     from pytest_judgesense.checks.declaration import declare_check
 
-    registry = node.config.stash[PLUGINS].for_markers
+    registry = node.config.stash[PLUGINS].registry
     checks = {
         (check.key, check.suite): check
         for mark in reversed(list(node.iter_markers()))

@@ -9,7 +9,7 @@ Simulated: a floor of 0.9 on a share; K clusters of m calls each; two processes:
 
 The judge's truth lies at the bar and 0.5, 1 and 2 half-widths of a full run's 95% interval to
 either side, at most 1; and there is a perfect judge. What is stopped is decided by the functions of
-`pytest_judgesense.stats.early_stop` that sessions use, at the looks of sessions. Oracles: the same
+`pytest_judgesense.stats.sequential` that sessions use, at the looks of sessions. Oracles: the same
 run to its end (policy ``estimate``), and the true share (policy ``confident``, coverage).
 
 Recorded: the judges of LLMBar in the shared data (skipped, and said so, where that is absent), and
@@ -64,8 +64,8 @@ from pytest_judgesense.judges.loop import AskingLoop
 from pytest_judgesense.judges.resolving import resolve_judges
 from pytest_judgesense.measurement import measure
 from pytest_judgesense.stats import early_stop
+from pytest_judgesense.stats.chances import beta_binomial
 from pytest_judgesense.stats.inputs import cluster_codes
-from pytest_judgesense.stats.power import beta_binomial
 from pytest_judgesense.suites.builtin import builtin_cassette, builtin_suites
 from pytest_judgesense.suites.loading import load_suite, presets_of
 

@@ -43,12 +43,13 @@ from observing import Prompts, asked, cell_of, factuality_items, suite_of
 from reporting import Bar, conclude, print_table
 
 from pytest_judgesense.checks.outcome import DecisionRule, judge_estimate
-from pytest_judgesense.commands.power import Asked, powers
+from pytest_judgesense.commands.power import PowerAssumptions, powers
 from pytest_judgesense.estimate import Clustered, Estimate
 from pytest_judgesense.instruments.builtin import BUILT_IN
-from pytest_judgesense.stats import power, settle
+from pytest_judgesense.stats import chances as power
+from pytest_judgesense.stats import settle
+from pytest_judgesense.stats.chances import ClusterCounts, ShareBar
 from pytest_judgesense.stats.clustered import clustered_proportion
-from pytest_judgesense.stats.power import Gate, Recordings
 from pytest_judgesense.suites.suite import CheckDeclaration
 
 FLOOR, DROP = 0.9, 0.1
@@ -64,9 +65,9 @@ Rng = np.random.Generator
 
 # Under `refuted` a bar of four: Holm leaves a quarter of 0.05 to the first.
 GATES = {
-    "estimate": Gate(FLOOR),
-    "confident": Gate(FLOOR, confident=True),
-    "refuted": Gate(FLOOR, refuting=True, level=1 - 0.05 / 4),
+    "estimate": ShareBar(FLOOR),
+    "confident": ShareBar(FLOOR, confident=True),
+    "refuted": ShareBar(FLOOR, refuting=True, level=1 - 0.05 / 4),
 }
 
 
@@ -92,13 +93,15 @@ class Process:
         chances[0] += fails
         return chances
 
-    def drawn(self, share: float, runs: int, rng: Rng, clusters: int | None = None) -> Recordings:
+    def drawn(
+        self, share: float, runs: int, rng: Rng, clusters: int | None = None
+    ) -> ClusterCounts:
         counts = rng.multinomial(clusters or self.clusters, self.pmf(share), size=runs)
         sums = np.arange(self.size + 1.0)
-        return Recordings(sums, np.full(self.size + 1, float(self.size)), counts)
+        return ClusterCounts(sums, np.full(self.size + 1, float(self.size)), counts)
 
     def missed(
-        self, gate: Gate, share: float, runs: int, rng: Rng, clusters: int | None = None
+        self, gate: ShareBar, share: float, runs: int, rng: Rng, clusters: int | None = None
     ) -> float:
         """The part of recordings that do not pass."""
         return float(power.missed(gate, self.drawn(share, runs, rng, clusters)).mean())
@@ -163,7 +166,7 @@ class Stated:
         return [*(f"{x:.3f}" for x in numbers[:2]), f"{self.off:+.3f}", f"{self.held:.2f}"]
 
 
-def new_items(process: Process, gate: Gate, share: float, runs: int) -> Stated:
+def new_items(process: Process, gate: ShareBar, share: float, runs: int) -> Stated:
     rng = np.random.default_rng([process.clusters, process.size, round(1000 * share)])
     chance = process.missed(gate, share, ORACLE, rng)
     found = process.drawn(share, runs, rng)
@@ -178,7 +181,7 @@ def new_items(process: Process, gate: Gate, share: float, runs: int) -> Stated:
     return Stated.of([chance] * runs, rows, power.missed(gate, found))
 
 
-def same_items(process: Process, gate: Gate, share: float, runs: int) -> Stated:
+def same_items(process: Process, gate: ShareBar, share: float, runs: int) -> Stated:
     """Two replicates of clusters whose own rates stay as they are."""
     rng = np.random.default_rng([process.clusters, process.size, round(1000 * share), 1])
     prior = (1 - process.rho) / process.rho
@@ -197,7 +200,7 @@ def same_items(process: Process, gate: Gate, share: float, runs: int) -> Stated:
         sums = np.concatenate([totals[None], more]).sum(axis=2)
         counts = np.array([np.bincount(row, minlength=units + 1) for row in sums])
         kinds = np.arange(units + 1.0)
-        missed = power.missed(gate, Recordings(kinds, np.full(units + 1, float(units)), counts))
+        missed = power.missed(gate, ClusterCounts(kinds, np.full(units + 1, float(units)), counts))
         own.append(missed[0])
         chances.append(float(missed[1:].mean()))
     return Stated.of(chances, rows, own)
@@ -216,7 +219,7 @@ def settled(process: Process, policy: str, share: float, runs: int) -> tuple[lis
     """How often the clusters settle that close recordings name, and their median number."""
     rng = np.random.default_rng([process.clusters, process.size, round(1000 * share), 2])
     jss = BUILT_IN.measures["jss"]
-    gate = Gate(FLOOR, confident=True, level=0.95 if policy == "confident" else 0.975)
+    gate = ShareBar(FLOOR, confident=True, level=0.95 if policy == "confident" else 0.975)
     parts, numbers = [], []
     for _ in range(20 * runs):
         found = process.drawn(share, 1, rng)
@@ -280,7 +283,7 @@ def through_the_program(runs: int) -> Iterator[tuple[str, Stated]]:
             drawn = random.Random(seed).sample(tasks, TASKS)
             suite = replace(whole, items=tuple(i for t in drawn for i in t), checks=(declared,))
             cell = cell_of(suite, asked(judge, suite, prompts, seed))
-            (row,) = powers(suite, Asked(), cell)
+            (row,) = powers(suite, PowerAssumptions(), cell)
             assert isinstance(row.anew, power.Chance)
             rows.append(row.anew)
             assert row.value is not None

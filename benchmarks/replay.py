@@ -58,6 +58,7 @@ JUDGE = JudgeSpec("bench", "openai", "model-1", base_url=BASE_URL)
 # So few that a busy machine leaves them alone at times.
 CALLS_A_PART = 20
 TRIALS_A_PART = 50
+DEBATES = Path(__file__).parents[1] / "cassettes" / "clean" / "debate.jsonl"
 WORDS = 'the reply names every part, keeps its order and says "done" at the end\n' * 9
 REASONS = "Both replies keep the order. The first one leaves out a part that was asked for. " * 4
 
@@ -68,9 +69,9 @@ BARS = {
     "own client to cassetter, 1,000": Bar("at most", 1.0),
     "built-in pipeline to json.loads, 10,000": Bar("at most", 4.0),
     "peak memory to file, 10,000": Bar("at most", 2.5),
-    "a missing trial, ms": Bar("at most", 10.0),
-    "a reply with reasons, us": Bar("at most", 200.0),
-    "a reply of the debate suite, us": Bar("at most", 200.0),
+    "a missing trial to json.loads of the file": Bar("at most", 0.1),
+    "a reply with reasons to json.loads": Bar("at most", 9.0),
+    "a reply of the debate suite to json.loads": Bar("at most", 9.0),
 }
 
 
@@ -250,10 +251,9 @@ def debates() -> tuple[list[Job], int]:
     """The replay of the shipped debate suite, whose replies are long objects; and its size."""
     suite = load_suite(builtin_suites()["debate"], None, {DEBATE.name: DEBATE})
     judge = judge_for_suite(judge_from_name("embedded:clean"), suite)
-    path = Path(__file__).parents[1] / "cassettes" / "clean" / "debate.jsonl"
     trials = plan_trials(suite)
     asked = list(zip(trials, map(renderer(suite, judge), trials), strict=True))
-    return replaying(path, suite, judge, len(asked), lambda: iter(asked)), len(asked)
+    return replaying(DEBATES, suite, judge, len(asked), lambda: iter(asked)), len(asked)
 
 
 def replaying(
@@ -299,15 +299,15 @@ def loads_file(path: Path) -> Job:
 
 
 @contextmanager
-def missing_ms(path: Path) -> Iterator[float]:
-    """Milliseconds of CPU time until a trial that is not recorded is reported."""
+def missing_s(path: Path) -> Iterator[float]:
+    """Seconds of CPU time until a trial that is not recorded is reported."""
     cassette = ReplayingCassette(path)
     started = time.process_time()
     try:
         with cassette.trial("bench/item-none/t1/ab/r1") as scope:
             cassette.find(scope, "POST", URL, "{}")
     except MissingRecording:
-        yield (time.process_time() - started) * 1e3
+        yield time.process_time() - started
 
 
 def memory_ratio(path: Path) -> float | None:
@@ -378,12 +378,20 @@ def _compare(folder: Path, *, quick: bool) -> int:
         for size, job_seconds in ((s, timed[s]) for s in jobs):
             per_call["own client", size] = job_seconds / counts[size]
         floor = timed["bare"] / calls
-    with missing_ms(path) as milliseconds:
-        missing = milliseconds
+    with missing_s(path) as seconds:
+        missing = seconds
     prose, several = folder / "prose.jsonl", suite_of(500)
     rewrite(prose, exchanges_of(several, f"{REASONS}\nVerdict: A"))
     run_debates, count = debates()
-    read = seconds_each({"reasons": pipeline(prose, several), "debates": run_debates}, 3 * rounds)
+    read = seconds_each(
+        {
+            "reasons": pipeline(prose, several),
+            "debates": run_debates,
+            "lines with reasons": [loads_file(prose)],
+            "lines of debates": [loads_file(DEBATES)],
+        },
+        3 * rounds,
+    )
     reasoned, debated = read["reasons"] / len(several.items), read["debates"] / count
     memory = memory_ratio(path)
     line = path.stat().st_size / 10_000
@@ -421,9 +429,9 @@ def _compare(folder: Path, *, quick: bool) -> int:
         "own client to cassetter, 1,000": None if theirs is None else own / theirs,
         "built-in pipeline to json.loads, 10,000": pipelines[10_000][0] / pipelines[10_000][1],
         "peak memory to file, 10,000": memory,
-        "a missing trial, ms": missing,
-        "a reply with reasons, us": reasoned * 1e6,
-        "a reply of the debate suite, us": debated * 1e6,
+        "a missing trial to json.loads of the file": missing / (pipelines[10_000][1] * 10_000),
+        "a reply with reasons to json.loads": read["reasons"] / read["lines with reasons"],
+        "a reply of the debate suite to json.loads": read["debates"] / read["lines of debates"],
     }
     return conclude("replay", ratios, BARS)
 

@@ -35,8 +35,9 @@ if __name__ == "__main__":
 from benchmarks.reporting import Bar, conclude, print_table
 from pytest_judgesense.estimate import Estimate
 from pytest_judgesense.instruments.builtin import BUILT_IN
-from pytest_judgesense.instruments.rubric import estimators
+from pytest_judgesense.instruments.rubric import estimators, people
 from pytest_judgesense.instruments.rubric.grades import by_criterion
+from pytest_judgesense.instruments.rubric.halo import halo
 from pytest_judgesense.instruments.rubric.simulated import grade_output
 from pytest_judgesense.judges.calls import renderer
 from pytest_judgesense.judges.resolving import judge_from_name
@@ -83,11 +84,11 @@ def human_ceiling(cell: Cell) -> float:
 
 EFFECTS = (
     Effect("ceiling", replace(PLAIN, leniency=2.0), estimators.ceiling_share, human_ceiling),
-    Effect("halo", replace(PLAIN, halo=1.0), estimators.halo, lambda _: 0.0),
+    Effect("halo", replace(PLAIN, halo=1.0), halo, lambda _: 0.0),
     Effect(
         "length dependence",
         replace(PLAIN, length_preference=1.5),
-        estimators.length_dependence,
+        people.length_dependence,
         lambda _: CHANCE_LENGTH,
     ),
 )

@@ -34,7 +34,7 @@ from pytest_judgesense.commands.record import _Ray
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.judges.table import judge_from_table
 from pytest_judgesense.judges.trust import ANY_FILES
-from pytest_judgesense.recording import Job, Processes, record_shard, run_job
+from pytest_judgesense.shards import Job, Processes, record_shard, run_job
 from pytest_judgesense.suites.loading import load_suite
 from tests.cassettes.killing import FastServer
 from tests.commands.recordings import undated_bytes

@@ -5,8 +5,8 @@
 A judge says YES where item + bias of the wording + noise is above 0: items are normal with standard
 deviation 3, noise with 0.5 (a new draw a reply), biases with 0.5 or 1. Two new wordings on a new
 item say the same with the probability 1 - arccos(rho) / pi (Sheppard), rho = 9 / (9 + bias^2 +
-0.25). A recording has 40 or 200 items under 5 or 10 wordings, each anew; `stats.wordings` gives the
-interval as `jss` has it.
+0.25). A recording has 40 or 200 items under 5 or 10 wordings, each anew;
+`stats.new_wordings` gives the interval as `jss` has it.
 
 Bar: the two-sided 95% interval holds that JSS in at least 0.90 of recordings, in every cell.
 
@@ -31,7 +31,7 @@ from reporting import Bar, conclude, print_table
 from scipy.stats import multivariate_normal
 
 from pytest_judgesense.stats.clustered import clustered_proportion
-from pytest_judgesense.stats.wordings import Design, Spread, wording_spread
+from pytest_judgesense.stats.new_wordings import SampleSize, Spread, wording_spread
 
 RUNS, QUICK_RUNS = 4000, 1000
 CLUSTERED_RUNS, QUICK_CLUSTERED_RUNS = 300, 40
@@ -121,7 +121,7 @@ def measured(process: Process, items: int, wordings: int, runs: int, few: int) -
     ends = 1 - np.array([spread_of(answers).ends() for answers in recordings])[:, ::-1]
     # A plan from half of it needs three wordings.
     half = max(3, wordings // 2)
-    design = Design(items, wordings)
+    design = SampleSize(items, wordings)
     plans = [spread_of(answers[: items // 2, :half]).ends(design) for answers in recordings]
     width = float(np.diff(ends).mean())
     return Cell(

@@ -11,7 +11,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from pytest_judgesense.cassettes.cassette import Cassette
 from pytest_judgesense.cassettes.credentials import Credentials
@@ -42,12 +42,12 @@ from pytest_judgesense.judges.session import AskedTrials, Refusals, SessionCalls
 from pytest_judgesense.judges.simulated.profiles import observer_named
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.judges.throttle import CONCURRENCY, Answer, Throttle
-from pytest_judgesense.judges.traffic import Traffic, traffic_of
 from pytest_judgesense.judges.trust import ANY_FILES, Trust
+from pytest_judgesense.judges.usage import usage_and_settings
 from pytest_judgesense.registry import Registry
 from pytest_judgesense.suites.planning import recording_of, trial_order
 from pytest_judgesense.suites.suite import Suite
-from pytest_judgesense.trial import Judgment, Trial
+from pytest_judgesense.trial import Judgment, Trial, Usage
 
 _MOST_NAMED: Final = 12  # verdicts that an error lists
 
@@ -108,6 +108,7 @@ class Inquiry:
 
     Attributes:
         answers: by trial, of all that was asked so far.
+        cassettes: open, by the name of the recording.
     """
 
     def __init__(
@@ -124,7 +125,7 @@ class Inquiry:
         self.suite = suite
         self.mode: Final[Mode] = mode
         self.answers: dict[str, Answer] = {}
-        self._trials = trials
+        self.trials = trials
         self._loop = loop
         self._asking = asking
         self._computed = 0
@@ -145,7 +146,7 @@ class Inquiry:
         unknown = self._unsettled()
         self._counted = {trial.id for trial in unknown}
         self._count = asking.watch(unknown)
-        self._first_replies = self._readable_at_first()
+        self._first_replies = _first_replies(suite, mode, asking)
 
     @property
     def replays(self) -> bool:
@@ -187,7 +188,7 @@ class Inquiry:
                     self.answers[trial.id] = _redacted(answer, cassette)
         if left_out:
             self.finish()
-            raise self._gap(left_out)
+            raise _gap(left_out, self)
 
     def finish(self) -> None:
         """Put what was recorded in order, without secrets that later calls have shown."""
@@ -203,14 +204,16 @@ class Inquiry:
         return {id_: answer.retried for id_, answer in self.answers.items() if answer.made}
 
     def judgments_of(self, trials: Iterable[Trial]) -> tuple[Judgment, ...]:
-        """What the answers say; usage of a Python judge is read in its traffic: see `traffic`."""
+        """What the answers say."""
         return tuple(
             judgment_of(self.suite, self.judge, trial, self.answers[trial.id]) for trial in trials
         )
 
-    def recorded_judgments(self, trials: Sequence[Trial], traffic: Traffic) -> tuple[Judgment, ...]:
-        """The same, with the usage that the traffic shows, and when each answer was recorded."""
-        for id_, usage in traffic.usage.items():
+    def recorded_judgments(
+        self, trials: Sequence[Trial], usages: Mapping[str, Usage]
+    ) -> tuple[Judgment, ...]:
+        """The same, with the usage of each trial where it is known, and when it was recorded."""
+        for id_, usage in usages.items():
             answer = self.answers[id_]
             if isinstance(answer.reply, Reply):
                 self.answers[id_] = replace(answer, reply=replace(answer.reply, usage=usage))
@@ -227,11 +230,13 @@ class Inquiry:
             for trial in trials
         )
 
-    def traffic_of(self, trials: Sequence[Trial]) -> Traffic:
+    def usage_and_settings(
+        self, trials: Sequence[Trial]
+    ) -> tuple[dict[str, Usage], dict[str, Any]]:
         """What the recording of a Python judge shows about it; for other judges the replies do."""
         if self.judge.provider != "callable":
-            return Traffic()
-        return traffic_of(self._exchanges(trials))
+            return {}, {}
+        return usage_and_settings(self._exchanges(trials))
 
     def served(self, trials: Sequence[Trial]) -> dict[str, Counter[str]]:
         """Number of replies by requested model and by the model that they name."""
@@ -249,14 +254,6 @@ class Inquiry:
             if (span := self.cassettes[recording].recorded_of(trial.id for trial in part))
         ]
 
-    def complete(self, trials: Sequence[Trial]) -> int:
-        """How many of the trials have a recorded answer."""
-        return sum(
-            self.cassettes[recording].complete(trial.id)
-            for recording, part in self._by_recording(trials)
-            for trial in part
-        )
-
     @property
     def notices(self) -> tuple[str, ...]:
         """What the session has noted about these cassettes, each once."""
@@ -267,7 +264,7 @@ class Inquiry:
         ]
         if self._computed:
             notices.append(
-                f"{self._computed} of {len(self._trials)} trials are not recorded: "
+                f"{self._computed} of {len(self.trials)} trials are not recorded: "
                 "the embedded judge was run here"
             )
         return tuple(dict.fromkeys(notices))
@@ -283,21 +280,10 @@ class Inquiry:
         failed = frozenset[str]().union(*(before.failed for before in self._before.values()))
         return [
             trial
-            for recording, part in self._by_recording(self._trials)
+            for recording, part in self._by_recording(self.trials)
             for trial in part
             if trial.id not in failed and not self.cassettes[recording].complete(trial.id)
         ]
-
-    def _readable_at_first(self) -> FirstReplies:
-        verdicts = self.suite.space.verdicts
-        if self.suite.space.criteria or len(verdicts) > _MOST_NAMED:
-            verdicts = ()
-        return FirstReplies(
-            0 if self.replays else self._asking.max_unparsed,
-            verdicts,
-            self._asking.max_unparsed_set_by,
-            recording=self.mode == "record",
-        )
 
     def _tell(self, judgment: Judgment) -> None:
         if judgment.trial.id in self._counted:
@@ -326,19 +312,33 @@ class Inquiry:
             planned = [trial for _, trials in parts for trial in trials]
             raise _missing_recording(missing, planned, self._asking.how_to_record)
 
-    def _gap(self, left_out: Sequence[tuple[Trial, LimitReached]]) -> LimitReached:
-        """The error about trials that were left out: nothing is estimated from the others."""
-        trial, limit = left_out[0]
-        paid = "what is recorded is not asked again, and is replayed for a proof once all of it is"
-        if self.mode == "live":
-            paid = "only --judge-save-live keeps what is paid for"
-        return LimitReached(
-            f"{limit.what}: {len(left_out)} of {len(self._trials)} trials of judge "
-            f"{self.judge.name!r} on suite {self.suite.name} are left out, the first is {trial.id}",
-            found=limit.found,
-            expected=limit.expected,
-            remedy=limit.remedy or f"raise the limit and run again; {paid}",
-        )
+
+def _first_replies(suite: Suite, mode: Mode, asking: Asking) -> FirstReplies:
+    verdicts = suite.space.verdicts
+    if suite.space.criteria or len(verdicts) > _MOST_NAMED:
+        verdicts = ()
+    return FirstReplies(
+        0 if mode == "replay" else asking.max_unparsed,
+        verdicts,
+        asking.max_unparsed_set_by,
+        recording=mode == "record",
+    )
+
+
+def _gap(left_out: Sequence[tuple[Trial, LimitReached]], inquiry: Inquiry) -> LimitReached:
+    """The error about trials that were left out: nothing is estimated from the others."""
+    trial, limit = left_out[0]
+    paid = "what is recorded is not asked again, and is replayed for a proof once all of it is"
+    if inquiry.mode == "live":
+        paid = "only --judge-save-live keeps what is paid for"
+    return LimitReached(
+        f"{limit.what}: {len(left_out)} of {len(inquiry.trials)} trials of judge "
+        f"{inquiry.judge.name!r} on suite {inquiry.suite.name} are left out, the first is "
+        f"{trial.id}",
+        found=limit.found,
+        expected=limit.expected,
+        remedy=limit.remedy or f"raise the limit and run again; {paid}",
+    )
 
 
 def _missing_recording(

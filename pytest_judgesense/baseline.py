@@ -21,29 +21,37 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, NamedTuple
 
 from pydantic import BaseModel, Field, ValidationError
 
 from pytest_judgesense.checks.regression import Side
-from pytest_judgesense.datasheet import digest, text_of
-from pytest_judgesense.errors import LogError, UsageError
+from pytest_judgesense.datasheet import SuiteSheet, digest, text_of
+from pytest_judgesense.errors import LogError, UsageError, well_formed
 from pytest_judgesense.files import read_text
 from pytest_judgesense.grouping import grouped
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.limits import json_value
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.registry import Registry
-from pytest_judgesense.report.codec import SCHEMA as DATASHEET
-from pytest_judgesense.report.codec import datasheet_from
-from pytest_judgesense.report.log import design_of_object, judgment_of_object
+from pytest_judgesense.report.datasheet_file import SCHEMA as DATASHEET
+from pytest_judgesense.report.datasheet_file import datasheet_from
+from pytest_judgesense.report.log import (
+    design_object,
+    design_of_object,
+    judgment_object,
+    judgment_of_object,
+)
 from pytest_judgesense.suites.suite import Suite
+from pytest_judgesense.trial import Judgment
 
 SCHEMA: Final = "judgesense/baseline/1"
 # Keys of a judge's identity.
 _IDENTITY: Final = ("name", "provider", "model", "base_url")
 _DECODING: Final = ("temperature", "max_tokens", "seed", "top_p", "reasoning")
 _BESIDE: Final = ("name", "own_prompts")
+# Not part of a judgment: a replay measures neither.
+_OF_A_RUN: Final = frozenset(("latency_s", "recorded_at"))
 
 
 @dataclass(frozen=True)
@@ -84,18 +92,26 @@ def stimuli_digest(suite: Suite) -> str:
     return digest(value, 16)
 
 
-def baseline_text(
-    parts: Iterable[Mapping[str, Any]], seed: int, versions: Mapping[str, str]
-) -> str:
-    """The baseline file of a session.
+class SavedSuite(NamedTuple):
+    """One judge on one suite, as a baseline keeps it.
 
-    A part is one judge on one suite: ``sheet``, its datasheet as plain values; ``log``, the lines
-    of the judgment log; ``stimuli``, the `stimuli_digest`.
+    Attributes:
+        sheet: its part of the datasheet.
+        stimuli: the `stimuli_digest`.
+        cell: its judgments.
     """
-    known = {(part["sheet"]["judge"], part["sheet"]["suite"]): part for part in parts}
-    judges = grouped((known[key] for key in sorted(known)), lambda part: part["sheet"]["judge"])
+
+    sheet: SuiteSheet
+    stimuli: str
+    cell: Cell
+
+
+def baseline_text(parts: Iterable[SavedSuite], seed: int, versions: Mapping[str, str]) -> str:
+    """The baseline file of a session."""
+    by_name = {(part.sheet.judge, part.sheet.suite): part for part in parts}
+    judges = grouped((by_name[key] for key in sorted(by_name)), lambda part: part.sheet.judge)
     entries = [
-        f'{{"identity": {_json(of_judge[0]["sheet"]["identity"])},\n"suites": [\n'
+        f'{{"identity": {_json(dict(of_judge[0].sheet.identity))},\n"suites": [\n'
         + ",\n".join(map(_suite_text, of_judge))
         + "\n]}"
         for of_judge in judges.values()
@@ -104,32 +120,32 @@ def baseline_text(
     return f'{{{head},\n"judges": [\n' + ",\n".join(entries) + "\n]}\n"
 
 
-def _suite_text(part: Mapping[str, Any]) -> str:
-    lines = [json.loads(line) for line in part["log"]]
+def _suite_text(part: SavedSuite) -> str:
+    sheet = part.sheet
     head = {
-        "suite": part["sheet"]["suite"],
-        "digest": part["stimuli"],
-        "design": lines[0]["design"],
-        "prompts": part["sheet"]["prompts"][part["sheet"]["suite"]],
+        "suite": sheet.suite,
+        "digest": part.stimuli,
+        "design": design_object(part.cell.design),
+        "prompts": sheet.prompts[sheet.suite],
     }
-    if (budget := part["sheet"].get("max_tokens")) is not None:
-        head["max_tokens"] = budget
+    if sheet.max_tokens is not None:
+        head["max_tokens"] = sheet.max_tokens
     # On a separate line: if the recording is repeated, only this line and changed replies differ.
-    recorded = f'"recorded": {_json(part["sheet"]["recorded"])}'
-    # Latency and moment are not part of the judgment: a replay measures neither.
-    beside = ("design", "latency_s", "recorded_at")
-    judgments = [{key: value for key, value in line.items() if key not in beside} for line in lines]
-    said = ",\n".join(map(_json, judgments))
-    return f'{_json(head)[:-1]},\n{recorded},\n"judgments": [\n{said}\n]}}'
+    recorded = f'"recorded": {_json(sheet.recorded)}'
+    judgments = ",\n".join(map(_judgment_text, part.cell.judgments))
+    return f'{_json(head)[:-1]},\n{recorded},\n"judgments": [\n{judgments}\n]}}'
+
+
+def _judgment_text(judgment: Judgment) -> str:
+    fields = judgment_object(judgment)
+    for name in _OF_A_RUN & fields.keys():
+        del fields[name]
+    return _json(fields)
 
 
 def _json(value: Any) -> str:
-    text = json.dumps(value, ensure_ascii=False)
-    try:
-        text.encode("utf-8")
-    except UnicodeEncodeError:  # half of a surrogate pair, if a reply was cut off
-        return json.dumps(value)
-    return text
+    # A reply that was cut off may end in half of a surrogate pair, as in the log.
+    return well_formed(json.dumps(value, ensure_ascii=False))
 
 
 class _PromptsForm(BaseModel, extra="allow", frozen=True, defer_build=True):
@@ -195,10 +211,10 @@ def read_measured(path: Path, seed: int = 0, registry: Registry = BUILT_IN) -> l
 
 def read_baseline(path: Path, seed: int = 0, registry: Registry = BUILT_IN) -> list[Measured]:
     """The content of a baseline; raises the errors of `read_measured`."""
-    found = read_measured(path, seed, registry)
-    if any(one.digest is None for one in found):
+    measured = read_measured(path, seed, registry)
+    if any(each.digest is None for each in measured):
         raise LogError(f"{path} is not a baseline", expected=f"a JSON object with schema {SCHEMA}")
-    return found
+    return measured
 
 
 def _of_baseline(
@@ -211,7 +227,7 @@ def _of_baseline(
             f"{'.'.join(map(str, p['loc'])) or 'file'}: {p['msg']}" for p in error.errors()[:3]
         )
         raise LogError(f"{path} is not of the form {SCHEMA}", found=problems) from error
-    found = []
+    measured = []
     for judge in form.judges:
         name = str(judge.identity.get("name", ""))
         for of in judge.suites:
@@ -223,10 +239,12 @@ def _of_baseline(
             )
             measures = registry.measures_on(design.kind, of.suite)
             side = Side.of(Cell(name, of.suite, design, judgments, seed, measures))
-            known = (of.digest, of.prompts.model_dump(), of.recorded)
+            texts = (of.digest, of.prompts.model_dump(), of.recorded)
             budget = of.max_tokens
-            found.append(Measured(name, of.suite, judge.identity, side, *known, max_tokens=budget))
-    return found
+            measured.append(
+                Measured(name, of.suite, judge.identity, side, *texts, max_tokens=budget)
+            )
+    return measured
 
 
 def _of_datasheet(path: Path, value: Mapping[str, Any]) -> list[Measured]:

@@ -60,7 +60,9 @@ class Calls:
             a, b = getattr(self, name), getattr(other, name)
             return b if a is None else a if b is None else a + b
 
-        return Calls(**{one.name: both(one.name) for one in fields(self)})
+        return Calls(
+            **{field_of_calls.name: both(field_of_calls.name) for field_of_calls in fields(self)}
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,8 +132,8 @@ class CheckLine:
     @property
     def words(self) -> tuple[str, ...]:
         """The finding and its warnings, without those that the finding says itself."""
-        said = self.explanation
-        return said, *(warning for warning in self.warnings if warning not in said)
+        explanation = self.explanation
+        return explanation, *(warning for warning in self.warnings if warning not in explanation)
 
     @property
     def key(self) -> tuple[str, str, str]:
@@ -178,8 +180,8 @@ class SuiteSheet:
 
     def with_checks(self, checks: Iterable[CheckLine]) -> SuiteSheet:
         """A copy that includes these outcomes; each check stands in it once."""
-        known = {line.key: line for line in (*self.checks, *checks)}
-        return replace(self, checks=tuple(known[key] for key in sorted(known)))
+        by_key = {line.key: line for line in (*self.checks, *checks)}
+        return replace(self, checks=tuple(by_key[key] for key in sorted(by_key)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -308,26 +310,28 @@ def setting_notices(judges: Iterable[Mapping[str, Any]], suites: Budgets = ()) -
             ``None`` where it is that of the identity.
     """
     unknown: Mapping[str, int | None] = {}
-    known = [
-        (one, of)
-        for one, of in zip(judges, chain(suites, repeat(unknown)), strict=False)
-        if one.get("provider") not in _UNKNOWN_BUDGETS
+    identities = [
+        (identity, of)
+        for identity, of in zip(judges, chain(suites, repeat(unknown)), strict=False)
+        if identity.get("provider") not in _UNKNOWN_BUDGETS
     ]
     notices = []
     for setting in _BUDGETS:
         groups: dict[str, None] = {}
         # What was sent depends on the suite, which may ask for more than a judge declares.
-        for suite in dict.fromkeys(suite for _, of in known for suite in of or ("",)):
+        for suite in dict.fromkeys(suite for _, of in identities for suite in of or ("",)):
             names = [
-                (text_of(_sent(setting, one, of.get(suite))), str(one.get("name")))
-                for one, of in known
+                (text_of(_sent(setting, identity, of.get(suite))), str(identity.get("name")))
+                for identity, of in identities
                 if suite in of or not of
             ]
             by_value = grouped(names, itemgetter(0))
             if len(by_value) > 1:
-                values = sorted(by_value, key=lambda one: (len(one), one))
-                said = (f"{one}: {', '.join(n for _, n in by_value[one])}" for one in values)
-                groups["; ".join(said)] = None
+                values = sorted(by_value, key=lambda value: (len(value), value))
+                groups_of_names = (
+                    f"{value}: {', '.join(n for _, n in by_value[value])}" for value in values
+                )
+                groups["; ".join(groups_of_names)] = None
         notices += [
             f"the compared judges differ in {setting} ({of}), which may be the only "
             "difference between them"
@@ -378,10 +382,10 @@ def merge_parts(
     merged: dict[tuple[str, str], SuiteSheet] = {}
     for part in parts:
         key = (part.judge, part.suite)
-        known = merged.get(key, part)
+        earlier = merged.get(key, part)
         # If processes share a recording, the one that made the calls counts them.
-        fuller = max(known, part, key=lambda one: one.calls.made)
-        merged[key] = fuller.with_checks((*known.checks, *part.checks))
+        fuller = max(earlier, part, key=lambda each: each.calls.made)
+        merged[key] = fuller.with_checks((*earlier.checks, *part.checks))
     judges = grouped((merged[key] for key in sorted(merged)), lambda part: part.judge)
     sheets = (JudgeSheet(slug, _identity(of), tuple(of)) for slug, of in judges.items())
     return Datasheet(seed, mode, versions, tuple(sheets))
@@ -390,5 +394,5 @@ def merge_parts(
 def _identity(parts: Sequence[SuiteSheet]) -> Mapping[str, Any]:
     """The identity in the parts of a judge: that of one with its own prompts, if any sent them."""
     return next(
-        (one.identity for one in parts if one.identity.get("own_prompts")), parts[0].identity
+        (part.identity for part in parts if part.identity.get("own_prompts")), parts[0].identity
     )

@@ -122,11 +122,11 @@ class Clustered:
     each: float | None = field(default=None, compare=False, repr=False)
 
     @classmethod
-    def later(cls, ends: Callable[[], Ends], **known: Any) -> Clustered:
+    def later(cls, ends: Callable[[], Ends], **fields: Any) -> Clustered:
         """The interval of other fields that are ``known``, and of ``ends`` still to be computed."""
-        made = object.__new__(cls)
-        vars(made).update(known, _ends=ends)
-        return made
+        interval = object.__new__(cls)
+        vars(interval).update(fields, _ends=ends)
+        return interval
 
     def __getattr__(self, name: str) -> float:
         if name not in Ends._fields or (ends := vars(self).get("_ends")) is None:
@@ -286,5 +286,5 @@ def find_estimate(
 ) -> Estimate | None:
     """The estimate of ``measure`` under exactly ``condition``; the pooled one by default."""
     wanted = dict(condition or {})
-    found = (e for e in estimates if e.measure == measure and dict(e.condition) == wanted)
-    return next(found, None)
+    matching = (e for e in estimates if e.measure == measure and dict(e.condition) == wanted)
+    return next(matching, None)

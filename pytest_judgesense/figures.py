@@ -120,21 +120,21 @@ def name_of(judge: JudgeSheet, *suites: str | None) -> str:
 
 def called(sheet: Datasheet, judge: str, suite: str) -> str:
     """The display name on a suite of the judge that has this name; of no judge, its name."""
-    known = {one.name: one for one in sheet.judges}
-    return name_of(known[judge], suite) if judge in known else printable(judge)
+    by_name = {judge.name: judge for judge in sheet.judges}
+    return name_of(by_name[judge], suite) if judge in by_name else printable(judge)
 
 
 def suite_of(sheet: Datasheet, measure: str, **condition: object) -> str | None:
     """The suite on which most judges have ``measure``; if several, the first by name."""
-    known = (pooled(judge.estimates, measure, **condition) for judge in sheet.judges)
-    counts = Counter(estimate.suite for of_judge in known for estimate in of_judge)
+    estimates = (pooled(judge.estimates, measure, **condition) for judge in sheet.judges)
+    counts = Counter(estimate.suite for of_judge in estimates for estimate in of_judge)
     return min(counts, key=lambda suite: (-counts[suite], suite), default=None)
 
 
 def find(judge: JudgeSheet, suite: str | None, measure: str, **condition: object) -> Any:
     """The estimate if its value is a number, else ``None``."""
-    made = pooled(judge.estimates, measure, **condition)
-    return next((estimate for estimate in made if estimate.suite == suite), None)
+    estimate = pooled(judge.estimates, measure, **condition)
+    return next((estimate for estimate in estimate if estimate.suite == suite), None)
 
 
 def ends_of(interval: Interval | Clustered | None) -> Ends:
@@ -149,9 +149,9 @@ def cells(estimate: Estimate | None) -> tuple[Value, ...]:
     return estimate.value, *(ends_of(estimate.clustered) or (None, None)), estimate.n
 
 
-def named(what: str) -> tuple[str, ...]:
+def named(quantity: str) -> tuple[str, ...]:
     """The columns of `cells`."""
-    return what, f"{what}, lower", f"{what}, upper", f"{what}, n"
+    return quantity, f"{quantity}, lower", f"{quantity}, upper", f"{quantity}, n"
 
 
 def fitting(name: str) -> str:
@@ -278,7 +278,7 @@ def bars(axes: Any, names: Sequence[str], pieces: Sequence[tuple[str, Sequence[f
             linewidth=0.8,
             **_named(name),
         )
-        reached = [at + length for at, length in zip(reached, lengths, strict=True)]
+        reached = [height + length for height, length in zip(reached, lengths, strict=True)]
     ticks(axes, "y", names)
     axes.set_xlim(0.0, 1.0)
     axes.spines["left"].set_visible(False)
@@ -289,11 +289,11 @@ def heat(
     axes: Any,
     columns: Sequence[str],
     rows: Sequence[str],
-    known: Mapping[tuple[int, int], tuple[float, str]],
+    values: Mapping[tuple[int, int], tuple[float, str]],
 ) -> None:
     """A map of cells: by column and row the depth from -1 to 1 and the text."""
     words = {"ha": "center", "va": "center", "fontsize": 8 if len(columns) > 8 else 10}
-    for (x, y), (depth, text) in known.items():
+    for (x, y), (depth, text) in values.items():
         corners = [x - 0.5, x + 0.5, x + 0.5, x - 0.5], [y - 0.5, y - 0.5, y + 0.5, y + 0.5]
         axes.fill(*corners, facecolor=shade(depth), edgecolor=PAPER)
         axes.text(x, y, text, color="#fdfdfd" if abs(depth) > 0.55 else "#10151b", **words)

@@ -88,31 +88,31 @@ class Row:
 
     def wrong(self, name: str, expected: str) -> LogError:
         """The error for a missing or malformed field ``name``; ``a.b`` is field b of a."""
-        found = field_of(self.value, name)
-        missing = found is ...
+        value = field_of(self.value, name)
+        missing = value is ...
         names = ", ".join(map(str, self.value))
         return LogError(
             f"{self.where}: field {name!r} is {'missing' if missing else 'malformed'}",
-            found=names[:200] if missing else json.dumps(found, default=str)[:80],
+            found=names[:200] if missing else json.dumps(value, default=str)[:80],
             expected=expected,
             remedy="fix the file, or leave the line out",
         )
 
     def text(self, name: str, expected: str = "a text that is not empty") -> str:
         """A field with a non-empty text."""
-        found = self.value.get(name)
-        if not isinstance(found, str) or not found.strip():
+        text = self.value.get(name)
+        if not isinstance(text, str) or not text.strip():
             raise self.wrong(name, expected)
-        return found
+        return text
 
     def number(self, name: str, least: int = 1) -> int:
         """A field with a whole number from ``least`` to `MOST`, or such a number as text."""
-        found = field_of(self.value, name)
-        if isinstance(found, str | float) and is_number(text := as_whole(str(found).strip())):
-            found = int(text)
-        if isinstance(found, bool) or not isinstance(found, int) or not least <= found <= MOST:
+        number = field_of(self.value, name)
+        if isinstance(number, str | float) and is_number(text := as_whole(str(number).strip())):
+            number = int(text)
+        if isinstance(number, bool) or not isinstance(number, int) or not least <= number <= MOST:
             raise self.wrong(name, f"a whole number from {least} to {MOST}")
-        return found
+        return number
 
 
 def field_of(value: Any, name: str) -> Any:
@@ -132,11 +132,11 @@ def field_of(value: Any, name: str) -> Any:
     return value
 
 
-def malformed(where: str, found: Any, expected: str) -> LogError:
+def malformed(where: str, value: Any, expected: str) -> LogError:
     """The error for a value in a JSON file that does not have the ``expected`` form."""
     return LogError(
         f"{where} is malformed",
-        found=json.dumps(found, default=str)[:80],
+        found=json.dumps(value, default=str)[:80],
         expected=expected,
         remedy="fix the file, or leave it out",
     )
@@ -156,7 +156,6 @@ _NO_TEXT: Final = {
     b"BZh91AY&SY": "compressed by bzip2",
     b"\xfd7zXZ": "compressed by xz",
     b"\x28\xb5\x2f\xfd": "compressed by Zstandard",
-    b"PAR1\x15": "Parquet",
 }
 _GZIP: Final = b"\x1f\x8b"
 _MOST_SHOWN: Final = 12
@@ -227,21 +226,21 @@ def _listed(path: Path, text: str) -> list[Any]:
 
 def _text(path: Path) -> str:
     """The text of a file, also of a gzipped one."""
-    what, expected = f"{path} cannot be read", "a file in UTF-8"
-    with LogError.instead_of(OSError, what, expected=expected):
+    problem, expected = f"{path} cannot be read", "a file in UTF-8"
+    with LogError.instead_of(OSError, problem, expected=expected):
         data = read_bytes(path)
     if data.startswith(_GZIP):
         data = _gunzipped(path, data)
     if no_text := next((word for start, word in _NO_TEXT.items() if data.startswith(start)), None):
         raise LogError(
-            what,
+            problem,
             found=no_text,
             expected="CSV, JSON Lines or JSON, in UTF-8; it may be gzipped",
             remedy="unpack it, or save it as CSV (UTF-8), and import that",
         )
     encoding = "UTF-16" if data.startswith((b"\xff\xfe", b"\xfe\xff")) else "WINDOWS-1252"
     remedy = f"write it in UTF-8; if it is {encoding}: iconv -f {encoding} -t UTF-8 {path} > NEW"
-    with LogError.instead_of(UnicodeDecodeError, what, expected=expected, remedy=remedy):
+    with LogError.instead_of(UnicodeDecodeError, problem, expected=expected, remedy=remedy):
         text = text_of(data, "utf-8-sig")
     if "\0" in text:
         raise LogError(
@@ -274,11 +273,11 @@ def _parsed(wrong: str, text: str, expected: str, remedy: str = "") -> Any:
         return json_value(text)
 
 
-def left_out(rows: Iterable[Row], known: Collection[str]) -> tuple[str, ...]:
+def left_out(rows: Iterable[Row], used: Collection[str]) -> tuple[str, ...]:
     """One notice about unused fields of ``rows``; none if there are none."""
-    names = dict.fromkeys(name for row in rows for name in row.value if name not in known)
-    said = ", ".join(str(name) or "one without a name" for name in names)
-    return (f"fields kept out: {said}",) if names else ()
+    names = dict.fromkeys(name for row in rows for name in row.value if name not in used)
+    listed = ", ".join(str(name) or "one without a name" for name in names)
+    return (f"fields kept out: {listed}",) if names else ()
 
 
 def json_or_none(text: Any) -> Any:
@@ -295,8 +294,8 @@ def messages_of(value: Any) -> list[dict[str, str]] | None:
     A content may be a text or a list of parts; reasoning parts are left out.
     """
     messages = []
-    for one in value if isinstance(value, list) else ():
-        content = one.get("content") if isinstance(one, dict) else None
+    for message in value if isinstance(value, list) else ():
+        content = message.get("content") if isinstance(message, dict) else None
         if isinstance(content, list):
             parts = [part for part in content if not _is_reasoning(part)]
             texts = [part.get("text") for part in parts if isinstance(part, dict)]
@@ -304,7 +303,7 @@ def messages_of(value: Any) -> list[dict[str, str]] | None:
             content = "".join(map(str, texts)) if whole else None
         if not isinstance(content, str):
             return None
-        messages.append({"role": str(one.get("role", "user")), "content": content})
+        messages.append({"role": str(message.get("role", "user")), "content": content})
     return messages or None
 
 
@@ -343,17 +342,17 @@ def slug(name: str) -> str:
 
 
 def once(
-    known: dict[tuple[str, str], str],
+    places: dict[tuple[str, str], str],
     key: tuple[str, str],
     row: Row,
     remedy: str = "number repetitions in a field of their own, or leave the line out",
 ) -> None:
     """Add the judge and trial ``key`` of ``row`` to ``known``; it must not be there yet."""
-    if key in known:
+    if key in places:
         raise LogError(
             f"{row.where} repeats a trial",
-            found=f"{key[1]} of judge {key[0]}, which {known[key]} holds",
+            found=f"{key[1]} of judge {key[0]}, which {places[key]} holds",
             expected="every trial once",
             remedy=remedy,
         )
-    known[key] = row.where
+    places[key] = row.where

@@ -43,15 +43,15 @@ class Toned(str):
     tone: str
 
     def __new__(cls, text: str, tone: str) -> Self:
-        made = super().__new__(cls, text)
-        made.tone = tone
-        return made
+        toned = super().__new__(cls, text)
+        toned.tone = tone
+        return toned
 
 
 @contextmanager
-def within(given: int) -> Iterator[None]:
+def within(width: int) -> Iterator[None]:
     """Lay out lines for this width, between `NARROWEST` and `WIDTH`."""
-    token = _columns.set(max(NARROWEST, min(WIDTH, given)))
+    token = _columns.set(max(NARROWEST, min(WIDTH, width)))
     try:
         yield
     finally:

@@ -69,12 +69,12 @@ def limits() -> Limits:
 @lru_cache(maxsize=8)
 def _limits(text: str) -> Limits:
     names = asdict(Limits())
-    for one in filter(None, map(str.strip, text.split(","))):
-        name, _, number = one.partition("=")
+    for setting in filter(None, map(str.strip, text.split(","))):
+        name, _, number = setting.partition("=")
         if name not in names or not re.fullmatch("[1-9][0-9]{0,17}", number):
             raise UsageError(
                 f"{VARIABLE} is wrong",
-                found=one[:80],
+                found=setting[:80],
                 expected=f"NAME=NUMBER, names: {', '.join(names)}",
                 remedy="write for instance " + ",".join(f"{k}={v}" for k, v in names.items()),
             )
@@ -82,12 +82,15 @@ def _limits(text: str) -> Limits:
     return Limits(**names)
 
 
-def beyond(error: type[JudgesenseError], what: str, name: str, found: str) -> JudgesenseError:
-    """The ``error`` for exceeding the limit ``name``; ``what`` is a clause, ``found`` the value."""
+def beyond(error: type[JudgesenseError], fault: str, name: str, present: str) -> JudgesenseError:
+    """The ``error`` for exceeding the limit ``name``.
+
+    ``fault`` is a clause, ``present`` the value.
+    """
     most = getattr(limits(), name)
     return error(
-        what,
-        found=found,
+        fault,
+        found=present,
         expected=f"at most {name} = {most}",
         remedy=f"if it is meant to be so large, set {VARIABLE}={name}={2 * most} in the "
         "environment, or more",
@@ -138,17 +141,17 @@ def well_formed_value(value: Any) -> Any:
 
 
 def check_depth(value: Any) -> None:
-    """Raise a `ValueError` if ``value``, from JSON or YAML, is nested deeper than `DEEPEST`."""
+    """Raise a `ValueError` if ``value``, from JSON, is nested deeper than `DEEPEST`."""
     level = [value] if isinstance(value, dict | list) else []
     for _ in range(DEEPEST):
         inner = (
-            one
+            part
             for node in level
-            for one in (node.values() if isinstance(node, dict) else node)
-            if isinstance(one, dict | list)
+            for part in (node.values() if isinstance(node, dict) else node)
+            if isinstance(part, dict | list)
         )
-        # Each object once: in YAML several places may refer to the same one.
-        level = list({id(one): one for one in inner}.values())
+        # Each object once: several places may refer to the same one.
+        level = list({id(part): part for part in inner}.values())
     if level:
         raise _too_deep()
 

@@ -36,7 +36,7 @@ from pytest_judgesense.proving import Proof, Task, look_ups_of, prove
 from pytest_judgesense.registry import Registry
 from pytest_judgesense.stopping_point import forget_stop, read_stop, stop_file, write_stop
 from pytest_judgesense.suites.item import Item
-from pytest_judgesense.suites.planning import plan_trials, trial_order
+from pytest_judgesense.suites.planning import plan_trials, recording_of, trial_order
 from pytest_judgesense.suites.suite import Suite
 from pytest_judgesense.trial import Design, Judgment, Trial
 
@@ -203,11 +203,10 @@ def measure(
     end = _ask_until_decided(plan, inquiry, stopping, seed, asking.registry)
     inquiry.finish()
     proof = _prove(plan, inquiry, loop, asking)
-    if mode != "replay":
-        write_stop(plan.stop_file, end.stop, cassettes, plan.trials)
+    plan.note_stop(end.stop, inquiry)
     trials = plan.of(end.stop)
-    traffic = inquiry.traffic_of(trials)
-    judgments = inquiry.recorded_judgments(trials, traffic)
+    usages, settings = inquiry.usage_and_settings(trials)
+    judgments = inquiry.recorded_judgments(trials, usages)
     cell = cell_of(judge.name, plan.suite, judgments, seed, asking.registry)
     estimates, fault = _estimate(cell, end.stop, plan.trials)
     served = inquiry.served(trials)
@@ -234,7 +233,7 @@ def measure(
         ),
         asked=inquiry.made,
         registry=asking.registry,
-        settings=traffic.settings if judge.provider == "callable" else {},
+        settings=settings,
         stop=end.stop,
         error=fault or proof.error,
     )
@@ -277,7 +276,9 @@ def record(
         if inquiry.made:
             notices = (*notices, f"{suite.name}: a shard is not replayed for a proof")
     return Recorded(
-        answered=inquiry.complete(trials),
+        answered=sum(
+            inquiry.cassettes[recording_of(trial.id)].complete(trial.id) for trial in trials
+        ),
         made=len(inquiry.made),
         retried=sum(answer.retried for answer in inquiry.answers.values()),
         notices=notices,
@@ -300,6 +301,12 @@ class _Plan:
     def of(self, stop: Stop | None) -> tuple[Trial, ...]:
         """The trials up to a stopping point; ``None``: all of them."""
         return self.trials if stop is None else self.of_clusters(stop.asked)
+
+    def note_stop(self, stop: Stop | None, inquiry: Inquiry) -> None:
+        """Write beside a new recording where it was stopped."""
+        if not inquiry.replays:
+            paths = {name: cassette.path for name, cassette in inquiry.cassettes.items()}
+            write_stop(self.stop_file, stop, paths, self.trials)
 
     def of_clusters(self, clusters: Iterable[str]) -> tuple[Trial, ...]:
         wanted = {*clusters}

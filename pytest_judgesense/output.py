@@ -105,7 +105,7 @@ class Outputs:
             self.failed(f"{name} cannot be shown", error)
             return []
 
-    def failed(self, what: str, error: Exception) -> None:
+    def failed(self, output: str, error: Exception) -> None:
         """Note that an output failed; ``what`` says which, in a clause."""
         self.errors.append(error)
         if isinstance(error, JudgesenseError):
@@ -117,7 +117,7 @@ class Outputs:
         else:
             where = "" if self._verbose else " (-v shows where)"
             reason = f"{type(error).__name__}: {error}{where}"
-        self.problems.append(printable(f"{what}: {reason}"))
+        self.problems.append(printable(f"{output}: {reason}"))
         if self._verbose and not _is_foreseen(error):
             self.problems += "".join(traceback.format_exception(error)).splitlines()
 

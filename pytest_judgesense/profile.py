@@ -33,36 +33,44 @@ class Word:
     def texts(self, estimates: Estimates) -> list[str]:
         if not self.each:
             return [self.text] if self.holds(estimates) else []
-        return [f"{self.text} on {one.suite}" for one in estimates if self.holds([one])]
+        return [
+            f"{self.text} on {estimate.suite}" for estimate in estimates if self.holds([estimate])
+        ]
 
 
-def one_of(said: Callable[[Estimates], str | None], *texts: str, **given: Any) -> Iterator[Word]:
+def one_of(
+    text_of: Callable[[Estimates], str | None], *texts: str, **settings: Any
+) -> Iterator[Word]:
     """Words of which at most one holds: the one that ``said`` returns for the estimates."""
 
     def word(text: str) -> Word:
-        return Word(text, lambda estimates: said(estimates) == text, **given)
+        return Word(text, lambda estimates: text_of(estimates) == text, **settings)
 
     return map(word, texts)
 
 
 def sketch(words: Iterable[Word], estimates: Iterable[Estimate]) -> str:
     """The words that hold, in order; empty if nothing relevant was measured."""
-    known = list(estimates)
-    texts = [(word, word.texts(known)) for word in words]
-    replaced = {text for word, said in texts if said for text in word.instead_of}
-    kept = (said for word, said in texts if word.text not in replaced)
-    return ", ".join(dict.fromkeys(chain.from_iterable(kept)))
+    estimates_of_judge = list(estimates)
+    texts = [(word, word.texts(estimates_of_judge)) for word in words]
+    replaced = {text for word, holding in texts if holding for text in word.instead_of}
+    kept_texts = (text for word, text in texts if word.text not in replaced)
+    return ", ".join(dict.fromkeys(chain.from_iterable(kept_texts)))
 
 
 def pooled(estimates: Estimates, measure: str, **condition: object) -> list[Estimate]:
     """The estimates of a measure that have a value, under exactly ``condition``."""
-    of_measure = (one for one in estimates if one.measure == measure and one.value is not None)
-    return [one for one in of_measure if dict(one.condition) == condition]
+    of_measure = (
+        estimate
+        for estimate in estimates
+        if estimate.measure == measure and estimate.value is not None
+    )
+    return [estimate for estimate in of_measure if dict(estimate.condition) == condition]
 
 
 def values(estimates: Estimates, measure: str, **condition: object) -> list[float]:
     """Their values."""
-    return [one.value or 0.0 for one in pooled(estimates, measure, **condition)]
+    return [estimate.value or 0.0 for estimate in pooled(estimates, measure, **condition)]
 
 
 def some(
@@ -77,5 +85,7 @@ def any_above(
 ) -> Callable[[Estimates], bool]:
     """Whether a pooled estimate of a measure is above a limit, ``unless`` its flags forbid it."""
     return lambda estimates: any(
-        (one.value or 0.0) > limit for one in pooled(estimates, measure) if not unless(one.flags)
+        (estimate.value or 0.0) > limit
+        for estimate in pooled(estimates, measure)
+        if not unless(estimate.flags)
     )

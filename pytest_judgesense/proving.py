@@ -132,10 +132,10 @@ class Task:
                 outcome = judgment_of(self.suite, judge, trial, answer).outcome
             except JudgesenseError as error:
                 fault = error
-            asked = frozenset[str]().union(*(scope.digests for scope in scopes))
+            digests = frozenset[str]().union(*(scope.digests for scope in scopes))
             missed = tuple(request for scope in scopes for request in scope.missed)
             lent = tuple(exchange for scope in scopes for exchange in scope.lent)
-            return Replay(outcome, fault, asked, missed, lent)
+            return Replay(outcome, fault, digests, missed, lent)
 
         with open_replaying(judge, cassette, suite=self.suite, trust=self.trust) as client:
             if judge.provider != "callable":
@@ -144,8 +144,8 @@ class Task:
                 from pytest_judgesense.cassettes.interception import intercepting
 
                 with intercepting(cassette):
-                    asked = (replayed(client, trial) for trial in trials)
-                    each = await together(asked, concurrency)
+                    replays = (replayed(client, trial) for trial in trials)
+                    each = await together(replays, concurrency)
         return {trial.id: replay for trial, replay in zip(trials, each, strict=True)}
 
 
@@ -172,14 +172,14 @@ def _freshly_replayed(task: Task, loop: AskingLoop, deadline: Deadline) -> dict[
         LimitReached: the deadline has passed.
     """
     try:
-        given = pickle.dumps(task)
+        pickled = pickle.dumps(task)
     except (pickle.PicklingError, AttributeError, TypeError) as error:
         raise _NoFreshProcess(str(error)) from error
     seed = "1" if os.environ.get("PYTHONHASHSEED") == "0" else "0"
     path = os.pathsep.join(entry for entry in sys.path if entry)
     # A file, for what a pipe does not take at once would be written by nobody after a look.
     with tempfile.TemporaryFile() as task_file:
-        task_file.write(given)
+        task_file.write(pickled)
         task_file.seek(0)
         process = subprocess.Popen(  # noqa: S603 - this Python, with code of ours
             [sys.executable, "-c", _IN_A_FRESH_PROCESS],
@@ -256,16 +256,16 @@ def prove(
         return Proof(notices=(f"{task.suite.name} was not replayed for a proof: {limit.what}",))
     except JudgesenseError as error:
         return Proof(_error(task, {task.trials[0].id: _Reason(error.what, error.remedy)}))
-    found = _Findings(task, opened, outcomes, replays)
+    findings = _Findings(task, opened, outcomes, replays)
     if is_fresh or task.judge.provider == "callable":  # code of ours makes no look-ups
         if is_fresh:
-            found.settle_lent()
+            findings.settle_lent()
         else:
-            found.settle_unasked()
+            findings.settle_unasked()
         for cassette in opened:
-            cassette.keep_as_look_ups(found.kept_in(cassette))
-    unproven = _error(task, found.reasons) if found.reasons else None
-    return Proof(unproven, tuple(found.notices()), found.look_ups)
+            cassette.keep_as_look_ups(findings.kept_in(cassette))
+    unproven = _error(task, findings.reasons) if findings.reasons else None
+    return Proof(unproven, tuple(findings.notices()), findings.look_ups)
 
 
 def _lives_elsewhere(judge: JudgeSpec) -> bool:

@@ -39,7 +39,9 @@ def csv_rows(
         header = text.partition("\n")[0]
         first = "\t" if path.name.removesuffix(".gz").endswith(".tsv") else ","
         # Spreadsheets with a decimal comma write ";".
-        separator = next((one for one in (first, ";", "\t") if one in header), first)
+        separator = next(
+            (character for character in (first, ";", "\t") if character in header), first
+        )
     reader = csv.reader(lines, delimiter=separator, strict=True)
     try:
         names = [name.strip() for name in _without_empty_end(next(reader, []), 0)]

@@ -36,8 +36,8 @@ def is_number(label: str) -> bool:
 
 def as_whole(text: str) -> str:
     """``text``, or the whole number that ``4.0`` is: tables write 4 so beside empty cells."""
-    found = _WITH_ZEROS.fullmatch(text)
-    return text if found is None else "0" if int(found[1]) == 0 else found[1]
+    match = _WITH_ZEROS.fullmatch(text)
+    return text if match is None else "0" if int(match[1]) == 0 else match[1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,11 +87,13 @@ class Usage:
     @classmethod
     def summed(cls, usages: Iterable[Usage]) -> Usage:
         """The tokens of several calls; ``None`` where none of them states a number."""
-        given = list(usages)
-        if len(given) == 1:
-            return given[0]
-        prompts = [one.prompt_tokens for one in given if one.prompt_tokens is not None]
-        completions = [one.completion_tokens for one in given if one.completion_tokens is not None]
+        counts = list(usages)
+        if len(counts) == 1:
+            return counts[0]
+        prompts = [usage.prompt_tokens for usage in counts if usage.prompt_tokens is not None]
+        completions = [
+            usage.completion_tokens for usage in counts if usage.completion_tokens is not None
+        ]
         return cls(sum(prompts) if prompts else None, sum(completions) if completions else None)
 
 

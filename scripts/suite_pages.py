@@ -22,16 +22,19 @@ if __name__ == "__main__":
 
 from pytest_judgesense.commands.lint import lint_report
 from pytest_judgesense.estimate import find_estimate
+from pytest_judgesense.instruments.paraphrase.estimators import paraphrase_pairs
 from pytest_judgesense.judges.resolving import judge_from_name
 from pytest_judgesense.measurement import Measurement
+from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.suites.item import Item
+from pytest_judgesense.suites.planning import plan_trials
 from pytest_judgesense.suites.shortcuts import MOST_SOLVED, SCORERS, solved
 from pytest_judgesense.suites.space import DecisionSpace
 from pytest_judgesense.suites.suite import Suite
-from pytest_judgesense.trial import Verdict
+from pytest_judgesense.trial import Judgment, Verdict
 from tests.report.replaying import SHIPPED, measured, recordings, replayed, suite_named
 from tests.shipped import CASSETTES
-from tests.suites.known import builtin_suites
+from tests.suites.known import builtin_suites, load_suite, presets_of
 
 CHECKOUT = Path(__file__).resolve().parent.parent
 PAGES = CHECKOUT / "docs" / "suites"
@@ -125,7 +128,7 @@ def readers(name: str) -> Iterator[str]:
     """The readers that the suite file names."""
     form = tomllib.loads(builtin_suites()[name].read_text(encoding="utf-8"))
     review, pairs = form["label_review"], form.get("equivalence", [])
-    said = {
+    labels = {
         reader: Counter(entry["reviews"].get(reader) for entry in pairs)
         for reader in review["agreed"]
     }
@@ -138,7 +141,7 @@ def readers(name: str) -> Iterator[str]:
                 f"a {form['reviewers'][reader]}",
                 str(review["items"]),
                 str(agreed),
-                *([str(len(pairs)), str(said[reader]["YES"])] if pairs else []),
+                *([str(len(pairs)), str(labels[reader]["YES"])] if pairs else []),
             ]
             for reader, agreed in review["agreed"].items()
         ),
@@ -161,25 +164,25 @@ def items(name: str) -> Iterator[str]:
     """Three items in full."""
     suite = suite_named(WHOLE.get(name, name))
     lines = lines_of(suite)
-    seen: set[str] = set()
+    clusters_shown: set[str] = set()
     for wanted in SHOWN.get(name, BY_DIFFICULTY):
         item = next(
             item
             for item in suite.items
-            if item.cluster not in seen
+            if item.cluster not in clusters_shown
             and wanted.items() <= {**lines.get(item.id, {}), **item.condition}.items()
         )
-        seen.add(item.cluster)
+        clusters_shown.add(item.cluster)
         yield from one_item(suite, item, lines.get(item.id, {}), wanted)
 
 
 def one_item(
     suite: Suite, item: Item, line: Mapping[str, Any], wanted: Mapping[str, Any]
 ) -> Iterator[str]:
-    told = ", ".join(
+    condition_shown = ", ".join(
         str(value) if isinstance(value, str) else f"{key} {value}" for key, value in wanted.items()
     )
-    yield from [f"### `{item.id}`: {told}", ""]
+    yield from [f"### `{item.id}`: {condition_shown}", ""]
     visible = blanks_shown if suite.name == "vacuum" else str
     for field, text in item.fields.items():
         if field != "transcript":  # its speeches are shown one by one
@@ -235,8 +238,8 @@ def scores(name: str) -> Iterator[str]:
     """The scores of a stem counter, a length rule and the recorded judges."""
     yield from [*SIMULATED.get(name, DOES_NOT_READ), ""]
     suite = scored(name)
-    if found := solved(suite):
-        named = counters(suite, found)
+    if shares := solved(suite):
+        named = counters(suite, shares)
         split = difficulties(suite) if suite.space.pairwise else {}
         yield from [f"Share decided correctly without reading, of {decided(suite)}:", ""]
         yield from table(
@@ -244,7 +247,7 @@ def scores(name: str) -> Iterator[str]:
             (
                 [
                     called,
-                    f"{found[key]:.2f}",
+                    f"{shares[key]:.2f}",
                     *(f"{more_is_better(suite, key, ids):.2f}" for ids in split.values()),
                 ]
                 for key, called in named.items()
@@ -265,8 +268,8 @@ def scores(name: str) -> Iterator[str]:
     yield from table(
         "|".join(["judge", "suite", *(f"{head}:" for head in heads)]),
         (
-            [f"`{judge}`", f"`{known.suite.name}`", *of_judge(known, measures)]
-            for judge, known in recorded(name)
+            [f"`{judge}`", f"`{measurement.suite.name}`", *of_judge(measurement, measures)]
+            for judge, measurement in recorded(name)
         ),
     )
 
@@ -301,12 +304,12 @@ def decided(suite: Suite) -> str:
 def difficulties(suite: Suite) -> dict[str, set[str]]:
     """Ids of the items by difficulty, if the file states it."""
     lines = lines_of(suite)
-    found: dict[str, set[str]] = {"easy": set(), "medium": set(), "hard": set()}
+    ids: dict[str, set[str]] = {"easy": set(), "medium": set(), "hard": set()}
     for item in suite.items:
         if (how := lines.get(item.id, {}).get("difficulty")) is None:
             return {}
-        found[how].add(item.id)
-    return found
+        ids[how].add(item.id)
+    return ids
 
 
 def more_is_better(suite: Suite, key: str, ids: set[str]) -> float:
@@ -316,16 +319,16 @@ def more_is_better(suite: Suite, key: str, ids: set[str]) -> float:
     for item in suite.items:
         if item.id in ids and item.label in ("1", "2"):
             beside = item.fields[field or min(item.fields)]
-            one, other = (SCORERS[scorer](text, beside) for text in item.contents)
-            ahead = one - other if item.label == "1" else other - one
+            first, second = (SCORERS[scorer](text, beside) for text in item.contents)
+            ahead = first - second if item.label == "1" else second - first
             right.append((ahead > 0) + (ahead == 0) / 2)
     return sum(right) / len(right)
 
 
-def counters(suite: Suite, found: Mapping[str, float]) -> dict[str, str]:
+def counters(suite: Suite, shares: Mapping[str, float]) -> dict[str, str]:
     """The stem counters and the length rule among the scorers, with a description of each."""
     overlap = "overlap with the request"
-    named = {key: key.partition(": ")[2] for key in found if key.startswith(overlap)}
+    named = {key: key.partition(": ")[2] for key in shares if key.startswith(overlap)}
     # If there are several context texts, the scorer without a name uses the first.
     beside = sorted({*suite.items[0].fields} - {"answer", *named.values()})
     stems = {
@@ -338,14 +341,14 @@ def counters(suite: Suite, found: Mapping[str, float]) -> dict[str, str]:
 def recorded(name: str) -> Iterator[tuple[str, Measurement]]:
     """Each judge with the largest recorded preset of the suite."""
     for profile, suites in SHIPPED.items():
-        for one in (name, f"{name}@published"):
-            if one in suites:
-                yield f"embedded:{profile}", replayed(profile, one)
+        for suite_name in (name, f"{name}@published"):
+            if suite_name in suites:
+                yield f"embedded:{profile}", replayed(profile, suite_name)
                 break
     for model, suites in MODELS.items():
-        for one in (name, f"{name}@quick"):
-            if one in suites:
-                suite = suite_named(one)
+        for suite_name in (name, f"{name}@quick"):
+            if suite_name in suites:
+                suite = suite_named(suite_name)
                 tapes = recordings(suite, CASSETTES / model)
                 yield model, measured(judge_from_name(model), suite, tapes)
                 break
@@ -363,10 +366,33 @@ def of_judge(measured: Measurement, measures: list[tuple[str, dict[str, Any]]]) 
     if not measures:
         lines = lines_of(measured.suite)
         right = sum(
-            one.outcome == Verdict(lines[one.trial.item]["author_winner"])
-            for one in measured.judgments
+            judgment.outcome == Verdict(lines[judgment.trial.item]["author_winner"])
+            for judgment in measured.judgments
         )
         yield f"{right / len(measured.judgments):.3f} ({right}/{len(measured.judgments)})"
+
+
+# -- how many --------------------------------------------------------------------------------------
+
+
+def counts() -> Iterator[str]:
+    """The counts of every suite and preset; a presentation order is a trial of its own."""
+    rows = []
+    for name, path in builtin_suites().items():
+        for preset in (None, *presets_of(path)):
+            suite = load_suite(path, preset)
+            trials = plan_trials(suite)
+            judgments = tuple(Judgment(trial, "any", Verdict("A")) for trial in trials)
+            cell = Cell("any", suite.name, suite.design, judgments)
+            numbers = (
+                len(suite.items),
+                len({item.cluster for item in suite.items}),
+                len(suite.templates),
+                len(trials),
+                len(paraphrase_pairs(cell)) if suite.form.wordings else 0,
+            )
+            rows.append([f"`{suite.name if preset else name}`", *map(str, numbers)])
+    yield from table("suite|items:|clusters:|templates:|trials:|template pairs:", rows)
 
 
 # -- pages -----------------------------------------------------------------------------------------

@@ -297,9 +297,7 @@ def commands_on_suites(text: str) -> None:
 
 
 def commands_on_recordings(text: str) -> None:
-    convert, back = "convert {c.jsonl} -o {v.yaml}", "convert {v.yaml} -o {d.jsonl}"
-    lines = ("check {c.jsonl}", convert, back, "convert {c.jsonl} -o {v.json}", "check {v.json}")
-    commands = [*(f"cassettes {line}" for line in lines), "merge {c.jsonl} -o {m.jsonl}"]
+    commands = ["cassettes check {c.jsonl}", "merge {c.jsonl} -o {m.jsonl}"]
     _file(text, "c.jsonl", lambda path: _commands(path.parent, *commands))
 
 

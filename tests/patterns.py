@@ -183,7 +183,7 @@ def _flags(node: ast.Call, names: Mapping[str, Any]) -> int:
 
 # Patterns that a function puts together: module and expression, with examples of them.
 OF_VALUES: Final[dict[tuple[str, str], Sequence[re.Pattern[Any]]]] = {
-    ("judges.trust", "one.hosts"): [
+    ("judges.trust", "provider.hosts"): [
         re.compile(provider.hosts) for provider in BUILT_IN.values() if provider.hosts
     ],
     ("replies.informal", "word"): [*map(re.compile, _KEY_WORDS)],

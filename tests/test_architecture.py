@@ -69,7 +69,7 @@ LEVELS: dict[str, float] = {
     "api": 6,
     "asking": 4.4,
     "stopping_point": 4.4,
-    "recording": 6,
+    "shards": 6,
     "baseline": 5,
     "plugin": 7,
     "commands": 7,
@@ -88,7 +88,6 @@ DOORS = {
     "tenacity": ("judges.throttle",),
     "aiolimiter": ("judges.throttle",),
     "filelock": ("judges.throttle", "cassettes.locking"),
-    "yaml": ("cassettes.interchange",),
     "numpy": ("stats.", "measures.", "instruments.", "cassettes.searching", "cassettes.plain"),
     "scipy": ("stats.", "measures.", "instruments."),
     # Optional, for language models on this machine.
@@ -116,7 +115,7 @@ DOORS = {
         "suites.loading",
         "instruments.",
         "judges.table",
-        "report.kinds",
+        "report.datasheet_file",
         "report.log",
         "baseline",
     ),
@@ -129,7 +128,7 @@ DOORS = {
         "report.log",
     ),
     # Its `TypedDict` is the one that pydantic reads on Python 3.11.
-    "typing_extensions": ("report.kinds", "report.log", "instruments.debate.replies"),
+    "typing_extensions": ("report.datasheet_file", "report.log", "instruments.debate.replies"),
 }
 
 

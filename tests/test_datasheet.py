@@ -20,7 +20,7 @@ from pytest_judgesense.datasheet import (
 from pytest_judgesense.errors import InternalError
 from pytest_judgesense.estimate import Estimate
 from pytest_judgesense.report.assembly import sheet_of
-from pytest_judgesense.report.codec import datasheet_json
+from pytest_judgesense.report.datasheet_file import datasheet_json
 
 
 def line(check: str, suite: str) -> CheckLine:

@@ -23,7 +23,6 @@ from pytest_judgesense.cassettes.exchange import (
     models_of,
     text_id,
 )
-from pytest_judgesense.cassettes.interchange import read_vcr, vcr_text
 from pytest_judgesense.cassettes.locking import Recorder, recording_alone
 from pytest_judgesense.cassettes.storage import Journal, read_exchanges, rewrite
 from pytest_judgesense.commands.main import main
@@ -190,50 +189,6 @@ def test_few_references_make_no_long_body(
 
 
 @pytest.mark.parametrize(
-    "line",
-    [
-        "a1: &a1 {<<: *a0}",
-        "a1: &a1 {<<: [*a0, *a0]}",
-        "a1: &a1 { ? << : *a0}",
-        'a1: &a1 {!!merge "<<": *a0}',
-        "a1: &a1 {!!merge x: *a0}",
-        "a1: &a1\n  <<: *a0",
-        "a1: &a1 {!<tag:yaml.org,2002:merge> y: *a0}",
-    ],
-)
-def test_yaml_merges_no_mappings(tmp_path: Path, line: str) -> None:
-    # Seven levels of ten are 5 x 10^7 keys to older parsers, whose product they make of them.
-    levels = [f"b{n}: &b{n} {{<<: [{', '.join([f'*b{n - 1}'] * 10)}]}}" for n in range(1, 8)]
-    path = tmp_path / "c.yaml"
-    text = "\n".join(["a0: &a0 {k: v}", line, "b0: &b0 {k: v}", *levels])
-    path.write_text(f"{text}\ninteractions: []\nversion: 1\n")
-    before = time.thread_time()
-    with pytest.raises(BrokenCassette, match=r"a merge key, which no recording has \(at line [23]"):
-        read_vcr(path)
-    assert time.thread_time() - before < 1
-
-
-def test_a_text_of_two_arrows_is_no_merge_key(tmp_path: Path) -> None:
-    path = tmp_path / "c.yaml"
-    path.write_text("interactions: []\nversion: 1\nx: '<<'\n'<<': y\nz: a << b\n")
-    assert read_vcr(path) == []
-
-
-def test_aliases_of_yaml_stand_for_no_gigabytes(tmp_path: Path) -> None:
-    # Ten to the ninth words, in ten lines.
-    laughs = "".join(f"l{n}: &l{n} [{', '.join([f'*l{n - 1}'] * 10)}]\n" for n in range(1, 10))
-    path = tmp_path / "c.yaml"
-    path.write_text(f"l0: &l0 lol\n{laughs}version: 1\ninteractions: []\n")
-    with pytest.raises(BrokenCassette, match="with its aliases expanded it is larger"):
-        read_vcr(path)
-    # Nodes that hold themselves, and so many that the parser in C ended the process.
-    for text in ("a: &a [*a]\nversion: 1\ninteractions: []\n", "[" * 50_000):
-        path.write_text(text)
-        with pytest.raises(BrokenCassette, match="nested deeper than 200"):
-            read_vcr(path)
-
-
-@pytest.mark.parametrize(
     ("text", "found"),
     [
         ("#" * (MOST_TOML + 1), f"longer than {MOST_TOML} characters"),
@@ -359,7 +314,6 @@ def test_deep_nesting_is_an_error_that_names_the_line(tmp_path: Path, deep: int)
         ("r.json", nest, lambda p: list(read_rows(p)), "r.json"),
         ("d.json", nest, datasheet_object, "d.json"),
         ("d.json", nest, read_measured, "d.json"),
-        ("v.json", nest, read_vcr, "v.json"),
     ]
     for name, text, read, named in cases:
         (tmp_path / name).write_text(text)
@@ -467,17 +421,6 @@ def test_a_name_that_xml_cannot_hold_costs_no_page(tmp_path: Path, name: str) ->
     log.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
     assert main(["report", str(log), f"--datasheet={tmp_path / 'd.html'}"]) == 0
     assert "<svg" in (tmp_path / "d.html").read_text()
-
-
-def test_half_a_surrogate_pair_has_no_form_in_yaml_and_one_in_json(tmp_path: Path) -> None:
-    one = exchange(answer="half \ud800")
-    with pytest.raises(CassetteError, match="no form in a vcrpy YAML file") as caught:
-        vcr_text([one], "yaml")
-    assert caught.value.remedy == "convert to JSON"
-    (tmp_path / "v.json").write_text(vcr_text([one], "json"))
-    assert read_vcr(tmp_path / "v.json")[0].data == one.response.body.encode(
-        "utf-8", "surrogatepass"
-    )  # type: ignore[union-attr]
 
 
 def test_a_holder_of_a_lock_that_is_nested_is_nobody(

@@ -22,7 +22,7 @@ from pytest_judgesense.judges.spec import JudgeSpec, Prompts
 from pytest_judgesense.judges.table import Judge, judge_from_table
 from pytest_judgesense.measurement import Measurement
 from pytest_judgesense.report.assembly import sheet_of
-from pytest_judgesense.report.codec import datasheet_json
+from pytest_judgesense.report.datasheet_file import datasheet_json
 from pytest_judgesense.suites.suite import Suite
 from pytest_judgesense.trial import Failed, Judgment, Unparsed
 from tests.judges.endpoint import endpoint

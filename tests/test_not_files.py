@@ -12,7 +12,7 @@ import pytest
 
 from pytest_judgesense import errors
 from pytest_judgesense.baseline import read_measured
-from pytest_judgesense.cassettes.interchange import read_batch_results, read_vcr
+from pytest_judgesense.cassettes.batches import read_batch_results
 from pytest_judgesense.cassettes.storage import Journal, read_exchanges
 from pytest_judgesense.commands.report import datasheet_object
 from pytest_judgesense.files import NotARegularFile, open_bytes, read_bytes, read_text
@@ -67,7 +67,6 @@ def _items(path: Path) -> object:
 READERS: dict[str, tuple[Callable[[Path], object], type[Exception]]] = {
     "cassette": (read_exchanges, errors.CassetteError),
     "cassette to be recorded": (Journal, errors.CassetteError),
-    "vcr cassette": (read_vcr, errors.CassetteError),
     "results of a batch": (lambda path: list(read_batch_results(path)), errors.LogError),
     "log": (lambda path: list(read_log(path, BUILT_IN)), errors.LogError),
     "foreign log": (lambda path: list(read_rows(path)), errors.LogError),

@@ -35,7 +35,7 @@ from pytest_judgesense.registry import (
     Reply,
     extended,
 )
-from pytest_judgesense.report.codec import datasheet_json
+from pytest_judgesense.report.datasheet_file import datasheet_json
 from pytest_judgesense.trial import Design, Failed, Judgment, Trial, Verdict
 from tests.suites.known import absent_suites, registry_of
 

@@ -47,8 +47,8 @@ def document(thing: Any) -> Iterator[str]:
             yield from (f"    {shown}".rstrip() for shown in example)
             lines = []
         elif listed and line.startswith("    ") and not line.startswith("     "):
-            name, _, told = line.strip().partition(": ")
-            yield f"- {code(name) if told else name}: {told}" if told else f"- {name}"
+            name, _, meaning = line.strip().partition(": ")
+            yield f"- {code(name) if meaning else name}: {meaning}" if meaning else f"- {name}"
         else:
             yield f"  {line.strip()}" if listed and line.strip() else line
     yield ""
@@ -75,12 +75,12 @@ def options_page() -> Iterator[str]:
         "option | ini | type | meaning",
         (
             (
-                code(f"--{one.name} {one.metavar or _choices(one.choices)}".rstrip()),
-                code(one.ini),
-                _TYPES[one.kind],
-                one.help.replace("%%", "%"),
+                code(f"--{option.name} {option.metavar or _choices(option.choices)}".rstrip()),
+                code(option.ini),
+                _TYPES[option.kind],
+                option.help.replace("%%", "%"),
             )
-            for one in OPTIONS
+            for option in OPTIONS
         ),
     )
 
@@ -96,10 +96,10 @@ def markers_page() -> Iterator[str]:
         if info is None:
             yield f"{kind.meaning[0].upper()}{kind.meaning[1:]}.\n"
             continue
-        at = "at least" if info.floor else "at most"
+        side_of_bar = "at least" if info.floor else "at most"
         suite = code(info.suite) if info.suite else "none: it must be named"
         yield (
-            f"[`{info.name}`](../measures/{info.name}.md), {at} the bar: {info.meaning}. "
+            f"[`{info.name}`](../measures/{info.name}.md), {side_of_bar} the bar: {info.meaning}. "
             f"Counted by {info.unit}. Suite without `suite=`: {suite}.\n"
         )
 
@@ -127,8 +127,8 @@ def fixtures_page() -> Iterator[str]:
 
 
 def _arguments(function: Any) -> str:
-    found = inspect.signature(function).parameters.values()
-    shown = ", ".join(str(one) for one in found if one.name != "self")
+    parameters = inspect.signature(function).parameters.values()
+    shown = ", ".join(str(parameter) for parameter in parameters if parameter.name != "self")
     return f"({shown})".replace("'", "")
 
 
@@ -181,6 +181,18 @@ def arms() -> Iterator[str]:
     yield from table("paper | arm | suite | trials | calls | note", rows)
 
 
+def measures() -> Iterator[str]:
+    """All measures, with what their pages say at their heads, for the page of measures."""
+    rows = []
+    for name in BUILT_IN.measures:
+        page = (DOCS / "measures" / f"{name}.md").read_text(encoding="utf-8")
+        cells = [cell.strip() for cell in page.splitlines()[4].strip("|").split("|")]
+        rows.append(
+            (f"[`{name}`](measures/{name}.md)", *(cell.replace("../", "") for cell in cells))
+        )
+    yield from table("measure | unit | direction | check | suites", rows)
+
+
 def check_names() -> str:
     """The module of what a run must know of the checks before it imports the registry."""
     markers = "".join(
@@ -205,7 +217,8 @@ CHECK_MARKERS: Final = {{
 def _in_lines(text: str) -> str:
     """A text as Python has it in lines of at most 100 columns."""
     lines = textwrap.wrap(text, 84, drop_whitespace=False, break_on_hyphens=False)
-    return "(" + "".join(f"\n        {json.dumps(line)}" for line in lines) + "\n    )"
+    quoted = (repr(line) if '"' in line else json.dumps(line) for line in lines)
+    return "(" + "".join(f"\n        {line}" for line in quoted) + "\n    )"
 
 
 PAGES = {
@@ -227,12 +240,12 @@ def site_pages() -> dict[str, str]:
 
 def outputs() -> dict[Path, str]:
     """Every file that is made and committed, with its text."""
-    made = {
+    texts = {
         DOCS / "schemas" / f"{name}.json": json.dumps(value, indent=1, ensure_ascii=False) + "\n"
         for name, value in schemas.all_schemas().items()
     }
-    made[CHECK_NAMES] = check_names()
-    return made
+    texts[CHECK_NAMES] = check_names()
+    return texts
 
 
 if __name__ == "__main__":

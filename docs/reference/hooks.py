@@ -2,8 +2,8 @@
 
 The reference is made of the code (``generate.py``), and so are the parts of pages that stand where
 a page has ``<!-- made: PART -->``: what the built-in suites and their recordings give
-(``scripts/suite_pages.py``), and the arms of the papers. Nothing of it is committed. Blocks have
-the names of their files.
+(``scripts/suite_pages.py``), the arms of the papers, and all measures. Nothing of it is
+committed. Blocks have the names of their files.
 
 SECURITY.md, which hosts of repositories look for at the top, is the page ``policy.md`` of the site.
 
@@ -57,16 +57,22 @@ def on_files(files: Any, config: Any) -> None:
 
 def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
     """Change a page before it is rendered."""
-    made = with_made_parts(page.file.src_uri, markdown)
-    return with_titles(made.replace("](../SECURITY.md)", f"]({POLICY})"))
+    filled = with_made_parts(page.file.src_uri, markdown)
+    return with_titles(filled.replace("](../SECURITY.md)", f"]({POLICY})"))
 
 
 def with_made_parts(path: str, markdown: str) -> str:
     """A page, by its path in docs/, with the parts that are made."""
 
+    parts = {
+        "arms": generate.arms,
+        "measures": generate.measures,
+        "counts": suite_pages.counts,
+    }
+
     def part(name: str) -> Iterable[str]:
-        if path == "papers.md":
-            return generate.arms()
+        if (make := parts.get(name)) is not None:
+            return make()
         return suite_pages.PARTS[name](Path(path).stem)
 
     return suite_pages.filled(markdown, part)
@@ -75,11 +81,11 @@ def with_made_parts(path: str, markdown: str) -> str:
 def asked_elsewhere(html: str) -> list[str]:
     """What a browser would load from another server to show a page."""
     tags = [tag for tag in _TAG.findall(html) if not _NAMES_ITSELF.search(tag)]
-    return [found[0] for tag in tags for found in _ELSEWHERE.finditer(tag)]
+    return [address[0] for tag in tags for address in _ELSEWHERE.finditer(tag)]
 
 
 def on_post_page(output: str, page: Any, config: Any) -> str:  # noqa: ARG001 - mkdocs passes it by name
     """Look at a page as it is written."""
-    for found in asked_elsewhere(output):
-        log.warning("%s asks another server: %s", page.file.src_uri, found)
+    for address in asked_elsewhere(output):
+        log.warning("%s asks another server: %s", page.file.src_uri, address)
     return output

@@ -22,7 +22,7 @@ from pytest_judgesense.commands.schema_pages import SUITE_HEADINGS
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.judges import table
 from pytest_judgesense.judges.providers import base, builtin
-from pytest_judgesense.report.codec import SCHEMA as DATASHEET
+from pytest_judgesense.report.datasheet_file import SCHEMA as DATASHEET
 from pytest_judgesense.suites import schema
 
 DOCS = Path(__file__).resolve().parents[1]
@@ -38,22 +38,22 @@ def meanings(page: str, heading: str) -> dict[str, str]:
     rows = {}
     for line in re.search(r"(?:^\|.*\n)+", text, re.MULTILINE)[0].splitlines()[2:]:  # type: ignore[index]
         cells = re.split(r"(?<!\\)\|", line.strip().strip("|"))
-        key, told = cells[0].strip().strip("`"), cells[-1].strip().replace("\\|", "|")
-        rows[key] = re.sub(r"\[([^\]]+)\]\([^)]+\)", r"\1", told)
+        key, meaning = cells[0].strip().strip("`"), cells[-1].strip().replace("\\|", "|")
+        rows[key] = re.sub(r"\[([^\]]+)\]\([^)]+\)", r"\1", meaning)
     return rows
 
 
-def described(value: Object, told: Mapping[str, str], prefix: str = "") -> Object:
+def described(value: Object, meanings_by_path: Mapping[str, str], prefix: str = "") -> Object:
     """A schema with the meaning of each field whose path (``judges[].calls.made``) has one."""
     properties = value.get("properties", {})
     for name, inner in properties.items():
         path = f"{prefix}{name}"
-        if path in told:
-            properties[name] = inner = {**inner, "description": told[path]}  # noqa: PLW2901
+        if path in meanings_by_path:
+            properties[name] = inner = {**inner, "description": meanings_by_path[path]}  # noqa: PLW2901
         for part in (inner, *inner.get("anyOf", ())):
-            described(part, told, f"{path}.")
+            described(part, meanings_by_path, f"{path}.")
             if isinstance(part.get("items"), dict):
-                described(part["items"], told, f"{path}[].")
+                described(part["items"], meanings_by_path, f"{path}[].")
     return value
 
 
@@ -63,8 +63,10 @@ def fields_of(kind: type, *leave_out: str, **instead: Object) -> Object:
     properties: Object = {}
     for field in dataclasses.fields(kind):
         if field.name not in leave_out:
-            made = instead.get(field.name) or TypeAdapter(hints[field.name]).json_schema()
-            properties[field.name] = made
+            property_schema = (
+                instead.get(field.name) or TypeAdapter(hints[field.name]).json_schema()
+            )
+            properties[field.name] = property_schema
     return record(properties, "limit")
 
 
@@ -86,17 +88,17 @@ def array(items: Object) -> Object:
 
 def suite() -> Object:
     """A ``*.suite.toml``."""
-    made = schema.SuiteForm.model_json_schema(by_alias=True)
+    suite_schema = schema.SuiteForm.model_json_schema(by_alias=True)
     for form, heading in SUITE_HEADINGS.items():
-        part = made if form == "SuiteForm" else made["$defs"][form]
+        part = suite_schema if form == "SuiteForm" else suite_schema["$defs"][form]
         described(part, meanings("suites.md", heading))
-    return made
+    return suite_schema
 
 
 def item_forms() -> dict[str, type[BaseModel]]:
     """The forms of a line of the stimuli, by name."""
-    found = {form.__name__: form for kind in BUILT_IN.forms.values() for form in kind.line_forms}
-    return dict(sorted(found.items()))
+    forms = {form.__name__: form for kind in BUILT_IN.forms.values() for form in kind.line_forms}
+    return dict(sorted(forms.items()))
 
 
 def item() -> Object:
@@ -185,14 +187,14 @@ def datasheet() -> Object:
     }
     mode = {"enum": ["replay", "record", "live", "report"]}
     versions = {"type": "object", "additionalProperties": TEXT}
-    made = {
+    properties = {
         "schema": {"const": DATASHEET},
         "seed": {"type": "integer", "minimum": 0},
         "mode": mode,
         "versions": versions,
         "judges": array(record(entry)),
     }
-    return described(record(made), meanings("datasheet.md", "## JSON, field by field"))
+    return described(record(properties), meanings("datasheet.md", "## JSON, field by field"))
 
 
 def log_line() -> Object:
@@ -212,7 +214,7 @@ def log_line() -> Object:
         },
         *("prompt", "fields", "score"),
     )
-    made = {
+    properties = {
         "trial": trial.pop("id"),
         "judge": TEXT,
         **trial,
@@ -235,7 +237,7 @@ def log_line() -> Object:
     }
     return {
         "type": "object",
-        "properties": described({"properties": made}, meanings("logs.md", "## Fields"))[
+        "properties": described({"properties": properties}, meanings("logs.md", "## Fields"))[
             "properties"
         ],
         "required": ["trial", "judge", "suite", "item"],
@@ -248,7 +250,7 @@ def exchange() -> Object:
     forms = [record({name: {}}) for name in ("json", "spaced json")]
     body = {"anyOf": [TEXT, record({"base64": TEXT}), *forms]}
     headers = {"type": "object", "additionalProperties": {"anyOf": [TEXT, array(TEXT)]}}
-    made = {
+    properties = {
         "trial": TEXT,
         "call": {"type": "integer", "minimum": 1},
         "request": record({"method": TEXT, "url": TEXT, "body": body}),
@@ -259,8 +261,8 @@ def exchange() -> Object:
     meant = meanings("recordings.md", "## A line")
     return {
         "type": "object",
-        "properties": described({"properties": {**made, **shared}}, meant)["properties"],
-        "oneOf": [{"required": list(made)}, {"required": list(shared)}],
+        "properties": described({"properties": {**properties, **shared}}, meant)["properties"],
+        "oneOf": [{"required": list(properties)}, {"required": list(shared)}],
     }
 
 
@@ -276,11 +278,11 @@ def without_titles(value: Any) -> Any:
     if not isinstance(value, dict):
         return value
     return {
-        key: {name: without_titles(inner) for name, inner in held.items()}
+        key: {name: without_titles(inner) for name, inner in inner_value.items()}
         if key in ("properties", "$defs")
-        else without_titles(held)
-        for key, held in value.items()
-        if not (key == "title" and isinstance(held, str))
+        else without_titles(inner_value)
+        for key, inner_value in value.items()
+        if not (key == "title" and isinstance(inner_value, str))
     }
 
 

@@ -72,11 +72,11 @@ def too_large(most: int, where: str) -> BodyTooLarge:
     )
 
 
-def too_many_parts(found: str) -> BodyTooLarge:
+def too_many_parts(reason: str) -> BodyTooLarge:
     """The error of a body with more parts than can be searched for secrets in time."""
     return BodyTooLarge(
-        f"a body has too many parts to be searched for secrets: {found}",
-        found=found,
+        f"a body has too many parts to be searched for secrets: {reason}",
+        found=reason,
         expected="the reply of a model: some thousands",
         remedy="ask for less at once: a shorter reply, or fewer alternatives of its tokens",
     )

@@ -50,11 +50,11 @@ from pytest_judgesense.cassettes.exchange import (
     RecordedResponse,
     as_body,
 )
-from pytest_judgesense.cassettes.matching import ALL_OF_IT, Identity, Recordings, normal_url
+from pytest_judgesense.cassettes.matching import ALL_OF_IT, Identity, RecordedTrials, normal_url
 from pytest_judgesense.cassettes.received import received
 from pytest_judgesense.cassettes.redaction import Redactor, same_but_for_secrets
 from pytest_judgesense.cassettes.scope import Abandoned, CallScope, current_scope
-from pytest_judgesense.cassettes.storage import Line
+from pytest_judgesense.cassettes.storage import CassetteLine
 from pytest_judgesense.errors import CassetteError, JudgesenseError, MissingRecording
 
 HOW_TO_RECORD: Final = "record it with --judge-mode record"
@@ -79,7 +79,7 @@ class Cassette(ABC):
     def __init__(
         self,
         path: Path,
-        lines: Iterable[Line],
+        lines: Iterable[CassetteLine],
         redactor: Redactor,
         *,
         identity: Identity = ALL_OF_IT,
@@ -91,7 +91,7 @@ class Cassette(ABC):
             BrokenCassette: a line cannot be read.
         """
         self.path = path
-        self.recordings = Recordings(lines, identity)
+        self.recordings = RecordedTrials(lines, identity)
         self.redactor = redactor
         self.identity = identity
         self.how_to_record = how_to_record
@@ -145,8 +145,8 @@ class Cassette(ABC):
         """
         call = self.look_up(scope, RecordedRequest(method, url, as_body(body)))
         if call.exchange is None:
-            found = "no answer to this request"
-            raise scope.remember(missing(self, scope.trial, call.request, found))
+            present = "no answer to this request"
+            raise scope.remember(missing(self, scope.trial, call.request, present))
         return call.exchange
 
     def listens(self) -> bool:
@@ -208,7 +208,7 @@ class Cassette(ABC):
         digest_of, recordings = self.identity.digest, self.recordings
         if recordings.last_call(trial) and recordings.knows(trial, digest := digest_of(plain)):
             return plain, digest
-        clean = _without_secrets(self.redactor, plain)
+        clean = without_secrets(self.redactor, plain)
         digest = digest_of(clean)
         if not recordings.knows(trial, digest):
             for exchange, _ in (*recordings.of(trial), *recordings.of(LOOK_UP)):
@@ -323,17 +323,19 @@ class InterceptedCall:
         return None if not waited else min(_LONGEST_WAIT_S, float(waited)) + 1.0
 
 
-def missing(cassette: Cassette, trial: str, request: RecordedRequest, found: str) -> CassetteError:
-    """The error of a request that is not recorded, where ``found`` is what is there."""
+def missing(
+    cassette: Cassette, trial: str, request: RecordedRequest, present: str
+) -> CassetteError:
+    """The error of a request that is not recorded, where ``present`` is there instead."""
     return MissingRecording(
         f"trial {trial} is not recorded in {cassette.path}",
-        found=found,
+        found=present,
         expected=f"an answer to {request.method} {request.url}",
         remedy=cassette.how_to_record,
     )
 
 
-def _without_secrets(redactor: Redactor, request: RecordedRequest) -> RecordedRequest:
+def without_secrets(redactor: Redactor, request: RecordedRequest) -> RecordedRequest:
     """``request`` in its normal form, without secrets."""
     url = redactor.url(normal_url(request.url))
     return RecordedRequest(request.method.upper(), url, redactor.body(request.body))
@@ -350,7 +352,7 @@ def recorded_answer(
     recordings = cassette.recordings
     if scope.anew or not recordings.last_call(scope.trial):
         return None
-    request = _without_secrets(cassette.redactor, RecordedRequest(method, url, as_body(body)))
+    request = without_secrets(cassette.redactor, RecordedRequest(method, url, as_body(body)))
     digest = cassette.identity.digest(request)
     recorded = recordings.find(scope.trial, digest, 0, replay_errors=False)
     if recorded is None and is_changed(recordings, scope, digest):
@@ -375,7 +377,7 @@ def answered_first(
     return len(requests)
 
 
-def is_changed(recordings: Recordings, scope: CallScope, digest: str) -> bool:
+def is_changed(recordings: RecordedTrials, scope: CallScope, digest: str) -> bool:
     """Whether a request, which is not found, is not the next one of what is recorded.
 
     A function is called anew for any; of the calls of a provider those that were made before an
@@ -399,7 +401,7 @@ def call_of_function(
     return RecordedRequest(CALL, f"python:{target}", json.dumps(body, ensure_ascii=False))
 
 
-def next_return(recordings: Recordings, scope: CallScope) -> str | None:
+def next_return(recordings: RecordedTrials, scope: CallScope) -> str | None:
     """What the function of a trial returned next when it was recorded; ``None`` if not known.
 
     So it is where that is not recorded, or the function failed.

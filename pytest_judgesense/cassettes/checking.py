@@ -1,7 +1,6 @@
-"""Secrets in recordings that exist already: of this project, and stock vcrpy's YAML and JSON.
+"""Secrets in recordings that exist already: of this project, and those of others as plain text.
 
-Nothing is changed, and only the place and kind of a secret are shown. YAML is read by the safe
-loader, which builds only plain values: a tag that would run code is an error.
+Nothing is changed, and only the place and kind of a secret are shown.
 """
 
 from __future__ import annotations
@@ -27,12 +26,11 @@ from pytest_judgesense.cassettes.credentials import (
     request_credentials,
     response_credentials,
 )
-from pytest_judgesense.cassettes.exchange import as_body, as_bytes
-from pytest_judgesense.cassettes.interchange import Answered, read_vcr
+from pytest_judgesense.cassettes.exchange import Exchange, as_body, as_bytes
 from pytest_judgesense.cassettes.redaction import scrub, scrub_body, scrub_url
 from pytest_judgesense.cassettes.storage import numbered_exchanges
 from pytest_judgesense.errors import BodyTooLarge, BrokenCassette, UsageError
-from pytest_judgesense.files import read_text
+from pytest_judgesense.files import read_bytes
 
 _SUFFIXES: Final = (".json", ".jsonl", ".yaml", ".yml")
 # Placeholders of removed secrets, of this project or of users' filters.
@@ -44,21 +42,21 @@ _REMOVED: Final = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class CassetteFault:
     """A secret in a recording: its place and kind, never its value."""
 
     place: str
-    what: str
+    kind: str
 
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """The findings of a search, in the order of files and exchanges.
+    """The faults that a search has found, in the order of files and exchanges.
 
     ``skipped`` are the variables that were not searched for, with the reason.
     """
 
-    findings: tuple[Finding, ...]
+    faults: tuple[CassetteFault, ...]
     broken: tuple[BrokenCassette, ...]
     skipped: Mapping[str, str]
     files: int
@@ -75,28 +73,27 @@ def check_cassettes(paths: Iterable[Path], environ: Mapping[str, str]) -> Checke
     Raises:
         UsageError: a path does not exist, or does not have the suffix of a cassette.
     """
-    findings: list[Finding] = []
+    faults: list[CassetteFault] = []
     broken: list[BrokenCassette] = []
     files = exchanges = 0
     environment = list(environment_credentials(environ))
     for path in _files(paths):
+        credentials = Credentials(environment)
         try:
-            recorded = list(_read(path))
+            if path.suffix == ".jsonl":
+                recorded = [
+                    (f"{path}:{number}", exchange) for number, exchange in numbered_exchanges(path)
+                ]
+                faults += _faults_of_cassette(path, recorded, credentials)
+                exchanges += len(recorded)
+            else:
+                faults += _faults_in_text(path, credentials)
         except BrokenCassette as error:
             broken.append(error)
             continue
         files += 1
-        exchanges += len(recorded)
-        credentials = Credentials(environment)
-        for one in recorded:
-            credentials.learn((name, value) for _, name, value in _shown(one))
-        secrets = credentials.values
-        found = [finding for one in recorded for finding in _findings(one, secrets)]
-        # Else elsewhere in the file: in comments, names, headers and fields that nothing reads.
-        names = () if found else scrub(read_text(path), secrets)[1]
-        findings += found or [Finding(str(path), name) for name in sorted(names)]
     skipped = dict(sorted(Credentials(environment).skipped.items()))
-    return Checked(tuple(findings), tuple(broken), skipped, files, exchanges)
+    return Checked(tuple(faults), tuple(broken), skipped, files, exchanges)
 
 
 def _files(paths: Iterable[Path]) -> Iterator[Path]:
@@ -115,50 +112,67 @@ def _files(paths: Iterable[Path]) -> Iterator[Path]:
             )
 
 
-def _read(path: Path) -> Iterator[Answered]:
-    if path.suffix != ".jsonl":
-        yield from read_vcr(path)
-        return
-    for number, exchange in numbered_exchanges(path):
-        request, response = exchange.request, exchange.response
-        yield Answered(
-            where=f"{path}:{number}",
-            method=request.method,
-            url=request.url,
-            body=request.body,
-            status=response.status,
-            headers=tuple(response.headers.items()),
-            data=as_bytes(response.body),
-        )
+def _faults_of_cassette(
+    path: Path, recorded: Iterable[tuple[str, Exchange]], credentials: Credentials
+) -> list[CassetteFault]:
+    for _, exchange in recorded:
+        credentials.learn((name, value) for _, name, value in _shown(exchange))
+    faults = [
+        CassetteFault(place, kind)
+        for place, exchange in recorded
+        for kind in _kinds_in(exchange, credentials.values)
+    ]
+    # Else elsewhere in the file: in names, headers and fields that nothing reads.
+    return faults or _faults_in_text(path, credentials)
 
 
-def _shown(one: Answered) -> Iterator[tuple[str, str, str]]:
+def _faults_in_text(path: Path, credentials: Credentials) -> list[CassetteFault]:
+    """The secrets in a file of any form; in which part of it is not known."""
+    with BrokenCassette.instead_of(OSError, f"{path} cannot be read"):
+        text = as_body(read_bytes(path))
+
+    def searched() -> tuple[object, set[str]]:
+        if path.suffix == ".jsonl" and isinstance(text, str):  # its bodies have been searched
+            return scrub(text, credentials.values)
+        return scrub_body(text, credentials.values)
+
+    return [CassetteFault(str(path), kind) for kind in _kinds(searched)]
+
+
+def _shown(exchange: Exchange) -> Iterator[tuple[str, str, str]]:
     """The credentials that an exchange shows by their place: part, description and value."""
-    sent, received = (
-        request_credentials(one.url, one.sent_headers),
-        response_credentials(one.headers),
-    )
-    for part, shown in (("request", sent), ("response", received)):
+    parts = {
+        "request": request_credentials(exchange.request.url, ()),
+        "response": response_credentials(exchange.response.headers.items()),
+    }
+    for part, shown in parts.items():
         for name, value in shown:
             if not _REMOVED.fullmatch(value):
                 yield part, name, value
 
 
-def _findings(one: Answered, secrets: Mapping[str, str]) -> Iterator[Finding]:
-    for part, name, value in _shown(one):
+def _kinds_in(exchange: Exchange, secrets: Mapping[str, str]) -> Iterator[str]:
+    """What secrets an exchange holds, and in which part."""
+    for part, name, value in _shown(exchange):
         if len(value) >= SHORTEST_SECRET:
-            yield Finding(one.where, f"{part}: {name}")
+            yield f"{part}: {name}"
+    request, response = exchange.request, exchange.response
     parts: dict[str, Callable[[], tuple[object, set[str]]]] = {
-        "URL": lambda: scrub_url(one.url, secrets),
-        "request body": lambda: _scrubbed(as_bytes(one.body), one.sent_headers, secrets),
-        "response body": lambda: _scrubbed(one.data, one.headers, secrets),
+        "URL": lambda: scrub_url(request.url, secrets),
+        "request body": lambda: _scrubbed(as_bytes(request.body), (), secrets),
+        "response body": lambda: _scrubbed(
+            as_bytes(response.body), response.headers.items(), secrets
+        ),
     }
     for part, searched in parts.items():
-        try:
-            names = searched()[1]
-        except BodyTooLarge as error:
-            names = {f"cannot be searched: {error.what}"}
-        yield from (Finding(one.where, f"{part}: {name}") for name in sorted(names))
+        yield from (f"{part}: {kind}" for kind in _kinds(searched))
+
+
+def _kinds(searched: Callable[[], tuple[object, set[str]]]) -> list[str]:
+    try:
+        return sorted(searched()[1])
+    except BodyTooLarge as error:
+        return [f"cannot be searched: {error.what}"]
 
 
 def _scrubbed(

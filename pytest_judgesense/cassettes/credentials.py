@@ -110,8 +110,8 @@ def why_skipped(value: str) -> str:
 def _named_like_one(name: str) -> bool:
     upper = name.upper()
     parts = set(re.split(r"[^A-Z0-9]+", _CAMEL.sub("_", name).upper()))
-    found = _ANYWHERE.search(upper) or _ORGANISATION.search(upper) or parts & _PARTS
-    return upper not in _NOT and bool(found or upper.endswith("KEY"))
+    credential = _ANYWHERE.search(upper) or _ORGANISATION.search(upper) or parts & _PARTS
+    return upper not in _NOT and bool(credential or upper.endswith("KEY"))
 
 
 def environment_credentials(environ: Mapping[str, str]) -> Iterator[tuple[str, str]]:
@@ -121,8 +121,8 @@ def environment_credentials(environ: Mapping[str, str]) -> Iterator[tuple[str, s
             continue
         if _named_like_one(name):
             yield name, value
-        elif found := _URL_PASSWORD.search(value):
-            yield name, unquote(found[1])
+        elif password := _URL_PASSWORD.search(value):
+            yield name, unquote(password[1])
 
 
 def request_credentials(url: str, headers: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
@@ -144,15 +144,15 @@ def _credentials_in(url: str) -> tuple[tuple[str, str], ...]:
     except ValueError:  # no URL, and no request then
         return ()
     users = {"username of the URL": parts.username, "password of the URL": parts.password}
-    found = [(name, unquote(given)) for name, given in users.items() if given]
+    credentials = [(name, unquote(value)) for name, value in users.items() if value]
     for name, value in parse_qsl(parts.query):
         if _names_parameter(name) or (name.lower() in SECRET_PARAMETERS and looks_secret(value)):
-            found.append((f"{name} in the URL", value))
+            credentials.append((f"{name} in the URL", value))
     for name, value in pairwise(map(unquote, parts.path.split("/"))):
         # /token/..., but not /key/rotate
         if _names_parameter(name) and (looks_secret(value) or _LONG_WORD.fullmatch(value)):
-            found.append((f"{name} in the URL", value))
-    return tuple(found)
+            credentials.append((f"{name} in the URL", value))
+    return tuple(credentials)
 
 
 def _names_parameter(name: str) -> bool:
@@ -194,13 +194,13 @@ def _authorization(name: str, value: str) -> Iterator[tuple[str, str]]:
         yield name, scheme
         return
     # Digest, AWS4-HMAC-SHA256, OAuth, Hawk, ApiKey id=..., Token token=...
-    given = dict(_PARAMETER.findall(rest))
-    for parameter, content in given.items():
+    parameters = dict(_PARAMETER.findall(rest))
+    for parameter, content in parameters.items():
         is_id = parameter.lower() == "id" and looks_secret(content)
         if is_id or _names_parameter(parameter) or parameter.lower() in _OF_SCHEMES:
             # Of AWS the account's key stands before day and region.
             yield name, content.partition("/")[0] if parameter == "Credential" else unquote(content)
-    if given and "," in rest:
+    if parameters and "," in rest:
         return
     yield name, rest.strip()
     if scheme.lower() == "basic":
@@ -222,7 +222,7 @@ class Credentials:
         removed: the names of those that were found and removed before writing.
     """
 
-    def __init__(self, known: Iterable[tuple[str, str]] = ()) -> None:
+    def __init__(self, credentials: Iterable[tuple[str, str]] = ()) -> None:
         """Take over ``known`` names and values; of two names for one value the first counts."""
         self.values: Mapping[str, str] = MappingProxyType({})
         self.skipped: dict[str, str] = {}
@@ -230,7 +230,7 @@ class Credentials:
         self._lock = Lock()
         self._names: dict[str, str] = {}
         self._learned: dict[str, dict[str, str]] = {source: {} for source in _SOURCES}
-        self.know(known)
+        self.know(credentials)
 
     def know(self, named: Iterable[tuple[str, str]]) -> None:
         """Add credentials by name; those that are skipped are remembered as such."""
@@ -265,10 +265,10 @@ class Credentials:
 
     def _index(self) -> None:
         by_name: dict[str, str] = {}
-        known = self._names
+        names = self._names
         for source in _SOURCES:
-            known = {**self._learned[source], **known}
-        for value, name in known.items():
+            names = {**self._learned[source], **names}
+        for value, name in names.items():
             label, number = name, 1
             while label in by_name:
                 number += 1

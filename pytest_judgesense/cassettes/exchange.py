@@ -105,9 +105,9 @@ def _checked_body(value: Any) -> str | bytes:
     if isinstance(value, str | bytes):
         return value
     if isinstance(value, dict) and len(value) == 1:
-        ((form, held),) = value.items()
-        if form == "base64" and isinstance(held, str):
-            return base64.b64decode(held, validate=True)
+        ((form, stored),) = value.items()
+        if form == "base64" and isinstance(stored, str):
+            return base64.b64decode(stored, validate=True)
         if form in _LAYOUTS:
             return ""
     raise ValueError("a body is neither a text nor an object with base64 or json")
@@ -134,7 +134,7 @@ class RecordedResponse:
     body: Body
 
 
-class Head(NamedTuple):
+class ExchangeHead(NamedTuple):
     """The parts of an exchange that are used more often than its bodies."""
 
     trial: str
@@ -180,11 +180,11 @@ class Exchange:
         return len(self.request.body) + len(self.response.body)
 
     @property
-    def head(self) -> Head:
+    def head(self) -> ExchangeHead:
         """The parts that are used more often than its bodies."""
-        at = sys.intern(self.recorded_at)  # many exchanges share a second
+        moment = sys.intern(self.recorded_at)  # many exchanges share a second
         given_up = WAITED in self.response.headers
-        return Head(self.trial, self.call, self.answers, at, self.returns, given_up)
+        return ExchangeHead(self.trial, self.call, self.answers, moment, self.returns, given_up)
 
     @property
     def models(self) -> tuple[str, str] | None:
@@ -258,15 +258,15 @@ class _Room:
 def _body(value: Any, room: _Room) -> str | bytes:
     if isinstance(value, str):
         return value
-    ((form, held),) = value.items()
+    ((form, stored),) = value.items()
     if form == "base64":
-        return base64.b64decode(held)
-    whole = [held]  # it may be a string itself
+        return base64.b64decode(stored)
+    whole = [stored]  # it may be a string itself
     _unfold(whole, room)
     return _LAYOUTS[form](whole[0])
 
 
-def checked_head(line: bytes, path: Path, number: int, texts: Texts) -> Head:
+def checked_head(line: bytes, path: Path, number: int, texts: Texts) -> ExchangeHead:
     """The head of a line, completely validated; expanding the bodies takes much longer.
 
     Raises:
@@ -303,12 +303,12 @@ def lines_of(exchanges: Iterable[Exchange]) -> Iterator[tuple[str, Exchange | st
 
     That is an exchange, or a text that several share, before the first of them.
     """
-    given = list(exchanges)
+    ordered = list(exchanges)
     shared = _Shared(
-        body for exchange in given for body in (exchange.request.body, exchange.response.body)
+        body for exchange in ordered for body in (exchange.request.body, exchange.response.body)
     )
     written: set[str] = set()
-    for exchange in given:
+    for exchange in ordered:
         used: list[str] = []
         line = exchange.to_line(partial(_folded_body, shared, used))
         for text in dict.fromkeys(used):
@@ -363,7 +363,7 @@ def in_final_form(exchanges: Iterable[Exchange], order: Sequence[str]) -> Iterat
     Look-ups come first, then the trials in ``order`` and others by id; of a trial its calls,
     numbered from 1, and last what its function returned, of which the latest counts.
     """
-    place = {trial: at for at, trial in enumerate((LOOK_UP, *order))}
+    place = {trial: number for number, trial in enumerate((LOOK_UP, *order))}
     ordered = sorted(
         exchanges,
         key=lambda exchange: (
@@ -383,24 +383,24 @@ def in_final_form(exchanges: Iterable[Exchange], order: Sequence[str]) -> Iterat
 
 def models_of(exchanges: Iterable[Exchange]) -> dict[str, Counter[str]]:
     """How many answers name each model, by the model that was asked for."""
-    found: dict[str, Counter[str]] = {}
+    counts: dict[str, Counter[str]] = {}
     for exchange in exchanges:
         if exchange.answers and exchange.models:
-            asked, served = exchange.models
-            found.setdefault(asked, Counter())[served] += 1
-    return found
+            requested, served = exchange.models
+            counts.setdefault(requested, Counter())[served] += 1
+    return counts
 
 
 def _model_of(body: str | bytes) -> str | None:
-    found = _MODEL.search(body) if isinstance(body, str) else None
-    return found and shortened(found[1])
+    named = _MODEL.search(body) if isinstance(body, str) else None
+    return named and shortened(named[1])
 
 
 def _line_of(value: Any) -> str:
     line = json.dumps(value, ensure_ascii=False)
     if line.isascii() and "\x7f" not in line:
         return line  # seen faster than by the search
-    return _UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", line)
+    return _UNSAFE.sub(lambda unsafe: f"\\u{ord(unsafe[0]):04x}", line)
 
 
 # --- texts that bodies share ----------------------------------------------------------------------
@@ -419,7 +419,7 @@ def _parsed(body: str | bytes) -> tuple[str, Any] | None:
         return None
     # It might look like the object that refers to shared texts.
     is_taken = '"texts"' in body and any(
-        isinstance(one, dict) and one.keys() == {"texts"} for one in nodes(value)
+        isinstance(node, dict) and node.keys() == {"texts"} for node in nodes(value)
     )
     return (layout, value) if layout and not is_taken else None
 
@@ -428,8 +428,8 @@ def nodes(value: Any) -> Iterator[Any]:
     """``value``, from JSON, and all values in it."""
     yield value
     if isinstance(value, dict | list):
-        for one in value.values() if isinstance(value, dict) else value:
-            yield from nodes(one)
+        for inner in value.values() if isinstance(value, dict) else value:
+            yield from nodes(inner)
 
 
 class _Shared:
@@ -454,13 +454,21 @@ class _Shared:
             for text in texts:
                 parts = text.split(_BREAK)
                 self._times.update(parts)
-                for one, then in zip((None, *parts), (*parts, None), strict=True):
-                    if one is not None and after.setdefault(one, then) != then:
-                        after[one] = None
-                    if then is not None and before.setdefault(then, one) != one:
-                        before[then] = None
+                for paragraph, following in zip((None, *parts), (*parts, None), strict=True):
+                    if (
+                        paragraph is not None
+                        and after.setdefault(paragraph, following) != following
+                    ):
+                        after[paragraph] = None
+                    if (
+                        following is not None
+                        and before.setdefault(following, paragraph) != paragraph
+                    ):
+                        before[following] = None
         self._next = {
-            one: then for one, then in after.items() if then is not None and before[then] == one
+            paragraph: following
+            for paragraph, following in after.items()
+            if following is not None and before[following] == paragraph
         }
 
     def layout_of(self, body: str) -> str | None:
@@ -469,9 +477,9 @@ class _Shared:
 
     def texts_of(self, string: str) -> Iterator[tuple[str, bool]]:
         """The texts that a string is made of, and whether other strings hold them."""
-        first, *others = string.split(_BREAK)
+        first, *rest = string.split(_BREAK)
         text = [first]
-        for part in others:
+        for part in rest:
             if self._next.get(text[-1]) != part:
                 yield self._joined(text)
                 text = []
@@ -513,15 +521,15 @@ def _folded_body(shared: _Shared, used: list[str], body: str) -> Any:
 
 def _fold(value: Any, shared: _Shared, used: list[str]) -> None:
     """Replace the strings with shared texts in a list or an object by references, in place."""
-    for place, one in value.items() if type(value) is dict else enumerate(value):
-        kind = type(one)
+    for place, inner in value.items() if type(value) is dict else enumerate(value):
+        kind = type(inner)
         if kind is dict or kind is list:
-            _fold(one, shared, used)
-        elif kind is str and len(one) >= _SHORTEST_SHARED:
-            texts = list(shared.texts_of(one))
-            found = [text for text, is_shared in texts if is_shared]
-            used += found
-            if found:
+            _fold(inner, shared, used)
+        elif kind is str and len(inner) >= _SHORTEST_SHARED:
+            texts = list(shared.texts_of(inner))
+            shared_texts = [text for text, is_shared in texts if is_shared]
+            used += shared_texts
+            if shared_texts:
                 parts = [{"id": text_id(t)} if is_shared else t for t, is_shared in texts]
                 value[place] = {"texts": parts}
 
@@ -529,33 +537,33 @@ def _fold(value: Any, shared: _Shared, used: list[str]) -> None:
 def _unfold(value: Any, room: _Room) -> None:
     """Put the strings of shared texts in a list or an object together, in place."""
     # Done for every call that is replayed: most of a body are leaves, and all of it is plain JSON.
-    for place, one in value.items() if type(value) is dict else enumerate(value):
-        kind = type(one)
-        if kind is dict and len(one) == 1 and "texts" in one:
-            parts = [part if type(part) is str else room.take(part) for part in one["texts"]]
+    for place, inner in value.items() if type(value) is dict else enumerate(value):
+        kind = type(inner)
+        if kind is dict and len(inner) == 1 and "texts" in inner:
+            parts = [part if type(part) is str else room.take(part) for part in inner["texts"]]
             value[place] = _BREAK.join(parts)
         elif kind is dict or kind is list:
-            _unfold(one, room)
+            _unfold(inner, room)
 
 
 def broken(path: Path, number: int, line: bytes, error: Exception) -> BrokenCassette:
     """The error for a line that cannot be read, by the error of reading it."""
     text = line.decode("utf-8", "backslashreplace")
-    what, found = f"the line cannot be read ({error})", repr(text)
+    fault, excerpt = f"the line cannot be read ({error})", repr(text)
     if len(text) > 80:
-        found = repr(f"{text[:50]} ... {text[-25:]}")
+        excerpt = repr(f"{text[:50]} ... {text[-25:]}")
     expected = "one exchange: a JSON object with trial, call, request, response, recorded_at"
     remedy = (
         "restore the file from version control, or delete the line and record what is missing "
         "with --judge-mode record"
     )
     if isinstance(error, UnicodeDecodeError):
-        what = "the line is not UTF-8"
-        found = f"byte 0x{error.object[error.start]:02x} in column {error.start + 1}"
+        fault = "the line is not UTF-8"
+        excerpt = f"byte 0x{error.object[error.start]:02x} in column {error.start + 1}"
         expected = "one exchange as UTF-8 text"
     elif '"body": [' in text:
-        what = "the line has the form of an earlier version"
-        found = "a body in parts, which are in a separate file"
+        fault = "the line has the form of an earlier version"
+        excerpt = "a body in parts, which are in a separate file"
         expected = "bodies as text, or as json with texts that stand in lines before"
         remedy = (
             "run scripts/convert_cassettes.py of the source repository on the folder, or "
@@ -564,5 +572,7 @@ def broken(path: Path, number: int, line: bytes, error: Exception) -> BrokenCass
     elif isinstance(error, ValidationError):
         first = error.errors()[0]
         why = f"{'.'.join(map(str, first['loc']))}: {first['msg']}".removeprefix(": ")
-        what = f"the line cannot be read ({why})"
-    return BrokenCassette(f"{path}:{number}: {what}", found=found, expected=expected, remedy=remedy)
+        fault = f"the line cannot be read ({why})"
+    return BrokenCassette(
+        f"{path}:{number}: {fault}", found=excerpt, expected=expected, remedy=remedy
+    )

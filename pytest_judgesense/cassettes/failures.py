@@ -87,7 +87,7 @@ _AIOHTTP: Final = (
 def _urllib3(name: str) -> _Build:
     def build(text: str, url: str, cause: Exception | None) -> Exception:
         kind = getattr(import_module("urllib3.exceptions"), name)
-        given: Mapping[str, tuple[Any, ...]] = {
+        arguments: Mapping[str, tuple[Any, ...]] = {
             "MaxRetryError": (None, url, cause),
             "NewConnectionError": (None, text),
             "NameResolutionError": (urlsplit(url).hostname, None, socket.gaierror(text)),
@@ -96,7 +96,7 @@ def _urllib3(name: str) -> _Build:
             "ProxyError": (text, cause or _UNKNOWN),
             "IncompleteRead": (0, 1),
         }
-        error: Exception = kind(*given.get(name, (text,)))
+        error: Exception = kind(*arguments.get(name, (text,)))
         return error
 
     return build

@@ -190,7 +190,9 @@ def _patches(
 ) -> Iterator[tuple[Any, str, _Method]]:
     """Targets, attributes, replacements: vcrpy's and ours, all with dispatchers."""
     cassette = vcr_cassette._ours
-    stubs = [(one.getter(), one.attribute, _stub(vcr_cassette, one)) for one in patchers]
+    stubs = [
+        (patcher.getter(), patcher.attribute, _stub(vcr_cassette, patcher)) for patcher in patchers
+    ]
     stubs.append((AbstractHTTPHandler, "do_open", _recorded_open(cassette)))
     with suppress(ImportError):
         from urllib3 import HTTPConnectionPool
@@ -231,8 +233,8 @@ def _recorded_send(cassette: Cassette, real: _Method, package: Any) -> _Method:
         if not isinstance(request.stream, stream_of):  # it can be read once
             request.stream = stream_of(b"".join(request.stream))
         call = _asked_by_httpx(cassette, request, b"".join(request.stream))
-        if (found := call.recorded) is not None:
-            return _response_of_httpx(package, found)
+        if (response := call.recorded) is not None:
+            return _response_of_httpx(package, response)
         live = real(transport, request)
         try:
             content = b"".join(map(_counted(call.scope.most_bytes), live.stream))
@@ -251,8 +253,8 @@ def _recorded_asend(cassette: Cassette, real: _Method, package: Any) -> _Method:
         if not isinstance(request.stream, stream_of):
             request.stream = stream_of(b"".join([piece async for piece in request.stream]))
         call = _asked_by_httpx(cassette, request, b"".join(request.stream))
-        if (found := call.recorded) is not None:
-            return _response_of_httpx(package, found)
+        if (response := call.recorded) is not None:
+            return _response_of_httpx(package, response)
         live = await real(transport, request)
         count = _counted(call.scope.most_bytes)
         try:
@@ -276,14 +278,14 @@ def _recorded_of_httpx(package: Any, call: InterceptedCall, live: Any, content: 
         return bytes(same.read())
 
     headers = live.headers.multi_items()
-    body, kept = delivered(call.arrived(live.status_code, headers, content, decoded))
-    live.headers = package.Headers(_as_delivered(headers, kept))
+    body, body_headers = delivered(call.arrived(live.status_code, headers, content, decoded))
+    live.headers = package.Headers(_as_delivered(headers, body_headers))
     live.stream = package.ByteStream(body)
     return live
 
 
 def _as_delivered(
-    headers: Iterable[tuple[str, str]], kept: Mapping[str, str]
+    headers: Iterable[tuple[str, str]], body_headers: Mapping[str, str]
 ) -> list[tuple[str, str]]:
     """The headers of a live response whose body was decoded, or encoded anew, if it was encoded."""
     pairs = list(headers)
@@ -291,15 +293,15 @@ def _as_delivered(
         return pairs
     changed = ("content-encoding", "content-length")
     lasting = [pair for pair in pairs if pair[0].lower() not in changed]
-    return lasting + [(name, kept[name]) for name in changed if name in kept]
+    return lasting + [(name, body_headers[name]) for name in changed if name in body_headers]
 
 
-def _response_of_httpx(package: Any, found: RecordedResponse) -> Any:
+def _response_of_httpx(package: Any, recorded: RecordedResponse) -> Any:
     """A response as from the network, with an unread body."""
-    phrase = responses.get(found.status, "").encode("ascii")
-    body, headers = delivered(found)
+    phrase = responses.get(recorded.status, "").encode("ascii")
+    body, headers = delivered(recorded)
     return package.Response(
-        found.status,
+        recorded.status,
         headers=list(headers.items()),
         stream=package.ByteStream(body),
         extensions={"reason_phrase": phrase} if phrase else None,
@@ -322,8 +324,8 @@ def _bounded_aiohttp(vcr_cassette: _VcrCassette, real: _Method) -> _Method:
     async def bounded(session: Any, *args: Any, **options: Any) -> Any:
         response = await real(session, *args, **options)
         # A request may say otherwise than its session: litellm's does.
-        asked = options.get("auto_decompress")
-        decompresses = session.auto_decompress if asked is None else asked
+        wanted = options.get("auto_decompress")
+        decompresses = session.auto_decompress if wanted is None else wanted
         if decompresses and _is_decoded_by_aiohttp(response.headers):
             # What is left to undo is nothing.
             headers = stubs.CIMultiDict(response.headers)
@@ -347,10 +349,10 @@ def _bounded_aiohttp(vcr_cassette: _VcrCassette, real: _Method) -> _Method:
 
 
 def _is_decoded_by_aiohttp(headers: Mapping[str, str]) -> bool:
-    known = {"gzip", "deflate", "br"}
+    decodable = {"gzip", "deflate", "br"}
     if hasattr(import_module("aiohttp.http_parser"), "HAS_ZSTD"):
-        known.add("zstd")
-    return headers.get("content-encoding", "").lower() in known
+        decodable.add("zstd")
+    return headers.get("content-encoding", "").lower() in decodable
 
 
 class _BoundedContent:
@@ -505,8 +507,8 @@ def _with_plain_json(stub: _Method) -> _Method:
     async def asking(session: Any, method: str, url: Any, **options: Any) -> Any:
         if options.get("json") is not None and options.get("data") is None:
             options["data"] = sent_bytes(session.json_serialize(options.pop("json")))
-            given = options.get("headers") or ()
-            headers = list(given.items() if isinstance(given, Mapping) else given)
+            shown = options.get("headers") or ()
+            headers = list(shown.items() if isinstance(shown, Mapping) else shown)
             names = {str(name).lower() for name in (*dict(headers), *session.headers)}
             # As aiohttp gives it to ``json=``.
             typed = [] if "content-type" in names else [("Content-Type", "application/json")]
@@ -540,9 +542,9 @@ def _recorded_urlopen(cassette: Cassette) -> _Method:
         reading = {name: kw.get(name, True) for name in ("preload_content", "decode_content")}
         reading |= {"request_url": url, "request_method": method}
         reading["enforce_content_length"] = kw.get("enforce_content_length", True)
-        if (found := call.recorded) is not None:
-            content, given = delivered(found)
-            return _response(content, given.items(), found.status, **reading)
+        if (response := call.recorded) is not None:
+            content, response_headers = delivered(response)
+            return _response(content, response_headers.items(), response.status, **reading)
         # The whole raw body is needed, however the caller uses the response.
         kw |= {"preload_content": False, "decode_content": False, "release_conn": None}
         sent = body if body is None or isinstance(body, str) else data
@@ -557,10 +559,10 @@ def _recorded_urlopen(cassette: Cassette) -> _Method:
         arrived = call.arrived(
             live.status, got, content, decoded, encoded_still=True, missing=missing
         )
-        content, kept = delivered(arrived)
+        content, body_headers = delivered(arrived)
         # requests reads the cookies from the original response.
         reading |= {"retries": live.retries, "original_response": live._original_response}
-        return _response(content, _as_delivered(got, kept), live.status, **reading)
+        return _response(content, _as_delivered(got, body_headers), live.status, **reading)
 
     return recorded
 
@@ -613,9 +615,9 @@ def _recorded_open(cassette: Cassette) -> _Method:
         method, url = request.get_method(), request.full_url
         data = sent_bytes(request.data)
         call = _asked(cassette, method, url, data, request.header_items())
-        if (found := call.recorded) is not None:
-            body, given = delivered(found)
-            return _plain_response(found.status, given.items(), body, method, url)
+        if (response := call.recorded) is not None:
+            body, response_headers = delivered(response)
+            return _plain_response(response.status, response_headers.items(), body, method, url)
         if request.data is not None:
             request.data = data  # a file or an iterator has been read to its end
         live = do_open(handler, http_class, request, **options)
@@ -624,8 +626,8 @@ def _recorded_open(cassette: Cassette) -> _Method:
             live.close()
             raise IncompleteRead(content, live.length)
         got = list(live.headers.items())
-        content, kept = delivered(call.arrived(live.status, got, content, as_it_came))
-        return _plain_response(live.status, _as_delivered(got, kept), content, method, url)
+        content, body_headers = delivered(call.arrived(live.status, got, content, as_it_came))
+        return _plain_response(live.status, _as_delivered(got, body_headers), content, method, url)
 
     return recorded
 

@@ -20,7 +20,7 @@ from pytest_judgesense.cassettes.searching import Literals, clusters, joined_pla
 from pytest_judgesense.cassettes.shapes import BEGINNING, OF_NAMES, OF_RUNS, literals_of_hints
 
 if TYPE_CHECKING:
-    from pytest_judgesense.cassettes.searching import Found
+    from pytest_judgesense.cassettes.searching import Candidates
 
 # The groups of literals: parts of values, and escapes; for hints of keys see `shapes`.
 _VALUES: Final = 0b111
@@ -84,7 +84,7 @@ class _KnownValues:
             else:
                 yield form.octets[offset : offset + _ANCHOR]
 
-    def spans(self, data: bytes, candidates: Found) -> Iterator[_NamedSpan]:
+    def spans(self, data: bytes, candidates: Candidates) -> Iterator[_NamedSpan]:
         """The places of the values, each with its rank and its name."""
         if not self._anchored:
             return

@@ -84,7 +84,7 @@ def recording_alone(path: Path, recorder: Recorder) -> Iterator[None]:
     # Neither follows a link that a repository has under these names.
     lock = FileLock(target.with_name(f".{target.name}.lock"), thread_local=False)
     holder = target.with_name(f".{target.name}.holder")
-    made = [folder for folder in target.parents if not folder.exists()]
+    new_folders = [folder for folder in target.parents if not folder.exists()]
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         _acquire(lock, holder, path, recorder)
@@ -113,7 +113,7 @@ def recording_alone(path: Path, recorder: Recorder) -> Iterator[None]:
                 left.unlink()
         lock.release()
         with suppress(OSError):  # a folder in which nothing was recorded is not left either
-            for folder in made:
+            for folder in new_folders:
                 folder.rmdir()
 
 
@@ -144,8 +144,8 @@ def _acquire(lock: FileLock, holder: Path, path: Path, recorder: Recorder) -> No
 def _read(holder: Path) -> Recorder:
     """The holder of the lock by its note; no process if there is none."""
     try:
-        known = json_value(read_text(holder))
-        return Recorder(str(known["session"]), int(known["pid"]), str(known["command"]))
+        state = json_value(read_text(holder))
+        return Recorder(str(state["session"]), int(state["pid"]), str(state["command"]))
     except (OSError, ValueError, KeyError, TypeError):
         return Recorder("", 0, "")
 

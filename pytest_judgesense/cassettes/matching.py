@@ -40,7 +40,7 @@ from typing import Any, Final
 from urllib.parse import parse_qsl, unquote_plus, urlsplit, urlunsplit
 
 from pytest_judgesense.cassettes.exchange import LOOK_UP, Exchange, RecordedRequest, as_bytes
-from pytest_judgesense.cassettes.storage import Line
+from pytest_judgesense.cassettes.storage import CassetteLine
 from pytest_judgesense.errors import StaleRecording
 from pytest_judgesense.grouping import grouped
 
@@ -148,24 +148,29 @@ def _remove(value: Any, path: Sequence[str]) -> None:
             _remove(value.get(path[0]), path[1:])
 
 
-def fields_that_differ(recorded: RecordedRequest, asked: RecordedRequest) -> list[str] | None:
+def fields_that_differ(recorded: RecordedRequest, current: RecordedRequest) -> list[str] | None:
     """The fields in which two requests differ, as ``ignore`` names them; ``None`` if not fields.
 
     Elements of a list are of one field: ``body.metadata.tags`` for all of them.
     """
-    here, there = urlsplit(asked.url), urlsplit(recorded.url)
-    if recorded.method != asked.method or here._replace(query="") != there._replace(query=""):
+    current_url, recorded_url = urlsplit(current.url), urlsplit(recorded.url)
+    if recorded.method != current.method or current_url._replace(query="") != recorded_url._replace(
+        query=""
+    ):
         return None
-    before, now = (dict(parse_qsl(parts.query, keep_blank_values=True)) for parts in (there, here))
+    before, now = (
+        dict(parse_qsl(parts.query, keep_blank_values=True))
+        for parts in (recorded_url, current_url)
+    )
     fields = [
         f"query.{name}"
         for name in sorted(before.keys() | now.keys())
         if before.get(name) != now.get(name)
     ]
-    if recorded.body == asked.body:
+    if recorded.body == current.body:
         return fields
     try:
-        bodies = json.loads(recorded.body), json.loads(asked.body)
+        bodies = json.loads(recorded.body), json.loads(current.body)
     except (ValueError, RecursionError):
         return None
     if not all(isinstance(body, dict) for body in bodies):
@@ -173,14 +178,14 @@ def fields_that_differ(recorded: RecordedRequest, asked: RecordedRequest) -> lis
     return fields + sorted(set(_differences(*bodies, "body")))
 
 
-def _differences(recorded: Any, asked: Any, name: str) -> Iterator[str]:
-    if isinstance(recorded, dict) and isinstance(asked, dict):
-        for key in recorded.keys() | asked.keys():
-            yield from _differences(recorded.get(key), asked.get(key), f"{name}.{key}")
-    elif isinstance(recorded, list) and isinstance(asked, list) and len(recorded) == len(asked):
-        for before, now in zip(recorded, asked, strict=True):
+def _differences(recorded: Any, current: Any, name: str) -> Iterator[str]:
+    if isinstance(recorded, dict) and isinstance(current, dict):
+        for key in recorded.keys() | current.keys():
+            yield from _differences(recorded.get(key), current.get(key), f"{name}.{key}")
+    elif isinstance(recorded, list) and isinstance(current, list) and len(recorded) == len(current):
+        for before, now in zip(recorded, current, strict=True):
             yield from _differences(before, now, name)
-    elif recorded != asked or type(recorded) is not type(asked):
+    elif recorded != current or type(recorded) is not type(current):
         yield name
 
 
@@ -196,22 +201,22 @@ def is_of_the_prompt(field: str) -> bool:
 # --- the exchanges of a cassette ------------------------------------------------------------------
 
 
-class Recordings:
+class RecordedTrials:
     """The exchanges of one cassette. Safe with threads."""
 
-    def __init__(self, lines: Iterable[Line], identity: Identity = ALL_OF_IT) -> None:
+    def __init__(self, lines: Iterable[CassetteLine], identity: Identity = ALL_OF_IT) -> None:
         self._identity = identity
         # By trial, in the order of the calls.
-        self._lines: dict[str, list[Line]] = {}
+        self._lines: dict[str, list[CassetteLine]] = {}
         # By trial, what its function returned.
-        self._returned: dict[str, Line] = {}
+        self._returned: dict[str, CassetteLine] = {}
         # By trial and digest; of the trials in which a digest was looked for.
-        self._replies: dict[str, dict[str, list[Line]]] = {}
+        self._replies: dict[str, dict[str, list[CassetteLine]]] = {}
         self._lock = Lock()
         for line in lines:
             self.add(line)
 
-    def add(self, line: Line) -> None:
+    def add(self, line: CassetteLine) -> None:
         """Add a line of the file."""
         trial = line.head.trial
         with self._lock:
@@ -220,7 +225,7 @@ class Recordings:
                 return
             self._replies.pop(trial, None)
             if trial in self._lines:
-                insort(self._lines[trial], line, key=lambda one: one.head.call)
+                insort(self._lines[trial], line, key=lambda line: line.head.call)
             else:
                 self._lines[trial] = [line]
 
@@ -252,8 +257,10 @@ class Recordings:
         if len(lines) != 1 or not lines[0].head.answers:
             return None
         exchange = lines[0].exchange
-        asked = exchange.request
-        return exchange if (asked.method, asked.url, asked.body) == (method, url, body) else None
+        request = exchange.request
+        return (
+            exchange if (request.method, request.url, request.body) == (method, url, body) else None
+        )
 
     def find(
         self, trial: str, digest: str, occurrence: int, *, replay_errors: bool
@@ -275,11 +282,6 @@ class Recordings:
         replies = self._replies_to(trial, digest)
         answers = [line for line in replies if line.head.answers]
         return (answers or replies)[-1].exchange if replies else None
-
-    def look_up(self, digest: str) -> Exchange | None:
-        """The look-up that answers a request of any trial, if it is one."""
-        lines = self._replies_to(LOOK_UP, digest) if LOOK_UP in self._lines else []
-        return lines[-1].exchange if lines else None
 
     def returned(self, trial: str) -> Exchange | None:
         """The line of what the function of ``trial`` returned or raised; ``None`` without one."""
@@ -316,7 +318,7 @@ class Recordings:
         heads = (line.head for line in reversed(self._lines.get(trial, ())))
         return next((head.answers for head in heads if not head.given_up), False)
 
-    def _replies_to(self, trial: str, digest: str) -> list[Line]:
+    def _replies_to(self, trial: str, digest: str) -> list[CassetteLine]:
         """The answers to a request of a trial, in the order of the calls."""
         with self._lock:
             if trial not in self._replies:
@@ -356,19 +358,19 @@ def stale(
     )
 
 
-def _changed(recorded: RecordedRequest, asked: RecordedRequest) -> str:
+def _changed(recorded: RecordedRequest, current: RecordedRequest) -> str:
     """What changed, as a clause: the prompt, the endpoint, the model, or other settings."""
-    parts = ["the endpoint"] if recorded.url != asked.url else []
+    parts = ["the endpoint"] if recorded.url != current.url else []
     before = now = None
     with suppress(ValueError, RecursionError):
-        before, now = (json.loads(one.body) for one in (recorded, asked))
+        before, now = (json.loads(request.body) for request in (recorded, current))
     if not (isinstance(before, dict) and isinstance(now, dict)):
         return f"{' and '.join([*parts, 'the request'])} changed"
     keys = [key for key in sorted(before.keys() | now.keys()) if before.get(key) != now.get(key)]
     parts += ["the model"] if "model" in keys else []
     prompt = [key for key in keys if key in _PROMPT]
     parts += ["the prompt"] if prompt else []
-    if recorded.method == asked.method == "CALL" and "settings" in keys:
+    if recorded.method == current.method == "CALL" and "settings" in keys:
         parts.append("what the function is given")
         keys.remove("settings")
     settings = [key for key in keys if key not in (*prompt, "model")]
@@ -378,11 +380,12 @@ def _changed(recorded: RecordedRequest, asked: RecordedRequest) -> str:
 
 
 def request_diff(
-    recorded: RecordedRequest, asked: RecordedRequest, before: str, after: str
+    recorded: RecordedRequest, current: RecordedRequest, before: str, after: str
 ) -> list[str]:
     """Unified diff of two requests as readable lines, at most twenty of them."""
     before_lines, asked_lines = (
-        [f"{one.method} {one.url}", *readable(one.body)] for one in (recorded, asked)
+        [f"{request.method} {request.url}", *readable(request.body)]
+        for request in (recorded, current)
     )
     lines = difflib.unified_diff(before_lines, asked_lines, before, after, lineterm="", n=1)
     shown = [line if len(line) <= LONGEST_LINE else f"{line[:LONGEST_LINE]}..." for line in lines]

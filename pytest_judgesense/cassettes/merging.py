@@ -37,9 +37,9 @@ def join(
         by_call = sorted(exchanges, key=attrgetter("returns", "call"))
         by_trial = grouped(by_call, attrgetter("trial"))
         look_ups += by_trial.pop(LOOK_UP, [])
-        for trial, given in by_trial.items():
-            first, known = joined.get(trial, (name, given))
-            joined[trial] = first, _agreed(known, given, first, name)
+        for trial, of_trial in by_trial.items():
+            first, earlier = joined.get(trial, (name, of_trial))
+            joined[trial] = first, _agreed(earlier, of_trial, first, name)
     every = [*_earliest(look_ups), *chain.from_iterable(lines for _, lines in joined.values())]
     return list(in_final_form(every, order(joined)))
 
@@ -53,8 +53,10 @@ def _earliest(look_ups: Iterable[Exchange]) -> list[Exchange]:
     return [replace(exchange, call=call) for call, exchange in enumerate(ordered, start=1)]
 
 
-def _agreed(one: list[Exchange], other: list[Exchange], first: str, second: str) -> list[Exchange]:
-    for a, b in zip(_answers(one), _answers(other), strict=False):
+def _agreed(
+    earlier: list[Exchange], later: list[Exchange], first: str, second: str
+) -> list[Exchange]:
+    for a, b in zip(_answers(earlier), _answers(later), strict=False):
         if _content(a) != _content(b):
             raise CassetteError(
                 f"trial {a.trial} is recorded twice, and not alike",
@@ -64,11 +66,15 @@ def _agreed(one: list[Exchange], other: list[Exchange], first: str, second: str)
             )
     # Equal except for their dates: the earlier one, so that the order of the parts does not matter.
     fuller, rest = sorted(
-        (one, other),
-        key=lambda given: (-len(_answers(given)), -len(given), [e.recorded_at for e in given]),
+        (earlier, later),
+        key=lambda exchanges: (
+            -len(_answers(exchanges)),
+            -len(exchanges),
+            [e.recorded_at for e in exchanges],
+        ),
     )
-    known = {_content(exchange) for exchange in fuller if not exchange.answers}
-    more = [e for e in rest if not (e.answers or e.returns or _content(e) in known)]
+    contents = {_content(exchange) for exchange in fuller if not exchange.answers}
+    more = [e for e in rest if not (e.answers or e.returns or _content(e) in contents)]
     returned = [exchange for exchange in (*fuller, *rest) if exchange.returns][:1]
     # Errors come before the answer that was given in the end.
     calls = [*more, *(exchange for exchange in fuller if not exchange.returns)]
@@ -89,7 +95,9 @@ def _shown(exchange: Exchange, other: Exchange) -> str:
     text, against = _text(exchange), _text(other)
     if len(text) > _LONGEST:
         pairs = enumerate(zip(text, against, strict=False))
-        alike = next((at for at, (one, two) in pairs if one != two), min(len(text), len(against)))
+        alike = next(
+            (place for place, (own, others) in pairs if own != others), min(len(text), len(against))
+        )
         begin = max(0, min(alike - _LONGEST // 4, len(text) - _LONGEST))
         end = begin + _LONGEST
         text = "... " * (begin > 0) + text[begin:end] + " ..." * (end < len(text))

@@ -108,8 +108,8 @@ def delivered(response: RecordedResponse) -> tuple[bytes, dict[str, str]]:
     """The body and the headers of a recorded response as its client gets them."""
     content, headers = as_bytes(response.body), dict(response.headers)
     encodings, missing = headers.pop(ENCODED, None), headers.pop(MISSING, None)
-    if encodings is not None and (given := encoded(content, encodings)) is not None:
-        content, headers[_ENCODING] = given, encodings
+    if encodings is not None and (packed := encoded(content, encodings)) is not None:
+        content, headers[_ENCODING] = packed, encodings
     if headers.get(FAULT) == UNDECODED:
         content = _NO_CONTENT + content
     if missing is not None and missing.isdecimal():

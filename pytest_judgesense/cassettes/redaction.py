@@ -99,14 +99,14 @@ def scrub_url(url: str, secrets: Mapping[str, str]) -> tuple[str, set[str]]:
         parts = urlsplit(redacted)
     except ValueError:
         return scrub(redacted, secrets)
-    tail, found = scrub(urlunsplit(parts._replace(scheme="", netloc="")), secrets)
+    tail, in_tail = scrub(urlunsplit(parts._replace(scheme="", netloc="")), secrets)
     tail, encoded = _without_encoded_keys(tail)
     host, in_host = scrub(parts.netloc, secrets)
     # Brackets in a host are an address of IPv6, and nothing else.
     host = PLACEHOLDER.sub("secret", host)
     scheme = f"{parts.scheme}:" if parts.scheme else ""
     slashes = "//" if parts.netloc else ""
-    return f"{scheme}{slashes}{host}{tail}", found | encoded | in_host
+    return f"{scheme}{slashes}{host}{tail}", in_tail | encoded | in_host
 
 
 def _without_encoded_keys(tail: str) -> tuple[str, set[str]]:
@@ -115,9 +115,9 @@ def _without_encoded_keys(tail: str) -> tuple[str, set[str]]:
         return tail, set()
     pieces, names = _SEPARATOR.split(tail), set()
     for place, piece in enumerate(pieces):
-        if "%" in piece and (found := scrub(unquote(unquote(piece)), {})[1]):
-            pieces[place] = _placeholder(min(found))
-            names |= found
+        if "%" in piece and (shapes := scrub(unquote(unquote(piece)), {})[1]):
+            pieces[place] = _placeholder(min(shapes))
+            names |= shapes
     return "".join(pieces), names
 
 
@@ -147,9 +147,9 @@ def without_secrets(value: Any, secrets: Mapping[str, str]) -> Any:
     if isinstance(value, str):
         return scrub(value, secrets)[0]
     if isinstance(value, list):
-        return [without_secrets(one, secrets) for one in value]
+        return [without_secrets(element, secrets) for element in value]
     if isinstance(value, dict):
-        return {key: without_secrets(one, secrets) for key, one in value.items()}
+        return {key: without_secrets(element, secrets) for key, element in value.items()}
     return value
 
 
@@ -165,31 +165,31 @@ def scrub_body(body: str | bytes, secrets: Mapping[str, str]) -> tuple[str | byt
     body, in_frames = _without_secrets_in_frames(body, secrets)
     clean: str | bytes
     if isinstance(body, str) and "\0" not in body:
-        clean, found = _scrub_text(body, secrets)
+        clean, names = _scrub_text(body, secrets)
     else:
-        clean, found = _scrub_bytes(as_bytes(body), secrets)
+        clean, names = _scrub_bytes(as_bytes(body), secrets)
         if isinstance(body, str):
             with suppress(UnicodeDecodeError):  # text stays text, with its lone surrogates
                 clean = as_text(clean)
-    return clean, found | in_frames
+    return clean, names | in_frames
 
 
 def _scrub_bytes(data: bytes, secrets: Mapping[str, str]) -> tuple[bytes, set[str]]:
     if (packed := opened(data)) is not None:
         encoding, content = packed
-        inner, found = scrub_body(as_body(content), secrets)
-        return (encoded(as_bytes(inner), encoding) or b"") if found else data, found
+        inner, names = scrub_body(as_body(content), secrets)
+        return (encoded(as_bytes(inner), encoding) or b"") if names else data, names
     if (wide := _wide_text(data)) is not None:
         codec, text = wide
-        text, found = _scrub_text(text, secrets)
-        if found:
-            return text.encode(codec), found
+        text, names = _scrub_text(text, secrets)
+        if names:
+            return text.encode(codec), names
     # Latin-1 maps every byte to one character and back.
     if not _is_structured(text := data.decode("latin-1")):
         return _scrub_data(data, secrets)
     as_latin = {name: as_bytes(value).decode("latin-1") for name, value in secrets.items()}
-    text, found = _scrub_text(text, as_latin)
-    return text.encode("latin-1", "replace"), found
+    text, names = _scrub_text(text, as_latin)
+    return text.encode("latin-1", "replace"), names
 
 
 def _wide_text(data: bytes) -> tuple[str, str] | None:
@@ -213,9 +213,9 @@ def _without_secrets_in_frames(
     names: set[str] = set()
     texts = []
     for frame in frames:
-        text, found = _scrub_text(frame.text, secrets)
+        text, in_frame = _scrub_text(frame.text, secrets)
         texts.append(text)
-        names |= found
+        names |= in_frame
     # Put together as a stream of text: of JSON, a line end is a blank.
     lines = [f"data: {_LINE_END.sub(' ', text)}" for text in texts]
     joined, split = _without_split_secrets("\n".join(lines), secrets)
@@ -231,36 +231,36 @@ def _without_secrets_in_frames(
 def _scrub_text(text: str, secrets: Mapping[str, str]) -> tuple[str, set[str]]:
     if not _is_structured(text):
         text, fields = _without_secret_pairs(text)
-        text, found = scrub(text, secrets)
-        return text, fields | found
+        text, values = scrub(text, secrets)
+        return text, fields | values
     _check_parts(text)
     text, fields = _without_secret_fields(text)
-    text, found = scrub(text, secrets)
+    text, values = scrub(text, secrets)
     text, split = _without_split_secrets(text, secrets)
     text, copies = _without_copies_of_tokens(text)
-    return text, fields | found | split | copies
+    return text, fields | values | split | copies
 
 
-def same_but_for_secrets(recorded: str, asked: str) -> bool:
+def same_but_for_secrets(recorded: str, current: str) -> bool:
     """Whether ``recorded`` is ``asked`` with placeholders where that has any text.
 
     A placeholder matches at least one character, and all of them 4,000 each on average. The parts
     between them are searched from left to right: if they can be placed at all, then each at its
     first place.
     """
-    if recorded == asked:
+    if recorded == current:
         return True
     first, *parts = PLACEHOLDER.split(recorded)
-    if not parts or not asked.startswith(first):
+    if not parts or not current.startswith(first):
         return False
     position, last = len(first), parts.pop()
     for part in parts:
-        place = asked.find(part, position + 1)
+        place = current.find(part, position + 1)
         if place < 0:
             return False
         position = place + len(part)
-    left = len(asked) - len(PLACEHOLDER.sub("", recorded))
-    fits = position + 1 + len(last) <= len(asked) and asked.endswith(last)
+    left = len(current) - len(PLACEHOLDER.sub("", recorded))
+    fits = position + 1 + len(last) <= len(current) and current.endswith(last)
     return fits and left <= _LONGEST_HIDDEN * (len(parts) + 1)
 
 
@@ -297,18 +297,18 @@ def _spans(text: str, secrets: Mapping[str, str]) -> Iterator[_Span]:
 
 def _spans_of_bytes(data: bytes, secrets: Mapping[str, str]) -> list[_Span]:
     """The places of secrets in bytes, which are text in UTF-8 or anything else."""
-    known = known_values(tuple(secrets.items()))
-    candidates = known.literals.find(data)
-    found = [*known.spans(data, candidates), *shaped(data, candidates)]
-    if not found:
+    values = known_values(tuple(secrets.items()))
+    candidates = values.literals.find(data)
+    spans = [*values.spans(data, candidates), *shaped(data, candidates)]
+    if not spans:
         return []
-    taken = [match.span() for match in _PLACEHOLDER_OCTETS.finditer(data)]
+    placeholders = [match.span() for match in _PLACEHOLDER_OCTETS.finditer(data)]
     # Longest value first where two overlap: a secret that holds another must not be cut in two.
     merged: list[tuple[int, int, int, str]] = []
-    for start, end, rank, name in sorted(set(found)):
+    for start, end, rank, name in sorted(set(spans)):
         # The last that does not begin behind it; they do not overlap.
-        place = bisect_right(taken, (start, len(data))) - 1 if taken else -1
-        if place >= 0 and end <= taken[place][1]:
+        place = bisect_right(placeholders, (start, len(data))) - 1 if placeholders else -1
+        if place >= 0 and end <= placeholders[place][1]:
             continue
         if merged and start < merged[-1][1]:
             before = merged.pop()
@@ -398,11 +398,11 @@ def _documents(body: str) -> list[_Document]:
         return []
     events = []
     for line in _LINE.findall(body):
-        found = _EVENT.fullmatch(line)
-        if found is None:
+        event = _EVENT.fullmatch(line)
+        if event is None:
             events.append(_Document("", line))
             continue
-        before, source, after = found.groups()
+        before, source, after = event.groups()
         # An event of plain text is a string.
         value = _loaded(source) if source[:1] in _OF_JSON else None
         value = value or ([source] if before else None)
@@ -526,11 +526,13 @@ def _without_split_secrets(text: str, secrets: Mapping[str, str]) -> tuple[str, 
     if not is_stream and '"logprobs' not in text and text.count('"text"') < _PARTS:
         return text, set()
     documents, names = _documents(text), set()
-    strings = list(_strings_of(documents))
+    strings, searched = list(_strings_of(documents)), set()
     for key in ("path", "fields"):
         for group in grouped(strings, attrgetter(key)).values():
-            if len(group) > 1:
-                spans = [*_spans("".join(one.text for one in group), secrets)]
+            joined = "".join(string.text for string in group)
+            if len(group) > 1 and joined not in searched:
+                searched.add(joined)
+                spans = [*_spans(joined, secrets)]
                 names |= {name for _, _, name in spans}
                 _cut(group, spans, everywhere=not is_stream)
     return "".join(document.written() for document in documents) if names else text, names
@@ -566,22 +568,22 @@ def _without_copies_of_tokens(text: str) -> tuple[str, set[str]]:
     """``text`` without what token probabilities repeat of tokens that a placeholder replaces."""
     if '"logprobs' not in text or not (PLACEHOLDER.search(text) or REDACTED in text):
         return text, set()
-    documents, found = _documents(text), False
+    documents, changed = _documents(text), False
     for string in _strings_of(documents):
         if string.key == "token" and _is_removed(string.text):
-            found |= _forget_copies(string.holder)
+            changed |= _forget_copies(string.holder)
     # Gemini's alternatives are a separate list, by position.
-    for one in nodes([document.value for document in documents]):
-        if not isinstance(one, dict):
+    for node in nodes([document.value for document in documents]):
+        if not isinstance(node, dict):
             continue
-        chosen, others = one.get("chosenCandidates"), one.get("topCandidates")
-        if isinstance(chosen, list) and isinstance(others, list):
-            for place, token in enumerate(chosen[: len(others)]):
-                said = token.get("token") if isinstance(token, dict) else None
-                if _is_removed(said) and others[place]:
-                    others[place], found = {}, True
-    written = "".join(document.written() for document in documents) if found else text
-    return written, {"copies of a token"} if found else set()
+        chosen, alternatives = node.get("chosenCandidates"), node.get("topCandidates")
+        if isinstance(chosen, list) and isinstance(alternatives, list):
+            for place, token in enumerate(chosen[: len(alternatives)]):
+                chosen_text = token.get("token") if isinstance(token, dict) else None
+                if _is_removed(chosen_text) and alternatives[place]:
+                    alternatives[place], changed = {}, True
+    written = "".join(document.written() for document in documents) if changed else text
+    return written, {"copies of a token"} if changed else set()
 
 
 def _is_removed(text: object) -> bool:
@@ -591,11 +593,11 @@ def _is_removed(text: object) -> bool:
 
 def _forget_copies(token: dict[str, Any]) -> bool:
     """Remove the bytes of a token and the alternatives to it; whether there were any."""
-    found = False
+    had_copies = False
     for key, nothing in (("bytes", None), ("top_logprobs", [])):
         if token.get(key):
-            token[key], found = nothing, True
-    return found
+            token[key], had_copies = nothing, True
+    return had_copies
 
 
 _T = TypeVar("_T")
@@ -652,13 +654,13 @@ class Redactor:
     def exchange(self, exchange: Exchange) -> Exchange:
         """``exchange`` without secrets."""
         request = exchange.request
-        asked = replace(request, url=self.url(request.url), body=self.body(request.body))
-        return replace(exchange, request=asked, response=self.response(exchange.response))
+        cleaned = replace(request, url=self.url(request.url), body=self.body(request.body))
+        return replace(exchange, request=cleaned, response=self.response(exchange.response))
 
     def narrowed_to(self, values: Collection[str]) -> Redactor:
         """One that removes only these known values, and notes here what it found."""
-        known = self.credentials.values.items()
-        narrowed = Redactor(Credentials(one for one in known if one[1] in values), noting=True)
+        named = self.credentials.values.items()
+        narrowed = Redactor(Credentials(pair for pair in named if pair[1] in values), noting=True)
         narrowed.removed, narrowed.credentials.removed = self.removed, self.credentials.removed
         return narrowed
 
@@ -668,18 +670,18 @@ class Redactor:
         # A URL is the same in every call, and a body comes by several times on its way: searching
         # costs more than anything else that is done with it here.
         values = self.credentials.values
-        searched, known, found = self._cleaned.get((clean, dirty), (None, dirty, frozenset()))
-        result: _T = known
+        searched, cleaned, removed = self._cleaned.get((clean, dirty), (None, dirty, frozenset()))
+        result: _T = cleaned
         if searched is not values:  # they grow, and are another mapping then
             is_large = isinstance(dirty, str | bytes) and len(dirty) > _LONGEST_REMEMBERED
             with _one_large_text() if is_large else nullcontext():
                 result, names = clean(dirty, values)
-            found = frozenset(names)
+            removed = frozenset(names)
             if len(self._cleaned) >= _REMEMBERED:
                 self._cleaned.clear()
             if not is_large:
-                self._cleaned[clean, dirty] = values, result, found
-        if found and self._noting:
-            self.credentials.removed.update(found)
-            self.removed.update(found)
+                self._cleaned[clean, dirty] = values, result, removed
+        if removed and self._noting:
+            self.credentials.removed.update(removed)
+            self.removed.update(removed)
         return result

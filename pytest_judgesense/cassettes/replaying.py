@@ -18,6 +18,7 @@ from pytest_judgesense.cassettes.credentials import Credentials, looks_secret
 from pytest_judgesense.cassettes.exchange import (
     CALL,
     LATE,
+    LOOK_UP,
     NO_RESPONSE,
     OUT_OF_TIME,
     RAISED,
@@ -100,7 +101,7 @@ class ReplayingCassette(Cassette):
         exchange = None
         if not scope.anew:
             exchange = recordings.find(scope.trial, digest, occurrence, replay_errors=True)
-        exchange = exchange or recordings.look_up(digest) or self._lent(scope, digest)
+        exchange = exchange or recordings.last(LOOK_UP, digest) or self._lent(scope, digest)
         if exchange is not None:
             return InterceptedCall(self, scope, request, exchange)
         miss = self._miss(scope.trial, request, digest, number, occurrence)
@@ -140,8 +141,8 @@ class ReplayingCassette(Cassette):
     def take_return(self, scope: CallScope, request: RecordedRequest, text: str) -> None:
         if not scope.anew and next_return(self.recordings, scope) == self.redacted(text):
             return  # an answer from a cache of its own, the same as by its requests
-        found = "HTTP exchanges; the judge makes no request, and returns another text"
-        raise scope.remember(missing(self, scope.trial, request, found))
+        present = "HTTP exchanges; the judge makes no request, and returns another text"
+        raise scope.remember(missing(self, scope.trial, request, present))
 
     def failed_return(self, scope: CallScope) -> str | None:
         """Why the function of a trial failed, where running it would not tell.
@@ -196,12 +197,12 @@ class ReplayingCassette(Cassette):
         recorded = self.recordings.of(trial)
         answers = [pair for pair in recorded if pair[0].answers] or recorded
         if self.recordings.knows(trial, digest):
-            found = f"{occurrence} of this request, which is made once more"
+            present = f"{occurrence} of this request, which is made once more"
         elif number <= len(answers):
             exchange, line = answers[number - 1]
             return stale(exchange, request, self.path, line, self.how_to_record)
         elif recorded:
-            found = f"{len(answers)} calls of this trial; this is call {number}"
+            present = f"{len(answers)} calls of this trial; this is call {number}"
         else:
-            found = f"{len(self.trials)} other trials" if self.path.exists() else "no such file"
-        return missing(self, trial, request, found)
+            present = f"{len(self.trials)} other trials" if self.path.exists() else "no such file"
+        return missing(self, trial, request, present)

@@ -29,7 +29,7 @@ _PART: Final = 1 << 17
 _NAME: Final = 0x80
 _TOP_BIT: Final = np.uint8(7)
 _GROUPS: Final = np.uint8(0x7F)
-# A run is so long, as `Found.in_run` counts.
+# A run is so long, as `Candidates.in_run` counts.
 RUN_BYTES: Final = 16
 
 
@@ -60,16 +60,16 @@ class Literals:
                     table[byte] |= bit
         self._tables = [bytes(table) for table in tables]
 
-    def find(self, data: bytes) -> Found:
+    def find(self, data: bytes) -> Candidates:
         """The places of ``data`` where literals may begin."""
         # One byte before the data, so that each has a neighbour.
         padded = b"".join((b" ", data, bytes(_WIDTH + RUN_BYTES)))
-        found = [
+        parts = [
             self._found_in(padded[start : start + _PART + 1 + _WIDTH + RUN_BYTES], start)
             for start in range(0, max(1, len(data)), _PART)
         ]
-        places, bits, runs = map(np.concatenate, zip(*found, strict=True))
-        return Found(np.frombuffer(padded, np.uint8)[1:], runs, places, bits)
+        places, bits, runs = map(np.concatenate, zip(*parts, strict=True))
+        return Candidates(np.frombuffer(padded, np.uint8)[1:], runs, places, bits)
 
     def _found_in(self, part: bytes, start: int) -> tuple[Places, _Octets, _Octets]:
         """The places of a part that begins at ``start``, with their groups, and its runs."""
@@ -109,7 +109,7 @@ class Literals:
         return np.frombuffer(part.translate(self._tables[number]), np.uint8)
 
 
-class Found:
+class Candidates:
     """The places where literals may begin, in order."""
 
     def __init__(self, octets: _Octets, runs: _Octets, places: Places, bits: _Octets) -> None:
@@ -126,7 +126,9 @@ class Found:
         places = self.with_pairs(places, {word[:2] for word in words})
         places = self.with_pairs(places + 2, {word[2:] for word in words}) - 2
         exact, octets = set(words), self._octets
-        return [at for at in map(int, places) if octets[at : at + _WIDTH].tobytes() in exact]
+        return [
+            place for place in map(int, places) if octets[place : place + _WIDTH].tobytes() in exact
+        ]
 
     def are(self, places: Places, among: bytes) -> _Flags:
         """Which of ``places`` have one of these bytes; of those outside of the data none has."""
@@ -147,15 +149,15 @@ class Found:
 
     def ends_of_short_lines(self, most: int) -> Places:
         """The line ends, plain or escaped, with another one at most so many bytes behind."""
-        found = []
+        ends_of_parts = []
         for start in range(0, len(self._octets), _PART):
             part = self._octets[start : start + _PART + 1]
             ends = part[:_PART] == ord("\n")
             slashes = part[:-1] == ord("\\")
             if slashes.any():
                 ends[: len(slashes)] |= slashes & (part[1:] == ord("n"))
-            found.append(np.flatnonzero(ends) + start)
-        places = np.concatenate(found)
+            ends_of_parts.append(np.flatnonzero(ends) + start)
+        places = np.concatenate(ends_of_parts)
         apart = np.diff(places)
         # Two bytes are an escaped end itself, and a blank line hides nothing.
         return places[:-1][(apart > len("\\n")) & (apart <= most)]

@@ -14,7 +14,7 @@ from functools import cache, cached_property
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from pytest_judgesense.cassettes.searching import Found
+    from pytest_judgesense.cassettes.searching import Candidates
 
 # The groups of literals that are hints: those that keys begin with, and others.
 BEGINNING: Final = 0b11000
@@ -169,7 +169,7 @@ _PRIVATE_KEY: Final = b"PRIVATE KEY"
 _KEY_EDGE: Final = re.compile(rb"-----(BEGIN|END) [A-Z ]*PRIVATE KEY(?: BLOCK)?-----")
 
 
-def shaped(data: bytes, candidates: Found) -> Iterator[tuple[int, int, int, str]]:
+def shaped(data: bytes, candidates: Candidates) -> Iterator[tuple[int, int, int, str]]:
     """The strings that are shaped like keys."""
     yield from _passwords(data)
     if _PRIVATE_KEY in data:

@@ -29,7 +29,7 @@ from pytest_judgesense import output
 from pytest_judgesense.cassettes.exchange import (
     NO_TEXTS,
     Exchange,
-    Head,
+    ExchangeHead,
     Texts,
     broken,
     checked_head,
@@ -51,11 +51,11 @@ _ESCAPED: Final = re.compile(rb"\\.", re.DOTALL)
 _STRING: Final = re.compile(rb'"[^"]*"')
 
 
-class Line(NamedTuple):
+class CassetteLine(NamedTuple):
     """A line of a cassette that holds an exchange; it has a number if it was read from the file."""
 
     data: bytes
-    head: Head
+    head: ExchangeHead
     path: Path
     number: int | None = None
     # The texts that its bodies may refer to.
@@ -96,12 +96,12 @@ def numbered_exchanges(path: Path) -> Iterator[tuple[int | None, Exchange]]:
 
 def read_lines(
     path: Path, torn: Callable[[Path, int, bytes], None] | None = None
-) -> Iterator[Line]:
+) -> Iterator[CassetteLine]:
     """The exchanges of a cassette line by line, as `read_exchanges`; raises the same.
 
     ``torn`` gets the text after the last line break, if incomplete; without it that is an error.
     """
-    known: dict[tuple[str, int], int] = {}
+    line_of_call: dict[tuple[str, int], int] = {}
     texts: Texts = {}
     with _readable(path), open_bytes(path) as file:
         for number, line in numbered_lines(file, path, BrokenCassette):
@@ -115,7 +115,7 @@ def read_lines(
                 continue
             head = checked_head(data, path, number, texts)
             # What a function returned is written again where its trial is asked again.
-            first = known.setdefault((head.trial, head.call), number)
+            first = line_of_call.setdefault((head.trial, head.call), number)
             if first != number and not head.returns:
                 raise BrokenCassette(
                     f"{path}:{number}: call {head.call} of trial {head.trial} appears twice",
@@ -123,10 +123,10 @@ def read_lines(
                     expected="one line for each call of a trial",
                     remedy="restore the file from version control, or delete one of the two lines",
                 )
-            yield Line(data, head, path, number, texts)
+            yield CassetteLine(data, head, path, number, texts)
 
 
-def rewrite(path: Path, exchanges: Iterable[Exchange]) -> list[Line]:
+def rewrite(path: Path, exchanges: Iterable[Exchange]) -> list[CassetteLine]:
     """Make ``exchanges`` the content of ``path``, at once or not at all; returns their lines.
 
     A file that has this content already is not touched.
@@ -135,14 +135,14 @@ def rewrite(path: Path, exchanges: Iterable[Exchange]) -> list[Line]:
         CassetteError: it cannot be written; the file is as it was.
     """
     written: list[bytes] = []
-    lines: list[Line] = []
+    lines: list[CassetteLine] = []
     texts: Texts = {}
     for text, content in lines_of(exchanges):
         written.append(text.encode())
         if isinstance(content, str):
             texts[text_id(content)] = content
         else:
-            lines.append(Line(written[-1], content.head, path, len(written), texts))
+            lines.append(CassetteLine(written[-1], content.head, path, len(written), texts))
     with _readable(path):
         with open_bytes(path) as file:  # line by line: a recording has megabytes
             is_same = all(file.readline(len(line) + 2) == line + _END for line in written)
@@ -199,7 +199,7 @@ class Journal:
             "removed it, its call is made again"
         )
 
-    def take_lines(self) -> list[Line]:
+    def take_lines(self) -> list[CassetteLine]:
         """The content of the file when it was opened, in the order of its lines; once."""
         lines, self._lines = self._lines, []
         return lines
@@ -225,7 +225,7 @@ class Journal:
                 remedy=f"fix the permissions, or name another folder with {FOLDER_OPTION}",
             )
 
-    def append(self, exchange: Exchange) -> Line:
+    def append(self, exchange: Exchange) -> CassetteLine:
         """Write ``exchange`` as the last line, whole or not at all.
 
         Raises:
@@ -234,8 +234,8 @@ class Journal:
         """
         line = exchange.to_line().encode()
         if len(line) > limits().line_bytes:
-            what = f"{self.path}: an exchange of trial {exchange.trial} is too long for a line"
-            raise beyond(BodyTooLarge, what, "line_bytes", f"{len(line)} bytes")
+            fault = f"{self.path}: an exchange of trial {exchange.trial} is too long for a line"
+            raise beyond(BodyTooLarge, fault, "line_bytes", f"{len(line)} bytes")
         with (
             CassetteError.instead_of(
                 OSError,
@@ -251,7 +251,7 @@ class Journal:
             _write_whole(file, line + _END)
             if time.monotonic() - self._synced >= _SYNC_S:
                 self._sync(file)
-        return Line(line, exchange.head, self.path)
+        return CassetteLine(line, exchange.head, self.path)
 
     def _opened(self) -> FileIO:
         try:

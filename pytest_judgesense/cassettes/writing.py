@@ -18,6 +18,7 @@ from pytest_judgesense.cassettes.cassette import (
     InterceptedCall,
     is_changed,
     next_return,
+    without_secrets,
 )
 from pytest_judgesense.cassettes.credentials import Credentials
 from pytest_judgesense.cassettes.exchange import (
@@ -38,7 +39,7 @@ from pytest_judgesense.cassettes.exchange import (
     in_final_form,
 )
 from pytest_judgesense.cassettes.known_values import forms_in_lines
-from pytest_judgesense.cassettes.matching import ALL_OF_IT, Identity, Recordings
+from pytest_judgesense.cassettes.matching import ALL_OF_IT, Identity, RecordedTrials
 from pytest_judgesense.cassettes.received import UNDECODED
 from pytest_judgesense.cassettes.redaction import Redactor
 from pytest_judgesense.cassettes.scope import Abandoned, CallScope, current_scope, entered
@@ -162,6 +163,11 @@ class RecordingCassette(Cassette):
         if scope.abandoned:
             raise Abandoned(scope.trial)
         recordings = self.recordings
+        if not recordings.last_call(scope.trial) and not recordings.last_call(LOOK_UP):
+            # As most are: nothing is there that could be compared with it.
+            clean = without_secrets(self.redactor, request)
+            if scope.asked_first(lambda: self.identity.digest(clean)):
+                return self._to_make(scope, clean)
         request, digest = self.as_stored(scope.trial, request)
         _, occurrence = scope.asked(digest)
         if not scope.anew:
@@ -169,11 +175,17 @@ class RecordingCassette(Cassette):
             exchange = recordings.find(scope.trial, digest, occurrence, replay_errors=errors)
             if exchange is not None:
                 return InterceptedCall(self, scope, request, exchange)
-        is_look_up = scope.of_function and recordings.look_up(digest) is not None
+        is_look_up = scope.of_function and recordings.last(LOOK_UP, digest) is not None
         if not is_look_up and not scope.anew and is_changed(recordings, scope, digest):
             scope.abandoned = True
             raise Abandoned(scope.trial)
-        # Before the request goes out and is paid for.
+        return self._to_make(scope, request, is_look_up=is_look_up)
+
+    def _to_make(
+        self, scope: CallScope, request: RecordedRequest, *, is_look_up: bool = False
+    ) -> InterceptedCall:
+        """The call of a request that goes out; raises where that may not be."""
+        # Before it is paid for.
         _refuse_forked(self.path, self._writer)
         self._journal.prepare()
         if is_look_up:  # made in each process that records: a recorded token would not serve
@@ -272,7 +284,7 @@ class RecordingCassette(Cassette):
             return
         with self._writing:
             lasting = [
-                self._settled(exchange)
+                _marked_late(_refreshed(exchange, self._looked_up, self.identity), self._late)
                 for exchange in read_exchanges(self.path)
                 if not _is_old(exchange, self._superseded)
             ]
@@ -322,18 +334,8 @@ class RecordingCassette(Cassette):
                 self._rewrite(self._without_shown(read_exchanges(self.path)))
             self._shown_before = shown
 
-    def _settled(self, exchange: Exchange) -> Exchange:
-        """A look-up with its answer of this session; a return with the mark of late requests."""
-        if exchange.trial == LOOK_UP and self._looked_up:
-            response = self._looked_up.get(self.identity.digest(exchange.request))
-            return replace(exchange, response=response) if response else exchange
-        if exchange.returns and exchange.trial in self._late:
-            headers = {**exchange.response.headers, LATE: "1"}
-            return replace(exchange, response=replace(exchange.response, headers=headers))
-        return exchange
-
     def _rewrite(self, exchanges: Iterable[Exchange]) -> None:
-        self.recordings = Recordings(rewrite(self.path, exchanges), self.identity)
+        self.recordings = RecordedTrials(rewrite(self.path, exchanges), self.identity)
 
     def _without_shown(self, exchanges: Iterable[Exchange]) -> Iterable[Exchange]:
         """``exchanges`` without the credentials that requests have shown.
@@ -364,6 +366,24 @@ def _refuse_forked(path: Path, writer: int) -> None:
             remedy='put calls = "function" into the table of the judge: then what the function '
             "returns is recorded, and a replay does not run it",
         )
+
+
+def _refreshed(
+    exchange: Exchange, answers: Mapping[str, RecordedResponse], identity: Identity
+) -> Exchange:
+    """A look-up with its answer of this session, of those by digest."""
+    if exchange.trial != LOOK_UP or not answers:
+        return exchange
+    response = answers.get(identity.digest(exchange.request))
+    return replace(exchange, response=response) if response else exchange
+
+
+def _marked_late(exchange: Exchange, late: Collection[str]) -> Exchange:
+    """A return with the mark that requests came after the end of its trial, if they did."""
+    if not exchange.returns or exchange.trial not in late:
+        return exchange
+    headers = {**exchange.response.headers, LATE: "1"}
+    return replace(exchange, response=replace(exchange.response, headers=headers))
 
 
 def _is_old(exchange: Exchange, superseded: Mapping[str, tuple[int, bool]]) -> bool:

@@ -34,20 +34,24 @@ def declare_check(
 
 def _gate(kind: CheckKind, args: Sequence[Any], kwargs: Mapping[str, Any], _: Registry) -> Check:
     """The check of one measure against one bar."""
-    given = named_arguments(kind, ("bar",), args, kwargs, ("limit", "suite", *CONDITION_KEYS))
+    arguments = named_arguments(kind, ("bar",), args, kwargs, ("limit", "suite", *CONDITION_KEYS))
     measure = kind.measure
     assert measure is not None, "a gate gates a measure"
-    suite = given.pop("suite", None)
-    bars, limits = bars_and_limits(kind, given, {"bar": measure})
-    return Check(kind, measure.name, bars, given, suite or measure.suite, measure, limits=limits)
+    suite = arguments.pop("suite", None)
+    bars, limits = bars_and_limits(kind, arguments, {"bar": measure})
+    return Check(
+        kind, measure.name, bars, arguments, suite or measure.suite, measure, limits=limits
+    )
 
 
 def _regression(
     kind: CheckKind, args: Sequence[Any], kwargs: Mapping[str, Any], registry: Registry
 ) -> Check:
     """The check of one measure against its baseline."""
-    given = named_arguments(kind, ("measure", "margin"), args, kwargs, ("suite", *CONDITION_KEYS))
-    name, measures = given.pop("measure", None), registry.measures
+    arguments = named_arguments(
+        kind, ("measure", "margin"), args, kwargs, ("suite", *CONDITION_KEYS)
+    )
+    name, measures = arguments.pop("measure", None), registry.measures
     if not isinstance(name, str) or name not in measures:
         raise unknown_name("measure", str(name), measures, LISTING)
     measure = measures[name]
@@ -56,11 +60,15 @@ def _regression(
             f"no_regression({name!r}) has no direction",
             found=f"{name} ({measure.meaning}): whether more of it is better depends on the task",
             expected="one of: "
-            + ", ".join(name for name, one in measures.items() if one.direction != "construct"),
+            + ", ".join(
+                name
+                for name, each_measure in measures.items()
+                if each_measure.direction != "construct"
+            ),
             remedy="see how it has changed with: judgesense compare OLD NEW",
         )
     low, high = measure.bounds
-    margin = given.pop("margin", measure.margin)
+    margin = arguments.pop("margin", measure.margin)
     number = isinstance(margin, int | float) and not isinstance(margin, bool)
     if not number or not 0 <= margin <= min(high - low, _MOST):
         raise UsageError(
@@ -68,9 +76,9 @@ def _regression(
             found=f"margin = {margin!r}",
             expected=f"a number from 0 to {high - low:g}: a loss of {name} that does not matter",
         )
-    suite = given.pop("suite", None)
+    suite = arguments.pop("suite", None)
     bars = {"margin": float(margin)}
-    return Check(kind, name, bars, given, suite or measure.suite, measure)
+    return Check(kind, name, bars, arguments, suite or measure.suite, measure)
 
 
 def named_arguments(
@@ -78,7 +86,7 @@ def named_arguments(
     bars: Sequence[str],
     args: Sequence[Any],
     kwargs: Mapping[str, Any],
-    others: Sequence[str] = ("suite",),
+    more: Sequence[str] = ("suite",),
 ) -> dict[str, Any]:
     """The arguments of a check by name.
 
@@ -94,29 +102,29 @@ def named_arguments(
     positional = dict(zip(bars, args, strict=False))
     if twice := sorted(positional.keys() & kwargs.keys()):
         raise UsageError(f"{kind.name} is given {twice[0]} twice", expected=kind.signature)
-    given = {**positional, **kwargs}
-    for key, value in given.items():
-        if key not in (*bars, *others):
-            raise unknown_name(f"argument of {kind.name}", key, [*bars, *others])
+    arguments = {**positional, **kwargs}
+    for key, value in arguments.items():
+        if key not in (*bars, *more):
+            raise unknown_name(f"argument of {kind.name}", key, [*bars, *more])
         if not isinstance(value, str | int | float | None):
             raise UsageError(
                 f"{kind.name} takes a number or a text for {key}",
                 found=f"a {type(value).__name__}: {value!r}"[:80],
                 expected=kind.signature,
             )
-    return given
+    return arguments
 
 
 def bars_and_limits(
-    kind: CheckKind, given: dict[str, Any], measures: Mapping[str, Measure]
+    kind: CheckKind, arguments: dict[str, Any], measures: Mapping[str, Measure]
 ) -> tuple[dict[str, float], dict[str, float]]:
-    """The bars and the limits among the arguments of a check, which are taken out of ``given``.
+    """The bars and the limits among the arguments of a check, which are taken out of them.
 
     A limit alone is the bar as well: nothing beyond what can be accepted is wanted.
 
     Args:
         kind: of the check.
-        given: its arguments.
+        arguments: of the check.
         measures: the measure of each bar, by its name; all of them must be given.
 
     Raises:
@@ -126,7 +134,7 @@ def bars_and_limits(
     bars, limits = {}, {}
     for key, measure in measures.items():
         name = limit_name(key)
-        bar, limit = given.pop(key, None), given.pop(name, None)
+        bar, limit = arguments.pop(key, None), arguments.pop(name, None)
         bars[key] = bar_of(kind, key, limit if bar is None else bar, measure)
         if limit is None:
             continue

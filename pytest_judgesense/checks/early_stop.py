@@ -7,7 +7,7 @@ only on the suite, the policy, the seed and the replies, not on the number of co
 the order of answers.
 
 Policy ``estimate``: a check is decided if the run to its end would almost certainly say the same
-(`stats.early_stop`): curtailment, and betting at the level `DISAGREEMENT`. That needs a measure
+(`stats.sequential`): curtailment, and betting at the level `DISAGREEMENT`. That needs a measure
 that is a mean over units whose number the design decides. Any other (kappa, d', a threshold, a rate
 of those answers that...) is decided at the end, and the suite comes to it. A missing reply counts
 against the judge where the check would pass, and for it where it would fail.
@@ -40,7 +40,7 @@ from pytest_judgesense.grouping import grouped
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.check import Check
 from pytest_judgesense.measures.estimation import estimate_all
-from pytest_judgesense.stats import early_stop
+from pytest_judgesense.stats import sequential
 from pytest_judgesense.suites.planning import filled
 from pytest_judgesense.trial import TIE, Trial
 
@@ -74,10 +74,10 @@ class Looks:
             for of_cluster in by_cluster.values()
         ]
         names = list(by_cluster)
-        order = tuple(names[at] for at in early_stop.drawn_order(strata, seed))
+        order = tuple(names[place] for place in sequential.drawn_order(strata, seed))
         every = policy == "estimate"
-        together = early_stop.asked_together(len(order), len(trials)) if every else 1
-        return cls(policy, seed, order, early_stop.looks_of(len(order), every=every), together)
+        together = sequential.asked_together(len(order), len(trials)) if every else 1
+        return cls(policy, seed, order, sequential.looks_of(len(order), every=every), together)
 
     def until(self, look: int) -> tuple[str, ...]:
         """The clusters that are called up to a look (from 1)."""
@@ -118,14 +118,20 @@ class Stop:
             ValueError, KeyError, TypeError: the value is malformed.
         """
         policy, seed, looks, look, order = (value[name] for name in _STOPPED)
-        found = Looks(str(policy), int(seed), tuple(map(str, order)), tuple(map(int, looks)))
-        ascends = list(found.looks) == sorted({*found.looks}) and found.looks[:1] > (0,)
-        if not (ascends and found.looks[-1] == len(found.order) and 0 < look < len(found.looks)):
+        drawn_looks = Looks(str(policy), int(seed), tuple(map(str, order)), tuple(map(int, looks)))
+        ascends = list(drawn_looks.looks) == sorted({*drawn_looks.looks}) and drawn_looks.looks[
+            :1
+        ] > (0,)
+        if not (
+            ascends
+            and drawn_looks.looks[-1] == len(drawn_looks.order)
+            and 0 < look < len(drawn_looks.looks)
+        ):
             msg = "looks ascend to the number of clusters, and it stopped before the last one"
             raise ValueError(msg)
-        if clusters != {*found.order}:
+        if clusters != {*drawn_looks.order}:
             raise ValueError("it names other clusters than the suite has")
-        return cls(found, int(look))
+        return cls(drawn_looks, int(look))
 
     def adjusted(self, estimates: Iterable[Estimate], trials: Sequence[Trial]) -> tuple[Any, ...]:
         """``estimates`` so far with the clustered intervals that hold at this look, if any.
@@ -144,26 +150,26 @@ class Stop:
                 for name, trials in by_cluster.items()
                 if any(wanted <= set(trial.condition.items()) for trial in trials)
             } or set(by_cluster)
-            seen = [sum(name in of for name in self.looks.until(n + 1)) for n in range(self.look)]
-            fractions = tuple(sorted({number / len(of) for number in seen if number}))
+            sizes = [sum(name in of for name in self.looks.until(n + 1)) for n in range(self.look)]
+            fractions = tuple(sorted({number / len(of) for number in sizes if number}))
             every = self.looks.policy == "estimate"
-            found = (
-                early_stop.adjusted(estimate.clustered, fractions, every=every)
+            cut = (
+                sequential.adjusted(estimate.clustered, fractions, every=every)
                 if fractions
                 else None
             )
-            return replace(estimate, clustered=found)
+            return replace(estimate, clustered=cut)
 
         return tuple(map(at_this_look, estimates))
 
     def said(self, suite: str) -> str:
         """One sentence for readers of a datasheet."""
-        asked, order = len(self.asked), len(self.looks.order)
+        count, order = len(self.asked), len(self.looks.order)
         shown = ", ".join(self.left_out[:3])
-        more = order - asked - 3
+        more = order - count - 3
         rest = f" and {more} more" if more > 0 else ""
         return (
-            f"{suite} stopped early: at look {self.look} of {len(self.looks.looks)}, after {asked} "
+            f"{suite} stopped early: at look {self.look} of {len(self.looks.looks)}, after {count} "
             f"of {order} clusters, in the order of seed {self.looks.seed}; left out are "
             f"{shown}{rest}; clustered intervals are adjusted for the looks"
         )
@@ -198,7 +204,7 @@ class Stopping:
         """
         wanted = {check.measure for check in self.checks}
         bounds_decide = stop.looks.policy != "estimate"
-        measures = tuple(one for one in cell.measures if one.name in wanted)
+        measures = tuple(measure for measure in cell.measures if measure.name in wanted)
         # An estimator that several measures share returns all of them.
         estimates = estimate_all(replace(cell, measures=measures))
         if bounds_decide:
@@ -217,10 +223,10 @@ def held(outcome: Outcome, cell: Cell, stop: Stop, trials: Sequence[Trial]) -> O
     if outcome.policy == "refuted" or decided_word(outcome, cell, stop, trials) is not None:
         return outcome
     findings = tuple(
-        one
-        if one.outcome == "inconclusive"
-        else replace(one, outcome="inconclusive", reason=UNDECIDED, said=None)
-        for one in outcome.findings
+        finding
+        if finding.outcome == "inconclusive"
+        else replace(finding, outcome="inconclusive", reason=UNDECIDED, said=None)
+        for finding in outcome.findings
     )
     return replace(outcome, findings=findings)
 
@@ -245,15 +251,15 @@ def decided_word(
     if word == "inconclusive" or not _can_stop(outcome.check, outcome.policy):
         return None
     # The same answer to everything so far need not stay the same.
-    if any("degenerate" in one.estimate.flags for one in outcome.findings):
+    if any("degenerate" in finding.estimate.flags for finding in outcome.findings):
         return None
-    found = [
-        _by_bounds(one)
-        if outcome.policy == "confident" or one.limit is not None
-        else _Bet(one, cell, stop, trials).word
-        for one in outcome.findings
+    words = [
+        _by_bounds(finding)
+        if outcome.policy == "confident" or finding.limit is not None
+        else _Bet(finding, cell, stop, trials).word
+        for finding in outcome.findings
     ]
-    decided = "fail" if "fail" in found else "pass" if set(found) == {"pass"} else None
+    decided = "fail" if "fail" in words else "pass" if set(words) == {"pass"} else None
     return word if word == decided else None
 
 
@@ -285,17 +291,19 @@ class _Bet:
         values = [float(value) for value in of.columns[0]]
         if not all(0 <= value <= 1 for value in values):
             return None
-        others = [1 - value for value in values]
+        complements = [1 - value for value in values]
         if of.value is distance_from_half:
             # The share must lie within the bar on both sides of one half.
-            sides = [(values, 0.5 - bar), (others, 0.5 - bar)]
+            sides = [(values, 0.5 - bar), (complements, 0.5 - bar)]
         else:
-            sides = [(values, bar) if self.finding.floor else (others, 1 - bar)]
-        level = early_stop.DISAGREEMENT / len(sides)
-        found = [self._side(good, list(of.clusters), floor, level) for good, floor in sides]
-        if "fail" in found:
+            sides = [(values, bar) if self.finding.floor else (complements, 1 - bar)]
+        level = sequential.DISAGREEMENT / len(sides)
+        outcomes_of_sides = [
+            self._side(good, list(of.clusters), floor, level) for good, floor in sides
+        ]
+        if "fail" in outcomes_of_sides:
             return "fail"
-        return "pass" if set(found) == {"pass"} else None
+        return "pass" if set(outcomes_of_sides) == {"pass"} else None
 
     def _side(
         self, good: Sequence[float], clusters: Sequence[str], bar: float, level: float
@@ -307,27 +315,27 @@ class _Bet:
         if units.keys() - set(self.stop.asked) or (most := self._most_units(units)) is None:
             return None
         ordered = [name for name in self.stop.looks.order if most[name]]
-        asked = [name for name in self.stop.asked if most[name]]
-        if not asked:
+        names = [name for name in self.stop.asked if most[name]]
+        if not names:
             return None
         gone = self._with_missing
         sizes = [most[name] for name in ordered]
         least, greatest = [], []
-        for name in asked:
+        for name in names:
             total = most[name] if name in gone else units[name]
             least.append(sums[name] - bar * total)
             greatest.append(sums[name] + total - units[name] - bar * total)
-        if early_stop.clears(least, sizes, bar, level)[-1]:
+        if sequential.clears(least, sizes, bar, level)[-1]:
             return "pass"
-        return "fail" if early_stop.misses(greatest, sizes, bar, level)[-1] else None
+        return "fail" if sequential.misses(greatest, sizes, bar, level)[-1] else None
 
     @cached_property
     def _with_missing(self) -> set[str]:
         graded = bool(self.cell.design.criteria)  # a reply may lack a grade of them
         return {
-            one.trial.cluster
-            for one in self.cell.judgments
-            if one.verdict is None or (graded and "null" in one.verdict)
+            judgment.trial.cluster
+            for judgment in self.cell.judgments
+            if judgment.verdict is None or (graded and "null" in judgment.verdict)
         }
 
     def _most_units(self, units: Mapping[str, int]) -> dict[str, int] | None:
@@ -338,13 +346,13 @@ class _Bet:
         that were asked.
         """
         forms = {name: _form(trials) for name, trials in _by_cluster(self.trials).items()}
-        known: dict[Any, set[int]] = defaultdict(set)
+        places: dict[Any, set[int]] = defaultdict(set)
         for name in self.stop.asked:
             if name not in self._with_missing:
-                known[forms[name]].add(units[name])
-        if not known or any(len(numbers) > 1 for numbers in known.values()):
+                places[forms[name]].add(units[name])
+        if not places or any(len(numbers) > 1 for numbers in places.values()):
             return None
-        most = {name: max(known.get(form, ()), default=-1) for name, form in forms.items()}
+        most = {name: max(places.get(form, ()), default=-1) for name, form in forms.items()}
         if -1 in most.values():
             planned = self._planned_units
             if any(number not in (-1, planned[name]) for name, number in most.items()):
@@ -356,10 +364,10 @@ class _Bet:
     def _planned_units(self) -> Counter[str]:
         """The units of each cluster if every reply states its answer."""
         of, answers = self.finding.estimate, filled(self.cell.design, self.trials)
-        measures = tuple(one for one in self.cell.measures if one.name == of.measure)
+        measures = tuple(measure for measure in self.cell.measures if measure.name == of.measure)
         estimates = estimate_all(replace(self.cell, judgments=answers, measures=measures))
-        found = find_estimate(estimates, of.measure, of.condition)
-        return Counter(found.anew().clusters if found and found.anew else ())
+        estimate = find_estimate(estimates, of.measure, of.condition)
+        return Counter(estimate.anew().clusters if estimate and estimate.anew else ())
 
 
 def _by_cluster(trials: Iterable[Trial]) -> dict[str, list[Trial]]:
@@ -369,7 +377,7 @@ def _by_cluster(trials: Iterable[Trial]) -> dict[str, list[Trial]]:
 def _form(trials: Iterable[Trial]) -> Any:
     """What determines a cluster's number of units: its trials by item, without names."""
     items: dict[str, Counter[Any]] = defaultdict(Counter)
-    for one in trials:
-        kind = one.label is None, one.label == TIE, frozenset(one.condition.items())
-        items[one.item][one.template, one.order, one.replicate, kind] += 1
+    for trial in trials:
+        kind = trial.label is None, trial.label == TIE, frozenset(trial.condition.items())
+        items[trial.item][trial.template, trial.order, trial.replicate, kind] += 1
     return frozenset(Counter(frozenset(item.items()) for item in items.values()).items())

@@ -25,25 +25,25 @@ def evidence_of(outcome: Outcome, cell: Cell) -> tuple[str, list[Group]]:
     failing = [f for f in outcome.findings if f.outcome != "pass"] or list(outcome.findings)
     # A measure of several kinds may have different evidence on each.
     measure = failing[0].measure
-    measure = next((one for one in cell.measures if one.name == measure.name), measure)
+    measure = next((own for own in cell.measures if own.name == measure.name), measure)
     return evidence_against(measure, failing[0].estimate, cell)
 
 
 def evidence_against(measure: Measure, estimate: Estimate, cell: Cell) -> tuple[str, list[Group]]:
     """The same measure, as the kind of the cell's suite declares it."""
-    known = measure.evidence
-    if known is None or known.find is None:
+    evidence = measure.evidence
+    if evidence is None or evidence.find is None:
         return _units_against(measure, estimate, cell)
-    if estimate.value is None and known.whole:
-        return known.title, []  # perhaps under a condition that the suite does not have
-    if known.whole:
-        return known.title, _found(measure.source, measure.name, known.find, cell, estimate)
+    if estimate.value is None and evidence.whole:
+        return evidence.title, []  # perhaps under a condition that the suite does not have
+    if evidence.whole:
+        return evidence.title, _found(measure.source, measure.name, evidence.find, cell, estimate)
     condition = {key: value for key, value in estimate.condition.items() if key not in _BESIDE}
-    asked = cell.where(**{**known.within, **condition})
+    part = cell.where(**{**evidence.within, **condition})
     if pair := estimate.condition.get("template_pair"):
         two = str(pair).split("~")
-        asked = asked.of(one for one in asked.judgments if one.trial.template in two)
-    return known.title, _found(measure.source, measure.name, known.find, asked, estimate)
+        part = part.of(judgment for judgment in part.judgments if judgment.trial.template in two)
+    return evidence.title, _found(measure.source, measure.name, evidence.find, part, estimate)
 
 
 def _found(source: str, measure: str, find: Find, cell: Cell, estimate: Estimate) -> list[Group]:
@@ -59,15 +59,15 @@ def _found(source: str, measure: str, find: Find, cell: Cell, estimate: Estimate
 def _units_against(measure: Measure, estimate: Estimate, cell: Cell) -> tuple[str, list[Group]]:
     """The units that keep a measure from its best value: those that the estimate itself counts."""
     if estimate.value is None:
-        silent = (one for one in cell.judgments if isinstance(one.outcome, Unparsed))
-        return "replies without a verdict", [(one,) for one in silent]
+        silent = (judgment for judgment in cell.judgments if isinstance(judgment.outcome, Unparsed))
+        return "replies without a verdict", [(judgment,) for judgment in silent]
     title = (
         measure.evidence.title if measure.evidence else f"{estimate.unit}s that speak against it"
     )
     units = estimate.observations
     if units is None:
         return title, []
-    by_id = {one.trial.id: one for one in cell.judgments}
+    by_id = {judgment.trial.id: judgment for judgment in cell.judgments}
     against = [
         tuple(by_id[trial] for trial in key.split("\n"))
         for key, value in zip(units.keys, units.values, strict=True)
@@ -84,6 +84,6 @@ def items_of(groups: Sequence[Group]) -> list[str]:
 
 def spread(groups: Sequence[Group]) -> Iterator[Group]:
     """One group of each item, then the others."""
-    first = {group[0].trial.item: at for at, group in reversed(list(enumerate(groups)))}
-    yield from (groups[at] for at in sorted(first.values()))
-    yield from (one for at, one in enumerate(groups) if first[one[0].trial.item] != at)
+    first = {group[0].trial.item: place for place, group in reversed(list(enumerate(groups)))}
+    yield from (groups[place] for place in sorted(first.values()))
+    yield from (group for place, group in enumerate(groups) if first[group[0].trial.item] != place)

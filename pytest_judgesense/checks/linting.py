@@ -31,8 +31,8 @@ def lint_suite(suite: Suite, registry: Registry, *, texts: bool = True) -> tuple
     Without ``texts``, those that lie in the texts of the items alone are left out.
     """
     of_items = lint_items(suite) if texts else lint_prompts(suite)
-    found = (*of_items, *_checks_and_bars(suite, registry))
-    return tuple(sorted(found, key=lambda finding: finding.severity))
+    findings = (*of_items, *_checks_and_bars(suite, registry))
+    return tuple(sorted(findings, key=lambda finding: finding.severity))
 
 
 def lint_notices(suite: Suite, registry: Registry) -> tuple[str, ...]:
@@ -65,37 +65,37 @@ def _checks_and_bars(suite: Suite, registry: Registry) -> Iterator[LintFinding]:
         try:
             check = declare_check(declaration.name, (), arguments, registry)
         except UsageError as error:
-            given = ", ".join(f"{name} = {value!r}" for name, value in arguments.items())
+            shown = ", ".join(f"{name} = {value!r}" for name, value in arguments.items())
             yield LintFinding(
                 "error",
                 "check",
                 f"{declaration.name} of suite {suite.name}, line {declaration.line}",
                 error.what,
-                error.found or given,
+                error.found or shown,
                 error.expected,
                 error.remedy or f"fix the check in {suite.path}",
             )
             continue
         for measure, key, condition in _bars_of(check):
-            part, asked = trials, all_asked
+            part, by_cluster = trials, all_asked
             if condition:
                 part = tuple(t for t in trials if condition.items() <= t.condition.items())
-                asked = Counter(trial.cluster for trial in part)
-            clusters = len(asked)
+                by_cluster = Counter(trial.cluster for trial in part)
+            clusters = len(by_cluster)
             if measure.best is None or not clusters:
                 continue
             # A limit decides where there is one.
             word = "limit" if key in check.limits else "bar"
             bar = check.limits.get(key, check.bars[key])
-            needed = _needed(measure, bar, part, _in_proportion(asked, 1.0))
+            needed = _needed(measure, bar, part, _in_proportion(by_cluster, 1.0))
             if needed is None or needed > clusters:
                 # Clusters of one unit need the most; few bars are close enough to be computed.
-                sizes = _planned_sizes(measure, suite, part, asked)
+                sizes = _planned_sizes(measure, suite, part, by_cluster)
                 needed = _needed(measure, bar, part, sizes)
             if needed is not None and needed <= clusters:
                 continue
             # A bar alone is an aim; of a limit the sizes are worth a word.
-            uneven = " of unlike sizes" * (word == "limit" and len(set(asked.values())) > 1)
+            uneven = " of unlike sizes" * (word == "limit" and len(set(by_cluster.values())) > 1)
             yield LintFinding(
                 "warning",
                 f"undecidable-{word}",
@@ -124,7 +124,7 @@ def _bars_of(check: Check) -> Iterator[tuple[Measure, str, dict[str, str | int |
 
 
 def _planned_sizes(
-    measure: Measure, suite: Suite, trials: Sequence[Trial], asked: Mapping[str, int]
+    measure: Measure, suite: Suite, trials: Sequence[Trial], by_cluster: Mapping[str, int]
 ) -> list[float]:
     """The units of each cluster that the design gives a measure, if every reply is read.
 
@@ -132,21 +132,21 @@ def _planned_sizes(
     the fewest clusters of two units each.
     """
     cell = Cell("", suite.name, suite.design, filled(suite.design, trials), 0, (measure,))
-    found = next((one for one in estimate_all(cell) if one.measure == measure.name), None)
-    if found is None or found.clustered is None:
-        return _in_proportion(asked, 2.0)
-    count = found.clustered.clusters
-    each = found.clustered.each or found.n / count  # replicates add no weight
-    if found.anew is None:
+    estimate = next((each for each in estimate_all(cell) if each.measure == measure.name), None)
+    if estimate is None or estimate.clustered is None:
+        return _in_proportion(by_cluster, 2.0)
+    count = estimate.clustered.clusters
+    each = estimate.clustered.each or estimate.n / count  # replicates add no weight
+    if estimate.anew is None:
         return [each] * count
-    units = Counter(found.anew().clusters).values()
-    return [number * each * count / found.n for number in units]
+    units = Counter(estimate.anew().clusters).values()
+    return [number * each * count / estimate.n for number in units]
 
 
-def _in_proportion(asked: Mapping[str, int], mean: float) -> list[float]:
+def _in_proportion(by_cluster: Mapping[str, int], mean: float) -> list[float]:
     """Sizes of clusters of this mean, in proportion to the trials ``asked`` in each."""
-    scale = mean * len(asked) / sum(asked.values())
-    return [number * scale for number in asked.values()]
+    scale = mean * len(by_cluster) / sum(by_cluster.values())
+    return [number * scale for number in by_cluster.values()]
 
 
 def _needed(
@@ -174,7 +174,7 @@ def _needed_for_kappa(bar: float, right: tuple[tuple[str, ...], ...]) -> int | N
     def clears(clusters: int) -> bool:
         every = range(clusters)
         words, of = zip(
-            *((word, at) for at in every for word in right[at % len(right)]), strict=True
+            *((word, place) for place in every for word in right[place % len(right)]), strict=True
         )
         interval = clustered_kappa(words, words, of)
         # A few clusters may all have the same label.
@@ -185,10 +185,10 @@ def _needed_for_kappa(bar: float, right: tuple[tuple[str, ...], ...]) -> int | N
 
 def _right_verdicts(trials: Sequence[Trial]) -> tuple[tuple[str, ...], ...]:
     """The verdicts of an error-free judge under one wording, by cluster; slots for pairs."""
-    found: dict[str, list[str]] = defaultdict(list)
+    by_cluster: dict[str, list[str]] = defaultdict(list)
     turned = {"1": "2", "2": "1"}
     for trial in trials:
         if trial.template == trials[0].template and trial.label is not None:
             word = trial.label if trial.order != "ba" else turned.get(trial.label, trial.label)
-            found[trial.cluster].append(word)
-    return tuple(map(tuple, found.values())) or (("0",), ("1",))
+            by_cluster[trial.cluster].append(word)
+    return tuple(map(tuple, by_cluster.values())) or (("0",), ("1",))

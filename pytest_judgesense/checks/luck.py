@@ -65,9 +65,11 @@ def lost(outcome: Outcome | RegressionOutcome, rule: DecisionRule, draws: Draws)
     """
     if isinstance(outcome, RegressionOutcome) or outcome.fails or len(draws.codes) < 2:
         return None
-    found = [_lost(one, rule, draws) for one in outcome.bars]
-    known = [one for one in found if one is not None]
-    return redraw.bits(known) if known and len(known) == len(found) else None
+    of_bars = [_lost(finding, rule, draws) for finding in outcome.bars]
+    draws_of_bars = [bits for bits in of_bars if bits is not None]
+    return (
+        redraw.bits(draws_of_bars) if draws_of_bars and len(draws_of_bars) == len(of_bars) else None
+    )
 
 
 def _lost(finding: Assessment, rule: DecisionRule, draws: Draws) -> Any:
@@ -112,10 +114,10 @@ def luck_line(results: Mapping[tuple[str, str, str], str | None]) -> str:
     """
     lost_on: dict[str, int] = defaultdict(int)
     counted = draws = 0
-    for (_, suite, _), found in results.items():
-        if found is not None:
-            lost_on[suite] |= int(found, 16)
-            counted, draws = counted + 1, 4 * len(found)
+    for (_, suite, _), bits in results.items():
+        if bits is not None:
+            lost_on[suite] |= int(bits, 16)
+            counted, draws = counted + 1, 4 * len(bits)
     if not counted:
         unknown = "unknown, no check that passes here can be resampled"
         return f"risk of a failure by an unlucky draw of items: {unknown}"

@@ -47,7 +47,7 @@ from pytest_judgesense.estimate import (
 )
 from pytest_judgesense.measures.check import Check
 from pytest_judgesense.measures.measure import NO_PROBABILITIES, Measure
-from pytest_judgesense.stats.power import Gate
+from pytest_judgesense.stats.chances import ShareBar
 from pytest_judgesense.stats.settle import clusters_to_settle
 
 Policy: TypeAlias = Literal["estimate", "confident", "refuted"]
@@ -194,7 +194,7 @@ class Outcome:
     @property
     def fails(self) -> bool:
         """Whether its test fails: it does not pass, and some reason is not tolerated."""
-        return any(one.outcome != "pass" and not one.tolerated for one in self.findings)
+        return any(finding.outcome != "pass" and not finding.tolerated for finding in self.findings)
 
     @property
     def outcome(self) -> OutcomeWord:
@@ -236,12 +236,12 @@ def _judge_gate(
 ) -> Outcome:
     """The outcome of a check of one measure."""
     assert check.of is not None, "a gate gates a measure"
-    found = _at_every_temperature(check, estimates) or [
+    own = _at_every_temperature(check, estimates) or [
         find_estimate(estimates, check.measure, check.condition)
         or _not_there(check, suite, estimates)
     ]
     bar, limit = check.bars["bar"], check.limits.get("bar")
-    findings = [judge_estimate(one, bar, check.of, rule, limit) for one in found]
+    findings = [judge_estimate(estimate, bar, check.of, rule, limit) for estimate in own]
     return Outcome(check, suite, rule.policy, tuple(findings))
 
 
@@ -251,25 +251,25 @@ def _at_every_temperature(check: Check, estimates: tuple[Estimate, ...]) -> list
         return []
     wanted = dict(check.condition)
     return [
-        one
-        for one in estimates
-        if one.measure == check.measure
-        and "temperature" in one.condition
-        and {k: v for k, v in one.condition.items() if k != "temperature"} == wanted
+        estimate
+        for estimate in estimates
+        if estimate.measure == check.measure
+        and "temperature" in estimate.condition
+        and {k: v for k, v in estimate.condition.items() if k != "temperature"} == wanted
     ]
 
 
 def _not_there(check: Check, suite: str, estimates: tuple[Estimate, ...]) -> Estimate:
-    known = [dict(e.condition) for e in estimates if e.measure == check.measure]
+    conditions = [dict(e.condition) for e in estimates if e.measure == check.measure]
     pooled = find_estimate(estimates, check.measure)
     if pooled is not None and pooled.unavailable:
         # If the pooled estimate has no meaning, those under conditions have none for the same
         # reason.
         reason = pooled.unavailable
-    elif known:
+    elif conditions:
         shown = "; ".join(
             ", ".join(f"{key}={value}" for key, value in condition.items()) or "pooled"
-            for condition in known
+            for condition in conditions
         )
         reason = f"suite {suite} has no {check.measure} under this condition, but: {shown}"
     elif check.of is not None and check.of.soft:
@@ -315,10 +315,10 @@ def _without_number(undecided: Assessment) -> Assessment | None:
 
 def _by_estimate(undecided: Assessment, rule: DecisionRule) -> Assessment:
     """Policy ``estimate``, of a bar alone."""
-    said = partial(_straddling, undecided)
+    straddling = partial(_straddling, undecided)
     if not undecided.clears(undecided.value):
-        return replace(undecided, outcome="fail", said=said)
-    return _too_many_missing(undecided, rule) or replace(undecided, outcome="pass", said=said)
+        return replace(undecided, outcome="fail", said=straddling)
+    return _too_many_missing(undecided, rule) or replace(undecided, outcome="pass", said=straddling)
 
 
 def _with_confidence(undecided: Assessment, rule: DecisionRule) -> Assessment:
@@ -385,8 +385,8 @@ def _open(undecided: Assessment, rule: DecisionRule) -> Assessment:
     if interval is None:
         return replace(undecided, reason=TOO_FEW, tolerated=tolerated)
     reason = _STRADDLES if undecided.limit is None else _NOT_CLEARED
-    said = partial(_settling, undecided, interval)
-    return replace(undecided, reason=reason, said=said, tolerated=tolerated)
+    settling = partial(_settling, undecided, interval)
+    return replace(undecided, reason=reason, said=settling, tolerated=tolerated)
 
 
 def below_bar(finding: Assessment) -> str | None:
@@ -439,16 +439,20 @@ def refuting_alphas(
     of = list(range(len(findings))) if quantities is None else list(quantities)
     open_ = Counter(of)  # bars of each quantity that are not refuted
     # A bound that passes at 95% is refuted at no level.
-    left = {at: one for at, one in enumerate(findings) if one and one.outcome != "pass"}
+    left = {
+        place: finding
+        for place, finding in enumerate(findings)
+        if finding and finding.outcome != "pass"
+    }
     refuted: dict[int, float] = {}
     while True:
         each = alpha / max(1, len(+open_))
-        now = {at: each for at, one in left.items() if one.is_refuted(each)}
+        now = {place: each for place, finding in left.items() if finding.is_refuted(each)}
         if not now:
-            return tuple(refuted.get(at, each) for at in range(len(findings)))
+            return tuple(refuted.get(place, each) for place in range(len(findings)))
         refuted |= now
-        open_ -= Counter(of[at] for at in now)
-        left = {at: one for at, one in left.items() if at not in now}
+        open_ -= Counter(of[place] for place in now)
+        left = {place: finding for place, finding in left.items() if place not in now}
 
 
 def quantity_of(finding: Assessment) -> Hashable:
@@ -486,7 +490,7 @@ def _clusters_to_settle(finding: Assessment, interval: Clustered, tail: float) -
         return None
     if math.isclose(value, bar, abs_tol=1e-9):
         return None
-    gate = Gate(bar, confident=True, level=1 - tail, each=interval.each)
+    gate = ShareBar(bar, confident=True, level=1 - tail, each=interval.each)
     if folded:
         share = 0.5 + value
         gate = replace(gate, folded=True) if value < bar else replace(gate, bar=0.5 + bar)

@@ -90,10 +90,10 @@ class Side:
 
         As they are where one is known by its estimates alone, or too few trials are in both.
         """
-        ids, others = self.by_id.keys(), other.by_id.keys()
-        both = ids & others
+        ids, other_ids = self.by_id.keys(), other.by_id.keys()
+        both = ids & other_ids
         clusters = {self.by_id[i].trial.cluster for i in both}
-        if ids == others or len(clusters) < 2 or not self.cell or not other.cell:
+        if ids == other_ids or len(clusters) < 2 or not self.cell or not other.cell:
             return self, other
         if id(other) not in self._common:
             old, new = (
@@ -110,8 +110,10 @@ class Side:
         assert cell is not None, "a side without judgments is not taken apart"
 
         def rest(cluster: str) -> dict[_Key, float | None]:
-            remaining = cell.of(one for one in cell.judgments if one.trial.cluster != cluster)
-            return {_key(one): one.value for one in estimate_all(remaining)}
+            remaining = cell.of(
+                judgment for judgment in cell.judgments if judgment.trial.cluster != cluster
+            )
+            return {_key(estimate): estimate.value for estimate in estimate_all(remaining)}
 
         return {cluster: rest(cluster) for cluster in self.clusters}
 
@@ -195,12 +197,17 @@ class Comparison:
         within clusters keeps equal quantities equal, so a family that counts them once keeps its
         level.
         """
-        found, units = self.difference, self.new.observations
-        if units and (self.identical or (found and found.n)):
-            change = found and round(found.value, 9)
+        difference, units = self.difference, self.new.observations
+        if units and (self.identical or (difference and difference.n)):
+            change = difference and round(difference.value, 9)
             return tuple(units.keys), self.worse, self.better, change
-        if found:
-            return self.new.unit, found.method, round(found.value, 9), round(found.p_worse, 9)
+        if difference:
+            return (
+                self.new.unit,
+                difference.method,
+                round(difference.value, 9),
+                round(difference.p_worse, 9),
+            )
         return _key(self.new)
 
     def interval(self, coverage: float = 0.95) -> tuple[float, float] | None:
@@ -260,13 +267,21 @@ def adjust(compared: Sequence[tuple[Hashable, Comparison | None]]) -> list[Adjus
     ``None``: it rejects nothing but is counted.
     """
     keys = [
-        (pair, index if one is None else one.quantity) for index, (pair, one) in enumerate(compared)
+        (pair, index if compared_measure is None else compared_measure.quantity)
+        for index, (pair, compared_measure) in enumerate(compared)
     ]
-    found = {key: one and one.difference for key, (_, one) in zip(keys, compared, strict=True)}
-    worse = comparison.holm([one.p_worse if one else 1.0 for one in found.values()])
-    better = comparison.holm([one.p_better if one else 1.0 for one in found.values()])
-    losses, gains = (dict(zip(found, of, strict=True)) for of in (worse, better))
-    return [Adjustment(losses[key], gains[key], len(found)) for key in keys]
+    differences = {
+        key: compared_measure and compared_measure.difference
+        for key, (_, compared_measure) in zip(keys, compared, strict=True)
+    }
+    worse = comparison.holm(
+        [difference.p_worse if difference else 1.0 for difference in differences.values()]
+    )
+    better = comparison.holm(
+        [difference.p_better if difference else 1.0 for difference in differences.values()]
+    )
+    losses, gains = (dict(zip(differences, of, strict=True)) for of in (worse, better))
+    return [Adjustment(losses[key], gains[key], len(differences)) for key in keys]
 
 
 @dataclass(frozen=True, slots=True)
@@ -359,10 +374,10 @@ def compare(
             return paired
     elif shared := _jackknife(old, new, bare):
         return shared
-    found = _unpaired(then, now, bare.sign)
-    blocked = None if found else TOO_FEW
+    difference = _unpaired(then, now, bare.sign)
+    blocked = None if difference else TOO_FEW
     notes = (*bare.notes, _why_unpaired(old, new))
-    return replace(bare, difference=found, blocked=blocked, notes=notes)
+    return replace(bare, difference=difference, blocked=blocked, notes=notes)
 
 
 def _of_common(old: Side, new: Side, common: Side, names: tuple[str, str]) -> str:
@@ -377,8 +392,10 @@ def _nothing_changed(side: Side, bare: Comparison) -> Comparison:
     if units is None:
         return replace(bare, identical=True, unseen=unseen_share(len(side.clusters)))
     each = interval.each if interval else None
-    found = comparison.paired_difference([0.0] * len(units.values), units.codes, each)
-    return replace(bare, identical=True, difference=found, blocked=None if found else TOO_FEW)
+    difference = comparison.paired_difference([0.0] * len(units.values), units.codes, each)
+    return replace(
+        bare, identical=True, difference=difference, blocked=None if difference else TOO_FEW
+    )
 
 
 def unseen_share(clusters: int) -> float:
@@ -400,11 +417,11 @@ def _key(estimate: Estimate) -> _Key:
 
 
 def _estimate(side: Side, measure: Measure, condition: dict[str, Any]) -> Estimate:
-    found = find_estimate(side.estimates, measure.name, condition)
-    if found is not None:
-        return found
+    estimate = find_estimate(side.estimates, measure.name, condition)
+    if estimate is not None:
+        return estimate
     reason = f"not measured{f' under {condition}' if condition else ''}"
-    if measure.soft and not any(one.measure == measure.name for one in side.estimates):
+    if measure.soft and not any(estimate.measure == measure.name for estimate in side.estimates):
         reason = NO_PROBABILITIES
     return Estimate(measure.name, "", condition, unavailable=reason)
 
@@ -447,13 +464,13 @@ def _paired(bare: Comparison, most_missing: float) -> Comparison | None:
     then_shared = math.fsum(before[key] for key in change) / len(change)
     now_shared = math.fsum(now.values[i] for i in common) / len(common)
     each = bare.new.clustered.each if bare.new.clustered else None
-    found = comparison.paired_difference(values, clusters, each)
-    gone = [at for at, key in enumerate(then.keys) if key not in change]
-    if found and gone and not bare.of.conditional:
+    difference = comparison.paired_difference(values, clusters, each)
+    gone = [place for place, key in enumerate(then.keys) if key not in change]
+    if difference and gone and not bare.of.conditional:
         # Each lost unit as it would be at its worst: 0, or 1 where less is better.
-        worst = [-then.values[at] if bare.sign > 0 else then.values[at] - 1 for at in gone]
-        of = [then.clusters[at] for at in gone]
-        found = found.at_worst(
+        worst = [-then.values[place] if bare.sign > 0 else then.values[place] - 1 for place in gone]
+        of = [then.clusters[place] for place in gone]
+        difference = difference.at_worst(
             comparison.paired_difference([*values, *worst], [*clusters, *of], each)
         )
     lost, gained = len(then.keys) - len(common), len(now.keys) - len(common)
@@ -461,12 +478,12 @@ def _paired(bare: Comparison, most_missing: float) -> Comparison | None:
     note = f"{lost} units of the {was} and {gained} of the {is_} have no partner: what is compared"
     note += f" is the {len(common)} in both; of all it is {number_text(bare.old.value or 0.0)}"
     note += f" and {number_text(bare.new.value or 0.0)}"
-    blocked = None if found else TOO_FEW
+    blocked = None if difference else TOO_FEW
     if lost > most_missing * len(then.keys) and not blocked:
         blocked = f"{lost} of {len(then.keys)} units of the {was} have no partner in the {is_}"
     return replace(
         bare,
-        difference=found,
+        difference=difference,
         identical=not any(values) and before.keys() == change.keys(),
         worse=tuple(tuple(key.split("\n")) for key, (value, _) in change.items() if value < 0),
         better=tuple(tuple(key.split("\n")) for key, (value, _) in change.items() if value > 0),
@@ -480,7 +497,9 @@ def _jackknife(old: Side, new: Side, bare: Comparison) -> Comparison | None:
     """By leaving out one cluster at a time on both sides; ``None`` if they differ."""
     if old.by_id.keys() != new.by_id.keys() or not new.by_id:
         return None
-    if any(one.trial.cluster != old.by_id[i].trial.cluster for i, one in new.by_id.items()):
+    if any(
+        judgment.trial.cluster != old.by_id[i].trial.cluster for i, judgment in new.by_id.items()
+    ):
         return None
     key = _key(bare.new)
     pairs = [(old.without[c].get(key), new.without[c].get(key)) for c in new.clusters]
@@ -497,10 +516,10 @@ def _jackknife(old: Side, new: Side, bare: Comparison) -> Comparison | None:
     if value == 0 and not any(left_out):
         return replace(bare, identical=True, unseen=unseen)
     moved = [cluster in changed for cluster in new.clusters]
-    found = comparison.jackknife_difference(value, left_out, moved)
-    if found is None:
+    difference = comparison.jackknife_difference(value, left_out, moved)
+    if difference is None:
         return None
-    return replace(bare, difference=found, worse=flipped, unseen=unseen)
+    return replace(bare, difference=difference, worse=flipped, unseen=unseen)
 
 
 def _unpaired(then: Estimate, now: Estimate, sign: int) -> comparison.Difference | None:

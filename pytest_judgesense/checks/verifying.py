@@ -131,8 +131,11 @@ def _groups(
 
     then, now = (grouped(filter(_has_reply, some), question) for some in (recorded, fresh))
     groups = [
-        ([one.verdict for one in then[asked]], [one.verdict for one in replies])
-        for asked, replies in now.items()
+        (
+            [judgment.verdict for judgment in then[question]],
+            [judgment.verdict for judgment in replies],
+        )
+        for question, replies in now.items()
     ]
     return groups if any(len(replicates) > 1 for replicates, _ in groups) else []
 
@@ -155,49 +158,49 @@ def verification_from_plain(value: Mapping[str, Any]) -> Verification:
     return Verification(**{**value, "changes": changes, "served": (tuple(then), tuple(now))})
 
 
-def verification_lines(found: Verification) -> Iterator[str]:
+def verification_lines(fresh: Verification) -> Iterator[str]:
     """The findings in lines of at most 100 columns; text of judges is escaped."""
     yield from indented(
-        f"judge {found.judge} on {found.suite}: {len(found.changes)} of {found.compared} verdicts "
+        f"judge {fresh.judge} on {fresh.suite}: {len(fresh.changes)} of {fresh.compared} verdicts "
         f"changed",
         width=0,
     )
-    yield from indented(_finding(found), width=2)
+    yield from indented(_finding(fresh), width=2)
     counts = [
-        f"{found.sampled} of {found.recorded} recorded trials asked again (seed {found.seed})",
-        f"{found.unparsed} unparsed",
-        f"{found.failed} failed",
+        f"{fresh.sampled} of {fresh.recorded} recorded trials asked again (seed {fresh.seed})",
+        f"{fresh.unparsed} unparsed",
+        f"{fresh.failed} failed",
     ]
-    if found.left_out:
-        counts.append(f"{found.left_out} left out by a limit")
+    if fresh.left_out:
+        counts.append(f"{fresh.left_out} left out by a limit")
     yield from indented(", ".join(counts), width=2)
-    then, now = (", ".join(models) for models in found.served)
+    then, now = (", ".join(models) for models in fresh.served)
     if then != now and now:
         yield from indented(
             f"served as {then or 'nothing named'} when recorded, now as {now}", width=2
         )
-    for change in found.changes[:_SHOWN]:
+    for change in fresh.changes[:_SHOWN]:
         yield from indented(change.trial, width=2)
         width = (columns() - 4 - 3) // 2
         then = excerpt(f"recorded {change.recorded}: {change.recorded_reply}", width)
         now = excerpt(f"fresh {change.fresh}: {change.fresh_reply}", width)
         yield f"    {then:<{width}} | {now}".rstrip()
-    if len(found.changes) > _SHOWN:
-        yield f"  ... and {len(found.changes) - _SHOWN} more"
+    if len(fresh.changes) > _SHOWN:
+        yield f"  ... and {len(fresh.changes) - _SHOWN} more"
 
 
-def _finding(found: Verification) -> str:
-    if not found.compared:
+def _finding(fresh: Verification) -> str:
+    if not fresh.compared:
         return "nothing was answered, so nothing can be said"
-    if found.p_value is None:
-        interval = clopper_pearson(len(found.changes), found.compared)
+    if fresh.p_value is None:
+        interval = clopper_pearson(len(fresh.changes), fresh.compared)
         return (
             f"95% interval [{interval.lower:.3f}, {interval.upper:.3f}] (Clopper-Pearson); no "
             "p-value: without recorded replicates nothing says how often this judge changes its "
             "mind by itself"
         )
-    p_value = "p < 0.0001" if found.p_value < 1e-4 else f"p = {found.p_value:.4f}"
-    test = f"exact permutation test within {found.groups} questions: {p_value}"
-    if found.p_value < _LEVEL:
+    p_value = "p < 0.0001" if fresh.p_value < 1e-4 else f"p = {fresh.p_value:.4f}"
+    test = f"exact permutation test within {fresh.groups} questions: {p_value}"
+    if fresh.p_value < _LEVEL:
         return f"{test}: {NO_LONGER}"
     return f"{test}: no more than its recorded replicates differ among themselves"

@@ -11,20 +11,20 @@ from itertools import chain
 from pathlib import Path
 from typing import Final
 
-from pytest_judgesense.cassettes.cassette import answered_first
-from pytest_judgesense.cassettes.exchange import as_body
-from pytest_judgesense.cassettes.interchange import (
+from pytest_judgesense.cassettes.batches import (
     BATCH_URL,
     JSON_HEADERS,
     Answered,
     batch_line,
     read_batch_results,
 )
+from pytest_judgesense.cassettes.cassette import answered_first
+from pytest_judgesense.cassettes.exchange import as_body
 from pytest_judgesense.cassettes.matching import Identity, request_digest
 from pytest_judgesense.cassettes.replaying import ReplayingCassette
 from pytest_judgesense.cassettes.scope import Abandoned
 from pytest_judgesense.checks.linting import lint_notices
-from pytest_judgesense.commands.cassettes import (
+from pytest_judgesense.commands.answers import (
     FIRST_ERROR,
     cassette_of,
     fault_in,
@@ -113,8 +113,8 @@ def import_batch(options: argparse.Namespace) -> list[str]:
     for result in chain.from_iterable(map(read_batch_results, options.results)):
         name = result.custom_id
         if name not in by_id:
-            known = name.rpartition("#")[0] in planned_trials
-            left_out[_OUTDATED if known else _FOREIGN].append(f"{result.where}: {name}")
+            is_planned = name.rpartition("#")[0] in planned_trials
+            left_out[_OUTDATED if is_planned else _FOREIGN].append(f"{result.where}: {name}")
         elif result.status is None:
             left_out[_UNANSWERED].append(f"{name}: {result.reason}")
         else:
@@ -132,9 +132,9 @@ def import_batch(options: argparse.Namespace) -> list[str]:
             "export and run the batch again",
         )
     trials: dict[str, list[Answered]] = defaultdict(list)
-    for custom_id, given in answered.items():
-        if given:
-            trials[by_id[custom_id][0].id] += _in_order(given, judge)
+    for custom_id, attempts in answered.items():
+        if attempts:
+            trials[by_id[custom_id][0].id] += _in_order(attempts, judge)
     lines = record_all(judge, options.judge_cassettes, trials)
     names = suite_for_judge(suite, judge).recordings
     forget_stop(judge, suite, cassettes_in(options.judge_cassettes, judge.slug, names))
@@ -145,11 +145,11 @@ def import_batch(options: argparse.Namespace) -> list[str]:
     return [*lines, f"{recorded} of {count} trials are recorded now"]
 
 
-def _in_order(given: Sequence[Answered], judge: JudgeSpec) -> list[Answered]:
+def _in_order(answered: Sequence[Answered], judge: JudgeSpec) -> list[Answered]:
     """The errors of one request, then its answer; of equal results one."""
-    once = list({(one.status, one.data): one for one in reversed(given)}.values())
-    errors = [one for one in once if one.status >= FIRST_ERROR or fault_in(one, judge)]
-    answers = [one for one in once if one not in errors]
+    once = list({(answer.status, answer.data): answer for answer in reversed(answered)}.values())
+    errors = [answer for answer in once if answer.status >= FIRST_ERROR or fault_in(answer, judge)]
+    answers = [answer for answer in once if answer not in errors]
     if len(answers) > 1:
         raise LogError(
             f"{answers[0].where} and {answers[1].where} answer the same request",
@@ -192,8 +192,8 @@ def _missing(
     )
     for trial, request in requests:
         cassette = opened(cassette_of(judge, cassettes, trial.id))
-        asked = (request.method, request.url, request.body)
+        request_key = (request.method, request.url, request.body)
         with suppress(Abandoned):  # another request is recorded
-            if answered_first(cassette, trial.id, [asked]):
+            if answered_first(cassette, trial.id, [request_key]):
                 continue
         yield trial, request

@@ -43,21 +43,21 @@ _UNKNOWN: Final = "not known here; the plugin that adds it is loaded by: judgese
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the two measurements, and the margins."""
-    said = "measured before, or several judges to be ranked: .json or .jsonl"
-    parser.add_argument("old", type=Path, metavar="OLD", help=said)
-    said = "measured now: .json or .jsonl"
-    parser.add_argument("new", type=Path, metavar="NEW", nargs="?", help=said)
-    said = "acceptable loss, for every measure (default: that of each measure)"
-    parser.add_argument("--margin", type=number("margin", float), help=said)
+    help_text = "measured before, or several judges to be ranked: .json or .jsonl"
+    parser.add_argument("old", type=Path, metavar="OLD", help=help_text)
+    help_text = "measured now: .json or .jsonl"
+    parser.add_argument("new", type=Path, metavar="NEW", nargs="?", help=help_text)
+    help_text = "acceptable loss, for every measure (default: that of each measure)"
+    parser.add_argument("--margin", type=number("margin", float), help=help_text)
     parser.add_argument("--seed", type=seed, default=0, help="seed of every random draw")
 
 
 def run(options: argparse.Namespace) -> int:
     """Print two measurements side by side, or the ranks of the judges of one."""
-    known = registry_of(options)
-    old = _measured(options.old, options.seed, known)
+    registry = registry_of(options)
+    old = _measured(options.old, options.seed, registry)
     if options.new is None:
-        if not (ranks := list(_ranked(old, options.seed, known))):
+        if not (ranks := list(_ranked(old, options.seed, registry))):
             raise UsageError(
                 "there are no judges to rank",
                 found=_named(old),
@@ -65,11 +65,11 @@ def run(options: argparse.Namespace) -> int:
                 remedy="name a second file: judgesense compare OLD NEW",
             )
         return show(ranks)
-    new = _measured(options.new, options.seed, known)
-    lines, regressed = _comparison_lines(old, new, options.margin, known)
+    new = _measured(options.new, options.seed, registry)
+    lines, regressed = _comparison_lines(old, new, options.margin, registry)
     show(lines)
-    if not {one.judge for one in old} & {one.judge for one in new}:
-        show(_ranked([*old, *new], options.seed, known))
+    if not {measured.judge for measured in old} & {measured.judge for measured in new}:
+        show(_ranked([*old, *new], options.seed, registry))
     return BAR_FAILED if regressed else 0
 
 
@@ -79,18 +79,18 @@ def _ranked(measured: Sequence[Measured], seed: int, registry: Registry) -> Iter
     Nothing where no measure ranks them.
     """
     with_tables = []
-    for one in measured:
-        tables, material = one.analyses, one.material
-        if (cell := one.side.cell) is not None:
-            tables = registry.analyses(cell, one.side.estimates)
+    for saved in measured:
+        tables, material = saved.analyses, saved.material
+        if (cell := saved.side.cell) is not None:
+            tables = registry.analyses(cell, saved.side.estimates)
             material = registry.material(cell)
-        with_tables.append((one.suite, ComparedJudge(one.judge, one.judge, material, tables)))
+        with_tables.append((saved.suite, ComparedJudge(saved.judge, saved.judge, material, tables)))
     compared = sections.compare(registry.comparisons, with_tables, seed)
     if not compared:
         return
     for ranks in view_of(Datasheet(seed, "report", {}, (), compared), registry).comparisons:
         yield from ranks.comparison.lines(*ranks.shown)
-    judges = {one.judge: one.identity for one in measured}
+    judges = {saved.judge: saved.identity for saved in measured}
     budgets = [{m.suite: m.max_tokens for m in measured if m.judge == name} for name in judges]
     yield from notice_lines(setting_notices(judges.values(), budgets))
 
@@ -146,13 +146,19 @@ def _comparison_lines(
                     verdict = _OF_TWO.get(verdict, verdict)
                 regressed = regressed or verdict == "regressed"
                 lines += _row_lines(comparison, adjusted.get(index), verdict)
-        lines += _notes([one for at, one in rows if at == pair and _measured_at_all(one)])
+        lines += _notes(
+            [
+                comparison
+                for place, comparison in rows
+                if place == pair and _measured_at_all(comparison)
+            ]
+        )
         lines += [f"  {line}" for line in _flips(then.side, now.side)]
         if not (apart or changed or then.side.by_id == now.side.by_id):
             lines.append(f"  {regression.SESSIONS}")
         lines.append("")
-    used = [id(one) for pair in pairs for one in pair]
-    left = [one for one in (*old, *new) if id(one) not in used]
+    used = [id(measured) for pair in pairs for measured in pair]
+    left = [measured for measured in (*old, *new) if id(measured) not in used]
     lines += [f"in only one of the two: {_named(left)}"] if left else []
     return lines, regressed
 
@@ -181,14 +187,18 @@ def _rows(old: Measured, new: Measured, registry: Registry) -> Iterator[tuple[st
     """Each measure under its widest conditions: narrower ones would only enlarge Holm's family, and
     so would a quiet measure without anything to report.
     """
-    known: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    conditions_of: dict[str, list[dict[str, Any]]] = defaultdict(list)
     every = (*new.side.estimates, *old.side.estimates)
-    telling = {one.measure for one in every if one.value or not registry.named(one.measure).quiet}
+    telling = {
+        estimate.measure
+        for estimate in every
+        if estimate.value or not registry.named(estimate.measure).quiet
+    }
     for estimate in every:
         condition = dict(estimate.condition)
-        if estimate.measure in telling and condition not in known[estimate.measure]:
-            known[estimate.measure].append(condition)
-    for measure, conditions in known.items():
+        if estimate.measure in telling and condition not in conditions_of[estimate.measure]:
+            conditions_of[estimate.measure].append(condition)
+    for measure, conditions in conditions_of.items():
         fewest = min(map(len, conditions))
         yield from ((measure, condition) for condition in conditions if len(condition) == fewest)
 
@@ -236,11 +246,15 @@ def _row_lines(comparison: Comparison, adjusted: Adjustment | None, verdict: str
 def _notes(comparisons: Sequence[Comparison]) -> Iterator[str]:
     """How measures were compared where it was not unit by unit, or why they were not."""
     by_note: dict[str, list[str]] = defaultdict(list)
-    for one in comparisons:
-        unknown = None if one.of.unit else _UNKNOWN
-        unseen = "" if one.difference or one.blocked or not one.identical else one.excluded()
-        for note in (*one.notes, *filter(None, [one.blocked, unknown, unseen])):
-            by_note[note].append(one.new.measure)
+    for comparison in comparisons:
+        unknown = None if comparison.of.unit else _UNKNOWN
+        unseen = (
+            ""
+            if comparison.difference or comparison.blocked or not comparison.identical
+            else comparison.excluded()
+        )
+        for note in (*comparison.notes, *filter(None, [comparison.blocked, unknown, unseen])):
+            by_note[note].append(comparison.new.measure)
     for note, measures in by_note.items():
         of = "" if len(measures) == len(comparisons) else f" ({', '.join(dict.fromkeys(measures))})"
         text = f"note: {note}{of}"

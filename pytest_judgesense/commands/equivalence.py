@@ -94,18 +94,21 @@ def run(options: argparse.Namespace) -> Iterator[str]:
         "reviews": (),
         "reviewers": {},
     }
-    found = measured_aside(options, asked_alone, suite, "equivalence", command, **asking)
-    said = {tuple(judgment.trial.item.split("~")): judgment.outcome for judgment in found.judgments}
-    counts = Counter(getattr(outcome, "value", "no verdict") for outcome in said.values())
+    measurement = measured_aside(options, asked_alone, suite, "equivalence", command, **asking)
+    outcomes = {
+        tuple(judgment.trial.item.split("~")): judgment.outcome
+        for judgment in measurement.judgments
+    }
+    counts = Counter(getattr(outcome, "value", "no verdict") for outcome in outcomes.values())
     shown = ", ".join(f"{counts[word]} {word}" for word in sorted(counts))
-    yield f"# judge {judge.name} on {len(said)} template pairs of {suite.name}: {shown}"
+    yield f"# judge {judge.name} on {len(outcomes)} template pairs of {suite.name}: {shown}"
     reviews: dict[tuple[str, ...], dict[str, str]] = {
         review.pair: dict(review.verdicts) for review in suite.reviews
     }
-    for (a, b), outcome in said.items():
+    for (a, b), outcome in outcomes.items():
         if isinstance(outcome, Verdict):
-            known = (b, a) if (b, a) in reviews else (a, b)
-            reviews.setdefault(known, {})[judge.slug] = outcome.value
+            order = (b, a) if (b, a) in reviews else (a, b)
+            reviews.setdefault(order, {})[judge.slug] = outcome.value
         else:
             yield f"# {a}~{b}: no verdict, {outcome.reason}"
     if suite.reviewers:
@@ -157,5 +160,5 @@ def measured_aside(
     stop = deadline.interrupt if mode == "record" else None
     with closing(AskingLoop(on_interrupt=stop)) as loop, alone:
         throttle = Throttle(judge, CONCURRENCY, budget=Budget(deadline))
-        asked = Asking(trust=trust_of(options), how_to_record=how, throttle=throttle)
-        return measure(judge, question, {question.base: path}, loop, mode=mode, asking=asked)
+        session = Asking(trust=trust_of(options), how_to_record=how, throttle=throttle)
+        return measure(judge, question, {question.base: path}, loop, mode=mode, asking=session)

@@ -23,19 +23,21 @@ _MOST_SPEAKING: Final = 3
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the name."""
-    said = "a measure (jss) or a check (jss_floor), as reports and node ids name it, or a page "
-    said += f"({', '.join(_ALL_PAGES)}); all measures are listed without one"
-    parser.add_argument("name", metavar="NAME", nargs="?", help=said)
+    help_text = (
+        "a measure (jss) or a check (jss_floor), as reports and node ids name it, or a page "
+    )
+    help_text += f"({', '.join(PAGES)}); all measures are listed without one"
+    parser.add_argument("name", metavar="NAME", nargs="?", help=help_text)
 
 
 def run(options: argparse.Namespace) -> Iterator[str]:
     """Explain a measure, or what a check holds against its bar; without a name list them."""
     registry = registry_of(options)
     if options.name is None:
-        for one in registry.measures.values():
-            gated = f" ({one.check})" if one.check else ""
-            yield from _wrapped(f"{one.name}{gated}: {one.meaning}")
-        yield from _wrapped(f"pages: {', '.join(_ALL_PAGES)}")
+        for each in registry.measures.values():
+            gated = f" ({each.check})" if each.check else ""
+            yield from _wrapped(f"{each.name}{gated}: {each.meaning}")
+        yield from _wrapped(f"pages: {', '.join(PAGES)}")
         return
     if options.name in _ALL_PAGES:
         whole = schema_page(options.name) if options.name in SCHEMA_PAGES else page(options.name)
@@ -73,16 +75,16 @@ def _sections(parts: Sequence[str]) -> Iterator[str]:
 
 def _unknown(name: str, registry: Registry) -> UsageError:
     """The error that names what is called alike, or the measures whose pages use these words."""
-    known = [*registry.measures, *registry.checks]
-    error = unknown_name("measure or check", name, known, LISTING)
+    names = [*registry.measures, *registry.checks]
+    error = unknown_name("measure or check", name, names, LISTING)
     words = _words_of(name)
-    pages = {one: _words_of(measure_page(one) or "") for one in registry.measures}
-    speaking = [one for one, text in pages.items() if len(words) > 4 and words in text]
+    pages = {name: _words_of(measure_page(name) or "") for name in registry.measures}
+    speaking = [name for name, text in pages.items() if len(words) > 4 and words in text]
     if not speaking:
         return error
 
-    def order(one: str) -> tuple[bool, int]:
-        return f"also called {words}" not in pages[one], -pages[one].count(words)
+    def order(name: str) -> tuple[bool, int]:
+        return f"also called {words}" not in pages[name], -pages[name].count(words)
 
     one_of = " or ".join(sorted(speaking, key=order)[:_MOST_SPEAKING])
     remedy = f'read about "{words}" with: judgesense explain {one_of}'

@@ -125,10 +125,10 @@ def connected(
         UsageError: a parameter has no column, labels are not known, or items are wrong; it shows
             both sides and the command that helps.
     """
-    taken = _columns_taken(function, items, options)
-    _refuse_gaps(items, taken)
-    beside = {name: column for name, column in options.map if name not in taken}
-    used = {*taken.values(), *beside.values()}
+    column_by_parameter = _columns_taken(function, items, options)
+    _refuse_gaps(items, column_by_parameter)
+    beside = {name: column for name, column in options.map if name not in column_by_parameter}
+    used = {*column_by_parameter.values(), *beside.values()}
     free = [column for column in items.columns if column not in used]
     label = beside.get("label") or column_of("label", free)
     if label:
@@ -139,17 +139,17 @@ def connected(
     _refuse_values(items, label, values, options)
     by_word = {word.strip().casefold(): meaning for word, meaning in values.items()}
     meanings = [by_word.get(word.casefold(), as_whole(word)) for word in items.values(label)]
-    sides = candidates_among(taken)
+    sides = candidates_among(column_by_parameter)
     grades = labels or meanings
     # 0 and 1 are no and yes.
     is_scale = grades and {*grades} != {"0", "1"} and all(map(is_number, grades))
     inferred: Kind = "pairwise" if sides else "score" if is_scale else "labels"
     kind: Kind = options.kind or inferred
     if kind == "pairwise":
-        connection = _of_pairs(items, taken, sides, label, options)
+        connection = _of_pairs(items, column_by_parameter, sides, label, options)
     else:
         answers = labels or labels_of(meanings, ordinal=kind == "score")
-        connection = _of_contents(taken, kind, label, answers, options)
+        connection = _of_contents(column_by_parameter, kind, label, answers, options)
     columns = {**connection.columns, **beside}
     renamed = {name: column for name, column in columns.items() if name != column}
     values = {**connection.values, **values}
@@ -201,11 +201,11 @@ def _columns_taken(
                 "parameter",
                 remedy="fix the name",
             )
-    taken = {
+    column_by_parameter = {
         name: mapped.get(name, name) for name in names if name in mapped or name in items.columns
     }
-    required = [one.name for one in parameters if one.default is one.empty]
-    if missing := [name for name in required if name not in {*taken, *_OF_SUITES}]:
+    required = [parameter.name for parameter in parameters if parameter.default is parameter.empty]
+    if missing := [name for name in required if name not in {*column_by_parameter, *_OF_SUITES}]:
         more = " ".join(f"--map {name}=COLUMN" for name in missing)
         raise UsageError(
             f"{shown} asks for what {items.file.name} does not have",
@@ -214,20 +214,20 @@ def _columns_taken(
             f"{', '.join(items.columns)}",
             remedy=f"say which: {_command(options)} {more}",
         )
-    if not taken:
+    if not column_by_parameter:
         raise UsageError(
             f"{shown} takes nothing of {items.file.name}",
             found=both,
             expected="a parameter for each text that is judged",
             remedy="name the column of a parameter: --map PARAMETER=COLUMN",
         )
-    return taken
+    return column_by_parameter
 
 
-def _refuse_gaps(items: Items, taken: Mapping[str, str]) -> None:
+def _refuse_gaps(items: Items, column_by_parameter: Mapping[str, str]) -> None:
     """Refuse a row that lacks the text of a parameter; an empty text is one."""
     for line, row in items.rows:
-        for name, column in taken.items():
+        for name, column in column_by_parameter.items():
             if row.get(column) is None:
                 raise UsageError(
                     f"{place_of(items.file, line)} has no {column}, which the function takes as "
@@ -271,7 +271,7 @@ def _refuse_values(
 
 def _of_pairs(
     items: Items,
-    taken: Mapping[str, str],
+    column_by_parameter: Mapping[str, str],
     sides: tuple[str, str] | None,
     label: str | None,
     options: argparse.Namespace,
@@ -280,32 +280,32 @@ def _of_pairs(
         raise UsageError(
             f"{options.function} compares two answers, and no two of its parameters are called "
             "alike",
-            found=", ".join(taken),
+            found=", ".join(column_by_parameter),
             expected="two that differ in one word, such as answer_a and answer_b",
             remedy="name them so, or judge one answer at a time: --kind labels",
         )
     fields = {sides[0]: "a", sides[1]: "b"}
-    if (task := column_of("task", taken)) and task not in sides:
+    if (task := column_of("task", column_by_parameter)) and task not in sides:
         fields[task] = "task"
     words = {word.casefold(): word for word in items.values(label)}
     meanings = dict.fromkeys(TIES, TIE)
     for first, second in filter(None, (candidates_among({*words} - {*TIES, TIE}), sides)):
         meanings |= {first.casefold(): "1", second.casefold(): "2"}
     # What every suite of pairs reads as it stands.
-    usual = {"1", "2", "a", "b", *(taken[side].casefold() for side in sides)}
+    usual = {"1", "2", "a", "b", *(column_by_parameter[side].casefold() for side in sides)}
     return Connection(
         kind="pairwise",
         arguments={name: field for name, field in fields.items() if name != field},
-        columns={fields.get(name, name): column for name, column in taken.items()},
+        columns={fields.get(name, name): column for name, column in column_by_parameter.items()},
         values={words[word]: meanings[word] for word in meanings if word in {*words} - usual},
         labels=("A", "B"),
-        fields=[fields.get(name, name) for name in taken],
+        fields=[fields.get(name, name) for name in column_by_parameter],
         names={"A": [sides[0], "1", "first"], "B": [sides[1], "2", "second"]},
     )
 
 
 def _of_contents(
-    taken: Mapping[str, str],
+    column_by_parameter: Mapping[str, str],
     kind: Kind,
     label: str | None,
     answers: Sequence[str],
@@ -319,7 +319,7 @@ def _of_contents(
             "column and in what the function returns",
             remedy=f"name them: {_command(options)} --labels YES,NO; or --map label=COLUMN",
         )
-    return Connection(kind, {}, taken, {}, answers, list(taken))
+    return Connection(kind, {}, column_by_parameter, {}, answers, list(column_by_parameter))
 
 
 def _counted(connection: Connection, items: Items, options: argparse.Namespace) -> Connection:

@@ -260,23 +260,25 @@ def _with_template(suite: FrozenSuite, template: str) -> FrozenSuite:
 
 def _with_prompts(suite: FrozenSuite) -> FrozenSuite:
     """``suite`` with the whole prompts of the log as its items, and what they share as system."""
-    asked = [(output, output.prompt) for output in suite.outputs if output.prompt]
-    if not asked or suite.space.pairwise:
+    with_prompts = [(output, output.prompt) for output in suite.outputs if output.prompt]
+    if not with_prompts or suite.space.pairwise:
         names = dict.fromkeys(name for output in suite.outputs for name in output.fields)
         raise UsageError(
             f"the log does not hold a prompt of the judge that suite {suite.name} could send"
-            if not asked
+            if not with_prompts
             else f"whole prompts of suite {suite.name} cannot be asked in another order",
             found=f"the texts {', '.join(names)}" if names else "no other text",
             expected="the first wording, with {{NAME}} for each text",
             remedy="write it into a file, and name that: --template FILE",
         )
-    first = [prompt[0]["content"] for _, prompt in asked if prompt[0]["role"] == "system"]
-    shared = len(first) == len(asked) and len({*first}) == 1
-    shared = shared and all(len(prompt) > 1 for _, prompt in asked)
+    first = [prompt[0]["content"] for _, prompt in with_prompts if prompt[0]["role"] == "system"]
+    shared = len(first) == len(with_prompts) and len({*first}) == 1
+    shared = shared and all(len(prompt) > 1 for _, prompt in with_prompts)
     outputs = [
-        replace(output, fields={_PROMPT: "\n\n".join(one["content"] for one in prompt[shared:])})
-        for output, prompt in asked
+        replace(
+            output, fields={_PROMPT: "\n\n".join(message["content"] for message in prompt[shared:])}
+        )
+        for output, prompt in with_prompts
     ]
     left = len(suite.outputs) - len(outputs)
     note = f"{left} output{'s' * (left > 1)} whose prompt the log does not hold: left out"

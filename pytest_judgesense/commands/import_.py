@@ -57,7 +57,7 @@ def _options() -> Mapping[str, _Option]:
     by_column = "the column of the {}; of a table --map {}=COLUMN"
     label = by_column.format("grade that a person gave", "label")
     order = by_column.format("order of two candidates, ab or ba", "order")
-    said = "what a verdict or label is called here, or nothing; may be repeated"
+    value_help = "what a verdict or label is called here, or nothing; may be repeated"
     naming = "whether a verdict, or a label, of two candidates that changed places names the slot "
     naming += "as the judge saw it, or the content; may be repeated"
     labels = "the possible verdicts, to be read from the replies; with tie and abstain where these "
@@ -78,7 +78,7 @@ def _options() -> Mapping[str, _Option]:
         "--leave-out": _Option("judgesense, with the pairs", without, {**MANY, "metavar": "ID"}),
         "--validation": _Option("judgesense, with a pair file", reviews, MANY | FILE),
         "--map": _Option(_ROWS, f"{mapped}may be repeated", columns),
-        "--value": _Option(_ROWS, said, meant),
+        "--value": _Option(_ROWS, value_help, meant),
         "--names": _Option(_ROWS, naming, named),
         "--labels": _Option(
             "table, without a column of verdicts",
@@ -127,8 +127,8 @@ def _labels(text: str) -> tuple[str, ...]:
 
 def _translation(text: str) -> tuple[str, str]:
     """``SAID=MEANT``, or ``SAID=`` for what states nothing."""
-    said, equals, meant = text.partition("=")
-    return (said, meant) if said and equals and not meant else assignment(text)
+    word, equals, meant = text.partition("=")
+    return (word, meant) if word and equals and not meant else assignment(text)
 
 
 def _noting(options: argparse.Namespace) -> tuple[argparse.Namespace, set[str]]:
@@ -136,36 +136,59 @@ def _noting(options: argparse.Namespace) -> tuple[argparse.Namespace, set[str]]:
 
     Who looks at all at once has read all.
     """
-    noted: set[str] = set()
+    read_names: set[str] = set()
 
     class Noting(argparse.Namespace):
         def __getattribute__(self, name: str) -> Any:
-            noted.add(name)
+            read_names.add(name)
             return super().__getattribute__(name)
 
-    return Noting(**vars(options)), noted
+    return Noting(**vars(options)), read_names
 
 
-def _refuse_unused(options: argparse.Namespace, noted: Collection[str], form: str) -> None:
+def _refuse_unused(options: argparse.Namespace, read_names: Collection[str], form: str) -> None:
     """Raise a `UsageError` for an option that was given and that the importer has not read."""
-    if "__dict__" in noted:
+    if "__dict__" in read_names:
         return
     for name, option in _options().items():
         field = name.removeprefix("--").replace("-", "_")
-        given = getattr(options, field)
-        if field in noted or given is None or given is False or given == []:
+        value = getattr(options, field)
+        if field in read_names or value is None or value is False or value == []:
             continue
         raise UsageError(
             f"{name} is not used: {options.path} was read as {form} of the form {options.kind}",
-            found=name if given is True else f"{name} {_as_given(given)}",
+            found=name if value is True else f"{name} {_as_given(value)}",
             expected=f"{option.needs}: {option.does}",
             remedy=f"leave out {name}, or import a file that it is for",
         )
 
 
+def _refuse_several_columns(options: argparse.Namespace) -> None:
+    for name, pairs in grouped(options.map, itemgetter(0)).items():
+        named = [column for _, column in pairs]
+        if len(named) > 1:  # the last one would hide the others
+            raise UsageError(
+                f"--map names several columns for the {name}",
+                found=", ".join(named),
+                expected="one column for each field",
+                remedy="import once for each column, named by --judge, and join the logs by "
+                "judgesense merge",
+            )
+
+
+def _refuse_named_twice(options: argparse.Namespace) -> None:
+    for name, column in options.map:
+        if (option := vars(options).get(name)) is not None:
+            raise UsageError(
+                f"the {name} is given twice",
+                found=f"--{name} {option} and --map {name}={column}",
+                expected="one of the two",
+            )
+
+
 def _as_given(value: Any) -> str:
     values = value if isinstance(value, list) else [value]
-    return ", ".join("=".join(one) if isinstance(one, tuple) else str(one) for one in values)
+    return ", ".join("=".join(part) if isinstance(part, tuple) else str(part) for part in values)
 
 
 def _as_sweeps(read: Imported, registry: Registry) -> tuple[Imported, list[str]]:
@@ -176,9 +199,9 @@ def _as_sweeps(read: Imported, registry: Registry) -> tuple[Imported, list[str]]
         trial = judgment.trial
         temperatures[trial.suite].add(trial.condition.get(TEMPERATURE))
     swept = {
-        suite: sorted(at)
-        for suite, at in temperatures.items()
-        if all(isinstance(one, float) for one in at)
+        suite: sorted(steps)
+        for suite, steps in temperatures.items()
+        if all(isinstance(step, float) for step in steps)
     }
     if kind is None or not swept:
         return read, []
@@ -187,12 +210,13 @@ def _as_sweeps(read: Imported, registry: Registry) -> tuple[Imported, list[str]]
     for judgment, read_design in read.judgments:
         design = read_design
         if judgment.trial.suite in swept:
-            made = replace(design, kind=kind.name, others=True, pairs=())
-            design = designs.setdefault(read_design, made)
+            sweep = replace(design, kind=kind.name, others=True, pairs=())
+            design = designs.setdefault(read_design, sweep)
         judgments.append((judgment, design))
     notices = [
-        f"notice: suite {suite} is a sweep of temperatures: {', '.join(f'{one:g}' for one in at)}"
-        for suite, at in swept.items()
+        f"notice: suite {suite} is a sweep of temperatures: "
+        f"{', '.join(f'{step:g}' for step in steps)}"
+        for suite, steps in swept.items()
     ]
     return replace(read, judgments=tuple(judgments)), notices
 
@@ -209,27 +233,12 @@ def run(options: argparse.Namespace) -> Iterator[str]:
             found="no such file or folder",
             expected=f"what `judgesense import {options.kind}` reads",
         )
-    for name, pairs in grouped(options.map, itemgetter(0)).items():
-        named = [column for _, column in pairs]
-        if len(named) > 1:  # the last one would hide the others
-            raise UsageError(
-                f"--map names several columns for the {name}",
-                found=", ".join(named),
-                expected="one column for each field",
-                remedy="import once for each column, named by --judge, and join the logs by "
-                "judgesense merge",
-            )
+    _refuse_several_columns(options)
     importer = importers[options.kind]
-    noted, read_options = _noting(options)
-    read = importer.read(noted)
+    watched, read_options = _noting(options)
+    read = importer.read(watched)
     _refuse_unused(options, read_options, "judgments" if isinstance(read, Imported) else "a suite")
-    for name, column in options.map:
-        if (option := vars(options).get(name)) is not None:
-            raise UsageError(
-                f"the {name} is given twice",
-                found=f"--{name} {option} and --map {name}={column}",
-                expected="one of the two",
-            )
+    _refuse_named_twice(options)
     yield from (f"notice: {notice}" for notice in read.notices)
     if not isinstance(read, Imported):
         files = read.files(options.output)
@@ -247,7 +256,7 @@ def run(options: argparse.Namespace) -> Iterator[str]:
     read, sweeps = _as_sweeps(read, registry)
     yield from sweeps
     shortened = [(short_named(judgment), design) for judgment, design in read.judgments]
-    write_text(options.output, "".join(f"{log_line(*one)}\n" for one in shortened))
+    write_text(options.output, "".join(f"{log_line(*line)}\n" for line in shortened))
     judgments = [judgment for judgment, _ in shortened]
     if changed := sum(a is not b for a, (b, _) in zip(judgments, read.judgments, strict=True)):
         yield (
@@ -258,7 +267,7 @@ def run(options: argparse.Namespace) -> Iterator[str]:
     suites = sorted({judgment.trial.suite for judgment in judgments})
     unparsed = sum(judgment.verdict is None for judgment in judgments)
     count = f"{len(judgments)} judgment{'s' * (len(judgments) != 1)}"
-    said = f"{count} of {', '.join(judges)} on {', '.join(suites)}"
-    yield f"{said}; {unparsed} state no verdict"
+    summary = f"{count} of {', '.join(judges)} on {', '.join(suites)}"
+    yield f"{summary}; {unparsed} state no verdict"
     yield from map(str, read.totals)
     yield f"written: {options.output}"

@@ -38,31 +38,31 @@ _WORKFLOW: Final = Path(".github", "workflows", "judges.yml")
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the folder."""
-    said = "folder of the project (default: this one); nothing in it is overwritten"
-    parser.add_argument("folder", nargs="?", default=Path(), type=Path, metavar="DIR", help=said)
+    text = "folder of the project (default: this one); nothing in it is overwritten"
+    parser.add_argument("folder", nargs="?", default=Path(), type=Path, metavar="DIR", help=text)
     function = parser.add_argument_group("your own function and items")
-    said = "the function that judges, such as myapp.judges:judge"
-    function.add_argument("--callable", dest="function", metavar="MODULE:FUNCTION", help=said)
+    text = "the function that judges, such as myapp.judges:judge"
+    function.add_argument("--callable", dest="function", metavar="MODULE:FUNCTION", help=text)
     function.add_argument("--items", help="its items: .csv, .tsv, .json or .jsonl", **FILE)
-    said = "what it returns: the better of two, a label, or a grade (default: inferred from its "
+    text = "what it returns: the better of two, a label, or a grade (default: inferred from its "
     kinds = ("pairwise", "labels", "score")
-    function.add_argument("--kind", choices=kinds, help=f"{said}parameters and the labels)")
-    said = "the column of a parameter; also label=, id=, cluster= and category=; may be repeated"
+    function.add_argument("--kind", choices=kinds, help=f"{text}parameters and the labels)")
+    text = "the column of a parameter; also label=, id=, cluster= and category=; may be repeated"
     pair: dict[str, Any] = {**MANY, "type": assignment}
-    function.add_argument("--map", metavar="PARAMETER=COLUMN", help=said, **pair)
-    said = "the label (1, 2, tie, ...) that a value of the label's column means; may be repeated"
-    function.add_argument("--value", metavar="FOUND=LABEL", help=said, **pair)
-    said = "the possible answers, if no column or log holds them, such as YES,NO"
-    function.add_argument("--labels", metavar="A,B,...", help=said)
+    function.add_argument("--map", metavar="PARAMETER=COLUMN", help=text, **pair)
+    text = "the label (1, 2, tie, ...) that a value of the label's column means; may be repeated"
+    function.add_argument("--value", metavar="FOUND=LABEL", help=text, **pair)
+    text = "the possible answers, if no column or log holds them, such as YES,NO"
+    function.add_argument("--labels", metavar="A,B,...", help=text)
     frozen = parser.add_argument_group("outputs of a log that were judged before")
-    said = "a judgment log, as judgesense import writes it: each of its suites becomes one here"
-    frozen.add_argument("--from-log", help=said, dest="log", metavar="LOG", type=Path)
-    said = "number of outputs of each suite, drawn in proportion to the verdicts (default: all)"
+    text = "a judgment log, as judgesense import writes it: each of its suites becomes one here"
+    frozen.add_argument("--from-log", help=text, dest="log", metavar="LOG", type=Path)
+    text = "number of outputs of each suite, drawn in proportion to the verdicts (default: all)"
     whole = number("number of outputs", int, least=1)
-    frozen.add_argument("--sample", type=whole, metavar="N", help=said)
+    frozen.add_argument("--sample", type=whole, metavar="N", help=text)
     frozen.add_argument("--seed", type=seed, default=0, help="seed of that draw (default: 0)")
-    said = "the first wording, instead of the judge's own, with {{NAME}} for each text"
-    frozen.add_argument("--template", help=said, **FILE)
+    text = "the first wording, instead of the judge's own, with {{NAME}} for each text"
+    frozen.add_argument("--template", help=text, **FILE)
 
 
 def run(options: argparse.Namespace) -> list[str]:
@@ -95,7 +95,7 @@ def _refuse_stray(options: argparse.Namespace) -> None:
         ("--callable or --from-log", options.function or options.log, {"--labels": options.labels}),
     ]
     for way, chosen, belonging in ways:
-        if chosen is None and (stray := [name for name, given in belonging.items() if given]):
+        if chosen is None and (stray := [name for name, value in belonging.items() if value]):
             raise UsageError(
                 f"{', '.join(stray)} without {way}",
                 found="nothing that it could be about",
@@ -112,27 +112,27 @@ def start_from_function(options: argparse.Namespace) -> Iterator[str]:
     from pytest_judgesense.commands import from_function, suite_file
 
     folder: Path = options.folder
-    target, known = options.function, _declared(folder / "pyproject.toml") or {}
+    target, declared = options.function, _declared(folder / "pyproject.toml") or {}
     items = from_function.items_of(options.items)
-    found = from_function.connected(_function(target, folder), items, options)
+    connection = from_function.connected(_function(target, folder), items, options)
     called = target.rpartition(":")[2]
     short = called.rpartition(".")[2]
     name = next(
-        one
-        for one in chain([short], (f"{short}-{n}" for n in count(2)))
-        if one not in known or known[one].get("model") == target
+        candidate
+        for candidate in chain([short], (f"{short}-{n}" for n in count(2)))
+        if candidate not in declared or declared[candidate].get("model") == target
     )
     suite = slug(items.file.stem)
     place = Path("suites", suite)
-    from_function.refuse_faults(found, items, suite, target)
-    yield f"understood: {called} on {len(items.rows)} items of {items.file}: {found.kind}"
-    yield from (f"            {line}" for line in from_function.recognised(found))
+    from_function.refuse_faults(connection, items, suite, target)
+    yield f"understood: {called} on {len(items.rows)} items of {items.file}: {connection.kind}"
+    yield from (f"            {line}" for line in from_function.recognised(connection))
     comments = (
         "A synchronous function runs one call at a time. If it is thread-safe, concurrency = 8",
         "makes eight calls at once.",
     )
     settings: dict[str, Any] = {"provider": "callable", "model": target}
-    settings |= {"arguments": found.arguments} if found.arguments else {}
+    settings |= {"arguments": connection.arguments} if connection.arguments else {}
     table = suite_file.judge_table(name, comments, settings)
     yield _declare(folder / "pyproject.toml", name, table)
     source, files = items.file.resolve(), {}
@@ -141,12 +141,12 @@ def start_from_function(options: argparse.Namespace) -> Iterator[str]:
     else:  # it is not part of the project
         file = items.file.name
         files[file] = read_text(items.file)
-    files[f"{suite}.suite.toml"] = from_function.suite_text(found, suite, file, target)
+    files[f"{suite}.suite.toml"] = from_function.suite_text(connection, suite, file, target)
     yield from _suite_written(folder / place, files)
     yield _write_workflow(folder, install=_requirements(folder))
-    chosen = f" --judge-name {shlex.quote(name)}" if set(known) - {name} else ""
-    said = "ask your judge, once; then replay it, here and in CI, without a key"
-    yield from _closing(folder, said, f"{place.as_posix()}{chosen}")
+    chosen = f" --judge-name {shlex.quote(name)}" if set(declared) - {name} else ""
+    purpose = "ask your judge, once; then replay it, here and in CI, without a key"
+    yield from _closing(folder, purpose, f"{place.as_posix()}{chosen}")
     if chosen:
         yield (
             "the workflow's `pytest suites` asks every judge about every suite: in its place "
@@ -163,7 +163,7 @@ def start_from_log(options: argparse.Namespace) -> Iterator[str]:
     from pytest_judgesense.commands import from_function, from_log
 
     folder: Path = options.folder
-    known = _declared(folder / "pyproject.toml") or {}
+    declared = _declared(folder / "pyproject.toml") or {}
     template = None
     if options.template is not None:
         with UsageError.instead_of(
@@ -184,10 +184,10 @@ def start_from_log(options: argparse.Namespace) -> Iterator[str]:
         yield f"understood: suite {suite.name}"
         yield from (f"            {line}" for line in from_log.recognised(suite))
         yield from _suite_written(folder / "suites" / suite.name, files[suite.name])
-    if known:
+    if declared:
         yield _write_workflow(folder)
     place = Path("suites", suites[0].name) if len(suites) == 1 else Path("suites")
-    chosen = "" if known else " --judge-name PROVIDER:MODEL"
+    chosen = "" if declared else " --judge-name PROVIDER:MODEL"
     yield from _closing(
         folder,
         "ask the judge about them, once; then replay it, here and in CI",
@@ -253,22 +253,22 @@ def start(folder: Path) -> Iterator[str]:
             yield _written(folder / _SUITE / name, template_text(f"init/{name}"))
     yield _write_workflow(folder)
     place = _SUITE.as_posix()
-    said = "record the judge's replies, once; then replay them, here and in CI"
-    yield from _closing(folder, said, place, f"judgesense lint {place}")
+    purpose = "record the judge's replies, once; then replay them, here and in CI"
+    yield from _closing(folder, purpose, place, f"judgesense lint {place}")
     yield "then commit pyproject.toml, suites, cassettes and the workflow"
 
 
-def _closing(folder: Path, said: str, asked: str, *before: str) -> Iterator[str]:
+def _closing(folder: Path, purpose: str, suites: str, *before: str) -> Iterator[str]:
     """The last file, and the commands that come next: those ``before``, then pytest, twice."""
     content = template_text("init/gitattributes")
     left = f"; consider adding: {content.splitlines()[-1]}"
     yield _written(folder / ".gitattributes", content, left)
     yield ""
-    yield f"next: {said}"
+    yield f"next: {purpose}"
     if folder.resolve() != Path.cwd():
         yield f"  cd {shlex.quote(str(folder))}"
     yield from (f"  {command}" for command in before)
-    yield from (f"  pytest {asked} --judge-mode record", f"  pytest {asked}")
+    yield from (f"  pytest {suites} --judge-mode record", f"  pytest {suites}")
     yield from _not_collected(folder)
 
 
@@ -310,8 +310,8 @@ def _declare(project: Path, name: str | None = None, content: str = "") -> str:
         return f"{_written(project, content)}, {table}"
     if name in declared or (declared and name is None):
         return f"left alone: {project} declares judges: {', '.join(declared)}"
-    known = read_bytes(project)
-    text = known.decode("utf-8")
+    content_before = read_bytes(project)
+    text = content_before.decode("utf-8")
     end = "\r\n" if "\r\n" in text else "\n"
     gap = "" if not text else end if text.endswith("\n") else 2 * end
     added = gap + content.replace("\n", end)
@@ -330,11 +330,11 @@ def _write_workflow(folder: Path, install: str = "") -> str:
     """The workflow, where GitHub looks for it: at the top of the repository."""
     plain = "pip install pytest-judgesense"
     text = template_text("init/workflow.yml").replace(plain, plain + install)
-    here = folder.resolve()
-    above = next((one for one in here.parents if (one / ".git").exists()), None)
-    if above is None or (here / ".git").exists():
+    project = folder.resolve()
+    above = next((parent for parent in project.parents if (parent / ".git").exists()), None)
+    if above is None or (project / ".git").exists():
         return _written(folder / _WORKFLOW, text)
-    within = here.relative_to(above).as_posix()
+    within = project.relative_to(above).as_posix()
     path = above / _WORKFLOW.with_name(f"judges-{slug(within.replace('/', '-'))}.yml")
     job = "    runs-on: ubuntu-latest\n"
     run = f"    defaults:\n      run:\n        working-directory: {json.dumps(within)}\n"
@@ -350,8 +350,8 @@ def _not_collected(folder: Path) -> Iterator[str]:
     file, paths = testpaths(folder.resolve())
     root = file.parent
     collected = [Path(os.path.normpath(root / path)) for path in paths]
-    collected += [found for path in paths if "*" in path for found in root.glob(path)]
-    if not paths or any(suites.is_relative_to(one) for one in collected):
+    collected += [folder for path in paths if "*" in path for folder in root.glob(path)]
+    if not paths or any(suites.is_relative_to(path) for path in collected):
         return
     wanted = [*paths, os.path.relpath(suites, root).replace(os.sep, "/")]
     shown = json.dumps(wanted) if file.suffix == ".toml" else " ".join(wanted)

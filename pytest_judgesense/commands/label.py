@@ -53,14 +53,14 @@ def run(options: argparse.Namespace) -> Iterator[str]:
         "orders": "both",
         "temperatures": suite.temperatures[:1],
     }
-    given: dict[str, Counter[str]] = defaultdict(Counter)
+    votes_by_item: dict[str, Counter[str]] = defaultdict(Counter)
     for judgment in measured_aside(options, judge, suite, "labels", command, **asking).judgments:
-        votes = given[judgment.trial.item]
+        votes = votes_by_item[judgment.trial.item]
         if judgment.chosen is not None and not isinstance(judgment.outcome, Failed):
             votes[judgment.chosen] += 1
     labels = {
         item: label
-        for item, votes in given.items()
+        for item, votes in votes_by_item.items()
         for label, count in votes.items()
         if 2 * count > votes.total()
     }
@@ -75,11 +75,12 @@ def run(options: argparse.Namespace) -> Iterator[str]:
     write_text(target, "".join(f"{line}\n" for line in lines))
     shown = Counter(labels.values())
     counts = ", ".join(f"{label}: {shown[label]}" for label in sorted(shown))
-    yield f"judge {judge.name} labelled {len(labels)} of {len(given)} items ({counts}): {target}"
-    for item, votes in given.items():
+    of_items = f"{len(labels)} of {len(votes_by_item)} items"
+    yield f"judge {judge.name} labelled {of_items} ({counts}): {target}"
+    for item, votes in votes_by_item.items():
         if item not in labels:
-            said = ", ".join(f"{votes[vote]} {vote}" for vote in sorted(votes)) or "no verdict"
-            yield f"  {item}: no majority ({said}); write its label by hand, or leave it out"
+            summary = ", ".join(f"{votes[vote]} {vote}" for vote in sorted(votes)) or "no verdict"
+            yield f"  {item}: no majority ({summary}); write its label by hand, or leave it out"
 
 
 def _unlabelled(suite: Suite) -> tuple[Item, ...]:

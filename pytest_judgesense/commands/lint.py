@@ -24,8 +24,8 @@ from pytest_judgesense.suites.shortcuts import sampled, solved
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the suites."""
-    said = "suite file, folder, or name (default: the suites here, else the built-in ones)"
-    parser.add_argument("suites", nargs="*", metavar="SUITE", help=said)
+    suites_help = "suite file, folder, or name (default: the suites here, else the built-in ones)"
+    parser.add_argument("suites", nargs="*", metavar="SUITE", help=suites_help)
     parser.add_argument(
         "-v", "--verbose", action="store_true", help="what scorers that count words get right"
     )
@@ -53,31 +53,33 @@ def lint_report(
     the scores of the scorers that know no language.
     """
     lines: list[str] = []
-    found = {"suite or preset": 0, "error": 0, "warning": 0, "broken file": 0}
+    counts = {"suite or preset": 0, "error": 0, "warning": 0, "broken file": 0}
     for path in paths:
         shown: set[tuple[str, str, str]] = set()
         try:
             for preset in (None, *presets_of(path, registry.forms)):
                 suite = load_suite(path, preset, registry.forms)
-                found["suite or preset"] += 1
-                new = [one for one in lint_suite(suite, registry) if one.key not in shown]
+                counts["suite or preset"] += 1
+                new = [
+                    finding for finding in lint_suite(suite, registry) if finding.key not in shown
+                ]
                 shown |= {finding.key for finding in new}
                 if new or preset is None:
                     lines.append(f"{suite.name}:{'' if new else ' nothing found'}")
                 for finding in new:
-                    found[finding.severity] += 1
+                    counts[finding.severity] += 1
                     lines += [f"  {line}" for line in finding.lines]
                 if verbose and preset is None:
                     scores = (f"{name} {share:.2f}" for name, share in solved(suite).items())
-                    said = f"  decided without reading{sampled(suite)}: "
-                    lines += [f"{said}{score}" for score in scores]
+                    heading = f"  decided without reading{sampled(suite)}: "
+                    lines += [f"{heading}{score}" for score in scores]
         except JudgesenseError as error:
-            found["broken file"] += 1
+            counts["broken file"] += 1
             lines += [f"{path}: broken", *(f"  {line}" for line in str(error).splitlines())]
     plural = {"suite or preset": "suites and presets"}
     total = [
         f"{n} {word if n == 1 else plural.get(word, word + 's')}"
-        for word, n in found.items()
+        for word, n in counts.items()
         if n or word != "broken file"
     ]
-    return [*lines, ", ".join(total)], found["error"], found["broken file"]
+    return [*lines, ", ".join(total)], counts["error"], counts["broken file"]

@@ -59,7 +59,7 @@ class _Parser(argparse.ArgumentParser):
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; the exit code."""
-    given = sys.argv[1:] if arguments is None else list(arguments)
+    words = sys.argv[1:] if arguments is None else list(arguments)
     if "_ARGCOMPLETE" in os.environ:
         # Answer a shell that completes a command line, and end; without argcomplete go on.
         with suppress(ImportError):
@@ -68,7 +68,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             autocomplete(build_parser())
     give_back = take_sigterm()
     try:
-        options = build_parser(given).parse_args(given)
+        options = build_parser(words).parse_args(words)
         run: Callable[[argparse.Namespace], Iterable[str] | int] = options.run
         with UsageError.instead_of(
             OSError, "there is no working folder", remedy="change to a folder that exists"
@@ -94,11 +94,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         give_back()
 
 
-def build_parser(given: Sequence[str] | None = None) -> argparse.ArgumentParser:
+def build_parser(words: Sequence[str] | None = None) -> argparse.ArgumentParser:
     """The parser of the command line.
 
     Args:
-        given: the arguments of the command line; ``None`` to build all commands. Other commands get
+        words: the arguments of the command line; ``None`` to build all commands. Other commands get
             no arguments, because their modules are not imported.
     """
     parser = _Parser(
@@ -107,17 +107,17 @@ def build_parser(given: Sequence[str] | None = None) -> argparse.ArgumentParser:
         "judgments that you have, and look after recordings.",
     )
     parser.add_argument("--version", action="version", version=f"judgesense {__version__}")
-    said = "load a plugin that adds measures or providers; may be repeated"
-    parser.add_argument("-p", "--plugin", metavar="MODULE", help=said, **MANY)
+    plugin_help = "load a plugin that adds measures or providers; may be repeated"
+    parser.add_argument("-p", "--plugin", metavar="MODULE", help=plugin_help, **MANY)
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    for name, said in COMMANDS.items():
-        command = commands.add_parser(name, help=said)
-        if given is None or name in given:
+    for name, summary in COMMANDS.items():
+        command = commands.add_parser(name, help=summary)
+        if words is None or name in words:
             module = import_module(f"{__package__}.{'import_' if name == 'import' else name}")
             command.set_defaults(run=getattr(module, "run", None))
             module.add_arguments(command)
     # Those of instruments are imported where no other one is asked for.
-    if given is None or not COMMANDS.keys() & {*given}:
+    if words is None or not COMMANDS.keys() & {*words}:
         from pytest_judgesense.instruments.builtin import BUILT_IN
 
         for added in BUILT_IN.commands.values():

@@ -70,9 +70,9 @@ def merge(sources: Sequence[Path], target: Path) -> list[str]:
             expected="cassettes or judgment logs (.jsonl), or datasheets (.json)",
             remedy="name the folders that were recorded into, as --judge-cassettes did",
         )
-    known = {path.resolve() for paths in groups.values() for path in paths}
+    sources_of_groups = {path.resolve() for paths in groups.values() for path in paths}
     for goal in groups:
-        if goal.exists() and goal.resolve() not in known:
+        if goal.exists() and goal.resolve() not in sources_of_groups:
             raise UsageError(
                 f"{goal} exists",
                 expected="a new file",
@@ -133,8 +133,10 @@ def _kind(path: Path) -> str:
         return "stopping point"
     if path.suffix == ".json":
         return "datasheet"
-    said = "a cassette or a judgment log (.jsonl), or a datasheet (.json)"
-    wrong = LogError.instead_of((OSError, ValueError), f"{path} cannot be joined", expected=said)
+    expected = "a cassette or a judgment log (.jsonl), or a datasheet (.json)"
+    wrong = LogError.instead_of(
+        (OSError, ValueError), f"{path} cannot be joined", expected=expected
+    )
     with wrong, open_text(path) as file:
         lines = (line for _, line in numbered_lines(file, path, LogError))
         first = json_value(next(filter(str.strip, lines), "{}"))
@@ -147,7 +149,7 @@ def _joined_logs(paths: Iterable[Path]) -> str:
     A judgment of two logs is the same in all but its latency and the time of its recording, which
     differ from run to run.
     """
-    known: dict[tuple[str, str], dict[str, tuple[Path, Judgment, Design]]] = defaultdict(dict)
+    by_suite: dict[tuple[str, str], dict[str, tuple[Path, Judgment, Design]]] = defaultdict(dict)
     for path in paths:
         for judgment, design in read_log(path):
             trial = judgment.trial.id
@@ -158,7 +160,7 @@ def _joined_logs(paths: Iterable[Path]) -> str:
                     expected="a log that pytest-judgesense has written",
                     remedy="give all logs to judgesense report, which joins them as they are",
                 )
-            of_suite = known[judgment.judge, judgment.trial.suite]
+            of_suite = by_suite[judgment.judge, judgment.trial.suite]
             where, first, its = of_suite.setdefault(trial, (path, judgment, design))
             alike = replace(first, latency_s=judgment.latency_s, recorded_at=judgment.recorded_at)
             if (alike, its) != (judgment, design):
@@ -171,5 +173,9 @@ def _joined_logs(paths: Iterable[Path]) -> str:
                 )
             if first.latency_s is None and judgment.latency_s is not None:
                 of_suite[trial] = (path, judgment, design)
-    lines = (log_line(one, its) for key in sorted(known) for _, one, its in known[key].values())
+    lines = (
+        log_line(judgment, its)
+        for key in sorted(by_suite)
+        for _, judgment, its in by_suite[key].values()
+    )
     return "".join(f"{line}\n" for line in lines)

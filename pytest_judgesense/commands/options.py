@@ -61,8 +61,8 @@ FLAG: Final[dict[str, Any]] = {"action": "store_true"}
 def add_judge_and_suite(parser: argparse.ArgumentParser, *, required: bool) -> None:
     """Add judge, suite and recordings, by the names of pytest's options."""
     parser.add_argument("--judge-name", required=required, metavar="NAME", help=JUDGE)
-    said = "a suite by name, NAME@PRESET, or its file"
-    parser.add_argument("--judge-suite", required=required, metavar="NAME", help=said)
+    suite_help = "a suite by name, NAME@PRESET, or its file"
+    parser.add_argument("--judge-suite", required=required, metavar="NAME", help=suite_help)
     add_cassettes(parser)
 
 
@@ -70,16 +70,18 @@ def add_asking(parser: argparse.ArgumentParser, suite: str) -> None:
     """Add the arguments of a command that asks a judge about a suite; ``suite`` is its help."""
     parser.add_argument("judge_suite", metavar="SUITE", help=suite)
     parser.add_argument("--judge-name", required=True, metavar="NAME", help=JUDGE)
-    said = "replay: recorded answers (the default); record: ask what is not recorded yet"
-    parser.add_argument("--judge-mode", choices=["replay", "record"], default="replay", help=said)
+    mode_help = "replay: recorded answers (the default); record: ask what is not recorded yet"
+    parser.add_argument(
+        "--judge-mode", choices=["replay", "record"], default="replay", help=mode_help
+    )
     add_cassettes(parser)
 
 
 def add_cassettes(parser: argparse.ArgumentParser) -> None:
     """Add the folder of the recordings."""
     form: dict[str, Any] = {"type": Path, "default": Path("cassettes"), "metavar": "DIR"}
-    said = "folder of the recordings (default: cassettes)"
-    parser.add_argument("--judge-cassettes", help=said, **form)
+    folder_help = "folder of the recordings (default: cassettes)"
+    parser.add_argument("--judge-cassettes", help=folder_help, **form)
 
 
 def number(
@@ -114,8 +116,8 @@ def registry_of(options: argparse.Namespace) -> Registry:
             find_code_of_project()
             sys.path.append(str(Path.cwd()))
         options.registry = loaded(BUILT_IN, options.plugin)
-    found: Registry = options.registry
-    return found
+    registry: Registry = options.registry
+    return registry
 
 
 def _is_installed(module: str) -> bool:
@@ -130,14 +132,14 @@ def find_code_of_project() -> None:
     Only for commands that run it: a module there may be called like one of any library, which is
     imported in its place from now on.
     """
-    sys.path[:0] = [one for one in pythonpath(Path.cwd()) if one not in sys.path]
+    sys.path[:0] = [folder for folder in pythonpath(Path.cwd()) if folder not in sys.path]
 
 
 def judges_to_ask(options: argparse.Namespace, names: list[str]) -> list[JudgeSpec]:
     """The judges of these names, for a command that asks them: their code is found."""
-    found = judges(options, names)
+    declared = judges(options, names)
     find_code_of_project()
-    return found
+    return declared
 
 
 def judge_and_suite(
@@ -176,18 +178,18 @@ def judges(options: argparse.Namespace, names: list[str]) -> list[JudgeSpec]:
 
 def pythonpath(start: Path) -> list[str]:
     """The folders that pytest's ``pythonpath`` names in the nearest of its ini files upward."""
-    path, found = pytest_options(start)
-    return [str((path.parent / part).resolve()) for part in _parts(found.get("pythonpath", ()))]
+    path, settings = pytest_options(start)
+    return [str((path.parent / part).resolve()) for part in _parts(settings.get("pythonpath", ()))]
 
 
 def testpaths(start: Path) -> tuple[Path, list[str]]:
     """The nearest of pytest's ini files upward, and what it has for ``testpaths``."""
-    path, found = pytest_options(start)
-    return path, _parts(found.get("testpaths", ()))
+    path, settings = pytest_options(start)
+    return path, _parts(settings.get("testpaths", ()))
 
 
-def _parts(given: Any) -> list[str]:
-    return given.split() if isinstance(given, str) else list(map(str, given))
+def _parts(value: Any) -> list[str]:
+    return value.split() if isinstance(value, str) else list(map(str, value))
 
 
 def pytest_options(start: Path) -> tuple[Path, Mapping[str, Any]]:
@@ -202,17 +204,17 @@ def pytest_options(start: Path) -> tuple[Path, Mapping[str, Any]]:
             try:
                 text = read_text(path)
                 if name.endswith(".toml"):
-                    found: Any = toml_value(text)
+                    table: Any = toml_value(text)
                     for key in section.split("."):
-                        found = found.get(key, {})
-                    found = dict(found)
+                        table = table.get(key, {})
+                    table = dict(table)
                 else:
                     ini = iniconfig.IniConfig(path, text[:_MOST_INI])
-                    found = dict(ini[section].items()) if section in ini else {}
+                    table = dict(ini[section].items()) if section in ini else {}
             except (OSError, ValueError, TypeError, iniconfig.ParseError, AttributeError):
                 continue  # reported by the code that needs the file
-            if found:
-                return path, found
+            if table:
+                return path, table
     return start / "pyproject.toml", {}
 
 
@@ -247,8 +249,8 @@ def suite_files(name: str) -> list[Path]:
     if (file := suite_file(name)) is not None:
         return [file]
     files = sorted(Path(name).rglob("*.suite.toml"))
-    if found := [file for file in files if not is_unpacked(file)]:
-        return found
+    if packed := [file for file in files if not is_unpacked(file)]:
+        return packed
     of_project = (path.parent for path in Path("suites").glob("*/*.suite.toml"))
     raise unknown_name("suite", name, {*builtin_suites(), *(folder.name for folder in of_project)})
 

@@ -42,14 +42,16 @@ def run(options: argparse.Namespace) -> int:
     options.judge_name = options.judge_name or only_judge(options)
     judge, suite = judge_and_suite(options)
     show(plan_lines(judge, suite, options.judge_cassettes))
-    asked, prices, usd = suite_for_judge(suite, judge), judge.prices, None
-    findings = lint_suite(asked, registry_of(options))
-    if errors := [one for one in findings if one.severity == "error"]:
+    asked_suite, prices, usd = suite_for_judge(suite, judge), judge.prices, None
+    findings = lint_suite(asked_suite, registry_of(options))
+    if errors := [error for error in findings if error.severity == "error"]:
         # An undecidable check has no power to report.
-        return show(line for one in errors for line in one.lines) or BAR_FAILED
+        return show(line for error in errors for line in error.lines) or BAR_FAILED
     if prices is not None:
-        trials, calls_of = plan_trials(asked), first_calls(asked, judge)
-        prompt, replies = _tokens([one for t in trials for one in calls_of(t)], judge, asked)
+        trials, calls_of = plan_trials(asked_suite), first_calls(asked_suite, judge)
+        prompt, replies = _tokens(
+            [call for t in trials for call in calls_of(t)], judge, asked_suite
+        )
         usd = (prompt * prices.prompt + replies * prices.completion) / 1e6 / len(trials)
     return show(power.run(options, usd))
 
@@ -79,39 +81,39 @@ class Quote(NamedTuple):
     @classmethod
     def summed(cls, quotes: Sequence[Quote]) -> Quote:
         """The sum of the quotes of several suites for one judge."""
-        known = [one.usd for one in quotes if one.usd is not None]
-        sums = (sum(least for least, _ in known), sum(most for _, most in known))
+        costs = [quote.usd for quote in quotes if quote.usd is not None]
+        sums = (sum(least for least, _ in costs), sum(most for _, most in costs))
         return cls(
-            sum(one.trials for one in quotes),
-            sum(one.calls for one in quotes),
-            sum(one.to_make for one in quotes),
-            sum(one.changed for one in quotes),
-            sum(one.most for one in quotes),
-            sum(one.prompt_tokens for one in quotes),
-            sum(one.completion_tokens for one in quotes),
-            sums if len(known) == len(quotes) else None,
+            sum(quote.trials for quote in quotes),
+            sum(quote.calls for quote in quotes),
+            sum(quote.to_make for quote in quotes),
+            sum(quote.changed for quote in quotes),
+            sum(quote.most for quote in quotes),
+            sum(quote.prompt_tokens for quote in quotes),
+            sum(quote.completion_tokens for quote in quotes),
+            sums if len(costs) == len(quotes) else None,
         )
 
 
-def quote(judge: JudgeSpec, asked: Suite, cassettes: Path) -> Quote:
+def quote(judge: JudgeSpec, asked_suite: Suite, cassettes: Path) -> Quote:
     """What a recording of a judge on a suite, with the judge's prompts in it, would ask now.
 
     The requests are compared with the recorded ones, as a recording compares them. Those of a
     function are not known before it runs, and no code is run: its trials may all be asked again.
     """
-    trials = plan_trials(asked)
-    calls_of = first_calls(asked, judge)
+    trials = plan_trials(asked_suite)
+    calls_of = first_calls(asked_suite, judge)
     planned = {trial.id: calls_of(trial) for trial in trials}
     every = [call for calls in planned.values() for call in calls]
-    open_calls, changed = _open_calls(judge, asked, planned, cassettes)
+    open_calls, changed = _open_calls(judge, asked_suite, planned, cassettes)
     is_unsure = judge.provider == "callable" and len(open_calls) < len(every)
     most = every if is_unsure else open_calls
-    prompt, completion = _tokens(most, judge, asked)
+    prompt, completion = _tokens(most, judge, asked_suite)
     usd: tuple[float, float] | None = None
     if not most or (judge.prices is None and judge.provider in FREE):
         usd = 0.0, 0.0
     elif (prices := judge.prices) is not None:
-        least = _tokens(open_calls, judge, asked)[0] * prices.prompt / 1e6
+        least = _tokens(open_calls, judge, asked_suite)[0] * prices.prompt / 1e6
         usd = least, (prompt * prices.prompt + completion * prices.completion) / 1e6
     counts = len(trials), len(every), len(open_calls), changed, len(most)
     return Quote(*counts, prompt, completion, usd)
@@ -119,12 +121,12 @@ def quote(judge: JudgeSpec, asked: Suite, cassettes: Path) -> Quote:
 
 def plan_lines(judge: JudgeSpec, suite: Suite, cassettes: Path) -> Iterator[str]:
     """Calls, tokens and cost of what a recording would ask now."""
-    asked = suite_for_judge(suite, judge)
-    now = quote(judge, asked, cassettes)
+    asked_suite = suite_for_judge(suite, judge)
+    now = quote(judge, asked_suite, cassettes)
     yield f"{suite.name}, judge {judge.name}"
-    templates = f"{(n := len(asked.templates))} template{'s' * (n != 1)}"
-    yield f"  trials: {now.trials}, of {len(asked.items)} items, {templates}"
-    yield from (f"  {notice}" for notice in unsent_notices(judge, asked))
+    templates = f"{(n := len(asked_suite.templates))} template{'s' * (n != 1)}"
+    yield f"  trials: {now.trials}, of {len(asked_suite.items)} items, {templates}"
+    yield from (f"  {notice}" for notice in unsent_notices(judge, asked_suite))
     recorded = f"{now.calls - now.to_make} are recorded"
     if now.changed:
         recorded += f"; {now.changed} are recorded with another request, and are asked again"
@@ -150,35 +152,35 @@ def cost_words(judge: JudgeSpec, of: Quote) -> str:
 
 
 def _open_calls(
-    judge: JudgeSpec, asked: Suite, planned: Mapping[str, Sequence[Call]], cassettes: Path
+    judge: JudgeSpec, asked_suite: Suite, planned: Mapping[str, Sequence[Call]], cassettes: Path
 ) -> tuple[list[Call], int]:
     """The calls without a recorded answer, and how many of them have one to another request."""
     opened = {
         name: ReplayingCassette(
             path, secrets=credentials_of(judge), identity=Identity(judge.ignore)
         )
-        for name, path in power.cassettes_of(judge, asked, cassettes).items()
+        for name, path in power.cassettes_of(judge, asked_suite, cassettes).items()
     }
-    spec = judge_for_suite(judge, asked)
+    spec = judge_for_suite(judge, asked_suite)
     endpoint = unasked_endpoint(spec)
-    found: list[Call] = []
+    to_make: list[Call] = []
     changed = 0
     for id_, calls in planned.items():
         cassette = opened[recording_of(id_)]
         if judge.provider == "callable":
-            found += [] if cassette.complete(id_) else calls
+            to_make += [] if cassette.complete(id_) else calls
             continue
         requests = [endpoint.request_of(call) for call in calls]
         answered = 0
         with suppress(Abandoned):  # its first call is made again as well
             answered = answered_first(cassette, id_, [(r.method, r.url, r.body) for r in requests])
-        found += calls[answered:]
+        to_make += calls[answered:]
         changed += len(calls) - answered if cassette.complete(id_) else 0
-    return found, changed
+    return to_make, changed
 
 
-def _tokens(calls: Sequence[Call], judge: JudgeSpec, asked: Suite) -> tuple[int, int]:
+def _tokens(calls: Sequence[Call], judge: JudgeSpec, asked_suite: Suite) -> tuple[int, int]:
     """Of the prompts, a quarter of their characters; of the replies, ``max_tokens`` at the most."""
     characters = sum(len(message["content"]) for call in calls for message in call.messages)
-    completion = len(calls) * judge_for_suite(judge, asked).max_tokens
+    completion = len(calls) * judge_for_suite(judge, asked_suite).max_tokens
     return -(-characters // _CHARACTERS_A_TOKEN), completion

@@ -1,7 +1,7 @@
 """``judgesense power``: how often checks fail an unchanged judge, and what they detect.
 
 With recordings it uses the judge's totals, with only a plan assumed shares. The statistics are
-in `stats.power` and `stats.variance`. Units are found by estimating each cluster, and each
+in `stats.chances` and `stats.variance`. Units are found by estimating each cluster, and each
 replicate of it, separately, so they are the same units that the check counts.
 """
 
@@ -57,9 +57,10 @@ from pytest_judgesense.measurement import cell_of, measure
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.estimation import estimate_all
 from pytest_judgesense.registry import Instrument, Registry
-from pytest_judgesense.stats import power
-from pytest_judgesense.stats.early_stop import asked_together, expected_clusters, looks_of
-from pytest_judgesense.stats.power import Chance, Gate
+from pytest_judgesense.stats import chances
+from pytest_judgesense.stats.chances import Chance, ShareBar
+from pytest_judgesense.stats.new_wordings import fewest_clusters
+from pytest_judgesense.stats.sequential import asked_together, expected_clusters, looks_of
 from pytest_judgesense.stats.settle import MOST_CLUSTERS, clusters_for_drop
 from pytest_judgesense.stats.variance import (
     REPLICATE,
@@ -67,7 +68,6 @@ from pytest_judgesense.stats.variance import (
     cheapest_split,
     variance_components,
 )
-from pytest_judgesense.stats.wordings import fewest_clusters
 from pytest_judgesense.suites.builtin import cassettes_in
 from pytest_judgesense.suites.planning import filled, plan_trials
 from pytest_judgesense.suites.suite import Suite
@@ -86,7 +86,7 @@ _FEWEST: Final = 10  # clusters of one
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class PowerAssumptions:
     """The parameters for a suite.
 
     Attributes:
@@ -110,8 +110,8 @@ class Asked:
 
     def __post_init__(self) -> None:
         for measure_name in self.shares:
-            if measure_name not in (known := self.registry.measures):
-                raise unknown_name("measure", measure_name, known, LISTING)
+            if measure_name not in (measures := self.registry.measures):
+                raise unknown_name("measure", measure_name, measures, LISTING)
         if self.drop == 0 or self.half_width == 0:
             raise UsageError("a drop and a half-width are above 0", found="0")
 
@@ -149,24 +149,24 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     option("judge_suite", metavar="SUITE", help="a suite by name, NAME@PRESET, or its file")
     option("--judge-name", metavar="NAME", help=JUDGE)
     add_cassettes(parser)
-    said = "what must clear a bar (default: the estimate)"
-    option("--judge-policy", choices=get_args(Policy), default="estimate", help=said)
-    said, alpha = "under refuted: the maximum chance to fail by luck", number("alpha", float, 0.5)
-    option("--judge-alpha", type=alpha, default=ALPHA, metavar="A", help=said)
+    text = "what must clear a bar (default: the estimate)"
+    option("--judge-policy", choices=get_args(Policy), default="estimate", help=text)
+    text, alpha = "under refuted: the maximum chance to fail by luck", number("alpha", float, 0.5)
+    option("--judge-alpha", type=alpha, default=ALPHA, metavar="A", help=text)
     option("--judge-seed", type=seed, default=0, metavar="N", help="seed of every random draw")
 
     def assumption(text: str) -> tuple[str, float]:
         name, _, value = text.partition("=")
         return name, share(value)
 
-    said = "assumed value of a measure, instead of a recording; may be repeated"
-    option("--assume", type=assumption, metavar="MEASURE=SHARE", help=said, **MANY)
-    said = "correlation of the units within a cluster, if nothing is recorded (default: 0.3)"
-    option("--correlation", type=share, default=0.3, metavar="RHO", help=said)
+    text = "assumed value of a measure, instead of a recording; may be repeated"
+    option("--assume", type=assumption, metavar="MEASURE=SHARE", help=text, **MANY)
+    text = "correlation of the units within a cluster, if nothing is recorded (default: 0.3)"
+    option("--correlation", type=share, default=0.3, metavar="RHO", help=text)
     option("--drop", type=share, metavar="D", help="the drop to be detected")
     option("--precision", type=share, default=0.05, metavar="H", help="half-width wanted")
-    said = "how many calls to expect with --judge-early-stop, at several true values"
-    option("--early-stop", action="store_true", help=said)
+    text = "how many calls to expect with --judge-early-stop, at several true values"
+    option("--early-stop", action="store_true", help=text)
 
 
 def run(options: argparse.Namespace, usd_a_trial: float | None = None) -> Iterator[str]:
@@ -176,7 +176,7 @@ def run(options: argparse.Namespace, usd_a_trial: float | None = None) -> Iterat
             "--early-stop has no meaning under --judge-policy refuted",
             expected="estimate or confident",
         )
-    asked = Asked(
+    assumed = PowerAssumptions(
         options.judge_policy,
         options.judge_seed,
         options.drop,
@@ -188,50 +188,52 @@ def run(options: argparse.Namespace, usd_a_trial: float | None = None) -> Iterat
     )
     if options.judge_name is None or options.assume:
         suite = suite_of(options)
-        yield from power_lines(suite, asked)
+        yield from power_lines(suite, assumed)
     else:
         judge, suite = judge_and_suite(options)
-        yield from power_lines(suite, asked, judge, options.judge_cassettes)
+        yield from power_lines(suite, assumed, judge, options.judge_cassettes)
     if options.early_stop:
-        yield from _early_stop(suite, asked, usd_a_trial)
+        yield from _early_stop(suite, assumed, usd_a_trial)
 
 
-def _early_stop(suite: Suite, asked: Asked, usd_a_trial: float | None) -> Iterator[str]:
+def _early_stop(
+    suite: Suite, assumed: PowerAssumptions, usd_a_trial: float | None
+) -> Iterator[str]:
     """How many trials to expect until each check is decided, at the assumed correlation.
 
     ``usd_a_trial``: the maximum cost of a trial; ``None`` if not known.
     """
-    known = _Known(suite, asked)
-    trials = len(known.cell.judgments)
+    judged = _JudgedSuite(suite, assumed)
+    trials = len(judged.cell.judgments)
 
     def priced(number: float) -> str:
         usd = "" if usd_a_trial is None else f" ({number * usd_a_trial:.4f} USD)"
         return f"{number:.0f}{usd}"
 
-    every = f"early stop, policy {asked.policy}: at most {priced(trials)} trials"
+    every = f"early stop, policy {assumed.policy}: at most {priced(trials)} trials"
     yield f"{every}; expected until decided,"
     yield "by the true value (a suite stops when its last check is decided):"
-    for check in known.checks:
-        found: Sequence[Assessment] = ()
+    for check in judged.checks:
+        findings: Sequence[Assessment] = ()
         if check.of is not None and not (check.kind.regression or check.kind.compares):
-            found = judge_check(check, suite.name, known.estimates, asked.policy).findings
-        finding = found[0] if len(found) == 1 else None
-        sizes = [n for _, n in known.units(finding.estimate)] if finding else []
-        never = Stopping((check,), DecisionRule(asked.policy)).never
-        bounds = asked.policy == "confident" or bool(check.limits)
+            findings = judge_check(check, suite.name, judged.estimates, assumed.policy).findings
+        finding = findings[0] if len(findings) == 1 else None
+        sizes = [n for _, n in judged.units(finding.estimate)] if finding else []
+        never = Stopping((check,), DecisionRule(assumed.policy)).never
+        bounds = assumed.policy == "confident" or bool(check.limits)
         if never or not (sizes or bounds):
             yield f"  {check.id}: all {priced(trials)}: it is decided on all clusters"
         elif finding is None or len(sizes) < 2:
             yield f"  {check.id}: not planned: it is not a share with one bar"
         else:
-            looks = Stopping(tuple(known.checks), DecisionRule(asked.policy)).looks
-            by_value = _expected_trials(finding, sizes, trials, asked, looks)
+            looks = Stopping(tuple(judged.checks), DecisionRule(assumed.policy)).looks
+            by_value = _expected_trials(finding, sizes, trials, assumed, looks)
             shown = (f"{priced(number)} at {value:.3f}" for value, number in by_value.items())
             yield f"  {check.id}: {', '.join(shown)}"
 
 
 def _expected_trials(
-    finding: Assessment, sizes: Sequence[int], trials: int, asked: Asked, looks: str
+    finding: Assessment, sizes: Sequence[int], trials: int, assumed: PowerAssumptions, looks: str
 ) -> dict[float, float]:
     """The expected number of trials until a check of a share is decided, by the true value.
 
@@ -239,21 +241,21 @@ def _expected_trials(
     their mean; ``looks``: the policy of the suite's looks.
     """
     clusters, size = len(sizes), max(1, round(sum(sizes) / len(sizes)))
-    bets = asked.policy == "estimate" and finding.limit is None
+    bets = assumed.policy == "estimate" and finding.limit is None
     every = looks == "estimate"
     together = asked_together(clusters, trials) if every else 1
     # Of a distance from one half, the one side to which the judge leans.
     folded, bar = finding.measure.best == "half", finding.decisive
     bar = 0.5 - bar if folded else bar if finding.floor else 1 - bar
     best = 0.5 if folded else 1.0
-    found = {}
+    trials_by_value = {}
     for part in _TRUTHS:
         share = min(1.0, max(0.0, bar + part * (best - bar)))
-        given = share, asked.correlation, size, bar, looks_of(clusters, every=every)
-        number = expected_clusters(*given, every=bets, together=together, seed=asked.seed)
+        process = share, assumed.correlation, size, bar, looks_of(clusters, every=every)
+        number = expected_clusters(*process, every=bets, together=together, seed=assumed.seed)
         value = 0.5 - share if folded else share if finding.floor else 1 - share
-        found[round(value, 12)] = trials * number / clusters
-    return found
+        trials_by_value[round(value, 12)] = trials * number / clusters
+    return trials_by_value
 
 
 def cassettes_of(judge: JudgeSpec, suite: Suite, cassettes: Path) -> dict[str, Path]:
@@ -261,30 +263,32 @@ def cassettes_of(judge: JudgeSpec, suite: Suite, cassettes: Path) -> dict[str, P
     return cassettes_in(cassettes, judge.slug, suite_for_judge(suite, judge).recordings)
 
 
-def powers(suite: Suite, asked: Asked, cell: Cell | None = None) -> list[CheckPower]:
+def powers(suite: Suite, assumed: PowerAssumptions, cell: Cell | None = None) -> list[CheckPower]:
     """The error rates of every check of ``suite``; without a ``cell``, by the plan alone."""
-    known, rows = _Known(suite, asked, cell), []
-    found = [judge_check(c, suite.name, known.estimates, asked.policy) for c in known.checks]
-    each = asked.alpha / max(1, len({quantity_of(bar) for one in found for bar in one.findings}))
-    for check, outcome in zip(known.checks, found, strict=True):
+    judged, rows = _JudgedSuite(suite, assumed, cell), []
+    outcomes = [judge_check(c, suite.name, judged.estimates, assumed.policy) for c in judged.checks]
+    each = assumed.alpha / max(
+        1, len({quantity_of(bar) for outcome in outcomes for bar in outcome.findings})
+    )
+    for check, outcome in zip(judged.checks, outcomes, strict=True):
         for finding in outcome.findings:
             of = finding.estimate
             narrowed = ",".join(f"{k}={v}" for k, v in of.condition.items() if k != "arm")
             bar = f"{check.name}: {of.measure}" + (f"[{narrowed}]" if narrowed else "")
             name = check.id if len(outcome.findings) == 1 else bar
-            rows.append(known.row(name, finding, each))
+            rows.append(judged.row(name, finding, each))
     return rows
 
 
-class _Known:
+class _JudgedSuite:
     """What is known of a suite: a judge's judgments, or by the plan alone their number.
 
     Estimates of each cluster, and of each replicate of each cluster, are made once.
     """
 
-    def __init__(self, suite: Suite, asked: Asked, cell: Cell | None = None) -> None:
-        self.asked, self.plan_alone = asked, cell is None
-        seed, registry = asked.seed, asked.registry
+    def __init__(self, suite: Suite, assumed: PowerAssumptions, cell: Cell | None = None) -> None:
+        self.assumed, self.plan_alone = assumed, cell is None
+        seed, registry = assumed.seed, assumed.registry
         if cell is None:  # of judgments that fill the design only the number of units is used
             planned = filled(suite.design, plan_trials(suite))
             cell = cell_of("", suite, planned, seed, registry)
@@ -300,7 +304,7 @@ class _Known:
         return self._by(lambda trial: (trial.cluster, trial.replicate))
 
     def _by(self, key: Callable[[Trial], _Key]) -> dict[_Key, tuple[Estimate, ...]]:
-        groups = grouped(self.cell.judgments, lambda one: key(one.trial))
+        groups = grouped(self.cell.judgments, lambda judgment: key(judgment.trial))
         return {
             whose: estimate_all(replace(self.cell, judgments=tuple(group)))
             for whose, group in groups.items()
@@ -308,27 +312,29 @@ class _Known:
 
     def units(self, estimate: Estimate) -> list[tuple[float, int]]:
         """Sum and number of the estimate's units in each cluster that has any."""
-        found = (_units(part, estimate) for part in self._whole.values())
-        return [one for one in found if one[1]] if estimate.count is not None else []
+        totals = (_units(part, estimate) for part in self._whole.values())
+        return [total for total in totals if total[1]] if estimate.count is not None else []
 
     def row(self, name: str, finding: Assessment, alpha: float) -> CheckPower:
         """The error rates against one bar, under ``refuted`` at the level ``alpha``."""
-        estimate, found = finding.estimate, finding.estimate.clustered
-        clusters = found.clusters if found else 0
+        estimate, interval = finding.estimate, finding.estimate.clustered
+        clusters = interval.clusters if interval else 0
         if estimate.value is None:
             reason = str(estimate.unavailable)
             return CheckPower(name, None, 0, *[reason] * 4)
         if not self.plan_alone and finding.measure.stability and "degenerate" in estimate.flags:
             reason = "a degenerate judge never passes"
             return CheckPower(name, estimate.value, clusters, _NEVER, _NEVER, reason, reason)
-        refuting = self.asked.policy == "refuted"
-        confident = not refuting and (self.asked.policy == "confident" or finding.limit is not None)
+        refuting = self.assumed.policy == "refuted"
+        confident = not refuting and (
+            self.assumed.policy == "confident" or finding.limit is not None
+        )
         missing = 0.0 if self.plan_alone else _left_out(estimate.missing)
-        folded, each = finding.measure.best == "half", found.each if found else None
-        gate = Gate(finding.decisive, confident, folded, missing, each=each)
+        folded, each = finding.measure.best == "half", interval.each if interval else None
+        gate = ShareBar(finding.decisive, confident, folded, missing, each=each)
         if refuting:
             gate = replace(gate, refuting=True, level=1 - alpha)
-            if found and found.at is None:
+            if interval and interval.at is None:
                 return CheckPower(name, estimate.value, clusters, *[_NO_BOUND] * 4)
         if self.units(estimate):
             return self._share_row(name, finding, gate)
@@ -338,15 +344,15 @@ class _Known:
         if self.plan_alone:
             return CheckPower(name, None, clusters, *[reason] * 4)
         anew: Chance | str = reason
-        if found and estimate.measure != "detection_threshold":
-            ends = estimate.value, *_bounds(found, gate)
+        if interval and estimate.measure != "detection_threshold":
+            ends = estimate.value, *_bounds(interval, gate)
             if not finding.floor:  # a number below a ceiling is its negative above a floor
                 ends, gate = (-ends[0], -ends[2], -ends[1]), replace(gate, bar=-gate.bar)
-            anew = power.chance_of_estimate(gate, *ends, clusters)
+            anew = chances.chance_of_estimate(gate, *ends, clusters)
         return CheckPower(name, estimate.value, clusters, reason, anew, reason, reason)
 
-    def _share_row(self, name: str, finding: Assessment, gate: Gate) -> CheckPower:
-        asked, estimate, found = self.asked, finding.estimate, finding.estimate.clustered
+    def _share_row(self, name: str, finding: Assessment, gate: ShareBar) -> CheckPower:
+        assumed, estimate, interval = self.assumed, finding.estimate, finding.estimate.clustered
         assert estimate.value is not None
         units = self.units(estimate)
         sizes = [n for _, n in units]
@@ -364,34 +370,34 @@ class _Known:
 
         again: Chance | str = "a plan alone has no replies"
         if self.plan_alone:
-            value = asked.shares.get(estimate.measure, (finding.bar + finding.floor) / 2)
-            rho = asked.correlation
-            chance = power.chance_at(gate, share_of(value), rho, sizes, asked.seed)
+            value = assumed.shares.get(estimate.measure, (finding.bar + finding.floor) / 2)
+            rho = assumed.correlation
+            chance = chances.chance_at(gate, share_of(value), rho, sizes, assumed.seed)
             anew = Chance(chance, chance, chance)
-        elif found is None or found.design_effect is None:
+        elif interval is None or interval.design_effect is None:
             return CheckPower(name, estimate.value, len(sizes), *[TOO_FEW] * 4)
         else:
             value = estimate.value
-            rho = power.correlation(found.design_effect, sizes)
-            bounds = sorted(map(share_of, _bounds(found, gate)))
+            rho = chances.correlation(interval.design_effect, sizes)
+            bounds = sorted(map(share_of, _bounds(interval, gate)))
             again = self._again(estimate, gate, bounds, turned=turned)
             totals = [n - s if turned else s for s, n in units]
-            ends = share_of(found.lower), share_of(found.upper)
-            anew = power.chance_on_new_items(gate, totals, sizes, rho, ends, asked.seed)
+            ends = share_of(interval.lower), share_of(interval.upper)
+            anew = chances.chance_on_new_items(gate, totals, sizes, rho, ends, assumed.seed)
         found_drops = [
-            power.smallest_drop(gate, share_of(value), rho, sizes, asked.seed, whole=whole)
+            chances.smallest_drop(gate, share_of(value), rho, sizes, assumed.seed, whole=whole)
             for whole in (False, True)
         ]
         scattered, on_whole = ["nothing is bad enough" if d is None else d for d in found_drops]
         needed: int | str | None = None
-        if asked.drop is not None:
-            needed = _needed(gate, share_of(value), rho, sizes, asked)
+        if assumed.drop is not None:
+            needed = _needed(gate, share_of(value), rho, sizes, assumed)
             if isinstance(needed, str) and finding.limit is not None:
                 needed = needed.replace("the bar", "the limit")
         return CheckPower(name, value, len(sizes), again, anew, scattered, on_whole, needed)
 
     def _again(
-        self, estimate: Estimate, gate: Gate, bounds: Sequence[float], *, turned: bool
+        self, estimate: Estimate, gate: ShareBar, bounds: Sequence[float], *, turned: bool
     ) -> Chance | str:
         clusters, replicates = map(dict.fromkeys, zip(*self._apart, strict=True))
         if len(replicates) < 2:
@@ -404,15 +410,15 @@ class _Known:
         ]
         table = [row for row in table if any(n for _, n in row)]
         totals = [[n - s if turned else s for s, n in row] for row in table]
-        return power.chance_asked_again(
+        return chances.chance_asked_again(
             gate, totals, [[n for _, n in row] for row in table], bounds
         )
 
 
 def _units(estimates: tuple[Estimate, ...], like: Estimate) -> tuple[float, int]:
     """Sum and number of units of the estimate that is like this one."""
-    found = find_estimate(estimates, like.measure, dict(like.condition))
-    return (0.0, 0) if found is None or found.count is None else (found.count, found.n)
+    same = find_estimate(estimates, like.measure, dict(like.condition))
+    return (0.0, 0) if same is None or same.count is None else (same.count, same.n)
 
 
 def _left_out(missing: Missing) -> float:
@@ -421,25 +427,30 @@ def _left_out(missing: Missing) -> float:
     return missing.share if low is None or high is None else high - low
 
 
-def _bounds(interval: Clustered, gate: Gate) -> tuple[float, float]:
+def _bounds(interval: Clustered, gate: ShareBar) -> tuple[float, float]:
     """The one-sided bounds at the level of the gate."""
     if gate.refuting and interval.at:
         return interval.at(gate.level)
     return interval.lower_bound, interval.upper_bound
 
 
-def _needed(gate: Gate, share: float, rho: float, sizes: Sequence[int], asked: Asked) -> int | str:
-    assert asked.drop is not None
-    dropped = min(1.0, max(0.0, share + (asked.drop if gate.folded else -asked.drop)))
+def _needed(
+    gate: ShareBar, share: float, rho: float, sizes: Sequence[int], assumed: PowerAssumptions
+) -> int | str:
+    assert assumed.drop is not None
+    dropped = min(1.0, max(0.0, share + (assumed.drop if gate.folded else -assumed.drop)))
     if not gate.misses(dropped, dropped):
         return "after such a drop the judge is still within the bar"
     size = max(1, round(sum(sizes) / len(sizes)))
-    fewest = clusters_for_drop(gate, share, dropped, rho, size, asked.seed)
+    fewest = clusters_for_drop(gate, share, dropped, rho, size, assumed.seed)
     return fewest or f"{MOST_CLUSTERS:,} clusters are not enough: it is too close to the bar"
 
 
 def power_lines(
-    suite: Suite, asked: Asked, judge: JudgeSpec | None = None, cassettes: Path = Path("cassettes")
+    suite: Suite,
+    assumed: PowerAssumptions,
+    judge: JudgeSpec | None = None,
+    cassettes: Path = Path("cassettes"),
 ) -> Iterator[str]:
     """The error rates as a table, the reasons for its gaps, and the cheapest design.
 
@@ -451,17 +462,22 @@ def power_lines(
     if judge:
         files = cassettes_of(judge, suite, cassettes)
         # A plan takes no longer where a suite is large.
-        asking = Asking(trust=NO_CODE, registry=asked.registry, computes=lambda _: False)
+        asking = Asking(trust=NO_CODE, registry=assumed.registry, computes=lambda _: False)
         lacking = f"not all trials of judge {judge.name} are recorded as they would be asked now"
         with closing(AskingLoop()) as loop, suppress(MissingRecording, StaleRecording):
             try:
-                found = measure(judge, suite, files, loop, seed=asked.seed, asking=asking).sound()
+                measurement = measure(
+                    judge, suite, files, loop, seed=assumed.seed, asking=asking
+                ).sound()
             except CodeNotRun as error:
                 lacking = f"{error.what}: {error.found}"
             else:
-                cell, stopped = found.cell, found.stop.said(suite.name) if found.stop else ""
+                cell, stopped = (
+                    measurement.cell,
+                    measurement.stop.said(suite.name) if measurement.stop else "",
+                )
     whose = f"judge {cell.judge}, {len(cell.judgments)} judgments" if cell else "the plan alone"
-    yield f"{suite.name}, policy {asked.policy}: {whose}"
+    yield f"{suite.name}, policy {assumed.policy}: {whose}"
     if stopped:
         yield f"  {stopped}"
     if judge and not cell:
@@ -470,7 +486,7 @@ def power_lines(
     yield f"chance not to pass (95% interval) for {like}; smallest drop detected in 80%,"
     yield "scattered over all units (drop) and on whole clusters (whole)"
     head = ["check", "now", "same items", "new items", "drop", "whole", "clusters"]
-    table = [head + ([f"for {asked.drop:g}"] if asked.drop else [])]
+    table = [head + ([f"for {assumed.drop:g}"] if assumed.drop else [])]
     notes: dict[str, None] = {}
 
     def shown(value: Chance | float | str | None) -> str:
@@ -478,14 +494,14 @@ def power_lines(
             notes[value] = None
             return f"({list(notes).index(value) + 1})"
         if isinstance(value, Chance):
-            known = value.lower == value.upper
-            span = "" if known else f" ({value.lower:.0%} to {value.upper:.0%})"
+            is_exact = value.lower == value.upper
+            span = "" if is_exact else f" ({value.lower:.0%} to {value.upper:.0%})"
             return f"{value.value:.0%}{span}"
         if isinstance(value, int):
             return str(value)
         return "-" if value is None else number_text(value)
 
-    for row in powers(suite, asked, cell):
+    for row in powers(suite, assumed, cell):
         values = (
             *(row.value, row.again, row.anew, row.drop, row.whole),
             *(row.clusters, row.needed),
@@ -496,7 +512,7 @@ def power_lines(
         yield ("  " + "  ".join(map(str.ljust, line, widths))).rstrip()
     yield from (f"  ({i}) {note}" for i, note in enumerate(notes, start=1))
     if cell:
-        yield from split_lines(cell, asked.half_width, asked.registry)
+        yield from split_lines(cell, assumed.half_width, assumed.registry)
 
 
 def split_lines(cell: Cell, half_width: float, registry: Registry = BUILT_IN) -> Iterator[str]:
@@ -511,10 +527,14 @@ def split_lines(cell: Cell, half_width: float, registry: Registry = BUILT_IN) ->
     rest = "rest" if parts.confounded else REPLICATE
     shown = [" x ".join(f for f in factors if f in names) or rest for names in parts.variances]
     variances = zip(shown, parts.variances.values(), strict=True)
-    yield f"variance of {name}: " + ", ".join(f"{what} {v:.4f}" for what, v in variances)
-    pooled = (one for one in estimate_all(cell) if not one.condition)
-    if known := next((one for one in pooled if one.new_wordings), None):
-        yield _design_for_new_wordings(cell, known, half_width)
+    yield f"variance of {name}: " + ", ".join(f"{source} {v:.4f}" for source, v in variances)
+    pooled = (
+        pooled_estimate for pooled_estimate in estimate_all(cell) if not pooled_estimate.condition
+    )
+    if estimate := next(
+        (pooled_estimate for pooled_estimate in pooled if pooled_estimate.new_wordings), None
+    ):
+        yield _design_for_new_wordings(cell, estimate, half_width)
         return
     upto = range(1, _MOST + 1)
     choices = {"template": upto, REPLICATE: (1,) if parts.confounded else upto}
@@ -530,14 +550,14 @@ def split_lines(cell: Cell, half_width: float, registry: Registry = BUILT_IN) ->
 
 def _design_for_new_wordings(cell: Cell, estimate: Estimate, half_width: float) -> str:
     """The fewest calls with which the interval for new wordings is so narrow: its own model."""
-    known, clustered = estimate.new_wordings, estimate.clustered
-    assert known is not None
-    assert known.at is not None
+    new_wordings, clustered = estimate.new_wordings, estimate.clustered
+    assert new_wordings is not None
+    assert new_wordings.at is not None
     assert clustered is not None
-    each = len(cell.judgments) / (clustered.clusters * known.wordings)
+    each = len(cell.judgments) / (clustered.clusters * new_wordings.wordings)
     designs = []
     for wordings in range(2, _MOST_WORDINGS + 1):
-        fewest = fewest_clusters(known.at, half_width, wordings, MOST_CLUSTERS)
+        fewest = fewest_clusters(new_wordings.at, half_width, wordings, MOST_CLUSTERS)
         if fewest is not None:
             clusters = max(_FEWEST, fewest)
             designs.append((math.ceil(clusters * wordings * each), wordings, clusters))
@@ -545,7 +565,7 @@ def _design_for_new_wordings(cell: Cell, estimate: Estimate, half_width: float) 
     if not designs:
         return f"{wanted}: not within {_MOST_WORDINGS} wordings, {MOST_CLUSTERS:,} clusters"
     calls, wordings, clusters = min(designs)
-    low, high = known.at(clusters, wordings)
+    low, high = new_wordings.at(clusters, wordings)
     design = f"{wordings} wordings x {clusters} clusters = {calls} calls"
     return f"{wanted}: {design} (+/-{(high - low) / 2:.3f})"
 

@@ -36,12 +36,12 @@ from pytest_judgesense.judges.prompts import suite_for_judge
 from pytest_judgesense.judges.throttle import CONCURRENCY
 from pytest_judgesense.judges.trust import Trust
 from pytest_judgesense.layout import pace
-from pytest_judgesense.recording import (
+from pytest_judgesense.shards import (
     Desk,
-    Done,
     Job,
-    Outcome,
+    JobResult,
     Processes,
+    ShardResult,
     record_shard,
     run_job,
 )
@@ -51,13 +51,13 @@ _HERE: Final = "local"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the suites, the judge, the shards, where they run, and the limits of the job."""
-    said = "a suite by name, NAME@PRESET, or its file; or a folder of them"
-    parser.add_argument("suites", nargs="+", metavar="SUITE", help=said)
+    meaning = "a suite by name, NAME@PRESET, or its file; or a folder of them"
+    parser.add_argument("suites", nargs="+", metavar="SUITE", help=meaning)
     parser.add_argument("--judge-name", required=True, metavar="NAME", help=JUDGE)
-    said = "number of shards, of whole clusters each, to record at once (default: 1)"
-    parser.add_argument("--shards", type=number("number of shards", int), default=1, help=said)
-    said = "as tasks of the Ray cluster at ADDRESS (default: a temporary local one)"
-    parser.add_argument("--ray", nargs="?", const=_HERE, metavar="ADDRESS", help=said)
+    meaning = "number of shards, of whole clusters each, to record at once (default: 1)"
+    parser.add_argument("--shards", type=number("number of shards", int), default=1, help=meaning)
+    meaning = "as tasks of the Ray cluster at ADDRESS (default: a temporary local one)"
+    parser.add_argument("--ray", nargs="?", const=_HERE, metavar="ADDRESS", help=meaning)
     add_cassettes(parser)
     kinds: dict[str, Any] = {
         "--judge-concurrency": (int, "maximum number of concurrent calls in each shard"),
@@ -66,10 +66,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--judge-deadline": (float, "seconds after which no shard starts a call"),
         "--judge-max-unparsed": (int, "stop a shard whose first N replies all lack a verdict"),
     }
-    given = {"--judge-concurrency": CONCURRENCY, "--judge-max-unparsed": 20}
-    for name, (kind, said) in kinds.items():
+    defaults = {"--judge-concurrency": CONCURRENCY, "--judge-max-unparsed": 20}
+    for name, (kind, meaning) in kinds.items():
         reader = number(name.removeprefix("--judge-"), kind)
-        parser.add_argument(name, type=reader, default=given.get(name), help=said)
+        parser.add_argument(name, type=reader, default=defaults.get(name), help=meaning)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -78,7 +78,7 @@ def run(options: argparse.Namespace) -> int:
         raise UsageError("--shards and --judge-concurrency are whole numbers, at least 1")
     suites = tuple(suite for name in options.suites for suite in suites_named(name, options))
     (judge,) = judges_to_ask(options, [options.judge_name])
-    trust = Trust.here(*(Path(one.partition("@")[0]) for one in options.suites))
+    trust = Trust.here(*(Path(name.partition("@")[0]) for name in options.suites))
     for suite in suites:
         trust.refuse_suite(suite)
     trust.refuse_files(f"judge {judge.name!r}", judge.prompts.files)
@@ -96,7 +96,7 @@ def run(options: argparse.Namespace) -> int:
         options.judge_concurrency,
         options.judge_max_unparsed,
         plugins=tuple(options.plugin),
-        path=tuple(str(Path(one).resolve()) for one in sys.path),
+        path=tuple(str(Path(entry).resolve()) for entry in sys.path),
         environment={k: v for k, v in os.environ.items() if k.startswith("JUDGESENSE_")},
         deadline=None if seconds is None else (seconds, time.time() + seconds),
         limited=counted != (None, None),
@@ -124,7 +124,7 @@ def _watch(name: str) -> Callable[[int, int, int], None]:
     return watch
 
 
-def _lines(job: Job, outcome: Outcome, folder: Path) -> Iterator[str]:
+def _lines(job: Job, outcome: JobResult, folder: Path) -> Iterator[str]:
     suites = ", ".join(suite.name for suite in job.suites)
     recorded = f"{outcome.answered} of {outcome.trials} trials recorded"
     yield f"judge {job.judge.name} on {suites}: {recorded}"
@@ -165,8 +165,8 @@ class _Ray:
         )
         self._ask = partial(_ask_actor, self._desk)
 
-    def begin(self, *given: Any) -> Future[Done]:
-        future: Future[Done] = self._task.remote(*given, self._ask).future()
+    def begin(self, *arguments: Any) -> Future[ShardResult]:
+        future: Future[ShardResult] = self._task.remote(*arguments, self._ask).future()
         return future
 
     def ask(self, method: str, *args: Any, **named: Any) -> Any:

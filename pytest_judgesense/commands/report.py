@@ -36,7 +36,7 @@ from pytest_judgesense.measures.estimation import estimate_all
 from pytest_judgesense.output import Outputs, write_text
 from pytest_judgesense.registry import Registry
 from pytest_judgesense.report.assembly import datasheet_text, sheet_of
-from pytest_judgesense.report.codec import SCHEMA, datasheet_from
+from pytest_judgesense.report.datasheet_file import SCHEMA, datasheet_from
 from pytest_judgesense.report.history import DatedDatasheet, in_order
 from pytest_judgesense.report.log import log_lines, placed_judgments, read_log
 from pytest_judgesense.report.markdown import badge
@@ -58,25 +58,31 @@ _WITH_REPLIES: Final = (".jsonl", ".html")
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the logs and the outputs."""
-    said = "judgment logs (.jsonl); or datasheets (.json), whose checks are printed, and baselines "
-    said += "(.json); --datasheet x.html shows each measure of several over time"
-    parser.add_argument("logs", nargs="+", type=Path, metavar="LOG", help=said)
-    said = "write the datasheet: .json, .html (a page), .md, .csv or .tex (tables), or .jsonl for "
-    said += "the joined log; may be repeated"
-    parser.add_argument("--datasheet", type=Path, metavar="PATH", help=said, **MANY)
-    forms = ", ".join(one.name for one in BUILT_IN.importers.values() if one.written)
-    said = f"write the judgments as files of this form ({forms}) below DIR; may be repeated"
-    parser.add_argument("--export", type=assignment, metavar="FORM=DIR", help=said, **MANY)
-    said = "the suite, or its file, whose items --export writes with the judgments (default: the "
-    said += "built-in one of the log's name); may be repeated"
-    parser.add_argument("--suite", metavar="SUITE", help=said, **MANY)
-    for flags, said, form in (
+    help_text = (
+        "judgment logs (.jsonl); or datasheets (.json), whose checks are printed, and baselines "
+    )
+    help_text += "(.json); --datasheet x.html shows each measure of several over time"
+    parser.add_argument("logs", nargs="+", type=Path, metavar="LOG", help=help_text)
+    help_text = (
+        "write the datasheet: .json, .html (a page), .md, .csv or .tex (tables), or .jsonl for "
+    )
+    help_text += "the joined log; may be repeated"
+    parser.add_argument("--datasheet", type=Path, metavar="PATH", help=help_text, **MANY)
+    forms = ", ".join(importer.name for importer in BUILT_IN.importers.values() if importer.written)
+    help_text = f"write the judgments as files of this form ({forms}) below DIR; may be repeated"
+    parser.add_argument("--export", type=assignment, metavar="FORM=DIR", help=help_text, **MANY)
+    help_text = (
+        "the suite, or its file, whose items --export writes with the judgments (default: the "
+    )
+    help_text += "built-in one of the log's name); may be repeated"
+    parser.add_argument("--suite", metavar="SUITE", help=help_text, **MANY)
+    for flags, help_text, form in (
         (["--ranking"], "print the ranking of the judges before the datasheet", FLAG),
         (["--badge"], "write the outcomes of the checks as an SVG badge", FILE),
         (["--seed"], "seed of every random draw", {"type": seed, "default": 0}),
         (["-v", "--verbose"], "show where a file that cannot be made fails", FLAG),
     ):
-        parser.add_argument(*flags, help=said, **form)
+        parser.add_argument(*flags, help=help_text, **form)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -87,7 +93,7 @@ def run(options: argparse.Namespace) -> int:
     if any(are_json):
         return show(_check_lines(options))
     registry = registry_of(options)
-    texts = options.export or any(one.suffix in _WITH_REPLIES for one in options.datasheet)
+    texts = options.export or any(path.suffix in _WITH_REPLIES for path in options.datasheet)
     with uncollected():
         cells = cells_of_logs(options.logs, options.seed, registry, replies=bool(texts))
     if not cells:
@@ -114,12 +120,14 @@ def run(options: argparse.Namespace) -> int:
     for form, folder in options.export:
         written = form in registry.importers and registry.importers[form].written
         if not written:
-            forms = [one.name for one in registry.importers.values() if one.written]
+            forms = [importer.name for importer in registry.importers.values() if importer.written]
             raise unknown_name("form of --export", form, forms)
         files, notices = written(cells, _suites_of(options, cells))
         for name, of_form in files.items():
             write_text(Path(folder, name), of_form)
-        show([*(f"notice: {one}" for one in notices), f"{len(files)} files written: {folder}"])
+        show(
+            [*(f"notice: {notice}" for notice in notices), f"{len(files)} files written: {folder}"]
+        )
     return _written(outputs, options, sheet, text)
 
 
@@ -171,7 +179,7 @@ def _history_written(options: argparse.Namespace) -> int:
     outcomes = [line.outcome for judge in last.judges for line in judge.checks]
     sentence = f"{sheets[-1].name}: {outcome_words(outcomes)}"
     order = "by date of recording" if dated else "in the order given"
-    files = ", ".join(one.name for one in sheets)
+    files = ", ".join(dated_sheet.name for dated_sheet in sheets)
     show([f"{len(sheets)} measurements, {order}: {files}"] * (len(sheets) > 1) + [sentence])
     text = partial(datasheet_text, view=view, history=sheets)
     return _written(Outputs(verbose=options.verbose), options, last, text, outcomes)
@@ -213,8 +221,8 @@ def read_datasheet(
             expected="judgment logs (.jsonl), or one datasheet or baseline (.json)",
             remedy="read them apart; judgesense import makes logs of other files",
         )
-    given = {field.name: getattr(sheet, field.name) for field in fields(sheet)}
-    return MeasuredDatasheet(**given, cells=tuple(cells), registry=registry)
+    values = {field.name: getattr(sheet, field.name) for field in fields(sheet)}
+    return MeasuredDatasheet(**values, cells=tuple(cells), registry=registry)
 
 
 def _sheet_of_file(path: Path, seed: int, registry: Registry) -> Datasheet:
@@ -223,20 +231,20 @@ def _sheet_of_file(path: Path, seed: int, registry: Registry) -> Datasheet:
     Raises a `UsageError` if there is no such file, a `LogError` if it cannot be read.
     """
     measured = read_measured(path, seed, registry)
-    if measured and all(one.side.cell is None for one in measured):
+    if measured and all(saved.side.cell is None for saved in measured):
         return datasheet_from(datasheet_object(path))
     parts = [
         SuiteSheet(
-            judge=one.judge,
-            suite=one.suite,
-            identity=one.identity,
-            prompts={one.suite: one.prompts} if one.prompts else {},
-            suite_digest=one.digest,
-            recorded=one.recorded,
-            estimates=one.side.estimates,
-            calls=Calls.of(one.side.cell.judgments if one.side.cell else ()),
+            judge=saved.judge,
+            suite=saved.suite,
+            identity=saved.identity,
+            prompts={saved.suite: saved.prompts} if saved.prompts else {},
+            suite_digest=saved.digest,
+            recorded=saved.recorded,
+            estimates=saved.side.estimates,
+            calls=Calls.of(saved.side.cell.judgments if saved.side.cell else ()),
         )
-        for one in measured
+        for saved in measured
     ]
     return sheet_of(parts, seed=seed, mode="report", registry=registry)
 
@@ -301,11 +309,11 @@ def cells_of_logs(
     for path in paths:
         for judgment, design in read_log(path, registry, keeps):
             key = (judgment.judge, judgment.trial.suite)
-            known = judgments[key].setdefault(judgment.trial.id, judgment)
-            if known is not judgment and known.outcome != judgment.outcome:
+            earlier = judgments[key].setdefault(judgment.trial.id, judgment)
+            if earlier is not judgment and earlier.outcome != judgment.outcome:
                 raise LogError(
                     f"{path}: trial {judgment.trial.id} of judge {judgment.judge} appears twice",
-                    found=f"{judgment.outcome} and {known.outcome}",
+                    found=f"{judgment.outcome} and {earlier.outcome}",
                     expected="one outcome for one trial",
                     remedy="number replicates, or give the logs different suite names",
                 )
@@ -319,11 +327,11 @@ def cells_of_logs(
                 )
     cells = []
     for (judge, suite), of_suite in judgments.items():
-        found = tuple(of_suite.values())
-        design = designs[judge, suite] or _design(found, registry)
-        _refuse_unlike(suite, design, found)
+        of_cell = tuple(of_suite.values())
+        design = designs[judge, suite] or _design(of_cell, registry)
+        _refuse_unlike(suite, design, of_cell)
         measures = registry.measures_on(design.kind, suite)
-        cell = Cell(judge, suite, design, found, seed, measures)
+        cell = Cell(judge, suite, design, of_cell, seed, measures)
         _refuse_two_names(cell, paths, registry)
         cells.append(cell)
     return cells
@@ -331,22 +339,22 @@ def cells_of_logs(
 
 def _refuse_two_names(cell: Cell, paths: Sequence[Path], registry: Registry) -> None:
     """Raise a `LogError` if a trial stands under two ids: measures would use one of the two."""
-    number, _ = cell.coded("condition", lambda one: id(one.trial.condition))
-    asked = (cell.coded(name)[0] for name in ("template", "order", "replicate"))
-    same = joint_codes(cell.items, *asked, number)
+    number, _ = cell.coded("condition", lambda judgment: id(judgment.trial.condition))
+    codes = (cell.coded(name)[0] for name in ("template", "order", "replicate"))
+    same = joint_codes(cell.items, *codes, number)
     if int(same.max(initial=-1)) + 1 == same.size:
         return
-    seen: dict[int, Judgment] = {}
+    by_code: dict[int, Judgment] = {}
     for code, judgment in zip(same.tolist(), cell.judgments, strict=True):
-        first = seen.setdefault(code, judgment)
+        first = by_code.setdefault(code, judgment)
         if first is not judgment:
             break
     ids = first.trial.id, judgment.trial.id
     places = {
-        one.trial.id: where
+        placed.trial.id: where
         for path in paths
-        for where, one in placed_judgments(path, registry)
-        if (one.judge, one.trial.suite) == (cell.judge, cell.suite) and one.trial.id in ids
+        for where, placed in placed_judgments(path, registry)
+        if (placed.judge, placed.trial.suite) == (cell.judge, cell.suite) and placed.trial.id in ids
     }
     trial = first.trial
     raise LogError(
@@ -364,11 +372,18 @@ def _refuse_unlike(suite: str, design: Design, judgments: Iterable[Judgment]) ->
     A suite states its labels, and a judge may be wrong throughout; a log without a design, or of
     another space, shows two files that were never compared.
     """
-    others = {TIE, ABSTAIN, None}
-    verdicts = {one.verdict if one.chosen is None else one.chosen for one in judgments} - others
-    labels = {one.trial.label for one in judgments} - others
-    known = {"1", "2"} if design.pairwise else {*design.labels}
-    if verdicts and labels and verdicts.isdisjoint(labels) and not (verdicts | labels) <= known:
+    no_labels = {TIE, ABSTAIN, None}
+    verdicts = {
+        judgment.verdict if judgment.chosen is None else judgment.chosen for judgment in judgments
+    } - no_labels
+    labels = {judgment.trial.label for judgment in judgments} - no_labels
+    labels_of_design = {"1", "2"} if design.pairwise else {*design.labels}
+    if (
+        verdicts
+        and labels
+        and verdicts.isdisjoint(labels)
+        and not (verdicts | labels) <= labels_of_design
+    ):
         raise without_common_value(
             suite,
             set(map(str, verdicts)),
@@ -427,7 +442,7 @@ def datasheet_of_cells(
 
 
 def _judges_of_datasheets(paths: Iterable[Path]) -> list[dict[str, Any]]:
-    found = []
+    judges = []
     for path in paths:
         entries = datasheet_object(path).get("judges")
         if not isinstance(entries, list) or not all(map(_is_entry, entries)):
@@ -436,16 +451,17 @@ def _judges_of_datasheets(paths: Iterable[Path]) -> list[dict[str, Any]]:
                 expected=f"judges, each with a name and its checks: {', '.join(_FIELDS)} of each",
                 remedy="write it again: pytest --judge-datasheet FILE.json",
             )
-        found += entries
-    return found
+        judges += entries
+    return judges
 
 
 def _is_entry(value: Any) -> bool:
     match value:
         case {"judge": {"name": str()}, "checks": [*checks]}:
             return all(
-                isinstance(one, dict) and all(isinstance(one.get(name), str) for name in _FIELDS)
-                for one in checks
+                isinstance(check, dict)
+                and all(isinstance(check.get(name), str) for name in _FIELDS)
+                for check in checks
             )
     return False
 

@@ -18,13 +18,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the port, and the model."""
     port = number("port", int, 65535)
     parser.add_argument("--port", type=port, default=8471, help="port (default: 8471; 0: any)")
-    said = "a local model, by name or as PATH.gguf, instead of the embedded judge"
-    parser.add_argument("--model", metavar="NAME", help=said)
+    meaning = "a local model, by name or as PATH.gguf, instead of the embedded judge"
+    parser.add_argument("--model", metavar="NAME", help=meaning)
     threads, context = number("number of threads", int), number("number of tokens", int)
-    said = "of the processors that compute (default: all)"
-    parser.add_argument("--threads", type=threads, metavar="N", help=said)
-    said = f"tokens of a prompt and its reply together (default: {CONTEXT})"
-    parser.add_argument("--context", type=context, metavar="N", help=said)
+    meaning = "of the processors that compute (default: all)"
+    parser.add_argument("--threads", type=threads, metavar="N", help=meaning)
+    meaning = f"tokens of a prompt and its reply together (default: {CONTEXT})"
+    parser.add_argument("--context", type=context, metavar="N", help=meaning)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -36,8 +36,8 @@ def run(options: argparse.Namespace) -> int:
         OSError, f"port {options.port} cannot be served", remedy="choose another port, or 0 for any"
     ):
         server = EmbeddedServer(options.port, find, totals=True)
-    said = f"models: {', '.join(PROFILES)}. OpenAI: /chat/completions; Anthropic: /messages"
-    show([f"the embedded judge is served at {server.base_url}", said, "Ctrl-C ends it."])
+    models = f"models: {', '.join(PROFILES)}. OpenAI: /chat/completions; Anthropic: /messages"
+    show([f"the embedded judge is served at {server.base_url}", models, "Ctrl-C ends it."])
     try:
         server.serve_forever(poll_interval=0.1)
     except KeyboardInterrupt:
@@ -50,8 +50,8 @@ def run(options: argparse.Namespace) -> int:
 def _serve_model(options: argparse.Namespace) -> int:
     settings = {"threads": options.threads, "context": options.context, "port": options.port}
     with served(options.model, **settings) as base_url:
-        at = f"{name_of(options.model)} is served at {base_url}"
-        show([at, "OpenAI: /chat/completions. Ctrl-C ends it."])
+        line = f"{name_of(options.model)} is served at {base_url}"
+        show([line, "OpenAI: /chat/completions. Ctrl-C ends it."])
         try:
             while True:
                 time.sleep(3600)

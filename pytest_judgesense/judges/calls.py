@@ -141,9 +141,9 @@ def judgment_of(
     """The judgment that an answer amounts to, which was recorded at that time."""
     replies = (answer.reply, *answer.later)
     outcome, detail = _followed(suite, judge, trial, replies)
-    given = [reply for reply in replies if isinstance(reply, Reply)]
-    texts = [reply.refused if reply.text is None else reply.text for reply in given]
-    said = [text for text in texts if text is not None]
+    replied = [reply for reply in replies if isinstance(reply, Reply)]
+    texts = [reply.refused if reply.text is None else reply.text for reply in replied]
+    shown = [text for text in texts if text is not None]
     if suite.temperatures and isinstance(outcome, Failed):
         outcome = Failed(refusal(outcome.reason) or outcome.reason)
     return Judgment(
@@ -151,8 +151,8 @@ def judgment_of(
         judge=judge.name,
         outcome=outcome,
         chosen=_chosen(suite, trial, outcome),
-        reply="\n\n".join(said) if said else None,
-        usage=Usage.summed(reply.usage for reply in given),
+        reply="\n\n".join(shown) if shown else None,
+        usage=Usage.summed(reply.usage for reply in replied),
         latency_s=answer.latency_s,
         detail=detail,
         recorded_at=recorded_at,
@@ -169,9 +169,11 @@ def _probabilities_of(
     (reply,) = replies
     if not isinstance(reply, Reply):
         return {}
-    held = judge_for_suite(judge, suite).reply_schema is not None
-    found = probabilities(reply.tokens, suite.space, outcome.value, constrained=held)
-    return {"probabilities": found.of, "mass": found.mass} if found else {}
+    constrained = judge_for_suite(judge, suite).reply_schema is not None
+    likelihoods = probabilities(reply.tokens, suite.space, outcome.value, constrained=constrained)
+    if likelihoods is None:
+        return {}
+    return {"probabilities": likelihoods.of, "mass": likelihoods.mass}
 
 
 def _followed(
@@ -228,10 +230,10 @@ def _asking(suite: Suite, judge: JudgeSpec) -> _Ask[Call]:
         if judge.provider == "callable":
             wording = {TEMPLATE: texts[trial.template], TEMPLATE_ID: trial.template}
             fields = wording | items[trial.item].texts(trial.order, question.content)
-        at = trial.condition.get("temperature")
-        temperature = at if isinstance(at, int | float) else None
-        said = rendered(trial, question)
-        return Call(said, trial.replicate, temperature, form=question.reply, fields=fields)
+        condition = trial.condition.get("temperature")
+        temperature = condition if isinstance(condition, int | float) else None
+        messages = rendered(trial, question)
+        return Call(messages, trial.replicate, temperature, form=question.reply, fields=fields)
 
     return ask
 

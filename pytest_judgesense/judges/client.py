@@ -52,8 +52,8 @@ from pytest_judgesense.judges.statuses import (
     wait_asked_for,
 )
 from pytest_judgesense.judges.throttle import Answer, Throttle
-from pytest_judgesense.judges.traffic import fault_of_api
 from pytest_judgesense.judges.trust import ANY_FILES, Trust
+from pytest_judgesense.judges.usage import fault_of_api
 from pytest_judgesense.suites.kind import ReplyForm
 from pytest_judgesense.suites.suite import Suite
 from pytest_judgesense.trial import Failed, Usage
@@ -165,16 +165,30 @@ def reply_in(exchange: Exchange, spec: JudgeSpec) -> Reply | Failed:
     return provider_of(spec).read(exchange.response.status, text)
 
 
-def fault_of(spec: JudgeSpec) -> Callable[[int, str | bytes], str | None]:
-    """The fault of a response that holds no reply despite its status; see `CallScope`."""
+class _Reading:
+    """Reads the responses to a request: each once, though it is asked for a fault and a reply."""
 
-    def fault(status: int, body: str | bytes) -> str | None:
+    def __init__(self, spec: JudgeSpec) -> None:
+        self._provider = provider_of(spec)
+        self._last: tuple[int, str, Reply | Failed] = (0, "", Failed("no response"))
+
+    def reply(self, status: int, text: str) -> Reply | Failed:
+        """The reply in a response."""
+        if (status, text) != self._last[:2]:
+            self._last = status, text, self._provider.read(status, text)
+        return self._last[2]
+
+    def fault(self, status: int, body: str | bytes) -> str | None:
+        """The fault of a response that holds no reply despite its status; see `CallScope`."""
         if kind_of_status(status) != "answer":
             return None  # the status says it
-        reply = provider_of(spec).read(status, _text_of(body))
+        reply = self.reply(status, _text_of(body))
         return "no reply in the response" if isinstance(reply, Failed) else None
 
-    return fault
+
+def fault_of(spec: JudgeSpec) -> Callable[[int, str | bytes], str | None]:
+    """The fault of a response that holds no reply despite its status; see `CallScope`."""
+    return _Reading(spec).fault
 
 
 def _text_of(body: str | bytes) -> str:
@@ -188,8 +202,8 @@ def is_embedded(spec: JudgeSpec) -> bool:
     Its replies follow from the requests, on any machine, without a call.
     """
     repairer = spec.repair.spec if spec.repair else None
-    here = spec.provider == "embedded" and spec.base_url is None
-    return here and (repairer is None or is_embedded(replace(repairer, repair=None)))
+    is_ours = spec.provider == "embedded" and spec.base_url is None
+    return is_ours and (repairer is None or is_embedded(replace(repairer, repair=None)))
 
 
 def is_profile(spec: JudgeSpec) -> bool:
@@ -363,8 +377,9 @@ class RecordingClient(Client):
             if function:
                 self._record_return(scope, answer)
             # Existing recordings answer at once and without cost.
-            made = scope.made > 0 or isinstance(answer.reply, Failed)
-            return replace(answer, made=made, latency_s=answer.latency_s if made else None)
+            if scope.made > 0 or isinstance(answer.reply, Failed):
+                return answer if answer.made else replace(answer, made=True)
+            return replace(answer, made=False, latency_s=None)
 
     def _record_return(self, scope: CallScope, answer: Answer) -> None:
         """Record what the function has returned after its requests, or why it has not."""
@@ -382,12 +397,12 @@ class RecordingClient(Client):
         recorded = recorded_answer(self._cassette, scope, request.method, request.url, request.body)
         if recorded is not None:
             return _recorded(self._cassette, scope, endpoint, request)
-        scope.fault_of = fault_of(endpoint.spec)
+        reading = _Reading(endpoint.spec)
+        scope.fault_of = reading.fault
+        swept = call.temperature is not None
         most = Usage(len(request.body), endpoint.spec.max_tokens)  # no token is shorter than a byte
         return await endpoint.throttle.call(
-            partial(
-                _attempt, self._cassette, endpoint, request, swept=call.temperature is not None
-            ),
+            partial(_attempt, self._cassette, endpoint, request, reading, swept=swept),
             tokens=len(request.body) // 4 + endpoint.spec.max_tokens,
             most_usd=endpoint.usd(most),
             cost=endpoint.cost,
@@ -443,7 +458,12 @@ def _recorded(
 
 
 async def _attempt(
-    cassette: RecordingCassette, endpoint: OpenEndpoint, request: HttpRequest, *, swept: bool
+    cassette: RecordingCassette,
+    endpoint: OpenEndpoint,
+    request: HttpRequest,
+    reading: _Reading,
+    *,
+    swept: bool,
 ) -> Answer:
     """The answer to one request, recorded; ``swept`` where the suite varies the temperature."""
     from pytest_judgesense.judges.transport import NoResponse, TooLate, Unsendable
@@ -470,10 +490,11 @@ async def _attempt(
         kind: Kind = "retry" if isinstance(error, NoResponse) else "fail"
         return Answer(Failed(reason), kind=kind, late=isinstance(error, TooLate))
     text = _text_of(recorded.body)
-    reply = provider_of(endpoint.spec).read(response.status, text)
+    reply = reading.reply(response.status, text)
     return Answer(
         reply,
         latency_s=latency,
+        made=True,
         kind=_kind_of(reply, kind_of_status(response.status, text), swept=swept),
         overloaded=overloaded(response.status),
         wait_s=wait_asked_for(response.headers),

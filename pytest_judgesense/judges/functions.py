@@ -102,9 +102,9 @@ class Binding:
     fields: Mapping[str, str]
     by_place: frozenset[str] = frozenset()
 
-    def arguments(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        """By parameter, the values that the function is ``given`` from the fields."""
-        return {parameter: given[field] for parameter, field in self.fields.items()}
+    def arguments(self, fields: Mapping[str, Any]) -> dict[str, Any]:
+        """By parameter, the values that the function is given of ``fields``."""
+        return {parameter: fields[field] for parameter, field in self.fields.items()}
 
     def call(self, function: Callable[..., Any], arguments: Mapping[str, Any]) -> partial[Any]:
         """The call of ``function`` with ``arguments``, still to be made."""
@@ -123,26 +123,26 @@ def is_async(function: Callable[..., Any]) -> bool:
 def parameters_of(function: Callable[..., Any]) -> list[inspect.Parameter] | None:
     """The parameters of ``function`` that accept a value; ``None`` if the signature is unknown."""
     try:
-        found = inspect.signature(function).parameters.values()
+        parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):  # of some built-in functions
         return None
-    return [one for one in found if one.kind not in _VARIADIC]
+    return [parameter for parameter in parameters if parameter.kind not in _VARIADIC]
 
 
 def shown(function: Callable[..., Any], name: str) -> str:
     """``function`` as an error shows it: its name and its parameters."""
-    names = [one.name for one in parameters_of(function) or ()]
+    names = [parameter.name for parameter in parameters_of(function) or ()]
     return f"{name.rpartition(':')[2]}({', '.join(names)})"
 
 
 def fields_of(suite: Suite) -> list[str]:
     """The fields that a function may take of every item of ``suite``, sorted."""
-    given = set.intersection(*({*item.fields} for item in suite.items))
+    fields = set.intersection(*({*item.fields} for item in suite.items))
     if suite.space.pairwise:
-        given |= {"a", "b"}
+        fields |= {"a", "b"}
     if any(template.single for template in suite.templates):
-        given.add("answer")
-    return sorted(given)
+        fields.add("answer")
+    return sorted(fields)
 
 
 def binding_of(
@@ -169,20 +169,26 @@ def binding_of(
             remedy="give it one",
         )
     fields = [] if suite is None else fields_of(suite)
-    by_name = {one.name: one for one in parameters}
-    known = {*fields, *_WORDING}
-    _refuse_reversed(judge, by_name, known)
+    by_name = {parameter.name: parameter for parameter in parameters}
+    takeable = {*fields, *_WORDING}
+    _refuse_reversed(judge, by_name, takeable)
     sources = {name: judge.arguments.get(name, name) for name in by_name}
-    needed = [one.name for one in parameters if one.default is inspect.Parameter.empty]
+    needed = [
+        parameter.name for parameter in parameters if parameter.default is inspect.Parameter.empty
+    ]
     if _takes_messages(judge, parameters, needed, set(fields)):
         return None
-    unknown = [n for n in judge.arguments if n not in by_name or judge.arguments[n] not in known]
-    missing = [name for name in needed if sources[name] not in known and name not in unknown]
+    unknown = [n for n in judge.arguments if n not in by_name or judge.arguments[n] not in takeable]
+    missing = [name for name in needed if sources[name] not in takeable and name not in unknown]
     if unknown or missing:
         raise _unbound(function, judge, suite, [*unknown, *missing], fields)
     return Binding(
-        {name: source for name, source in sources.items() if source in known},
-        frozenset(one.name for one in parameters if one.kind is one.POSITIONAL_ONLY),
+        {name: source for name, source in sources.items() if source in takeable},
+        frozenset(
+            parameter.name
+            for parameter in parameters
+            if parameter.kind is parameter.POSITIONAL_ONLY
+        ),
     )
 
 
@@ -193,7 +199,7 @@ def _takes_messages(
     fields: Collection[str],
 ) -> bool:
     """Whether a function takes the messages as its one argument, as models do."""
-    if judge.arguments or any(one.name in fields for one in parameters):
+    if judge.arguments or any(parameter.name in fields for parameter in parameters):
         return False
     first = parameters[0] if parameters else None
     if first is not None and (first.kind is first.KEYWORD_ONLY or first.annotation in (str, "str")):
@@ -225,22 +231,22 @@ def _unbound(
     fields: Sequence[str],
 ) -> UsageError:
     """The error that shows both sides, and the table that would join them."""
-    what = shown(function, judge.model)
+    signature = shown(function, judge.model)
     if suite is None:
         return UsageError(
             f"judge {judge.name!r} cannot be asked with messages",
-            found=f"{what}, which takes fields of a suite",
+            found=f"{signature}, which takes fields of a suite",
             expected="a function of one argument, the messages",
             remedy="call the function itself, or measure it on a suite",
         )
-    found = [
+    unfilled = [
         f"{name} = {json.dumps(judge.arguments[name])}" if name in judge.arguments else name
         for name in names
     ]
     guessed = {name: _guess(name, fields) for name in names}
     return UsageError(
         f"judge {judge.name!r} cannot be given what suite {suite.name} has",
-        found=f"{what}; no field for {', '.join(found)}",
+        found=f"{signature}; no field for {', '.join(unfilled)}",
         expected=f"fields of the suite: {', '.join(fields)}; or {TEMPLATE}, {TEMPLATE_ID}, "
         f"{MESSAGES}",
         remedy=f"give the judge arguments = {_table({**judge.arguments, **guessed})}",
@@ -344,8 +350,8 @@ def _plain(value: object) -> dict[str, Any] | None:
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return dataclasses.asdict(value)
     dump = getattr(value, "model_dump", None)
-    found = dump() if callable(dump) and not isinstance(value, type) else None
-    return found if isinstance(found, dict) else None
+    dumped = dump() if callable(dump) and not isinstance(value, type) else None
+    return dumped if isinstance(dumped, dict) else None
 
 
 def _inner(judge: JudgeSpec, space: DecisionSpace | None, value: object) -> object:
@@ -354,5 +360,5 @@ def _inner(judge: JudgeSpec, space: DecisionSpace | None, value: object) -> obje
     if isinstance(value, enum.Enum):
         return _of_enum(value, judge, space)
     if isinstance(value, Mapping):
-        return {key: inner(one) for key, one in value.items()}
-    return [inner(one) for one in value] if isinstance(value, list | tuple) else value
+        return {key: inner(part) for key, part in value.items()}
+    return [inner(part) for part in value] if isinstance(value, list | tuple) else value

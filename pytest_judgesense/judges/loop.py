@@ -151,11 +151,11 @@ class _Threads(ThreadPoolExecutor):
             run, done = job
             if done.set_running_or_notify_cancel():
                 try:
-                    found = run()
+                    value = run()
                 except BaseException as error:  # noqa: BLE001 - whoever waits for it gets it
                     tell = partial(done.set_exception, error)
                 else:
-                    tell = partial(done.set_result, found)
+                    tell = partial(done.set_result, value)
                 self._idle.append(jobs)
                 tell()
                 del tell
@@ -211,10 +211,10 @@ class FunctionRunner(LoopThread):
             async with asyncio.timeout(seconds) as bound:
                 if inspect.iscoroutinefunction(function) if is_async is None else is_async:
                     return await self._awaited(function)
-                found = await self._come(self._threads.submit(_called, function))
-                if inspect.isawaitable(found):
-                    return await self._awaited(lambda: found)
-                return found
+                value = await self._come(self._threads.submit(_called, function))
+                if inspect.isawaitable(value):
+                    return await self._awaited(lambda: value)
+                return value
         except TimeoutError as error:
             if not bound.expired():
                 raise  # an exception of the judge's code
@@ -232,8 +232,8 @@ class FunctionRunner(LoopThread):
         except Exception:
             raise
         except BaseException as error:
-            here = asyncio.current_task()
-            if not task.done() or (here is not None and here.cancelling()):
+            current = asyncio.current_task()
+            if not task.done() or (current is not None and current.cancelling()):
                 raise  # the time is up, or the session ends
             raise _fault(error) from error
 
@@ -250,18 +250,18 @@ def _end_anyway(ending: Event, status: int) -> None:
     """End the process where its end waits for threads that do not end."""
     ending.wait()
     sleep(_PATIENCE_S)
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, ValueError):
+            stream.flush()
     exit_at_once(status)
 
 
 def exit_at_once(status: int) -> None:
     """End this process with ``status``, whatever its other threads do.
 
-    For a process that somebody else's code holds up: there is no other way to end a thread, and
-    `sys.exit` waits for those that are not daemons.
+    For a process that somebody else's code holds up: there is no other way to end its threads, and
+    `sys.exit` waits for those that are no daemons.
     """
-    for stream in (sys.stdout, sys.stderr):
-        with suppress(OSError, ValueError):
-            stream.flush()
     os._exit(status)
 
 
@@ -411,8 +411,8 @@ class AskingLoop(LoopThread):
 
 async def _drained() -> None:
     """Wait until all other tasks of the loop have cleaned up."""
-    if others := asyncio.all_tasks() - {asyncio.current_task()}:
-        await asyncio.wait(others, timeout=_CLEANING_S)
+    if tasks := asyncio.all_tasks() - {asyncio.current_task()}:
+        await asyncio.wait(tasks, timeout=_CLEANING_S)
 
 
 # --- SIGTERM -------------------------------------------------------------------------------------

@@ -54,7 +54,7 @@ def placeholder_credentials(name: str | None = None) -> Iterator[None]:
         if scope is None or not scope.replaying or key not in names:
             return read(self, key)
         same = next((pair for pair in _PAIRS if key in pair), (key,))
-        return read(self, key) if any(is_set(self, one) for one in same) else PLACEHOLDER
+        return read(self, key) if any(is_set(self, name) for name in same) else PLACEHOLDER
 
     with mock.patch.object(environment, "__getitem__", read_or_placeholder):
         yield

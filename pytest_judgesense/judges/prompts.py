@@ -71,7 +71,7 @@ def judge_for_suite(judge: JudgeSpec, suite: Suite) -> JudgeSpec:
     temperature = judge.temperature
     if suite.temperature is not None and temperature is not None:
         temperature = suite.temperature
-    asked = replace(
+    changed = replace(
         judge,
         temperature=temperature,
         max_tokens=max(budget, judge.logprobs * _WITH_LOGPROBS),
@@ -80,16 +80,16 @@ def judge_for_suite(judge: JudgeSpec, suite: Suite) -> JudgeSpec:
         reply_schema=_reply_schema(judge, suite),
     )
     if judge.repair is None:
-        return asked
+        return changed
     # The same judge repairs in its own words: a form that it has to fill would be filled somehow.
-    other = judge.repair.spec or replace(asked, reply_schema=None)
+    other = judge.repair.spec or replace(changed, reply_schema=None)
     repairer = replace(
         other,
         temperature=None if other.temperature is None else judge.repair.temperature,
-        max_tokens=max(other.max_tokens, asked.max_tokens),
+        max_tokens=max(other.max_tokens, changed.max_tokens),
         repair=None,
     )
-    return replace(asked, repair=replace(judge.repair, spec=repairer))
+    return replace(changed, repair=replace(judge.repair, spec=repairer))
 
 
 def _reply_schema(judge: JudgeSpec, suite: Suite) -> Mapping[str, Any] | None:
@@ -158,12 +158,12 @@ def unsent_error(judge: JudgeSpec, suites: Sequence[Suite], unsent: Sequence[str
     A prompt that is declared and not sent would be taken for the one that was measured.
     """
     sent = ((suite, ", ".join(sent_prompts(suite, judge))) for suite in suites)
-    asked = "; ".join(f"{suite.name} {_sends(suite, keys)}" for suite, keys in sent)
+    prompts = "; ".join(f"{suite.name} {_sends(suite, keys)}" for suite, keys in sent)
     takes = next((suite for suite in suites if suite.form.wordings), None)
     named = f"prompts.paraphrases = {{ {takes.base} = [...] }}, or " if takes else ""
     return UsageError(
         f"judge {judge.name!r} has prompts that no suite sends",
-        found=f"{', '.join(unsent)}; {asked}",
+        found=f"{', '.join(unsent)}; {prompts}",
         expected="pairwise for a suite that shows pairs under one wording, strict for one with a "
         "strict arm, paraphrases for a suite of wordings, by its name",
         remedy=f"name the suite that the prompt is for: {named}take it out of "
@@ -202,23 +202,23 @@ def _key_for(template: Template) -> str:
 
 
 def _verify(suite: Suite, judge: JudgeSpec, templates: Sequence[Template]) -> None:
-    given = set.intersection(*({*item.fields} for item in suite.items))
+    fields = set.intersection(*({*item.fields} for item in suite.items))
     for template in templates:
         required = shown_candidates(suite, template)
-        asked = placeholders(template.text)
-        if wrong := asked - given - required:
+        names = placeholders(template.text)
+        if wrong := names - fields - required:
             problem = f"asks for what suite {suite.name} does not have"
-            found = _as_placeholders(wrong)
-        elif wrong := required - asked:
+            braces = _as_placeholders(wrong)
+        elif wrong := required - names:
             problem = f"does not show what suite {suite.name} compares"
-            shown = _as_placeholders(asked) or "no placeholder, which has two braces on each side"
-            found = f"{shown}, but not {_as_placeholders(wrong)}"
+            shown = _as_placeholders(names) or "no placeholder, which has two braces on each side"
+            braces = f"{shown}, but not {_as_placeholders(wrong)}"
         else:
             continue
         raise UsageError(
             f"prompt {template.id} of judge {judge.name!r} {problem}",
-            found=found,
-            expected=f"of {_as_placeholders(given | required)}",
+            found=braces,
+            expected=f"of {_as_placeholders(fields | required)}",
             remedy=_remedy(suite),
         )
 

@@ -118,9 +118,9 @@ class FirstReplies:
             )
         shown = _LINE_BREAK.join(_lines(self._unread))
         named = f" ({', '.join(self._verdicts)})" if self._verdicts else ""
-        kept = "recorded replies are kept"
+        keeping = "recorded replies are kept"
         if not self._recording:
-            kept = "live replies are kept with --judge-save-live alone"
+            keeping = "live replies are kept with --judge-save-live alone"
         before = ""
         if self._recorded:
             # A function that makes no request is not run for what is recorded, changed or not.
@@ -132,27 +132,27 @@ class FirstReplies:
             found=shown,
             expected=f"a verdict{named} in at least one of them; otherwise asking stops",
             remedy="fix the prompt, the function or [space] names of the suite, and run again: "
-            f"{kept}{before}; {self._setting.format(0)} turns this limit off",
+            f"{keeping}{before}; {self._setting.format(0)} turns this limit off",
         )
 
 
 def unread_lines(judgments: Iterable[Judgment]) -> list[str]:
     """At most three of the ``judgments`` without a verdict, each with its reason and its reply."""
-    return _lines(one for one in judgments if isinstance(one.outcome, Unparsed))
+    return _lines(judgment for judgment in judgments if isinstance(judgment.outcome, Unparsed))
 
 
 def _lines(judgments: Iterable[Judgment]) -> list[str]:
-    by_trial = {one.trial.id: one for one in judgments}
+    by_trial = {judgment.trial.id: judgment for judgment in judgments}
     # In the order of the plan: that of the answers is chance.
     unread = [by_trial[id_] for id_ in trial_order(by_trial)]
-    first = {(one.outcome, one.reply): one for one in reversed(unread)}
+    first = {(judgment.outcome, judgment.reply): judgment for judgment in reversed(unread)}
     # Those that say something new come first.
-    unread.sort(key=lambda one: first[one.outcome, one.reply] is not one)
+    unread.sort(key=lambda judgment: first[judgment.outcome, judgment.reply] is not judgment)
     lines = []
-    for one in unread[:_MOST_SHOWN]:
-        assert not isinstance(one.outcome, Verdict), "those with a verdict are left out"
-        parts = [one.trial.id, excerpt(one.outcome.reason, _LONGEST)]
-        if isinstance(one.outcome, Unparsed):
-            parts.append(excerpt(one.reply or "", _LONGEST) or "(nothing)")
+    for judgment in unread[:_MOST_SHOWN]:
+        assert not isinstance(judgment.outcome, Verdict), "those with a verdict are left out"
+        parts = [judgment.trial.id, excerpt(judgment.outcome.reason, _LONGEST)]
+        if isinstance(judgment.outcome, Unparsed):
+            parts.append(excerpt(judgment.reply or "", _LONGEST) or "(nothing)")
         lines.append(": ".join(parts))
     return lines

@@ -39,7 +39,9 @@ _PROJECT: Final = "pyproject.toml"
 def project_file(start: Path) -> Path | None:
     """The nearest ``pyproject.toml`` in the folder of ``start`` or above it."""
     folder = start if start.is_dir() else start.parent
-    return next((p for one in (folder, *folder.parents) if (p := one / _PROJECT).is_file()), None)
+    return next(
+        (p for place in (folder, *folder.parents) if (p := place / _PROJECT).is_file()), None
+    )
 
 
 def comes_along(judge: JudgeSpec) -> bool:
@@ -69,12 +71,12 @@ def judge_from_name(
 
     if name in JUDGES:
         model, more = JUDGES[name]
-        known = {"provider": "local", "model": model, **BY_NAME, **more}
-        spec = judge_from_table(name, known, Path(), providers)
+        defaults = {"provider": "local", "model": model, **BY_NAME, **more}
+        spec = judge_from_table(name, defaults, Path(), providers)
         return replace(spec, called=f"local:{name}" if name == model else name)
-    asked = provider_names(providers)
-    if provider not in asked or not model:
-        by_provider = (f"{one}:MODEL" for one in asked if one != "embedded")
+    names = provider_names(providers)
+    if provider not in names or not model:
+        by_provider = (f"{provider}:MODEL" for provider in names if provider != "embedded")
         embedded = (f"embedded:{profile}" for profile in PROFILES)
         raise unknown_name("judge", name, [*declared, *embedded, *JUDGES, *by_provider])
     table: dict[str, Any] = {"provider": provider, "model": model}
@@ -148,8 +150,8 @@ def resolve_judges(
     Raises:
         UsageError: a name is unknown, two judges share a name, or there is no judge.
     """
-    known = {**declared, **objects}
-    wanted = list(names) or list(known) or list(suite_judges)
+    judges = {**declared, **objects}
+    wanted = list(names) or list(judges) or list(suite_judges)
     if not wanted:
         raise UsageError(
             "there is no judge to measure",
@@ -161,14 +163,14 @@ def resolve_judges(
         )
 
     def named(name: str) -> JudgeSpec:
-        return known[name] if name in known else judge_from_name(name, providers, known)
+        return judges[name] if name in judges else judge_from_name(name, providers, judges)
 
-    seen: dict[str, JudgeSpec] = {}
+    resolved: dict[str, JudgeSpec] = {}
     for name in dict.fromkeys(wanted):
         judge = named(name)
         if judge.repair is not None and judge.repair.judge is not None:
             judge = _repaired_by(judge, judge.repair, named(judge.repair.judge))
-        other = seen.setdefault(judge.slug.lower(), judge)
+        other = resolved.setdefault(judge.slug.lower(), judge)
         if other is not judge:
             raise UsageError(
                 "two judges share one name",
@@ -176,7 +178,7 @@ def resolve_judges(
                 f"called {judge.name!r}",
                 expected="names that differ, upper and lower case apart",
             )
-    return list(seen.values())
+    return list(resolved.values())
 
 
 def _repaired_by(judge: JudgeSpec, repair: Repair, repairer: JudgeSpec) -> JudgeSpec:
@@ -257,8 +259,8 @@ def _is_unbound(holder: object, name: str) -> bool:
     """Whether an attribute is a method of a class, which takes an object of the class first."""
     if not inspect.isclass(holder):
         return False
-    held = inspect.getattr_static(holder, name, None)
-    if isinstance(held, staticmethod) or not inspect.isroutine(held):
+    member = inspect.getattr_static(holder, name, None)
+    if isinstance(member, staticmethod) or not inspect.isroutine(member):
         return False
     return getattr(getattr(holder, name), "__self__", None) is None
 
@@ -269,12 +271,12 @@ def _needs_an_object(spec: JudgeSpec, target: object) -> UsageError:
     owner, _, method = (name, "", "") if is_class else name.rpartition(".")
     if is_class and "__call__" not in dir(target):  # of its own, or of a class above it
         method = "METHOD"
-    made = f"{owner}(...)" + (f".{method}" if method else "")
+    path = f"{owner}(...)" + (f".{method}" if method else "")
     return UsageError(
         f"judge {spec.name!r} is {'a class' if is_class else 'a method without its object'}",
         found=f"{spec.model}, which would be called without an object of {owner}",
         expected="a function, an object that can be called, or a method of an object",
-        remedy=f"make one in {module}, judge = {made}, and name {module}:judge",
+        remedy=f"make one in {module}, judge = {path}, and name {module}:judge",
     )
 
 
@@ -286,7 +288,7 @@ def _imported(module: str, folder: Path | None) -> ModuleType:
         if folder is None or error.name != module.partition(".")[0]:
             raise
         sys.path += [
-            str(one) for one in (folder.resolve(), folder.resolve() / "src") if one.is_dir()
+            str(path) for path in (folder.resolve(), folder.resolve() / "src") if path.is_dir()
         ]
         importlib.invalidate_caches()
         return importlib.import_module(module)
@@ -312,18 +314,18 @@ def base_url_of(spec: JudgeSpec) -> str:
     return url.replace("us-east-1", region) if spec.provider == "bedrock" and region else url
 
 
-def credentials_of(spec: JudgeSpec, known: Credentials | None = None) -> Credentials:
+def credentials_of(spec: JudgeSpec, credentials: Credentials | None = None) -> Credentials:
     """All credentials that may appear in the judge's requests and answers.
 
-    They are added to ``known``. Where several variables have the same value, the one of the judge's
-    key names it.
+    They are added to ``credentials``. Where several variables have the same value, the one of the
+    judge's key names it.
     """
-    found = known if known is not None else Credentials()
+    secrets = credentials if credentials is not None else Credentials()
     name, key = key_of(spec)
-    found.know([(name, key)] if key else [])
-    found.know(environment_credentials(os.environ))
+    secrets.know([(name, key)] if key else [])
+    secrets.know(environment_credentials(os.environ))
     if spec.base_url:
-        found.know(request_credentials(spec.base_url, ()))
+        secrets.know(request_credentials(spec.base_url, ()))
     if spec.repair is not None and spec.repair.spec is not None:
-        credentials_of(spec.repair.spec, found)
-    return found
+        credentials_of(spec.repair.spec, secrets)
+    return secrets

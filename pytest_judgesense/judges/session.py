@@ -57,18 +57,18 @@ class Refusals:
     """
 
     def __init__(self) -> None:
-        self._said: dict[tuple[str, object], Failed] = {}
+        self._refused: dict[tuple[str, object], Failed] = {}
 
     def learn(self, trial: Trial, reply: Reply | Failed) -> None:
         """Note the outcome of ``trial`` if it was refused."""
-        at = trial.condition.get("temperature")
-        if at is not None and isinstance(reply, Failed) and refusal(reply.reason):
-            self._said.setdefault((trial.template, at), reply)
+        temperature = trial.condition.get("temperature")
+        if temperature is not None and isinstance(reply, Failed) and refusal(reply.reason):
+            self._refused.setdefault((trial.template, temperature), reply)
 
     def of(self, trial: Trial) -> Answer | None:
         """The outcome of ``trial`` without a call; ``None`` if its cell was not refused."""
-        said = self._said.get((trial.template, trial.condition.get("temperature")))
-        return None if said is None else Answer(said)
+        refused = self._refused.get((trial.template, trial.condition.get("temperature")))
+        return None if refused is None else Answer(refused)
 
 
 def refused_unasked(
@@ -99,25 +99,25 @@ class AskedTrials:
     @property
     def failed(self) -> frozenset[str]:
         """Ids of the trials that were asked and have no reply."""
-        return frozenset(id_ for id_, asked in self._asked.items() if asked.failed is not None)
+        return frozenset(id_ for id_, record in self._asked.items() if record.failed is not None)
 
     def of(self, trial: str, messages: Sequence[Mapping[str, str]]) -> AskedTrial | None:
         """The trial, if the session has asked it with the same ``messages``."""
-        known = self._asked.get(trial)
-        return known if known is not None and known.prompt == _digest(messages) else None
+        before = self._asked.get(trial)
+        return before if before is not None and before.prompt == _digest(messages) else None
 
     def failure(self, trial: str, messages: Sequence[Mapping[str, str]]) -> Answer | None:
         """The outcome of the trial, if the session has called it and got no reply."""
-        known = self.of(trial, messages)
-        return known.again(Answer(Failed(known.failed))) if known and known.failed else None
+        before = self.of(trial, messages)
+        return before.again(Answer(Failed(before.failed))) if before and before.failed else None
 
     def add(self, trial: str, messages: Sequence[Mapping[str, str]], answer: Answer) -> None:
         """Note that the trial was called, and its outcome."""
         failed = answer.reply.reason if isinstance(answer.reply, Failed) else None
-        asked = AskedTrial(trial, _digest(messages), answer.retried, answer.latency_s, failed)
-        self._asked[trial] = asked
+        record = AskedTrial(trial, _digest(messages), answer.retried, answer.latency_s, failed)
+        self._asked[trial] = record
         if self._file is not None:
-            self._write(asdict(asked))
+            self._write(asdict(record))
 
     def noted(self, notices: Iterable[str]) -> tuple[str, ...]:
         """The session's notices about this cassette so far, with ``notices`` added."""
@@ -161,9 +161,9 @@ class SessionCalls:
     def error(self, *key: str) -> JudgesenseError | None:
         """The error that was noted under ``key``, by this process or another."""
         if key not in self._errors and self._folder is not None:
-            for noted in _lines(self._file_of(key)):
-                kind = getattr(errors, noted.pop("kind"), JudgesenseError)
-                self._errors[key] = kind(noted.pop("what"), **noted)
+            for line in _lines(self._file_of(key)):
+                kind = getattr(errors, line.pop("kind"), JudgesenseError)
+                self._errors[key] = kind(line.pop("what"), **line)
         return self._errors.get(key)
 
     def note_error(self, error: JudgesenseError, *key: str) -> None:
@@ -187,10 +187,10 @@ def _lines(file: Path | None) -> Iterable[dict[str, Any]]:
         return
     for line in file.read_text(encoding="utf-8", errors="replace").split("\n"):
         try:
-            found = json.loads(line)
+            value = json.loads(line)
         except ValueError:
             continue  # nothing before the first line break; or half a line of a killed process
-        yield found
+        yield value
 
 
 def _digest(messages: Sequence[Mapping[str, str]]) -> str:

@@ -266,7 +266,7 @@ class Provider:
             ExtensionError: the plugin gave none; it names the plugin.
         """
         try:
-            made: object = self.build(spec, base_url, key, messages, seed)
+            request: object = self.build(spec, base_url, key, messages, seed)
         except JudgesenseError:
             raise
         except KeyboardInterrupt:
@@ -274,9 +274,9 @@ class Provider:
         except BaseException as error:  # it may skip, or exit
             # Not its text: it may quote the key.
             raise self._error("cannot build a request", type(error).__name__) from error
-        if not isinstance(made, HttpRequest):
-            raise self._error("returned something that is not a request", type(made).__name__)
-        return made
+        if not isinstance(request, HttpRequest):
+            raise self._error("returned something that is not a request", type(request).__name__)
+        return request
 
     def read(self, status: int, body: str) -> Reply | Failed:
         """The content of the response; `Failed` if the plugin could not parse it.
@@ -287,7 +287,7 @@ class Provider:
         if status == 206:
             return Failed("a partial response (HTTP 206) to a request for a whole one")
         try:
-            found: object = self.parse(status, body)
+            reply: object = self.parse(status, body)
         except KeyboardInterrupt:
             raise
         except BaseException as error:  # noqa: BLE001 - whatever an endpoint sends is a failed call
@@ -298,17 +298,17 @@ class Provider:
                 else f"provider {self.name} cannot read the response, {type(error).__name__}: "
                 f"{shown}"
             )
-        if not isinstance(found, Reply | Failed):
-            raise self._error("returned something that is not a reply", type(found).__name__)
-        if isinstance(found, Reply) and not isinstance(found.text, str | None):
-            text = type(found.text).__name__
+        if not isinstance(reply, Reply | Failed):
+            raise self._error("returned something that is not a reply", type(reply).__name__)
+        if isinstance(reply, Reply) and not isinstance(reply.text, str | None):
+            text = type(reply.text).__name__
             raise self._error("returned a reply whose text is no text", f"text: {text}")
-        return found
+        return reply
 
-    def _error(self, what: str, found: str) -> ExtensionError:
+    def _error(self, fault: str, present: str) -> ExtensionError:
         return ExtensionError(
-            f"provider {self.name!r}{f' of plugin {self.source}' if self.source else ''} {what}",
-            found=found,
+            f"provider {self.name!r}{f' of plugin {self.source}' if self.source else ''} {fault}",
+            found=present,
             expected="an HttpRequest of build, and a Reply or Failed of parse",
             remedy="fix the plugin",
         )

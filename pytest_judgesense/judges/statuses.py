@@ -73,8 +73,8 @@ def setting_to_change(reason: str) -> str | None:
 def status_of(error: BaseException) -> int:
     """The HTTP status that a client's exception carries; 0 for none."""
     response = getattr(error, "response", None)
-    found = getattr(error, "status_code", None) or getattr(response, "status_code", None)
-    return found if isinstance(found, int) else 0
+    status = getattr(error, "status_code", None) or getattr(response, "status_code", None)
+    return status if isinstance(status, int) else 0
 
 
 def reason_of(error: BaseException) -> str:
@@ -104,12 +104,12 @@ def wait_asked_for(headers: Mapping[str, str], now: datetime | None = None) -> f
     try:
         if "retry-after-ms" in headers:
             return max(0.0, float(headers["retry-after-ms"]) / 1000)
-        asked = headers.get("retry-after")
-        if asked is None:
+        wait = headers.get("retry-after")
+        if wait is None:
             return None
-        if asked.strip().replace(".", "", 1).isdigit():
-            return float(asked)
-        until = parsedate_to_datetime(asked)
+        if wait.strip().replace(".", "", 1).isdigit():
+            return float(wait)
+        until = parsedate_to_datetime(wait)
         aware = until if until.tzinfo else until.replace(tzinfo=UTC)
         return max(0.0, (aware - (now or datetime.now(UTC))).total_seconds())
     except (ValueError, OverflowError):

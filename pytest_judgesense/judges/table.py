@@ -89,11 +89,11 @@ class _RepairForm(_Form):
 
 
 def _known_provider(value: str, info: ValidationInfo) -> str:
-    known = provider_names(info.context or ())
-    if value in known:
+    names = provider_names(info.context or ())
+    if value in names:
         return value
     raise ValueError(
-        f"there is no provider {value!r}, but: {', '.join(known)}; -p loads plugins with more"
+        f"there is no provider {value!r}, but: {', '.join(names)}; -p loads plugins with more"
     )
 
 
@@ -210,14 +210,14 @@ def _form_of(fault: Any) -> type[_Form]:
 def _said(fault: Any) -> str:
     """A fault of a table: its key, and what is wrong, without names of classes here."""
     keys = [key for key in map(str, fault["loc"]) if not _OF_PYDANTIC.fullmatch(key)]
-    said = fault["msg"].removeprefix("Value error, ")
+    message = fault["msg"].removeprefix("Value error, ")
     if fault["type"] == "extra_forbidden":
-        said = "no such key"
+        message = "no such key"
     elif fault["type"] == "missing":
-        said = "is missing"
+        message = "is missing"
     elif fault["type"] in ("model_type", "dict_type"):
-        said = "has to be a table"
-    return f"{'.'.join(keys)}: {said}" if keys else said
+        message = "has to be a table"
+    return f"{'.'.join(keys)}: {message}" if keys else message
 
 
 def judge_from_table(
@@ -272,8 +272,8 @@ def judge_from_table(
     repair = _RepairForm() if form.repair is True else form.repair
     resolved["repair"] = None
     if repair:
-        at = None if repair.temperature is False else repair.temperature
-        resolved["repair"] = Repair(repair.judge, at)
+        temperature = None if repair.temperature is False else repair.temperature
+        resolved["repair"] = Repair(repair.judge, temperature)
     if form.prices:
         resolved["prices"] = Prices(form.prices.prompt, form.prices.completion)
     settings = {key: getattr(form, key) for key in _JudgeForm.model_fields if key != "function"}
@@ -327,8 +327,8 @@ def _prompts(name: str, form: _PromptsForm, folder: Path) -> Prompts:
         files.append(path.resolve())
         return text
 
-    given = {} if form.paraphrases is None else form.paraphrases
-    by_suite = {"*": given} if isinstance(given, list) else given
+    texts = {} if form.paraphrases is None else form.paraphrases
+    by_suite = {"*": texts} if isinstance(texts, list) else texts
     for values in by_suite.values():
         if not values:
             raise UsageError(

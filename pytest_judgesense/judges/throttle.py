@@ -27,6 +27,7 @@ import json
 import random
 import threading
 import time
+from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
@@ -262,8 +263,8 @@ class SessionBudget(Budget):
 
         try:
             with self._lock, self._between:
-                known = self._file.exists() and json.loads(self._file.read_text(encoding="utf-8"))
-                spent = _Spent(**known or {})
+                stored = self._file.exists() and json.loads(self._file.read_text(encoding="utf-8"))
+                spent = _Spent(**stored or {})
                 yield spent
                 # In one step: a worker that is killed here leaves a whole file.
                 new = self._file.with_suffix(".new")
@@ -279,16 +280,16 @@ class SessionBudget(Budget):
 
 
 def _unpriced(spec: JudgeSpec) -> LimitReached:
-    found, remedy = "a callable, whose tokens are not known", "limit it by --judge-max-calls"
+    reason, remedy = "a callable, whose tokens are not known", "limit it by --judge-max-calls"
     if spec.provider != "callable":
-        found = "no prices"
+        reason = "no prices"
         remedy = (
             f"give {table_of(spec.name)} prices = {{ prompt = ..., completion = "
             f"... }} in USD per million tokens, or {remedy}"
         )
     return LimitReached(
         f"--judge-max-cost cannot be kept for judge {spec.name!r}",
-        found=found,
+        found=reason,
         expected="a limit that holds whatever is asked",
         remedy=remedy,
     )
@@ -313,6 +314,96 @@ class _Pace:
                 part = min(amount, self._limiter.max_rate)
                 await self._limiter.acquire(part)
                 amount -= part
+
+
+class _Turns:
+    """How many calls of a judge may be under way at once, and those that wait for their turn.
+
+    At most ``most``; they are halved when the endpoint is overloaded, and each answer adds its
+    share of one, as TCP does. The first call is made ``alone``. Where all ``is_over`` nobody waits.
+    """
+
+    def __init__(self, most: int, is_over: Callable[[], bool], *, alone: bool) -> None:
+        self.under_way = 0
+        self._most = most
+        self._is_over = is_over
+        self._alone = alone
+        self._limit = 1.0 if alone else float(most)
+        self._halved_at = 0.0
+        # The first one that waits first.
+        self._waiting: deque[asyncio.Future[None]] = deque()
+        self._opening: asyncio.TimerHandle | None = None
+
+    @property
+    def limit(self) -> int:
+        """How many calls may be under way now."""
+        return int(self._limit)
+
+    async def take(self, deadline: Deadline) -> None:
+        """Wait until one more call may be under way; raise where none may begin any more."""
+        deadline.check()
+        if self._may_begin:
+            self.under_way += 1
+        else:
+            turn = asyncio.get_running_loop().create_future()
+            self._waiting.append(turn)
+            try:
+                # A bound costs as much as all the rest: only those have one that wait.
+                async with deadline.waiting():
+                    await turn  # whoever ends it has counted this call
+            except BaseException:
+                if turn.done() and not turn.cancelled():
+                    self.under_way -= 1
+                    self._wake()
+                raise
+        if self._alone and self._opening is None:
+            # A slow first answer must not hold up the others for long.
+            loop = asyncio.get_running_loop()
+            self._opening = loop.call_later(_ALONE_S, self._open_for_others)
+
+    def give(self) -> None:
+        """End a call, and let those begin that may now."""
+        if self._opening is not None:
+            self._opening.cancel()
+            self._opening = None
+        self.under_way -= 1
+        self._wake()
+
+    @property
+    def _may_begin(self) -> bool:
+        return self._is_over() or self.under_way < self.limit
+
+    def _wake(self) -> None:
+        while self._waiting and self._may_begin:
+            turn = self._waiting.popleft()
+            if not turn.done():  # else nobody waits any more
+                turn.set_result(None)
+                self.under_way += 1
+
+    def _open_for_others(self) -> None:
+        self.let_others_begin()
+        self._wake()
+
+    def let_others_begin(self) -> None:
+        """End the time of the first call, which is made alone."""
+        if self._alone:
+            self._alone, self._limit = False, float(self._most)
+
+    def allow_one(self) -> None:
+        """Let one call be under way, and no more from now on."""
+        self._most, self._limit = 1, 1.0
+
+    def halve(self, started: float, now: float) -> None:
+        """Halve them for a call that began at ``started``.
+
+        Calls that were under way when they were halved last bring no news.
+        """
+        if started >= self._halved_at:
+            self._limit, self._halved_at = max(1.0, self._limit / 2), now
+
+    def add(self) -> None:
+        """Add the share of an answer."""
+        self._limit = min(float(self._most), self._limit + 1 / self._limit)
 
 
 class Throttle:
@@ -348,33 +439,31 @@ class Throttle:
             _Pace(most / sharing) if most else None
             for most in (spec.requests_per_minute, spec.tokens_per_minute)
         )
-        # How many may be under way: halved when the endpoint is overloaded, and by each answer
-        # raised by its share of one, as TCP does. A callable asks whom it likes: no first call.
-        self._alone = spec.provider != "callable"
-        self._concurrency = 1.0 if self._alone else float(self._most)
-        self._under_way = 0
-        self._changed = asyncio.Condition()
-        self._halved_at = 0.0
+        # A callable asks whom it likes: no first call.
+        self._turns = _Turns(self._most, self._is_over, alone=spec.provider != "callable")
         self._paused_until = 0.0
         self._answered = False
-        self._telling: asyncio.Future[None] | None = None  # a loop holds tasks weakly
         self._endings = 0
         self._failures = 0
 
     @property
     def longest_s(self) -> float:
         """The most seconds until the calls under way have come to their end; 0 if none is."""
-        beside = max((one.longest_s for one in self._beside.values()), default=0.0)
-        return max(self._spec.timeout_s if self._under_way else 0.0, beside)
+        beside = max((throttle.longest_s for throttle in self._beside.values()), default=0.0)
+        return max(self._spec.timeout_s if self._turns.under_way else 0.0, beside)
 
     @property
     def concurrency(self) -> int:
         """How many calls may be under way now."""
-        return int(self._concurrency)
+        return self._turns.limit
 
     def one_at_a_time(self) -> None:
         """Let one call be under way, and no more: code that is not async may not expect another."""
-        self.serial, self._most, self._concurrency = True, 1, 1.0
+        self.serial, self._most = True, 1
+        self._turns.allow_one()
+
+    def _is_over(self) -> bool:
+        return self.ended is not None
 
     def end(self, error: JudgeError) -> None:
         """Ask the judge no more: somebody else has found that it cannot be."""
@@ -405,16 +494,22 @@ class Throttle:
         """
 
         async def attempt() -> Answer:
-            async with self.permit() as started:
+            # As in `permit`, without what a context manager costs for each call.
+            await self._turns.take(self.budget.deadline)
+            try:
+                await self._not_paused()
+                started = time.monotonic()
                 await self.admitted(tokens, most_usd)
                 spent = most_usd  # the cost of an aborted call is unknown
                 try:
-                    made = await once()
-                    spent = cost(made)
+                    answer = await once()
+                    spent = cost(answer)
                 finally:
                     self.budget.settle(most_usd, spent)
-                self.learn(made, started)
-                return made
+                self.learn(answer, started)
+                return answer
+            finally:
+                await self._give_turn()
 
         last = await attempt()
         if _worth_a_retry(last):
@@ -426,10 +521,10 @@ class Throttle:
         """The last of the attempts that begin with ``first`` and go on with ``again``."""
         from tenacity import AsyncRetrying, retry_if_result  # most calls are made once
 
-        made = [first]
+        unread = [first]
 
         async def attempt() -> Answer:
-            return made.pop() if made else await again()
+            return unread.pop() if unread else await again()
 
         most = self._spec.max_retries
         retrying = AsyncRetrying(
@@ -453,33 +548,18 @@ class Throttle:
         Raises:
             JudgeError: the judge has been found not to be askable.
         """
-        async with self._changed:
-            # Most calls need not wait, and setting up a bound for it costs as much as all the rest.
-            self.budget.deadline.check()
-            if not self._may_begin():
-                async with self.budget.deadline.waiting():
-                    await self._changed.wait_for(self._may_begin)
-            self._under_way += 1
-        timer = None
-        if self._alone:
-            # A slow first answer must not hold up the others for long.
-            timer = asyncio.get_running_loop().call_later(_ALONE_S, self._open_for_others)
+        await self._turns.take(self.budget.deadline)
         try:
             await self._not_paused()
             yield time.monotonic()
         finally:
-            if timer:
-                timer.cancel()
-            await self.budget.flush_recordings()
-            self._under_way -= 1
-            async with self._changed:
-                if self.ended is not None:
-                    self._changed.notify_all()
-                else:
-                    self._changed.notify(max(1, self.concurrency - self._under_way))
+            await self._give_turn()
 
-    def _may_begin(self) -> bool:
-        return self.ended is not None or self._under_way < self.concurrency
+    async def _give_turn(self) -> None:
+        try:
+            await self.budget.flush_recordings()
+        finally:
+            self._turns.give()
 
     async def admitted(self, tokens: int, most_usd: float | None) -> None:
         """Wait until a call is in pace and booked.
@@ -517,40 +597,26 @@ class Throttle:
             self._endings += 1
             if not self._answered or self._endings >= _ENDED:
                 spec, reply = self._spec, attempt.reply
-                found = reply.reason if isinstance(reply, Failed) else ""
-                setting = setting_to_change(found)
+                reason = reply.reason if isinstance(reply, Failed) else ""
+                setting = setting_to_change(reason)
                 fix = f"in {table_of(spec.name)}: {setting}" if setting else _FIX
                 self.ended = JudgeError(
                     f"judge {spec.name!r} cannot be asked",
-                    found=found,
+                    found=reason,
                     expected=f"an answer of {spec.base_url or spec.provider} to {spec.model}",
                     remedy=f"{fix}; no more calls were made, and with --judge-mode record the "
                     "answers so far are kept",
                 )
                 raise self.ended
-        self._open()
+        self._turns.let_others_begin()
         if attempt.overloaded:
             now = time.monotonic()
             if attempt.wait_s and attempt.wait_s <= _LONGEST_WAIT_ASKED_S:
                 self._paused_until = max(self._paused_until, now + attempt.wait_s)
-            # Calls that were under way when the concurrency was halved bring no news.
-            if started >= self._halved_at:
-                self._concurrency, self._halved_at = max(1.0, self._concurrency / 2), now
+            self._turns.halve(started, now)
         elif attempt.kind == "answer":
             self._answered, self._endings = True, 0
-            self._concurrency = min(float(self._most), self._concurrency + 1 / self._concurrency)
-
-    def _open_for_others(self) -> None:
-        self._open()
-        self._telling = asyncio.ensure_future(self._tell())
-
-    async def _tell(self) -> None:
-        async with self._changed:
-            self._changed.notify_all()
-
-    def _open(self) -> None:
-        if self._alone:
-            self._alone, self._concurrency = False, float(self._most)
+            self._turns.add()
 
     async def _not_paused(self) -> None:
         """Wait as long as the endpoint has asked for; raise if the judge or the time has ended."""
@@ -577,6 +643,6 @@ def _wait(state: RetryCallState) -> float:
     """The wait before the next call: full jitter, and never less than the endpoint asks for."""
     from tenacity import wait_random_exponential
 
-    asked = _attempt_of(state).wait_s
+    wait_s = _attempt_of(state).wait_s
     jittered = wait_random_exponential(multiplier=_FIRST_WAIT_S, max=_LONGEST_WAIT_S)(state)
-    return jittered if asked is None else asked + min(jittered, asked / 10)
+    return jittered if wait_s is None else wait_s + min(jittered, wait_s / 10)

@@ -129,7 +129,7 @@ class Connections:
     async def __aexit__(self, *raised: object) -> None:
         await self._session.close()
 
-    async def send(self, asked: HttpRequest) -> Received:
+    async def send(self, request: HttpRequest) -> Received:
         """The whole response to a request; redirects are not followed.
 
         Raises:
@@ -139,7 +139,7 @@ class Connections:
         """
         try:
             async with asyncio.timeout(self.timeout_s) as bound:
-                return await self._received(asked)
+                return await self._received(request)
         except ValueError as error:  # of the URL or of a header, which its text may quote
             raise Unsendable(type(error).__name__) from error
         except (aiohttp.ClientError, OSError) as error:
@@ -148,7 +148,7 @@ class Connections:
                 raise TooLate(reason) from error
             raise NoResponse(reason_of(error)) from error
 
-    async def _received(self, asked: HttpRequest) -> Received:
+    async def _received(self, request: HttpRequest) -> Received:
         # Each of the pooled connections may have brought something, and the next one is new.
         for _ in range(self.concurrency + 1):
             try:
@@ -156,10 +156,10 @@ class Connections:
                 # belong only in their own cassette.
                 response = await plain_aiohttp_request(
                     self._session,
-                    asked.method,
-                    asked.url,
-                    headers={**_HEADERS, **asked.headers},
-                    data=asked.body,
+                    request.method,
+                    request.url,
+                    headers={**_HEADERS, **request.headers},
+                    data=request.body,
                     allow_redirects=False,
                     proxy=self._proxy,
                 )
@@ -187,7 +187,7 @@ def _proxy_for(base_url: str) -> str | None:
     """The proxy that the environment names for an endpoint (``HTTPS_PROXY``, ``NO_PROXY``)."""
     url = urlsplit(base_url)
     proxies = getproxies()
-    found = proxies.get(url.scheme) or proxies.get("all")
-    if not found or proxy_bypass(url.hostname or ""):
+    proxy = proxies.get(url.scheme) or proxies.get("all")
+    if not proxy or proxy_bypass(url.hostname or ""):
         return None
-    return found if "://" in found else f"http://{found}"
+    return proxy if "://" in proxy else f"http://{proxy}"

@@ -67,8 +67,8 @@ class Origin(NamedTuple):
 
 def origin_of(url: str) -> Origin | None:
     """Scheme, host and port of a URL; ``None`` where it does not say them plainly."""
-    found = _URL.match(url)
-    return found and _origin(found[1], found[2], found[3])
+    parts = _URL.match(url)
+    return parts and _origin(parts[1], parts[2], parts[3])
 
 
 def _origin(scheme: str | None, host: str, port: str | None) -> Origin:
@@ -116,15 +116,15 @@ class Trust:
         if suite.path not in {path.resolve() for path in builtin_suites().values()}:
             self.refuse_files(f"suite {suite.name}", (suite.path, *suite.files))
 
-    def refuse_files(self, what: str, files: Iterable[Path]) -> None:
+    def refuse_files(self, owner: str, files: Iterable[Path]) -> None:
         """Raise `SendingRefused` if one of the ``files`` is neither the project's nor allowed."""
         for file in files:
             if self.root is None or file.is_relative_to(self.root) or self._is_typed(file):
                 continue
-            if any(file.is_relative_to(_folder(one)) for one in self._allowed("paths")):
+            if any(file.is_relative_to(_folder(path)) for path in self._allowed("paths")):
                 continue
             raise SendingRefused(
-                f"{what} cannot be asked about: a file of it lies outside the project",
+                f"{owner} cannot be asked about: a file of it lies outside the project",
                 found=str(file),
                 expected=f"files in {self.root}, with links resolved: a repository alone may not "
                 "decide what else is sent",
@@ -150,10 +150,13 @@ class Trust:
         """
         origin = origin_of(base_url)
         providers = [*BUILT_IN.values(), *filter(None, [judge.api])]
-        owners = [one for one in providers if one.default_key_env == variable] or providers
-        defaults = [at for one in owners if (at := origin_of(one.default_base_url))]
+        owners = [
+            provider for provider in providers if provider.default_key_env == variable
+        ] or providers
+        own = [origin_of(provider.default_base_url) for provider in owners]
+        defaults = [default for default in own if default]
         if origin is None:
-            found, remedy = "a base_url with no plain host", "write it as https://HOST:PORT/PATH"
+            reason, remedy = "a base_url with no plain host", "write it as https://HOST:PORT/PATH"
         elif (
             origin.is_here
             or origin in defaults
@@ -162,22 +165,25 @@ class Trust:
         ):
             return
         else:
-            found = f"{origin}, with the key in {variable}" if variable else str(origin)
+            reason = f"{origin}, with the key in {variable}" if variable else str(origin)
             remedy = self._how_to_allow("hosts", str(origin))
-        expected = [*dict.fromkeys(str(at) for at in defaults if not at.is_here), "this machine"]
+        expected = [
+            *dict.fromkeys(str(default) for default in defaults if not default.is_here),
+            "this machine",
+        ]
         raise SendingRefused(
             f"judge {judge.name!r} is not asked: its host is not that of its key's provider",
-            found=found,
+            found=reason,
             expected=f"{', '.join(expected)}, or a host that you allow: a repository alone "
             "may not decide where prompts and keys go",
             remedy=remedy,
         )
 
     def _allows(self, origin: Origin) -> bool:
-        return any(_covers(one, origin) for one in self._allowed("hosts"))
+        return any(_covers(host, origin) for host in self._allowed("hosts"))
 
     def _is_typed(self, path: Path) -> bool:
-        return any(path.is_relative_to(one) for one in self.typed)
+        return any(path.is_relative_to(folder) for folder in self.typed)
 
     def _allowed(self, kind: _Kind) -> list[str]:
         """What the user allows, in the environment and then in the configuration file."""
@@ -189,7 +195,7 @@ class Trust:
         ):
             text = read_text(file) if file.is_file() else ""
             value: Any = toml_value(text).get(f"allow_{kind}", [])
-        if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
+        if not isinstance(value, list) or not all(isinstance(entry, str) for entry in value):
             raise UsageError(
                 f"allow_{kind} of {file} is wrong", found=repr(value), expected="a list of texts"
             )
@@ -223,27 +229,31 @@ NO_CODE: Final = Trust(runs_code=False)
 def _is_host_of(origin: Origin, owners: Iterable[Provider]) -> bool:
     """Whether one of the ``owners`` has several hosts, of which ``origin`` is one."""
     usual = (origin.scheme, origin.port) == ("https", _PORTS["https"])
-    return usual and any(one.hosts and re.fullmatch(one.hosts, origin.host) for one in owners)
+    return usual and any(
+        provider.hosts and re.fullmatch(provider.hosts, origin.host) for provider in owners
+    )
 
 
 def _in_environment(kind: _Kind) -> list[str]:
-    said = os.environ.get(_VARIABLES[kind], "").split(_SEPARATORS[kind])
-    return [one.strip() for one in said if one.strip()]
+    entries = os.environ.get(_VARIABLES[kind], "").split(_SEPARATORS[kind])
+    return [entry.strip() for entry in entries if entry.strip()]
 
 
 def _covers(allowed: str, origin: Origin) -> bool:
-    found = _ALLOWED.fullmatch(allowed)
-    if found is None:
+    parts = _ALLOWED.fullmatch(allowed)
+    if parts is None:
         raise UsageError(
             "an allowed host is none",
             found=repr(allowed),
             expected="HOST, HOST:PORT or *.DOMAIN, reached by https; http://HOST without it",
             remedy=f"fix {_VARIABLES['hosts']}, or allow_hosts of your configuration file",
         )
-    at = _origin(found[1], found[3], found[4])
-    if found[2]:
-        return origin.host.endswith(f".{at.host}") and origin == at._replace(host=origin.host)
-    return origin == at
+    permitted = _origin(parts[1], parts[3], parts[4])
+    if parts[2]:
+        return origin.host.endswith(f".{permitted.host}") and origin == permitted._replace(
+            host=origin.host
+        )
+    return origin == permitted
 
 
 def _folder(allowed: str) -> Path:
@@ -265,4 +275,4 @@ def _expanded(path: str) -> str:
 def _leads_through(root: Path, path: Path) -> bool:
     """Whether ``path`` lies in the folder ``root``, or one of its folders does by a link."""
     path = Path(os.path.abspath(path))  # noqa: PTH100 - as pytest reads it, no link resolved yet
-    return any(one.resolve().is_relative_to(root) for one in (path, *path.parents))
+    return any(ancestor.resolve().is_relative_to(root) for ancestor in (path, *path.parents))

@@ -27,7 +27,7 @@ from pytest_judgesense.trial import Condition, Design, Failed, Judgment, Unparse
 
 _Value = TypeVar("_Value")
 # A code of each judgment, and what the codes stand for.
-Coded: TypeAlias = tuple[NDArray[np.int32], list[Any]]
+Column: TypeAlias = tuple[NDArray[np.int32], list[Any]]
 
 VERDICT, UNPARSED, FAILED = range(3)
 _KINDS: Final[dict[type, int]] = {Verdict: VERDICT, Unparsed: UNPARSED, Failed: FAILED}
@@ -49,9 +49,6 @@ _COLUMNS: Final[Mapping[str, Callable[[Judgment], Any]]] = {
 }
 
 
-_ASKED: Final = ("template", "order")
-
-
 @dataclass(frozen=True)
 class Cell:
     """The judgments of one judge on one suite.
@@ -67,48 +64,30 @@ class Cell:
     judgments: Sequence[Judgment]
     seed: int = 0
     measures: tuple[Measure, ...] = field(default=(), repr=False, compare=False)
-
-    @cached_property
-    def _made(self) -> dict[str, Any]:
-        return {}
+    _computed: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def once(self, name: str, make: Callable[[], _Value]) -> _Value:
         """The result of ``make``, computed once for the cell and shared by measures."""
-        if name not in self._made:
-            self._made[name] = make()
-        value: _Value = self._made[name]
+        if name not in self._computed:
+            self._computed[name] = make()
+        value: _Value = self._computed[name]
         return value
 
-    def knowing(
-        self, items: NDArray[np.int32], outcomes: NDArray[np.int8], **columns: Coded
-    ) -> Self:
-        """The same cell, of which these are known: they are not read off its judgments.
-
-        Args:
-            items: see the property.
-            outcomes: see the property.
-            columns: what `coded` gives, by name.
-        """
-        known = replace(self)
-        known._made.update(items=items, outcomes=outcomes)
-        known._made.update({_key(name): column for name, column in columns.items()})
-        return known
-
-    def coded(self, name: str, read: Callable[[Judgment], Any] | None = None) -> Coded:
+    def coded(self, name: str, read: Callable[[Judgment], Any] | None = None) -> Column:
         """What ``read`` says of each judgment, as codes, and the value of each code.
 
         Computed once under the ``name``, which by itself says what to read if it is one of
         `_COLUMNS`. Codes are in the order of first appearance; ``None`` is -1.
         """
 
-        def make() -> Coded:
-            # Maps and a defaultdict: a value that is known already costs no line of Python.
-            known: dict[Any, int] = defaultdict(count().__next__, {None: -1})
-            codes = map(known.__getitem__, map(read or _COLUMNS[name], self.judgments))
-            found = np.fromiter(codes, dtype=np.int32, count=len(self.judgments))
-            return found, list(known)[1:]
+        def make() -> Column:
+            # Maps and a defaultdict: a value that has a code already costs no line of Python.
+            code_of: dict[Any, int] = defaultdict(count().__next__, {None: -1})
+            codes = map(code_of.__getitem__, map(read or _COLUMNS[name], self.judgments))
+            column = np.fromiter(codes, dtype=np.int32, count=len(self.judgments))
+            return column, list(code_of)[1:]
 
-        return self.once(_key(name), make)
+        return self.once(column_key(name), make)
 
     @property
     def items(self) -> NDArray[np.int32]:
@@ -119,11 +98,6 @@ class Cell:
     def cluster_codes(self) -> tuple[NDArray[np.int32], tuple[str, ...]]:
         """The cluster of each judgment as a code, and the names by code: codes sort like names."""
         return in_order_of_names(*self.coded("cluster"))
-
-    @property
-    def verdicts(self) -> NDArray[np.int32]:
-        """The verdict of each judgment as a code; -1 if there is none."""
-        return self.coded("verdict")[0]
 
     @property
     def outcomes(self) -> NDArray[np.int8]:
@@ -179,21 +153,6 @@ class Cell:
         parts = np.split(groups.positions, groups.starts[1:]) if groups.starts.size else []
         return (tuple(map(self.judgments.__getitem__, part.tolist())) for part in parts)
 
-    def unlike(self, units: Groups) -> int:
-        """How many units there are if replicates are counted once.
-
-        A unit is told by its first and its last call: their item, wordings and orders.
-        """
-        if not units.starts.size:
-            return 0
-        asked = self.once("asked", lambda: joint_codes(self.items, *map(self._codes, _ASKED)))
-        of_calls = asked[units.positions]
-        last = units.starts + units.sizes - 1
-        return int(joint_codes(of_calls[units.starts], of_calls[last]).max()) + 1
-
-    def _codes(self, column: str) -> NDArray[np.int32]:
-        return self.coded(column)[0] + 1  # the code of no value is -1
-
     def order_pairs(self) -> Groups:
         """Judgments of one item, template, temperature and replicate in both orders, ``ab`` first.
 
@@ -223,8 +182,9 @@ def once_a_cell(make: Callable[[Cell], _Value]) -> Callable[[Cell], _Value]:
     return known
 
 
-def _key(column: str) -> str:
-    return f"coded {column}"
+def column_key(name: str) -> str:
+    """What a column is called among what is computed once for a cell."""
+    return f"column {name}"
 
 
 def in_order_of_names(
@@ -361,7 +321,7 @@ class Units:
             calls=int(counts.sum()),
             keys=keys,
             names=names,
-            unlike=cell.unlike(units),
+            unlike=_unlike(cell, units),
         )
 
     @classmethod
@@ -436,6 +396,24 @@ class Units:
             return Missing(self.unparsed, self.failed, share=share)
         low, high = known / total, (known + self.dropped + self.undecided) / total
         return Missing(self.unparsed, self.failed, low, high, share)
+
+
+def _unlike(cell: Cell, units: Groups) -> int:
+    """How many units there are if replicates are counted once.
+
+    A unit is told by its first and its last call: their item, wordings and orders.
+    """
+    if not units.starts.size:
+        return 0
+
+    def make() -> NDArray[np.intp]:
+        # The code of no value is -1.
+        return joint_codes(cell.items, cell.coded("template")[0] + 1, cell.coded("order")[0] + 1)
+
+    questions = cell.once("questions", make)
+    of_calls = questions[units.positions]
+    last = units.starts + units.sizes - 1
+    return int(joint_codes(of_calls[units.starts], of_calls[last]).max()) + 1
 
 
 def missing_of(outcomes: NDArray[np.int8]) -> Missing:

@@ -99,7 +99,7 @@ class Decomposed(NamedTuple):
 def decomposed(cell: Cell, pairs: Groups) -> Decomposed:
     """Which terms pairs in both orders belong to; it is only asked of those with two verdicts."""
     ab, ba = pairs.positions.reshape(-1, 2).T
-    chosen, slots = cell.coded("chosen")[0], cell.verdicts
+    chosen, slots = cell.coded("chosen")[0], cell.coded("verdict")[0]
     neither = no_preference(cell)
     decisive = ~neither[ab]
     return Decomposed(

@@ -85,7 +85,8 @@ def rate_of_disagreement(
     measure: Measure, cell: Cell, groups: Groups, condition: Condition | None = None
 ) -> Estimate:
     """How many ``groups`` of two or more judgments have different verdicts."""
-    said, stated = cell.verdicts, cell.verdicts >= 0
+    said = cell.coded("verdict")[0]
+    stated = said >= 0
     enough = groups.of_each(np.add, stated.astype(np.int64)) > 1
     # Codes without a verdict are -1; for the minimum they are moved above all others.
     least = groups.of_each(np.minimum, np.where(stated, said, np.iinfo(said.dtype).max))

@@ -65,7 +65,7 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
     """Collect ``*.suite.toml``."""
     if file_path.name.endswith(".suite.toml"):
-        from pytest_judgesense.garbage import uncollected
+        from pytest_judgesense.plugin.startup import uncollected
 
         with uncollected():
             from pytest_judgesense.plugin.collection import SuiteFile
@@ -89,7 +89,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 def pytest_collection_modifyitems(session: pytest.Session, items: list[pytest.Item]) -> None:
     """Add the built-in suites that were asked for, select suites, and report wrong declarations."""
     if STATE in session.config.stash or any(map(is_marked, items)):
-        from pytest_judgesense.garbage import uncollected
+        from pytest_judgesense.plugin.startup import uncollected
 
         with uncollected():
             from pytest_judgesense.plugin.markers import modify_items
@@ -131,7 +131,7 @@ def pytest_runtest_makereport(
 
         if asks_judges(item):
             point_at(item, call, report)
-            make_harmless(report, state.run.cleaned)
+            make_harmless(report, state.run.collected.cleaned)
             put_on(report, item)
     state.attach(report)
     return report
@@ -205,7 +205,7 @@ def judge(request: pytest.FixtureRequest, _judgesense_judge: JudgeSpec) -> Itera
     from pytest_judgesense.plugin.fixture_values import askable_judge
 
     try:
-        with askable_judge(request.node, _judgesense_judge) as asked:
-            yield asked
+        with askable_judge(request.node, _judgesense_judge) as askable:
+            yield askable
     except JudgesenseError as error:
         raise error.with_traceback(None) from None

@@ -20,7 +20,7 @@ from pytest_judgesense.errors import JudgesenseError, UsageError
 from pytest_judgesense.judges.calls import identity_of
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.measurement import Measurement
-from pytest_judgesense.plugin.members import Member
+from pytest_judgesense.plugin.declared_check import DeclaredCheck
 from pytest_judgesense.registry import Registry
 from pytest_judgesense.suites.suite import Suite
 
@@ -41,20 +41,20 @@ class BaselineComparison:
     _compared: dict[tuple[str, ...], Comparison | JudgesenseError] = field(default_factory=dict)
     _now: dict[tuple[str, ...], Measured] = field(default_factory=dict)
 
-    def outcome(self, member: Member, family: Sequence[Member]) -> RegressionOutcome:
+    def outcome(self, member: DeclaredCheck, family: Sequence[DeclaredCheck]) -> RegressionOutcome:
         """The outcome of a check; ``family``: all regression checks of the session.
 
         Raises the fault of the baseline, or the reason why the judge could not be measured.
         """
-        members = list({one.key: one for one in (*family, member)}.values())
-        compared = {one.key: self._comparison(one, members) for one in members}
+        members = list({each.key: each for each in (*family, member)}.values())
+        compared = {each.key: self._comparison(each, members) for each in members}
         comparison = compared[member.key]
         if isinstance(comparison, JudgesenseError):
             raise comparison
         adjusted = adjust(
             [
-                (key[:3], None if isinstance(one, JudgesenseError) else one)
-                for key, one in compared.items()
+                (key[:3], None if isinstance(of_member, JudgesenseError) else of_member)
+                for key, of_member in compared.items()
             ]
         )
         old, new = self._then(member, members), self._measured(member)
@@ -69,7 +69,9 @@ class BaselineComparison:
             changes=tuple(changes(old, new)),
         )
 
-    def _comparison(self, member: Member, family: Sequence[Member]) -> Comparison | JudgesenseError:
+    def _comparison(
+        self, member: DeclaredCheck, family: Sequence[DeclaredCheck]
+    ) -> Comparison | JudgesenseError:
         if member.key not in self._compared:
             check, missing = member.check, self.most_missing
             try:
@@ -80,19 +82,19 @@ class BaselineComparison:
                 self._compared[member.key] = error
         return self._compared[member.key]
 
-    def _measured(self, member: Member) -> Measured:
+    def _measured(self, member: DeclaredCheck) -> Measured:
         # One for each judge and suite, so that leave-one-out values are computed once for all its
         # checks.
         key = member.key[:3]
         if key not in self._now:
-            found = self.measure(member.judge, member.suite)
+            measurement = self.measure(member.judge, member.suite)
             self._now[key] = Measured(
-                judge=found.judge.name,
-                suite=found.suite.name,
-                identity=identity_of(found.judge, found.suite),
-                side=Side(found.estimates, found.cell),
-                digest=stimuli_digest(found.suite),
-                prompts=found.sheet.prompts[found.suite.name],
+                judge=measurement.judge.name,
+                suite=measurement.suite.name,
+                identity=identity_of(measurement.judge, measurement.suite),
+                side=Side(measurement.estimates, measurement.cell),
+                digest=stimuli_digest(measurement.suite),
+                prompts=measurement.sheet.prompts[measurement.suite.name],
             )
         return self._now[key]
 
@@ -100,11 +102,11 @@ class BaselineComparison:
     def _baseline(self) -> list[Measured]:
         return read_baseline(self.path, self.seed, self.registry)
 
-    def _then(self, member: Member, family: Sequence[Member]) -> Measured:
-        names = sorted({one.judge for one in self._baseline})
+    def _then(self, member: DeclaredCheck, family: Sequence[DeclaredCheck]) -> Measured:
+        names = sorted({saved.judge for saved in self._baseline})
         name, suite = member.judge.name, member.suite.name
         # A model is exchanged by declaring another judge: one against one needs no name.
-        if len(names) == 1 and len({one.judge.name for one in family}) == 1:
+        if len(names) == 1 and len({each.judge.name for each in family}) == 1:
             name = names[0]
         if name not in names:
             raise UsageError(
@@ -113,19 +115,19 @@ class BaselineComparison:
                 expected="the judge that is measured, or one judge in both",
                 remedy="save it again: pytest --judge-save-baseline PATH",
             )
-        found = [one for one in self._baseline if (one.judge, one.suite) == (name, suite)]
-        if not found:
+        saved = [each for each in self._baseline if (each.judge, each.suite) == (name, suite)]
+        if not saved:
             raise UsageError(
                 f"the baseline {self.path} has no suite {suite} of judge {name!r}",
-                found=", ".join(one.suite for one in self._baseline if one.judge == name),
+                found=", ".join(each.suite for each in self._baseline if each.judge == name),
                 remedy="save it again: pytest --judge-save-baseline PATH",
             )
         digest = stimuli_digest(member.suite)
-        if found[0].digest != digest:
+        if saved[0].digest != digest:
             raise UsageError(
                 f"suite {suite} is not the one that the baseline {self.path} was measured on",
-                found=f"suite digest {found[0].digest} in the baseline, {digest} now",
+                found=f"suite digest {saved[0].digest} in the baseline, {digest} now",
                 expected="the same items and design; prompts may differ",
                 remedy="save the baseline again, or look at both with: judgesense compare",
             )
-        return found[0]
+        return saved[0]

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from pytest_judgesense.checks.regression import RegressionOutcome
     from pytest_judgesense.judges.spec import JudgeSpec
     from pytest_judgesense.measures.check import Check
-    from pytest_judgesense.plugin.members import Member
+    from pytest_judgesense.plugin.declared_check import DeclaredCheck
     from pytest_judgesense.plugin.run import Run
     from pytest_judgesense.report.summary import Missed
     from pytest_judgesense.report.view import View
@@ -62,7 +62,7 @@ class CheckFailed(AssertionError):
 
 
 def require_pass(
-    item: pytest.Item, run: Run, member: Member, rivals: Sequence[JudgeSpec] = ()
+    item: pytest.Item, run: Run, member: DeclaredCheck, rivals: Sequence[JudgeSpec] = ()
 ) -> bool:
     """Evaluate a check; its outcome enters the datasheet and the properties of ``item``.
 
@@ -71,8 +71,8 @@ def require_pass(
     """
     __tracebackhide__ = True
     judge, suite, check = member
-    if run.only_saves(check):
-        run.measurement(judge, suite)
+    if run.family.only_saves(check):
+        run.measurements.shown(judge, suite)
         return False
     entry = {
         "check": check.id,
@@ -83,24 +83,24 @@ def require_pass(
         "outcome": _NOT_MEASURED,
         "suite": suite.name,
         "judge": judge.name,
-        "policy": run.policy,
+        "policy": run.family.policy,
         "explanation": "it ended with an error",
     }
     try:
-        explanation, measurement = run.outcome(judge, suite, check, rivals)
+        explanation, measurement = run.family.decide(member, rivals)
     except JudgesenseError as error:
         entry["explanation"] = str(error)
         raise
     else:
         entry |= _numbers(explanation.outcome)
         summary = explanation.summary
-        warnings = (text for text in explanation.warnings(run.warned) if text not in summary)
+        warnings = (text for text in explanation.warnings(run.family.warned) if text not in summary)
         entry["explanation"] = "; ".join([summary, *warnings])
     finally:
-        entry = {name: printable_lines(run.cleaned(text)) for name, text in entry.items()}
+        entry = {name: printable_lines(run.collected.cleaned(text)) for name, text in entry.items()}
         _note(item, (check.key, suite.name, judge.slug), entry)
     if explanation.outcome.fails:
-        raise CheckFailed(*run.failure_texts(explanation, measurement, command_of(item)))
+        raise CheckFailed(*run.family.failure_texts(explanation, measurement, command_of(item)))
     return True
 
 
@@ -114,22 +114,22 @@ def _limits(check: Check) -> str:
 def put_on(report: Any, item: pytest.Item) -> None:
     """Put on a report the checks that did not pass."""
     if report.failed and report.when == "call":
-        noted = item.stash.get(_NOTED, {}).values()
-        report.judgesense_checks = [one for one in noted if one["outcome"] in _NOT_PASSED]
+        entries = item.stash.get(_NOTED, {}).values()
+        report.judgesense_checks = [entry for entry in entries if entry["outcome"] in _NOT_PASSED]
 
 
 def _note(item: pytest.Item, key: tuple[str, str, str], entry: dict[str, str]) -> None:
     """Put a check's properties on ``item``: those of a second check end in ``.2``, and so on."""
-    noted = item.stash.setdefault(_NOTED, {})
+    entries = item.stash.setdefault(_NOTED, {})
     # The results of a repeated test are replaced.
-    before = set(_properties(noted))
-    noted[key] = entry
-    others = [one for one in item.user_properties if one not in before]
-    item.user_properties[:] = [*others, *_properties(noted)]
+    before = set(_properties(entries))
+    entries[key] = entry
+    before_ours = [pair for pair in item.user_properties if pair not in before]
+    item.user_properties[:] = [*before_ours, *_properties(entries)]
 
 
-def _properties(noted: Mapping[Any, Mapping[str, str]]) -> Iterator[tuple[str, str]]:
-    for number, entry in enumerate(noted.values(), start=1):
+def _properties(entries: Mapping[Any, Mapping[str, str]]) -> Iterator[tuple[str, str]]:
+    for number, entry in enumerate(entries.values(), start=1):
         for name, text in entry.items():
             yield (name if number == 1 else f"{name}.{number}"), text
 
@@ -225,11 +225,9 @@ class Failures:
         from pytest_judgesense.report.markdown import cut, markdown
 
         path = Path(place)
-        taken = path.stat().st_size if path.exists() else 0
+        size = path.stat().st_size if path.exists() else 0
         rest = "The whole of it: --judge-datasheet datasheet.md"
-        text = cut(
-            well_formed(markdown(view, self.not_measured)), _MOST_SUMMARY_BYTES - taken, rest
-        )
+        text = cut(well_formed(markdown(view, self.not_measured)), _MOST_SUMMARY_BYTES - size, rest)
         with open_bytes(path, "ab") as file:
             file.write(text.encode("utf-8"))
 

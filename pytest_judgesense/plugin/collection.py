@@ -20,14 +20,14 @@ from pytest_judgesense.errors import (
     harmless,
     printable,
 )
-from pytest_judgesense.garbage import uncollected
 from pytest_judgesense.judges.resolving import comes_along
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.measures.check import Check, told_apart
 from pytest_judgesense.plugin.ci import CheckFailed, require_pass
-from pytest_judgesense.plugin.members import Member
+from pytest_judgesense.plugin.declared_check import DeclaredCheck
 from pytest_judgesense.plugin.messages import collect_error, ended_by_us, usage_error
 from pytest_judgesense.plugin.screen import EVERYTHING, representation
+from pytest_judgesense.plugin.startup import uncollected
 from pytest_judgesense.plugin.state import state_of
 from pytest_judgesense.plugin.suite_names import (
     SUFFIX,
@@ -43,8 +43,8 @@ from pytest_judgesense.suites.builtin import builtin_suites
 from pytest_judgesense.suites.loading import load_suite, presets_of
 from pytest_judgesense.suites.suite import CheckDeclaration, Suite
 
-Asked: TypeAlias = Sequence[tuple[str, ...]]
-_Declared: TypeAlias = tuple[Member, CheckDeclaration]
+ItemNames: TypeAlias = Sequence[tuple[str, ...]]
+_Declared: TypeAlias = tuple[DeclaredCheck, CheckDeclaration]
 
 
 def builtin_items(session: pytest.Session, argument: BuiltinArgument) -> Iterator[pytest.Item]:
@@ -54,36 +54,36 @@ def builtin_items(session: pytest.Session, argument: BuiltinArgument) -> Iterato
         path=argument.path,
         nodeid=argument.nodeid,
         start=session.config.invocation_params.dir,
-        asked=[argument.names],
+        names=[argument.names],
     )
     items = list(session.genitems(file))
     wanted = "::".join([argument.nodeid, *argument.names])
-    found = [item for item in items if (item.nodeid + "::").startswith(wanted + "::")]
-    if argument.names and items and not found:
+    matching = [item for item in items if (item.nodeid + "::").startswith(wanted + "::")]
+    if argument.names and items and not matching:
         raise usage_error(
             f"not found: {wanted}\n(no such name among: "
             + ", ".join(item.nodeid.removeprefix(argument.nodeid + "::") for item in items)
             + ")"
         )
-    yield from found
+    yield from matching
 
 
 class SuiteFile(pytest.File):
     """A ``*.suite.toml``."""
 
     def __init__(
-        self, *, start: Path | None = None, asked: Asked | None = None, **kwargs: Any
+        self, *, start: Path | None = None, names: ItemNames | None = None, **kwargs: Any
     ) -> None:
         super().__init__(**kwargs)
         # Judges are looked up from here: for a built-in suite not in the installation.
         self.start = start or self.path.parent
         self._base = self.path.name.removesuffix(SUFFIX)
-        self.asked = names_asked_of(self.config, self.path) if asked is None else asked
+        self.item_names = names_asked_of(self.config, self.path) if names is None else names
         self._state = state_of(self.config)
         # Here, because --lf skips `collect`: the family is all declared checks. The collection
         # reports errors of plugins.
         with suppress(ExtensionError):
-            self._state.run.declared.append(self.members)
+            self._state.run.family.declared.append(self.members)
 
     @uncollected()
     def collect(self) -> Iterable[pytest.Collector]:
@@ -95,7 +95,7 @@ class SuiteFile(pytest.File):
                 lint_notices(suite, self._state.plugins.registry)
                 of_suite = [member.check for member, _ in declared if member.suite is suite]
                 for judge in judges:
-                    self._state.run.refuse_function(judge, suite, of_suite)
+                    self._state.run.measurements.refuse_function(judge, suite, of_suite)
         except UsageError as error:
             self._state.problems.append(str(error))
             return []
@@ -107,7 +107,7 @@ class SuiteFile(pytest.File):
         for judge in judges:
             node: JudgeNode = JudgeNode.from_parent(self, name=judge.slug)
             node.rivals = judges
-            node.declared = [one for one in declared if one[0].judge is judge]
+            node.declared = [pair for pair in declared if pair[0].judge is judge]
             nodes.append(node)
         return nodes
 
@@ -129,7 +129,7 @@ class SuiteFile(pytest.File):
         suites = [load_suite(self.path, preset, registry.forms) for preset in self._presets()]
         self._state.seen_suites.update(suite.base for suite in suites)
         chosen = [suite for suite in suites if is_selected(suite.base, selected)]
-        judges = self._state.run.judges(self.start, chosen[0].judges) if chosen else []
+        judges = self._state.run.measurements.judges(self.start, chosen[0].judges) if chosen else []
         named = any(split_name(name)[0] == self._base for name in selected)
         as_recorded = not named and [split_name(suite.name)[1] for suite in chosen] == [None]
         measured, checks = {}, {}
@@ -139,7 +139,7 @@ class SuiteFile(pytest.File):
                 if suite.name not in measured:
                     measured[suite.name], checks[suite.name] = suite, _checks(suite, registry)
                 declared += [
-                    (Member(judge, suite, check), declaration)
+                    (DeclaredCheck(judge, suite, check), declaration)
                     for check, declaration in checks[suite.name]
                     # Some name the judge that they are for.
                     if check.judge in (None, judge.slug)
@@ -157,9 +157,12 @@ class SuiteFile(pytest.File):
         if not shipped or self._state.settings.mode != "replay" or not comes_along(judge):
             return whole
         kinds = self._state.plugins.registry.forms
-        return self._state.run.recordings.largest_recorded(judge, self.path, kinds) or whole
+        return (
+            self._state.run.measurements.recordings.largest_recorded(judge, self.path, kinds)
+            or whole
+        )
 
-    def members(self) -> list[Member]:
+    def members(self) -> list[DeclaredCheck]:
         """The checks of the file; none where it is wrong, which its collection says."""
         try:
             return [member for member, _ in self._declared[2]]
@@ -171,14 +174,16 @@ class SuiteFile(pytest.File):
         presets = [preset for base, preset in named if base == self._base]
         # An id that is pasted back brings its preset with it.
         kinds = self._state.plugins.registry.forms
-        known = presets_of(self.path, kinds) if any(map(preset_of, self.asked)) else ()
-        pasted = [preset_of(names) for names in self.asked if names]
-        presets += [preset if preset in known else None for preset in pasted]
+        recorded_presets = (
+            presets_of(self.path, kinds) if any(map(preset_of, self.item_names)) else ()
+        )
+        pasted = [preset_of(names) for names in self.item_names if names]
+        presets += [preset if preset in recorded_presets else None for preset in pasted]
         return list(dict.fromkeys(presets)) or [None]
 
 
 def _checks(suite: Suite, registry: Registry) -> list[tuple[Check, CheckDeclaration]]:
-    found = []
+    pairs = []
     for declaration in suite.checks:
         if "suite" in declaration.arguments:
             raise UsageError(
@@ -188,15 +193,15 @@ def _checks(suite: Suite, registry: Registry) -> list[tuple[Check, CheckDeclarat
         try:
             arguments = dict(declaration.arguments)
             check = declare_check(declaration.name, (), arguments, registry)
-            found.append((check, declaration))
+            pairs.append((check, declaration))
         except UsageError as error:
             raise UsageError(f"{suite.path}:{declaration.line}: {error}") from error
-    checks = told_apart([check for check, _ in found])
-    found = [(check, declaration) for check, (_, declaration) in zip(checks, found, strict=True)]
+    checks = told_apart([check for check, _ in pairs])
+    pairs = [(check, declaration) for check, (_, declaration) in zip(checks, pairs, strict=True)]
     ids = [check.id for check in checks]
     if twice := {name for name in ids if ids.count(name) > 1}:
         raise SuiteError(f"{suite.path} declares {min(twice)} twice", expected="every check once")
-    return found
+    return pairs
 
 
 class JudgeNode(pytest.Collector):
@@ -221,7 +226,7 @@ class CheckItem(pytest.Item):
     rivals: Sequence[JudgeSpec]
     line: int | None
 
-    def __init__(self, *, member: Member, **kwargs: Any) -> None:
+    def __init__(self, *, member: DeclaredCheck, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self.judge, self.suite, self.check = self.member = member
 

@@ -52,9 +52,9 @@ def checker(item: pytest.Item, judge: JudgeSpec) -> Callable[..., None]:
                 found="no marker of a check on this test",
                 expected='a marker, or judge_check("jss_floor", 0.9, suite="coherence")',
             )
-        for one in checks:
-            item.stash.setdefault(EVALUATED, set()).add((one.key, one.suite))
-            evaluate(item, judge, one)
+        for declared in checks:
+            item.stash.setdefault(EVALUATED, set()).add((declared.key, declared.suite))
+            evaluate(item, judge, declared)
 
     return check
 
@@ -87,23 +87,23 @@ class DatasheetReader:
                 f"{measure} can be measured on several suites", expected='suite="..." with its name'
             )
         estimates = self.estimates(name)
-        found = find_estimate(estimates, measure, condition)
-        if found is None:
-            known = [dict(e.condition) for e in estimates if e.measure == measure]
+        estimate = find_estimate(estimates, measure, condition)
+        if estimate is None:
+            conditions = [dict(e.condition) for e in estimates if e.measure == measure]
             raise UsageError(
                 f"suite {name} has no {measure} under this condition",
                 found=repr(condition),
-                expected=f"one of: {known}" if known else f"a measure of suite {name}",
+                expected=f"one of: {conditions}" if conditions else f"a measure of suite {name}",
             )
-        return found
+        return estimate
 
     @without_frames
     def estimates(self, suite: str) -> tuple[Estimate, ...]:
         """All estimates of the judge on ``suite``."""
         __tracebackhide__ = True
-        run = state_of(self._item.config).run
-        loaded = run.suite(suite, self._item.path.parent)
-        return run.measurement(self._judge, loaded).estimates
+        measurements = state_of(self._item.config).run.measurements
+        loaded = measurements.suite(suite, self._item.path.parent)
+        return measurements.shown(self._judge, loaded).estimates
 
 
 class AskableJudge:
@@ -134,18 +134,18 @@ class AskableJudge:
         __tracebackhide__ = True
         self._intercept()
         try:
-            return self._run.loop.run(self._question(prompt))
+            return self._run.measurements.loop.run(self._question(prompt))
         finally:
             self._intercept_no_more()
 
     async def ask_async(self, prompt: str | Sequence[Mapping[str, str]]) -> Reply:
         """`ask`, for ``async def`` tests; several questions may run concurrently."""
         __tracebackhide__ = True
-        asked: Future[Reply] | None = None
+        question: Future[Reply] | None = None
         self._intercept()
         try:
-            asked = self._run.loop.submit(self._question(prompt))
-            answer = asyncio.wrap_future(asked)
+            question = self._run.measurements.loop.submit(self._question(prompt))
+            answer = asyncio.wrap_future(question)
             # Whoever waits may be cancelled; the call is paid for, comes to its end, and its error
             # is no one else's to report.
             answer.add_done_callback(lambda done: done.cancelled() or done.exception())
@@ -154,14 +154,14 @@ class AskableJudge:
         except JudgesenseError as error:
             raise error.with_traceback(None) from None
         finally:
-            if asked is None or asked.done():
+            if question is None or question.done():
                 self._intercept_no_more()
             else:
-                self._left.append(asked)
+                self._left.append(question)
 
     def _close(self) -> None:
         """Wait for the calls that the test has not awaited; each is bounded."""
-        self._run.loop.wait_for(self._left)
+        self._run.measurements.loop.wait_for(self._left)
         for _ in self._left:
             self._intercept_no_more()
 
@@ -195,12 +195,12 @@ class AskableJudge:
             replace(self._spec, repair=None),
             self._cassette,
             concurrency=1,
-            throttle=self._run.throttle(self._spec),
-            skills=self._run.registry.skills,
-            trust=self._run.trust,
+            throttle=self._run.measurements.throttle(self._spec),
+            skills=self._run.measurements.registry.skills,
+            trust=self._run.measurements.trust,
         ) as asker:
             answer = await asker.ask(trial, messages)
-        self._run.count_question(answer)
+        self._run.collected.count_question(answer)
         if isinstance(answer.reply, Failed):
             raise JudgeError(f"judge {self.name!r} gave no reply", found=answer.reply.reason)
         return answer.reply
@@ -210,28 +210,30 @@ class AskableJudge:
 def askable_judge(item: pytest.Item, spec: JudgeSpec) -> Iterator[AskableJudge]:
     """The judge, with its cassette open for the time of the test."""
     run = state_of(item.config).run
+    measurements = run.measurements
+    recordings, shard = measurements.recordings, measurements.shard
     test = nodeid_of(item).replace("\\", "/")
     # One file a test: tests of one module may run in several processes at once.
     digest = hashlib.sha256(test.encode()).hexdigest()[:8]
-    if run.shard is not None and int(digest, 16) % run.shard.of != run.shard.number - 1:
-        pytest.skip(f"this test asks its judge in another shard than {run.shard}")
+    if shard is not None and int(digest, 16) % shard.of != shard.number - 1:
+        pytest.skip(f"this test asks its judge in another shard than {shard}")
     stem = "".join(c if c.isalnum() or c in "._-" else "-" for c in item.name)[:60]
     name, command = f"tests/{stem}-{digest}", command_of(item)
-    with run.recordings.recording(spec, f"{name}.jsonl") as path:
+    with recordings.recording(spec, f"{name}.jsonl") as path:
         cassette = open_cassette(
             path,
-            run.recordings.settings.mode,
-            secrets=credentials_of(spec, run.credentials),
+            recordings.settings.mode,
+            secrets=credentials_of(spec, measurements.credentials),
             how_to_record=f"record it: {command} --judge-mode record",
             identity=Identity(spec.ignore),
         )
         oldest = cassette.recorded_of(cassette.trials)
-        what = f"judge {spec.name!r} in this test"
-        run.recordings.refuse_old(oldest and oldest[0], path, what, command)
-        asked = AskableJudge(spec, run, cassette, name)
+        recorded = f"judge {spec.name!r} in this test"
+        recordings.refuse_old(oldest and oldest[0], path, recorded, command)
+        askable = AskableJudge(spec, run, cassette, name)
         try:
-            yield asked
+            yield askable
         finally:
-            asked._close()
-            run.share_end_of(spec)
+            askable._close()
+            measurements.share_end_of(spec)
         cassette.finish(trial_order(cassette.trials))

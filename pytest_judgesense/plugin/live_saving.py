@@ -19,7 +19,7 @@ from pytest_judgesense.cassettes.locking import Recorder, recording_alone
 from pytest_judgesense.cassettes.storage import replace_content
 from pytest_judgesense.errors import CassetteError, JudgesenseError
 from pytest_judgesense.files import read_bytes, read_text
-from pytest_judgesense.plugin.settings import Settings, Shared
+from pytest_judgesense.plugin.settings import Settings, SharedState
 from pytest_judgesense.stopping_point import STOPPED
 
 _IN_PLACE: Final = "in its place"
@@ -110,7 +110,7 @@ def _replace(target: Path, fresh: Path, recorder: Recorder) -> None:
         fresh.parent.rmdir()
 
 
-def saving_of(settings: Settings, shared: Shared) -> LiveSaving | None:
+def saving_of(settings: Settings, shared: SharedState) -> LiveSaving | None:
     """How the calls of this session are kept; ``None`` if they are not, or in record mode."""
     if settings.mode != "live" or settings.save_live is None:
         return None

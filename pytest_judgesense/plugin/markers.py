@@ -36,14 +36,14 @@ def checks_of(node: pytest.Item | Any) -> list[Check]:
     """The checks that a node's markers declare; `UsageError` for a wrong one."""
     from pytest_judgesense.checks.declaration import declare_check
 
-    registry = node.config.stash[PLUGINS].registry
-    found = {
+    registry = node.config.stash[PLUGINS].for_markers
+    checks = {
         (check.key, check.suite): check
         for mark in reversed(list(node.iter_markers()))
         if mark.name in registry.checks
         for check in (declare_check(mark.name, mark.args, mark.kwargs, registry),)
     }
-    return list(found.values())
+    return list(checks.values())
 
 
 def suites_of(item: pytest.Item) -> list[str]:
@@ -73,12 +73,12 @@ def _wrongly_marked(item: pytest.Item) -> UsageError | None:
     names = check_names(item.config)
     late = [mark.name for mark in getattr(spec, "marks", ()) if mark.name in names]
     if late or FIXTURE not in getattr(spec, "params", ()):
-        found = "a marker that was added to the collected test"
+        late_marker = "a marker that was added to the collected test"
         if late:
-            found = f"pytest.param(..., marks=pytest.mark.{late[0]}(...))"
+            late_marker = f"pytest.param(..., marks=pytest.mark.{late[0]}(...))"
         return UsageError(
             f"a check marks {item.nodeid} after it was parametrized over judges",
-            found=found,
+            found=late_marker,
             expected="a marker of the function, its class or its module",
             remedy="mark a function of its own",
         )
@@ -87,7 +87,7 @@ def _wrongly_marked(item: pytest.Item) -> UsageError | None:
 
 def parametrize(metafunc: pytest.Metafunc) -> None:
     """Parametrize a test that has a check, or asks for a judge, over judges."""
-    from pytest_judgesense.plugin.members import Member
+    from pytest_judgesense.plugin.declared_check import DeclaredCheck
 
     state, node = state_of(metafunc.config), metafunc.definition
     judges = []
@@ -96,15 +96,15 @@ def parametrize(metafunc: pytest.Metafunc) -> None:
         suites = [_suite(node, check) for check in checks]
         state.seen_suites.update(suite.base for suite in suites)
         named = dict.fromkeys(name for suite in suites for name in suite.judges)
-        judges = state.run.judges(node.path, list(named))
+        judges = state.run.measurements.judges(node.path, list(named))
         members = [
-            Member(judge, suite, check)
+            DeclaredCheck(judge, suite, check)
             for judge in judges
             for suite, check in zip(suites, checks, strict=True)
             if is_selected(suite.base, state.settings.suites)
         ]
         if members:
-            state.run.declared.append(lambda: members)
+            state.run.family.declared.append(lambda: members)
     except UsageError as error:
         state.problems.append(f"{node.nodeid}: {error}")
     except JudgesenseError as error:
@@ -124,19 +124,19 @@ def _suite(node: Any, check: Check) -> Suite:
             expected="suite= one of: " + ", ".join(builtin_suites()) + ", or a *.suite.toml path",
             remedy=f'write @pytest.mark.{check.name}({first}, suite="coherence")',
         )
-    return state_of(node.config).run.suite(check.suite, node.path.parent)
+    return state_of(node.config).run.measurements.suite(check.suite, node.path.parent)
 
 
 def evaluate(item: pytest.Item, judge: Any, check: Check) -> None:
     """Evaluate one check; raises `CheckFailed` with the explanation if it does not pass."""
     __tracebackhide__ = True
-    from pytest_judgesense.plugin.members import Member
+    from pytest_judgesense.plugin.declared_check import DeclaredCheck
 
     run = state_of(item.config).run
     suite = _suite(item, check)
     # A check that compares judges takes those that the test runs over.
-    rivals = run.judges(item.path, suite.judges) if check.judge else ()
-    require_pass(item, run, Member(judge, suite, check), rivals)
+    rivals = run.measurements.judges(item.path, suite.judges) if check.judge else ()
+    require_pass(item, run, DeclaredCheck(judge, suite, check), rivals)
 
 
 @contextmanager
@@ -203,7 +203,7 @@ def modify_items(session: pytest.Session, items: list[pytest.Item]) -> None:
     # Tests name their suites here and there: the notices of those that ran say what was not sent.
     by_tests = any(isinstance(item, pytest.Function) and asks_judges(item) for item in items)
     if state.measures and not state.problems and not by_tests:
-        state.problems += state.run.unsent_prompts(with_builtin=bool(state.builtin))
+        state.problems += state.run.family.unsent_prompts(with_builtin=bool(state.builtin))
     state.report_problems(items)
 
 
@@ -211,13 +211,13 @@ def _select(state: State, items: list[pytest.Item]) -> None:
     if not state.settings.suites or state.problems:
         return
     wanted = dict.fromkeys(split_name(name)[0] for name in state.settings.suites)
-    seen = state.seen_suites
+    collected = state.seen_suites
     state.problems += [
-        unknown_name("suite here", base, seen) for base in wanted if base not in seen
+        unknown_name("suite here", base, collected) for base in wanted if base not in collected
     ]
     measured = [{split_name(name)[0] for name in suites_of(item)} for item in items]
     selected = [not bases or bool(bases & wanted.keys()) for bases in measured]
     if not all(selected):
-        others = [item for item, keep in zip(items, selected, strict=True) if not keep]
+        deselected = [item for item, keep in zip(items, selected, strict=True) if not keep]
         items[:] = [item for item, keep in zip(items, selected, strict=True) if keep]
-        state.config.hook.pytest_deselected(items=others)
+        state.config.hook.pytest_deselected(items=deselected)

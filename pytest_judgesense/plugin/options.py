@@ -86,7 +86,7 @@ def _option(usage: str, meaning: str) -> Option:
     return Option(name, ini, _FIELDS.get(field, field), kind, meaning, *form)
 
 
-OPTIONS: Final = tuple(_option(*one) for one in _HELP.items())
+OPTIONS: Final = tuple(_option(*entry) for entry in _HELP.items())
 
 
 def add_options(parser: pytest.Parser) -> None:
@@ -117,14 +117,14 @@ def any_given(config: pytest.Config) -> bool:
 
 def value_of(config: pytest.Config, option: Option) -> Any:
     """The value from the command line, or else from the ini file; ``None`` if not set."""
-    given = getattr(config.option, option.dest)
-    if given is not None:
-        return given
+    typed = getattr(config.option, option.dest)
+    if typed is not None:
+        return typed
     try:
         written = config.getini(option.ini)
     except (TypeError, ValueError, pytest.UsageError) as error:
-        what = f"{option.ini} (ini twin of --{option.name}) is wrong: {error}"
+        problem = f"{option.ini} (ini twin of --{option.name}) is wrong: {error}"
         from pytest_judgesense.plugin.messages import usage_error
 
-        raise usage_error(what) from error
+        raise usage_error(problem) from error
     return None if written in (None, "", []) else written

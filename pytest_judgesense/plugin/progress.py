@@ -86,9 +86,13 @@ class Progress:
     """
 
     def __init__(
-        self, config: pytest.Config, budget: SessionBudget, folder: Path | None = None
+        self,
+        config: pytest.Config,
+        budget: SessionBudget,
+        notes: list[str],
+        folder: Path | None = None,
     ) -> None:
-        self._budget = budget
+        self._budget, self._notes = budget, notes
         self._reporter: Any = config.pluginmanager.get_plugin("terminalreporter")
         is_worker = hasattr(config, "workerinput")
         self._screen: Any = None if is_worker else self._reporter
@@ -97,7 +101,6 @@ class Progress:
         if self._screen is None or (config.get_verbosity() < 0 and not self._screen.isatty):
             self._reporter = None
         self._columns = columns_of(config)
-        self.notes: list[str] = []
         self._measuring: Measuring | None = None
 
     @contextmanager
@@ -159,17 +162,19 @@ class Progress:
 
     def ended(self, measurement: Measurement) -> None:
         """Show replies of a suite that was asked which cannot be read, at most three."""
-        asked = [one for one in measurement.judgments if one.trial.id in measurement.asked]
-        unread = sum(isinstance(one.outcome, Unparsed) for one in asked)
+        fresh = [
+            judgment for judgment in measurement.judgments if judgment.trial.id in measurement.asked
+        ]
+        unread = sum(isinstance(judgment.outcome, Unparsed) for judgment in fresh)
         if not unread:
             return
         where = f"judge {measurement.judge.name} on {measurement.suite.name}"
         lines = [
-            f"{where}: {unread:,} of {len(asked):,} replies state no verdict, for instance",
-            *(f"  {line}" for line in unread_lines(asked)),
+            f"{where}: {unread:,} of {len(fresh):,} replies state no verdict, for instance",
+            *(f"  {line}" for line in unread_lines(fresh)),
         ]
         if self._screen is None:
-            self.notes += lines
+            self._notes += lines
         else:
             with self._uncaptured():
                 write_lines(self._screen, lines)

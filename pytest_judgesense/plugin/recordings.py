@@ -20,7 +20,7 @@ from pytest_judgesense.errors import JudgesenseError, MissingRecording, OldRecor
 from pytest_judgesense.judges.prompts import suite_for_judge
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.plugin.live_saving import saving_of
-from pytest_judgesense.plugin.settings import Settings, Shared
+from pytest_judgesense.plugin.settings import Settings, SharedState
 from pytest_judgesense.suites.builtin import builtin_cassette, builtin_suites
 from pytest_judgesense.suites.kind import Kind
 from pytest_judgesense.suites.loading import load_suite, presets_of
@@ -30,10 +30,10 @@ from pytest_judgesense.suites.suite import Suite
 
 def recorder_of(config: pytest.Config) -> Recorder:
     """This process; as a worker of xdist with the session and the command of its controller."""
-    here = Recorder.here()
+    own = Recorder.here()
     worker = getattr(config, "workerinput", {})
-    command = shlex.join(worker["mainargv"]) if "mainargv" in worker else here.command
-    return Recorder(worker.get("testrunuid", here.session), here.pid, command)
+    command = shlex.join(worker["mainargv"]) if "mainargv" in worker else own.command
+    return Recorder(worker.get("testrunuid", own.session), own.pid, command)
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class Recordings:
     """
 
     settings: Settings
-    shared: Shared
+    shared: SharedState
     recorder: Recorder
     written: set[Path] = field(default_factory=set)
 
@@ -100,12 +100,12 @@ class Recordings:
                 RecordingCassette(path, secrets=credentials).remove_shown()
 
     def refuse_old(
-        self, recorded_at: str | None, cassette: Path | None, what: str, command: str
+        self, recorded_at: str | None, cassette: Path | None, recorded: str, command: str
     ) -> None:
         """Raise `OldRecording` if the oldest answer is older than ``--judge-max-age``.
 
-        Recordings of the present session are never too old. ``what`` was recorded, and ``command``
-        records it, for the message.
+        Recordings of the present session are never too old. For the message ``recorded`` says what
+        was, and ``command`` records it.
         """
         limit = self.settings.max_age
         if limit is None or recorded_at is None or self.settings.mode == "live":
@@ -118,7 +118,8 @@ class Recordings:
         if folder.startswith(os.pardir):
             folder = str(self.settings.cassettes)
         raise OldRecording(
-            f"the recording of {what} is {age:.1f} days old, --judge-max-age {limit:g} is passed",
+            f"the recording of {recorded} is {age:.1f} days old, "
+            f"--judge-max-age {limit:g} is passed",
             found=f"an answer of {recorded_at} in {cassette}",
             expected=f"answers of the last {limit:g} days",
             remedy=f"record it again: {command} --judge-mode live --judge-save-live "
@@ -140,8 +141,8 @@ class Recordings:
             suite = load_suite(path, preset, kinds)
             planned = {trial.id for trial in plan_trials(suite_for_judge(suite, judge))}
             paths = [self.cassette(judge, f"{name}.jsonl") for name in suite.recordings]
-            held = {one.trial for at in paths for one in read_exchanges(at)}
-            if planned <= held and len(planned) > most:
+            recorded = {exchange.trial for path in paths for exchange in read_exchanges(path)}
+            if planned <= recorded and len(planned) > most:
                 largest, most = suite, len(planned)
         return largest
 

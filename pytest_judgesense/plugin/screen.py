@@ -97,8 +97,8 @@ def representation(
     crash = shown.reprcrash
     crash.path, crash.lineno = path, line or 0
     crash.message = str(excinfo.value).partition("\n")[0]
-    first, *others = shown.reprtraceback.reprentries
-    assert not others, "a message without a traceback is one piece"
+    first, *more = shown.reprtraceback.reprentries
+    assert not more, "a message without a traceback is one piece"
     first.lines[:] = text.split("\n")
     if style == "line":
         shown.reprtraceback.reprentries[:] = []

@@ -63,7 +63,7 @@ class Settings(NamedTuple):
         return self.mode != "replay" or self.verify is not None
 
 
-class Shared(NamedTuple):
+class SharedState(NamedTuple):
     """The state that the processes of a session share; xdist workers get it from the controller.
 
     Attributes:
@@ -86,8 +86,8 @@ class Shared(NamedTuple):
 
 def settings_of(config: pytest.Config) -> Settings:
     """The settings of a session; `pytest.UsageError` for a wrong value."""
-    given = {option.name: value_of(config, option) for option in OPTIONS}
-    settings = resolve(given, config.rootpath, config.invocation_params.dir)
+    values = {option.name: value_of(config, option) for option in OPTIONS}
+    settings = resolve(values, config.rootpath, config.invocation_params.dir)
     # Named by the ini file, it is missed by the checks that need it, and by no other test.
     baseline = settings.baseline if config.option.judgesense_baseline is not None else None
     if baseline and not baseline.is_file() and baseline != settings.save_baseline:
@@ -122,10 +122,10 @@ def _read(option: Option, value: Any) -> Any:
         expected = ", ".join(option.choices)
         raise usage_error(f"{option.ini} = {value!r} is unknown; expected one of {expected}")
     if option.metavar == "I/N":
-        found = re.fullmatch(r"([0-9]{1,6})/([0-9]{1,6})", str(value))
-        if found and 1 <= int(found[1]) <= int(found[2]):
-            return int(found[1]), int(found[2])
-        what = "I/N, the I-th of N shards, such as 1/4 to 4/4"
+        match = re.fullmatch(r"([0-9]{1,6})/([0-9]{1,6})", str(value))
+        if match and 1 <= int(match[1]) <= int(match[2]):
+            return int(match[1]), int(match[2])
+        wanted = "I/N, the I-th of N shards, such as 1/4 to 4/4"
     elif option.kind == "string":
         return str(value)
     else:
@@ -134,22 +134,22 @@ def _read(option: Option, value: Any) -> Any:
             number = int(value) if whole else float(value)
         except ValueError:
             number = math.nan
-        fits, what = number >= least, f"a {'whole ' * whole}number, at least {least}"
+        fits, wanted = number >= least, f"a {'whole ' * whole}number, at least {least}"
         if option.metavar == "SHARE":
-            fits, what = 0 <= number <= 1, "a share from 0 to 1"
+            fits, wanted = 0 <= number <= 1, "a share from 0 to 1"
         if option.metavar == "A":
-            fits, what = 0 < number < 0.5, "a number above 0 and below 0.5"
+            fits, wanted = 0 < number < 0.5, "a number above 0 and below 0.5"
         if fits and number < math.inf:
             return number
-    raise usage_error(f"--{option.name} {value} is wrong; expected {what}")
+    raise usage_error(f"--{option.name} {value} is wrong; expected {wanted}")
 
 
-def resolve(given: Mapping[str, Any], rootdir: Path, invocation: Path) -> Settings:
+def resolve(values: Mapping[str, Any], rootdir: Path, invocation: Path) -> Settings:
     """The settings of values ``given`` by name of the option; ``None`` for the default."""
     read: dict[str, Any] = {
         option.field: _read(option, value)
         for option in OPTIONS
-        if (value := given.get(option.name)) not in (None, "")
+        if (value := values.get(option.name)) not in (None, "")
     }
     for path in read.get("datasheets", ()):
         if Path(path).suffix not in (".json", ".jsonl", ".html", ".md", ".csv", ".tex"):
@@ -193,8 +193,8 @@ def _refuse_measuring_of_a_shard(settings: Settings) -> None:
             "--judge-shard"
         )
     files = {"datasheet": settings.datasheets, "save-baseline": settings.save_baseline}
-    for name, given in files.items():
-        if given:
+    for name, path in files.items():
+        if path:
             raise usage_error(
                 f"{shard} measures nothing, so there is nothing for --judge-{name}; leave it to "
                 "the session that replays the joined recordings of all shards"

@@ -14,8 +14,8 @@ def limit_of_session(config: pytest.Config) -> str | None:
     """A line about the limit of all tests; ``None`` without one."""
     if not _is_there(config):
         return None
-    given = (config.getoption("timeout"), os.environ.get("PYTEST_TIMEOUT"))
-    limit = next((one for one in given if one is not None), config.getini("timeout"))
+    limits = (config.getoption("timeout"), os.environ.get("PYTEST_TIMEOUT"))
+    limit = next((value for value in limits if value is not None), config.getini("timeout"))
     if not float(limit or 0):
         return None
     return (
@@ -32,10 +32,10 @@ def limits_of_markers(config: pytest.Config, items: Iterable[pytest.Item]) -> st
     limited = {name: limit for name, limit in limits.items() if limit > 0}
     if not limited:
         return None
-    first, limit = min(limited.items(), key=lambda one: one[1])
-    others = len(limited) - 1
-    whose = "1 more test by its own" if others == 1 else f"{others} more tests by theirs"
-    more = f", {whose}" if others else ""
+    first, limit = min(limited.items(), key=lambda pair: pair[1])
+    rest = len(limited) - 1
+    whose = "1 more test by its own" if rest == 1 else f"{rest} more tests by theirs"
+    more = f", {whose}" if rest else ""
     return (
         f"judgesense: pytest-timeout ends {first} after {limit:g} s by its marker{more}, "
         "and asking a judge is part of its test: @pytest.mark.timeout(0) sets no limit"
@@ -49,8 +49,8 @@ def _is_there(config: pytest.Config) -> bool:
 def _limit_of(item: pytest.Item) -> float:
     """The seconds of the marker that holds; 0 without one, and where pytest-timeout refuses it."""
     marker = item.get_closest_marker("timeout")
-    given = (*marker.args, marker.kwargs.get("timeout"))[0] if marker else None
+    value = (*marker.args, marker.kwargs.get("timeout"))[0] if marker else None
     try:
-        return float(given or 0)
+        return float(value or 0)
     except (TypeError, ValueError):
         return 0

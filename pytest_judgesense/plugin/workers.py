@@ -93,7 +93,7 @@ def line_left(folder: Path) -> str | None:
     return None
 
 
-class Asking:
+class AskingNote:
     """A worker's note that it is making calls; without a shared ``folder`` it does nothing."""
 
     def __init__(self, folder: Path | None) -> None:
@@ -102,7 +102,7 @@ class Asking:
         self._stopped = False
 
     @contextmanager
-    def said(self) -> Iterator[None]:
+    def shown(self) -> Iterator[None]:
         """Say so for the time of this block; raises as `look`."""
         if self._folder is None:
             yield

@@ -79,17 +79,17 @@ def _read(
     answer, still_thinking = without_thinking(text)
     if still_thinking:
         return _CUT_OFF
-    kept, candidates = labels.symbols, labels.candidates
-    said = both_ends(tidy(both_ends(answer), kept, candidates=candidates))
-    whole = labels.read_several(said)
-    if truncated and isinstance(whole, Verdict) and (labels.extends(said) or only_begins(said)):
+    symbols, candidates = labels.symbols, labels.candidates
+    words = both_ends(tidy(both_ends(answer), symbols, candidates=candidates))
+    whole = labels.read_several(words)
+    if truncated and isinstance(whole, Verdict) and (labels.extends(words) or only_begins(words)):
         return _CUT_OFF
-    stated = whole or _stated(said, labels, truncated=truncated)
-    return _unstated(said, verdicts, truncated) if stated is None else _permitted(stated, verdicts)
+    stated = whole or _stated(words, labels, truncated=truncated)
+    return _unstated(words, verdicts, truncated) if stated is None else _permitted(stated, verdicts)
 
 
-def _stated(said: str, labels: Labels, *, truncated: bool) -> ParseOutcome | None:
-    """The outcome of the statements in ``said``; ``None`` if there are none."""
+def _stated(words: str, labels: Labels, *, truncated: bool) -> ParseOutcome | None:
+    """The outcome of the statements in ``words``; ``None`` if there are none."""
     # Most replies are a label alone, and the patterns of prose take time to compile.
     from pytest_judgesense.replies.informal import informal
 
@@ -97,15 +97,15 @@ def _stated(said: str, labels: Labels, *, truncated: bool) -> ParseOutcome | Non
         prose = without_markup(value, labels.blocks)
         return labels.read(value) or decision([*informal(prose, labels)])
 
-    found, rest = formal(said, labels, read)
+    statements, rest = formal(words, labels, read)
     if not truncated:
-        return decision([*found, *informal(rest, labels)])
+        return decision([*statements, *informal(rest, labels)])
     if rest[-1:] not in ".!?" and (":" not in rest or rest.count(" ") > _FEW_WORDS):
         # The sentence that was cut may have gone on "is worse".
         rest = rest[: 1 + max(rest.rfind(end) for end in ("\n", ". ", "! ", "? "))]
         rest = _ITEM_NUMBER.sub("", rest)  # whose sentence was cut off
-    found += informal(f"{rest}\n{UNREADABLE}", labels)
-    return decision([statement for statement in found if statement.weight >= Weight.VERDICT])
+    statements += informal(f"{rest}\n{UNREADABLE}", labels)
+    return decision([statement for statement in statements if statement.weight >= Weight.VERDICT])
 
 
 def _permitted(outcome: ParseOutcome, verdicts: tuple[str, ...]) -> Verdict | Unparsed:
@@ -115,12 +115,12 @@ def _permitted(outcome: ParseOutcome, verdicts: tuple[str, ...]) -> Verdict | Un
     return outcome
 
 
-def _unstated(said: str, verdicts: tuple[str, ...], truncated: bool) -> Verdict | Unparsed:
+def _unstated(words: str, verdicts: tuple[str, ...], truncated: bool) -> Verdict | Unparsed:
     """The outcome without any statement: an abstention, a refusal, cut off, or nothing."""
     from pytest_judgesense.replies.refusals import abstains, refuses
 
-    if abstains(said):
+    if abstains(words):
         return _permitted(Verdict(ABSTAIN), verdicts)
-    if refuses(said):
+    if refuses(words):
         return Unparsed("refusal")
-    return _CUT_OFF if truncated or ends_abruptly(said) else Unparsed("no verdict")
+    return _CUT_OFF if truncated or ends_abruptly(words) else Unparsed("no verdict")

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final, TypeAlias, TypeVar
 
 from pytest_judgesense.replies.labels import Labels, ParseOutcome, agreed
-from pytest_judgesense.replies.statements import Statement, Weight, announces_final
+from pytest_judgesense.replies.statements import StatedVerdict, Weight, announces_final
 from pytest_judgesense.replies.text import (
     UNREADABLE,
     is_block_name,
@@ -69,7 +69,7 @@ _BRACKETS: Final = re.compile(
 )
 
 
-def formal(text: str, labels: Labels, read: Read) -> tuple[list[Statement], str]:
+def formal(text: str, labels: Labels, read: Read) -> tuple[list[StatedVerdict], str]:
     """The formal verdicts of ``text``, and its prose with `UNREADABLE` in the place of each form.
 
     ``read`` reads the strings in them. An object is taken out of the prose even if it states no
@@ -77,7 +77,7 @@ def formal(text: str, labels: Labels, read: Read) -> tuple[list[Statement], str]
     """
     if "{" in text:
         text = _BARE_OBJECT.sub(UNREADABLE, text)
-    found: list[Statement] = []
+    statements: list[StatedVerdict] = []
     prose = ""
     position = 0
     for start, end, outcomes in _forms(text, labels, read):
@@ -85,10 +85,10 @@ def formal(text: str, labels: Labels, read: Read) -> tuple[list[Statement], str]
         prose += without_markup(before, labels.blocks)
         if outcomes and not _DENIED.search(before[-_WINDOW:]):
             weight = Weight.FINAL if announces_final(prose) else Weight.VERDICT
-            found.append(Statement(len(prose), weight, agreed(outcomes)))
+            statements.append(StatedVerdict(len(prose), weight, agreed(outcomes)))
         prose += f"\n{UNREADABLE}\n"
         position = end
-    return found, prose + without_markup(text[position:], labels.blocks)
+    return statements, prose + without_markup(text[position:], labels.blocks)
 
 
 def _forms(
@@ -106,8 +106,8 @@ def _forms(
             yield start, end, ()
         elif value is None:
             pairs = _PAIR.finditer(text[start:end])
-            said = ((p["key"], p["text"] or p["single"] or p["bare"] or "") for p in pairs)
-            yield start, end, _likeliest((key, labels.read(value)) for key, value in said)
+            values = ((p["key"], p["text"] or p["single"] or p["bare"] or "") for p in pairs)
+            yield start, end, _likeliest((key, labels.read(value)) for key, value in values)
         elif value:
             yield start, end, _verdicts_of_object(value, labels, read)
         position = end
@@ -149,11 +149,11 @@ def stated_objects(
         `Unparsed`, with the reason why there is none.
     """
     answer, still_thinking = without_thinking(text)
-    found = [] if still_thinking else list(json_objects(answer))
-    stated = [(a, b, said) for a, b, value in found if value and (said := read(value))]
+    objects = [] if still_thinking else list(json_objects(answer))
+    stated = [(a, b, outcome) for a, b, value in objects if value and (outcome := read(value))]
     if stated:
         return answer, stated
-    broken = [answer[start:end] for start, end, value in found if value is None]
+    broken = [answer[start:end] for start, end, value in objects if value is None]
     opened = any(part.count("{") > part.count("}") for part in broken)
     # Most replies are as asked for, and the patterns of prose take time to compile.
     from pytest_judgesense.replies.refusals import refuses
@@ -180,12 +180,12 @@ def verdict_place(text: str) -> int | None:
         for group in ("text", "single", "bare")
         if pair[group] is not None
     ]
-    rank, place = max(ranked, key=lambda one: one[0], default=(0, 0))
+    rank, place = max(ranked, key=lambda pair: pair[0], default=(0, 0))
     return place if rank else None
 
 
 def _starts(text: str) -> list[int]:
-    starts = [found.start() for found in _OBJECT.finditer(text)] if "{" in text else []
+    starts = [brace.start() for brace in _OBJECT.finditer(text)] if "{" in text else []
     half = _MOST_OBJECTS // 2
     return starts if len(starts) <= _MOST_OBJECTS else starts[:half] + starts[-half:]
 
@@ -199,11 +199,13 @@ def _verdicts_of_object(
     """
     if not isinstance(value, Mapping) or depth > _DEEPEST:
         return ()
-    if found := _likeliest((str(key), _scalar(item, labels, read)) for key, item in value.items()):
-        return found
+    if outcomes := _likeliest(
+        (str(key), _scalar(item, labels, read)) for key, item in value.items()
+    ):
+        return outcomes
     nested = [_verdicts_of_object(item, labels, read, depth + 1) for item in value.values()]
-    if found := tuple(dict.fromkeys(outcome for some in nested for outcome in some)):
-        return found
+    if outcomes := tuple(dict.fromkeys(outcome for some in nested for outcome in some)):
+        return outcomes
     if len(value) == 1:
         ((key, item),) = value.items()
         outcome = None if _names_another(str(key)) else _scalar(item, labels, labels.read)
@@ -215,7 +217,7 @@ def _likeliest(pairs: Iterable[tuple[str, ParseOutcome | None]]) -> tuple[ParseO
     """The different outcomes under the keys that name a verdict most surely."""
     ranked = [(_rank(key), outcome) for key, outcome in pairs if outcome is not None]
     surest = max((rank for rank, _ in ranked), default=0)
-    return tuple(dict.fromkeys(found for rank, found in ranked if rank == surest > 0))
+    return tuple(dict.fromkeys(outcome for rank, outcome in ranked if rank == surest > 0))
 
 
 def _rank(key: str) -> int:

@@ -25,7 +25,7 @@ from pytest_judgesense.replies.statements import (
     FINAL,
     FINAL_ELSEWHERE,
     VERDICTS,
-    Statement,
+    StatedVerdict,
     Weight,
 )
 from pytest_judgesense.replies.text import UNREADABLE
@@ -68,9 +68,10 @@ _CORRECTED: Final = re.compile(
 _BEFORE_NUMBER: Final = re.compile(r"(?:(?<![=-])>=?|(?<!-)-|-(?= )) ?$")
 _LONGEST_BEFORE: Final = 4
 _STEP: Final = r"[-+]?\d{1,9}(?:\.\d{1,3})?"
+_ON_A: Final = r"(?:on|in|using) (?:an?|the) "
+_A_SCALE: Final = rf"{_ON_A}(?:scale|range) ?"
 _SCALE: Final = re.compile(
-    r"[ ,(]{0,3}(?:out of |(?:on|in|using) (?:an?|the) (?:scale|range) ?(?:of|from|:)? ?"
-    r"|(?:on|in|using) (?:an?|the) (?=\d{1,9}[- ]point)"
+    rf"[ ,(]{{0,3}}(?:out of |{_A_SCALE}(?:of|from|:)? ?|{_ON_A}(?=\d{{1,9}}[- ]point)"
     rf"|(?={_STEP} ?(?:-|to) ?{_STEP} scale))"
     rf"(?P<one>{_STEP})(?:(?: ?- ?| to )(?P<other>{_STEP}))?(?:[- ]point)?(?: scale)?(?![\w%])",
     _I,
@@ -105,14 +106,14 @@ _MARK: Final = re.compile(
 _FINAL: Final = re.compile(rf"\b(?:{FINAL}) (?:\w{{1,12}} )?$", _I)
 # The forms that a prompt offers: '"Verdict: A" or "Verdict: B"'.
 _OFFERED: Final = re.compile(r"\bor [*`\"'\[(]{0,3}$", _I)
+_CHOOSING: Final = ("choose", "prefer", "pick", "select")
 _CHOICE: Final = re.compile(
-    r"\b(?:i|we)(?:'d| would|'ll| will)?(?: \w{1,12}ly)? (?:choose|prefer|pick|select) ", _I
+    rf"\b(?:i|we)(?:'d| would|'ll| will)?(?: \w{{1,12}}ly)? (?:{'|'.join(_CHOOSING)}) ", _I
 )
-# How matches of `_MARK` begin, and what those of `_CHOICE` contain: much faster to find.
+# How matches of `_MARK` begin: much faster to find.
 _KEY_WORDS: Final = (
     *f"{VERDICTS}|{_PRAISE}".replace("judge?ment", "judgement|judgment").split("|"),
 )
-_CHOOSING: Final = (" choose ", " prefer ", " pick ", " select ")
 # One character for one, so that places in the text stay.
 _LOWER: Final = str.maketrans(f"{ascii_uppercase}İı", f"{ascii_lowercase}ii")
 _NOT_THE_VERDICT: Final = re.compile(
@@ -179,8 +180,7 @@ _OPENING_ENDS: Final = re.compile(
 _OFFER: Final = re.compile(r"(?P<labels>[^:?\n]{3,60})[:?] ?")
 # "On a scale of 1 to 5: 4"
 _ON_A_SCALE: Final = re.compile(
-    r"(?:on|in|using) (?:an?|the) (?:scale|range) ?(?:of|from)? ?"
-    r"(?P<lowest>[-+]?\d{1,9}(?:\.\d{1,3})?)(?: ?- ?| to )(?P<highest>[-+]?\d{1,9}(?:\.\d{1,3})?)"
+    rf"{_A_SCALE}(?:of|from)? ?(?P<lowest>{_STEP})(?: ?- ?| to )(?P<highest>{_STEP})"
     r"(?![\w%])[,:]? ?",
     _I,
 )
@@ -226,23 +226,22 @@ _SO: Final = re.compile(
     r"[,:]? ",
     _I,
 )
-# "I would rate this 4 out of 5", "I give the summary a 3"
+# "I would rate this 4 out of 5", "I give the summary a 3": how the verbs begin, and may end
+_RATING: Final = {
+    "rat": "e|ed|ing",
+    "scor": "e|ed|ing",
+    "grad": "e|ed|ing",
+    "gave": "",
+    "giv": "e|en|ing",
+    "assign": "|ed|ing",
+    "award": "|ed|ing",
+    "say": "",
+    "go with": "",
+}
 _RATES: Final = re.compile(
-    r"\b(?:i|we)(?:'d|'ll|'m|'ve| would| will| am| are| have)?(?: \w{1,12}ly)?"
-    r" (?:rat(?:e|ed|ing)|scor(?:e|ed|ing)|grad(?:e|ed|ing)|gave|giv(?:e|en|ing)|assign(?:ed|ing)?"
-    r"|award(?:ed|ing)?|say|go with)(?!\w)",
+    r"\b(?:i|we)(?:'d|'ll|'m|'ve| would| will| am| are| have)?(?: \w{1,12}ly)? "
+    rf"(?:{'|'.join(f'{stem}(?:{ends})' for stem, ends in _RATING.items())})(?!\w)",
     _I,
-)
-_RATING: Final = (
-    " rat",
-    " scor",
-    " grad",
-    " gave ",
-    " giv",
-    " assign",
-    " award",
-    " say ",
-    " go with ",
 )
 _LONGEST_RATED: Final = 160
 _RATING_ENDS: Final = re.compile(r"\n|[.!?](?= |$|\n)|;| (?:because|since)(?!\w)", _I)
@@ -273,16 +272,16 @@ _BEFORE_LETTER: Final = re.compile(
 _Sentence: TypeAlias = tuple[int, str]
 
 
-def informal(text: str, labels: Labels) -> Iterator[Statement]:
+def informal(text: str, labels: Labels) -> Iterator[StatedVerdict]:
     """The verdicts that the words of ``text`` state."""
-    said = _sentences(text)
+    sentences = _sentences(text)
     yield from _after_a_key(text, labels)
     yield from _rated(text, labels)
     yield from _under_a_heading(text, labels)
-    yield from _alone(said, labels)
+    yield from _alone(sentences, labels)
     yield from _opening(text, labels)
-    yield from _closing(said, labels)
-    yield from _prose(text, said, labels)
+    yield from _closing(sentences, labels)
+    yield from _prose(text, sentences, labels)
 
 
 def _sentences(text: str) -> list[_Sentence]:
@@ -296,24 +295,24 @@ def _sentences(text: str) -> list[_Sentence]:
     return [span for span in spans if span[1].strip(" -=|")]
 
 
-def _after_a_key(text: str, labels: Labels) -> Iterator[Statement]:
+def _after_a_key(text: str, labels: Labels) -> Iterator[StatedVerdict]:
     """Such as "Verdict: A", "The better response is A", "My final answer is 4", "I choose B"."""
     lower = text.lower() if text.isascii() else text.translate(_LOWER)
-    choices = _CHOICE.finditer(text) if any(verb in lower for verb in _CHOOSING) else ()
-    for found in chain(_marks(text, lower), choices):
-        outcome = _value_at(labels, text, _value_begins(labels, text, found.end()))
+    choices = _CHOICE.finditer(text) if any(f" {verb} " in lower for verb in _CHOOSING) else ()
+    for mark in chain(_marks(text, lower), choices):
+        outcome = _value_at(labels, text, _value_begins(labels, text, mark.end()))
         if outcome is None:
             continue
-        before = _sentence_before(text, found.start())
+        before = _sentence_before(text, mark.start())
         before, final = _FINAL.subn("", before)
         if _NOT_THE_VERDICT.search(before) or _OFFERED.search(before) or _doubted(before):
             continue
-        if labels.numbers and _EXTREME.search(before + found[0]):
+        if labels.numbers and _EXTREME.search(before + mark[0]):
             continue
-        if found.re is _MARK:
-            yield Statement(found.start(), Weight.FINAL if final else Weight.VERDICT, outcome)
-        elif not _ARTICLE.match(text, found.end()):
-            yield Statement(found.start(), Weight.OPINION, outcome)
+        if mark.re is _MARK:
+            yield StatedVerdict(mark.start(), Weight.FINAL if final else Weight.VERDICT, outcome)
+        elif not _ARTICLE.match(text, mark.end()):
+            yield StatedVerdict(mark.start(), Weight.OPINION, outcome)
 
 
 def _sentence_before(text: str, place: int) -> str:
@@ -330,23 +329,23 @@ def _value_begins(labels: Labels, text: str, place: int) -> int:
     # In "Score:-2" it is a dash, unless labels are below zero.
     if text.endswith(":-", 0, place) and not labels.signed:
         return place
-    found = _BEFORE_NUMBER.search(text, max(0, place - _LONGEST_BEFORE), place)
-    return found.start() if found else place
+    sign = _BEFORE_NUMBER.search(text, max(0, place - _LONGEST_BEFORE), place)
+    return sign.start() if sign else place
 
 
 def _marks(text: str, lower: str) -> Iterator[re.Match[str]]:
     end = 0
-    said = (re.finditer(word, lower) for word in _KEY_WORDS if word in lower)
-    for place in sorted(word.start() for found in said for word in found):
+    matches = (re.finditer(word, lower) for word in _KEY_WORDS if word in lower)
+    for place in sorted(word.start() for of_word in matches for word in of_word):
         if place >= end and (mark := _MARK.match(text, place)):
             yield mark
             end = mark.end()
 
 
-def _rated(text: str, labels: Labels) -> Iterator[Statement]:
+def _rated(text: str, labels: Labels) -> Iterator[StatedVerdict]:
     """Sentences such as "I would rate this 4 out of 5" and "I give the summary a 3"."""
     lower = text.lower() if labels.numbers else ""
-    for verb in _RATES.finditer(text) if any(start in lower for start in _RATING) else ():
+    for verb in _RATES.finditer(text) if any(f" {stem}" in lower for stem in _RATING) else ():
         before = _sentence_before(text, verb.start())
         rest = text[verb.end() : verb.end() + _LONGEST_RATED]
         if end := _RATING_ENDS.search(rest):
@@ -366,7 +365,7 @@ def _rated(text: str, labels: Labels) -> Iterator[Statement]:
         outcome = agreed(ratings)
         if isinstance(outcome, Verdict) and scale is not None and scale != max(labels.numbers):
             outcome = Unparsed(f"out of range: {outcome.value} out of {scale:g}")
-        yield Statement(verb.start(), Weight.OPINION, outcome)
+        yield StatedVerdict(verb.start(), Weight.OPINION, outcome)
 
 
 def _scale_in(text: str) -> float | None:
@@ -375,14 +374,14 @@ def _scale_in(text: str) -> float | None:
     return max(float(scale["lowest"]), float(scale["highest"])) if scale else None
 
 
-def _under_a_heading(text: str, labels: Labels) -> Iterator[Statement]:
+def _under_a_heading(text: str, labels: Labels) -> Iterator[StatedVerdict]:
     """Whole lines such as "Coherence: 4"."""
     start = 0
     for line in text.split("\n"):
         heading = _HEADED.match(line) if _HEADS.search(line) else None
         outcome = _headed(line, heading, labels) if heading else None
         if heading and outcome and not declines(text, start + len(line)):
-            yield Statement(start, _weight_under(heading["key"]), outcome)
+            yield StatedVerdict(start, _weight_under(heading["key"]), outcome)
         start += len(line) + 1
 
 
@@ -411,25 +410,29 @@ def _weight_under(key: str) -> Weight:
     return Weight.VERDICT if verdict else Weight.OPINION
 
 
-def _alone(said: Sequence[_Sentence], labels: Labels) -> Iterator[Statement]:
+def _alone(sentences: Sequence[_Sentence], labels: Labels) -> Iterator[StatedVerdict]:
     """Sentences that are only a label, where the first or the last of the reply is one."""
-    ends = [n for n in {0, len(said) - 1} if said and _label_alone(said, n, labels)]
+    ends = [n for n in {0, len(sentences) - 1} if sentences and _label_alone(sentences, n, labels)]
     if ends:
-        alone = (_label_alone(said, n, labels) for n in range(len(said)))
-        yield Statement(said[max(ends)][0], Weight.VERDICT, agreed(filter(None, alone)))
+        alone = (_label_alone(sentences, n, labels) for n in range(len(sentences)))
+        yield StatedVerdict(sentences[max(ends)][0], Weight.VERDICT, agreed(filter(None, alone)))
 
 
-def _label_alone(said: Sequence[_Sentence], number: int, labels: Labels) -> ParseOutcome | None:
+def _label_alone(
+    sentences: Sequence[_Sentence], number: int, labels: Labels
+) -> ParseOutcome | None:
     """The label that a sentence consists of, unless it answers a question or comes with a refusal.
 
     In the last sentence it may be named: "Grade 4".
     """
-    sentence, last = said[number][1], number == len(said) - 1
-    before = said[number - 1][1] if number else ""
+    sentence, last = sentences[number][1], number == len(sentences) - 1
+    before = sentences[number - 1][1] if number else ""
     if len(sentence) > _LONGEST_ALONE or before.endswith("?"):
         return None
     if before.endswith(" 2."):
-        list_before = " ".join(text for _, text in said[max(0, number - _LIST_WINDOW) : number])
+        list_before = " ".join(
+            text for _, text in sentences[max(0, number - _LIST_WINDOW) : number]
+        )
         if _LISTED.search(list_before[-_SUBJECT_WINDOW:]):
             return None
     outcome = labels.read_several(sentence)
@@ -439,14 +442,14 @@ def _label_alone(said: Sequence[_Sentence], number: int, labels: Labels) -> Pars
         return None
     if last:
         return outcome
-    after = said[number + 1][1]
+    after = sentences[number + 1][1]
     if declines(after):
         return None
     # With nothing between it and the next label both were only listed.
     return outcome if not _HEADING.match(sentence) or labels.read_several(after) else None
 
 
-def _opening(text: str, labels: Labels) -> Iterator[Statement]:
+def _opening(text: str, labels: Labels) -> Iterator[StatedVerdict]:
     """A reply that begins with its verdict: "No, ...", "B because ...", "4 - ..."; no list."""
     if _FIRST_ITEM.match(text) or _DENIED_AT_ONCE.match(text):
         return
@@ -462,12 +465,12 @@ def _opening(text: str, labels: Labels) -> Iterator[Statement]:
     if outcome is not None and not declined and not _ARTICLE.match(text):
         items = {labels.read(item) for item in _ITEM.findall(text)} - {None}
         if len(items) < 2:
-            yield Statement(0, Weight.VERDICT, outcome)
+            yield StatedVerdict(0, Weight.VERDICT, outcome)
 
 
-def _closing(said: Sequence[_Sentence], labels: Labels) -> Iterator[Statement]:
+def _closing(sentences: Sequence[_Sentence], labels: Labels) -> Iterator[StatedVerdict]:
     """A last sentence that ends in its verdict: "The date differs, so no", "So: B"."""
-    start, sentence = said[-1] if said else (0, "")
+    start, sentence = sentences[-1] if sentences else (0, "")
     for so in _SO.finditer(sentence, max(0, len(sentence) - _LONGEST_VALUE)):
         before, value = sentence[: so.start()], sentence[so.end() :]
         # "Therefore, Output (a)" may go on "is worse".
@@ -475,14 +478,14 @@ def _closing(said: Sequence[_Sentence], labels: Labels) -> Iterator[Statement]:
             continue
         outcome = None if _ARTICLE.match(value) else labels.read(value)
         if outcome is not None and not _doubted(before) and not declines(before):
-            yield Statement(start + so.end(), Weight.VERDICT, outcome)
+            yield StatedVerdict(start + so.end(), Weight.VERDICT, outcome)
 
 
-def _prose(text: str, said: Sequence[_Sentence], labels: Labels) -> Iterator[Statement]:
+def _prose(text: str, sentences: Sequence[_Sentence], labels: Labels) -> Iterator[StatedVerdict]:
     """The statements about labels in the sentences of ``text``."""
     # A match in a sentence is also a match in the text; most sentences have none.
     stating = [pattern for pattern in _stating(labels) if pattern.search(text)]
-    for number, (start, sentence) in enumerate(said if stating else ()):
+    for number, (start, sentence) in enumerate(sentences if stating else ()):
         if sentence.endswith("?"):
             continue
         for place, before, outcome in _said_in(sentence, labels, stating):
@@ -491,9 +494,9 @@ def _prose(text: str, said: Sequence[_Sentence], labels: Labels) -> Iterator[Sta
             if labels.numbers and _EXTREME.search(before):
                 continue
             announces = number == 0 and len(before) <= _LONGEST_OPENING and "," not in before
-            decides = announces or number == len(said) - 1 or _CONCLUDES.search(before)
+            decides = announces or number == len(sentences) - 1 or _CONCLUDES.search(before)
             weight = Weight.VERDICT if decides else Weight.ASIDE
-            yield Statement(start + place, weight, outcome)
+            yield StatedVerdict(start + place, weight, outcome)
 
 
 def _stating(labels: Labels) -> Iterator[re.Pattern[str]]:
@@ -508,17 +511,17 @@ def _said_in(
     text: str, labels: Labels, stating: Sequence[re.Pattern[str]]
 ) -> Iterator[tuple[int, str, ParseOutcome]]:
     """Position of a statement in a sentence, the words before it, and its content."""
-    for found in chain.from_iterable(pattern.finditer(text) for pattern in stating):
-        place = found.start()
+    for stated in chain.from_iterable(pattern.finditer(text) for pattern in stating):
+        place = stated.start()
         before = text[max(0, place - _SUBJECT_WINDOW) : place]
-        if found.re is _IS:
+        if stated.re is _IS:
             # "somewhat" may belong to the label.
-            outcome = _value_at(labels, text, found.start("adverbs") + 1)
-            outcome = outcome or _value_at(labels, text, found.end())
+            outcome = _value_at(labels, text, stated.start("adverbs") + 1)
+            outcome = outcome or _value_at(labels, text, stated.end())
             scale = _scale_in(before) if labels.numbers and outcome else None
             if scale is not None and scale != max(labels.numbers):
                 continue
-        elif _IN_PART.match(text, found.end()):
+        elif _IN_PART.match(text, stated.end()):
             continue
         else:
             before, outcome = _subject(before, labels)
@@ -588,10 +591,10 @@ def _with_the_rest(labels: Labels, piece: str, end: int, outcome: ParseOutcome) 
 
 def _another_scale(labels: Labels, piece: str, place: int) -> str | None:
     """The scale that follows a number at ``place``, unless it is that of the labels."""
-    found = _SCALE.match(piece, place)
-    if found is None or max(float(found["one"]), float(found["other"] or 0)) == max(labels.numbers):
+    scale = _SCALE.match(piece, place)
+    if scale is None or max(float(scale["one"]), float(scale["other"] or 0)) == max(labels.numbers):
         return None
-    return found[0].strip(" ,(")
+    return scale[0].strip(" ,(")
 
 
 def _doubted(before: str) -> bool:

@@ -132,10 +132,10 @@ class Labels:
 
         Without ``end`` only the first counts, because any text may follow a label.
         """
-        found = _FIRST_WORDS.match(text)
-        if found is None or not found[0].isascii():
+        words = _FIRST_WORDS.match(text)
+        if words is None or not words[0].isascii():
             return True
-        first, second = found[1].lower(), found[2]
+        first, second = words[1].lower(), words[2]
         if first in _SEPARATING or (self.numbers and first[0].isdigit()):
             return True
         seconds = self.openings.get(first)
@@ -206,18 +206,18 @@ class Labels:
             for longer, value in self.spoken.items()
         )
 
-    def _number(self, found: re.Match[str]) -> ParseOutcome | None:
+    def _number(self, number: re.Match[str]) -> ParseOutcome | None:
         """The outcome of ``4``, ``4.0``, ``4/5`` or ``7``."""
-        unclear = found["dash"] if self.signed else found["n"].startswith("+")
-        if unclear or (found["percent"] and max(self.numbers) != _PERCENT):
+        unclear = number["dash"] if self.signed else number["n"].startswith("+")
+        if unclear or (number["percent"] and max(self.numbers) != _PERCENT):
             return None
-        if found["of"] and int(found["of"]) != max(self.numbers):
-            return Unparsed(f"out of range: {_AFTER_NUMBER.sub('', found['shown'])}")
-        value = float(found["n"])
+        if number["of"] and int(number["of"]) != max(self.numbers):
+            return Unparsed(f"out of range: {_AFTER_NUMBER.sub('', number['shown'])}")
+        value = float(number["n"])
         if value in self.numbers:
             return Verdict(self.numbers[value])
         inside = min(self.numbers) <= value <= max(self.numbers)
-        return Unparsed(f"{'not a label' if inside else 'out of range'}: {found['n']}")
+        return Unparsed(f"{'not a label' if inside else 'out of range'}: {number['n']}")
 
 
 def agreed(outcomes: Iterable[ParseOutcome]) -> ParseOutcome:
@@ -284,8 +284,8 @@ def _built(
     letters = {p: value for p, value in spoken.items() if len(p) == 1 and p.isalpha()}
     openings: dict[str, set[str]] = {}
     for phrase in all_phrases:
-        if found := _FIRST_WORDS.match(phrase):
-            openings.setdefault(found[1], set(_SEPARATING)).add(found[2])
+        if words := _FIRST_WORDS.match(phrase):
+            openings.setdefault(words[1], set(_SEPARATING)).add(words[2])
     if letters:
         nouns = {noun + letter for noun in _NOUNS.split("|") for letter in ("", *letters)}
         for noun in nouns:
@@ -295,7 +295,7 @@ def _built(
         phrases=all_phrases,
         spoken=spoken,
         letters=letters,
-        blocks=frozenset(one.casefold() for one in written if is_block_name(one)),
+        blocks=frozenset(spelling.casefold() for spelling in written if is_block_name(spelling)),
         numbers=numbers,
         slots=labels if pairwise else (),
         candidates=pairwise or "a" in letters,

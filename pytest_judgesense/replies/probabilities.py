@@ -86,23 +86,23 @@ class _Spellings(NamedTuple):
 
     def trimmed(self, text: str) -> str:
         """``text`` from where a label may begin in it."""
-        found = self.first.search(text)
-        return text[found.start() :] if found else ""
+        match = self.first.search(text)
+        return text[match.start() :] if match else ""
 
     def _ended(self, rest: str) -> bool:
         return not _GOES_ON.match(rest) if self.ends is None else rest[:1] in self.ends
 
     def begun(self, text: str) -> tuple[set[str], set[str]]:
         """The verdicts that ``text`` begins or spells, and those that it spells completely."""
-        said = text.casefold() if self.fold else text
+        folded = text.casefold() if self.fold else text
         some: set[str] = set()
         whole: set[str] = set()
         for spelling, verdict in self.verdicts.items():
-            if spelling == said or (
-                said.startswith(spelling) and self._ended(said[len(spelling) :])
+            if spelling == folded or (
+                folded.startswith(spelling) and self._ended(folded[len(spelling) :])
             ):
                 whole.add(verdict)
-            elif said and spelling.startswith(said):
+            elif folded and spelling.startswith(folded):
                 some.add(verdict)
         return some | whole, whole
 
@@ -124,39 +124,47 @@ def probabilities(
     text = "".join(token.text for token in tokens)
     if not text or len(text) > _LONGEST or verdict not in space.verdicts:
         return None
-    named = ((one, names) for one, names in space.names.items() if one in space.verdicts)
-    names = tuple((name, one) for one, names in named for name in names)
+    named = (
+        (verdict, names) for verdict, names in space.names.items() if verdict in space.verdicts
+    )
+    names = tuple((name, verdict) for verdict, names in named for name in names)
     spellings = _spellings(space.verdicts, names, not constrained)
     place = _place(text, spellings, verdict)
     if place is None:
         return None
     starts = [0, *accumulate(len(token.text) for token in tokens)]
-    at = bisect_right(starts, place) - 1
-    before = text[starts[at] : place]
+    index = bisect_right(starts, place) - 1
+    before = text[starts[index] : place]
     if constrained:
         # Nothing is before a label in a schema, and one of these follows.
         spellings = spellings._replace(ends='"' if text[place - 1 : place] == '"' else ",} \n")
-    found = _distribution(
-        tokens[at : at + _MOST_STEPS], spellings, partial(_after, before, spellings)
+    distribution = _distribution(
+        tokens[index : index + _MOST_STEPS], spellings, partial(_after, before, spellings)
     )
-    if found is None or not found.of.get(verdict):
+    if distribution is None or not distribution.of.get(verdict):
         return None
-    return Probabilities({one: found.of.get(one, 0.0) for one in space.verdicts}, found.mass)
+    return Probabilities(
+        {verdict: distribution.of.get(verdict, 0.0) for verdict in space.verdicts},
+        distribution.mass,
+    )
 
 
 @lru_cache(maxsize=64)
 def _spellings(
     verdicts: tuple[str, ...], names: tuple[tuple[str, str], ...], fold: bool
 ) -> _Spellings:
-    written = dict(names) | {one: one for one in verdicts}
+    written = dict(names) | {verdict: verdict for verdict in verdicts}
     longest_first = sorted(written, key=len, reverse=True)
     # Of single letters only capitals: "a" is an article.
     either = "|".join(
-        re.escape(one) if len(one) == 1 else f"(?i:{re.escape(one)})" for one in longest_first
+        re.escape(spelling) if len(spelling) == 1 else f"(?i:{re.escape(spelling)})"
+        for spelling in longest_first
     )
     mention = re.compile(rf"(?<![^\W_])(?:{either})(?![^\W_])")
-    by_spelling = {one.casefold() if fold else one: verdict for one, verdict in written.items()}
-    signed = any(one.startswith("-") for one in written)
+    by_spelling = {
+        spelling.casefold() if fold else spelling: verdict for spelling, verdict in written.items()
+    }
+    signed = any(spelling.startswith("-") for spelling in written)
     first = _LETTERS_OR_SIGN if signed else _LETTERS
     return _Spellings(by_spelling, frozenset(written), mention, fold, first)
 
@@ -165,17 +173,17 @@ def _place(text: str, spellings: _Spellings, verdict: str) -> int | None:
     """The position at which ``text`` names the verdict; ``None`` if it is unclear."""
     if (start := verdict_place(text)) is not None:
         value = text[start : start + _LONGEST_VALUE]
-        named = [(at, one) for at, _, one in _mentions(value, spellings)]
+        named = [(place, spelling) for place, _, spelling in _mentions(value, spellings)]
         return start + named[0][0] if named and named[0][1] == verdict else None
     answer, thinking = without_thinking(text)
     mentions = [] if thinking else list(_mentions(answer, spellings))
     if not mentions:
         return None
     start = text.rfind(answer)
-    said = {named for _, _, named in mentions}
+    verdicts = {named for _, _, named in mentions}
     (first, first_end, opening), (last, last_end, closing) = mentions[0], mentions[-1]
-    numbers = any(one.isdigit() for one in said)
-    if said == {verdict} and (len(mentions) == 1 or not numbers):
+    numbers = any(named.isdigit() for named in verdicts)
+    if verdicts == {verdict} and (len(mentions) == 1 or not numbers):
         return start + first
     # "A", "A. It is ...", "**A**": a label alone, not the first word of a sentence.
     if opening == verdict and not _LETTERS.search(answer[:first]) and answer[first_end:][:1] != " ":
@@ -187,24 +195,24 @@ def _place(text: str, spellings: _Spellings, verdict: str) -> int | None:
 
 def _mentions(text: str, spellings: _Spellings) -> Iterator[tuple[int, int, str]]:
     """Start and end of each mention of a verdict, and which; exact ones alone, if there are any."""
-    known = {one.casefold(): verdict for one, verdict in spellings.verdicts.items()}
+    by_folded = {spelling.casefold(): verdict for spelling, verdict in spellings.verdicts.items()}
     alone = text.strip(_AROUND)
-    if len(alone) == 1 and alone.casefold() in known:  # "a" alone is not an article
-        yield text.index(alone), text.index(alone) + 1, known[alone.casefold()]
+    if len(alone) == 1 and alone.casefold() in by_folded:  # "a" alone is not an article
+        yield text.index(alone), text.index(alone) + 1, by_folded[alone.casefold()]
         return
-    found = list(spellings.mention.finditer(text))
-    exact = [one for one in found if one[0] in spellings.exact]
-    for one in exact or found:
+    mentions = list(spellings.mention.finditer(text))
+    exact = [mention for mention in mentions if mention[0] in spellings.exact]
+    for mention in exact or mentions:
         # The pattern takes the dotless i for an i, unlike all parsers of replies.
-        if (verdict := known.get(one[0].casefold())) is not None:
-            yield one.start(), one.end(), verdict
+        if (verdict := by_folded.get(mention[0].casefold())) is not None:
+            yield mention.start(), mention.end(), verdict
 
 
 def _after(before: str, spellings: _Spellings, token: str) -> str | None:
     """The label information in a first token; ``before``: the text before it in the drawn one."""
     if token.startswith(before):
-        said = token[len(before) :]
-        return said if spellings.ends is not None else spellings.trimmed(said)
+        begun = token[len(before) :]
+        return begun if spellings.ends is not None else spellings.trimmed(begun)
     return None if _LETTERS.search(before) else spellings.trimmed(token)
 
 
@@ -221,29 +229,29 @@ def _distribution(
     ``may_end``: whether a reply that ends in its place has named a label.
     """
     token, *later = tokens
-    held = spellings.ends is not None  # to a schema, in which a reply does not end here
+    constrained = spellings.ends is not None  # to a schema, in which a reply does not end here
     begun = {
-        one: spellings.begun(said)
-        for one, _ in token.top
-        if (said := said_by(one)) and not (held and not one)
+        text: spellings.begun(named)
+        for text, _ in token.top
+        if (named := said_by(text)) and not (constrained and not text)
     }
     spelt = set().union(*(whole for _, whole in begun.values()))
     stated: dict[str, float] = {}
     unstated = drawn = 0.0
     listed = sum(chance for _, chance in token.top)
-    ended = max(0.0, 1.0 - listed) if may_end and not held else 0.0
+    ended = max(0.0, 1.0 - listed) if may_end and not constrained else 0.0
     within: Probabilities | None = None
-    for one, chance in token.top:
-        labels, whole = begun.get(one, _NOTHING)
-        if one and one == token.text and len(labels) != 1:
-            built = said_by(one)
+    for text, chance in token.top:
+        labels, whole = begun.get(text, _NOTHING)
+        if text and text == token.text and len(labels) != 1:
+            built = said_by(text)
             if built is None or (built and not labels):
                 return None  # no label at this position
-            others = set().union(*(more for other, (more, _) in begun.items() if other != one))
-            drawn, within = chance, _followed(later, spellings, built, others)
+            rivals = set().union(*(more for other, (more, _) in begun.items() if other != text))
+            drawn, within = chance, _followed(later, spellings, built, rivals)
             if within is None:
                 return None
-        elif len(labels) == 1 or (len(whole) == 1 and (not one or labels - whole <= spelt)):
+        elif len(labels) == 1 or (len(whole) == 1 and (not text or labels - whole <= spelt)):
             # Where one token spells out 10, another one that spells out 1 says 1.
             (label,) = labels if len(labels) == 1 else whole
             stated[label] = stated.get(label, 0.0) + chance
@@ -262,19 +270,19 @@ def _distribution(
 
 
 def _followed(
-    tokens: Sequence[Token], spellings: _Spellings, built: str, others: set[str]
+    tokens: Sequence[Token], spellings: _Spellings, built: str, rivals: set[str]
 ) -> Probabilities | None:
-    """The same after the beginning that several labels share; other tokens begin ``others``."""
+    """The same after the beginning that several labels share; other tokens begin ``rivals``."""
     labels, whole = spellings.begun(built) if built else _NOTHING
     if tokens:
         return _distribution(
             tokens,
             spellings,
-            lambda one: built + one if built else spellings.trimmed(one),
+            lambda text: built + text if built else spellings.trimmed(text),
             may_end=bool(whole),
         )
     # The reply ends here. Without an alternative for its end, what else "1" might have become is
     # known only where another token spells 10.
-    if len(whole) != 1 or not labels - whole <= others:
+    if len(whole) != 1 or not labels - whole <= rivals:
         return None
     return Probabilities(dict.fromkeys(whole, 1.0), 1.0)

@@ -48,7 +48,7 @@ class Weight(IntEnum):
     FINAL = 3
 
 
-class Statement(NamedTuple):
+class StatedVerdict(NamedTuple):
     """A statement at a position of the text, and its weight."""
 
     position: int
@@ -56,12 +56,12 @@ class Statement(NamedTuple):
     outcome: ParseOutcome
 
 
-def decision(found: Sequence[Statement]) -> ParseOutcome | None:
+def decision(statements: Sequence[StatedVerdict]) -> ParseOutcome | None:
     """The outcome of the statements; ``None`` if none of them decides."""
-    heaviest = max((statement.weight for statement in found), default=Weight.ASIDE)
+    heaviest = max((statement.weight for statement in statements), default=Weight.ASIDE)
     if heaviest == Weight.ASIDE:
         return None
-    deciding = [statement for statement in found if statement.weight == heaviest]
+    deciding = [statement for statement in statements if statement.weight == heaviest]
     last = max(statement.position for statement in deciding)
-    after = [statement for statement in found if statement.position > last]
+    after = [statement for statement in statements if statement.position > last]
     return agreed(statement.outcome for statement in deciding + after)

@@ -128,14 +128,14 @@ def symbols_of(text: str) -> set[str]:
     return {sign for sign in _SIGN.findall(text) if unicodedata.category(sign) == "So"}
 
 
-def in_ascii_signs(text: str, kept: Container[str] = (), *, candidates: bool = False) -> str:
+def in_ascii_signs(text: str, symbols: Container[str] = (), *, candidates: bool = False) -> str:
     """``text`` in NFKC, with the signs of ASCII for those of any script; see `tidy`."""
     if text.isascii():
         return text
 
     def spelled(match: re.Match[str]) -> str:
         sign = match[0]
-        if sign in kept or sign == UNREADABLE:
+        if sign in symbols or sign == UNREADABLE:
             return sign
         rejects = candidates and _REJECTING.search(unicodedata.name(sign, ""))
         return (
@@ -146,17 +146,17 @@ def in_ascii_signs(text: str, kept: Container[str] = (), *, candidates: bool = F
     return unicodedata.normalize("NFKC", _SIGN.sub(spelled, text))
 
 
-def tidy(text: str, kept: Container[str] = (), *, candidates: bool = False) -> str:
+def tidy(text: str, symbols: Container[str] = (), *, candidates: bool = False) -> str:
     r"""``text`` in one spelling.
 
     NFKC (full-width letters become plain ones), the punctuation of any script as that of ASCII, no
-    symbols but those that are ``kept``, single blanks, ``\n`` for line ends; special tokens of chat
+    symbols but those in ``symbols``, single blanks, ``\n`` for line ends; special tokens of chat
     templates, quote marks at line starts and struck-out text are removed. An open tick box becomes
     `UNREADABLE`, and so does a cross or its like where labels are ``candidates``: it rejects one.
     """
     if "[" in text or not text.isascii():
         text = _TICKED_BOX.sub(" ", _OPEN_BOX.sub(UNREADABLE, text))
-    text = in_ascii_signs(text, kept, candidates=candidates)
+    text = in_ascii_signs(text, symbols, candidates=candidates)
     text = text.replace("\x00", "")
     lines = text.splitlines()
     text = "\n".join([line.removeprefix(" ").removesuffix(" ") for line in lines])

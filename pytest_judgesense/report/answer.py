@@ -46,9 +46,9 @@ def remarks(judge: JudgeView) -> list[Remark]:
     suites = {part.part.suite for part in judge.parts}
     flat = {suite for suite in suites if is_degenerate(judge.sheet, suite)}
     worst = filter(None, (_farthest(part) for part in judge.parts if part.part.suite not in flat))
-    ranked = sorted(worst, key=lambda found: -found[0])
-    told = [_degenerate(part) for part in judge.parts if part.part.suite in flat]
-    return [*told, *(remark for _, remark in ranked)][:_MOST]
+    ranked = sorted(worst, key=lambda pair: -pair[0])
+    remarks_on_judge = [_degenerate(part) for part in judge.parts if part.part.suite in flat]
+    return [*remarks_on_judge, *(remark for _, remark in ranked)][:_MOST]
 
 
 def _degenerate(part: PartView) -> Remark:
@@ -63,10 +63,10 @@ def _degenerate(part: PartView) -> Remark:
 
 def _farthest(part: PartView) -> tuple[float, Remark] | None:
     """The number of a suite that is farthest from the best one, with its distance."""
-    found = max(_distances(part), key=lambda one: one[0], default=None)
-    if found is None or found[0] <= _NEGLIGIBLE:
+    farthest = max(_distances(part), key=lambda pair: pair[0], default=None)
+    if farthest is None or farthest[0] <= _NEGLIGIBLE:
         return None
-    distance, measure, estimate = found
+    distance, measure, estimate = farthest
     ends, flags = estimate.clustered, estimate.flags
     assert estimate.value is not None, "an estimate without a value has no distance"
     measured = f"{measure.name} {compact(estimate.value, flags)}"

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from importlib.metadata import version
 from itertools import chain
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from pytest_judgesense import __version__
 from pytest_judgesense.datasheet import Datasheet, SuiteSheet, merge_parts
 from pytest_judgesense.errors import UsageError
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.registry import Registry
-from pytest_judgesense.report.codec import datasheet_json
+from pytest_judgesense.report.datasheet_file import datasheet_json
 from pytest_judgesense.report.view import View
 from pytest_judgesense.sections import ComparedJudge, compare
 
@@ -37,27 +37,25 @@ def versions() -> dict[str, str]:
     }
 
 
-def counted_once(
-    parts: Sequence[tuple[Mapping[str, Any], Mapping[str, int]]],
-) -> list[dict[str, Any]]:
+def counted_once(parts: Sequence[tuple[SuiteSheet, Mapping[str, int]]]) -> list[SuiteSheet]:
     """Parts in which each call counts once, though suites share trials (the baseline of a ladder).
 
     A trial that several suites hold counts as made in the first one by name and as replayed in the
-    others. A part is given as plain values, with how often each trial asked for it was retried.
+    others. Each part comes with how often each trial asked for it was retried.
     """
     owners: dict[tuple[str, str], str] = {}
-    for sheet, asked in parts:
-        for trial in asked:
-            key = (sheet["judge"], trial)
-            owners[key] = min(owners.get(key, sheet["suite"]), sheet["suite"])
+    for sheet, retries in parts:
+        for trial in retries:
+            key = (sheet.judge, trial)
+            owners[key] = min(owners.get(key, sheet.suite), sheet.suite)
     counted = []
-    for sheet, asked in parts:
-        judge, suite = sheet["judge"], sheet["suite"]
-        retried = [times for one, times in asked.items() if owners[judge, one] == suite]
-        calls = sheet["calls"]
-        answered = calls["made"] + calls["replayed"]
-        made = {"made": len(retried), "replayed": answered - len(retried), "retried": sum(retried)}
-        counted.append({**sheet, "calls": {**calls, **made}})
+    for sheet, retries in parts:
+        own = [
+            times for trial, times in retries.items() if owners[sheet.judge, trial] == sheet.suite
+        ]
+        replayed = sheet.calls.made + sheet.calls.replayed - len(own)
+        calls = replace(sheet.calls, made=len(own), replayed=replayed, retried=sum(own))
+        counted.append(replace(sheet, calls=calls))
     return counted
 
 
@@ -103,41 +101,30 @@ def datasheet_text(
     Raises:
         UsageError: the suffix is unknown, or a package for pages is not installed.
     """
-
-    # Of these forms a session writes few.
-    def markdown_text() -> str:
+    if suffix == ".json":
+        return datasheet_json(view.sheet)
+    if suffix == ".jsonl":
+        return "".join(f"{line}\n" for lines in logs for line in lines)
+    # Of the other forms a session writes few.
+    if suffix == ".md":
         from pytest_judgesense.report.markdown import markdown
 
         return markdown(view, missed)
+    if suffix == ".html":
+        from pytest_judgesense.report.page import page_text
 
-    def page_text() -> str:
-        from pytest_judgesense.report import page
-
-        return page.page_text(view, evidence, missed, history)
-
-    def table_text() -> str:
+        return page_text(view, evidence, missed, history)
+    if suffix == ".csv":
         from pytest_judgesense.report.csv_tables import separated_text
 
         return separated_text(view.sheet)
+    if suffix == ".tex":
+        from pytest_judgesense.report.tex import tex_text
 
-    def tex_text() -> str:
-        from pytest_judgesense.report import tex
-
-        return tex.tex_text(view)
-
-    texts: dict[str, Callable[[], str]] = {
-        ".json": lambda: datasheet_json(view.sheet),
-        ".md": markdown_text,
-        ".html": page_text,
-        ".csv": table_text,
-        ".tex": tex_text,
-        ".jsonl": lambda: "".join(f"{line}\n" for lines in logs for line in lines),
-    }
-    if suffix not in texts:
-        raise UsageError(
-            "a datasheet cannot be written in this form",
-            found=f"the suffix {suffix!r}",
-            expected=FORMS,
-            remedy=f"name a file that ends in one of {FORMS}",
-        )
-    return texts[suffix]()
+        return tex_text(view)
+    raise UsageError(
+        "a datasheet cannot be written in this form",
+        found=f"the suffix {suffix!r}",
+        expected=FORMS,
+        remedy=f"name a file that ends in one of {FORMS}",
+    )

@@ -28,14 +28,14 @@ class Piece(NamedTuple):
     marked: bool
 
 
-def contrasted(one: str, other: str) -> tuple[list[Piece], list[Piece]]:
+def contrasted(text: str, other: str) -> tuple[list[Piece], list[Piece]]:
     """Both texts in pieces; joined they are the texts. Blanks that differ are not marked."""
-    texts = [_WORD.findall(text) for text in (one, other)]
+    texts = [_WORD.findall(each) for each in (text, other)]
     a, b = ([word.strip() for word in words] for words in texts)
     shorter = min(len(a), len(b))
-    start = next((at for at in range(shorter) if a[at] != b[at]), shorter)
+    start = next((index for index in range(shorter) if a[index] != b[index]), shorter)
     room = shorter - start
-    end = next((at for at in range(room) if a[-1 - at] != b[-1 - at]), room)
+    end = next((index for index in range(room) if a[-1 - index] != b[-1 - index]), room)
     first, second = (words[start : len(words) - end] for words in (a, b))
     counts = Counter(second)
     few = max(len(first), len(second)) <= MOST_WORDS
@@ -53,7 +53,7 @@ def _pieces(
 ) -> list[Piece]:
     """The words in pieces; the pieces between ``start`` and ``end`` are marked if they differ."""
     shared = set(range(start)) | set(range(len(words) - end, len(words)))
-    shared |= {start + at + by for at, size in same for by in range(size)}
+    shared |= {start + place + by for place, size in same for by in range(size)}
     marks = [place not in shared and bool(word.strip()) for place, word in enumerate(words)]
     return [
         Piece("".join(word for word, _ in run), marked)

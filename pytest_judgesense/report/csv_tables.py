@@ -32,26 +32,40 @@ def estimate_rows(sheet: Datasheet) -> Iterator[dict[str, Any]]:
     """
     for judge in sheet.judges:
         for part in judge.parts:
-            for one in part.estimates:
+            for estimate in part.estimates:
                 gates = [
                     f"{line.check}: {line.outcome}"
                     for line in part.checks
-                    if line.measure == one.measure and dict(line.condition) == dict(one.condition)
+                    if line.measure == estimate.measure
+                    and dict(line.condition) == dict(estimate.condition)
                 ]
-                values = (judge.name, *_cells(one), "; ".join(gates))
+                values = (judge.name, *_cells(estimate), "; ".join(gates))
                 yield dict(zip(COLUMNS, values, strict=True))
 
 
-def _cells(one: Estimate) -> Iterator[Any]:
+def _cells(estimate: Estimate) -> Iterator[Any]:
     """The values of the columns between judge and checks."""
-    condition = "; ".join(f"{key}={value}" for key, value in one.condition.items())
-    yield from (one.suite, one.measure, condition, one.value, one.count, one.n, one.unit)
-    ends, paper, missing, new = one.clustered, one.interval, one.missing, one.new_wordings
+    condition = "; ".join(f"{key}={value}" for key, value in estimate.condition.items())
+    yield from (
+        estimate.suite,
+        estimate.measure,
+        condition,
+        estimate.value,
+        estimate.count,
+        estimate.n,
+        estimate.unit,
+    )
+    ends, paper, missing, new = (
+        estimate.clustered,
+        estimate.interval,
+        estimate.missing,
+        estimate.new_wordings,
+    )
     yield from (ends.lower, ends.upper, ends.method, ends.clusters) if ends else [None] * 4
     yield from (new.lower, new.upper, new.wordings) if new else [None] * 3
     yield from (paper.lower, paper.upper, paper.method) if paper else [None] * 3
     yield from (missing.unparsed, missing.failed, missing.lower_bound, missing.upper_bound)
-    yield from ("; ".join(one.flags), one.unavailable)
+    yield from ("; ".join(estimate.flags), estimate.unavailable)
 
 
 def separated_text(sheet: Datasheet) -> str:
@@ -88,6 +102,8 @@ def _csv_cell(value: Any) -> Any:
 
 def _cell(value: Any) -> Any:
     """Names are people's: before one that would be a formula stands a ``'``."""
-    if isinstance(value, str) and any(one.startswith(_FORMULA) for one in (value, value.lstrip())):
+    if isinstance(value, str) and any(
+        text.startswith(_FORMULA) for text in (value, value.lstrip())
+    ):
         return f"'{value}"
     return value

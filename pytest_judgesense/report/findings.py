@@ -91,7 +91,7 @@ def findings_of(
         part = parts[lines[0].suite]
         key = (judge.sheet.name, part.suite)
         missed = [gate for line in lines for gate in _missed(line)]
-        drawn = [(found, gate) for gate in missed if (found := _estimate_of(part, gate))]
+        drawn = [(estimate, gate) for gate in missed if (estimate := _estimate_of(part, gate))]
         title, groups = "", list[tuple[Judgment, ...]]()
         if missed and (cell := cells.get(key)):
             title, groups = _groups(missed[0], part, cell, evidence, registry)
@@ -99,7 +99,7 @@ def findings_of(
         most = shown if index * shown < room else 0
         yield Finding(
             lines,
-            tuple((RowView(found, ()).name, gauge(found, gate)) for found, gate in drawn),
+            tuple((RowView(estimate, ()).name, gauge(estimate, gate)) for estimate, gate in drawn),
             tuple(_apart(part, drawn[0][1])) if drawn else (),
             f"{title}: {len(groups):,}, on {len(items_of(groups)):,} items" if groups else "",
             tuple(islice((_exhibit(group, prompts) for group in spread(groups)), most)),
@@ -116,13 +116,13 @@ def _missed(line: CheckLine) -> list[GatedNumber]:
 
 def _estimate_of(part: SuiteSheet, gate: GatedNumber) -> Estimate | None:
     """The estimate of a gate; for comparisons of suites or settings, the numbers of the gate."""
-    found = find_estimate(part.estimates, gate.measure, gate.condition)
-    if found is None and gate.value is not None:
-        found = Estimate(gate.measure, part.suite, dict(gate.condition), gate.value)
+    estimate = find_estimate(part.estimates, gate.measure, gate.condition)
+    if estimate is None and gate.value is not None:
+        estimate = Estimate(gate.measure, part.suite, dict(gate.condition), gate.value)
         if gate.lower is not None and gate.upper is not None:
             both = (gate.lower, gate.upper)
-            found = replace(found, clustered=Clustered("", *both, 0.95, 0, None, None, *both))
-    return found
+            estimate = replace(estimate, clustered=Clustered("", *both, 0.95, 0, None, None, *both))
+    return estimate
 
 
 def _apart(part: SuiteSheet, gate: GatedNumber) -> Iterator[tuple[str, str]]:
@@ -130,19 +130,19 @@ def _apart(part: SuiteSheet, gate: GatedNumber) -> Iterator[tuple[str, str]]:
     if gate.sign == "before":
         return
     wanted = dict(gate.condition).items()
-    found = (
-        (one, one.value)
-        for one in part.estimates
-        if one.measure == gate.measure
-        and one.value is not None
-        and len(one.condition) == len(wanted) + 1
-        and wanted <= dict(one.condition).items()
+    estimates = (
+        (estimate, estimate.value)
+        for estimate in part.estimates
+        if estimate.measure == gate.measure
+        and estimate.value is not None
+        and len(estimate.condition) == len(wanted) + 1
+        and wanted <= dict(estimate.condition).items()
     )
-    for one, value in islice(found, _MOST_CONDITIONS):
+    for estimate, value in islice(estimates, _MOST_CONDITIONS):
         held_to = gate.decisive
         cleared = value >= held_to if gate.sign == "at least" else value <= held_to
-        held = replace(gate, outcome="pass" if cleared else "fail")
-        yield RowView(one, ()).condition, gauge(one, held)
+        own_gate = replace(gate, outcome="pass" if cleared else "fail")
+        yield RowView(estimate, ()).condition, gauge(estimate, own_gate)
 
 
 def _groups(
@@ -153,12 +153,14 @@ def _groups(
         before = evidence.before.get((cell.judge, cell.suite))
         then = before.by_id if before else {}
         changed = (
-            (then[one.trial.id], one)
-            for one in cell.judgments
-            if one.trial.id in then and differs(then[one.trial.id], one)
+            (then[judgment.trial.id], judgment)
+            for judgment in cell.judgments
+            if judgment.trial.id in then and differs(then[judgment.trial.id], judgment)
         )
         return "verdicts that changed since the baseline", list(changed)
-    measures = {one.name: one for one in registry.measures_on(cell.design.kind, cell.suite)}
+    measures = {
+        measure.name: measure for measure in registry.measures_on(cell.design.kind, cell.suite)
+    }
     measure = measures.get(gate.measure)
     estimate = _estimate_of(part, gate)
     if measure is None or estimate is None:
@@ -174,32 +176,32 @@ def _exhibit(
     group: tuple[Judgment, ...], prompts: Mapping[str, str]
 ) -> tuple[str, tuple[ShownJudgment, ...]]:
     """The item of a group, and its first judgment with the first that contradicts it."""
-    first, *others = group
-    other = min(others, key=lambda one: one.outcome == first.outcome, default=None)
+    first, *rest = group
+    other = min(rest, key=lambda judgment: judgment.outcome == first.outcome, default=None)
     if other is None:
         prompt, reply = _shown(prompts.get(first.trial.id)), _shown(first.reply)
-        asked = [Piece(prompt, marked=False)] if prompt else []
+        question = [Piece(prompt, marked=False)] if prompt else []
         alone = ShownJudgment(
-            _place(first), judgment_words(first), asked, [Piece(reply, marked=False)]
+            _place(first), judgment_words(first), question, [Piece(reply, marked=False)]
         )
         return first.trial.item, (alone,)
     both = (first, other)
-    questions = contrasted(*(_shown(prompts.get(one.trial.id)) for one in both))
-    said = ("(no reply)" if one.reply is None else one.reply for one in both)
-    replies = contrasted(*map(_shown, said))
+    questions = contrasted(*(_shown(prompts.get(judgment.trial.id)) for judgment in both))
+    reply_texts = ("(no reply)" if judgment.reply is None else judgment.reply for judgment in both)
+    replies = contrasted(*map(_shown, reply_texts))
     heads = (_place(first), _place(other))
     if first.trial.id == other.trial.id:  # of the baseline and of this session
         heads, questions = ("baseline", "now"), ([], questions[1])
     sides = zip(heads, map(judgment_words, both), questions, replies, strict=True)
-    return first.trial.item, tuple(ShownJudgment(*one) for one in sides)
+    return first.trial.item, tuple(ShownJudgment(*side) for side in sides)
 
 
 def _shown(text: str | None) -> str:
     """A text for the page: its lines, with invisible characters escaped, and cut if long."""
     if text is None:
         return ""
-    found = printable_lines(text[:_LONGEST])
-    return found if len(text) <= _LONGEST and len(found) <= _LONGEST else f"{found[:_LONGEST]} …"
+    shown = printable_lines(text[:_LONGEST])
+    return shown if len(text) <= _LONGEST and len(shown) <= _LONGEST else f"{shown[:_LONGEST]} …"
 
 
 def _place(judgment: Judgment) -> str:

@@ -43,8 +43,8 @@ class Moment(NamedTuple):
 def gauge(estimate: Estimate, gate: GatedNumber) -> str:
     """The estimate with its clustered interval on a scale, against its bar and its limit."""
     ends = estimate.clustered
-    known = [ends.lower, ends.upper] if ends else []
-    low, high = _reach([estimate.value, gate.bar, gate.limit, *known])
+    interval_ends = [ends.lower, ends.upper] if ends else []
+    low, high = _reach([estimate.value, gate.bar, gate.limit, *interval_ends])
 
     def x(number: float) -> float:
         return _EDGE + _share(number, low, high) * (_WIDTH - 2 * _EDGE)
@@ -57,33 +57,35 @@ def gauge(estimate: Estimate, gate: GatedNumber) -> str:
     before = gate.sign == "before"
     if not before:
         # What is accepted, and over it what is wanted.
-        held = [("accepted", gate.limit)] if gate.limit is not None else []
-        for kind, number in (*held, ("zone", gate.bar)):
+        marks = [("accepted", gate.limit)] if gate.limit is not None else []
+        for kind, number in (*marks, ("zone", gate.bar)):
             cleared = (number, high) if gate.sign == "at least" else (low, number)
             parts.append(stripe(kind, *cleared, 8))
-    said, place = "not measured", None
+    words, place = "not measured", None
     if estimate.value is not None:
-        said, place = compact(estimate.value, estimate.flags), x(estimate.value)
-        said += " degenerate" * ("degenerate" in estimate.flags)
+        words, place = compact(estimate.value, estimate.flags), x(estimate.value)
+        words += " degenerate" * ("degenerate" in estimate.flags)
         parts += [stripe(f"range {gate.outcome}", ends.lower, ends.upper, 5)] if ends else []
         parts.append(_tag("circle", f"estimate {gate.outcome}", cx=place, cy=_TRACK, r=6))
-        parts.append(_text("number", place, _BELOW, said))
+        parts.append(_text("number", place, _BELOW, words))
     for end in (low, high):
         tick = f"{end:g}"
-        room = (len(tick) + len(said)) * _LETTER / 2 + 6
+        room = (len(tick) + len(words)) * _LETTER / 2 + 6
         if place is None or abs(x(end) - place) > room:
             parts.append(_text("tick", x(end), _BELOW, tick))
-    label = f"{estimate.measure} {said}"
+    label = f"{estimate.measure} {words}"
     if ends:
         label += f", 95% interval {compact(ends.lower)} to {compact(ends.upper)}"
-    at, bar = x(gate.bar), compact(gate.bar) if before else bar_text(gate.bar)
-    parts.append(_tag("line", "bar", x1=at, x2=at, y1=_TRACK - 12, y2=_TRACK + 12))
+    place_of_bar, bar = x(gate.bar), compact(gate.bar) if before else bar_text(gate.bar)
+    parts.append(
+        _tag("line", "bar", x1=place_of_bar, x2=place_of_bar, y1=_TRACK - 12, y2=_TRACK + 12)
+    )
     limit = ""
     if gate.limit is not None:
         limit = f", limit {bar_text(gate.limit)}"
         edge = x(gate.limit)
         parts.append(_tag("line", "limit", x1=edge, x2=edge, y1=_TRACK - 12, y2=_TRACK + 12))
-    parts.append(_text("wanted", at, 10, f"{_SIGNS[gate.sign]} {bar}{limit}"))
+    parts.append(_text("wanted", place_of_bar, 10, f"{_SIGNS[gate.sign]} {bar}{limit}"))
     label += f"; {gate.sign} {bar}{' wanted' * (not before)}{limit}"
     return _svg("gauge", _WIDTH, _HEIGHT, label, parts)
 
@@ -94,10 +96,14 @@ def course(name: str, moments: Sequence[Moment | None], first: str, last: str) -
     ``moments`` are ``None`` where it was not taken; ``first`` and ``last``: labels of the first and
     the last time.
     """
-    there = [(place, one) for place, one in enumerate(moments) if one]
-    values = [(place, found) for place, one in there if (found := one.estimate.value) is not None]
-    spans = [(place, ends) for place, one in there if (ends := ends_of(one.estimate.clustered))]
-    gates = {place: one.gate for place, one in there if one.gate}
+    there = [(place, moment) for place, moment in enumerate(moments) if moment]
+    values = [
+        (place, value) for place, moment in there if (value := moment.estimate.value) is not None
+    ]
+    spans = [
+        (place, ends) for place, moment in there if (ends := ends_of(moment.estimate.clustered))
+    ]
+    gates = {place: moment.gate for place, moment in there if moment.gate}
     reached = (end for _, ends in spans for end in ends)
     bars = (number for gate in gates.values() for number in (gate.bar, gate.limit))
     low, high = _reach([*(value for _, value in values), *reached, *bars])
@@ -118,8 +124,8 @@ def course(name: str, moments: Sequence[Moment | None], first: str, last: str) -
     parts = []
     for number in (low, (low + high) / 2, high):
         parts.append(_tag("line", "grid", x1=left, x2=right, y1=y(number), y2=y(number)))
-        at = y(number) + 4
-        parts.append(_tag("text", "tick", f"{number:g}", x=left - 5, y=at, text_anchor="end"))
+        height = y(number) + 4
+        parts.append(_tag("text", "tick", f"{number:g}", x=left - 5, y=height, text_anchor="end"))
     for run in _runs(spans):
         # A measurement without neighbours has a band of a few units.
         wide = [
@@ -134,31 +140,31 @@ def course(name: str, moments: Sequence[Moment | None], first: str, last: str) -
         xs = xs if len(moments) > 1 else (left, right)
         for kind, held_to in (("bar", gate.bar), ("limit", gate.limit)):
             if held_to is not None:
-                at = y(held_to)
-                parts.append(_tag("line", kind, x1=xs[0], x2=xs[1], y1=at, y2=at))
+                height = y(held_to)
+                parts.append(_tag("line", kind, x1=xs[0], x2=xs[1], y1=height, y2=height))
     parts += [_tag("polyline", "line", points=points(run)) for run in _runs(values)]
-    flat = {place for place, one in there if "degenerate" in one.estimate.flags}
+    flat = {place for place, moment in there if "degenerate" in moment.estimate.flags}
     for place, value in values:
         word = gates[place].outcome if place in gates else "plain"
         word += " degenerate" * (place in flat)
         parts.append(_tag("circle", f"estimate {word}", cx=x(place), cy=y(value), r=4))
     if flat:
         parts.append(_text("tick", x(min(flat)), top - 12, "hollow: degenerate", right))
-    said = f"{name} over {len(moments)} measurements"
+    title = f"{name} over {len(moments)} measurements"
     if values:
         (_, then), (to, now) = values[0], values[-1]
-        said += f", from {compact(then)} to {compact(now)}"
+        title += f", from {compact(then)} to {compact(now)}"
         parts.append(_text("number", x(to), y(now) - 9, compact(now), right))
     parts.append(_tag("text", "tick", first, x=left, y=142))
     if last != first:
         parts.append(_tag("text", "tick", last, x=right, y=142, text_anchor="end"))
-    return _svg("course", *_COURSE, said, parts)
+    return _svg("course", *_COURSE, title, parts)
 
 
 def _reach(numbers: Iterable[float | None]) -> tuple[float, float]:
     """The ends of a scale: those of a share or a correlation, or round numbers around the rest."""
-    known = [min(max(one, -_FAR), _FAR) for one in numbers if one is not None] or [0.0]
-    low, high = min(known), max(known)
+    drawn = [min(max(number, -_FAR), _FAR) for number in numbers if number is not None] or [0.0]
+    low, high = min(drawn), max(drawn)
     if low >= -1 and high <= 1:
         return (0.0, 1.0) if low >= 0 else (-1.0, 1.0)
     low = min(low, 0.0)

@@ -63,8 +63,10 @@ def in_order(sheets: Sequence[DatedDatasheet]) -> tuple[list[DatedDatasheet], bo
 
     Where one does not, they stay in the order in which they were given.
     """
-    dated = all(one.moment for one in sheets)
-    return sorted(sheets, key=lambda one: one.moment or "") if dated else list(sheets), dated
+    dated = all(dated_sheet.moment for dated_sheet in sheets)
+    return sorted(sheets, key=lambda dated_sheet: dated_sheet.moment or "") if dated else list(
+        sheets
+    ), dated
 
 
 def lines_of(sheets: Sequence[DatedDatasheet]) -> Iterator[HistoryEntry]:
@@ -73,22 +75,26 @@ def lines_of(sheets: Sequence[DatedDatasheet]) -> Iterator[HistoryEntry]:
     Judges are matched by name; if each datasheet has a single judge, it is taken as the same one,
     as for a baseline.
     """
-    alone = all(len(one.sheet.judges) == 1 for one in sheets)
-    found: dict[tuple[str, str, Any], list[Moment | None]] = {}
-    for place, one in enumerate(sheets):
-        for moment in (moment for judge in one.sheet.judges for moment in _moments(judge)):
+    alone = all(len(dated_sheet.sheet.judges) == 1 for dated_sheet in sheets)
+    by_measure: dict[tuple[str, str, Any], list[Moment | None]] = {}
+    for place, dated_sheet in enumerate(sheets):
+        for moment in (moment for judge in dated_sheet.sheet.judges for moment in _moments(judge)):
             judge = "" if alone else moment.judge
             key = judge, moment.estimate.suite, gated(moment.estimate)
-            found.setdefault(key, [None] * len(sheets))[place] = moment
+            by_measure.setdefault(key, [None] * len(sheets))[place] = moment
     for (_, suite, _), moments in sorted(
-        found.items(), key=lambda pair: (*pair[0][:2], not _is_gated(pair[1]))
+        by_measure.items(), key=lambda pair: (*pair[0][:2], not _is_gated(pair[1]))
     ):
-        if all(one is None or one.estimate.value is None for one in moments):
+        if all(moment is None or moment.estimate.value is None for moment in moments):
             continue
-        last = next(one for one in reversed(moments) if one)
+        last = next(moment for moment in reversed(moments) if moment)
         measure, condition = last.estimate.measure, last.estimate.condition
         svg = course(f"{measure} on {suite}", moments, sheets[0].when, sheets[-1].when)
-        rows = (_row(one, then) for one, then in zip(sheets, moments, strict=True) if then)
+        rows = (
+            _row(dated_sheet, then)
+            for dated_sheet, then in zip(sheets, moments, strict=True)
+            if then
+        )
         yield HistoryEntry(
             last.judge, suite, measure, condition, _is_gated(moments), svg, tuple(rows)
         )
@@ -102,25 +108,25 @@ def _moments(judge: JudgeSheet) -> Iterator[Moment]:
             for gate in line.gates
             if gate.sign != "before"  # those of a baseline move with it
         }
-        for one in part.estimates:
-            gate = gates.get(gated(one))
-            if gate or not one.condition:
-                yield Moment(judge.name, one, gate)
+        for estimate in part.estimates:
+            gate = gates.get(gated(estimate))
+            if gate or not estimate.condition:
+                yield Moment(judge.name, estimate, gate)
 
 
 def _is_gated(moments: Sequence[Moment | None]) -> bool:
-    return any(one and one.gate for one in moments)
+    return any(moment and moment.gate for moment in moments)
 
 
 def _row(sheet: DatedDatasheet, moment: Moment) -> tuple[str, ...]:
-    judge, one, gate = moment
+    judge, estimate, gate = moment
     return (
         sheet.when,
         sheet.name,
         judge,
-        numbers.value(one),
-        numbers.interval(one.clustered, one.flags),
-        numbers.counts(one),
+        numbers.value(estimate),
+        numbers.interval(estimate.clustered, estimate.flags),
+        numbers.counts(estimate),
         f"{gate.sign} {gate.bar:g}{_limit(gate)}, {gate.outcome}" if gate else "",
     )
 

@@ -8,14 +8,23 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 from pytest_judgesense.errors import LogError
 from pytest_judgesense.instruments.builtin import BUILT_IN
-from pytest_judgesense.report.codec import DERIVED, SCHEMA, sheet_text, summed_up
-from pytest_judgesense.report.kinds import refuse_other_kinds
+from pytest_judgesense.report.datasheet_file import (
+    DERIVED,
+    SCHEMA,
+    refuse_other_kinds,
+    sheet_text,
+    summed_up,
+)
 from pytest_judgesense.sections import ComparedJudge, compare
 
 _NAMES: Final = {"measures": "measure", "checks": "check", "analyses": "analysis"}
 _KINDS: Final = ("parts", *_NAMES)
-_COMPARED: Final = frozenset(name for one in BUILT_IN.comparisons for name in one.all_names)
-_SECONDARY: Final = frozenset(name for one in BUILT_IN.comparisons for name in one.secondary)
+_COMPARED: Final = frozenset(
+    name for comparison in BUILT_IN.comparisons for name in comparison.all_names
+)
+_SECONDARY: Final = frozenset(
+    name for comparison in BUILT_IN.comparisons for name in comparison.secondary
+)
 
 
 def joined_datasheets(sheets: Sequence[tuple[str, Mapping[str, Any]]]) -> str:
@@ -26,15 +35,15 @@ def joined_datasheets(sheets: Sequence[tuple[str, Mapping[str, Any]]]) -> str:
     Raises:
         LogError: a value is in two of them with different content; the error names both.
     """
-    known: _Everything = {}
+    everything: _Everything = {}
     secondary = False
     for name, sheet in sheets:
         try:
             refuse_other_kinds(sheet)
             for key in ("seed", "mode", "versions"):
-                _agree(known, ("head", key), sheet[key], name, key)
+                _agree(everything, ("head", key), sheet[key], name, key)
             for entry in sheet["judges"]:
-                _add(known, entry, name)
+                _add(everything, entry, name)
                 secondary |= any(line["analysis"] in _SECONDARY for line in entry["analyses"])
         except (KeyError, IndexError, TypeError, AttributeError, ValueError) as error:
             raise LogError(
@@ -43,12 +52,12 @@ def joined_datasheets(sheets: Sequence[tuple[str, Mapping[str, Any]]]) -> str:
                 expected=f"a datasheet {SCHEMA} with the parts of every judge",
                 remedy="write it again with --judge-datasheet",
             ) from error
-    head = {key[1]: one.value for key, one in known.items() if key[0] == "head"}
-    slugs = sorted(key[1] for key in known if key[0] == "judge")
+    head = {key[1]: entry.value for key, entry in everything.items() if key[0] == "head"}
+    slugs = sorted(key[1] for key in everything if key[0] == "judge")
     judges, entries = [], []
     for slug in slugs:
-        identity = known["judge", slug].value
-        parts, measures, checks, analyses = (_lines(known, kind, slug) for kind in _KINDS)
+        identity = everything["judge", slug].value
+        parts, measures, checks, analyses = (_lines(everything, kind, slug) for kind in _KINDS)
         for part in parts:
             judge = ComparedJudge(slug, identity["name"], part.get("material"), analyses)
             judges.append((part["suite"], judge))
@@ -66,12 +75,14 @@ class _Known(NamedTuple):
 _Everything: TypeAlias = dict[tuple[str, ...], _Known]
 
 
-def _agree(known: _Everything, key: tuple[str, ...], value: Any, source: str, what: str) -> None:
+def _agree(
+    everything: _Everything, key: tuple[str, ...], value: Any, source: str, about: str
+) -> None:
     """Enter ``value`` under ``key``; an existing value must be the same."""
-    first = known.setdefault(key, _Known(value, source))
+    first = everything.setdefault(key, _Known(value, source))
     if first.value != value:
         raise LogError(
-            f"two datasheets do not agree on {what}",
+            f"two datasheets do not agree on {about}",
             found=f"{_short(first.value, value)} in {first.source}, "
             f"{_short(value, first.value)} in {source}",
             expected="the same in both, or in one of them alone",
@@ -86,32 +97,32 @@ def _short(value: Any, other: Any) -> str:
     return json.dumps(value, ensure_ascii=False)[:200]
 
 
-def _add(known: _Everything, entry: Mapping[str, Any], source: str) -> None:
+def _add(everything: _Everything, entry: Mapping[str, Any], source: str) -> None:
     """Enter what a datasheet holds of a judge."""
     slug = entry["parts"][0]["judge"]
     named = f"judge {slug}"
     identity = {k: v for k, v in entry["judge"].items() if k not in DERIVED}
-    _agree(known, ("judge", slug), identity, source, f"what {named} is")
+    _agree(everything, ("judge", slug), identity, source, f"what {named} is")
     for part in entry["parts"]:
         key = ("parts", slug, part["suite"])
-        first = known.setdefault(key, _Known(part, source))
+        first = everything.setdefault(key, _Known(part, source))
         # The session that made the calls counts them; a session that replayed them does not.
-        fuller = max(first.value, part, key=lambda one: one["calls"]["made"])
+        fuller = max(first.value, part, key=lambda part_of_file: part_of_file["calls"]["made"])
         counted = {"calls": fuller["calls"], "state": fuller["state"]}
-        known[key] = _Known({**first.value, **counted}, first.source)
-        _agree(known, key, {**part, **counted}, source, f"suite {part['suite']} of {named}")
+        everything[key] = _Known({**first.value, **counted}, first.source)
+        _agree(everything, key, {**part, **counted}, source, f"suite {part['suite']} of {named}")
     for kind, names in _NAMES.items():
         for line in entry[kind]:
             suite, name = line["suite"], line[names]
             if kind == "analyses" and name in _COMPARED:
                 continue  # it compares the judges of one session, and is made again for all of them
             condition = json.dumps(line.get("condition", {}), sort_keys=True)
-            what = f"{kind} {name} {condition} on suite {suite} of {named}"
-            _agree(known, (kind, slug, suite, name, condition), line, source, what)
+            about = f"{kind} {name} {condition} on suite {suite} of {named}"
+            _agree(everything, (kind, slug, suite, name, condition), line, source, about)
 
 
-def _lines(known: _Everything, kind: str, slug: str) -> list[Any]:
+def _lines(everything: _Everything, kind: str, slug: str) -> list[Any]:
     # By suite; within it measures as the estimators give them, checks by their names.
-    of_judge = [key for key in known if key[:2] == (kind, slug)]
+    of_judge = [key for key in everything if key[:2] == (kind, slug)]
     most = 4 if kind == "checks" else 3
-    return [known[key].value for key in sorted(of_judge, key=lambda key: key[:most])]
+    return [everything[key].value for key in sorted(of_judge, key=lambda key: key[:most])]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, fields, replace
 from functools import lru_cache
@@ -24,6 +24,7 @@ from pytest_judgesense.errors import LogError, well_formed
 from pytest_judgesense.files import open_text
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.limits import json_value, numbered_lines
+from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.registry import Logged, Registry
 from pytest_judgesense.trial import (
     LONGEST_NAME,
@@ -114,7 +115,7 @@ _TRIAL: Final = itemgetter(
 _REPLY: Final = itemgetter("judge", "chosen", "reply", "usage", "latency_s")
 # Fields of designs of few kinds: a line holds them where they are not as usual.
 _RARE: Final = ("ddof", "weights", "effect_threshold", "criteria", "pass_mark", "left_out", "forms")
-_USUAL: Final = {one.name: one.default for one in fields(Design)}
+_USUAL: Final = {field.name: field.default for field in fields(Design)}
 
 
 def log_lines(judgments: Iterable[Judgment], design: Design) -> Iterator[str]:
@@ -123,10 +124,10 @@ def log_lines(judgments: Iterable[Judgment], design: Design) -> Iterator[str]:
         yield log_line(judgment, design)
 
 
-def log_line(judgment: Judgment, design: Design) -> str:
-    """One line of a log."""
+def judgment_object(judgment: Judgment) -> dict[str, Any]:
+    """The fields of a line but its design."""
     trial, outcome, usage = judgment.trial, judgment.outcome, judgment.usage
-    value = {
+    fields_of_line = {
         "trial": trial.id,
         "judge": judgment.judge,
         "suite": trial.suite,
@@ -149,7 +150,14 @@ def log_line(judgment: Judgment, design: Design) -> str:
         **(judgment.detail or {}),
     }
     if judgment.probabilities is not None:
-        value |= {"probabilities": dict(judgment.probabilities), "mass": judgment.mass}
+        probabilities = dict(judgment.probabilities)
+        fields_of_line |= {"probabilities": probabilities, "mass": judgment.mass}
+    return fields_of_line
+
+
+def log_line(judgment: Judgment, design: Design) -> str:
+    """One line of a log."""
+    value = judgment_object(judgment)
     try:
         line = to_json(value).decode()
     except PydanticSerializationError:
@@ -162,8 +170,12 @@ def log_line(judgment: Judgment, design: Design) -> str:
 @lru_cache(maxsize=256)
 def _design_text(design: Design) -> str:
     """A design as JSON, made once for all lines of a suite."""
-    value = {k: v for k, v in asdict(design).items() if k not in _RARE or v != _USUAL[k]}
-    return json.dumps(value, separators=(",", ":"))
+    return json.dumps(design_object(design), separators=(",", ":"))
+
+
+def design_object(design: Design) -> dict[str, Any]:
+    """A design as the fields of the object that a line holds."""
+    return {k: v for k, v in asdict(design).items() if k not in _RARE or v != _USUAL[k]}
 
 
 def read_log(
@@ -196,11 +208,11 @@ def read_log(
         except ValidationError:  # something of it is wrong, or half of a surrogate pair
             same, value = False, _form(_object(where, line), where)
         design = shared if same else None
-        if not same and (given := value.get("design")) is not None:
-            design = design_of_object(given, where)
+        if not same and (stated_design := value.get("design")) is not None:
+            design = design_of_object(stated_design, where)
             shared = design = shared if design == shared else design
             tail = line.rpartition(_MARK)[2]
-            end = f"{_MARK}{tail}" if _is_object(tail.rstrip()[:-1], given) else ""
+            end = f"{_MARK}{tail}" if _is_object(tail.rstrip()[:-1], stated_design) else ""
             with_reply = keeps(design)
         if not (with_reply if same else keeps(design)):
             value["reply"] = None
@@ -236,9 +248,9 @@ def _is_object(text: str, value: Mapping[str, Any]) -> bool:
 
 def _numbered(path: Path) -> Iterator[tuple[int, str]]:
     """The lines of a log that hold something, numbered from 1."""
-    what, faults = f"the judgment log {path} cannot be read", (OSError, UnicodeDecodeError)
+    problem, faults = f"the judgment log {path} cannot be read", (OSError, UnicodeDecodeError)
     remedy = "" if path.suffix not in _PACKED else f"unpack it: gunzip {path}, or what packed it"
-    wrong = LogError.instead_of(faults, what, expected="JSON Lines in UTF-8", remedy=remedy)
+    wrong = LogError.instead_of(faults, problem, expected="JSON Lines in UTF-8", remedy=remedy)
     # A reply may hold a Unicode line separator inside a JSON string: no line ends there.
     with wrong, open_text(path, newline="\n") as file:
         for number, line in numbered_lines(file, path, LogError):
@@ -285,6 +297,16 @@ def judgment_of_object(
     return judgment, None if design is None else design_of_object(design, where)
 
 
+def cell_of_lines(
+    lines: Sequence[str], suite: str, seed: int = 0, registry: Registry = BUILT_IN
+) -> Cell:
+    """The judgments of one judge on one suite, from their lines, which name their design."""
+    read = [judgment_of_object(json_value(line), "a judgment", registry) for line in lines]
+    judgments, design = tuple(judgment for judgment, _ in read), read[0][1]
+    assert design is not None, "the lines of a session name their design"
+    return Cell(judgments[0].judge, suite, design, judgments, seed)
+
+
 def design_of_object(value: Mapping[str, Any], where: str) -> Design:
     """The design that a line holds; `LogError` if a key of it is missing or malformed."""
     try:
@@ -305,13 +327,13 @@ def design_of_object(value: Mapping[str, Any], where: str) -> Design:
 
 def _is_of_a_suite(design: Design) -> bool:
     """Whether the values of a design are such as suite files may give."""
-    names = [one.name for one in design.criteria]
-    scales = [one.labels for one in design.criteria]
+    names = [criterion.name for criterion in design.criteria]
+    scales = [criterion.labels for criterion in design.criteria]
     return (
         bool(design.labels)
         and all(len({*some}) == len(some) for some in (design.labels, names, *scales))
         and all(len(scale) > 1 for scale in scales)
-        and all(0 < one.weight < math.inf for one in design.criteria)
+        and all(0 < criterion.weight < math.inf for criterion in design.criteria)
         and all(form.keys for form in design.forms)
         and design.ddof in (0, 1)
         and design.left_out >= 0
@@ -335,13 +357,13 @@ def _judgment(line: _Line, where: str, registry: Registry) -> Judgment:
             expected="finite numbers in a condition, counts of tokens from 0 on",
         ) from error
     except KeyError:
-        given = {**_DEFAULTS, "cluster": line["item"], **line}
-        return _judgment(cast("_Line", given), where, registry)
-    verdict, others = line.get("verdict"), "unparsed" in line or "failed" in line
+        completed = {**_DEFAULTS, "cluster": line["item"], **line}
+        return _judgment(cast("_Line", completed), where, registry)
+    verdict, is_other = line.get("verdict"), "unparsed" in line or "failed" in line
     return Judgment(
         trial,
         judge,
-        _outcome(line, where) if verdict is None or others else _verdict(verdict),
+        _outcome(line, where) if verdict is None or is_other else _verdict(verdict),
         chosen,
         reply,
         usage,
@@ -352,19 +374,19 @@ def _judgment(line: _Line, where: str, registry: Registry) -> Judgment:
     )
 
 
-def _placed(one: Judgment, design: Design | None, where: str) -> Judgment:
+def _placed(judgment: Judgment, design: Design | None, where: str) -> Judgment:
     """``one`` with the content that its verdict selects, if its design is of two candidates."""
     if design is None or not design.pairwise:
-        return one
-    verdict, order = one.verdict, one.trial.order
+        return judgment
+    verdict, order = judgment.verdict, judgment.trial.order
     chosen = None if verdict is None else content_of_slot(verdict, order)
-    if one.chosen == chosen:
-        return one
-    if one.chosen is None or chosen is None:
-        return replace(one, chosen=chosen)
+    if judgment.chosen == chosen:
+        return judgment
+    if judgment.chosen is None or chosen is None:
+        return replace(judgment, chosen=chosen)
     raise LogError(
         f"{where}: field 'chosen' is wrong",
-        found=f"{one.chosen!r}, with the verdict {verdict!r} in order {order}",
+        found=f"{judgment.chosen!r}, with the verdict {verdict!r} in order {order}",
         expected=f"{chosen!r}, the content that this verdict selects",
         remedy="correct the verdict, the order or the content; or leave out chosen",
     )
@@ -386,14 +408,16 @@ def _probabilities_of(line: _Line, where: str) -> tuple[Mapping[str, float] | No
 
 def _outcome(line: _Line, where: str) -> Outcome:
     values: Mapping[str, Any] = line
-    given = [(kind, text) for kind, name in _SAID.items() if (text := values.get(name)) is not None]
-    if len(given) != 1:
+    stated = [
+        (kind, text) for kind, name in _SAID.items() if (text := values.get(name)) is not None
+    ]
+    if len(stated) != 1:
         raise LogError(
             f"{where} does not say what came of the trial",
-            found=f"{len(given)} of verdict, unparsed, failed",
+            found=f"{len(stated)} of verdict, unparsed, failed",
             expected="exactly one of them, as text",
         )
-    ((kind, text),) = given
+    ((kind, text),) = stated
     outcome: Outcome = kind(text)
     return outcome
 
@@ -429,8 +453,8 @@ def _detail(
 ) -> dict[str, Any] | None:
     """The part of a line about a reply besides its verdict, in its original form."""
     detail: dict[str, Any] = {}
-    for one in logged:
-        if one.field in line:
-            detail |= one.read(line, where)
+    for field_of_kind in logged:
+        if field_of_kind.field in line:
+            detail |= field_of_kind.read(line, where)
     detail |= {name: line[name] for name in _BESIDE if name in line}
     return detail or None

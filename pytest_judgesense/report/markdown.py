@@ -72,16 +72,16 @@ def _lines(view: View | None, missed: Sequence[Missed]) -> Iterator[str]:
     yield from ("## Judge datasheet", "")
     yield from (f"**{outcome_words(line.outcome for _, line in checks)}**", "")
     if missed:
-        yield from (f"**Not measured: {sum(one.checks for one in missed)}**", "")
-        for one in missed:
-            said = f"{not_measured([one])} of judge {one.judge} on {one.suite}: {one.why}"
-            yield f"- {code(said)}"
+        yield from (f"**Not measured: {sum(gap.checks for gap in missed)}**", "")
+        for gap in missed:
+            sentence = f"{not_measured([gap])} of judge {gap.judge} on {gap.suite}: {gap.why}"
+            yield f"- {code(sentence)}"
         yield ""
     if checks:
         yield from _head("outcome", "judge", "suite", "check", "what came out")
-        for judge, line in sorted(checks, key=lambda one: _WORST_FIRST.index(one[1].outcome)):
+        for judge, line in sorted(checks, key=lambda pair: _WORST_FIRST.index(pair[1].outcome)):
             word = line.outcome if line.outcome == "pass" else f"**{line.outcome.upper()}**"
-            result = "<br>".join(code(one) for one in line.words)
+            result = "<br>".join(code(words) for words in line.words)
             yield _row(word, code(judge.sheet.judge), code(line.suite), code(line.check), result)
         yield ""
     if view is None:
@@ -129,14 +129,14 @@ def _part(part: PartView, provenance: list[str]) -> Iterator[str]:
     came = f": {code(', '.join(provenance))}" if provenance else ""
     yield from (f"**Suite** {code(part.part.suite)}{came}", "")
     yield from _head(*_COLUMNS)
-    for one in part.rows:
-        reason = [one.estimate.unavailable] if one.estimate.unavailable else []
+    for row in part.rows:
+        reason = [row.estimate.unavailable] if row.estimate.unavailable else []
         yield _row(
-            code(one.estimate.measure),
-            code(one.condition),
-            *one.numbers,
-            ", ".join(code(bar_words(line)) for line in one.checks),
-            code("; ".join([*reason, *one.notes])),
+            code(row.estimate.measure),
+            code(row.condition),
+            *row.numbers,
+            ", ".join(code(bar_words(line)) for line in row.checks),
+            code("; ".join([*reason, *row.notes])),
         )
     yield ""
     words = [*part.words, *(f"notice: {notice}" for notice in part.part.notices)]
@@ -177,10 +177,10 @@ def cut(text: str, room: int, rest: str) -> str:
 
 def badge(outcomes: Iterable[str], judges: Sequence[str]) -> str:
     """The outcome of all checks as an SVG badge, for a README."""
-    known = list(outcomes)
-    colour = next((_COLOURS[word] for word in _WORST_FIRST if word in known), _NO_COLOUR)
+    words_of_checks = list(outcomes)
+    colour = next((_COLOURS[word] for word in _WORST_FIRST if word in words_of_checks), _NO_COLOUR)
     label = f"judge {judges[0]}" if len(judges) == 1 else f"{len(judges)} judges"
-    label, words = printable(label), outcome_words(known)
+    label, words = printable(label), outcome_words(words_of_checks)
     if len(label) > 40:
         label = label[:39] + "…"
     left, right = (round(len(text) * _CHARACTER_PX + 2 * _PADDING_PX) for text in (label, words))

@@ -31,14 +31,16 @@ def measures_figure(view: View) -> Iterator[Figure]:
                         measures.setdefault(measure, {})[number] = estimate
         if not measures:
             continue
-        here = [fig.name_of(judge.sheet, suite) for judge in view.judges]
+        labels = [fig.name_of(judge.sheet, suite) for judge in view.judges]
         each = max(0.42, 0.17 * len(names))
         height = fig.height_of_rows(len(measures), each)
         panels.append(
-            Panel(partial(_draw, measures=measures, names=names, here=here, suite=suite), height)
+            Panel(
+                partial(_draw, measures=measures, names=names, labels=labels, suite=suite), height
+            )
         )
         rows += [
-            (here[number], suite, measure, *fig.cells(estimate))
+            (labels[number], suite, measure, *fig.cells(estimate))
             for measure, of_judges in measures.items()
             for number, estimate in of_judges.items()
         ]
@@ -70,7 +72,7 @@ def _draw(
     axes: Any,
     measures: dict[str, dict[int, Estimate]],
     names: Sequence[str],
-    here: Sequence[str],
+    labels: Sequence[str],
     suite: str,
 ) -> None:
     axes.grid(visible=True, axis="x")
@@ -81,15 +83,15 @@ def _draw(
             y = line + step * (number - (len(names) - 1) / 2)
             ends: Ends = fig.ends_of(estimate.clustered)
             hollow: dict[str, Any] = (
-                {"fillstyle": "none"} if here[number].endswith(fig.MARK) else {}
+                {"fillstyle": "none"} if labels[number].endswith(fig.MARK) else {}
             )
             fig.point(
-                axes, number, estimate.value or 0.0, y, across=ends, name=here[number], **hollow
+                axes, number, estimate.value or 0.0, y, across=ends, name=labels[number], **hollow
             )
     lowest = min(
-        (ends[0] if (ends := fig.ends_of(one.clustered)) else one.value or 0.0)
+        (ends[0] if (ends := fig.ends_of(estimate.clustered)) else estimate.value or 0.0)
         for of_judges in measures.values()
-        for one in of_judges.values()
+        for estimate in of_judges.values()
     )
     axes.set_xlim(-1.03 if lowest < 0 else -0.03, 1.03)
     fig.ticks(axes, "y", list(measures))

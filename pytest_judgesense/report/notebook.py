@@ -19,17 +19,17 @@ def _judge(judge: JudgeView) -> Iterator[str]:
     yield f"<h4>{_text(judge.sheet.name)}: {_text(verdict)}</h4>"
     yield f"<p>{_text(', '.join([*judge.identity, *judge.provenance()]))}</p>"
     if failing := [line for line in judge.sheet.checks if line.outcome != "pass"]:
-        said = (f"{line.suite}: {line.sentence} ({line.measured})" for line in failing)
-        yield f"<ul>{''.join(f'<li>{_text(one)}</li>' for one in said)}</ul>"
+        sentences = (f"{line.suite}: {line.sentence} ({line.measured})" for line in failing)
+        yield f"<ul>{''.join(f'<li>{_text(sentence)}</li>' for sentence in sentences)}</ul>"
     heads = ("suite", "measure", "count/n", "value", *INTERVALS, "check")
     yield f"<table><thead><tr>{''.join(f'<th>{head}</th>' for head in heads)}</tr></thead><tbody>"
     for part in judge.parts:
-        for one in part.rows:
-            if one.estimate.value is None or (one.estimate.condition and not one.checks):
+        for row in part.rows:
+            if row.estimate.value is None or (row.estimate.condition and not row.checks):
                 continue
-            name = f"{one.estimate.measure} {one.condition}".strip()
-            checks = "; ".join(map(bar_words, one.checks))
-            cells = (part.part.suite, name, *one.numbers, checks)
+            name = f"{row.estimate.measure} {row.condition}".strip()
+            checks = "; ".join(map(bar_words, row.checks))
+            cells = (part.part.suite, name, *row.numbers, checks)
             yield f"<tr>{''.join(f'<td>{_text(cell)}</td>' for cell in cells)}</tr>"
     yield "</tbody></table>"
 

@@ -35,9 +35,9 @@ def interval(ends: Interval | Clustered | None, flags: tuple[str, ...] = ()) -> 
 
 def new_wordings(estimate: Estimate) -> str:
     """The interval for wordings that were not asked, or nothing."""
-    if (found := estimate.new_wordings) is None:
+    if (ends := estimate.new_wordings) is None:
         return ""
-    return f"new wordings {interval(found)}, known from {found.wordings}"
+    return f"new wordings {interval(ends)}, known from {ends.wordings}"
 
 
 def age(recorded: str, today: date | None, of: str = "") -> str:

@@ -67,13 +67,13 @@ def _columns(
         return replies.number(judgment.reply and judgment.reply[:most])
 
     for cell in evidence.cells:
-        asked = evidence.prompts.get((cell.judge, cell.suite), {})
+        prompts_of_cell = evidence.prompts.get((cell.judge, cell.suite), {})
         before = evidence.before.get((cell.judge, cell.suite))
         row_of = {}
         for judgment in cell.judgments:
             trial = judgment.trial
             row_of[trial.id] = len(rows)
-            prompt = asked.get(trial.id)
+            prompt = prompts_of_cell.get(trial.id)
             if prompt is not None and prompt not in prompts:
                 pieces.append([lines.number(line) for line in prompt.split("\n")])
             then = before.by_id.get(trial.id) if before else None
@@ -133,6 +133,8 @@ def _flips(
         trial = judgment.trial
         condition = tuple(sorted(trial.condition.items()))
         if judgment.verdict is not None:
-            known = first.setdefault((trial.item, trial.template, trial.order, condition), judgment)
-            if known.verdict != judgment.verdict:
-                yield known, judgment, "replicate"
+            earliest = first.setdefault(
+                (trial.item, trial.template, trial.order, condition), judgment
+            )
+            if earliest.verdict != judgment.verdict:
+                yield earliest, judgment, "replicate"

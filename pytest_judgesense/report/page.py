@@ -45,6 +45,51 @@ def page_text(
     ``missed``: what was requested but not measured; ``history``: datasheets in the order of time,
     if there are several. Without matplotlib the page has only the small figures.
     """
+    environment = _environment()
+    from markupsafe import Markup
+
+    evidence = evidence or PageEvidence()
+    packed_evidence, cut = packed(evidence, view.registry.sections)
+    missed_of = summary.by_judge(missed)
+    judges = list(_judges(view, missed_of, evidence))
+    gated = any(judge.sheet.checks for judge in view.judges) or bool(missed)
+    figures = [figure for figure in view.figures if isinstance(figure, Figure)]
+    if not gated:
+        figures = [*measures_figure(view), *figures]
+    can_draw = find_spec("matplotlib") is not None
+    headline = _headline(judges, view.sheet.closing)
+    page: str = environment.from_string(template_text("page.html")).render(
+        **_own_files(),
+        sheet=view.sheet,
+        judges=judges,
+        headline=headline,
+        closing=[line for line in view.sheet.closing if _as_headline(line) != headline],
+        gated=gated,
+        missed=list(missed_of.values()),
+        not_measured=summary.not_measured,
+        history=_history(history) if len(history) > 1 else None,
+        printed=view.printed,
+        compared=[
+            {**_table(table, view), "open": table["analysis"] == compared.comparison.name}
+            for compared in view.comparisons
+            for table in compared.tables
+        ],
+        notices=view.notices,
+        figures=list(map(_drawn, figures)) if can_draw else [],
+        no_figures=bool(figures) and not can_draw,
+        measures=view.registry.measures,
+        numbers=numbers,
+        evidence=Markup(packed_evidence),  # noqa: S704 letters and digits
+        cut=cut,
+        trials=sum(len(cell.judgments) for cell in evidence.cells),
+        has_prompts=bool(evidence.prompts),
+        has_before=any(before.by_id for before in evidence.before.values()),
+    )
+    return page
+
+
+def _environment() -> Any:
+    """What fills the template, and escapes all texts; a `UsageError` without its package."""
     if find_spec("jinja2") is None:
         raise UsageError(
             "a datasheet cannot be written as .html",
@@ -72,67 +117,50 @@ def page_text(
         "drawn": Markup,  # our own drawings, their texts escaped
         "marked": _marked,
     }
+    return environment
+
+
+def _own_files() -> dict[str, Any]:
+    """Style and script, and the policy that allows these alone."""
+    from markupsafe import Markup
+
     style, script = template_text("page.css"), template_text("page.js")
-    evidence = evidence or PageEvidence()
-    packed_evidence, cut = packed(evidence, view.registry.sections)
-    can_draw = find_spec("matplotlib") is not None
-    gated = any(judge.sheet.checks for judge in view.judges) or bool(missed)
-    drawn = [one for one in view.figures if isinstance(one, Figure)]
-    if not gated:
-        drawn = [*measures_figure(view), *drawn]
-    figures = [
-        {
-            "figure": one,
-            "svg": Markup(draw(one)),  # noqa: S704 our own drawing, its texts escaped
-            "csv": Markup(_base64(csv_of(one.columns, one.rows).encode())),  # noqa: S704
-        }
-        for one in drawn
-        if can_draw
-    ]
-    judges: list[dict[str, Any]] = []
-    left = summary.by_judge(missed)
-    room = MOST_EXHIBITS
-    for judge in view.judges:
-        of_judge = left.pop(judge.sheet.name, [])
-        shown = _judge(judge, of_judge, evidence, view, room // (len(view.judges) - len(judges)))
-        room -= sum(len(one.groups) for one in shown["findings"])
-        judges.append(shown)
-    headline = _headline(judges, view.sheet.closing)
-    return environment.from_string(template_text("page.html")).render(
-        policy="default-src 'none'; img-src data:; base-uri 'none'; form-action 'none'; "
+    return {
+        "policy": "default-src 'none'; img-src data:; base-uri 'none'; form-action 'none'; "
         f"style-src '{_digest(style)}'; script-src '{_digest(script)}'",
-        style=Markup(style),  # noqa: S704 our own file
-        script=Markup(script),  # noqa: S704 our own file
-        sheet=view.sheet,
-        judges=judges,
-        headline=headline,
-        closing=[one for one in view.sheet.closing if _as_headline(one) != headline],
-        gated=gated,
-        missed=list(left.values()),
-        not_measured=summary.not_measured,
-        history=_history(history) if len(history) > 1 else None,
-        printed=view.printed,
-        compared=[
-            {**_table(one, view), "open": one["analysis"] == compared.comparison.name}
-            for compared in view.comparisons
-            for one in compared.tables
-        ],
-        notices=view.notices,
-        figures=figures,
-        no_figures=bool(drawn) and not can_draw,
-        measures=view.registry.measures,
-        numbers=numbers,
-        evidence=Markup(packed_evidence),  # noqa: S704 letters and digits
-        cut=cut,
-        trials=sum(len(cell.judgments) for cell in evidence.cells),
-        has_prompts=bool(evidence.prompts),
-        has_before=any(before.by_id for before in evidence.before.values()),
-    )
+        "style": Markup(style),  # noqa: S704 our own file
+        "script": Markup(script),  # noqa: S704 our own file
+    }
+
+
+def _drawn(figure: Figure) -> dict[str, Any]:
+    """A figure as a drawing and as a table."""
+    from markupsafe import Markup
+
+    return {
+        "figure": figure,
+        "svg": Markup(draw(figure)),  # noqa: S704 our own drawing, its texts escaped
+        "csv": Markup(_base64(csv_of(figure.columns, figure.rows).encode())),  # noqa: S704
+    }
+
+
+def _judges(
+    view: View, missed_of: dict[str, list[summary.Missed]], evidence: PageEvidence
+) -> Iterator[dict[str, Any]]:
+    """The judges that were measured; what they missed is taken out of ``missed_of``."""
+    room = MOST_EXHIBITS
+    for index, judge in enumerate(view.judges):
+        missed = missed_of.pop(judge.sheet.name, [])
+        shown = _judge(judge, missed, evidence, view, room // (len(view.judges) - index))
+        room -= sum(len(finding.groups) for finding in shown["findings"])
+        yield shown
 
 
 def csv_of(columns: Sequence[str], rows: Iterable[Sequence[Value]]) -> str:
     """A table as CSV, numbers unrounded."""
-    shown = ((printable(one) if isinstance(one, str) else one for one in row) for row in rows)
+    shown = (
+        (printable(value) if isinstance(value, str) else value for value in row) for row in rows
+    )
     return csv_text([map(printable, columns), *shown], "\r\n")
 
 
@@ -148,7 +176,7 @@ def _base64(content: bytes) -> str:
 def _cell(value: Any) -> str:
     """A value of a table of an analysis, in words."""
     if isinstance(value, Mapping):
-        return ", ".join(f"{key} {_cell(one)}" for key, one in value.items()) or "none"
+        return ", ".join(f"{key} {_cell(item)}" for key, item in value.items()) or "none"
     if isinstance(value, list | tuple):
         return ", ".join(map(_cell, value)) or "none"
     if isinstance(value, bool):
@@ -180,23 +208,23 @@ def _judge(
         "findings": list(findings_of(judge, evidence, view.registry, room)),
         "suites": list(map(_suite, judge.parts)),
         "profile": judge.profile,
-        "parts": [(one.part, [_table(t, view) for t in one.tables]) for one in judge.parts],
+        "parts": [(part.part, [_table(t, view) for t in part.tables]) for part in judge.parts],
         "before": list(_before(judge, evidence)),
     }
 
 
 def _headline(judges: Sequence[Mapping[str, Any]], closing: Sequence[str]) -> str:
     """The overall result of all judges; without checks which are degenerate, or which is best."""
-    failing = sum(bool(one["findings"] or one["missed"]) for one in judges)
+    failing = sum(bool(judge["findings"] or judge["missed"]) for judge in judges)
     if not judges:
         return "Nothing was measured"
     if len(judges) == 1:
         return "The last measurement"
-    if not any(one["checks"] or one["missed"] for one in judges):
+    if not any(judge["checks"] or judge["missed"] for judge in judges):
         flat = [
-            one["name"]
-            for one in judges
-            if any(is_degenerate(one["sheet"], part.suite) for part in one["sheet"].parts)
+            judge["name"]
+            for judge in judges
+            if any(is_degenerate(judge["sheet"], part.suite) for part in judge["sheet"].parts)
         ]
         if flat:
             return f"One answer to everything: {', '.join(flat)}"
@@ -212,8 +240,8 @@ def _history(sheets: Sequence[DatedDatasheet]) -> dict[str, Any]:
     """Each measure over time, by judge and suite; those that checks hold to a bar first."""
     groups: dict[str, dict[str, list[Any]]] = {}
     for line in lines_of(sheets):
-        known = groups.setdefault(f"{line.judge} on {line.suite}", {"gated": [], "others": []})
-        known["gated" if line.gated else "others"].append(line)
+        of_suite = groups.setdefault(f"{line.judge} on {line.suite}", {"gated": [], "others": []})
+        of_suite["gated" if line.gated else "others"].append(line)
     return {
         "count": len(sheets),
         "first": sheets[0].when,
@@ -228,8 +256,8 @@ def _marked(pieces: Sequence[Piece]) -> Any:
     from markupsafe import Markup, escape
 
     return Markup("").join(
-        Markup("<mark>{}</mark>").format(one.text) if one.marked else escape(one.text)
-        for one in pieces
+        Markup("<mark>{}</mark>").format(piece.text) if piece.marked else escape(piece.text)
+        for piece in pieces
     )
 
 
@@ -239,12 +267,18 @@ def _suite(part: PartView) -> tuple[str, str, list[str], Any]:
 
     def order(gate: GatedNumber) -> tuple[int, int]:
         # Drawn is the number with which the line of the suite begins.
-        at = shown.index(gate.measure) if gate.measure in shown else len(shown)
-        return _FIRST.get(gate.outcome, 0), at
+        place = shown.index(gate.measure) if gate.measure in shown else len(shown)
+        return _FIRST.get(gate.outcome, 0), place
 
     gates = sorted((gate for line in part.part.checks for gate in line.gates), key=order)
-    known = ((find_estimate(part.part.estimates, one.measure, one.condition), one) for one in gates)
-    drawn = ((RowView(found, ()).name, gauge(found, gate)) for found, gate in known if found)
+    gated_estimates = (
+        (find_estimate(part.part.estimates, gate.measure, gate.condition), gate) for gate in gates
+    )
+    drawn = (
+        (RowView(estimate, ()).name, gauge(estimate, gate))
+        for estimate, gate in gated_estimates
+        if estimate
+    )
     worst = summary.worst_of(part.part.checks)
     return worst, part.part.suite, list(summary.suite_cells(part)), next(drawn, None)
 
@@ -269,7 +303,8 @@ def _before(judge: JudgeView, evidence: PageEvidence) -> Iterator[tuple[Estimate
         pooled = (e for e in part.estimates if not e.condition and e.measure in then)
         both = [(then[now.measure], now) for now in pooled]
         yield from sorted(
-            (pair for pair in both if any(one.value is not None for one in pair)), key=_quiet
+            (pair for pair in both if any(estimate.value is not None for estimate in pair)),
+            key=_quiet,
         )
 
 

@@ -44,29 +44,29 @@ class Missed(NamedTuple):
 def missed_lines(missed: Iterable[Missed], *, brief: bool = False) -> Iterator[str]:
     """Judges that were not measured: one line each, or with the reasons."""
     for name, of_judge in by_judge(missed).items():
-        said = not_measured(of_judge)
+        gap = not_measured(of_judge)
         if brief:
-            yield Toned(excerpt(f"{name}: {said}, {of_judge[0].why}", columns()), "bad")
+            yield Toned(excerpt(f"{name}: {gap}, {of_judge[0].why}", columns()), "bad")
             continue
         yield ""
-        yield from (Toned(line, "bad") for line in headed(name, [said]))
+        yield from (Toned(line, "bad") for line in headed(name, [gap]))
         yield from _missed_of(of_judge)
 
 
 def not_measured(missed: Iterable[Missed]) -> str:
     """How many checks that are."""
-    checks = sum(one.checks for one in missed)
+    checks = sum(gap.checks for gap in missed)
     return f"{checks} check{'s' * (checks != 1)} not measured"
 
 
 def _missed_of(missed: Iterable[Missed]) -> Iterator[str]:
-    for one in missed:
-        yield Toned(excerpt_of(f"  NOT MEASURED {one.suite}: {one.why}"), "bad")
+    for gap in missed:
+        yield Toned(excerpt_of(f"  NOT MEASURED {gap.suite}: {gap.why}"), "bad")
 
 
 def by_judge(missed: Iterable[Missed]) -> dict[str, list[Missed]]:
     """What was not measured, by judge."""
-    return grouped(missed, lambda one: one.judge)
+    return grouped(missed, lambda gap: gap.judge)
 
 
 def quiet_lines(view: View, missed: Iterable[Missed] = ()) -> Iterator[str]:
@@ -74,11 +74,11 @@ def quiet_lines(view: View, missed: Iterable[Missed] = ()) -> Iterator[str]:
     left = by_judge(missed)
     for judge in view.judges:
         of_judge = left.pop(judge.sheet.name, [])
-        failing = [one for one in judge.sheet.checks if one.outcome != "pass"]
+        failing = [check for check in judge.sheet.checks if check.outcome != "pass"]
         named = ", ".join(f"{line.suite} {line.check}" for line in failing)
-        said = f"{judge.sheet.name}: {verdict(judge, of_judge)}{': ' * bool(named)}{named}"
-        yield Toned(excerpt(said, columns()), _tone([*failing, *of_judge]))
-    yield from missed_lines((one for of_judge in left.values() for one in of_judge), brief=True)
+        line = f"{judge.sheet.name}: {verdict(judge, of_judge)}{': ' * bool(named)}{named}"
+        yield Toned(excerpt(line, columns()), _tone([*failing, *of_judge]))
+    yield from missed_lines((gap for of_judge in left.values() for gap in of_judge), brief=True)
 
 
 def summary_lines(
@@ -105,17 +105,19 @@ def summary_lines(
         yield from judge_lines(judge, left.pop(judge.sheet.name, ()), today)
         yield from pooled_lines(judge) if tables else _suite_lines(judge)
         # The first few of lint and of the calls about the suites.
-        notices = [f"{part.suite}: {one}" for part in judge.sheet.parts for one in part.notices]
+        notices = [
+            f"{part.suite}: {notice}" for part in judge.sheet.parts for notice in part.notices
+        ]
         yield from notice_lines(notices[:_MOST_NOTICES])
         if (rest := len(notices) - _MOST_NOTICES) > 0:
             yield f"  {rest} more notice{'s' * (rest > 1)}: -vv"
-    yield from missed_lines(one for of_judge in left.values() for one in of_judge)
+    yield from missed_lines(gap for of_judge in left.values() for gap in of_judge)
     lines = (
         line
-        for one in view.comparisons
-        if one.comparison.brief
-        for said in one.comparison.brief(*one.shown)
-        for line in indented(said, width=2)
+        for compared in view.comparisons
+        if compared.comparison.brief
+        for text in compared.comparison.brief(*compared.shown)
+        for line in indented(text, width=2)
     )
     yield from compared_lines(view, "judges compared, each pair on the same clusters", lines)
     yield from ("", *_totals(view))
@@ -166,7 +168,7 @@ def _legend(view: View) -> Iterator[str]:
 def verdict(judge: JudgeView, missed: Iterable[Missed]) -> str:
     """How many checks of a judge passed, failed and were not measured."""
     words = outcome_words(line.outcome for line in judge.sheet.checks)
-    left_out = sum(one.checks for one in missed)
+    left_out = sum(gap.checks for gap in missed)
     return f"{words}, {left_out} not measured" if left_out else words
 
 
@@ -176,7 +178,7 @@ def _tone(failing: Iterable[object]) -> str:
 
 def _why_close(view: View) -> str:
     """What passes and is close: a bar alone that an interval straddles, or one beyond a limit."""
-    close = [line for one in view.judges for line in one.sheet.checks if _is_close(line)]
+    close = [line for judge in view.judges for line in judge.sheet.checks if _is_close(line)]
     words = ["straddles the bar"] * any(line.limit is None for line in close)
     words += ["clears its limit and not its bar"] * any(line.limit is not None for line in close)
     return " or ".join(words)
@@ -211,25 +213,25 @@ def without_verdict(estimates: Iterable[Estimate]) -> int:
     counted: dict[str, float] = {}
     most: dict[str, int] = {}
     rates = {UNPARSED_RATE.name, FAILED_RATE.name}
-    for one in estimates:
-        if one.measure in rates and not one.condition:
-            counted[one.suite] = counted.get(one.suite, 0) + (one.count or 0)
-        count = one.missing.unparsed + one.missing.failed
-        most[one.suite] = max(most.get(one.suite, 0), count)
+    for estimate in estimates:
+        if estimate.measure in rates and not estimate.condition:
+            counted[estimate.suite] = counted.get(estimate.suite, 0) + (estimate.count or 0)
+        count = estimate.missing.unparsed + estimate.missing.failed
+        most[estimate.suite] = max(most.get(estimate.suite, 0), count)
     return round(sum((most | counted).values()))
 
 
 def _failing_lines(judge: JudgeView) -> Iterator[str]:
     """The first few in a few lines each, the others in one; equal sentences are merged."""
     for index, lines in enumerate(judge.failing):
-        first, *others = lines
-        said = f"  {_WORDS[first.outcome]} {first.suite}: {first.sentence or first.explanation}"
+        first, *rest = lines
+        sentence = f"  {_WORDS[first.outcome]} {first.suite}: {first.sentence or first.explanation}"
         if index >= MOST_SPELT_OUT:
-            yield Toned(excerpt_of(said, _named_beside(said, lines)), "bad")
+            yield Toned(excerpt_of(sentence, _named_beside(sentence, lines)), "bad")
             continue
-        for text in indented(said.strip(), width=2):
+        for text in indented(sentence.strip(), width=2):
             yield Toned(text, "bad")
-        also = f"; {', '.join(one.check for one in others)} too" if others else ""
+        also = f"; {', '.join(line.check for line in rest)} too" if rest else ""
         if first.measured:
             yield from indented(first.measured + also, width=4)
         if first.example:
@@ -242,10 +244,10 @@ def _failing_lines(judge: JudgeView) -> Iterator[str]:
             yield f"    what to do: judgesense explain {measure}"  # a plugin's has no page
 
 
-def _named_beside(said: str, lines: Sequence[CheckLine]) -> str:
-    """The checks about which something is ``said``; shortened if there is no room."""
+def _named_beside(text: str, lines: Sequence[CheckLine]) -> str:
+    """The checks that a ``text`` is about; shortened if there is no room."""
     names = f" ({', '.join(line.check for line in lines)})"
-    if len(said) + len(names) <= columns():
+    if len(text) + len(names) <= columns():
         return names
     return f" ({len(lines)} checks)" if len(lines) > 1 else f" ({lines[0].measure})"
 
@@ -280,8 +282,8 @@ def _suite_lines(judge: JudgeView) -> Iterator[str]:
 
 def worst_of(checks: Iterable[CheckLine]) -> str:
     """The worst outcome among checks, ``close`` for a pass about its bar; or nothing."""
-    found = {"close" if _is_close(line) else line.outcome for line in checks}
-    return next(one for one in _WORST if one in found or not one)
+    outcomes = {"close" if _is_close(line) else line.outcome for line in checks}
+    return next(word for word in _WORST if word in outcomes or not word)
 
 
 def suite_cells(part: PartView) -> Iterator[str]:
@@ -295,7 +297,11 @@ def suite_cells(part: PartView) -> Iterator[str]:
     every = next((section.every for section in part.present if section.every), "")
     first, last = True, ""
     for name in ordered:
-        of_measure = [one for one in estimates if one.measure == name and one.value is not None]
+        of_measure = [
+            estimate
+            for estimate in estimates
+            if estimate.measure == name and estimate.value is not None
+        ]
         ends, varied = _ends(of_measure, briefs[name].at, every)
         if not ends:
             continue
@@ -303,25 +309,25 @@ def suite_cells(part: PartView) -> Iterator[str]:
         if varied and varied != last:
             last = varied
             head = f"{varied}: "
-        values = " to ".join(_tiny(one.value or 0.0, one.flags) for one in ends)
+        values = " to ".join(_tiny(estimate.value or 0.0, estimate.flags) for estimate in ends)
         count = interval = ""
         if first and len(ends) == 1:
             (only,) = ends
             count = f"{numbers.counts(only)} " if only.count is not None else ""
-            if found := only.clustered:
-                low = _tiny(found.lower, only.flags, "lower end ")
-                interval = f" [{low}, {_tiny(found.upper, only.flags, 'upper end ')}]"
+            if ends_of_first := only.clustered:
+                low = _tiny(ends_of_first.lower, only.flags, "lower end ")
+                interval = f" [{low}, {_tiny(ends_of_first.upper, only.flags, 'upper end ')}]"
         first = False
         yield printable(f"{head}{briefs[name].name} {count}{values}{interval}")
-    rows = {one["analysis"]: one["rows"] for one in part.part.analyses}
-    said = (one.brief(rows[one.name]) for one in part.present if one.brief)
-    yield from filter(None, said)
+    rows = {analysis["analysis"]: analysis["rows"] for analysis in part.part.analyses}
+    texts = (section.brief(rows[section.name]) for section in part.present if section.brief)
+    yield from filter(None, texts)
 
 
 def in_line(part: PartView) -> tuple[dict[str, Brief], list[str]]:
     """The measures in the line of a suite, and their order."""
     registry = part.registry
-    names = dict.fromkeys(one.measure for one in part.part.estimates)
+    names = dict.fromkeys(estimate.measure for estimate in part.part.estimates)
     briefs = {name: brief for name in names if (brief := registry.named(name).brief)}
     if not briefs:
         briefs = {line.measure: Brief(line.measure, line.condition) for line in part.part.checks}
@@ -340,7 +346,7 @@ def _telling(part: PartView, briefs: Mapping[str, Brief]) -> dict[str, Brief]:
     worst = worst_of(part.part.checks)
     if worst in ("pass", ""):
         return {}
-    known, others = dict[str, Brief](), dict[str, Brief]()
+    worse, rest = dict[str, Brief](), dict[str, Brief]()
     for line in part.part.checks:
         if worst_of([line]) != worst:
             continue
@@ -348,26 +354,26 @@ def _telling(part: PartView, briefs: Mapping[str, Brief]) -> dict[str, Brief]:
         for measure in missed or [line.measure]:
             brief = briefs.get(measure)
             if brief and (not line.condition or dict(brief.at) == dict(line.condition)):
-                known.setdefault(measure, brief)
+                worse.setdefault(measure, brief)
             else:  # the number of the check, under the condition of the check
                 where = ", ".join(f"{key} {value}" for key, value in line.condition.items())
                 name = f"{measure} ({where})" if where else measure
-                others.setdefault(measure, Brief(name, line.condition))
-    return known or dict(islice(others.items(), 1))
+                rest.setdefault(measure, Brief(name, line.condition))
+    return worse or dict(islice(rest.items(), 1))
 
 
 def _ends(
-    estimates: list[Estimate], at: Mapping[str, object], every: str
+    estimates: list[Estimate], under: Mapping[str, object], every: str
 ) -> tuple[list[Estimate], str]:
     """The estimate at a condition; or the first and the last where a key of it varies, in words."""
-    wanted = dict(at)
+    wanted = dict(under)
     varied: dict[str, list[Estimate]] = {}
-    for one in estimates:
-        condition = dict(one.condition)
+    for estimate in estimates:
+        condition = dict(estimate.condition)
         beside = set(condition.keys() - wanted.keys())
         if len(beside) == 1 and wanted.items() <= condition.items():
-            varied.setdefault(beside.pop(), []).append(one)
-    exact = [one for one in estimates if dict(one.condition) == wanted]
+            varied.setdefault(beside.pop(), []).append(estimate)
+    exact = [estimate for estimate in estimates if dict(estimate.condition) == wanted]
     key = every if every in varied else "" if exact else next(iter(varied), "")
     if not key:
         return exact[:1], ""

@@ -25,7 +25,11 @@ def datasheet_lines(view: View, today: date | None = None) -> Iterator[str]:
             yield ""
         yield from _judge_lines(judge, view.sheet.seed, today)
     compared = view.compared(apart=False)
-    lines = (line for one in compared for line in one.comparison.lines(*one.shown))
+    lines = (
+        line
+        for compared_suite in compared
+        for line in compared_suite.comparison.lines(*compared_suite.shown)
+    )
     yield from compared_lines(view, "judges compared", lines)
 
 
@@ -49,12 +53,14 @@ def _table_lines(table: Table) -> Iterator[str]:
     rest = list(range(table.keys, len(widths)))
     while rest:
         shown = [*keys, rest.pop(0)]
-        while rest and sum(widths[at] + 2 for at in (*shown, rest[0])) <= columns():
+        while rest and sum(widths[column] + 2 for column in (*shown, rest[0])) <= columns():
             shown.append(rest.pop(0))
         for line in texts:
             aligned = (
-                line[at].rjust(widths[at]) if is_number[at] else line[at].ljust(widths[at])
-                for at in shown
+                line[column].rjust(widths[column])
+                if is_number[column]
+                else line[column].ljust(widths[column])
+                for column in shown
             )
             yield f"  {'  '.join(aligned)}".rstrip()
 
@@ -69,8 +75,8 @@ def compared_lines(view: View, head: str, lines: Iterable[str]) -> Iterator[str]
 def ranking_lines(view: View) -> Iterator[str]:
     """The comparison of judges in a separate section, by suite."""
     compared = view.compared(apart=True)
-    for one in compared:
-        yield from one.comparison.lines(*one.shown)
+    for compared_suite in compared:
+        yield from compared_suite.comparison.lines(*compared_suite.shown)
     # They are repeated below the datasheet, because either section may be read alone.
     yield from notice_lines(view.notices if compared else ())
 
@@ -102,14 +108,16 @@ def pooled_lines(judge: JudgeView) -> Iterator[str]:
     for part in judge.parts:
         yield from indented(part.part.suite, width=2)
         rows, together = _gated(part)
-        for one in rows:
-            if one.checks or (one.estimate.value and not one.estimate.condition):
+        for row_view in rows:
+            if row_view.checks or (row_view.estimate.value and not row_view.estimate.condition):
                 yield from row(
-                    f"    {printable(one.name)}", *one.numbers, *map(bar_words, one.checks)
+                    f"    {printable(row_view.name)}",
+                    *row_view.numbers,
+                    *map(bar_words, row_view.checks),
                 )
         for words in part.words_with_tables:
             yield from indented(words, width=4)
-        shown = {line.key for one in rows for line in one.checks}
+        shown = {line.key for row_view in rows for line in row_view.checks}
         rest = [line for line in part.part.checks if line.key not in shown | together.keys()]
         for line in (*rest, *together.values()):
             yield from indented(f"{line.check}: {line.outcome.upper()}", width=4)
@@ -119,23 +127,25 @@ def _part_lines(part: PartView) -> Iterator[str]:
     rows, together = _gated(part)
     shown: set[tuple[str, ...]] = set()
     by_measure: dict[str, list[RowView]] = {}
-    for one in rows:
-        covering = [s for s in part.present if {*s.covers} & one.estimate.condition.keys()]
+    for row_view in rows:
+        covering = [s for s in part.present if {*s.covers} & row_view.estimate.condition.keys()]
         # A table shows the others.
-        if all(section.every and one.checks for section in covering):
-            by_measure.setdefault(one.estimate.measure, []).append(one)
-    checks_of = {id(one.estimate): one.checks for one in rows}
+        if all(section.every and row_view.checks for section in covering):
+            by_measure.setdefault(row_view.estimate.measure, []).append(row_view)
+    checks_of = {id(row_view.estimate): row_view.checks for row_view in rows}
     for measure, of_measure in by_measure.items():
         if of_measure[0].estimate.condition and len(of_measure) > 1:
             yield from indented(measure, width=4)
-        for one in of_measure:
-            yield from _row_lines(one, alone=not one.estimate.condition or len(of_measure) == 1)
-            shown |= {line.key for line in one.checks}
+        for row_view in of_measure:
+            yield from _row_lines(
+                row_view, alone=not row_view.estimate.condition or len(of_measure) == 1
+            )
+            shown |= {line.key for line in row_view.checks}
         for estimate, words, only_gated in part.beside:
-            one = RowView(estimate, checks_of[id(estimate)])
-            if estimate.measure == measure and (one.checks or not only_gated):
-                yield from _row_lines(one, words, alone=False)
-                shown |= {line.key for line in one.checks}
+            row_view = RowView(estimate, checks_of[id(estimate)])
+            if estimate.measure == measure and (row_view.checks or not only_gated):
+                yield from _row_lines(row_view, words, alone=False)
+                shown |= {line.key for line in row_view.checks}
     for words in part.words:
         yield from indented(words, width=4)
     rest = [line for line in part.part.checks if line.key not in shown | together.keys()]
@@ -158,26 +168,28 @@ def _gated(part: PartView) -> tuple[list[RowView], dict[tuple[str, str, str], Ch
         or (line.measure in varied and not every & line.condition.keys())
     }
     rows = [
-        RowView(one.estimate, tuple(line for line in one.checks if line.key not in together))
-        for one in part.rows
+        RowView(
+            row_view.estimate, tuple(line for line in row_view.checks if line.key not in together)
+        )
+        for row_view in part.rows
     ]
     return rows, together
 
 
-def _row_lines(one: RowView, *beside: str, alone: bool) -> Iterator[str]:
+def _row_lines(row_view: RowView, *beside: str, alone: bool) -> Iterator[str]:
     """One estimate by its measure, or below that by its condition; further text ``beside`` it."""
-    estimate = one.estimate
-    name = f"    {printable(one.name)}" if alone else f"      {printable(one.condition)}"
+    estimate = row_view.estimate
+    name = f"    {printable(row_view.name)}" if alone else f"      {printable(row_view.condition)}"
     if estimate.value is None:
         reason = f"{name.strip()}: N/A, {estimate.unavailable}"
         yield from indented(reason, width=4 if alone else 6)
-        for line in one.checks:
+        for line in row_view.checks:
             yield from indented(f"{line.check}: {line.outcome.upper()}")
     else:
-        yield from row(name, *one.numbers, *map(bar_words, one.checks), *beside)
-    if one.notes:
-        yield from indented("; ".join(one.notes))
-    yield from _warnings(one.checks)
+        yield from row(name, *row_view.numbers, *map(bar_words, row_view.checks), *beside)
+    if row_view.notes:
+        yield from indented("; ".join(row_view.notes))
+    yield from _warnings(row_view.checks)
 
 
 def _warnings(checks: Iterable[CheckLine]) -> Iterator[str]:

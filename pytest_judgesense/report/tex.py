@@ -40,9 +40,9 @@ def tex_text(view: View) -> str:
 
 
 def _table(judge: JudgeView, seed: int) -> Iterator[str]:
-    said = ", ".join([*judge.identity, *judge.provenance(), f"seed of intervals {seed}"])
+    identity = ", ".join([*judge.identity, *judge.provenance(), f"seed of intervals {seed}"])
     yield r"\begin{longtable}{@{}lrrllr@{}}"
-    yield rf"\caption{{Datasheet of {_text(judge.sheet.name)}: {_text(said)}.}}\\"
+    yield rf"\caption{{Datasheet of {_text(judge.sheet.name)}: {_text(identity)}.}}\\"
     yield r"\toprule"
     yield _row(*_COLUMNS)
     yield r"\midrule"
@@ -51,12 +51,12 @@ def _table(judge: JudgeView, seed: int) -> Iterator[str]:
         if index:
             yield r"\addlinespace"
         yield rf"\multicolumn{{{len(_COLUMNS)}}}{{@{{}}l}}{{\textit{{{_text(part.part.suite)}}}}}\\"
-        for one in part.rows:
-            if one.estimate.value is None:
-                yield _row(one.name, "", "N/A", "", "", "")
+        for row in part.rows:
+            if row.estimate.value is None:
+                yield _row(row.name, "", "N/A", "", "", "")
             else:
-                yield _row(one.name, *one.numbers, "; ".join(map(bar_words, one.checks)))
-            if new := numbers.new_wordings(one.estimate):
+                yield _row(row.name, *row.numbers, "; ".join(map(bar_words, row.checks)))
+            if new := numbers.new_wordings(row.estimate):
                 columns = f"{{{len(_COLUMNS) - 1}}}{{l@{{}}}}"
                 yield rf"& \multicolumn{columns}{{{_text(new)}}}\\"
     yield r"\bottomrule"
@@ -98,4 +98,4 @@ def _cell(text: str) -> str:
 
 def _text(text: str) -> str:
     """People's words as LaTeX prints them: no character of them commands it."""
-    return _SPECIAL.sub(lambda found: _ESCAPES[found[0]], printable(text))
+    return _SPECIAL.sub(lambda match: _ESCAPES[match[0]], printable(text))

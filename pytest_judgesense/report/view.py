@@ -57,9 +57,12 @@ class RowView:
     @property
     def numbers(self) -> tuple[str, str, str, str]:
         """Counts, value, and both intervals: that over clusters, and that of the paper."""
-        one = self.estimate
-        intervals = (numbers.interval(ends, one.flags) for ends in (one.clustered, one.interval))
-        return numbers.counts(one), numbers.value(one), *intervals  # type: ignore[return-value]
+        estimate = self.estimate
+        intervals = (
+            numbers.interval(ends, estimate.flags)
+            for ends in (estimate.clustered, estimate.interval)
+        )
+        return numbers.counts(estimate), numbers.value(estimate), *intervals  # type: ignore[return-value]
 
     @property
     def notes(self) -> list[str]:
@@ -85,29 +88,31 @@ class PartView:
         lines = (line for line in self.part.checks if isinstance(line.bar, float))
         gates = grouped(lines, gated)
         estimates = self.part.estimates
-        rows = (RowView(one, tuple(gates.get(gated(one), ()))) for one in estimates)
+        rows = (RowView(estimate, tuple(gates.get(gated(estimate), ()))) for estimate in estimates)
         return tuple(
-            one
-            for one in rows
-            if one.checks
-            or one.estimate.value
-            or not self.registry.named(one.estimate.measure).quiet
+            row
+            for row in rows
+            if row.checks
+            or row.estimate.value
+            or not self.registry.named(row.estimate.measure).quiet
         )
 
     @property
     def words(self) -> Iterator[str]:
         """The text below the estimates: effective n, and the tables in words."""
-        if worth := _worth(one.estimate for one in self.rows):
+        if worth := _worth(row.estimate for row in self.rows):
             yield worth
         lines = {section.name: section.lines for section in self.registry.sections}
-        for one in self.part.analyses:
-            if one["analysis"] in lines:
-                yield from lines[one["analysis"]](one["rows"])
+        for analysis in self.part.analyses:
+            if (of_plugin := analysis.get("lines")) is not None:
+                yield from of_plugin
+            elif analysis["analysis"] in lines:
+                yield from lines[analysis["analysis"]](analysis["rows"])
 
     @property
     def words_with_tables(self) -> Iterator[str]:
         """The tables in words that stand below the pooled numbers of the suite."""
-        rows = {one["analysis"]: one["rows"] for one in self.part.analyses}
+        rows = {analysis["analysis"]: analysis["rows"] for analysis in self.part.analyses}
         for section in self.present:
             if section.with_tables:
                 yield from section.lines(rows[section.name])
@@ -115,19 +120,21 @@ class PartView:
     @property
     def present(self) -> list[ReportSection]:
         """The sections that it has a table of."""
-        names = {one["analysis"] for one in self.part.analyses}
+        names = {analysis["analysis"] for analysis in self.part.analyses}
         return [section for section in self.registry.sections if section.name in names]
 
     @property
     def beside(self) -> list[Beside]:
         """Estimates that the terminal shows though a table covers them."""
-        return [one for section in self.present for one in section.beside(self.part.estimates)]
+        return [
+            estimate for section in self.present for estimate in section.beside(self.part.estimates)
+        ]
 
     @property
     def tables(self) -> list[Analysis]:
         """The tables that a page shows."""
         drawn = {section.name for section in self.present if section.only_drawn}
-        return [one for one in self.part.analyses if one["analysis"] not in drawn]
+        return [analysis for analysis in self.part.analyses if analysis["analysis"] not in drawn]
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,8 +167,8 @@ class JudgeView:
     def failing(self) -> list[tuple[CheckLine, ...]]:
         """Checks that do not pass, failed ones first; those with equal sentences together."""
         failing = [line for line in self.sheet.checks if line.outcome != "pass"]
-        failing.sort(key=lambda one: one.outcome != "fail")
-        same = grouped(failing, lambda one: (one.suite, one.sentence or one.explanation))
+        failing.sort(key=lambda line: line.outcome != "fail")
+        same = grouped(failing, lambda line: (line.suite, line.sentence or line.explanation))
         return list(map(tuple, same.values()))
 
     @property
@@ -210,7 +217,7 @@ class ComparisonView:
     @property
     def shown(self) -> tuple[str, dict[str, Rows]]:
         """The input of a comparison's text: the suite, and the rows of its tables."""
-        return self.suite, {one["analysis"]: one["rows"] for one in self.tables}
+        return self.suite, {analysis["analysis"]: analysis["rows"] for analysis in self.tables}
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,7 +238,7 @@ class View:
 
     def compared(self, *, apart: bool) -> list[ComparisonView]:
         """The comparisons with separate sections, or the others."""
-        return [one for one in self.comparisons if one.comparison.apart is apart]
+        return [compared for compared in self.comparisons if compared.comparison.apart is apart]
 
     @property
     def figures(self) -> Iterator[Found]:
@@ -259,7 +266,9 @@ def view_of(
     notices = setting_notices(identities, [judge.budgets for judge in sheet.judges])
     compared = []
     for comparison in registry.comparisons:
-        tables = (one for one in sheet.analyses if one["analysis"] in comparison.all_names)
+        tables = (
+            analysis for analysis in sheet.analyses if analysis["analysis"] in comparison.all_names
+        )
         for suite, of_suite in grouped(tables, itemgetter("suite")).items():
             compared.append(ComparisonView(comparison, suite, tuple(of_suite)))
     return View(sheet, tuple(judges), tuple(compared), tuple(notices), registry, printed)
@@ -288,9 +297,9 @@ def outcome_words(outcomes: Iterable[str]) -> str:
     return ", ".join(parts)
 
 
-def gated(one: CheckLine | GatedNumber | Estimate) -> tuple[str, frozenset[tuple[str, Any]]]:
+def gated(gating: CheckLine | GatedNumber | Estimate) -> tuple[str, frozenset[tuple[str, Any]]]:
     """The measure and the condition, by which checks and the estimates that they gate agree."""
-    return one.measure, frozenset(one.condition.items())
+    return gating.measure, frozenset(gating.condition.items())
 
 
 def _provenance(of: JudgeSheet | SuiteSheet, mode: str, today: date | None) -> list[str]:
@@ -307,17 +316,17 @@ def _worth(estimates: Iterable[Estimate]) -> str:
 
     Units that are all one say nothing of it: the number of clusters is then taken, by convention.
     """
-    parts, taken = [], []
-    for one in estimates:
-        found = None if one.condition else one.clustered
-        if found is None or found.effective_n is None or found.design_effect is None:
+    parts, by_convention = [], []
+    for estimate in estimates:
+        ends = None if estimate.condition else estimate.clustered
+        if ends is None or ends.effective_n is None or ends.design_effect is None:
             continue
-        worth = f"{one.measure} {found.effective_n:.0f}"
-        if found.effective_n == found.clusters:
-            taken.append(worth)
+        worth = f"{estimate.measure} {ends.effective_n:.0f}"
+        if ends.effective_n == ends.clusters:
+            by_convention.append(worth)
         else:
-            parts.append(f"{worth} ({found.design_effect:.1f})")
+            parts.append(f"{worth} ({ends.design_effect:.1f})")
     words = ["effective n (design effect): " + ", ".join(parts)] * bool(parts)
-    if taken:
-        words.append(f"effective n by convention, no unit differs: {', '.join(taken)}")
+    if by_convention:
+        words.append(f"effective n by convention, no unit differs: {', '.join(by_convention)}")
     return "; ".join(words)

@@ -30,14 +30,14 @@ def _unloaded() -> Iterator[None]:
         yield
     finally:
         # scipy keeps the names of numpy in a module of its own, whose place varies by version.
-        loaded = [one for name, one in list(sys.modules.items()) if name.startswith("scipy.")]
+        loaded = [module for name, module in list(sys.modules.items()) if name.startswith("scipy.")]
         for module in (np, *loaded):
             if not isinstance(module, ModuleType):
                 continue
-            held = [name for name, empty in names.items() if vars(module).get(name) is empty]
-            for name in held:
+            left_empty = [name for name, empty in names.items() if vars(module).get(name) is empty]
+            for name in left_empty:
                 delattr(module, name)
-            if held:
+            if left_empty:
                 vars(module).setdefault("__getattr__", np.__getattr__)
 
 

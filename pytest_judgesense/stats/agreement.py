@@ -109,9 +109,9 @@ def clustered_kappa(
     _check_paired(first, codes)
     if count < 2:
         return None
-    one, other, labels = _placed(first, second, scale)
+    first_stream, other, labels = _placed(first, second, scale)
     units = drawn_units(count)
-    cell = (grouped(codes, count) * labels + one) * labels + other
+    cell = (grouped(codes, count) * labels + first_stream) * labels + other
     tables = np.bincount(cell, minlength=units * labels**2).reshape(units, labels, labels)
     weights = _weights(labels, quadratic=bool(scale))
     total = tables.sum(axis=0)
@@ -137,8 +137,10 @@ def _placed(
         codes = {
             label: place for place, label in enumerate(scale or dict.fromkeys((*first, *second)))
         }
-        one, other = (np.array([codes[label] for label in stream]) for stream in (first, second))
-        return one, other, len(codes)
+        first_codes, other = (
+            np.array([codes[label] for label in stream]) for stream in (first, second)
+        )
+        return first_codes, other, len(codes)
     if scale:
         return first, second, len(scale)
     joint = joint_codes(np.concatenate([first, second]))
@@ -172,8 +174,8 @@ def _kappas(tables: NDArray[Any], weights: NDArray[np.int64]) -> NDArray[np.floa
     n = rows.sum(axis=0)
     apart = weights.ravel() @ tables.reshape(weights.size, -1)
     by_chance = (rows * (weights @ columns)).sum(axis=0)
-    known = by_chance > 0
-    return np.where(known, 1 - n * apart / np.where(known, by_chance, 1), np.nan)
+    is_known = by_chance > 0
+    return np.where(is_known, 1 - n * apart / np.where(is_known, by_chance, 1), np.nan)
 
 
 def _weights(labels: int, *, quadratic: bool) -> NDArray[np.int64]:
@@ -275,15 +277,15 @@ def confusion(
             names one twice.
     """
     _check_paired(first, second)
-    place = {label: at for at, label in enumerate(labels)}
+    place = {label: position for position, label in enumerate(labels)}
     if len(place) != len(labels):
         raise ValueError(f"labels differ from each other, found {list(labels)!r}")
     strangers = sorted({repr(label) for label in (*first, *second) if label not in place})
     if strangers:
         raise ValueError(f"labels are among {list(labels)!r}, found {', '.join(strangers)}")
     table = np.zeros((len(labels), len(labels)), dtype=np.int64)
-    for (one, other), count in Counter(zip(first, second, strict=True)).items():
-        table[place[one], place[other]] = count
+    for (label, other), count in Counter(zip(first, second, strict=True)).items():
+        table[place[label], place[other]] = count
     return table
 
 

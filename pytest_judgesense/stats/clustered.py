@@ -39,20 +39,19 @@ pseudo-values ``K theta - (K - 1) theta_(c)``. Those may lie on both sides of 0,
 value of an index that holds a distance; k' is then small as it never is for positive values, the
 gamma quantile vanishes, and Student's end ``m' + t(K - 1, q) sqrt(v')`` takes its place below 1/2.
 
-**Statistic** of any sign that is no mean (a correlation): the delete-one-cluster jackknife. With
-theta_(c) the statistic without cluster c, and their mean theta_(.)::
+**Statistic** within a range that is no mean (a correlation): the delete-one-cluster jackknife on
+Fisher's z, the inverse hyperbolic tangent of the place within the range, turned back. With
+theta_(c) the z of the statistic without cluster c, and their mean theta_(.)::
 
     theta -/+ t(K - 1, q) sqrt((K - 1) / K * sum (theta_(c) - theta_(.))^2)
 
-If its range is known, a correlation's for example, all of this is done on Fisher's z, the inverse
-hyperbolic tangent of the place within the range, and turned back: near an end of the range a
-statistic is skewed, and bounds on its own scale cover .90 to .93 (on z .945 to .97, see
-docs/intervals.md). A statistic that is too low on few clusters, as the entropy of grades is,
-has z moved by the jackknife's estimate of its bias, ``(K - 1) (theta_(.) - theta)``, and the ends
-reach at least as far as those moved likewise on its own scale: on z alone the end of the range
-would never be reached. If no cluster changes it, the value alone, by the method
-``constant``, or ``None`` with fewer than `FEWEST_FOR_SKEW` clusters: three outputs in one order
-with people show nothing of others.
+Near an end of the range a statistic is skewed, and bounds on its own scale cover .90 to .93 (on z
+.945 to .97, see docs/intervals.md). A statistic that is too low on few clusters, as the entropy of
+grades is, has z moved by the jackknife's estimate of its bias, ``(K - 1) (theta_(.) - theta)``, and
+the ends reach at least as far as those moved likewise on its own scale: on z alone the end of the
+range would never be reached. If no cluster changes it, the value alone, by the method ``constant``,
+or ``None`` with fewer than `FEWEST_FOR_SKEW` clusters: three outputs in one order with people show
+nothing of others.
 
 In a two-sided interval ``q = (1 + L) / 2``. One-sided bounds at L are computed alike with q = L.
 Fewer than two clusters say nothing of the spread between clusters: the result is ``None``.
@@ -184,7 +183,7 @@ def clustered_mean(
                 (least + (most - least) * low, least + (most - least) * high)
                 for low, high in share_bounds(sums, sizes, levels, each)
             ]
-        reaches = [math.sqrt(variance) * float(stdtrit(count - 1, at)) for at in levels]
+        reaches = [math.sqrt(variance) * float(stdtrit(count - 1, level)) for level in levels]
         return [(mean - reach, mean + reach) for reach in reaches]
 
     return clustered_by(
@@ -223,7 +222,7 @@ def clustered_positive_mean(
 
     def ends(*levels: float) -> list[_Ends]:
         if variance:
-            return [_gamma_ends(sums, sizes, upper, at) for at in levels]
+            return [_gamma_ends(sums, sizes, upper, level) for level in levels]
         if not bounded:
             return [(value, value)] * len(levels)
         unseen = share_bounds(np.zeros(count), np.ones(count), levels)
@@ -260,10 +259,10 @@ def clustered_positive_statistic(
         the other; the pseudo-values, and Student's quantile, are those of the groups.
     """
     codes, count = cluster_codes(clusters)
-    found = _left_out(statistic, columns, codes, count) if count >= FEWEST_FOR_SKEW else None
-    if found is None:
+    jackknife = _left_out(statistic, columns, codes, count) if count >= FEWEST_FOR_SKEW else None
+    if jackknife is None:
         return None
-    whole, left_out = found
+    whole, left_out = jackknife
     parts = left_out.size
     pseudo = parts * whole - (parts - 1) * left_out
     # About the statistic itself, not about the mean of the pseudo-values.
@@ -272,8 +271,8 @@ def clustered_positive_statistic(
     return clustered_by(
         "constant" if constant else "jackknife-gamma",
         lambda *levels: [
-            (whole, whole) if constant else _gamma_ends(pseudo, np.ones(parts), upper, at)
-            for at in levels
+            (whole, whole) if constant else _gamma_ends(pseudo, np.ones(parts), upper, level)
+            for level in levels
         ],
         clusters=count,
         effective_n=float(count) if constant else None,
@@ -284,7 +283,7 @@ def clustered_statistic(
     statistic: Statistic,
     columns: Sequence[NDArray[Any]],
     clusters: Clusters,
-    within: _Ends = (-math.inf, math.inf),
+    within: _Ends,
     *,
     biased: bool = False,
 ) -> Clustered | None:
@@ -294,12 +293,11 @@ def clustered_statistic(
         statistic: as in `clustered_positive_statistic`.
         columns: as in `clustered_positive_statistic`.
         clusters: cluster of each unit.
-        within: smallest and largest possible value.
+        within: smallest and largest possible value, both finite.
         biased: whether it is too low, or too high, on few clusters.
 
     Returns:
-        The interval, its method ``jackknife-t``, or ``jackknife-z`` if its range is known, or
-        ``constant`` where no cluster changes the
+        The interval, its method ``jackknife-z``, or ``constant`` where no cluster changes the
         statistic; ``None`` with fewer than three clusters, with fewer than `FEWEST_FOR_SKEW` of
         which none changes it, or where the statistic of all units, or of all but one cluster, is
         not finite. More than 1,000 clusters are left out in 200 random groups (Wolter 2007, ch. 4),
@@ -307,41 +305,40 @@ def clustered_statistic(
     """
     least, most = within
     codes, count = cluster_codes(clusters)
-    found = _left_out(statistic, columns, codes, count) if count >= 3 else None
-    if found is None:
+    jackknife = _left_out(statistic, columns, codes, count) if count >= 3 else None
+    if jackknife is None:
         return None
-    whole, left_out = found
+    whole, left_out = jackknife
     parts = left_out.size
     constant = _jackknifed(whole, left_out)[1] <= _ROUNDING * max(1.0, abs(whole))
     if constant and count < FEWEST_FOR_SKEW:
         return None
-    ranged = math.isfinite(least) and math.isfinite(most) and not constant
 
     def in_z(values: _Vector) -> _Vector:
         place = 2 * (values - least) / (most - least) - 1
         return np.asarray(np.arctanh(np.clip(place, _LEAST_PLACE - 1, 1 - _LEAST_PLACE)))
 
     def ends(*levels: float) -> list[_Ends]:
-        found = []
-        for at in levels:
-            reach = float(stdtrit(parts - 1, at))
-            center, error = _jackknifed(whole, left_out, biased=biased)
-            low, high = center - reach * error, center + reach * error
-            if ranged:
-                center, error = _jackknifed(
-                    float(in_z(np.array(whole))), in_z(left_out), biased=biased
-                )
-                z_low, z_high = (
-                    least + (most - least) * (1 + math.tanh(center + sign * reach * error)) / 2
-                    for sign in (-1, 1)
-                )
-                low = min(low, z_low) if biased else z_low
-                high = max(high, z_high) if biased else z_high
-            found.append((max(least, min(low, whole)), min(most, max(high, whole))))
-        return found
+        plain, plain_error = _jackknifed(whole, left_out, biased=biased)
+        center, error = _jackknifed(float(in_z(np.array(whole))), in_z(left_out), biased=biased)
+        bounds = []
+        for level in levels:
+            reach = float(stdtrit(parts - 1, level))
+            low, high = (
+                least + (most - least) * (1 + math.tanh(center + sign * reach * error)) / 2
+                for sign in (-1, 1)
+            )
+            if biased:
+                low = min(low, plain - reach * plain_error)
+                high = max(high, plain + reach * plain_error)
+            bounds.append((max(least, min(low, whole)), min(most, max(high, whole))))
+        return bounds
 
-    method = "constant" if constant else "jackknife-z" if ranged else "jackknife-t"
-    return clustered_by(method, ends, clusters=count)
+    if constant:
+        return clustered_by(
+            "constant", lambda *levels: [(whole, whole)] * len(levels), clusters=count
+        )
+    return clustered_by("jackknife-z", ends, clusters=count)
 
 
 def _jackknifed(whole: float, left_out: _Vector, *, biased: bool = False) -> tuple[float, float]:
@@ -362,21 +359,21 @@ def _left_out(
     whole = float(statistic(*columns))
     if count <= _MOST_LEFT_OUT:
         without = (np.flatnonzero(codes != cluster) for cluster in range(count))
-        found = [float(statistic(*(column[rows] for column in columns))) for rows in without]
+        without_each = [float(statistic(*(column[rows] for column in columns))) for rows in without]
     else:
         # One at a time the work would grow with the square of their number. Of units that are
         # alike one stands for all, as often as they are kept.
-        alike = joint_codes(*(np.unique(one, return_inverse=True)[1] for one in columns))
+        alike = joint_codes(*(np.unique(column, return_inverse=True)[1] for column in columns))
         first, often = first_positions(alike), np.bincount(alike)
         unlike = [column[first] for column in columns]
         groups = random_groups(codes, count, _GROUPS)
         in_order = alike[np.argsort(groups, kind="stable")]
         sizes = np.bincount(groups, minlength=_GROUPS)
-        found = [
+        without_each = [
             float(statistic(*unlike, counts=often - np.bincount(part, minlength=often.size)))
             for part in np.split(in_order, np.cumsum(sizes)[:-1])
         ]
-    return (whole, np.array(found)) if np.isfinite([whole, *found]).all() else None
+    return (whole, np.array(without_each)) if np.isfinite([whole, *without_each]).all() else None
 
 
 def _gamma_ends(sums: _Vector, sizes: _Vector, most: float, coverage: float) -> _Ends:
@@ -439,12 +436,12 @@ def clustered_by(
 ) -> Clustered:
     """The interval, from a function that returns the one-sided bounds at several levels."""
 
-    def found() -> Ends:
+    def both() -> Ends:
         two_sided, one_sided = ends((1 + LEVEL) / 2, LEVEL)
         return Ends(*two_sided, *one_sided)
 
     return Clustered.later(
-        found,
+        both,
         method=method,
         level=LEVEL,
         clusters=clusters,

@@ -353,14 +353,14 @@ def holm(p_values: Sequence[float], alpha: float = 0.05) -> list[Adjusted]:
         step if it is rejected, else that of the step at which Holm stopped.
     """
     size = len(p_values)
-    found: dict[int, Adjusted] = {}
+    adjusted: dict[int, Adjusted] = {}
     so_far, level, stopped = 0.0, alpha, False
     for step, index in enumerate(sorted(range(size), key=lambda i: p_values[i])):
         so_far = max(so_far, min(1.0, (size - step) * p_values[index]))
         level = level if stopped else alpha / (size - step)
         stopped = stopped or so_far > alpha
-        found[index] = Adjusted(so_far, level)
-    return [found[index] for index in range(size)]
+        adjusted[index] = Adjusted(so_far, level)
+    return [adjusted[index] for index in range(size)]
 
 
 def _student(degrees: int, coverage: float) -> float:

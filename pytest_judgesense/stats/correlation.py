@@ -32,12 +32,12 @@ def pearson(x: ArrayLike, y: ArrayLike, counts: ArrayLike | None = None) -> floa
 
     ``counts``: how often each pair of values occurs; once by default.
     """
-    a, b = (np.asarray(one, dtype=np.float64) for one in (x, y))
+    a, b = (np.asarray(vector, dtype=np.float64) for vector in (x, y))
     times = None if counts is None else np.asarray(counts, dtype=np.float64)
     n = a.size if times is None else times.sum()
     if n < 2:
         return math.nan
-    a, b = (one - np.average(one, weights=times) for one in (a, b))
+    a, b = (vector - np.average(vector, weights=times) for vector in (a, b))
     often, often_b = (a, b) if times is None else (a * times, b * times)
     spread = math.sqrt(float(often @ a) * float(often_b @ b))
     if spread <= _ROUNDING * n:
@@ -61,9 +61,9 @@ def mean_ranks(x: ArrayLike, counts: ArrayLike | None = None) -> NDArray[np.floa
     """
     # Whole numbers from 0 on are ranked as they are; they may be dense ranks.
     dense = isinstance(x, np.ndarray) and x.dtype == np.intp and x.min(initial=0) >= 0
-    at = compact_codes(np.asarray(x))[1] if dense else dense_ranks(x)
-    often = np.bincount(at, counts)
-    return np.asarray((often.cumsum() - (often - 1) / 2)[at], dtype=np.float64)
+    places = compact_codes(np.asarray(x))[1] if dense else dense_ranks(x)
+    often = np.bincount(places, counts)
+    return np.asarray((often.cumsum() - (often - 1) / 2)[places], dtype=np.float64)
 
 
 def spearman(x: ArrayLike, y: ArrayLike, counts: ArrayLike | None = None) -> float:
@@ -78,7 +78,7 @@ def partial_spearman(
 
     For ``counts`` see `pearson`.
     """
-    a, b, c = (mean_ranks(one, counts) for one in (x, y, z))
+    a, b, c = (mean_ranks(vector, counts) for vector in (x, y, z))
     xy, xz, yz = pearson(a, b, counts), pearson(a, c, counts), pearson(b, c, counts)
     if math.isnan(xy) or math.isnan(xz) or math.isnan(yz):
         return xy

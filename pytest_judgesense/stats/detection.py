@@ -57,9 +57,9 @@ def d_prime(hits: float, signal_trials: int, false_alarms: float, noise_trials: 
     )
 
 
-def _corrected_z(what: str, count: float, trials: int) -> float:
+def _corrected_z(kind: str, count: float, trials: int) -> float:
     if trials < 1 or not 0 <= count <= trials:
-        msg = f"{what} lie within 0 and the number of trials (at least 1), found {count}/{trials}"
+        msg = f"{kind} lie within 0 and the number of trials (at least 1), found {count}/{trials}"
         raise ValueError(msg)
     return float(ndtri((count + 0.5) / (trials + 1)))
 
@@ -114,8 +114,8 @@ def clustered_d_prime(
         upper = float(np.quantile(high, tail, method="higher"))
         return _opened(lower, most), _opened(upper, most)
 
-    found = dirichlet.drawn_interval(whole, ends, count)
-    return replace(found, lower=max(found.lower, -most), upper=min(found.upper, most))
+    interval = dirichlet.drawn_interval(whole, ends, count)
+    return replace(interval, lower=max(interval.lower, -most), upper=min(interval.upper, most))
 
 
 def ceiling(signal_trials: int, noise_trials: int) -> float:

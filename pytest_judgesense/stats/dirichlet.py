@@ -129,8 +129,8 @@ def unseen_size(sizes: _Floats, counts: _Floats | float = 1.0) -> _Floats:
         counts: how many clusters have each size.
     """
     units = (sizes * counts).sum(axis=-1)
-    found: _Floats = (sizes * sizes * counts).sum(axis=-1) / units
-    return found
+    added: _Floats = (sizes * sizes * counts).sum(axis=-1) / units
+    return added
 
 
 def unseen_parts(parts: _Floats) -> _Floats:
@@ -140,8 +140,8 @@ def unseen_parts(parts: _Floats) -> _Floats:
         parts: units of each kind in each cluster, shape (clusters, kinds).
     """
     sizes = parts.sum(axis=1)
-    found: _Floats = sizes @ parts / sizes.sum()
-    return found
+    mean: _Floats = sizes @ parts / sizes.sum()
+    return mean
 
 
 def share_bounds(
@@ -258,7 +258,7 @@ def chances_above(
     d = np.concatenate([d, unseen], axis=1)
     a = np.concatenate([shapes[:, None] * number, pseudo[:, None]], axis=1)
     step = max(1, _BLOCK // (d.shape[1] * _nodes(float(a.sum(axis=1).min()))))
-    parts = (slice(at, at + step) for at in range(0, rows, step))
+    parts = (slice(first, first + step) for first in range(0, rows, step))
     return np.concatenate([_tail(d[p], a[p], _saddle_point(d[p], a[p]))[0] for p in parts])
 
 
@@ -325,20 +325,20 @@ def drawn_interval(
         clusters: at least 2.
     """
 
-    def bounds(at: float) -> tuple[float, float]:
-        low, high = ends(at)
+    def bounds(level: float) -> tuple[float, float]:
+        low, high = ends(level)
         return min(low, whole), max(high, whole)
 
-    def reached(at: float) -> tuple[float, float]:
-        out_of_reach = (1 - at) * _draws(clusters) < 1
-        return (-math.inf, math.inf) if out_of_reach else bounds(at)
+    def reached(level: float) -> tuple[float, float]:
+        out_of_reach = (1 - level) * _draws(clusters) < 1
+        return (-math.inf, math.inf) if out_of_reach else bounds(level)
 
-    def found() -> Ends:
+    def both() -> Ends:
         (lower, upper), (low, high) = bounds((1 + LEVEL) / 2), bounds(LEVEL)
         return Ends(min(lower, low), max(upper, high), low, high)
 
     return Clustered.later(
-        found,
+        both,
         method=PROPORTION_METHOD,
         level=LEVEL,
         clusters=clusters,
@@ -367,7 +367,7 @@ def _quantiles(s: _Floats, m: _Floats, a: _Floats, levels: _Floats) -> _Floats:
     low, high = np.zeros_like(x), most
     # Newton's error after a step is of the order of the step's square.
     close = np.maximum(_CLOSE, _CLOSE_STEP * np.sqrt(variance))
-    found = np.zeros(x.shape, dtype=bool)
+    above = np.zeros(x.shape, dtype=bool)
     for _ in range(_NEWTON_STEPS):
         chance, slope_by = _tail(s - x[:, None] * m, a, point)
         low, high = np.where(chance > levels, x, low), np.where(chance > levels, high, x)
@@ -378,10 +378,10 @@ def _quantiles(s: _Floats, m: _Floats, a: _Floats, levels: _Floats) -> _Floats:
         within = (low < new) & (new < high)
         new = np.where(within, new, (low + high) / 2)
         moved = np.abs(new - x)
-        x = np.where(found, x, new)
+        x = np.where(above, x, new)
         # Of three clusters a bound may be as small as these steps.
-        found |= moved < np.minimum(np.where(within, close, _CLOSE), _CLOSE_SHARE * x)
-        if found.all():
+        above |= moved < np.minimum(np.where(within, close, _CLOSE), _CLOSE_SHARE * x)
+        if above.all():
             break
     return np.asarray(x)
 

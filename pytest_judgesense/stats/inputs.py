@@ -28,8 +28,8 @@ def finite_vector(values: ArrayLike) -> NDArray[np.float64]:
     if vector.ndim != 1:
         raise ValueError(f"values are a 1-d array, found shape {vector.shape}")
     if not np.isfinite(vector).all():
-        at = int(np.flatnonzero(~np.isfinite(vector))[0])
-        msg = f"values are finite numbers, found {vector[at]} at position {at}; leave it out"
+        place = int(np.flatnonzero(~np.isfinite(vector))[0])
+        msg = f"values are finite numbers, found {vector[place]} at position {place}; leave it out"
         raise ValueError(msg)
     return vector
 
@@ -41,8 +41,8 @@ def check_within(vector: NDArray[np.float64], least: float, most: float) -> None
         ValueError: a number lies outside.
     """
     if vector.size and not (least <= vector.min() and vector.max() <= most):
-        found = f"from {vector.min()} to {vector.max()}"
-        raise ValueError(f"values lie within [{least}, {most}], found values {found}")
+        range_found = f"from {vector.min()} to {vector.max()}"
+        raise ValueError(f"values lie within [{least}, {most}], found values {range_found}")
 
 
 def cluster_codes(clusters: Clusters) -> tuple[NDArray[np.intp], int]:
@@ -65,8 +65,8 @@ def cluster_codes(clusters: Clusters) -> tuple[NDArray[np.intp], int]:
             if most <= 2 * clusters.size and clusters.min(initial=0) >= 0:
                 there = np.bincount(clusters, minlength=most + 1) > 0
                 return (np.cumsum(there) - 1)[clusters], int(there.sum())
-            found, inverse = np.unique(clusters, return_inverse=True)
-            return inverse, int(found.size)
+            different, inverse = np.unique(clusters, return_inverse=True)
+            return inverse, int(different.size)
     names = sorted(dict.fromkeys(clusters), key=_place)
     index = {name: code for code, name in enumerate(names)}
     codes = np.fromiter(map(index.__getitem__, clusters), dtype=np.intp, count=len(clusters))
@@ -84,8 +84,8 @@ def compact_codes(codes: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np
     """
     most = int(codes.max(initial=-1)) + 1
     if most > 4 * codes.size + 1024:  # a table of so many would cost more than the sort
-        found, place = np.unique(codes, return_inverse=True)
-        return found, place.reshape(-1).astype(np.intp, copy=False)
+        different, place = np.unique(codes, return_inverse=True)
+        return different, place.reshape(-1).astype(np.intp, copy=False)
     counts = np.bincount(codes, minlength=most)
     return np.flatnonzero(counts), (np.cumsum(counts > 0) - 1)[codes]
 
@@ -100,11 +100,11 @@ def first_positions(codes: NDArray[np.signedinteger[Any]]) -> NDArray[np.intp]:
 def joint_codes(*codes: NDArray[Any]) -> NDArray[np.intp]:
     """One code for each combination of several codes, in the order of first appearance."""
     joint = np.zeros(codes[0].size, dtype=np.intp)
-    telling = [one for one in codes if one.size and one.min() != one.max()]
+    telling = [code for code in codes if code.size and code.min() != code.max()]
     if not telling:
         return joint
-    for one in telling:
-        joint = compact_codes(joint * (int(one.max()) + 1) + one)[1]
+    for code in telling:
+        joint = compact_codes(joint * (int(code.max()) + 1) + code)[1]
     first = first_positions(joint)
     place = np.empty(first.size, dtype=np.intp)
     place[np.argsort(first)] = np.arange(first.size)
@@ -118,9 +118,9 @@ def cluster_sums(
 
     ``codes``: the cluster of each unit.
     """
-    at = np.asarray(codes, dtype=np.intp)
-    counted = (np.asarray(one, dtype=np.float64) for one in (*columns, np.ones(at.size)))
-    return [np.bincount(at, one, count).astype(np.float64) for one in counted]
+    places = np.asarray(codes, dtype=np.intp)
+    counted = (np.asarray(column, dtype=np.float64) for column in (*columns, np.ones(places.size)))
+    return [np.bincount(places, column, count).astype(np.float64) for column in counted]
 
 
 def clustered_vector(

@@ -58,7 +58,7 @@ def p_of_exchange(groups: Iterable[tuple[Sequence[Hashable], Sequence[Hashable]]
                 "a group has at least one recorded and one fresh reply, "
                 f"found {len(recorded)} and {len(fresh)}"
             )
-        disagreements += sum(one != other for one in fresh for other in recorded)
+        disagreements += sum(verdict != other for verdict in fresh for other in recorded)
         ways = _ways(recorded, fresh)
         least += min(ways)
         if len(ways) > 1:

@@ -123,18 +123,18 @@ class Standings:
         """The judge that is better than all others; ``None`` if that is not settled."""
         return next((judge for judge, ends in self.ranks.items() if ends == (1, 1)), None)
 
-    def verdict(self, what: str) -> str:
+    def verdict(self, noun: str) -> str:
         """Which judge is best, or how many clusters would settle it, in one sentence.
 
         Args:
-            what: the superlative, such as ``most stable``.
+            noun: the superlative, such as ``most stable``.
         """
-        first, *others = self.values
-        if not others:
-            return f"{what}: {first}, the only one that can be ranked"
+        first, *later = self.values
+        if not later:
+            return f"{noun}: {first}, the only one that can be ranked"
         over = f"on {min(pair.clusters for pair in self.pairs)} clusters that all were asked"
         if self.best is not None:
-            return f"{what}: {self.best}, better than every other one beyond chance ({over})"
+            return f"{noun}: {self.best}, better than every other one beyond chance ({over})"
         of_first = [pair for pair in self.pairs if first in (pair.first, pair.second)]
         open_ = [pair for pair in of_first if not pair.apart]
         rivals = [pair.second if pair.first == first else pair.first for pair in open_]
@@ -146,7 +146,7 @@ class Standings:
             most = max(pair.needed or 0 for pair in open_)
             settle = f"about {most:,} clusters like these would show it in four of five cases"
         named = ", ".join((first, *rivals[:-1])) + f" and {rivals[-1]}"
-        return f"{what}: no clear difference between {named} ({over}); {settle}"
+        return f"{noun}: no clear difference between {named} ({over}); {settle}"
 
 
 def share(sums: _Floats) -> _Floats:
@@ -182,22 +182,26 @@ def compare_judges(
         ValueError: there is no judge, an outcome is outside [0, 1], or lengths differ.
     """
     codes, _ = cluster_codes(clusters)
-    found: dict[str, Rows] = {}
-    for judge, given in outcomes.items():
-        vector = np.asarray(given, dtype=np.float64)
-        known = ~np.isnan(vector)
-        if vector.shape != codes.shape or not ((vector[known] >= 0) & (vector[known] <= 1)).all():
+    rows: dict[str, Rows] = {}
+    for judge, outcomes_of_judge in outcomes.items():
+        vector = np.asarray(outcomes_of_judge, dtype=np.float64)
+        has_value = ~np.isnan(vector)
+        if (
+            vector.shape != codes.shape
+            or not ((vector[has_value] >= 0) & (vector[has_value] <= 1)).all()
+        ):
             raise ValueError(
                 f"judge {judge!r} has one outcome within [0, 1] for each of {codes.size} clusters, "
                 f"found {vector.size}, the first of them {vector[:3].tolist()}"
             )
         sums, sizes = (
-            np.bincount(codes[known], weights=of) for of in (vector[known], known[known] * 1.0)
+            np.bincount(codes[has_value], weights=of)
+            for of in (vector[has_value], has_value[has_value] * 1.0)
         )
-        found[judge] = {
+        rows[judge] = {
             str(c): (float(sums[c]), float(sizes[c])) for c in range(sizes.size) if sizes[c]
         }
-    return standings(found, seed=seed, alpha=alpha)
+    return standings(rows, seed=seed, alpha=alpha)
 
 
 def standings(
@@ -219,8 +223,8 @@ def standings(
         ValueError: there is no judge, or a judge without a cluster.
     """
     if not rows or not all(rows.values()):
-        found = {judge: len(of) for judge, of in rows.items()}
-        raise ValueError(f"judges are ranked by their clusters, found clusters: {found}")
+        counts = {judge: len(of) for judge, of in rows.items()}
+        raise ValueError(f"judges are ranked by their clusters, found clusters: {counts}")
     values = {
         judge: float(value(np.asarray(list(of.values()), dtype=np.float64).sum(axis=0)))
         for judge, of in rows.items()
@@ -231,8 +235,8 @@ def standings(
     pairs = tuple(
         replace(pair, p=level.p, apart=True)
         if level.p <= alpha
-        else replace(pair, p=level.p, needed=_needed(found, level.alpha))
-        for (pair, found), level in zip(alone, adjusted, strict=True)
+        else replace(pair, p=level.p, needed=_needed(difference, level.alpha))
+        for (pair, difference), level in zip(alone, adjusted, strict=True)
     )
     better, worse = dict.fromkeys(names, 0), dict.fromkeys(names, 0)
     for pair in pairs:
@@ -248,33 +252,33 @@ def standings(
 
 
 def _compared(
-    one: str, other: str, rows: Mapping[str, Rows], value: Value, seed: int
+    judge: str, other: str, rows: Mapping[str, Rows], value: Value, seed: int
 ) -> tuple[Pair, Difference | None]:
     """Two judges on their common clusters, with the p-value of the two alone."""
-    shared = sorted(rows[one].keys() & rows[other].keys())
+    shared = sorted(rows[judge].keys() & rows[other].keys())
     if not shared:
-        return Pair(one, other, None, None, 1.0, 0, 0), None
-    a, b = (np.array([rows[of][c] for c in shared], dtype=np.float64) for of in (one, other))
+        return Pair(judge, other, None, None, 1.0, 0, 0), None
+    a, b = (np.array([rows[of][c] for c in shared], dtype=np.float64) for of in (judge, other))
     moved = (a != b).any(axis=1)
     differ = int(moved.sum())
     whole = float(_gap(value, a.sum(axis=0), b.sum(axis=0)))
     if value not in (share, shortfall):
-        found = _jackknifed(a, b, value, moved)
+        difference = _jackknifed(a, b, value, moved)
         p = p_of_swaps(a[moved], b[moved], a.sum(axis=0), b.sum(axis=0), value, seed)
-        if found is not None:
-            student = abs(found.value) / found.error
+        if difference is not None:
+            student = abs(difference.value) / difference.error
             p = max(p, 2 * float(stdtr(len(shared) - 1, -student)))
     elif not differ or len(shared) < 2:
-        found, p = None, 1.0
+        difference, p = None, 1.0
     else:
         weight = a[:, 1].sum() / b[:, 1].sum()
         sizes = a[:, 1] + weight * b[:, 1]
         gaps = 2 * (a[:, 0] - weight * b[:, 0]) - (a[:, 1] - weight * b[:, 1])
         each = float(sizes.mean()) / 2  # the units of two judges are no two of a cluster
-        found = bounded_difference(gaps if value is share else -gaps, sizes, each)
-        p = min(1.0, 2 * min(found.p_worse, found.p_better))
-    interval = found.ends(0.95) if found else None
-    return Pair(one, other, whole, interval, p, len(shared), differ), found
+        difference = bounded_difference(gaps if value is share else -gaps, sizes, each)
+        p = min(1.0, 2 * min(difference.p_worse, difference.p_better))
+    interval = difference.ends(0.95) if difference else None
+    return Pair(judge, other, whole, interval, p, len(shared), differ), difference
 
 
 def _gap(value: Value, first: _Floats, second: _Floats) -> _Floats:
@@ -314,9 +318,9 @@ def p_of_swaps(
     return hits / drawn if len(a) <= _ALL_SWAPS else (1 + hits) / (1 + drawn)
 
 
-def _needed(found: Difference | None, level: float) -> int | None:
+def _needed(difference: Difference | None, level: float) -> int | None:
     """Clusters that would tell the two apart at a two-sided level; see the module."""
-    return found.clusters_to_clear(0.0, level / 2) if found else None
+    return difference.clusters_to_clear(0.0, level / 2) if difference else None
 
 
 def _swaps(differ: int, seed: int) -> Iterator[_Floats]:
@@ -327,9 +331,9 @@ def _swaps(differ: int, seed: int) -> Iterator[_Floats]:
         return
     rng = np.random.default_rng([seed, differ])
     step = max(1, _BLOCK // differ)
-    for at in range(0, _DRAWN, step):
+    for first in range(0, _DRAWN, step):
         # Eight coins in a byte: most of the time goes into drawing.
         drawn = rng.integers(
-            256, size=(min(step, _DRAWN - at), math.ceil(differ / 8)), dtype=np.uint8
+            256, size=(min(step, _DRAWN - first), math.ceil(differ / 8)), dtype=np.uint8
         )
         yield np.unpackbits(drawn, axis=1, count=differ).astype(np.float64)

@@ -61,6 +61,6 @@ def percentile_bootstrap(values: ArrayLike, seed: int, resamples: int = 1000) ->
         rows = max(1, _BLOCK // vector.size)
         sizes = [min(rows, resamples - start) for start in range(0, resamples, rows)]
         drawn = (rng.integers(0, vector.size, size=(size, vector.size)) for size in sizes)
-        means = np.concatenate([vector[at].sum(axis=1) / vector.size for at in drawn])
+        means = np.concatenate([vector[places].sum(axis=1) / vector.size for places in drawn])
     lower, upper = np.quantile(means, ((1 - LEVEL) / 2, (1 + LEVEL) / 2))
     return Interval("percentile-bootstrap", float(lower), float(upper), LEVEL)

@@ -6,7 +6,7 @@ other judge clears a bar that this one does not.
 
 **To settle.** A share p that lies close to its bar b is settled on its side once the bound that
 gates lies beyond b. A judge whose true share is p, and whose correlation is the one that the design
-effect D implies, is simulated (`stats.power`), and the gate's bound is asked how often it
+effect D implies, is simulated (`stats.chances`), and the gate's bound is asked how often it
 clears b: the number is the fewest clusters with which it does in 80%. D is estimated from K
 clusters, and too low a D costs more than too high a one gives: it is taken (K - 1) / (K - 3) times,
 the mean of an inverse chi-square. `benchmarks/power.py` shows how often so many settle it.
@@ -28,9 +28,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import ndtri
 
+from pytest_judgesense.stats.chances import CAUGHT, ShareBar, chance_at, correlation
 from pytest_judgesense.stats.dirichlet import share_bounds
 from pytest_judgesense.stats.inputs import LEVEL
-from pytest_judgesense.stats.power import CAUGHT, Gate, chance_at, correlation
 
 MOST_CLUSTERS: Final = 100_000
 PASSES_TODAY: Final = 0.95
@@ -79,7 +79,7 @@ def fewest_clusters(enough: Callable[[int], bool], least: int = 2, within: float
 # Complements, and the reports of one outcome, need the same number.
 @lru_cache(maxsize=1024)
 def clusters_to_settle(
-    gate: Gate, share: float, design_effect: float, size: int, clusters: int
+    gate: ShareBar, share: float, design_effect: float, size: int, clusters: int
 ) -> int | None:
     """Clusters with which a judge of this share passes in 80%.
 
@@ -115,7 +115,7 @@ def clusters_to_settle(
 
 
 def clusters_for_drop(
-    gate: Gate, share: float, dropped: float, rho: float, size: int, seed: int = 0
+    gate: ShareBar, share: float, dropped: float, rho: float, size: int, seed: int = 0
 ) -> int | None:
     """Smallest number of clusters with which the check passes today (95%) and detects a drop (80%).
 
@@ -133,7 +133,7 @@ def clusters_for_drop(
 
     def enough(clusters: int) -> bool:
         passes, stops = (
-            chance_at(gate, at, rho, np.full(clusters, size), seed) for at in (share, dropped)
+            chance_at(gate, truth, rho, np.full(clusters, size), seed) for truth in (share, dropped)
         )
         return passes <= 1 - PASSES_TODAY and stops >= CAUGHT
 

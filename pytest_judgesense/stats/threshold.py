@@ -97,11 +97,11 @@ def detection_threshold(
     if not values.size or shown.shape != values.shape or not (shown > 0).all():
         msg = f"each of one or more calls has a step above 0, found {values.size} and {shown.size}"
         raise ValueError(msg)
-    range_of, at = np.unique(shown, return_inverse=True)
+    range_of, places = np.unique(shown, return_inverse=True)
     right = np.zeros((count, range_of.size))
     calls = np.zeros_like(right)
-    np.add.at(right, (codes, at), values)
-    np.add.at(calls, (codes, at), 1.0)
+    np.add.at(right, (codes, places), values)
+    np.add.at(calls, (codes, places), 1.0)
     fit = isotonic_fit(right.sum(axis=0), calls.sum(axis=0))
     whole = float(threshold_of_curve(range_of, fit))
     value, flag = censored_value(whole, float(range_of[0]), float(range_of[-1]))
@@ -117,24 +117,25 @@ def detection_threshold(
     def ends(tail: float) -> tuple[float, float]:
         weights, pseudo = dirichlet.drawn_weights(units, tail, (dirichlet.PSEUDO_WEIGHT,))
         unseen = pseudo * further
-        seen, of = weights @ right_of, weights @ calls_of + unseen
+        weighted, of = weights @ right_of, weights @ calls_of + unseen
         early, late = (
-            threshold_of_curve(range_of, isotonic_fit(each, of)) for each in (seen + unseen, seen)
+            threshold_of_curve(range_of, isotonic_fit(each, of))
+            for each in (weighted + unseen, weighted)
         )
         low = np.quantile(early, 1 - tail, method="lower")
         return float(low), float(np.quantile(late, tail, method="higher"))
 
-    found = dirichlet.drawn_interval(whole, ends, count)
-    lower, upper, end_flags = _shown(found.lower, found.upper, range_of)
-    far, first = found.at, float(range_of[0])
+    drawn = dirichlet.drawn_interval(whole, ends, count)
+    lower, upper, end_flags = _shown(drawn.lower, drawn.upper, range_of)
+    far, first = drawn.at, float(range_of[0])
     assert far is not None, "drawn weights give bounds at any level"
 
     def within(low: float, high: float) -> tuple[float, float]:
         return max(0.0, low), max(first, high)
 
-    lower_bound, upper_bound = within(found.lower_bound, found.upper_bound)
+    lower_bound, upper_bound = within(drawn.lower_bound, drawn.upper_bound)
     interval = replace(
-        found,
+        drawn,
         lower=lower,
         upper=upper,
         lower_bound=lower_bound,
@@ -149,22 +150,22 @@ def _task_bootstrap(steps: _Vector, right: _Vector, calls: _Vector, seed: int) -
     """Order statistics, taken outwards, of the thresholds of resampled tasks."""
     count = len(right)
     rng = np.random.default_rng(seed)
-    answers, asked = np.empty((2, _RESAMPLES, steps.size))
-    for one in range(_RESAMPLES):  # all at once would be as large as resamples by tasks
+    answers, calls_drawn = np.empty((2, _RESAMPLES, steps.size))
+    for resample in range(_RESAMPLES):  # all at once would be as large as resamples by tasks
         times = np.bincount(rng.integers(0, count, size=count), minlength=count)
-        answers[one], asked[one] = times @ right, times @ calls
-    whole = (asked > 0).all(axis=1)
-    found = np.empty(_RESAMPLES)
-    found[whole] = threshold_of_curve(steps, isotonic_fit(answers[whole], asked[whole]))
+        answers[resample], calls_drawn[resample] = times @ right, times @ calls
+    whole = (calls_drawn > 0).all(axis=1)
+    thresholds = np.empty(_RESAMPLES)
+    thresholds[whole] = threshold_of_curve(steps, isotonic_fit(answers[whole], calls_drawn[whole]))
     for row in np.flatnonzero(~whole):
         # A step of which no call was drawn is left out of that curve.
-        there = asked[row] > 0
-        fit = isotonic_fit(answers[row, there], asked[row, there])
-        found[row] = threshold_of_curve(steps[there], fit)
-    found.sort()
+        there = calls_drawn[row] > 0
+        fit = isotonic_fit(answers[row, there], calls_drawn[row, there])
+        thresholds[row] = threshold_of_curve(steps[there], fit)
+    thresholds.sort()
     tail = (1 - LEVEL) / 2
-    low = float(found[math.floor((_RESAMPLES - 1) * tail)])
-    high = float(found[math.ceil((_RESAMPLES - 1) * (1 - tail))])
+    low = float(thresholds[math.floor((_RESAMPLES - 1) * tail)])
+    high = float(thresholds[math.ceil((_RESAMPLES - 1) * (1 - tail))])
     if not low < high:
         return None
     lower, upper, _ = _shown(low, high, steps)
@@ -200,7 +201,9 @@ def threshold_of_curve(steps: _Vector, curve: _Vector) -> _Vector:
     reached = curve >= _TARGET - _ROUNDING
     first = reached.argmax(axis=-1)
     before = np.maximum(first - 1, 0)
-    low, high = (np.take_along_axis(curve, at[..., None], -1)[..., 0] for at in (before, first))
+    low, high = (
+        np.take_along_axis(curve, places[..., None], -1)[..., 0] for places in (before, first)
+    )
     share = np.clip((_TARGET - low) / np.where(high > low, high - low, 1), 0, 1)
     place = steps[before] + share * (steps[first] - steps[before])
     place = np.where(reached[..., 0], -np.inf, place)

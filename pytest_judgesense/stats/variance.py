@@ -152,21 +152,21 @@ def balanced_array(
     orders: dict[str, set[str]] = {}
     for _, item, _, order, _ in scores:
         orders.setdefault(item, set()).add(order)
-    one_each = all(len(seen) == 1 for seen in orders.values())
+    one_each = all(len(orders_of_item) == 1 for orders_of_item in orders.values())
     items: dict[tuple[str, str], dict[tuple[str, str, int], float]] = {}
     for (cluster, item, template, order, replicate), score in scores.items():
         call = template, "" if one_each else order, replicate
         items.setdefault((cluster, item), {})[call] = score
-    calls = sorted({call for found in items.values() for call in found})
+    calls = sorted({call for by_call in items.values() for call in by_call})
     shape = [len({call[axis] for call in calls}) for axis in range(3)]
     rows: dict[str, list[list[float]]] = {}
-    for (cluster, _), found in items.items():
-        if len(found) == len(calls):
-            rows.setdefault(cluster, []).append([found[call] for call in calls])
+    for (cluster, _), by_call in items.items():
+        if len(by_call) == len(calls):
+            rows.setdefault(cluster, []).append([by_call[call] for call in calls])
     if not rows or len(calls) != math.prod(shape):
         return None
     fewest = min(map(len, rows.values()))
-    array = np.array([found[:fewest] for found in rows.values()])
+    array = np.array([scores[:fewest] for scores in rows.values()])
     array = array.reshape(len(rows), fewest, *shape)
     if max(map(len, rows.values())) == 1:
         return array[:, 0], ("item", "template", "order")
@@ -185,10 +185,10 @@ def _sums_of_squares(
         for axis, name in enumerate(names):
             average = effect.mean(axis=axis, keepdims=True)
             effect = effect - average if name in chosen else average
-        others = math.prod(means.shape[i] for i, name in enumerate(names) if name not in chosen)
+        cells = math.prod(means.shape[i] for i, name in enumerate(names) if name not in chosen)
         closed = chosen | {nested[name] for name in chosen if nested.get(name) in names}
         degrees = math.prod(means.shape[i] - 1 for i, name in enumerate(names) if name in chosen)
-        squares[closed] = squares.get(closed, 0.0) + others * float((effect**2).sum())
+        squares[closed] = squares.get(closed, 0.0) + cells * float((effect**2).sum())
         freedom[closed] = freedom.get(closed, 0) + degrees
     return squares, freedom
 
@@ -224,7 +224,7 @@ def cheapest_split(
         raise ValueError(f"a half-width is above 0, found {half_width!r}")
     quantile = float(ndtri((1 + LEVEL) / 2))
     wanted = (half_width / quantile) ** 2
-    found = []
+    splits = []
     names = [name for name in choices if name in components.levels or name == REPLICATE]
     for numbers in product(*(choices[name] for name in names)):
         levels = {**(fixed or {}), **dict(zip(names, numbers, strict=True))}
@@ -236,5 +236,7 @@ def cheapest_split(
         clusters = max(_FEWEST, math.ceil((once - never) / (wanted - never) * (1 - 1e-12)))
         design = {**levels, scaled: clusters}
         reached = quantile * math.sqrt(components.of_mean(design))
-        found.append(Split(design, math.prod(design.values()), reached))
-    return min(found, key=lambda one: (one.calls, one.levels.get(REPLICATE, 1)), default=None)
+        splits.append(Split(design, math.prod(design.values()), reached))
+    return min(
+        splits, key=lambda split: (split.calls, split.levels.get(REPLICATE, 1)), default=None
+    )

@@ -42,9 +42,15 @@ def suite_file(name: str, root: Path = Path(), *near: Path) -> Path | None:
 
     A path starts at one of the folders ``near``, or at ``root``, the project's.
     """
-    here = root / "suites" / name / f"{name}.suite.toml"
-    paths = (*(folder / name for folder in (*near, root)), here, builtin_suites().get(name, here))
-    return next((one for one in paths if one.name.endswith(".suite.toml") and one.is_file()), None)
+    in_checkout = root / "suites" / name / f"{name}.suite.toml"
+    paths = (
+        *(folder / name for folder in (*near, root)),
+        in_checkout,
+        builtin_suites().get(name, in_checkout),
+    )
+    return next(
+        (path for path in paths if path.name.endswith(".suite.toml") and path.is_file()), None
+    )
 
 
 def builtin_cassette(relative: Path) -> Path | None:

@@ -20,28 +20,28 @@ ELEMENTS: Final = "Required elements:"
 def plain_items(stimuli: Stimuli) -> Iterable[Item]:
     """An item of each line: of two candidates if the suite is pairwise, else of one content."""
     form = stimuli.form
-    known = {template.id for template in form.templates}
+    template_ids = {template.id for template in form.templates}
     if form.space.pairwise:
         pairs = stimuli.parse(PairItem, pair_of_row)
         for pair in pairs:
-            _refuse_unknown(form.name, pair.id, "is asked in", pair.asked_in, known)
+            _refuse_unknown(form.name, pair.id, "is asked in", pair.asked_in, template_ids)
         return map(pair_item, pairs)
     lines = stimuli.parse(ContentItem, content_of_row)
     for line in lines:
-        _refuse_unknown(form.name, line.id, "inverts", line.inverted, known)
-        _refuse_unknown(form.name, line.id, "is asked in", line.asked_in, known)
+        _refuse_unknown(form.name, line.id, "inverts", line.inverted, template_ids)
+        _refuse_unknown(form.name, line.id, "is asked in", line.asked_in, template_ids)
     return map(content_item, lines)
 
 
 def _refuse_unknown(
-    suite: str, item: str, does: str, named: Iterable[str], known: Collection[str]
+    suite: str, item: str, does: str, named: Iterable[str], valid: Collection[str]
 ) -> None:
     """Raise a `SuiteError` if an item names a template that is not there."""
-    if unknown := sorted(set(named) - set(known)):
+    if unknown := sorted(set(named) - set(valid)):
         raise SuiteError(
             f"item {item} of suite {suite} {does} a template that is not there",
             found=repr(unknown[0]),
-            expected="of " + ", ".join(sorted(known)),
+            expected="of " + ", ".join(sorted(valid)),
         )
 
 
@@ -57,7 +57,7 @@ def pair_of_row(stimuli: Stimuli, number: int, row: dict[str, Any]) -> dict[str,
     if isinstance(label, Misfit):
         return label
     line: dict[str, Any] = {"id": row_id(stimuli, row.get("id"), number), "label": label}
-    shown = frozenset().union(*(placeholders(one.text) for one in stimuli.form.templates))
+    shown = frozenset().union(*(placeholders(template.text) for template in stimuli.form.templates))
     if "task" not in row and "task" not in shown:
         line["task"] = ""  # nothing but the candidates is shown
     if "texts" not in row:
@@ -65,12 +65,12 @@ def pair_of_row(stimuli: Stimuli, number: int, row: dict[str, Any]) -> dict[str,
             return Misfit(missing[0], MISSING, "a candidate of the pair")
         # A candidate may be empty.
         line["texts"] = [text_of(row[field]) or "" for field in ("a", "b")]
-    known = {*PairItem.model_fields} - {"id", "label"}
-    line |= {name: value for name, value in _texts(row).items() if name in known}
+    pair_fields = {*PairItem.model_fields} - {"id", "label"}
+    line |= {name: value for name, value in _texts(row).items() if name in pair_fields}
     if "fields" not in row:
-        others = {*PairItem.model_fields, "a", "b"}
+        reserved = {*PairItem.model_fields, "a", "b"}
         line["fields"] = {
-            n: v for n, v in _texts(row).items() if n not in others and isinstance(v, str)
+            n: v for n, v in _texts(row).items() if n not in reserved and isinstance(v, str)
         }
     return line
 
@@ -81,9 +81,13 @@ def content_of_row(stimuli: Stimuli, number: int, row: dict[str, Any]) -> dict[s
     label = row_label(stimuli, row.get("label"), meanings)
     if isinstance(label, Misfit):
         return label
-    known = ContentItem.model_fields
+    content_fields = ContentItem.model_fields
     texts = _texts(row)
-    line = {n: v for n, v in texts.items() if isinstance(v, str) or (n in known and v is not None)}
+    line = {
+        n: v
+        for n, v in texts.items()
+        if isinstance(v, str) or (n in content_fields and v is not None)
+    }
     return line | {"id": row_id(stimuli, row.get("id"), number), "label": label}
 
 
@@ -117,8 +121,8 @@ def pair_item(line: PairItem) -> Item:
     """The item of a line with two candidates."""
     fields = {**line.fields, "task": line.task}
     condition = {"category": line.category} if line.category else {}
-    made = Item(line.id, line.cluster or line.id, fields, line.texts, line.label, condition)
-    return replace(made, asked_in=line.asked_in)
+    item = Item(line.id, line.cluster or line.id, fields, line.texts, line.label, condition)
+    return replace(item, asked_in=line.asked_in)
 
 
 def with_elements(task: str, elements: Sequence[str]) -> str:

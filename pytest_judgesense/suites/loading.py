@@ -62,8 +62,8 @@ def stimuli_of(suite: Suite) -> Path:
 
 
 @lru_cache(maxsize=64)
-def _load(path: Path, preset: str | None, known: tuple[Kind, ...]) -> Suite:
-    kinds = {kind.name: kind for kind in known}
+def _load(path: Path, preset: str | None, all_kinds: tuple[Kind, ...]) -> Suite:
+    kinds = {kind.name: kind for kind in all_kinds}
     form, text = _read_form(path, kinds)
     if preset is not None and preset not in form.presets:
         raise unknown_name(f"preset of suite {form.name}", preset, form.presets)
@@ -113,7 +113,7 @@ def _load(path: Path, preset: str | None, known: tuple[Kind, ...]) -> Suite:
         files=(stimuli.file.resolve(),),
     )
     if chosen.pooled_with is not None:
-        other = _load((path.parent / chosen.pooled_with).resolve(), None, known)
+        other = _load((path.parent / chosen.pooled_with).resolve(), None, all_kinds)
         digest = _sha(f"{suite.digest} {other.digest}")
         files = (*suite.files, other.path, *other.files)
         suite = replace(suite, items=pooled(suite, other), digest=digest, files=files)
@@ -211,8 +211,8 @@ def _checks(
     path: Path, form: SuiteForm, preset: str | None, text: str
 ) -> tuple[CheckDeclaration, ...]:
     table, checks = "checks", form.checks
-    if preset and (others := form.presets[preset].checks) is not None:
-        table, checks = f"presets.{preset}.checks", others
+    if preset and (replacing := form.presets[preset].checks) is not None:
+        table, checks = f"presets.{preset}.checks", replacing
     declared, lines = [], _lines(text)
     for key, value in checks.items():
         # The same check with other arguments is in a list: jss_floor = [0.9, {...}].
@@ -253,24 +253,26 @@ def _digest(form: SuiteForm, preset: str | None, raw: str) -> str:
     # Reviews only count by what they exclude: one more that agrees changes no number.
     aside = {"checks", "judges", "description", "presets", "equivalence"}
     aside |= {"reviewers", "label_review"}
-    asked = form.model_dump(mode="json", exclude=aside)
+    table = form.model_dump(mode="json", exclude=aside)
     own = _own_templates(form)
     used = set(_named(form.presets[preset])) if preset else set()
-    asked["templates"] = [
-        one for one in asked["templates"] if one["default"] or one["id"] not in own - used
+    table["templates"] = [
+        template
+        for template in table["templates"]
+        if template["default"] or template["id"] not in own - used
     ]
-    design = _without(asked["design"], *asked["design"])
+    design = _without(table["design"], *table["design"])
     # When asking ends changes no question.
-    asked["design"] = {key: value for key, value in design.items() if key != "early_stop"}
+    table["design"] = {key: value for key, value in design.items() if key != "early_stop"}
     # Rare keys are left out of the digests of suites without them.
-    stimuli = _without(asked["stimuli"], "columns", "values")
-    asked["stimuli"] = {key: value for key, value in stimuli.items() if key != "accepted"}
-    asked["space"] = _without(asked["space"], "criteria", "scales", "weights", "pass_mark")
+    stimuli = _without(table["stimuli"], "columns", "values")
+    table["stimuli"] = {key: value for key, value in stimuli.items() if key != "accepted"}
+    table["space"] = _without(table["space"], "criteria", "scales", "weights", "pass_mark")
     rare = ("judge_type", "prompt_style", "system")
     # What a reply is to be exactly changes no question: the prompt says it.
-    asked["templates"] = [
-        _without({k: v for k, v in one.items() if k != "reply_keys"}, *rare)
-        for one in asked["templates"]
+    table["templates"] = [
+        _without({k: v for k, v in template.items() if k != "reply_keys"}, *rare)
+        for template in table["templates"]
     ]
     excluded = sorted(sorted(r.pair) for r in _reviews(form) if r.verdict == "NO")
     dumped = form.presets[preset].model_dump(mode="json", exclude={"checks"}) if preset else None
@@ -278,7 +280,7 @@ def _digest(form: SuiteForm, preset: str | None, raw: str) -> str:
         dumped, "temperatures", "of_each", "system", "temperature", "most_tokens", "structured"
     )
     # Of the four as one list of JSON; the file, which is much longer, in parts.
-    digest = hashlib.sha256(f'[{_json(asked)}, {_json(chosen)}, "'.encode())
+    digest = hashlib.sha256(f'[{_json(table)}, {_json(chosen)}, "'.encode())
     for start in range(0, len(raw), _PART):
         digest.update(_json(raw[start : start + _PART])[1:-1].encode())
     digest.update(f'", {_json(excluded)}]'.encode())

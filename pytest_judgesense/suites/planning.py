@@ -43,8 +43,10 @@ class Shard:
 
     def part(self, trials: Sequence[Trial]) -> tuple[Trial, ...]:
         """Those of all ``trials`` of a suite, in their order, that belong to it."""
-        codes = {one: place for place, one in enumerate(dict.fromkeys(t.cluster for t in trials))}
-        return tuple(one for one in trials if codes[one.cluster] % self.of == self.number - 1)
+        codes = {
+            cluster: place for place, cluster in enumerate(dict.fromkeys(t.cluster for t in trials))
+        }
+        return tuple(trial for trial in trials if codes[trial.cluster] % self.of == self.number - 1)
 
 
 def filled(design: Design, trials: Sequence[Trial]) -> tuple[Judgment, ...]:
@@ -55,7 +57,10 @@ def filled(design: Design, trials: Sequence[Trial]) -> tuple[Judgment, ...]:
     """
     label, pairwise, criteria = design.labels[0], design.pairwise, design.criteria
     if criteria:
-        place = {item: at for at, item in enumerate(dict.fromkeys(trial.item for trial in trials))}
+        place = {
+            item: position
+            for position, item in enumerate(dict.fromkeys(trial.item for trial in trials))
+        }
 
         def grades(item: str) -> str:
             return json.dumps({c.name: c.labels[place[item] % len(c.labels)] for c in criteria})
@@ -84,8 +89,8 @@ def plan_trials(suite: Suite) -> tuple[Trial, ...]:
     )
     planned = shown * max(1, len(suite.temperatures)) * suite.replicates
     if planned > limits().trials:
-        what = f"suite {suite.name} plans too many trials"
-        raise beyond(SuiteError, what, "trials", f"{planned} trials")
+        problem = f"suite {suite.name} plans too many trials"
+        raise beyond(SuiteError, problem, "trials", f"{planned} trials")
     return tuple(
         trial
         for index, item in enumerate(suite.items)

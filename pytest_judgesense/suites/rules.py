@@ -60,20 +60,24 @@ def lint_prompts(suite: Suite) -> tuple[LintFinding, ...]:
 
 
 def _found(suite: Suite, rules: Iterable[Rule]) -> tuple[LintFinding, ...]:
-    found = (found for rule in rules for found in rule.find(suite))
-    left = (f for f in found if f.severity == "error" or f.rule not in suite.accepted)
+    findings = (finding for rule in rules for finding in rule.find(suite))
+    left = (
+        finding
+        for finding in findings
+        if finding.severity == "error" or finding.rule not in suite.accepted
+    )
     return tuple(sorted(left, key=lambda finding: finding.severity))
 
 
 def _rules(suite: Suite, *, loading: bool) -> list[Rule]:
     rules = (*RULES, *suite.form.rules)
-    return [one for one in rules if one.loading == loading and one not in suite.form.waived]
+    return [rule for rule in rules if rule.loading == loading and rule not in suite.form.waived]
 
 
 def _refuse(suite: Suite, rules: Iterable[Rule]) -> None:
-    for found in (found for rule in rules for found in rule.find(suite)):
-        said = {"found": found.found, "expected": found.expected, "remedy": found.remedy}
-        raise SuiteError(f"{found.where} {found.what}", **said)
+    for finding in (finding for rule in rules for finding in rule.find(suite)):
+        parts = {"found": finding.found, "expected": finding.expected, "remedy": finding.remedy}
+        raise SuiteError(f"{finding.where} {finding.what}", **parts)
 
 
 def pooled(suite: Suite, other: Suite) -> tuple[Item, ...]:
@@ -82,8 +86,8 @@ def pooled(suite: Suite, other: Suite) -> tuple[Item, ...]:
     Raises:
         SuiteError: the two do not ask with the same prompts, so that nothing can be shared.
     """
-    asked = attrgetter("kind", "system", "orders", "replicates", "space", "templates")
-    if asked(suite) != asked(other):
+    asking = attrgetter("kind", "system", "orders", "replicates", "space", "templates")
+    if asking(suite) != asking(other):
         raise SuiteError(
             f"suite {suite.name} cannot be pooled with {other.name}",
             found="another kind, system prompt, template, decision space or design",
@@ -108,7 +112,7 @@ def prompts_of(suite: Suite) -> Iterator[tuple[str, dict[Order, dict[str, str]]]
     much larger than the suite.
     """
     orders: tuple[Order, ...] = ("ab", "ba")
-    asked = {t.id: "\n\n".join(filter(None, (t.system, t.text))) for t in suite.templates}
+    wordings = {t.id: "\n\n".join(filter(None, (t.system, t.text))) for t in suite.templates}
     # Which templates show an order depends on the place of the item at most by being odd or even.
     shown = [
         [
@@ -116,7 +120,7 @@ def prompts_of(suite: Suite) -> Iterator[tuple[str, dict[Order, dict[str, str]]]
             for order in orders
             if (
                 templates := [
-                    (t, asked[t.id])
+                    (t, wordings[t.id])
                     for t in suite.templates
                     if order in orders_of(suite, t, parity)
                 ]
@@ -143,9 +147,9 @@ def same_sides(suite: Suite) -> list[str]:
     return [i.id for i in suite.items if i.contents and same_words(*i.contents)]
 
 
-def same_words(one: str, other: str) -> bool:
+def same_words(text: str, other: str) -> bool:
     """Whether two texts differ in white space at most."""
-    return one.split() == other.split()
+    return text.split() == other.split()
 
 
 # --- rules of loading ------------------------------------------------------------------------
@@ -154,12 +158,14 @@ def same_words(one: str, other: str) -> bool:
 def _candidates(suite: Suite) -> Iterator[LintFinding]:
     """Templates show the judged texts."""
     for template in suite.templates:
-        what = "the candidate" if template.single else "both candidates"
-        yield from hidden(suite, template, "candidates", what, {*shown_candidates(suite, template)})
+        candidates = "the candidate" if template.single else "both candidates"
+        yield from hidden(
+            suite, template, "candidates", candidates, {*shown_candidates(suite, template)}
+        )
 
 
 def hidden(
-    suite: Suite, template: Template, rule: str, what: str, required: set[str], more: str = ""
+    suite: Suite, template: Template, rule: str, missing: str, required: set[str], more: str = ""
 ) -> Iterator[LintFinding]:
     """The error of a template that does not name all ``required`` fields: ``what``, in words.
 
@@ -170,7 +176,7 @@ def hidden(
             "error",
             rule,
             f"template {template.id} of suite {suite.name}",
-            f"does not show {what}",
+            f"does not show {missing}",
             "no {{" + "}}, no {{".join(left) + "}}",
             "{{" + "}} and {{".join(sorted(required)) + "}}" + more,
             f"fix the template in {suite.path}",
@@ -180,18 +186,18 @@ def hidden(
 def _fields(suite: Suite) -> Iterator[LintFinding]:
     """Items have the fields that templates name."""
     candidates = {template.id: shown_candidates(suite, template) for template in suite.templates}
-    asked = [(t, placeholders(t.text) - candidates[t.id]) for t in suite.templates]
+    shown = [(t, placeholders(t.text) - candidates[t.id]) for t in suite.templates]
     for item in suite.items:
-        for template, names in asked:
+        for template, names in shown:
             if missing := sorted(names - item.fields.keys()):
-                given = {*item.fields, *candidates[template.id]}
+                fields = {*item.fields, *candidates[template.id]}
                 yield LintFinding(
                     "error",
                     "fields",
                     f"template {template.id} of suite {suite.name}",
                     f"asks for what item {item.id} does not have",
                     "{{" + missing[0] + "}}",
-                    "one of: " + ", ".join(sorted(given)),
+                    "one of: " + ", ".join(sorted(fields)),
                     f"fix the template in {suite.path} or add the field to the item",
                 )
 
@@ -298,18 +304,19 @@ def _duplicates(suite: Suite) -> Iterator[LintFinding]:
 
 def _units(suite: Suite, pairs: Sequence[tuple[str, str]]) -> Iterator[tuple[str, Hashable]]:
     """The prompts of every pair of wordings in an item and order; without pairs, of every item."""
-    if [one.single for one in suite.templates] == [False] and suite.orders == "ab":
+    if [template.single for template in suite.templates] == [False] and suite.orders == "ab":
         (template,) = suite.templates  # of one prompt no set is made
-        for one in suite.items:
-            yield one.id, fill(template.text, one.texts("ab") if one.contents else one.fields)
+        for item in suite.items:
+            shown = item.texts("ab") if item.contents else item.fields
+            yield item.id, fill(template.text, shown)
         return
-    for item, prompts in prompts_of(suite):
+    for item_id, prompts in prompts_of(suite):
         if not pairs:
-            yield item, frozenset(chain.from_iterable(map(dict.values, prompts.values())))
+            yield item_id, frozenset(chain.from_iterable(map(dict.values, prompts.values())))
         for by_template in prompts.values() if pairs else ():
             for a, b in pairs:
                 if {a, b} <= by_template.keys():
-                    yield item, frozenset((by_template[a], by_template[b]))
+                    yield item_id, frozenset((by_template[a], by_template[b]))
 
 
 def _identical_sides(suite: Suite) -> Iterator[LintFinding]:
@@ -340,8 +347,8 @@ def _right_answer(suite: Suite, trial: Trial) -> str | None:
 
 def are_fixed(suite: Suite) -> bool:
     """Whether the items have complete prompts, in which candidates cannot be swapped."""
-    asked = (fill(t.text, dict.fromkeys(placeholders(t.text), " ")) for t in suite.templates)
-    return not any(text.strip() for text in asked)
+    bare = (fill(t.text, dict.fromkeys(placeholders(t.text), " ")) for t in suite.templates)
+    return not any(text.strip() for text in bare)
 
 
 def _label_balance(suite: Suite) -> Iterator[LintFinding]:
@@ -423,8 +430,10 @@ def _repeated_prompts(suite: Suite) -> Iterator[LintFinding]:
     """Items whose two orders are one request; for several items see `_duplicates`."""
     if sum(len(orders_of(suite, template, 0)) for template in suite.templates) == 1:
         return  # an item has one prompt
-    asked = ((item, [*chain(*map(dict.values, by.values()))]) for item, by in prompts_of(suite))
-    if twice := [item for item, prompts in asked if len({*prompts}) < len(prompts)]:
+    prompts_by_item = (
+        (item, [*chain(*map(dict.values, by.values()))]) for item, by in prompts_of(suite)
+    )
+    if twice := [item for item, prompts in prompts_by_item if len({*prompts}) < len(prompts)]:
         every = [
             prompt
             for _, prompts in prompts_of(suite)

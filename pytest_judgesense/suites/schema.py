@@ -6,7 +6,7 @@ Unknown keys are errors: a misspelt key that is silently ignored would change a 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
+from typing import Annotated, Any, Literal, Protocol, TypeAlias
 
 from pydantic import (
     AfterValidator,
@@ -21,9 +21,6 @@ from pydantic import (
 
 from pytest_judgesense.trial import MOST_WEIGHT, Criterion, is_number
 
-if TYPE_CHECKING:
-    from pytest_judgesense.suites.kind import Kind
-
 # A bool is no number: `true` would be 1, and `false`, which a judge's table has for "none", 0.
 Number = Annotated[float, Strict()]
 Whole = Annotated[int, Strict()]
@@ -35,10 +32,25 @@ Temperatures = list[Annotated[Number, Field(ge=0, allow_inf_nan=False)]]
 Difficulty = Literal["easy", "medium", "hard"]
 
 
+class FormRules(Protocol):
+    """What a suite file's form asks of the kind that it names."""
+
+    @property
+    def name(self) -> str:
+        """The name of the kind."""
+
+    @property
+    def sweeps(self) -> bool:
+        """Whether items may be asked at several temperatures."""
+
+    def check(self, form: SuiteForm) -> None:
+        """Nothing, if the parts of the file belong together; else a `ValueError`."""
+
+
 def _known_kind(value: str, info: ValidationInfo) -> str:
     # The kinds that there are are the context of the validation.
-    if value not in (known := info.context or {}):
-        raise ValueError(f"there is no kind {value!r}, but: {', '.join(known)}")
+    if value not in (kinds := info.context or {}):
+        raise ValueError(f"there is no kind {value!r}, but: {', '.join(kinds)}")
     return value
 
 
@@ -131,8 +143,8 @@ class TemplateForm(Form):
         alone), ``reasoned`` (a reason first), or another name. ``arm``: that of a criterion.
         """
         compared = {"judge_type": self.judge_type, "prompt_style": self.prompt_style}
-        given = {**compared, "arm": self.arm}
-        return {name: value for name, value in given.items() if value is not None}
+        values = {**compared, "arm": self.arm}
+        return {name: value for name, value in values.items() if value is not None}
 
     @property
     def single(self) -> bool:
@@ -289,7 +301,7 @@ class SuiteForm(Form):
         ids = [template.id for template in self.templates]
         if len(set(ids)) != len(ids):
             raise ValueError(f"template ids must be unique, found {ids}")
-        kinds: Mapping[str, Kind] = info.context or {}
+        kinds: Mapping[str, FormRules] = info.context or {}
         typed = any(t.judge_type or t.prompt_style or t.reply_keys for t in self.templates)
         sweeps = typed or any(self.grids) or self.design.effect_threshold
         if sweeps and not kinds[self.kind].sweeps:

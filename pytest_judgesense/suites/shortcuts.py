@@ -17,10 +17,10 @@ letters that is not a function word. Sentences end at ``. ! ?`` or a line break.
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from itertools import chain, groupby, pairwise
+from itertools import groupby, pairwise
 from operator import itemgetter
 from random import Random
 from typing import Final, NamedTuple, TypeAlias
@@ -100,7 +100,7 @@ def _counted(text: str) -> _Counted:
         frozenset([word[:5] for word in {*sentence} - _FUNCTION_WORDS if len(word) > 3])
         for sentence in sentences
     ]
-    links = [bool(one & other) for one, other in pairwise(stems)]
+    links = [bool(stem_set & other) for stem_set, other in pairwise(stems)]
     return _Counted(
         len(words),
         frozenset().union(*stems),
@@ -134,39 +134,21 @@ SCORERS: Final[Mapping[str, Scorer]] = {
 _POSITION: Final = "position"
 
 
-class _Read(NamedTuple):
-    """The labelled items whose texts are read, and how many of each label there are in all."""
-
-    items: Sequence[Item]
-    labelled: Mapping[str | None, int]
-
-
 @derived
-def _read(suite: Suite) -> _Read:
+def _labelled(suite: Suite) -> Sequence[Item]:
     labels = ("1", "2") if suite.space.pairwise else suite.space.labels
-    items = [
+    return [
         item
         for item in suite.items
         if item.label in labels and (len(item.contents) == 2 or not suite.space.pairwise)
     ]
-    labelled = Counter(item.label for item in items)
-    if len(items) <= MOST_READ:
-        return _Read(items, labelled)
-    places: dict[str | None, list[int]] = {label: [] for label in labelled}
-    for place, item in enumerate(items):
-        places[item.label].append(place)
-    random, of_each = Random(SEED), max(1, MOST_READ // len(places))
-    # Of each label as many, because one of them may be rare.
-    drawn = [random.sample(of_label, min(of_each, len(of_label))) for of_label in places.values()]
-    return _Read([items[place] for place in sorted(chain(*drawn))], labelled)
 
 
 def sampled(suite: Suite) -> str:
     """In brackets, which items the scores are of if they are not of all; else nothing."""
-    items, labelled = _read(suite)
-    if len(items) == (count := sum(labelled.values())):
+    if (count := len(_labelled(suite))) <= MOST_READ:
         return ""
-    return f" (of a sample of {len(items):,} of {count:,} labelled items, seed {SEED})"
+    return f" (of a sample of {MOST_READ:,} of {count:,} labelled items, seed {SEED})"
 
 
 @derived
@@ -177,41 +159,39 @@ def solved(suite: Suite) -> dict[str, float]:
     ``position`` always takes the candidate that is first in the items' own order. For large suites
     it is estimated, see `sampled`.
     """
-    items, labelled = _read(suite)
+    items = _labelled(suite)
+    if len(items) > MOST_READ:
+        items = Random(SEED).sample(items, MOST_READ)
     clusters = {item.cluster for item in items}
-    if sum(labelled.values()) < FEWEST_ITEMS or len(clusters) < FEWEST_CLUSTERS:
+    if len(items) < FEWEST_ITEMS or len(clusters) < FEWEST_CLUSTERS:
         return {}
-    read = Counter(item.label for item in items)
-    # Every item that is read stands for so many of its label.
-    weights = [labelled[item.label] / read[item.label] for item in items]
-    scores: dict[str, list[float]]
     if suite.space.pairwise:
-        signs = [1 if item.label == "1" else -1 for item in items]
-        scorers = _beside_candidates(suite, items[0])
-        scores = {name: [] for name, _, _ in scorers}
-        for item, sign in zip(items, signs, strict=True):  # what is asked of a text in turn
-            one, other = item.contents
-            for name, scorer, fields in scorers:
-                beside = _beside(item, fields)
-                scores[name].append(sign * (scorer(one, beside) - scorer(other, beside)))
-        scores[_POSITION] = [float(sign) for sign in signs]
-        return {name: _best(decided, weights) for name, decided in scores.items()}
-    if len(labelled) < 2:
+        return _solved_pairs(suite, items)
+    places = {label: place for place, label in enumerate(suite.space.labels)}
+    labels = [places[item.label] for item in items if item.label]
+    if len({*labels}) < 2:
         return {}
     text, *beside_it = _judged(suite)
-    known = {
-        name: scorer
+    pairs = [(item.fields.get(text, ""), _beside(item, beside_it)) for item in items]
+    return {
+        name: _ordered([scorer(shown, beside) for shown, beside in pairs], labels)
         for name, scorer in SCORERS.items()
-        if beside_it or name not in ("overlap with the request", "share of overlap")
+        if beside_it or not name.endswith(("overlap", "request"))
     }
-    scores = {name: [] for name in known}
-    for item in items:
-        shown, beside = item.fields.get(text, ""), _beside(item, beside_it)
-        for name, scorer in known.items():
-            scores[name].append(scorer(shown, beside))
-    places = {label: at for at, label in enumerate(suite.space.labels)}
-    labels = [places[item.label] for item in items if item.label]
-    return {name: _ordered(given, labels, weights) for name, given in scores.items()}
+
+
+def _solved_pairs(suite: Suite, items: Sequence[Item]) -> dict[str, float]:
+    """The same of items with two candidates."""
+    signs = [1 if item.label == "1" else -1 for item in items]
+    scorers = _beside_candidates(suite, items[0])
+    scores: dict[str, list[float]] = {name: [] for name, _, _ in scorers}
+    for item, sign in zip(items, signs, strict=True):  # what is asked of a text in turn
+        first, second = item.contents
+        for name, scorer, fields in scorers:
+            beside = _beside(item, fields)
+            scores[name].append(sign * (scorer(first, beside) - scorer(second, beside)))
+    scores[_POSITION] = [float(sign) for sign in signs]
+    return {name: _best(decided) for name, decided in scores.items()}
 
 
 def _beside_candidates(suite: Suite, item: Item) -> list[tuple[str, Scorer, list[str]]]:
@@ -231,25 +211,23 @@ def _beside_candidates(suite: Suite, item: Item) -> list[tuple[str, Scorer, list
     ]
 
 
-def _ordered(scores: Sequence[float], labels: Sequence[int], weights: Sequence[float]) -> float:
+def _ordered(scores: Sequence[float], labels: Sequence[int]) -> float:
     """The share of the pairs of items with different labels that have their scores in order.
 
-    In the better direction, with ties counting half; a pair counts by the product of its weights.
+    In the better direction, with ties counting half.
     """
-    seen = [0.0] * (max(labels) + 1)  # the weights of the items with a lower score, by label
+    lower = [0] * (max(labels) + 1)  # the items with a lower score, by label
     right = 0.0
-    ranked = sorted(zip(scores, labels, weights, strict=True))
+    ranked = sorted(zip(scores, labels, strict=True))
     for _, alike in groupby(ranked, key=itemgetter(0)):
-        of_label: defaultdict[int, float] = defaultdict(float)
-        for _, label, weight in alike:
-            of_label[label] += weight
-        tied = 0.0
-        for label, weight in of_label.items():
-            right += weight * (sum(seen[:label]) + tied / 2)
-            tied += weight
-        for label, weight in of_label.items():
-            seen[label] += weight
-    pairs = (sum(seen) ** 2 - sum(weight**2 for weight in seen)) / 2
+        of_label = Counter(label for _, label in alike)
+        tied = 0
+        for label, count in sorted(of_label.items()):
+            right += count * (sum(lower[:label]) + tied / 2)
+            tied += count
+        for label, count in of_label.items():
+            lower[label] += count
+    pairs = (sum(lower) ** 2 - sum(count**2 for count in lower)) / 2
     return max(right / pairs, 1 - right / pairs)
 
 
@@ -267,12 +245,9 @@ def _beside(item: Item, fields: list[str]) -> str:
     return "\n".join(item.fields.get(name, "") for name in fields)
 
 
-def _best(decided: Sequence[float], weights: Sequence[float]) -> float:
+def _best(decided: Sequence[float]) -> float:
     """The share above 0 or below 0, whichever is larger, with ties counting half."""
-    right = sum(
-        weight * ((one > 0) + (one == 0) / 2) for one, weight in zip(decided, weights, strict=True)
-    )
-    share = right / sum(weights)
+    share = sum((score > 0) + (score == 0) / 2 for score in decided) / len(decided)
     return max(share, 1 - share)
 
 
@@ -331,7 +306,7 @@ def facts(text: str) -> Mapping[str, frozenset[str]]:
     """
     text = _LISTED.sub("", text)
     words = _words(text)
-    days = frozenset(found[0].lower().removesuffix("s") for found in _DAY.finditer(text))
+    days = frozenset(match[0].lower().removesuffix("s") for match in _DAY.finditer(text))
     return {
         "numbers": frozenset(_numbers(words)) - {"1"},
         "names": frozenset(name.lower() for name in _NAME.findall(_DAY.sub("", text))),
@@ -351,14 +326,14 @@ def evidence(text: str) -> int:
     return len(_NAME.findall(text)) + len(numbers) - numbers.count("1")
 
 
-def in_one_alone(one: str, other: str) -> list[str]:
+def in_one_alone(text: str, other: str) -> list[str]:
     """The facts of either text that the other does not state."""
-    a, b = facts(one), facts(other)
-    spoken = frozenset(_words(one)), frozenset(_words(other))
-    found: list[str] = []
+    a, b = facts(text), facts(other)
+    spoken = frozenset(_words(text)), frozenset(_words(other))
+    alone: list[str] = []
     for kind in a:
         left = (a[kind] - b[kind], b[kind] - a[kind])
         for missing, elsewhere in zip(left, spoken[::-1], strict=True):
             # A name at the beginning of a sentence counts there as well.
-            found += sorted(fact for fact in missing if fact not in elsewhere)
-    return found
+            alone += sorted(fact for fact in missing if fact not in elsewhere)
+    return alone

@@ -84,9 +84,9 @@ class Stimuli:
                 continue
             identifier: str = read.id  # type: ignore[attr-defined]
             if identifier in parsed:
-                found = f"{identifier!r}, which {self.word} {parsed[identifier][0]} has"
+                repeated = f"{identifier!r}, which {self.word} {parsed[identifier][0]} has"
                 once = "every id once: trial ids are made of it"
-                wrong.append((number, Misfit("id", found, once)))
+                wrong.append((number, Misfit("id", repeated, once)))
             else:
                 parsed[identifier] = number, read
         if wrong:
@@ -118,9 +118,9 @@ class Stimuli:
 
     def _renamed(self, row: Mapping[str, Any]) -> dict[str, Any]:
         """``row`` by fields: a column that has none keeps its name."""
-        taken = {*self.columns, *self.columns.values()}
-        known = {field: row[name] for field, name in self.columns.items() if name in row}
-        return known | {name: value for name, value in row.items() if name not in taken}
+        reserved = {*self.columns, *self.columns.values()}
+        fields = {field: row[name] for field, name in self.columns.items() if name in row}
+        return fields | {name: value for name, value in row.items() if name not in reserved}
 
     def _refused(self, wrong: Sequence[tuple[int, Misfit]], right: Sequence[int]) -> SuiteError:
         """The error with lines, columns, values, and a valid line as example."""
@@ -132,14 +132,14 @@ class Stimuli:
         if len(wrong) > _MOST_SHOWN:
             shown.append(f"and {len(wrong) - _MOST_SHOWN} more")
         number, first = wrong[0]
-        at = (
+        places = (
             place_of(self.file, number) if len(lines) == 1 else f"{len(lines)} lines of {self.file}"
         )
         verb = "is" if len(lines) == 1 else "are"
         return SuiteError(
-            f"{at} cannot be read as items of suite {self.form.name}"
+            f"{places} cannot be read as items of suite {self.form.name}"
             if self.user_names
-            else f"{at} {verb} not of the form judgesense/suite/1",
+            else f"{places} {verb} not of the form judgesense/suite/1",
             found="\n            ".join(shown),
             expected=f"in {self._place(first.field)}: "
             f"{first.expected}{self._example(first, right)}",
@@ -170,7 +170,7 @@ class Stimuli:
     def _remedy(self, misfit: Misfit) -> str:
         where = "[stimuli] of the suite file"
         if misfit.field == "label" and self.user_names:
-            labels = [one for one in self.form.space.labels if not self.form.space.pairwise]
+            labels = [label for label in self.form.space.labels if not self.form.space.pairwise]
             label = (labels or ["1"])[0]
             return f'fix the line, or map the value: values = {{ ... = "{label}" }} in {where}'
         if not misfit.field:
@@ -201,10 +201,10 @@ def _misfit(problem: Any, form: type[BaseModel]) -> Misfit:
     """A complaint of pydantic in plain words."""
     field = str(problem["loc"][0]) if problem["loc"] else ""
     inner = ".".join(str(part) for part in problem["loc"][1:])
-    said = problem["msg"].removeprefix("Value error, ")
-    said = said[0].lower() + said[1:]
+    complaint = problem["msg"].removeprefix("Value error, ")
+    complaint = complaint[0].lower() + complaint[1:]
     if problem["type"] == "model_type":
-        said = "an object with the keys of an item"
+        complaint = "an object with the keys of an item"
     if problem["type"] == "missing":
         return Misfit(field, MISSING, f"a value{f' at {inner}' if inner else ''}")
     if problem["type"] == "extra_forbidden":
@@ -214,7 +214,7 @@ def _misfit(problem: Any, form: type[BaseModel]) -> Misfit:
         return Misfit(
             field, "a key that is not known", f"{expected}; {meant}" if meant else expected
         )
-    return Misfit(field, _shown(problem["input"]), said + (f" (at {inner})" if inner else ""))
+    return Misfit(field, _shown(problem["input"]), complaint + (f" (at {inner})" if inner else ""))
 
 
 def _shown(value: Any) -> str:
@@ -253,12 +253,12 @@ def row_label(stimuli: Stimuli, value: Any, meanings: Mapping[str, str]) -> str 
     text = (text_of(value) or "").strip()
     if not text:
         return None
-    given = stimuli.form.stimuli.values or {}
-    for table in (given, meanings):
+    stated = stimuli.form.stimuli.values or {}
+    for table in (stated, meanings):
         folded = {name.strip().casefold(): label for name, label in table.items()}
         if (label := folded.get(text.casefold(), folded.get(as_whole(text)))) is not None:
             return label
-    return Misfit("label", repr(text), f"one of {', '.join(dict.fromkeys([*given, *meanings]))}")
+    return Misfit("label", repr(text), f"one of {', '.join(dict.fromkeys([*stated, *meanings]))}")
 
 
 # --- files ----------------------------------------------------------------------------------------
@@ -313,8 +313,8 @@ def _value_of(file: Path, number: int, line: str) -> Any:
     try:
         value = json_value(line)
     except ValueError as error:
-        what = f"{file}:{number} is not JSON"
-        raise SuiteError(what, found=str(error), expected="one object a line") from error
+        problem = f"{file}:{number} is not JSON"
+        raise SuiteError(problem, found=str(error), expected="one object a line") from error
     # Of UTF-8 only an escape can be half a character.
     return well_formed_value(value) if "\\u" in line else value
 
@@ -332,14 +332,14 @@ def _refuse_columns(
     path: Path, form: SuiteForm, file: Path, lines: Sequence[tuple[int, Any]]
 ) -> None:
     """Raise `SuiteError` if ``columns`` names one that the file does not have."""
-    known = dict.fromkeys(name for _, row in lines if isinstance(row, dict) for name in row)
-    asked = form.stimuli.columns or {}
-    if missing := {field: name for field, name in asked.items() if name not in known}:
-        turned = all(field in known for field in missing)
+    known_columns = dict.fromkeys(name for _, row in lines if isinstance(row, dict) for name in row)
+    columns = form.stimuli.columns or {}
+    if missing := {field: name for field, name in columns.items() if name not in known_columns}:
+        turned = all(field in known_columns for field in missing)
         raise SuiteError(
             f"columns of {path} names what {file.name} does not have",
             found=", ".join(f'{field} = "{name}"' for field, name in missing.items()),
-            expected=f"the columns of {file.name}: {', '.join(known)}",
+            expected=f"the columns of {file.name}: {', '.join(known_columns)}",
             remedy="columns is the wrong way round: fields first, columns second"
             if turned
             else "fix [stimuli] columns",

@@ -25,8 +25,8 @@ def derived(make: Callable[[Suite], T]) -> Callable[[Suite], T]:
     def cached(suite: Suite) -> T:
         if name not in suite._derived:
             suite._derived[name] = make(suite)
-        made: T = suite._derived[name]
-        return made
+        value: T = suite._derived[name]
+        return value
 
     return cached
 
@@ -79,10 +79,10 @@ class Review:
     @property
     def verdict(self) -> str:
         """``NO`` if most reviewers say so, ``YES`` if all do, otherwise ``UNSURE``."""
-        said = list(self.verdicts.values())
-        if 2 * said.count("NO") > len(said):
+        words = list(self.verdicts.values())
+        if 2 * words.count("NO") > len(words):
             return "NO"
-        return "YES" if set(said) == {"YES"} else "UNSURE"
+        return "YES" if set(words) == {"YES"} else "UNSURE"
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,11 +172,11 @@ class Suite:
     def design(self) -> Design:
         """What the measures need to know about this suite."""
         pairs, space = self.compared_pairs, self.space
-        said = {frozenset(review.pair): review.verdict for review in self.reviews}
+        verdicts = {frozenset(review.pair): review.verdict for review in self.reviews}
         # The words of the prompt: "C" where that is the name of a tie.
         words = tuple(w for v in space.verdicts for w in space.names.get(v, ()) or (v,))
         excluded, unsure = (
-            tuple(pair for pair in pairs if said.get(frozenset(pair)) == word)
+            tuple(pair for pair in pairs if verdicts.get(frozenset(pair)) == word)
             for word in ("NO", "UNSURE")
         )
         return Design(
@@ -212,7 +212,7 @@ class Suite:
             self,
             templates=templates,
             system=self.system if system is None else system,
-            reviews=tuple(one for one in self.reviews if replaced.isdisjoint(one.pair)),
+            reviews=tuple(review for review in self.reviews if replaced.isdisjoint(review.pair)),
         )
 
 
@@ -231,5 +231,5 @@ def template_pairs(
             return list(pairwise(templates))
         return list(zip(templates, [*templates[1:], templates[0]], strict=True))
     assert not isinstance(pairs, str)
-    known = set(templates)
-    return [(a, b) for a, b in pairs if a in known and b in known]
+    ids = set(templates)
+    return [(a, b) for a, b in pairs if a in ids and b in ids]

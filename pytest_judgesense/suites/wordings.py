@@ -53,12 +53,12 @@ def _sign(text: str) -> int:
 
 def _glosses(text: str, label: str) -> list[str]:
     """The meaning of ``label`` in ``text``: ``YES (has errors)``, ``1 = poor``, ``NO if``."""
-    found = re.findall(
+    clauses = re.findall(
         rf"(?<![\w-]){re.escape(label)}[\"']?\s*(?:\(([^)]{{0,400}})\)|[=:]\s*([^\n,;.()]*)|"
         rf"(?:if|when|for|means|meaning|stands for)\s+([^\n,;.]*))",
         text,
     )
-    return [re.split(r"\b(?:and|or|otherwise|else)\b", "".join(one))[0] for one in found]
+    return [re.split(r"\b(?:and|or|otherwise|else)\b", "".join(clause))[0] for clause in clauses]
 
 
 def reads_as(text: str, space: DecisionSpace) -> tuple[int, bool]:
@@ -75,8 +75,8 @@ def reads_as(text: str, space: DecisionSpace) -> tuple[int, bool]:
             signs |= {way * _sign(gloss) for gloss in _glosses(text, label)} - {0}
     explained = bool(signs)
     if not explained and not space.ordinal:
-        asked = [part for part in re.split(r"(?<=[.?!\n])\s", text) if _QUESTION.search(part)]
-        signs = {_sign(part) for part in asked} - {0}
+        questions = [part for part in re.split(r"(?<=[.?!\n])\s", text) if _QUESTION.search(part)]
+        signs = {_sign(part) for part in questions} - {0}
     return (signs.pop() if len(signs) == 1 else 0), explained
 
 
@@ -100,9 +100,9 @@ def _wordings(suite: Suite, *, whole: bool = False) -> Iterator[tuple[str, bool,
         return
     for template, shown in asking:
         inverted = template.polarity == "inverted"
-        asked = fill(template.text, dict.fromkeys(shown, " "))
-        if asked.strip():
-            yield template.id, inverted, asked
+        bare = fill(template.text, dict.fromkeys(shown, " "))
+        if bare.strip():
+            yield template.id, inverted, bare
             continue
         for item in suite.items:
             text = fill(template.text, {**item.texts("ab"), **dict.fromkeys(judged, " ")})
@@ -138,18 +138,18 @@ def polarity(suite: Suite) -> Iterator[LintFinding]:
             "one meaning for each label",
             "say once what each label means",
         )
-    one, other = sides = [ways[way, True] + ways[way, False] for way in (1, -1)]
+    first, other = sides = [ways[way, True] + ways[way, False] for way in (1, -1)]
     if not all(sides):
         return
     sure = bool(ways[1, True] and ways[-1, True])
     yield LintFinding(
         "error" if sure else "warning",
         "polarity",
-        f"templates {some(one if len(one) < len(other) else other)}",
+        f"templates {some(first if len(first) < len(other) else other)}",
         "the labels mean the opposite of what they mean in the others"
         if sure
         else "the question is put the other way round than in the others",
-        f"{len(one)} wordings one way round, {len(other)} the other",
+        f"{len(first)} wordings one way round, {len(other)} the other",
         "one polarity, or polarity declared",
         'declare polarity = "inverted" where it is, reword, or leave them out: every judge would '
         "seem to flip",
@@ -160,11 +160,11 @@ def _named(text: str, space: DecisionSpace) -> set[str]:
     """The verdicts of ``space`` that ``text`` names."""
     names = {v: (v, *space.names.get(v, ())) for v in _wanted(space)}
 
-    def found(call: str) -> bool:
+    def finds(call: str) -> bool:
         flags = re.IGNORECASE if len(call) > 1 else re.NOFLAG
         return re.search(rf"(?<!\w){re.escape(call)}(?!\w)", text, flags) is not None
 
-    named = {verdict for verdict, calls in names.items() if any(map(found, calls))}
+    named = {verdict for verdict, calls in names.items() if any(map(finds, calls))}
     # "1 to 5" includes the labels in between.
     ranges = {frozenset(ends) for ends in _RANGE.findall(text)}
     for scale in _scales(space):
@@ -176,7 +176,7 @@ def _named(text: str, space: DecisionSpace) -> set[str]:
 
 def _scales(space: DecisionSpace) -> list[tuple[str, ...]]:
     """The scales that replies use: those of the criteria, where it has some."""
-    return [*dict.fromkeys(one.labels for one in space.criteria)] or [space.labels]
+    return [*dict.fromkeys(criterion.labels for criterion in space.criteria)] or [space.labels]
 
 
 def _wanted(space: DecisionSpace) -> dict[str, None]:
@@ -197,13 +197,13 @@ def template_labels(suite: Suite) -> Iterator[LintFinding]:
     systems = {t.id: t.system for t in suite.templates if t.system is not None}
     silent, foreign, whole = [], [], 0
     for name, _, text in _wordings(suite, whole=True):
-        asked = f"{systems.get(name, suite.system)}\n{text}"
-        if wanted.keys() <= _named(asked, suite.space):
+        prompt = f"{systems.get(name, suite.system)}\n{text}"
+        if wanted.keys() <= _named(prompt, suite.space):
             whole += 1
             continue
-        others = (_RANGE if suite.space.ordinal else _CHOICE).findall(text)
-        if others and not _named(text, suite.space):
-            foreign.append(f"{name} ({' or '.join(others[0])})")
+        statements = (_RANGE if suite.space.ordinal else _CHOICE).findall(text)
+        if statements and not _named(text, suite.space):
+            foreign.append(f"{name} ({' or '.join(statements[0])})")
         else:
             silent.append(name)
     labels = ", ".join(wanted)

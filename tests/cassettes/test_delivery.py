@@ -332,7 +332,7 @@ def test_an_echoed_key_stays_in_no_encoding(
     kept = {exchange.trial: as_bytes(exchange.response.body) for exchange in read_exchanges(path)}
     assert [name for name, body in kept.items() if KEY.encode() in _all_that_is_packed(body)] == []
     checked = check_cassettes([path], {"TOY_KEY": KEY})
-    assert checked.findings == ()
+    assert checked.faults == ()
 
 
 @pytest.mark.parametrize("name", ECHOES)
@@ -351,4 +351,4 @@ def test_the_search_of_recordings_finds_a_key_that_an_encoding_hides(
     )
     (tmp_path / "c.jsonl").write_text(exchange.to_line() + "\n")
     checked = check_cassettes([tmp_path / "c.jsonl"], {"TOY_KEY": KEY})
-    assert [one.what for one in checked.findings if one.what.startswith("response body: ")]
+    assert [fault.kind for fault in checked.faults if fault.kind.startswith("response body: ")]

@@ -169,12 +169,12 @@ def test_cassettes_with_texts_are_joined_and_searched_for_secrets(tmp_path: Path
         rewrite(tmp_path / name / "c.jsonl", [exchange(trial) for trial in trials])
     merge([tmp_path / "one", tmp_path / "two"], tmp_path / "all")
     assert read_exchanges(tmp_path / "all" / "c.jsonl") == [exchange(trial) for trial in "abc"]
-    assert not check_cassettes([tmp_path / "all"], {}).findings
+    assert not check_cassettes([tmp_path / "all"], {}).faults
     secret = tmp_path / "secret" / "c.jsonl"
     rewrite(secret, [exchange(trial, f"{LONG} {token}") for trial in "ab"])
     found = check_cassettes([tmp_path / "secret"], {"MY_API_KEY": token})
     # Line 1 is the text that both share.
-    assert {finding.place for finding in found.findings} == {f"{secret}:2", f"{secret}:3"}
+    assert {fault.place for fault in found.faults} == {f"{secret}:2", f"{secret}:3"}
 
 
 @pytest.mark.parametrize("edited", ['{"texts": 3}', '{"texts": [{"id": 3}]}', '{"texts": [[]]}'])

@@ -15,7 +15,7 @@ from pytest_judgesense.checks.early_stop import Looks, Stop, Stopping, held
 from pytest_judgesense.checks.outcome import DecisionRule, Policy, judge_check
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.estimation import estimate_all
-from pytest_judgesense.stats.early_stop import DISAGREEMENT
+from pytest_judgesense.stats.sequential import DISAGREEMENT
 from pytest_judgesense.trial import Judgment
 from tests.checks.known import declare_check
 from tests.measures.building import VACUUM, YES_NO, both_orders, cell, judgment, worded
@@ -147,7 +147,7 @@ def test_an_outcome_that_was_not_decided_is_held() -> None:
 def test_what_curtailment_decides_the_rest_never_undoes(pattern: str, bar: float) -> None:
     """With a level at which no bet can win, a decided check has the outcome of the full run."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("pytest_judgesense.stats.early_stop.DISAGREEMENT", 1e-100)
+        patch.setattr("pytest_judgesense.stats.sequential.DISAGREEMENT", 1e-100)
         whole = agreeing(pattern)
         check = declare_check("jss_floor", (bar,), {})
         full = judge_check(check, "s", estimate_all(cell(YES_NO, whole)), "estimate", 1.0)

@@ -34,8 +34,8 @@ from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.check import told_apart
 from pytest_judgesense.measures.estimation import estimate_all
 from pytest_judgesense.measures.order import folded
+from pytest_judgesense.stats.chances import ShareBar
 from pytest_judgesense.stats.clustered import clustered_proportion
-from pytest_judgesense.stats.power import Gate
 from pytest_judgesense.stats.settle import clusters_to_settle
 from tests.checks.known import declare_check, summary
 from tests.checks.test_outcome import agreeing, dark
@@ -114,7 +114,7 @@ def test_an_inconclusive_one_says_how_many_clusters_would_do() -> None:
     assert interval is not None
     assert interval.design_effect is not None
     effect = interval.design_effect
-    number = clusters_to_settle(Gate(0.8, confident=True, level=0.95), 0.9, effect, 1, 40)
+    number = clusters_to_settle(ShareBar(0.8, confident=True, level=0.95), 0.9, effect, 1, 40)
     assert number is not None
     assert number > 40
     (warning,) = found.warnings()

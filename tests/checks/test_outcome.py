@@ -21,8 +21,8 @@ from pytest_judgesense.estimate import Estimate
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.estimation import estimate_all
+from pytest_judgesense.stats.chances import ShareBar
 from pytest_judgesense.stats.clustered import clustered_proportion
-from pytest_judgesense.stats.power import Gate
 from pytest_judgesense.stats.settle import clusters_to_settle
 from pytest_judgesense.trial import Judgment
 from tests.checks.known import declare_check
@@ -178,8 +178,8 @@ def test_side_bias_is_settled_as_a_share() -> None:
     slots = [("A", "A")] * 8 + [("A", "B")] * 32
     of = cell(SLOTS, both_orders("p", slots))
     for bar, gate in (
-        (0.12, Gate(0.12, confident=True, folded=True, level=0.975)),
-        (0.08, Gate(0.58, confident=True, level=0.975)),
+        (0.12, ShareBar(0.12, confident=True, folded=True, level=0.975)),
+        (0.08, ShareBar(0.58, confident=True, level=0.975)),
     ):
         expected = clusters_to_settle(gate, 0.6, 1.0, 2, 40)
         assert clusters_said(outcome(of, "side_bias_limit", bar)) == expected

@@ -1,4 +1,4 @@
-"""What the tests of interchange share: the command line in this process, and live recordings."""
+"""What the tests of batches share: the command line in this process, and live recordings."""
 
 from __future__ import annotations
 

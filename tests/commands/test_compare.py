@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from pytest_judgesense.baseline import baseline_text
+from pytest_judgesense.baseline import SavedSuite, baseline_text
 from pytest_judgesense.checks.regression import Side
 from pytest_judgesense.datasheet import Calls, SuiteSheet, merge_parts
 from pytest_judgesense.measures.cell import Cell
-from pytest_judgesense.report.codec import datasheet_json, part_to_plain
+from pytest_judgesense.report.datasheet_file import datasheet_json
 from pytest_judgesense.report.log import log_lines
 from tests import processes
 from tests.measures.building import SLOTS, YES_NO, both_orders, cell, worded
@@ -59,7 +59,7 @@ def write(
     elif path.name.startswith("sheet"):
         text = datasheet_json(merge_parts([part], seed=0, mode="replay", versions={}))
     else:
-        text = baseline_text([{"sheet": part_to_plain(part), "log": log, "stimuli": digest}], 0, {})
+        text = baseline_text([SavedSuite(part, digest, of)], 0, {})
     path.write_text(text, encoding="utf-8")
 
 

@@ -64,8 +64,6 @@ UNKNOWN = [
     "lint none.suite.toml",
     *(f"import {kind} none -o out" for kind in BUILT_IN.importers),
     "models get none",
-    "cassettes convert none.yaml -o out.jsonl",
-    "cassettes convert none.jsonl -o out.yaml",
     "cassettes check none.jsonl",
     "cassettes check none",
     "merge none.json -o out.json",

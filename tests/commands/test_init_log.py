@@ -17,7 +17,7 @@ from pytest_judgesense.commands.lint import lint_report
 from pytest_judgesense.commands.main import main
 from pytest_judgesense.errors import JudgesenseError, LogError, UsageError
 from pytest_judgesense.instruments.builtin import BUILT_IN
-from pytest_judgesense.instruments.paraphrase.table import read_table
+from pytest_judgesense.instruments.paraphrase.foreign_table import read_table
 from pytest_judgesense.judges.prompts import render_messages
 from pytest_judgesense.report.log import log_line
 from pytest_judgesense.suites.loading import load_suite

@@ -13,8 +13,8 @@ from scipy.stats import binom, norm
 from pytest_judgesense.checks.outcome import Policy
 from pytest_judgesense.commands.plan import plan_lines
 from pytest_judgesense.commands.power import (
-    Asked,
     CheckPower,
+    PowerAssumptions,
     power_lines,
     powers,
     split_lines,
@@ -26,7 +26,7 @@ from pytest_judgesense.judges.spec import JudgeSpec, Prices
 from pytest_judgesense.measurement import cell_of
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.estimation import estimate_all
-from pytest_judgesense.stats.power import Chance
+from pytest_judgesense.stats.chances import Chance
 from pytest_judgesense.suites.planning import plan_trials
 from pytest_judgesense.suites.suite import CheckDeclaration, Suite
 from pytest_judgesense.trial import Judgment, Unparsed, Verdict
@@ -64,7 +64,7 @@ def one(rows: list[CheckPower]) -> CheckPower:
 def test_new_items_may_flip_more_and_the_same_items_may_not() -> None:
     # 4 of 40 items flip two of their five pairs in both replicates: JSS = 1 - 16 / 400 = 0.96.
     suite = suite_of("factuality", replicates=2, jss_floor=0.95)
-    row = one(powers(suite, Asked(), flipping(suite, 4)))
+    row = one(powers(suite, PowerAssumptions(), flipping(suite, 4)))
     assert (row.name, row.value, row.clusters) == ("jss_floor[0.95]", pytest.approx(0.96), 40)
     assert isinstance(row.anew, Chance)
     assert isinstance(row.again, Chance)
@@ -81,7 +81,7 @@ def test_replicates_that_differ_make_asking_again_a_risk() -> None:
     # V = 2 * 4 * 2 / 400^2 = 0.0001: the bar is an eighth of an error away, and 1 / sqrt(10) of
     # that error is stated.
     suite = suite_of("factuality", replicates=2, jss_floor=0.98)
-    row = one(powers(suite, Asked(), flipping(suite, 4, replicate=1)))
+    row = one(powers(suite, PowerAssumptions(), flipping(suite, 4, replicate=1)))
     assert isinstance(row.again, Chance)
     assert row.again.value == pytest.approx(norm.cdf(-0.125 * math.sqrt(10)), abs=0.002)
     assert row.again.lower < 0.01
@@ -90,21 +90,21 @@ def test_replicates_that_differ_make_asking_again_a_risk() -> None:
 
 def test_one_replicate_cannot_tell_and_says_how_it_could() -> None:
     suite = suite_of("factuality", jss_floor=0.95)
-    row = one(powers(suite, Asked(), flipping(suite, 4)))
+    row = one(powers(suite, PowerAssumptions(), flipping(suite, 4)))
     assert row.again == "needs two or more replicates; set replicates in [design]"
 
 
 def test_a_floor_and_the_ceiling_of_its_complement_agree() -> None:
     suite = suite_of("factuality", jss_floor=0.9, flip_rate_bound=0.1)
-    jss, flips = powers(suite, Asked(), flipping(suite, 6))
+    jss, flips = powers(suite, PowerAssumptions(), flipping(suite, 6))
     assert jss.anew == flips.anew
     assert jss.drop == flips.drop
 
 
 def test_the_confident_policy_stops_smaller_drops_and_stops_more_often() -> None:
     suite = suite_of("factuality", jss_floor=0.9)
-    plain = one(powers(suite, Asked(), flipping(suite, 4)))
-    strict = one(powers(suite, Asked("confident"), flipping(suite, 4)))
+    plain = one(powers(suite, PowerAssumptions(), flipping(suite, 4)))
+    strict = one(powers(suite, PowerAssumptions("confident"), flipping(suite, 4)))
     assert isinstance(plain.anew, Chance)
     assert isinstance(strict.anew, Chance)
     assert isinstance(plain.drop, float)
@@ -117,8 +117,8 @@ def test_the_confident_policy_stops_smaller_drops_and_stops_more_often() -> None
 def test_the_policy_that_only_fails_what_is_refuted_stops_less() -> None:
     suite = suite_of("factuality", replicates=2, jss_floor=0.98)
     cell = flipping(suite, 4)  # 0.96 (see above): missed, and not refuted
-    plain = one(powers(suite, Asked(), cell))
-    refuted = one(powers(suite, Asked("refuted"), cell))
+    plain = one(powers(suite, PowerAssumptions(), cell))
+    refuted = one(powers(suite, PowerAssumptions("refuted"), cell))
     assert isinstance(plain.anew, Chance)
     assert isinstance(refuted.anew, Chance)
     assert isinstance(refuted.again, Chance)
@@ -134,7 +134,9 @@ def test_the_policy_that_only_fails_what_is_refuted_stops_less() -> None:
 def test_a_limit_has_the_power_of_its_bound_under_both_policies() -> None:
     def row(policy: Policy, **arguments: float) -> CheckPower:
         suite = suite_with("factuality", 30, "jss_floor", **arguments)
-        return replace(one(powers(suite, Asked(policy, shares={"jss": 0.95}, drop=0.2))), name="")
+        return replace(
+            one(powers(suite, PowerAssumptions(policy, shares={"jss": 0.95}, drop=0.2))), name=""
+        )
 
     limit = row("estimate", bar=0.9, limit=0.8)
     assert limit == row("confident", bar=0.9, limit=0.8) == row("confident", bar=0.8)
@@ -150,7 +152,7 @@ def test_missing_replies_take_from_the_power_of_a_limit() -> None:
     whole = flipping(suite, 0)
     first, *rest = whole.judgments
     gone = replace(whole, judgments=(replace(first, outcome=Unparsed("empty")), *rest))
-    read, missing = (one(powers(suite, Asked(), cell)).anew for cell in (whole, gone))
+    read, missing = (one(powers(suite, PowerAssumptions(), cell)).anew for cell in (whole, gone))
     assert isinstance(read, Chance)
     assert isinstance(missing, Chance)
     assert read.value == 0.0
@@ -160,8 +162,8 @@ def test_missing_replies_take_from_the_power_of_a_limit() -> None:
 def test_complements_count_once_among_the_refuted_bars_that_are_planned() -> None:
     alone = suite_of("factuality", jss_floor=0.9)
     both = suite_of("factuality", jss_floor=0.9, flip_rate_bound=0.1)
-    first, second = powers(both, Asked("refuted"))
-    assert first == one(powers(alone, Asked("refuted")))
+    first, second = powers(both, PowerAssumptions("refuted"))
+    assert first == one(powers(alone, PowerAssumptions("refuted")))
     assert second.anew == first.anew
 
 
@@ -170,15 +172,17 @@ def test_a_refuted_bar_gets_the_part_that_holm_leaves_to_the_first() -> None:
     both = suite_of("factuality", jss_floor=0.98, agreement_floor=0.02)
     alone = suite_of("factuality", jss_floor=0.98)
     cell = flipping(both, 14)
-    row, _ = powers(both, Asked("refuted"), cell)
-    assert row == one(powers(alone, Asked("refuted", alpha=0.025), cell))
-    assert row.anew != one(powers(alone, Asked("refuted"), cell)).anew
+    row, _ = powers(both, PowerAssumptions("refuted"), cell)
+    assert row == one(powers(alone, PowerAssumptions("refuted", alpha=0.025), cell))
+    assert row.anew != one(powers(alone, PowerAssumptions("refuted"), cell)).anew
 
 
 def test_numbers_that_are_no_shares_are_refuted_by_their_own_bounds() -> None:
     # 2 and 30 of 40 items flip in one of five wordings: kappa 0.96 and 0.4.
     suite = suite_of("factuality", kappa_floor=0.97)
-    found = [one(powers(suite, Asked("refuted"), flipping(suite, n))).anew for n in (2, 30)]
+    found = [
+        one(powers(suite, PowerAssumptions("refuted"), flipping(suite, n))).anew for n in (2, 30)
+    ]
     assert all(isinstance(chance, Chance) for chance in found)
     few, many = (chance.value for chance in found if isinstance(chance, Chance))
     assert few < 0.2
@@ -188,13 +192,13 @@ def test_numbers_that_are_no_shares_are_refuted_by_their_own_bounds() -> None:
 def test_a_judge_of_one_label_never_passes_a_floor_on_stability() -> None:
     suite = suite_of("factuality", jss_floor=0.5)
     judgments = [Judgment(trial, "toy", Verdict("YES")) for trial in plan_trials(suite)]
-    row = one(powers(suite, Asked(), cell_of("toy", suite, judgments, 0)))
+    row = one(powers(suite, PowerAssumptions(), cell_of("toy", suite, judgments, 0)))
     assert row.anew == row.again == Chance(1.0, 1.0, 1.0)
 
 
 def test_kappa_has_a_chance_and_no_smallest_drop() -> None:
     suite = suite_of("factuality", kappa_floor=0.8)
-    row = one(powers(suite, Asked(), flipping(suite, 6)))
+    row = one(powers(suite, PowerAssumptions(), flipping(suite, 6)))
     assert isinstance(row.anew, Chance)
     assert row.anew.lower <= row.anew.value < 0.5 < row.anew.upper
     assert row.drop == "kappa is not a share of its units"
@@ -202,7 +206,7 @@ def test_kappa_has_a_chance_and_no_smallest_drop() -> None:
 
 def test_a_plan_alone_takes_what_is_assumed() -> None:
     suite = suite_of("factuality", jss_floor=0.9, agreement_floor=0.9)
-    jss, agreement = powers(suite, Asked(shares={"jss": 0.91}))
+    jss, agreement = powers(suite, PowerAssumptions(shares={"jss": 0.91}))
     assert (jss.value, jss.clusters) == (0.91, 40)
     assert agreement.value == pytest.approx(0.95)  # half-way between bar and no error
     assert isinstance(jss.anew, Chance)
@@ -214,7 +218,9 @@ def test_a_plan_alone_takes_what_is_assumed() -> None:
 
 def test_the_order_of_the_suite_is_the_plan_of_a_pairwise_one() -> None:
     suite = suite_of("ladder", side_bias_limit=0.1, raw_false_preference_ceiling=0.2)
-    side, raw = powers(suite, Asked(shares={"side_bias": 0.05, "raw_false_preference": 0.1}))
+    side, raw = powers(
+        suite, PowerAssumptions(shares={"side_bias": 0.05, "raw_false_preference": 0.1})
+    )
     assert (side.clusters, raw.clusters) == (20, 20)
     assert isinstance(side.anew, Chance)
     assert isinstance(raw.anew, Chance)
@@ -224,16 +230,18 @@ def test_the_order_of_the_suite_is_the_plan_of_a_pairwise_one() -> None:
 def test_more_clusters_are_needed_for_a_smaller_drop() -> None:
     suite = suite_of("factuality", jss_floor=0.9)
     shares = {"jss": 0.95}
-    needed = [one(powers(suite, Asked(drop=d, shares=shares))).needed for d in (0.08, 0.12)]
+    needed = [
+        one(powers(suite, PowerAssumptions(drop=d, shares=shares))).needed for d in (0.08, 0.12)
+    ]
     assert isinstance(needed[0], int)
     assert isinstance(needed[1], int)
     assert needed[0] >= needed[1]
-    within = one(powers(suite, Asked(drop=0.02, shares=shares))).needed
+    within = one(powers(suite, PowerAssumptions(drop=0.02, shares=shares))).needed
     assert within == "after such a drop the judge is still within the bar"
 
 
 def test_all_bars_of_a_composite_check_stand_there() -> None:
-    names = [row.name for row in powers(suite_of("criterion"), Asked())]
+    names = [row.name for row in powers(suite_of("criterion"), PowerAssumptions())]
     assert names == [
         "criterion_tradeoff: raw_false_preference",
         "criterion_tradeoff: target_sensitivity[distance=1]",
@@ -243,8 +251,8 @@ def test_all_bars_of_a_composite_check_stand_there() -> None:
 
 def test_the_shipped_recordings_speak_and_the_seed_decides_the_draws() -> None:
     suite, judge = suite_of("coherence"), judge_from_name("embedded:mixed")
-    lines = list(power_lines(suite, Asked(), judge, CASSETTES))
-    assert lines == list(power_lines(suite, Asked(), judge, CASSETTES))
+    lines = list(power_lines(suite, PowerAssumptions(), judge, CASSETTES))
+    assert lines == list(power_lines(suite, PowerAssumptions(), judge, CASSETTES))
     assert lines[0] == "coherence, policy estimate: judge mixed, 200 judgments"
     # 8 of 40 items differ under one of five wordings, in two of their five pairs:
     # JSS = 1 - 16 / 200 = 0.92.
@@ -256,7 +264,7 @@ def test_the_shipped_recordings_speak_and_the_seed_decides_the_draws() -> None:
 
 def test_without_recordings_the_plan_speaks_and_says_so(tmp_path: Path) -> None:
     judge = JudgeSpec("mine", "openai", "some-model")
-    lines = list(power_lines(suite_of("coherence"), Asked(), judge, tmp_path))
+    lines = list(power_lines(suite_of("coherence"), PowerAssumptions(), judge, tmp_path))
     assert lines[0].endswith("the plan alone")
     assert lines[1] == "  not all trials of judge mine are recorded as they would be asked now"
 
@@ -306,7 +314,7 @@ def test_a_loss_on_whole_clusters_is_found_later_than_a_scattered_one() -> None:
     # 20 of 40 items flip two of their pairs of one wording: the judge errs everywhere a little, so
     # that a scattered loss has a small variance, and one on whole items has the greatest.
     suite = suite_of("factuality", jss_floor=0.7)
-    row = one(powers(suite, Asked(), flipping(suite, 20)))
+    row = one(powers(suite, PowerAssumptions(), flipping(suite, 20)))
     assert isinstance(row.drop, float)
     assert isinstance(row.whole, float)
     assert 0.05 < row.drop < row.whole < 0.3
@@ -347,6 +355,6 @@ def test_a_plan_of_what_is_recorded_costs_nothing() -> None:
 
 def test_an_assumption_on_an_unknown_measure_is_refused_with_the_known_ones() -> None:
     with pytest.raises(UsageError, match="did you mean 'jss'"):
-        Asked(shares={"jass": 0.9})
+        PowerAssumptions(shares={"jass": 0.9})
     with pytest.raises(UsageError, match="above 0"):
-        Asked(drop=0.0)
+        PowerAssumptions(drop=0.0)

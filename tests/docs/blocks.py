@@ -108,14 +108,14 @@ def text_of(page: str) -> str:
 
 def needs_of(page: str) -> str | None:
     """The module without which a page cannot be run."""
-    found = _NEEDS.match(text_of(page))
-    return found and found[1]
+    need = _NEEDS.match(text_of(page))
+    return need and need[1]
 
 
 @cache
 def blocks_of(page: str) -> tuple[Block, ...]:
     text = text_of(page)
-    found = []
+    blocks = []
     for fence in _FENCE.finditer(text):
         above = text[: fence.start()].splitlines()
         notes = {}
@@ -123,8 +123,8 @@ def blocks_of(page: str) -> tuple[Block, ...]:
             notes[note[1]] = note[2]
             above.pop()
         line = text.count("\n", 0, fence.start()) + 1
-        found.append(Block(page, line, fence[1], fence[2], notes))
-    return tuple(found)
+        blocks.append(Block(page, line, fence[1], fence[2], notes))
+    return tuple(blocks)
 
 
 def all_blocks(language: str) -> list[Block]:
@@ -152,10 +152,10 @@ def settled(line: str) -> str:
 
 def missing_lines(shown: list[str], output: str) -> list[str]:
     """Shown lines that the output does not have, in its order."""
-    given = iter([settled(line) for line in output.splitlines()])
+    output_lines = iter([settled(line) for line in output.splitlines()])
     wanted = [line for line in shown if line.strip() not in ("", "...")]
     for index, line in enumerate(wanted):
-        if settled(line) not in given:
+        if settled(line) not in output_lines:
             return wanted[index:]
     return []
 
@@ -166,9 +166,9 @@ class Page:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         own = str(Path(sys.executable).parent)
-        given = {k: v for k, v in os.environ.items() if not k.startswith(("PYTEST", "COV_"))}
-        self.environment = given | {
-            "PATH": os.pathsep.join([own, given.get("PATH", "")]),
+        inherited = {k: v for k, v in os.environ.items() if not k.startswith(("PYTEST", "COV_"))}
+        self.environment = inherited | {
+            "PATH": os.pathsep.join([own, inherited.get("PATH", "")]),
             "COLUMNS": "100",
             "NO_COLOR": "1",
             "PYTHONIOENCODING": "utf-8",
@@ -230,9 +230,9 @@ class Page:
     def serve(self, block: Block) -> list[str]:
         """Start what a block serves, on a free port that stands for the one shown."""
         (command,) = commands_of(block)
-        found = _PORT.search(block.notes["serves"])
-        assert found is not None, block.where
-        assert command.arguments[-2:] == ["--port", found[1]], block.where
+        shown_address = _PORT.search(block.notes["serves"])
+        assert shown_address is not None, block.where
+        assert command.arguments[-2:] == ["--port", shown_address[1]], block.where
         server = subprocess.Popen(
             self._command([*command.arguments[:-1], "0"]),
             cwd=self.folder,
@@ -242,11 +242,11 @@ class Page:
         )
         self._servers.append(server)
         assert server.stdout is not None
-        said = [server.stdout.readline() for _ in command.shown]
-        listening = _PORT.search("".join(said))
-        assert listening is not None, said
-        self._ports[found[1]] = listening[1]
-        missing = missing_lines(command.shown, self._shown("".join(said)))
+        server_lines = [server.stdout.readline() for _ in command.shown]
+        listening = _PORT.search("".join(server_lines))
+        assert listening is not None, server_lines
+        self._ports[shown_address[1]] = listening[1]
+        missing = missing_lines(command.shown, self._shown("".join(server_lines)))
         return [f"{block.where}: the server did not print {missing}"] if missing else []
 
     def write(self, block: Block) -> None:

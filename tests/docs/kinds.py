@@ -70,9 +70,9 @@ def problems_of(block: Block, page: Page) -> Iterator[str]:
         yield from _output(block, page)
     elif "part of" in block.notes:
         yield from _part(block, page)
-    elif (known := KINDS.get(block.language)) is not None:
+    elif (check := KINDS.get(block.language)) is not None:
         try:
-            known(block, page)
+            check(block, page)
         except (AssertionError, JudgesenseError, SyntaxError, ValueError) as error:
             yield f"{block.where}: {type(error).__name__}: {error}"
     elif "file" not in block.notes:
@@ -96,8 +96,8 @@ def _is_used(block: Block) -> bool:
     names = {path.name, path.parts[0], path.name.split(".")[0]}
     if path.name in FOUND:
         return True
-    others = [b.text for b in blocks_of(block.page) if b is not block and b.text != block.text]
-    return any(re.search(rf"\b{re.escape(name)}\b", text) for name in names for text in others)
+    other_texts = [b.text for b in blocks_of(block.page) if b is not block and b.text != block.text]
+    return any(re.search(rf"\b{re.escape(name)}\b", text) for name in names for text in other_texts)
 
 
 def _output(block: Block, page: Page) -> Iterator[str]:
@@ -119,8 +119,8 @@ def _part(block: Block, page: Page) -> Iterator[str]:
 def _values(value: Any) -> Iterator[Any]:
     yield value
     inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    for one in inner:
-        yield from _values(one)
+    for inner_value in inner:
+        yield from _values(inner_value)
 
 
 def _script(block: Block, arguments: list[str]) -> Iterator[str]:
@@ -144,31 +144,31 @@ def _toml(block: Block, page: Page) -> None:
     value = tomllib.loads(block.text)
     if "file" in block.notes:
         return  # what uses the file reads it
-    known = False
+    recognised = False
     if groups := value.get("project", {}).get("entry-points"):
         assert set(groups) <= {"pytest11", "judgesense"}
         shown = {other.notes.get("file") for other in blocks_of(block.page)}
         named = {module for group in groups.values() for module in group.values()}
         assert {f"{module}.py" for module in named} <= shown, "a module that no block shows"
-        known = True
+        recognised = True
     if "schema" in value:
         schema.SuiteForm.model_validate(value, context=BUILT_IN.forms)
-        known = True
+        recognised = True
     tool = value.get("tool", {})
     for name, table in tool.get("judgesense", {}).get("judges", {}).items():
         _judge(name, table, page)
-        known = True
+        recognised = True
     if options := tool.get("pytest", {}).get("ini_options"):
         ours = {option.ini for option in OPTIONS}
         assert {key for key in options if key.startswith("judge_")} <= ours
-        known = True
+        recognised = True
     for entry in value.get("equivalence", ()):
         schema.EquivalenceForm.model_validate(entry)
-        known = True
+        recognised = True
     for name, declared in value.get("checks", {}).items():
         _check(name, declared)
-        known = True
-    assert known, "neither a suite, nor judges, nor options, nor checks"
+        recognised = True
+    assert recognised, "neither a suite, nor judges, nor options, nor checks"
 
 
 def _judge(name: str, table: Mapping[str, Any], page: Page) -> None:
@@ -184,11 +184,11 @@ def _judge(name: str, table: Mapping[str, Any], page: Page) -> None:
 
 
 def _check(name: str, declared: Any) -> None:
-    for given in declared if isinstance(declared, list) else [declared]:
-        if isinstance(given, dict):
-            declare_check(name, (), given)
+    for condition in declared if isinstance(declared, list) else [declared]:
+        if isinstance(condition, dict):
+            declare_check(name, (), condition)
         else:
-            declare_check(name, (given,), {})
+            declare_check(name, (condition,), {})
 
 
 def _json(block: Block, page: Page) -> None:
@@ -197,7 +197,7 @@ def _json(block: Block, page: Page) -> None:
         return
     forms = [k.reply for k in BUILT_IN.forms.values() if isinstance(k.reply, ReplyForm)]
     outcomes = [form.read(block.text, False)[0] for form in forms]
-    assert any(isinstance(one, Verdict) for one in outcomes), f"no judgment: {outcomes}"
+    assert any(isinstance(outcome, Verdict) for outcome in outcomes), f"no judgment: {outcomes}"
     assert "winner" in value
 
 
@@ -225,8 +225,8 @@ def _sh(block: Block, page: Page) -> None:
     gate = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     for line in block.text.splitlines():
-        if found := _INSTALL.fullmatch(line):
-            assert found[1] in extras["optional-dependencies"], f"there is no extra {found[1]}"
+        if extra := _INSTALL.fullmatch(line):
+            assert extra[1] in extras["optional-dependencies"], f"there is no extra {extra[1]}"
             continue
         assert line in RUN_BY_THE_GATE, "a shell command of a page is a console block"
         assert all(step in gate for step in RUN_BY_THE_GATE[line]), f"not in .ci/run: {line}"

@@ -11,15 +11,15 @@ from tests.shared_data import LLMBAR, needs_llmbar
 @needs_llmbar
 def test_the_block_that_needs_the_judgments_shows_what_is_printed(tmp_path: Path) -> None:
     (block,) = (
-        one
-        for one in blocks_of("logs.md")
-        if one.notes.get("not run") == "needs the LLMBar results"
+        block
+        for block in blocks_of("logs.md")
+        if block.notes.get("not run") == "needs the LLMBar results"
     )
     with Page(tmp_path) as page:
         for command in commands_of(block):
-            given = command.arguments
-            if given[1] == "import":
-                given[3] = str(LLMBAR)
-            code, output = page.run(given)
+            arguments = command.arguments
+            if arguments[1] == "import":
+                arguments[3] = str(LLMBAR)
+            code, output = page.run(arguments)
             assert code == 0, output
             assert missing_lines(command.shown, output) == []

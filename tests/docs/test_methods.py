@@ -23,50 +23,50 @@ MAKERS = {"Clustered", "clustered_by"}
 
 def constants(tree: ast.Module) -> dict[str, str]:
     """The texts that stand under a name of the module."""
-    found = {}
+    texts = {}
     for node in tree.body:
         if isinstance(node, ast.AnnAssign) and isinstance(node.value, ast.Constant):
             assert isinstance(node.target, ast.Name)
-            found[node.target.id] = node.value.value
-    return found
+            texts[node.target.id] = node.value.value
+    return texts
 
 
 def methods() -> Iterator[str]:
     """Every text that a maker of intervals is given as the method, whatever decides on it."""
-    known = constants(ast.parse(MODULES[0].read_text("utf-8")))
+    named_methods = constants(ast.parse(MODULES[0].read_text("utf-8")))
     for path in MODULES:
         tree = ast.parse(path.read_text("utf-8"))
-        given: list[ast.expr] = []
+        expressions: list[ast.expr] = []
         for node in ast.walk(tree):
             if isinstance(node, ast.Call) and getattr(node.func, "id", "") in MAKERS:
-                given += [word.value for word in node.keywords if word.arg == "method"]
-                given += node.args[:1]
+                expressions += [word.value for word in node.keywords if word.arg == "method"]
+                expressions += node.args[:1]
             elif isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "method":
-                given.append(node.value)
-        for value in given:
+                expressions.append(node.value)
+        for value in expressions:
             # Of a choice between methods only the choices, not what is asked.
             parts = [value.body, value.orelse] if isinstance(value, ast.IfExp) else [value]
             for part in (deeper for one in parts for deeper in ast.walk(one)):
                 if isinstance(part, ast.Constant) and isinstance(part.value, str):
                     yield part.value
-                elif isinstance(part, ast.Name) and part.id in known:
-                    yield known[part.id]
+                elif isinstance(part, ast.Name) and part.id in named_methods:
+                    yield named_methods[part.id]
     (suffix,) = re.findall(r'f"\{interval\.method\}(-\w+)"', FOLDED.read_text("utf-8"))
-    yield known["PROPORTION_METHOD"] + suffix
+    yield named_methods["PROPORTION_METHOD"] + suffix
     yield f"clustered-t{suffix}"  # of log-odds, which have no bounds
     # What stands before the method of a run that was stopped early.
     yield from re.findall(r'f"(\w+-)\{interval\.method\}"', EARLY.read_text("utf-8"))
 
 
 def test_every_method_of_a_clustered_interval_stands_in_the_docs_and_no_other() -> None:
-    given = set(methods())
-    assert len(given) > 5
+    given_methods = set(methods())
+    assert len(given_methods) > 5
     text = (DOCS / "datasheet.md").read_text("utf-8")
     (row,) = (
         line for line in text.splitlines() if "`judges[].measures[].clustered.method`" in line
     )
-    told = set(re.findall(r"`([a-z-]+)`", row.split("|")[2])) - {"clustered"}
-    assert told == given
+    told_methods = set(re.findall(r"`([a-z-]+)`", row.split("|")[2])) - {"clustered"}
+    assert told_methods == given_methods
     of_measures = (DOCS / "measures.md").read_text("utf-8")
-    stopped = {name for name in given if name.endswith("-")}
-    assert {name for name in given - stopped if f"`{name}`" not in of_measures} == set()
+    stopped = {name for name in given_methods if name.endswith("-")}
+    assert {name for name in given_methods - stopped if f"`{name}`" not in of_measures} == set()

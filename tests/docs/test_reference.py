@@ -35,14 +35,14 @@ SUITES = (
 
 
 def test_what_is_committed_is_what_the_code_says() -> None:
-    made: dict[Path, str] = GENERATOR.outputs()
+    texts: dict[Path, str] = GENERATOR.outputs()
     stale = [
         path.relative_to(ROOT).as_posix()
-        for path, text in made.items()
+        for path, text in texts.items()
         if not path.is_file() or path.read_text(encoding="utf-8") != text
     ]
     assert not stale, "run python docs/reference/generate.py"
-    assert {*(DOCS / "schemas").glob("*"), GENERATOR.CHECK_NAMES} == set(made)
+    assert {*(DOCS / "schemas").glob("*"), GENERATOR.CHECK_NAMES} == set(texts)
     assert not [*(DOCS / "reference").glob("*.md")], "the site's build makes these pages"
 
 
@@ -70,9 +70,13 @@ def test_every_option_command_check_and_measure_stands_in_the_reference() -> Non
 
 
 def test_every_key_of_the_forms_is_explained() -> None:
-    found = GENERATOR.schemas.all_schemas()
+    all_schemas = GENERATOR.schemas.all_schemas()
     forms = [form for form in SUITE_HEADINGS if form != "SuiteForm"]
-    parts = [found["judge"], found["suite"], *(found["suite"]["$defs"][form] for form in forms)]
+    parts = [
+        all_schemas["judge"],
+        all_schemas["suite"],
+        *(all_schemas["suite"]["$defs"][form] for form in forms),
+    ]
     for part in parts:
         for name, value in part["properties"].items():
             assert value.get("description"), name
@@ -85,11 +89,11 @@ def schema_of(name: str) -> dict[str, Any]:
 def closed(schema: Any) -> Any:
     """The schema with nothing permitted beside what it names: what is written is all told."""
     if isinstance(schema, list):
-        return [closed(one) for one in schema]
+        return [closed(inner) for inner in schema]
     if not isinstance(schema, dict):
         return schema
     inner = {
-        key: {name: closed(one) for name, one in value.items()}
+        key: {name: closed(key) for name, key in value.items()}
         if key in ("properties", "$defs")
         else closed(value)
         for key, value in schema.items()
@@ -111,11 +115,11 @@ def test_a_schema_is_one(name: str) -> None:
 def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder with what a session over suites of every kind has written."""
     folder = tmp_path_factory.mktemp("written")
-    asked = [part for suite in SUITES for part in ("--judge-suite", suite)]
+    arguments = [part for suite in SUITES for part in ("--judge-suite", suite)]
     files = ["--judge-datasheet", "sheet.json", "--judge-datasheet", "log.jsonl"]
     names = ["--judge-name", "embedded:clean", "--judge-save-baseline", "baseline.json"]
     with Page(folder) as page:
-        page.run(["pytest", "-q", *asked, *files, *names])
+        page.run(["pytest", "-q", *arguments, *files, *names])
         code, output = page.run(["judgesense", "report", "log.jsonl", "--datasheet", "again.json"])
     assert code == 0, output
     return folder
@@ -146,8 +150,11 @@ def test_log_lines(written: Path) -> None:
     lines = (written / "log.jsonl").read_text(encoding="utf-8").splitlines()
     # Some of each suite, and every line that is no verdict.
     some = {line.partition("/")[0] + str(number % 40): line for number, line in enumerate(lines)}
-    others = [line for line in lines if '"verdict":' not in line]
-    assert problems("judgment", [json.loads(line) for line in (*some.values(), *others)]) == []
+    without_verdict = [line for line in lines if '"verdict":' not in line]
+    assert (
+        problems("judgment", [json.loads(line) for line in (*some.values(), *without_verdict)])
+        == []
+    )
     kinds = {json.loads(line)["design"]["kind"] for line in some.values()}
     assert kinds == {"paraphrase", "vacuum", "ladder", "criterion", "debate", "temperature"}
 
@@ -160,8 +167,8 @@ def test_a_log_that_the_schema_accepts_is_read(tmp_path: Path) -> None:
 
 
 def test_baselines(written: Path) -> None:
-    held = json.loads((written / "baseline.json").read_text(encoding="utf-8"))
-    assert problems("baseline", [held]) == []
+    baseline = json.loads((written / "baseline.json").read_text(encoding="utf-8"))
+    assert problems("baseline", [baseline]) == []
 
 
 def test_recordings() -> None:

@@ -70,7 +70,7 @@ def test_the_gate_builds_it_strictly() -> None:
 
 
 @pytest.mark.parametrize(
-    ("html", "asked"),
+    ("html", "times"),
     [
         ('<img src="https://a.example/b.png">', 1),
         ("<script src=//a.example/b.js></script>", 1),
@@ -81,8 +81,8 @@ def test_the_gate_builds_it_strictly() -> None:
         ("<code>&lt;img src=https://a.example&gt;</code>", 0),
     ],
 )
-def test_what_a_page_would_ask_elsewhere(html: str, asked: int) -> None:
-    assert len(hooks().asked_elsewhere(html)) == asked
+def test_what_a_page_would_ask_elsewhere(html: str, times: int) -> None:
+    assert len(hooks().asked_elsewhere(html)) == times
 
 
 def test_a_block_that_is_a_file_shows_its_name() -> None:

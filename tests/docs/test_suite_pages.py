@@ -15,7 +15,7 @@ from scripts import suite_pages
 from tests.docs.blocks import DOCS, ROOT
 from tests.docs.site import made_page
 from tests.report.replaying import replayed
-from tests.suites.known import builtin_suites
+from tests.suites.known import builtin_suites, presets_of
 
 FOLDER = DOCS / "suites"
 NAMES = sorted(builtin_suites())
@@ -59,10 +59,10 @@ def test_a_page_has_its_parts(name: str) -> None:
     # A reader of the repository lands on words below every heading, made parts apart.
     plain = re.sub(r"<!-- made: \w+ -->", "", page)
     assert all(section(plain, heading).strip() for heading in HEADINGS)
-    made = re.findall(r"<!-- made: (\w+) -->", page)
+    parts = re.findall(r"<!-- made: (\w+) -->", page)
     # Only where readers have labelled the items is there something to say of them.
     readers = ["readers"] if "label_review" in form_of(name) else []
-    assert made == [*readers, "lint", "items", "scores"]
+    assert parts == [*readers, "lint", "items", "scores"]
     assert "language models" in section(page, "How it was written")
 
 
@@ -73,6 +73,17 @@ def test_the_site_makes_every_part(name: str) -> None:
     assert "<!-- made: " not in page
     assert f"$ judgesense lint -v {name}\n" in page
     assert "| `embedded:clean` | `" in page
+
+
+@pytest.mark.long
+def test_the_site_counts_every_suite_and_preset() -> None:
+    rows = re.findall(
+        r"^\| `(.+)` \| (.+) \|$", made_page("suites.md").split("## Counts")[1], re.MULTILINE
+    )
+    presets = {f"{name}@{p}" for name, path in builtin_suites().items() for p in presets_of(path)}
+    assert {name for name, _ in rows} == presets | set(NAMES)
+    assert dict(rows)["factuality"] == "40 | 40 | 5 | 200 | 200"
+    assert dict(rows)["ladder@published"] == "260 | 10 | 1 | 520 | 0"
 
 
 def test_the_site_makes_the_arms_of_the_papers() -> None:
@@ -137,9 +148,9 @@ def test_the_length_rule_is_right_as_often_as_is_counted_here(name: str) -> None
     right = []
     for line in lines_of(name):
         if line["label"] != "tie":
-            one, other = (len(re.findall(r"[^\W_]+", text)) for text in line["texts"])
-            longer = {True: "1", False: "2"}[one > other]
-            right.append(0.5 if one == other else float(longer == line["label"]))
+            first, second = (len(re.findall(r"[^\W_]+", text)) for text in line["texts"])
+            longer = {True: "1", False: "2"}[first > second]
+            right.append(0.5 if first == second else float(longer == line["label"]))
     share = sum(right) / len(right)
     shown, *_ = figures(name)["length rule: number of words"]
     assert shown == f"{max(share, 1 - share):.2f}"
@@ -149,8 +160,8 @@ def test_the_length_rule_is_right_as_often_as_is_counted_here(name: str) -> None
 @pytest.mark.parametrize("name", ["preference", "relevance"])
 def test_what_is_said_of_hard_items_is_what_is_counted(name: str) -> None:
     *_, hard = figures(name)["stem counter: stems shared with the task"]
-    said = "in all hard items the worse one" in " ".join(page_of(name).split())
-    assert said == (hard == "0.00")
+    is_said = "in all hard items the worse one" in " ".join(page_of(name).split())
+    assert is_said == (hard == "0.00")
 
 
 @pytest.mark.long
@@ -160,7 +171,8 @@ def test_the_simulated_judge_agrees_as_often_as_is_counted_here(name: str, profi
     judgments = replayed(profile, name).judgments
     # Of pairs the content counts, of all else the verdict.
     right = sum(
-        (one.chosen or getattr(one.outcome, "value", None)) == one.trial.label for one in judgments
+        (judgment.chosen or getattr(judgment.outcome, "value", None)) == judgment.trial.label
+        for judgment in judgments
     )
     suite, shown = figures(name)[f"embedded:{profile}"]
     assert suite == name

@@ -13,6 +13,6 @@ from pytest_judgesense.plugin.activation import STATE
 @pytest.hookimpl(trylast=True)
 def pytest_terminal_summary(config: pytest.Config) -> None:
     state = config.stash[STATE]
-    state._verbosity = 0
+    state.verbosity = 0
     shown = [line for title, lines in state.sections() for line in (f"== {title}", *lines)]
     Path("screen.txt").write_text("\n".join((*shown, "")), encoding="utf-8")

@@ -16,7 +16,7 @@ from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.instruments.paraphrase.figures import wording_figures
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.measure import alone
-from pytest_judgesense.report.codec import datasheet_json
+from pytest_judgesense.report.datasheet_file import datasheet_json
 from pytest_judgesense.report.joining import joined_datasheets
 from pytest_judgesense.report.log import log_lines
 from pytest_judgesense.report.markdown import markdown
@@ -102,7 +102,7 @@ def test_the_tier_of_the_paper_stands_beside_that_of_the_interval() -> None:
         return worded({f"i{k:02}": (("YES", "NO")[k % 2],) * wordings for k in range(40)})
 
     # Without a flip the interval for new wordings reaches down to 0.955 of ten wordings and to
-    # 0.860 of five (tests/stats/test_wordings.py); two have none.
+    # 0.860 of five (tests/stats/test_new_wordings.py); two have none.
     judges = {"ten": of_wordings(10), "five": of_wordings(5), "two": flips(2)}
     rows = table(sheet_of(YES_NO, **judges), "leaderboard")
     assert {row["judge"]: (row["tier"], row["tier in the paper"]) for row in rows} == {

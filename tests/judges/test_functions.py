@@ -24,7 +24,7 @@ from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.judges.functions import binding_of, fields_of, refuse_one_wording, said_by
 from pytest_judgesense.judges.loop import AskingLoop
 from pytest_judgesense.judges.table import Judge, judge_from_table
-from pytest_judgesense.judges.traffic import traffic_of
+from pytest_judgesense.judges.usage import usage_and_settings
 from pytest_judgesense.measurement import Measurement, measure
 from pytest_judgesense.replies import parse_reply
 from pytest_judgesense.suites.loading import load_suite
@@ -490,12 +490,12 @@ def test_what_no_traffic_tells_is_not_claimed(pairs: Suite, tmp_path: Path) -> N
     ],
 )
 def test_tokens_are_read_in_the_forms_of_the_usual_apis(body: str, usage: Usage) -> None:
-    assert traffic_of([_exchange(body)]).usage == {"t": usage}
+    assert usage_and_settings([_exchange(body)])[0] == {"t": usage}
 
 
 @pytest.mark.parametrize("body", ["", "no JSON", "[1]", '{"usage": "much"}', '{"usage": {}}', "{"])
 def test_tokens_that_no_form_tells_are_not_known(body: str) -> None:
-    assert traffic_of([_exchange(body)]).usage == {}
+    assert usage_and_settings([_exchange(body)])[0] == {}
 
 
 def test_settings_are_told_where_all_requests_have_the_same() -> None:
@@ -503,8 +503,8 @@ def test_settings_are_told_where_all_requests_have_the_same() -> None:
         '{"temperature": 0, "max_completion_tokens": 5}',
         '{"temperature": 0, "max_completion_tokens": 6}',
     ]
-    found = traffic_of([_exchange("{}", body) for body in asked])
-    assert found.settings == {"temperature": 0, "max_tokens": None, "seed": None}
+    _, settings = usage_and_settings([_exchange("{}", body) for body in asked])
+    assert settings == {"temperature": 0, "max_tokens": None, "seed": None}
 
 
 def _exchange(answer: str, asked: str = "{}") -> Exchange:

@@ -70,14 +70,11 @@ def patience(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("patience")
-@pytest.mark.parametrize("workers", [(), pytest.param(("-n", "1"), marks=pytest.mark.long)])
-def test_the_name_of_a_judge_in_the_lines_of_its_progress(
-    pytester: pytest.Pytester, workers: tuple[str, ...]
-) -> None:
+def test_the_name_of_a_judge_in_the_lines_of_its_progress(pytester: pytest.Pytester) -> None:
     name = "\x1b[31mred\n::stop-commands::tok"
     pytester.makeconftest(SLOW.format(name=name))
     parity_suite(pytester.path)
-    result = run(pytester, "parity.suite.toml", "--judge-mode", "record", *workers)
+    result = run(pytester, "parity.suite.toml", "--judge-mode", "record")
     shown = result.stdout.str()
     assert_shown_harmlessly(shown, "of 18, ")  # a line of its progress
     assert_shown_harmlessly(result.stderr.str() + "x", "x")

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pytest_judgesense.datasheet import Calls, SuiteSheet
 from pytest_judgesense.report.assembly import counted_once
 
 
-def part(suite: str, judge: str, made: dict[str, int], replayed: int) -> Any:
-    """A part as a report brings it: its plain values, and the trials that the session asked."""
-    calls = {"made": len(made), "replayed": replayed, "retried": sum(made.values()), "failed": 1}
-    return {"judge": judge, "suite": suite, "calls": calls}, made
+def part(
+    suite: str, judge: str, made: dict[str, int], replayed: int
+) -> tuple[SuiteSheet, dict[str, int]]:
+    """A part as a process brings it, and the trials that the session asked."""
+    calls = Calls(len(made), replayed, sum(made.values()), 1)
+    return SuiteSheet(judge, suite, {}, (), calls), made
 
 
 # The ladder asks l1 and l2, the criterion shares them and adds c1; l2 was retried 3 times, c1 once.
@@ -26,20 +27,20 @@ PARTS = [
 ]
 EXPECTED = {
     # The first by name counts all that it holds: 3 made, 3 + 1 retries.
-    ("a", "criterion"): {"made": 3, "replayed": 1, "retried": 4, "failed": 1},
-    ("a", "ladder"): {"made": 0, "replayed": 2, "retried": 0, "failed": 1},
-    ("b", "ladder"): {"made": 2, "replayed": 0, "retried": 0, "failed": 1},
+    ("a", "criterion"): Calls(3, 1, 4, 1),
+    ("a", "ladder"): Calls(0, 2, 0, 1),
+    ("b", "ladder"): Calls(2, 0, 0, 1),
 }
 
 
 @given(st.permutations(PARTS))
 def test_a_shared_trial_counts_in_the_first_suite_by_name_whatever_came_first(
-    parts: list[Any],
+    parts: list[tuple[SuiteSheet, dict[str, int]]],
 ) -> None:
     counted = counted_once(parts)
     assert len(counted) == len(PARTS)
     for sheet in counted:
-        assert sheet["calls"] == EXPECTED[sheet["judge"], sheet["suite"]]
+        assert sheet.calls == EXPECTED[sheet.judge, sheet.suite]
 
 
 def test_without_calls_of_the_session_nothing_changes() -> None:

@@ -8,15 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from pytest_judgesense.baseline import baseline_text, stimuli_digest
+from pytest_judgesense.baseline import SavedSuite, baseline_text, stimuli_digest
 from pytest_judgesense.commands.main import main
 from pytest_judgesense.datasheet import Datasheet
 from pytest_judgesense.estimate import number_text
 from pytest_judgesense.report import page
 from pytest_judgesense.report.assembly import datasheet_text, sheet_of
-from pytest_judgesense.report.codec import datasheet_from, datasheet_json, part_to_plain
+from pytest_judgesense.report.datasheet_file import datasheet_from, datasheet_json
 from pytest_judgesense.report.history import DatedDatasheet, in_order, lines_of
-from pytest_judgesense.report.log import log_lines
 from pytest_judgesense.report.view import view_of
 
 from .pages import Page
@@ -107,11 +106,7 @@ def test_baselines_are_points_of_the_lines_too(
         moment = f"{day}T08:00:00Z"
         measured = replace(replayed(name, "vacuum"), recorded=(moment, moment))
         files.append(tmp_path / f"{name}.json")
-        part = {
-            "sheet": part_to_plain(measured.sheet),
-            "log": list(log_lines(measured.judgments, measured.design)),
-            "stimuli": stimuli_digest(measured.suite),
-        }
+        part = SavedSuite(measured.sheet, stimuli_digest(measured.suite), measured.cell)
         files[-1].write_text(baseline_text([part], 0, {}), encoding="utf-8")
         (one,) = [e for e in measured.estimates if (e.measure, e.condition) == ("dark_current", {})]
         assert one.value is not None

@@ -12,8 +12,7 @@ import pytest
 
 from pytest_judgesense import measure
 from pytest_judgesense.commands.main import main
-from pytest_judgesense.report.codec import datasheet_json
-from pytest_judgesense.report.kinds import refuse_other_kinds
+from pytest_judgesense.report.datasheet_file import datasheet_json, refuse_other_kinds
 
 
 @cache

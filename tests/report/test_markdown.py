@@ -17,7 +17,7 @@ from pytest_judgesense.datasheet import Datasheet
 from pytest_judgesense.errors import printable
 from pytest_judgesense.report import numbers
 from pytest_judgesense.report.assembly import sheet_of
-from pytest_judgesense.report.codec import datasheet_json
+from pytest_judgesense.report.datasheet_file import datasheet_json
 from pytest_judgesense.report.markdown import badge, code, cut, markdown
 from pytest_judgesense.report.summary import Missed
 from pytest_judgesense.report.terminal import datasheet_lines

@@ -22,10 +22,9 @@ from pytest_judgesense.errors import UsageError
 from pytest_judgesense.estimate import compact, find_estimate, number_text
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.measures.cell import Cell
-from pytest_judgesense.report import evidence as packing
-from pytest_judgesense.report import page
+from pytest_judgesense.report import packing, page
 from pytest_judgesense.report.assembly import datasheet_text, sheet_of
-from pytest_judgesense.report.codec import datasheet_json
+from pytest_judgesense.report.datasheet_file import datasheet_json
 from pytest_judgesense.report.findings import MOST_EXHIBITS
 from pytest_judgesense.report.gauges import gauge
 from pytest_judgesense.report.packing import PageEvidence

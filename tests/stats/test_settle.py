@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binom, norm
 
+from pytest_judgesense.stats.chances import ShareBar, chance_at
 from pytest_judgesense.stats.clustered import clustered_proportion
-from pytest_judgesense.stats.power import Gate, chance_at
 from pytest_judgesense.stats.settle import (
     MOST_CLUSTERS,
     clusters_for_drop,
@@ -17,7 +17,7 @@ from pytest_judgesense.stats.settle import (
     fewest_clusters,
 )
 
-STRICT = Gate(0.9, confident=True)
+STRICT = ShareBar(0.9, confident=True)
 
 
 @given(st.integers(2, 3000), st.integers(2, 40))
@@ -65,7 +65,7 @@ def test_few_clusters_know_the_design_effect_less_well() -> None:
 def test_a_limit_is_settled_on_both_sides_of_one_half() -> None:
     # A share of one half: both bounds must lie within 0.1 of it, each missing in a tenth of runs,
     # n of about ((z(.95) + z(.9)) / 0.1)^2 / 4 = 214; from the textbook's test of 0.6 at 0.5.
-    gate = Gate(0.1, confident=True, folded=True)
+    gate = ShareBar(0.1, confident=True, folded=True)
     found = clusters_to_settle(gate, 0.5, 1.0, 1, 20)
     assert found == pytest.approx(((norm.ppf(0.95) + norm.ppf(0.9)) / 0.1) ** 2 / 4, rel=0.15)
 
@@ -103,7 +103,7 @@ def test_no_judge_clears_a_bar_that_one_without_error_does_not(data: st.DataObje
 def test_the_clusters_that_a_drop_needs_hold_both_rates() -> None:
     # Independent units, 0.95 today, 0.85 after the drop, floor 0.9: by the binomial,
     # P(X < 0.9 n | 0.95) <= 0.05 and P(X < 0.9 n | 0.85) >= 0.8; 1,000 draws err by 0.013 at most.
-    found = clusters_for_drop(Gate(0.9), 0.95, 0.85, 0.0, 1)
+    found = clusters_for_drop(ShareBar(0.9), 0.95, 0.85, 0.0, 1)
     assert found is not None
     below = math.ceil(0.9 * found - 1e-9) - 1
     assert binom.cdf(below, found, 0.95) <= 0.05 + 0.04
@@ -111,4 +111,4 @@ def test_the_clusters_that_a_drop_needs_hold_both_rates() -> None:
 
 
 def test_a_drop_that_stays_within_the_bar_is_never_stopped() -> None:
-    assert clusters_for_drop(Gate(0.9), 0.99, 0.97, 0.0, 1) is None
+    assert clusters_for_drop(ShareBar(0.9), 0.99, 0.97, 0.0, 1) is None

@@ -226,16 +226,63 @@ def generate_debates(
         trust: what may be sent, and where to.
 
     Raises:
-        UsageError: a pair is not two debaters or has no topic, a number is wrong, or the file
-            cannot be written.
+        UsageError: the debates cannot be held so, or the file cannot be written.
         CassetteError: a recording cannot be read or written.
         JudgeError: a debater cannot be asked at all.
     """
+    pairs = _verified_pairs(debaters, topics, temperature, concurrency)
+    recorder, deadline = Recorder.here(), Deadline()
+    loop = AskingLoop(on_interrupt=deadline.interrupt)
+    # Who debates in several pairs has one recording.
+    specs = {debater.slug: _asked_as(debater, temperature) for debater in debaters}
+    paths = {slug: cassettes / slug / f"{_RECORDING}.jsonl" for slug in specs}
+    with ExitStack() as stack:
+        stack.callback(loop.close)
+        for path in sorted(paths.values()):
+            stack.enter_context(recording_alone(path, recorder))
+        by_debater = {
+            slug: RecordingCassette(
+                paths[slug],
+                secrets=credentials_of(spec),
+                identity=Identity(spec.ignore),
+            )
+            for slug, spec in specs.items()
+        }
+        opened = {
+            slug: open_client(
+                spec,
+                by_debater[slug],
+                concurrency=concurrency,
+                throttle=Throttle(spec, concurrency, budget=Budget(deadline)),
+                skills=(speak,),
+                trust=trust,
+            )
+            for slug, spec in specs.items()
+        }
+        debates = _Debates(_shared(topics, pairs), style)
+        try:
+            loop.run(debates.run(opened, by_debater.values(), concurrency))
+        finally:
+            for cassette in by_debater.values():
+                cassette.finish(trial_order(cassette.trials))
+        spans = [cassette.recorded_of(cassette.trials) for cassette in by_debater.values()]
+        begun = [span[0] for span in spans if span]
+    common = {"temperature": temperature, "created_at": min(begun, default=None)}
+    lines = [json.dumps({**debate, **common}, ensure_ascii=False) for debate in debates.complete]
+    write_text(target, "".join(f"{line}\n" for line in lines))
+    written = f"{len(lines)} of {len(topics) * len(_ASSIGNMENTS)} debates written: {target}"
+    return [written, *debates.notices()]
+
+
+def _verified_pairs(
+    debaters: Sequence[JudgeSpec], topics: Sequence[Topic], temperature: float, concurrency: int
+) -> list[_Pair]:
+    """Who debates whom; `UsageError` if the debates cannot be held."""
     pairs = [] if len(debaters) % 2 else list(zip(debaters[::2], debaters[1::2], strict=True))
-    if not pairs or any(one.slug == other.slug for one, other in pairs):
+    if not pairs or any(pro.slug == con.slug for pro, con in pairs):
         raise UsageError(
             "a debate takes two debaters",
-            found=", ".join(one.name for one in debaters),
+            found=", ".join(debater.name for debater in debaters),
             expected="two names for a pair; one model may be declared under both",
         )
     if len(pairs) > len(topics):
@@ -250,47 +297,7 @@ def generate_debates(
             found=f"temperature {temperature:g}, {concurrency} debates at once",
             expected="a temperature of at least 0, and at least one debate",
         )
-    recorder, deadline = Recorder.here(), Deadline()
-    loop = AskingLoop(on_interrupt=deadline.interrupt)
-    # Who debates in several pairs has one recording.
-    known = {one.slug: _asked_as(one, temperature) for one in debaters}
-    paths = {slug: cassettes / slug / f"{_RECORDING}.jsonl" for slug in known}
-    with ExitStack() as stack:
-        stack.callback(loop.close)
-        for path in sorted(paths.values()):
-            stack.enter_context(recording_alone(path, recorder))
-        by_debater = {
-            slug: RecordingCassette(
-                paths[slug],
-                secrets=credentials_of(one),
-                identity=Identity(one.ignore),
-            )
-            for slug, one in known.items()
-        }
-        opened = {
-            slug: open_client(
-                one,
-                by_debater[slug],
-                concurrency=concurrency,
-                throttle=Throttle(one, concurrency, budget=Budget(deadline)),
-                skills=(speak,),
-                trust=trust,
-            )
-            for slug, one in known.items()
-        }
-        held = _Held(_shared(topics, pairs), style)
-        try:
-            loop.run(held.run(opened, by_debater.values(), concurrency))
-        finally:
-            for cassette in by_debater.values():
-                cassette.finish(trial_order(cassette.trials))
-        spans = [cassette.recorded_of(cassette.trials) for cassette in by_debater.values()]
-        begun = [span[0] for span in spans if span]
-    common = {"temperature": temperature, "created_at": min(begun, default=None)}
-    lines = [json.dumps({**one, **common}, ensure_ascii=False) for one in held.debates]
-    write_text(target, "".join(f"{line}\n" for line in lines))
-    planned = len(topics) * len(_ASSIGNMENTS)
-    return [f"{len(lines)} of {planned} debates written: {target}", *held.notices()]
+    return pairs
 
 
 def _shared(topics: Sequence[Topic], pairs: Sequence[_Pair]) -> list[tuple[Topic, _Pair]]:
@@ -309,12 +316,12 @@ def _asked_as(debater: JudgeSpec, temperature: float) -> JudgeSpec:
 
 
 @dataclass(slots=True)
-class _Held:
+class _Debates:
     """The debates: the complete ones in order, and notices for the end."""
 
     topics: Sequence[tuple[Topic, _Pair]]
     style: str
-    debates: list[dict[str, Any]] = field(default_factory=list)
+    complete: list[dict[str, Any]] = field(default_factory=list)
     cut: list[str] = field(default_factory=list)
     failed: dict[str, str] = field(default_factory=dict)
 
@@ -358,7 +365,7 @@ class _Held:
 
             asked = (one(*of, which) for of in self.topics for which in _ASSIGNMENTS)
             ended = await together(asked, concurrency)
-        self.debates = [debate for debate in ended if debate is not None]
+        self.complete = [debate for debate in ended if debate is not None]
 
     async def _speeches(
         self, debate: str, topic: Topic, speakers: Mapping[str, Client]

@@ -236,8 +236,7 @@ def rank(
     rows = np.stack([rows_of(some) for some in compared])
     sums, vector = rows.sum(axis=1), np.array(weights)
     parts = components(sums)
-    values = parts @ vector
-    ranks = _ranks(values)
+    ranks = _ranks(values := parts @ vector)
     drawn_parts = components(_resampled(rows, topics, seed))
     drawn_values = drawn_parts @ vector
     drawn = _ranks(drawn_values)
@@ -247,16 +246,6 @@ def rank(
         lambda summed: -(components(summed) @ vector),
         seed=seed,
     )
-
-    def intervals(i: int) -> dict[str, tuple[float, float] | None]:
-        named = {INSTABILITY.name: drawn_values[:, i]}
-        named |= dict(zip(COMPONENTS, drawn_parts[:, i].T, strict=True))
-        of_measures = {name: _percentiles(of, "linear") for name, of in named.items()}
-        # A rank is a whole number, and the same one in all resamples is a finding.
-        return {
-            RANK.name: _percentiles(drawn[:, i], "inverted_cdf"),
-            **{name: ends if ends[0] < ends[1] else None for name, ends in of_measures.items()},
-        }
 
     ranked = tuple(
         Ranked(
@@ -268,14 +257,14 @@ def rank(
             (int(left[:, i].min()), int(left[:, i].max())),
             stand.ranks[names[i]],
             _prompt_disagreement(names[i], {name: usable[name] for name in names}, shared),
-            intervals(i),
+            _intervals(drawn_values[:, i], drawn_parts[:, i], drawn[:, i]),
         )
         for i in sorted(range(len(names)), key=lambda i: (ranks[i], names[i]))
     )
-    winners = (
-        (variant, min(zip(score.tolist(), names, strict=True))[1])
+    winners = {
+        variant: min(zip(score.tolist(), names, strict=True))[1]
         for variant, score in _variants(parts, vector)
-    )
+    }
     return Ranking(
         suite,
         excluded,
@@ -285,10 +274,23 @@ def rank(
         len(shared),
         len(set(topics)),
         max(tally.runs for some in compared for tally in some),
-        tuple((variant, name, name != ranked[0].name) for variant, name in winners),
+        tuple((variant, name, name != ranked[0].name) for variant, name in winners.items()),
         stand,
         _models(dict(zip(names, compared, strict=True)), vector, seed),
     )
+
+
+def _intervals(
+    values: Floats, parts: Floats, ranks: NDArray[np.intp]
+) -> dict[str, tuple[float, float] | None]:
+    """The intervals of a configuration from its resamples: rank, instability and components."""
+    resampled = {INSTABILITY.name: values, **dict(zip(COMPONENTS, parts.T, strict=True))}
+    of_measures = {name: _percentiles(drawn, "linear") for name, drawn in resampled.items()}
+    # A rank is a whole number, and the same one in all resamples is a finding.
+    return {
+        RANK.name: _percentiles(ranks, "inverted_cdf"),
+        **{name: ends if ends[0] < ends[1] else None for name, ends in of_measures.items()},
+    }
 
 
 def _percentiles(drawn: Floats | NDArray[np.intp], method: Any) -> tuple[float, float]:

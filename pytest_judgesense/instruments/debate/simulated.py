@@ -37,8 +37,8 @@ from random import Random
 from typing import Any, Final
 
 from pytest_judgesense.judges.simulated.evidence import content_stems, sentences, words
-from pytest_judgesense.judges.simulated.key import known
-from pytest_judgesense.judges.simulated.observer import Asked, Observer
+from pytest_judgesense.judges.simulated.key import key_value
+from pytest_judgesense.judges.simulated.observer import ObservedPrompt, Observer
 
 _SIDES: Final = ("PRO", "CON")
 _HEADING: Final = re.compile(r"^\[(PRO|CON) (constructive|rebuttal|summary)\]$", re.MULTILINE)
@@ -90,7 +90,7 @@ def shares(resolution: str, transcript: str) -> dict[str, dict[str, float]]:
     return found
 
 
-def judge_debate(observer: Observer, asked: Asked) -> str | None:
+def judge_debate(observer: Observer, asked: ObservedPrompt) -> str | None:
     """The reply to a prompt with a transcript: an object of scores, winner and confidence."""
     context, instruction = asked.parsed.context, asked.parsed.instruction
     if "transcript" not in context:
@@ -98,7 +98,7 @@ def judge_debate(observer: Observer, asked: Asked) -> str | None:
     draw, sensitivity = asked.draw(), observer.sensitivity
     shift = observer.slot_bias + observer.wording(instruction, context["transcript"])
     found = shares(context.get("resolution", ""), context["transcript"])
-    if (lead := known(context["transcript"])) is not None:
+    if (lead := key_value(context["transcript"])) is not None:
         found = {category: _led(of, lead) for category, of in found.items()}
     spread = 10 * asked.temperature / sensitivity
     scores = {
@@ -184,7 +184,7 @@ def speech_wanted(prompt: str) -> tuple[str, str, int] | None:
     return (found[1], found[2], int(limit[1])) if found and limit else None
 
 
-def speak(_: Observer, asked: Asked) -> str | None:
+def speak(_: Observer, asked: ObservedPrompt) -> str | None:
     """A speech of a fixed pattern: its points, then terms of the opponent's that it takes up."""
     wanted = speech_wanted(asked.prompt)
     if wanted is None:

@@ -13,7 +13,8 @@ orders were balanced. A judge with one label throughout is flagged ``degenerate`
 is undefined. The condition ``template_pair`` (``t1~t2``) is each pair by itself.
 
 The clustered interval holds the wordings fixed. A third one, ``new wordings``, is for wordings that
-were not asked as well (`stats.wordings`): over all pairs of wordings, whichever the suite compares.
+were not asked as well (`stats.new_wordings`): over all pairs of wordings, whichever the suite
+compares.
 
 Templates of inverted polarity: the pooled estimate compares the meanings of verdicts (labels
 remapped); the condition ``polarity`` also has the raw one.
@@ -58,8 +59,8 @@ from pytest_judgesense.measures.cell import (
 from pytest_judgesense.measures.measure import Measure
 from pytest_judgesense.stats.agreement import clustered_kappa, kappa_bounds, table_kappa
 from pytest_judgesense.stats.inputs import LEVEL, joint_codes
+from pytest_judgesense.stats.new_wordings import METHOD, SampleSize, Spread, wording_spread
 from pytest_judgesense.stats.resampling import percentile_bootstrap
-from pytest_judgesense.stats.wordings import METHOD, Design, Spread, wording_spread
 from pytest_judgesense.suites.suite import template_pairs
 from pytest_judgesense.trial import Condition, Judgment
 
@@ -108,9 +109,9 @@ def _pair_positions(cell: Cell, *, every: bool) -> tuple[Positions, Positions]:
         # The place of the judgment of each group under each template: the last, if there are more.
         table = np.full((stop - begin, len(names)), -1, dtype=np.int32)
         table[row, codes[positions]] = positions
-        found = np.stack([table[:, first], table[:, second]], axis=-1)
-        both = (found >= 0).all(axis=-1)
-        rows.append(found[both])
+        positions_of_pairs = np.stack([table[:, first], table[:, second]], axis=-1)
+        both = (positions_of_pairs >= 0).all(axis=-1)
+        rows.append(positions_of_pairs[both])
         of_pair.append(np.broadcast_to(numbers, both.shape)[both])
     return np.concatenate(rows), np.concatenate(of_pair)
 
@@ -131,28 +132,28 @@ def meaning(cell: Cell, judgment: Judgment) -> str | None:
     return judgment.chosen
 
 
-class Said(NamedTuple):
+class VerdictCodes(NamedTuple):
     """The meaning of each judgment of a cell as a code, and the codes' values; -1: none."""
 
     codes: NDArray[np.int32]
     words: Sequence[str]
 
     @classmethod
-    def raw(cls, cell: Cell) -> Said:
+    def raw(cls, cell: Cell) -> VerdictCodes:
         """The verdicts themselves."""
         return cls(*cell.coded("verdict"))
 
     @classmethod
-    def meant(cls, cell: Cell) -> Said:
+    def meant(cls, cell: Cell) -> VerdictCodes:
         """What they mean."""
         return cls(*cell.coded("meaning", partial(meaning, cell)))
 
     @classmethod
-    def halves(cls, cell: Cell) -> Said:
+    def halves(cls, cell: Cell) -> VerdictCodes:
         """On which side of the cut that lies."""
-        said, labels, upper = cls.meant(cell), cell.design.labels, upper_half(cell)
-        sides = [labels.index(word) >= upper for word in said.words]
-        return cls(np.array([*sides, -1], dtype=np.int32)[said.codes], ("lower", "upper"))
+        meanings, labels, upper = cls.meant(cell), cell.design.labels, upper_half(cell)
+        sides = [labels.index(word) >= upper for word in meanings.words]
+        return cls(np.array([*sides, -1], dtype=np.int32)[meanings.codes], ("lower", "upper"))
 
     def texts(self, positions: Positions) -> list[str | None]:
         """The words of the judgments at ``positions``."""
@@ -177,7 +178,7 @@ class _Compared:
 
     cell: Cell
     pairs: Positions
-    said: Said
+    verdicts: VerdictCodes
     condition: Condition = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     among: NDArray[np.bool_] | None = None
@@ -185,14 +186,14 @@ class _Compared:
     @cached_property
     def agree(self) -> Units:
         """Each pair with two verdicts, and whether they agree."""
-        first, second = self.said.codes[self.pairs].T
+        first, second = self.verdicts.codes[self.pairs].T
         return Units.at(self.cell, Groups.of_rows(self.pairs), first == second)
 
     @cached_property
     def complete(self) -> Positions:
         """The pairs with two verdicts."""
-        found: Positions = self.pairs[(self.cell.outcomes[self.pairs] == VERDICT).all(axis=1)]
-        return found
+        complete: Positions = self.pairs[(self.cell.outcomes[self.pairs] == VERDICT).all(axis=1)]
+        return complete
 
     @property
     def nothing(self) -> str:
@@ -200,15 +201,15 @@ class _Compared:
         excluded = self.cell.design.excluded
         return _UNREAD if len(self.pairs) else _ALL_EXCLUDED if excluded else _NOTHING
 
-    def degenerate(self, said: Said) -> tuple[str, ...]:
+    def degenerate(self, verdicts: VerdictCodes) -> tuple[str, ...]:
         """The flag of a judge that says, or means, one thing throughout."""
 
         def one_thing(codes: NDArray[np.int32]) -> bool:
             there = codes >= 0
-            given = codes[there if self.among is None else self.among & there]
-            return given.size > 1 and bool((given == given[0]).all())
+            codes_counted = codes[there if self.among is None else self.among & there]
+            return codes_counted.size > 1 and bool((codes_counted == codes_counted[0]).all())
 
-        same = one_thing(self.cell.verdicts) or one_thing(said.codes)
+        same = one_thing(self.cell.coded("verdict")[0]) or one_thing(verdicts.codes)
         return ("degenerate",) * same
 
     def estimates(self) -> list[Estimate]:
@@ -217,7 +218,7 @@ class _Compared:
         flip = replace(agree, values=1.0 - agree.values)
         shown: dict[str, Any] = {
             "interval": partial(percentile_bootstrap, seed=cell.seed),
-            "flags": (*self.degenerate(self.said), *self.notes),
+            "flags": (*self.degenerate(self.verdicts), *self.notes),
             "nothing": self.nothing,
         }
         return [
@@ -228,25 +229,30 @@ class _Compared:
 
     def ordinal(self) -> list[Estimate]:
         """The measures of labels with an order."""
-        cell, labels, at = self.cell, self.cell.design.labels, upper_half(self.cell)
+        cell, labels, upper = self.cell, self.cell.design.labels, upper_half(self.cell)
         reason = "the scale has one label" if len(labels) < 2 else ""
-        if unknown := {*self.said.words} - {*labels}:
+        if unknown := {*self.verdicts.words} - {*labels}:
             reason = f"a verdict is not a label of the scale: {min(unknown)}"
         if reason:
             names = (of.JSS_BINARY, of.WITHIN_ONE_AGREEMENT, of.KAPPA_QUADRATIC)
             return [unavailable(name, cell, reason) for name in names]
-        halves = Said.halves(cell)
-        steps = np.array([*(labels.index(word) for word in self.said.words), 0])
+        halves = VerdictCodes.halves(cell)
+        steps = np.array([*(labels.index(word) for word in self.verdicts.words), 0])
 
         def near(measure: Measure, codes: NDArray[Any], within: int, *flags: str) -> Estimate:
             first, second = codes[self.complete].T
             units = replace(self.agree, values=(np.abs(first - second) <= within).astype(float))
             return rate(measure, cell, units, flags=flags, nothing=self.nothing)
 
-        cut = f"cut below {labels[at]}"
+        cut = f"cut below {labels[upper]}"
         return [
             near(of.JSS_BINARY, halves.codes, 0, *self.degenerate(halves), cut),
-            near(of.WITHIN_ONE_AGREEMENT, steps[self.said.codes], 1, *self.degenerate(self.said)),
+            near(
+                of.WITHIN_ONE_AGREEMENT,
+                steps[self.verdicts.codes],
+                1,
+                *self.degenerate(self.verdicts),
+            ),
             self._kappa(of.KAPPA_QUADRATIC, (), labels),
         ]
 
@@ -259,10 +265,10 @@ class _Compared:
         if not len(complete):
             return stated(unavailable=self.nothing, flags=notes)
         # Without a scale the labels are in alphabetical order.
-        words, codes = [str(word) for word in self.said.words], self.said.codes[complete]
+        words, codes = [str(word) for word in self.verdicts.words], self.verdicts.codes[complete]
         labels = tuple(scale or sorted(words[code] for code in set(codes.ravel().tolist())))
-        known = [labels.index(word) if word in labels else -1 for word in words]
-        first, second = np.array(known, dtype=np.int16)[codes].T
+        indices = [labels.index(word) if word in labels else -1 for word in words]
+        first, second = np.array(indices, dtype=np.int16)[codes].T
         table = np.zeros((len(labels), len(labels)), dtype=np.int64)
         np.add.at(table, (first, second), 1)
         value = table_kappa(table, quadratic=quadratic)
@@ -279,7 +285,7 @@ class _Compared:
                 first, second, units.clusters, scale=range(len(labels)) if quadratic else ()
             ),
             anew=partial(_anew, first, second, emptied, labels, quadratic=quadratic),
-            flags=(*(self.degenerate(Said.raw(self.cell)) or negative), *notes),
+            flags=(*(self.degenerate(VerdictCodes.raw(self.cell)) or negative), *notes),
         )
 
     def _missing(self) -> Missing:
@@ -287,7 +293,7 @@ class _Compared:
         missing, labels = self.agree.missing(bounded=False), self.cell.design.labels
         if len(labels) != 2 or self.cell.design.others:
             return missing
-        first, second = map(self.said.texts, self.pairs.T)
+        first, second = map(self.verdicts.texts, self.pairs.T)
         if not {*first, *second} <= {*labels, None}:
             return missing
         lower, upper = kappa_bounds(first, second, (labels[0], labels[1])) or (None, None)
@@ -296,20 +302,22 @@ class _Compared:
 
 def estimates(cell: Cell, *, by_pair: bool = True) -> list[Estimate]:
     """JSS, flip rate and kappa: pooled, by polarity, of ordinal labels, by template pair."""
-    said, (pairs, of_pair) = Said.meant(cell), pair_positions(cell)
+    meanings, (pairs, of_pair) = VerdictCodes.meant(cell), pair_positions(cell)
     notes: tuple[str, ...] = ()
     if cell.design.excluded:
         names = ", ".join(f"{a}~{b}" for a, b in cell.design.excluded)
         left_out = len(pair_positions(cell, every=True)[0]) - len(pairs)
         notes = (f"{left_out} pairs excluded, not equivalent: {names}",)
-    pooled = _Compared(cell, pairs, said, notes=notes)
-    found = _for_new_wordings(cell, pooled.estimates())
+    pooled = _Compared(cell, pairs, meanings, notes=notes)
+    pooled_estimates = _for_new_wordings(cell, pooled.estimates())
     if any(cell.coded("has_polarity")[1]):
-        for polarity, other in (("raw", Said.raw(cell)), ("remapped", said)):
-            found += _Compared(cell, pairs, other, {"polarity": polarity}, notes).estimates()
+        for polarity, other in (("raw", VerdictCodes.raw(cell)), ("remapped", meanings)):
+            pooled_estimates += _Compared(
+                cell, pairs, other, {"polarity": polarity}, notes
+            ).estimates()
     if cell.design.ordinal:
-        found += pooled.ordinal()
-    return [*found, *(_by_pair(cell, pairs, of_pair, said) if by_pair else ())]
+        pooled_estimates += pooled.ordinal()
+    return [*pooled_estimates, *(_by_pair(cell, pairs, of_pair, meanings) if by_pair else ())]
 
 
 def spread_of_wordings(cell: Cell) -> Spread | None:
@@ -326,15 +334,15 @@ def _pairs_by_wording(cell: Cell) -> NDArray[np.int64]:
 
     Shape (2, clusters, templates).
     """
-    said = Said.meant(cell).codes
-    asked = cell.alike("template", "order", "replicate")
+    meanings = VerdictCodes.meant(cell).codes
+    repeated = cell.alike("template", "order", "replicate")
     # Of several judgments of one trial the last, as in `pair_positions`.
-    calls = asked.positions[np.append(asked.starts[1:], asked.positions.size) - 1]
-    calls = calls[said[calls] >= 0]
+    calls = repeated.positions[np.append(repeated.starts[1:], repeated.positions.size) - 1]
+    calls = calls[meanings[calls] >= 0]
     group = joint_codes(
         cell.items[calls], cell.coded("order")[0][calls], cell.coded("replicate")[0][calls]
     )
-    answer = joint_codes(group, said[calls])
+    answer = joint_codes(group, meanings[calls])
     together, alike = np.bincount(group)[group], np.bincount(answer)[answer]
     counts = np.stack([together - alike, together - 1])
     templates, names = cell.coded("template")
@@ -347,48 +355,50 @@ def _pairs_by_wording(cell: Cell) -> NDArray[np.int64]:
         place[group[of_a]] = of_a
         of_b = of_b[place[group[of_b]] >= 0]
         of_a = place[group[of_b]]
-        differ = said[calls[of_a]] != said[calls[of_b]]
+        differ = meanings[calls[of_a]] != meanings[calls[of_b]]
         for side in (of_a, of_b):
             counts[:, side] -= np.stack([differ, np.ones_like(differ)]).astype(np.int64)
     clusters, (shape, width) = (
         cell.cluster_codes[0][calls],
         (len(cell.cluster_codes[1]), len(names)),
     )
-    at = clusters * width + templates[calls]
-    sums = [np.bincount(at, count, shape * width).reshape(shape, width) for count in counts]
+    places = clusters * width + templates[calls]
+    sums = [np.bincount(places, count, shape * width).reshape(shape, width) for count in counts]
     return np.stack(sums).astype(np.int64)
 
 
 def _differ_under(spread: Spread, clusters: int, wordings: int) -> tuple[float, float]:
     """The ends of the interval of the flip rate."""
-    return spread.ends(Design(clusters, wordings))
+    return spread.ends(SampleSize(clusters, wordings))
 
 
 def _same_under(spread: Spread, clusters: int, wordings: int) -> tuple[float, float]:
     """The ends of the interval of the JSS."""
-    low, high = spread.ends(Design(clusters, wordings))
+    low, high = spread.ends(SampleSize(clusters, wordings))
     return 1 - high, 1 - low
 
 
-def _for_new_wordings(cell: Cell, found: Sequence[Estimate]) -> list[Estimate]:
+def _for_new_wordings(cell: Cell, estimates: Sequence[Estimate]) -> list[Estimate]:
     """Pooled estimates, JSS and flip rate with the interval for new wordings."""
     spread = spread_of_wordings(cell)
     if spread is None:
-        return list(found)
+        return list(estimates)
     both = {of.JSS.name: _same_under, of.FLIP_RATE.name: _differ_under}
 
     def beside(estimate: Estimate) -> Estimate:
         if estimate.measure not in both or estimate.value is None:
             return estimate
-        at = partial(both[estimate.measure], spread)
+        ends = partial(both[estimate.measure], spread)
         wordings = spread.measured.wordings
-        new = NewWordings(METHOD, *at(*spread.measured), LEVEL, wordings=wordings, at=at)
+        new = NewWordings(METHOD, *ends(*spread.measured), LEVEL, wordings=wordings, at=ends)
         return replace(estimate, new_wordings=new)
 
-    return [*map(beside, found)]
+    return [*map(beside, estimates)]
 
 
-def _by_pair(cell: Cell, pairs: Positions, of_pair: Positions, said: Said) -> Iterator[Estimate]:
+def _by_pair(
+    cell: Cell, pairs: Positions, of_pair: Positions, verdicts: VerdictCodes
+) -> Iterator[Estimate]:
     """The same of each template pair, in the order in which they are first asked."""
     templates = template_pairs(cell.templates, cell.design.pairs)
     unsure = set(map(frozenset, cell.design.unsure))
@@ -398,7 +408,7 @@ def _by_pair(cell: Cell, pairs: Positions, of_pair: Positions, said: Said) -> It
         among = np.isin(codes, [names.index(name) for name in two])
         notes = ("equivalence unsure",) * (frozenset(two) in unsure)
         condition, of_two = {"template_pair": "~".join(two)}, pairs[of_pair == number]
-        yield from _Compared(cell, of_two, said, condition, notes, among).estimates()
+        yield from _Compared(cell, of_two, verdicts, condition, notes, among).estimates()
 
 
 def _anew(
@@ -406,12 +416,12 @@ def _anew(
 ) -> Anew:
     """The data of kappa: for each cell of its table whether a unit is in it."""
     size = len(labels)
-    columns = [(first == one) & (second == other) for one in range(size) for other in range(size)]
+    columns = [(first == row) & (second == other) for row in range(size) for other in range(size)]
 
     def kappas(*sums: Any) -> Any:
         tables = np.stack(sums[:-1], axis=-1).astype(np.int64)
-        found = [table_kappa(table.reshape(size, size), quadratic=quadratic) for table in tables]
-        return np.array([np.nan if one is None else one for one in found])
+        kappas = [table_kappa(table.reshape(size, size), quadratic=quadratic) for table in tables]
+        return np.array([np.nan if kappa is None else kappa for kappa in kappas])
 
     return Anew(units.cluster_names, columns, kappas)
 
@@ -439,17 +449,17 @@ def _near_label(cell: Cell) -> NDArray[np.bool_]:
         return np.array([*(place.get(word, missing) for word in words), missing])[codes]
 
     # What is no step is far from every step, and from what else is none.
-    found: NDArray[np.bool_] = np.abs(steps("answer", -np.inf) - steps("label", 2**31)) <= 1
-    return found
+    close: NDArray[np.bool_] = np.abs(steps("answer", -np.inf) - steps("label", 2**31)) <= 1
+    return close
 
 
 def flips(cell: Cell, condition: Mapping[str, Any]) -> list[Pair]:
     """Template pairs that differ in meaning, or, for raw labels, in the verdict itself."""
     raw = condition.get("polarity") == "raw"
-    return _differing(cell, Said.raw(cell) if raw else Said.meant(cell))
+    return _differing(cell, VerdictCodes.raw(cell) if raw else VerdictCodes.meant(cell))
 
 
-def _differing(cell: Cell, said: Said) -> list[Pair]:
-    pairs = _Compared(cell, pair_positions(cell)[0], said).complete
-    first, second = said.codes[pairs].T
+def _differing(cell: Cell, verdicts: VerdictCodes) -> list[Pair]:
+    pairs = _Compared(cell, pair_positions(cell)[0], verdicts).complete
+    first, second = verdicts.codes[pairs].T
     return [(a, b) for a, b in cell.judged(Groups.of_rows(pairs[first != second]))]

@@ -13,10 +13,10 @@ from pytest_judgesense.sections import tables_named
 
 def _tasks(sheet: Datasheet) -> list[str]:
     """The suites with a JSS, those with most ordinal labels first, as leaderboards have them."""
-    known = {e.suite for j in sheet.judges for e in j.estimates if e.measure == "jss"}
+    suites = {e.suite for j in sheet.judges for e in j.estimates if e.measure == "jss"}
     tables = tables_named(sheet, "standing")
     scale = {suite: rows[0].get("labels", 0) for _, suite, rows in tables}
-    return sorted(known, key=lambda suite: (-scale.get(suite, 0), suite))
+    return sorted(suites, key=lambda suite: (-scale.get(suite, 0), suite))
 
 
 def wording_figures(sheet: Datasheet) -> Iterator[fig.Found]:
@@ -30,25 +30,27 @@ def wording_figures(sheet: Datasheet) -> Iterator[fig.Found]:
         else fig.name_of(judge)
         for judge in sheet.judges
     ]
-    known = {
+    estimates = {
         (who, where): estimate
         for who, judge in enumerate(sheet.judges)
         for where, suite in enumerate(suites)
         if (estimate := fig.find(judge, suite, "jss")) is not None
     }
-    if not known:
+    if not estimates:
         yield fig.Absent(head, "It needs a suite of several wordings: --judge-suite coherence.")
         return
 
     flat = {
-        (who, where) for who, where in known if fig.is_degenerate(sheet.judges[who], suites[where])
+        (who, where)
+        for who, where in estimates
+        if fig.is_degenerate(sheet.judges[who], suites[where])
     }
 
     def draw_intervals(axes: Any) -> None:
         axes.grid(visible=True, axis="x")
         axes.set_axisbelow(True)
         step = 0.7 / len(names)
-        for (who, where), e in known.items():
+        for (who, where), e in estimates.items():
             y = where + step * (who - (len(names) - 1) / 2)
             hollow: dict[str, Any] = {"fillstyle": "none"} if (who, where) in flat else {}
             ends = fig.ends_of(e.clustered)
@@ -60,17 +62,17 @@ def wording_figures(sheet: Datasheet) -> Iterator[fig.Found]:
 
     def draw_map(axes: Any) -> None:
         texts = {
-            (where, who): (0.0, "degenerate") if at in flat else (e.value, fig.shown(e.value))
-            for at, e in known.items()
-            for who, where in [at]
+            (where, who): (0.0, "degenerate") if place in flat else (e.value, fig.shown(e.value))
+            for place, e in estimates.items()
+            for who, where in [place]
         }
         fig.heat(axes, suites, names, texts)
         fig.labels(axes, "task", "judge", "judge by task")
 
-    each = max(0.42, 0.17 * len({who for who, _ in known}))
+    each = max(0.42, 0.17 * len({who for who, _ in estimates}))
     yield fig.Figure(
         head,
-        _finding(known, flat, names, suites),
+        _finding(estimates, flat, names, suites),
         "JSS: the share of pairs of wordings under which the verdict is the same. Bars are 95% "
         "clustered intervals, their units are items. A hollow mark is of a judge that gives one "
         "answer to everything (degenerate), which is no stability.",
@@ -81,7 +83,7 @@ def wording_figures(sheet: Datasheet) -> Iterator[fig.Found]:
         ("judge", "task", *fig.named("JSS"), "flags"),
         tuple(
             (names[who], suites[where], *fig.cells(e), "; ".join(e.flags))
-            for (who, where), e in known.items()
+            for (who, where), e in estimates.items()
         ),
     )
     yield from _polarity_figure(sheet)
@@ -129,23 +131,23 @@ def _polarity_figure(sheet: Datasheet) -> Iterator[fig.Found]:
 
 
 def _finding(
-    known: Mapping[tuple[int, int], Any],
+    estimates: Mapping[tuple[int, int], Any],
     flat: AbstractSet[tuple[int, int]],
     names: Sequence[str],
     suites: Sequence[str],
 ) -> str:
     """The least stable of the judges that are stable or not, and those that are degenerate."""
 
-    def on(at: tuple[int, int]) -> str:
-        return f"{names[at[0]].removesuffix(f' {fig.MARK}')} on {suites[at[1]]}"
+    def on(place: tuple[int, int]) -> str:
+        return f"{names[place[0]].removesuffix(f' {fig.MARK}')} on {suites[place[1]]}"
 
-    varied = {at: estimate for at, estimate in known.items() if at not in flat}
+    varied = {place: estimate for place, estimate in estimates.items() if place not in flat}
     degenerate = f"one answer to everything: {', '.join(map(on, sorted(flat)))}" if flat else ""
     if not varied:
         return degenerate[:1].upper() + degenerate[1:]
-    at, least = min(varied.items(), key=lambda one: (one[1].value, one[0]))
+    place, least = min(varied.items(), key=lambda placed: (placed[1].value, placed[0]))
     finding = "No verdict changes under another wording of the prompt"
     if least.value < 1:
-        finding = f"The least stable under rewording is {on(at)}: "
+        finding = f"The least stable under rewording is {on(place)}: "
         finding += f"{fig.percent(least.value)} of verdicts stay"
     return "; ".join(filter(None, [finding, degenerate]))

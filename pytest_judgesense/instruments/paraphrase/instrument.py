@@ -71,7 +71,7 @@ def _imported_games(options: Namespace) -> Imported | ImportedSuite:
 
 
 def _imported_table(options: Namespace) -> Imported | ImportedSuite:
-    from pytest_judgesense.instruments.paraphrase.table import imported_table
+    from pytest_judgesense.instruments.paraphrase.foreign_table import imported_table
 
     return imported_table(options)
 

@@ -6,8 +6,8 @@ pairs, and their n, are those of the benchmark. A prompt is split around the tex
 (around both options of a pairwise row, in the order in which it shows them), and around a request
 that both prompts quote. What is left is a wording: the wordings of a task are its templates ``t1``,
 ``t2``, ..., counted as the file has them, which is how the paper counts them. Filled in again, each
-is exactly the prompt of the row. Where that cannot be, each row has its own prompts as templates
-``a`` and ``b``.
+is exactly the prompt of the row. Where that cannot be, each row has its own prompts, whole, as
+templates ``a`` and ``b``.
 
 Labels: ``accurate``, ``inaccurate`` are YES and NO; ``score_1`` to ``score_5`` are 1 to 5; ``A``,
 ``B`` name the options of ``response_being_judged``.
@@ -33,7 +33,7 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path
 from types import NoneType
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple
 
 from pytest_judgesense.errors import LogError, UsageError, unknown_name
 from pytest_judgesense.grouping import grouped
@@ -64,8 +64,6 @@ LOG_FIELDS: Final = (
     "normalized_a", "normalized_b", "flipped", "prompt_a_raw", "prompt_b_raw", "timestamp", "error",
 )  # fmt: skip
 SWAPPED: Final = "ab_swapped"
-# The text around one judged text, and around two.
-_NAMES: Final = {1: ("before", "after"), 2: ("before", "between", "after")}
 # The placeholders of one judged text, and of two.
 _CONTENTS: Final = {1: ("response",), 2: ("a", "b")}
 
@@ -148,24 +146,24 @@ def complete(rows: Iterable[Row], fields: Sequence[str]) -> None:
 
 def spaces_of(rows: Iterable[Row], fields: Sequence[str]) -> dict[str, DecisionSpace]:
     """The decision space of each task: the one whose words occur in ``fields``."""
-    found: dict[str, DecisionSpace] = {}
+    spaces: dict[str, DecisionSpace] = {}
     tasks = {}
     for row in rows:
         tasks[row.text("task_type")] = row
         for name in fields:
             word = str(row.value[name]).strip().lower()
             if word in _WORDS:
-                found.setdefault(row.text("task_type"), _WORDS[word][0])
+                spaces.setdefault(row.text("task_type"), _WORDS[word][0])
     for task, row in tasks.items():
-        if task not in found and task not in _TASKS:
+        if task not in spaces and task not in _TASKS:
             raise row.wrong(fields[0], _LABELS)
-    return {task: found.get(task) or _TASKS[task] for task in tasks}
+    return {task: spaces.get(task) or _TASKS[task] for task in tasks}
 
 
 def label_of(row: Row, name: str, space: DecisionSpace) -> str:
     """The label of ``space`` that a field names in the benchmark's words; a `LogError` if none."""
-    known, label = _WORDS.get(str(row.value[name]).strip().lower(), (None, ""))
-    if known is not space:
+    space_of_word, label = _WORDS.get(str(row.value[name]).strip().lower(), (None, ""))
+    if space_of_word is not space:
         raise row.wrong(name, _LABELS)
     return label
 
@@ -188,34 +186,35 @@ def _clusters(rows: Iterable[Row]) -> list[str]:
     """The cluster of each row: rows on the same texts, in any order, share one."""
     names: dict[frozenset[str], str] = {}
     judged = (_options(row) or (row.text("response_being_judged"),) for row in rows)
-    return [names.setdefault(frozenset(one), f"response-{len(names) + 1}") for one in judged]
+    return [names.setdefault(frozenset(texts), f"response-{len(names) + 1}") for texts in judged]
 
 
 def _around(prompt: str, texts: Sequence[str]) -> list[str] | None:
     """The text before, between and after ``texts``, which follow one another in ``prompt``."""
     parts: list[str] = []
     for text in reversed(texts):
-        prompt, found, after = prompt.rpartition(text)
-        if not found:
+        prompt, separator, after = prompt.rpartition(text)
+        if not separator:
             return None
         parts.append(after)
     return [prompt, *reversed(parts)]
 
 
-_Apart: TypeAlias = tuple[tuple[str, ...], dict[str, str]]
+class _Parts(NamedTuple):
+    """The judged texts of a row, as its prompts show them, and by prompt the text around them."""
+
+    texts: tuple[str, ...]
+    around: Mapping[str, Sequence[str]]
 
 
-def _apart(row: Row, space: DecisionSpace) -> _Apart | None:
-    """The judged text of a row, as its prompts show it, and the fields with the text around it."""
+def _parts(row: Row, space: DecisionSpace) -> _Parts | None:
+    """The parts of a row; ``None`` if it does not show what it judges word for word."""
     options = _options(row) if space.pairwise else (row.text("response_being_judged"),)
-    for texts in (options, options and options[::-1]):
-        around = [texts and _around(row.text(f"prompt_{side}"), texts) for side in "ab"]
-        if texts and all(around):
-            return texts, {
-                f"{side}_{name}": part
-                for side, parts in zip("ab", around, strict=True)
-                for name, part in zip(_NAMES[len(texts)], parts or (), strict=True)
-            }
+    for texts in (options, options[::-1]) if options else ():
+        around = {side: _around(row.text(f"prompt_{side}"), texts) for side in "ab"}
+        complete_sides = {side: parts for side, parts in around.items() if parts is not None}
+        if len(complete_sides) == len(around):
+            return _Parts(texts, complete_sides)
     return None
 
 
@@ -238,19 +237,19 @@ def _wordings(rows: Sequence[Row], space: DecisionSpace) -> _Wordings | None:
     ids: dict[str, str] = {}
     of_rows = []
     for row in rows:
-        apart = _apart(row, space)
-        if apart is None:
+        parts = _parts(row, space)
+        if parts is None:
             return None
         prompts = [row.text(f"prompt_{side}") for side in "ab"]
-        request = _request(apart) if space.pairwise else ""
-        texts = [_wording(apart, side, request) for side in "ab"]
-        contents = dict(zip(_CONTENTS[len(apart[0])], apart[0], strict=True))
+        request = _request(parts) if space.pairwise else ""
+        texts = [_wording(parts, side, request) for side in "ab"]
+        contents = dict(zip(_CONTENTS[len(parts.texts)], parts.texts, strict=True))
         if [fill(text.strip(), {**contents, "task": request}) for text in texts] != prompts:
             return None
-        one, other = (ids.setdefault(text, f"t{len(ids) + 1}") for text in texts)
-        if one == other:
+        first, second = (ids.setdefault(text, f"t{len(ids) + 1}") for text in texts)
+        if first == second:
             return None
-        of_rows.append(((one, other), request))
+        of_rows.append(((first, second), request))
     if len(ids) > _MOST_WORDINGS:
         return None
     inverted = frozenset(name for text, name in ids.items() if _reads_inverted(text, space))
@@ -263,29 +262,25 @@ def _reads_inverted(wording: str, space: DecisionSpace) -> bool:
     return not space.pairwise and reads_as(wording, space)[0] == -normal
 
 
-def _wording(apart: _Apart, side: str, request: str) -> str:
+def _wording(parts: _Parts, side: str, request: str) -> str:
     """A prompt of a row with placeholders for what it judges, and for the ``request`` in it."""
-    texts, fields = apart
-    parts = [fields[f"{side}_{name}"] for name in _NAMES[len(texts)]]
+    around = parts.around[side]
     for mark in _MARKS if request else "":
         quoted = f"{mark}{request}{mark}"
-        parts = [part.replace(quoted, f"{mark}{{{{task}}}}{mark}") for part in parts]
-    holes = [f"{{{{{name}}}}}" for name in _CONTENTS[len(texts)]]
-    return "".join(a + b for a, b in zip(parts, [*holes, ""], strict=True))
+        around = [part.replace(quoted, f"{mark}{{{{task}}}}{mark}") for part in around]
+    holes = [f"{{{{{name}}}}}" for name in _CONTENTS[len(parts.texts)]]
+    return "".join(part + hole for part, hole in zip(around, [*holes, ""], strict=True))
 
 
-def _request(apart: _Apart) -> str:
+def _request(parts: _Parts) -> str:
     """The longest text in quotation marks around what both prompts judge; empty without one."""
-    one, other = (
-        "\n".join(part for name, part in apart[1].items() if name.startswith(f"{side}_"))
-        for side in "ab"
-    )
+    first, second = ("\n".join(parts.around[side]) for side in "ab")
     longest = ""
     for mark in _MARKS:
-        marks = [place for place, letter in enumerate(one) if letter == mark][:_MOST_MARKS]
+        marks = [place for place, letter in enumerate(first) if letter == mark][:_MOST_MARKS]
         for start, end in combinations(marks, 2):
-            quoted = one[start + 1 : end]
-            if len(quoted) > len(longest) and f"{mark}{quoted}{mark}" in other:
+            quoted = first[start + 1 : end]
+            if len(quoted) > len(longest) and f"{mark}{quoted}{mark}" in second:
                 longest = quoted
     return longest
 
@@ -329,25 +324,19 @@ class _Task(NamedTuple):
     def inverted(self, place: int) -> list[str]:
         """Those of them whose labels mean the opposite."""
         if self.wordings:
-            return [one for one in self.templates(place) if one in self.wordings.inverted]
-        apart = _apart(self.rows[place], self.space)
-        if self.space.pairwise:
-            return []
-        if apart is None:
-            prompts = {side: self.rows[place].text(f"prompt_{side}") for side in "ab"}
-        else:
-            prompts = {side: _wording(apart, side, "") for side in "ab"}
+            return [name for name in self.templates(place) if name in self.wordings.inverted]
+        prompts = {side: self.rows[place].text(f"prompt_{side}") for side in "ab"}
         return [side for side, text in prompts.items() if _reads_inverted(text, self.space)]
 
     def label(self, place: int) -> str:
         """The gold label of a row: of its decision space, or the slot of the better option."""
         row = self.rows[place]
         label = label_of(row, "ground_truth_label", self.space)
-        apart = _apart(row, self.space)
-        if not self.space.pairwise or apart is None:
+        parts = _parts(row, self.space) if self.space.pairwise else None
+        if parts is None:
             return label
-        better = (_options(row) or apart[0])[0 if label == "A" else 1]
-        return "A" if apart[0][0] == better else "B"
+        better = (_options(row) or parts.texts)[0 if label == "A" else 1]
+        return "A" if parts.texts[0] == better else "B"
 
     @property
     def pairs(self) -> tuple[tuple[str, str], ...]:
@@ -387,9 +376,9 @@ def read_pairs(
         if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}", row.text("pair_id")):
             raise row.wrong("pair_id", "letters, digits, '.', '_' and '-', at most 80")
     spaces = spaces_of(rows, ("ground_truth_label",))
-    known: dict[tuple[str, str], str] = {}
+    places: dict[tuple[str, str], str] = {}
     for row in rows:
-        once(known, ("of the file", row.text("pair_id")), row)
+        once(places, ("of the file", row.text("pair_id")), row)
     by_task = grouped(rows, lambda row: row.text("task_type"))
     notices = [*left_out(rows, (*PAIR_FIELDS, SWAPPED))]
     if below := sum(row.value["semantic_equivalence_score"] < 1 for row in rows):
@@ -417,21 +406,15 @@ def _suite(
 ) -> tuple[str, tuple[Mapping[str, Any], ...]]:
     """Its TOML and its items; adds ``notices``."""
     rows = [task.rows[place] for place in task.positions]
-    apart = [_apart(row, task.space) for row in rows]
-    whole = [row.where for row, parts in zip(rows, apart, strict=True) if parts is None]
-    if whole:
+    if task.wordings is None:
         slots_too = ", and slots are labels like others" if task.space.pairwise else ""
         notices.append(
-            f"task {name}: {len(whole)} rows do not show what they judge word for word, the first "
-            f"is {whole[0]}: prompts are kept whole{slots_too}"
+            f"task {name}: its rows share no wordings that show what they judge word for word: "
+            f"prompts are kept whole{slots_too}"
         )
     items = tuple(
-        {
-            "id": row.text("pair_id"),
-            "cluster": task.clusters[place],
-            **_item(task, place, None if whole else parts),
-        }
-        for row, place, parts in zip(rows, task.positions, apart, strict=True)
+        {"id": row.text("pair_id"), "cluster": task.clusters[place], **_item(task, place)}
+        for row, place in zip(rows, task.positions, strict=True)
     )
     if turned := sum(bool(task.inverted(place)) for place in task.positions):
         notices.append(
@@ -442,31 +425,29 @@ def _suite(
     reviewed = "".join(_equivalence(name, task, reviews, notices))
     sources = ", ".join(sorted({str(row.value["source_benchmark"]) for row in rows}))
     text = f"JudgeSense, {name}: {len(rows)} prompt pairs ({sources}) of {path.name}"
-    space = replace(task.space, pairwise=task.space.pairwise and not whole)
+    space = replace(task.space, pairwise=task.space.pairwise and task.wordings is not None)
     toml = _head(text, space, task.pairs, reviewed)
-    return toml + "".join(_templates(task, space, whole=bool(whole))) + _CHECKS, items
+    return toml + "".join(_templates(task)) + _CHECKS, items
 
 
-def _item(task: _Task, place: int, apart: _Apart | None) -> dict[str, Any]:
+def _item(task: _Task, place: int) -> dict[str, Any]:
     """An item's label, texts and fields, and the templates that ask about it."""
     row, label = task.rows[place], task.label(place)
-    texts, fields = apart or ((), {f"prompt_{s}": row.text(f"prompt_{s}") for s in "ab"})
-    request, asked = "", {}
-    if task.wordings is not None:
-        (templates, request), fields = task.wordings.of_rows[place], {}
-        asked = {"asked_in": templates}
-    if task.space.pairwise and len(texts) == 2:
+    parts = _parts(row, task.space)
+    if task.wordings is None or parts is None:
+        # Templates say themselves that they are inverted; prompts of a row's own do not.
+        inverted = task.inverted(place)
+        return {
+            **{f"prompt_{side}": row.text(f"prompt_{side}") for side in "ab"},
+            "label": label,
+            **({"inverted": inverted} if inverted else {}),
+        }
+    templates, request = task.wordings.of_rows[place]
+    if task.space.pairwise:
         better = "1" if label == "A" else "2"
-        return {"task": request, "texts": texts, "fields": fields, "label": better, **asked}
-    # Templates say themselves that they are inverted; prompts of a row's own do not.
-    inverted = [] if task.wordings else task.inverted(place)
-    return {
-        **fields,
-        **({"response": texts[0]} if texts else {}),
-        "label": label,
-        **({"inverted": inverted} if inverted else {}),
-        **asked,
-    }
+        texts = {"task": request, "texts": parts.texts, "fields": {}, "label": better}
+        return {**texts, "asked_in": templates}
+    return {"response": parts.texts[0], "label": label, "asked_in": templates}
 
 
 _CHECKS: Final = "[checks]\njss_floor = 0.8\n"
@@ -492,24 +473,17 @@ def _head(
     )
 
 
-def _templates(task: _Task, space: DecisionSpace, *, whole: bool) -> Iterator[str]:
+def _templates(task: _Task) -> Iterator[str]:
     """The templates of a suite: the wordings of its rows, or the places of their own prompts."""
     inverted: frozenset[str] = frozenset()
-    if task.wordings is None:
-        texts = {side: _own_prompt(side, space, whole=whole) for side in "ab"}
-    else:
+    texts = {side: f"{{{{prompt_{side}}}}}" for side in "ab"}
+    if task.wordings is not None:
         used = {name for pair in task.pairs for name in pair}
         texts = {name: text for name, text in task.wordings.texts.items() if name in used}
         inverted = task.wordings.inverted
     for name, text in texts.items():
         polarity = 'polarity = "inverted"\n' * (name in inverted)
         yield f'[[templates]]\nid = "{name}"\n{polarity}text = {_quoted(text)}\n\n'
-
-
-def _own_prompt(side: str, space: DecisionSpace, *, whole: bool) -> str:
-    middle = ["a", f"{side}_between", "b"] if space.pairwise else ["response"]
-    names = [f"prompt_{side}"] if whole else [f"{side}_before", *middle, f"{side}_after"]
-    return "".join(f"{{{{{name}}}}}" for name in names)
 
 
 def _reviews(files: Iterable[Path]) -> dict[str, dict[str, str]]:
@@ -534,8 +508,8 @@ def _equivalence(
     if task.wordings is None:
         notices.append(f"task {name}: reviews are kept out, for its rows share no wordings")
         return
-    kinds = {one: "model" if one == "model" else "human" for one in reviews}
-    named = ", ".join(f'{one} = "{kind}"' for one, kind in kinds.items())
+    kinds = {reviewer: "model" if reviewer == "model" else "human" for reviewer in reviews}
+    named = ", ".join(f'{reviewer} = "{kind}"' for reviewer, kind in kinds.items())
     yield f"reviewers = {{ {named} }}\n"
     yield "equivalence = [\n"
     for pair in task.pairs:
@@ -544,11 +518,15 @@ def _equivalence(
             ids = (
                 task.rows[p].text("pair_id") for p in task.positions if task.templates(p) == pair
             )
-            given = Counter(by_id[id_] for id_ in ids if id_ in by_id)
-            if given:
-                verdicts[reviewer] = "UNSURE" if len(given) > 1 else next(iter(given))
-            if len(given) > 1:
-                counts = ", ".join(f"{word} of {count} rows" for word, count in given.most_common())
+            verdict_counts = Counter(by_id[id_] for id_ in ids if id_ in by_id)
+            if verdict_counts:
+                verdicts[reviewer] = (
+                    "UNSURE" if len(verdict_counts) > 1 else next(iter(verdict_counts))
+                )
+            if len(verdict_counts) > 1:
+                counts = ", ".join(
+                    f"{word} of {count} rows" for word, count in verdict_counts.most_common()
+                )
                 notices.append(f"task {name}: {reviewer} says of {'~'.join(pair)} {counts}: UNSURE")
         if not verdicts:
             continue
@@ -558,7 +536,7 @@ def _equivalence(
                 f"task {name}: {'~'.join(pair)} was reviewed with its labels as they stand, and is "
                 f"{left} the comparison, which exchanges them; delete that entry to trust it"
             )
-        given_words = ", ".join(f'{one} = "{word}"' for one, word in verdicts.items())
+        given_words = ", ".join(f'{reviewer} = "{word}"' for reviewer, word in verdicts.items())
         yield f"    {{ pair = {json.dumps(list(pair))}, reviews = {{ {given_words} }} }},\n"
     yield "]\n\n"
 
@@ -592,7 +570,7 @@ def pairs_of(path: Path, leave_out: Sequence[str] = ()) -> _Pairs:
     for name, of_task in grouped(rows, lambda row: row.text("task_type")).items():
         task = _Task.of(name, of_task, spaces[name], leave_out)
         compared[name] = task.pairs
-        turned = {one for place in task.positions for one in task.inverted(place)}
+        turned = {template for place in task.positions for template in task.inverted(place)}
         inverted[name] = tuple(sorted(turned))
         notices[name] = tuple(task.left_out(name, leave_out))
         gone |= {row.text("pair_id") for row in of_task}
@@ -631,10 +609,10 @@ def imported_pairs(options: Namespace) -> Imported | PairFile:
 
 def _typed(row: Row, name: str, kind: type, expected: str) -> Any:
     """A field of that type, or null."""
-    found = row.value.get(name, ...)
-    if not isinstance(found, (kind, NoneType)):
+    value = row.value.get(name, ...)
+    if not isinstance(value, (kind, NoneType)):
         raise row.wrong(name, f"{expected}, or null")
-    return found
+    return value
 
 
 def read_decisions(
@@ -654,7 +632,7 @@ def read_decisions(
     complete(rows, LOG_FIELDS)
     spaces = spaces_of(rows, ("normalized_a", "normalized_b"))
     stated = None if pairs is None else pairs_of(pairs, leave_out)
-    known: dict[tuple[str, str], str] = {}
+    places: dict[tuple[str, str], str] = {}
     judgments = []
     contradicted = []
     for row in rows:
@@ -668,11 +646,11 @@ def read_decisions(
         space = spaces[task]
         design = Design("paraphrase", space.labels, space.ordinal, space.pairwise, compared)
         two = [_decision(row, side, space, pair) for side in "ab"]
-        once(known, (two[0].judge, two[0].trial.id), row)
-        judgments += [(one, design) for one in two]
-        said = [one.verdict for one in two]
+        once(places, (two[0].judge, two[0].trial.id), row)
+        judgments += [(judgment, design) for judgment in two]
+        verdicts = [judgment.verdict for judgment in two]
         flipped = _typed(row, "flipped", bool, "true or false")
-        if None not in (*said, flipped) and flipped != (said[0] != said[1]):
+        if None not in (*verdicts, flipped) and flipped != (verdicts[0] != verdicts[1]):
             contradicted.append(row.where)
     notices = list(left_out(rows, (*LOG_FIELDS, SWAPPED)))
     if contradicted:
@@ -681,7 +659,7 @@ def read_decisions(
             f"what the decisions are, the first is {contradicted[0]}: the decisions are kept"
         )
     if stated is not None:
-        notices += [one for task in spaces for one in stated.notices[task]]
+        notices += [notice for task in spaces for notice in stated.notices[task]]
         notices += [
             f"task {task}: labels of {', '.join(turned)} mean the opposite: JSS compares what is "
             "meant (corrected), and the raw one stands beside it"

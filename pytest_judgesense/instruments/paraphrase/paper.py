@@ -77,8 +77,8 @@ def _by_task(sheet: Datasheet) -> Table:
     columns = sorted({_task(suite) for suite in suites}, key=_place)
     rows = []
     for judge in sheet.judges:
-        known = {_task(p.suite): _value(p.estimates, "jss") for p in judge.parts}
-        rows.append((judge.name, *(known.get(task) for task in columns)))
+        jss_by_task = {_task(p.suite): _value(p.estimates, "jss") for p in judge.parts}
+        rows.append((judge.name, *(jss_by_task.get(task) for task in columns)))
     return Table(
         "jss-by-task",
         "Judge Sensitivity Score of each judge by task, as the heat map of the paper shows it.",
@@ -90,7 +90,11 @@ def _by_task(sheet: Datasheet) -> Table:
 def _polarity(sheet: Datasheet, cells: Sequence[Cell]) -> Iterator[Table]:
     inverted: dict[str, set[str]] = {}
     for cell in cells:
-        turned = {one.trial.template for one in cell.judgments if "polarity" in one.trial.condition}
+        turned = {
+            judgment.trial.template
+            for judgment in cell.judgments
+            if "polarity" in judgment.trial.condition
+        }
         inverted.setdefault(cell.suite, set()).update(turned)
     rows: list[tuple[Value, ...]] = []
     for judge in sheet.judges:
@@ -100,16 +104,16 @@ def _polarity(sheet: Datasheet, cells: Sequence[Cell]) -> Iterator[Table]:
             if raw is None or corrected is None:
                 continue
             left = [
-                one
-                for one in part.estimates
-                if one.measure == "jss"
+                estimate
+                for estimate in part.estimates
+                if estimate.measure == "jss"
                 and inverted.get(part.suite, set()).isdisjoint(
-                    str(one.condition.get("template_pair", "")).split("~")
+                    str(estimate.condition.get("template_pair", "")).split("~")
                 )
-                and "template_pair" in one.condition
+                and "template_pair" in estimate.condition
             ]
-            n = sum(one.n for one in left)
-            without = sum(one.count or 0 for one in left) / n if n else None
+            n = sum(estimate.n for estimate in left)
+            without = sum(estimate.count or 0 for estimate in left) / n if n else None
             rows.append(
                 (
                     *(judge.name, _task(part.suite), raw.value, ends_of(raw.interval)),
@@ -142,8 +146,8 @@ def _place(task: str) -> int:
 
 
 def _value(estimates: Iterable[Estimate], measure: str) -> float | None:
-    found = find_estimate(estimates, measure)
-    return None if found is None else found.value
+    estimate = find_estimate(estimates, measure)
+    return None if estimate is None else estimate.value
 
 
 PAPER: Final = Paper(

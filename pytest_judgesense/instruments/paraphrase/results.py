@@ -58,10 +58,14 @@ _CONTENTS: Final = {"1": "1", "2": "2", "tie": TIE, "equal": TIE}
 _GAMES: Final = dict(zip(("swap = False", "swap = True"), _ORDERS, strict=True))
 
 
-def placed(one: Judgment) -> Judgment:
+def placed(judgment: Judgment) -> Judgment:
     """``one`` of two candidates, with the content that its verdict points at."""
-    chosen = None if one.verdict is None else content_of_slot(one.verdict, one.trial.order)
-    return replace(one, chosen=chosen)
+    chosen = (
+        None
+        if judgment.verdict is None
+        else content_of_slot(judgment.verdict, judgment.trial.order)
+    )
+    return replace(judgment, chosen=chosen)
 
 
 def all_rows(path: Path) -> list[Row]:
@@ -195,20 +199,20 @@ def _games(row: Row, suite: str) -> Iterator[tuple[Row, Judgment]]:
     for order, game in zip(_ORDERS, games, strict=True):
         name = f"{suite}/{pair}/t1/{order}/r1"
         trial = Trial(name, suite, pair, pair, "t1", order, label=better)
-        at = Row(f"{row.where}, game {order}", game if isinstance(game, dict) else {})
-        yield at, _game(at, trial)
+        place = Row(f"{row.where}, game {order}", game if isinstance(game, dict) else {})
+        yield place, _game(place, trial)
 
 
 def _game(row: Row, trial: Trial) -> Judgment:
     decision = row.value.get("decision", ...)
     if not isinstance(decision, NoneType | str) or decision not in (None, *_DECISIONS):
         raise row.wrong("decision", f"{_DECISION}, or null")
-    said = row.value.get("judgment")
-    if not isinstance(said, dict):
+    judged = row.value.get("judgment")
+    if not isinstance(judged, dict):
         raise row.wrong("judgment", "an object with judge_model and response")
-    if not isinstance(judge := said.get("judge_model"), str) or not judge:
+    if not isinstance(judge := judged.get("judge_model"), str) or not judge:
         raise row.wrong("judgment.judge_model", "the name of the judge")
-    reply = said.get("response", ...)
+    reply = judged.get("response", ...)
     if not isinstance(reply, NoneType | str):
         raise row.wrong("judgment.response", "the text of the reply, or null")
     outcome: Outcome = Unparsed(NO_VERDICT) if decision is None else Verdict(_DECISIONS[decision])

@@ -30,7 +30,7 @@ def estimates(cell: Cell) -> list[Estimate]:
     if not taken(cell):
         return []
     pairs = paraphrase_pairs(cell)
-    by_pair = grouped(pairs, lambda pair: "~".join(one.trial.template for one in pair))
+    by_pair = grouped(pairs, lambda pair: "~".join(judgment.trial.template for judgment in pair))
     flags = ("degenerate",) if cell.degenerate else ()
 
     def alike(a: Judgment, b: Judgment) -> float:

@@ -57,7 +57,7 @@ def _option_order(suite: Suite) -> Iterator[LintFinding]:
 def _one_wording(suite: Suite) -> Iterator[LintFinding]:
     """A check on the effect of the wording in a suite with a single wording."""
     of_pairs = {measure.check for measure in OF_WORDINGS}
-    checks = [one.name for one in suite.checks if one.name in of_pairs]
+    checks = [check.name for check in suite.checks if check.name in of_pairs]
     if checks and not suite.compared_pairs:
         yield LintFinding(
             "error",

@@ -29,7 +29,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pytest_judgesense.estimate import Clustered, Estimate, Interval, find_estimate, number_text
-from pytest_judgesense.instruments.paraphrase.estimators import Said, pair_positions
+from pytest_judgesense.instruments.paraphrase.estimators import VerdictCodes, pair_positions
 from pytest_judgesense.instruments.paraphrase.estimators import flips as contradictions
 from pytest_judgesense.measures.cell import FAILED, UNPARSED, Cell
 from pytest_judgesense.sections import Beside, Estimates, Rows
@@ -79,25 +79,32 @@ def _tiers(estimates: Estimates) -> dict[str, str | None]:
     if jss and "degenerate" in jss.flags:
         note: str | None = _what_is_constant(find_estimate(estimates, "first_slot_rate"))
     elif jss is None or kappa is None or jss.value is None or kappa.value is None:
-        note = next((one.unavailable for one in (jss, kappa) if one and one.unavailable), None)
+        note = next(
+            (
+                estimate.unavailable
+                for estimate in (jss, kappa)
+                if estimate and estimate.unavailable
+            ),
+            None,
+        )
     else:
         published, note = tier_of(jss.value, kappa.value)
         if kappa.value < 0:
             systematic = kappa.clustered is not None and kappa.clustered.upper < 0
-            said = "disagree systematically" if systematic else "agree no more than by chance"
-            note = f"kappa {kappa.value:.3f} is negative: two wordings {said}"
+            sentence = "disagree systematically" if systematic else "agree no more than by chance"
+            note = f"kappa {kappa.value:.3f} is negative: two wordings {sentence}"
         if not (jss.clustered and kappa.clustered):
             note = note or "too few clusters to say more than the paper's tier"
         else:
             of_jss, of_kappa, new = jss.clustered, kappa.clustered, jss.new_wordings
             alone = _span(of_jss, of_kappa)
             if new is None:
-                said = "too few wordings to speak of another one"
+                sentence = "too few wordings to speak of another one"
             else:
                 reached = _span(_Ends.around(of_jss, new), of_kappa)
-                said = f"{new.wordings} wordings are few to speak of another one"
+                sentence = f"{new.wordings} wordings are few to speak of another one"
             if reached != alone:
-                note = "; ".join(filter(None, [note, f"{said}; of these alone: {alone}"]))
+                note = "; ".join(filter(None, [note, f"{sentence}; of these alone: {alone}"]))
     return {"tier": reached, "paper_tier": published, "note": note}
 
 
@@ -108,7 +115,10 @@ class _Ends(NamedTuple):
     @classmethod
     def around(cls, *intervals: Clustered | Interval) -> _Ends:
         """The least and the greatest end."""
-        return cls(min(one.lower for one in intervals), max(one.upper for one in intervals))
+        return cls(
+            min(interval.lower for interval in intervals),
+            max(interval.upper for interval in intervals),
+        )
 
 
 def _span(jss: Clustered | _Ends, kappa: Clustered) -> str:
@@ -146,7 +156,7 @@ def templates(cell: Cell, estimates: Estimates, _suite: Suite | None) -> Rows | 
     """Flips and missing replies of each template, of the one that flips most first."""
     if _jss_of_wordings(cell, estimates) is None:
         return None
-    pairs, meant = pair_positions(cell)[0], Said.meant(cell).codes
+    pairs, meant = pair_positions(cell)[0], VerdictCodes.meant(cell).codes
     pairs = pairs[(meant[pairs] >= 0).all(axis=1)]
     differ = meant[pairs[:, 0]] != meant[pairs[:, 1]]
     codes, names = cell.coded("template")
@@ -180,7 +190,7 @@ def equivalence(cell: Cell, estimates: Estimates, suite: Suite | None) -> Rows |
     """
     if suite is None or not suite.reviews or _jss_of_wordings(cell, estimates) is None:
         return None
-    known = {frozenset(review.pair): review for review in suite.reviews}
+    review_of_pair = {frozenset(review.pair): review for review in suite.reviews}
     kinds = suite.reviewers
 
     def called(name: str) -> str:
@@ -188,24 +198,31 @@ def equivalence(cell: Cell, estimates: Estimates, suite: Suite | None) -> Rows |
 
     rows: list[dict[str, Any]] = []
     for pair in template_pairs(cell.templates, cell.design.pairs):
-        review = known.get(frozenset(pair))
-        given = review.verdicts.items() if review else ()
-        verdict, said = review and review.verdict, {called(name): one for name, one in given}
-        rows.append({"template_pair": "~".join(pair), "verdict": verdict, "reviews": said})
+        review = review_of_pair.get(frozenset(pair))
+        verdicts = review.verdicts.items() if review else ()
+        verdict, reviews = (
+            review and review.verdict,
+            {called(name): word for name, word in verdicts},
+        )
+        rows.append({"template_pair": "~".join(pair), "verdict": verdict, "reviews": reviews})
     names = sorted({name for review in suite.reviews for name in review.verdicts})
-    for one, other in combinations(names, 2):
-        both = [r.verdicts for r in suite.reviews if {one, other} <= set(r.verdicts)]
+    for reviewer, other in combinations(names, 2):
+        both = [r.verdicts for r in suite.reviews if {reviewer, other} <= set(r.verdicts)]
         if not both:
             continue  # they have read nothing in common
-        kappa = cohen_kappa([said[one] for said in both], [said[other] for said in both])
-        rows.append({"reviewers": [called(one), called(other)], "kappa": kappa, "n": len(both)})
+        kappa = cohen_kappa(
+            [verdicts[reviewer] for verdicts in both], [verdicts[other] for verdicts in both]
+        )
+        rows.append(
+            {"reviewers": [called(reviewer), called(other)], "kappa": kappa, "n": len(both)}
+        )
     return rows
 
 
 def tier_brief(rows: Rows) -> str:
     """The tier in a word or two; empty if there is none."""
-    found = rows[0]["tier"] if rows else None
-    return f"tier {found}" if found else ""
+    tier = rows[0]["tier"] if rows else None
+    return f"tier {tier}" if tier else ""
 
 
 def tier_lines(rows: Rows) -> Iterator[str]:

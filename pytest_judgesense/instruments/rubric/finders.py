@@ -15,7 +15,6 @@ import numpy as np
 
 from pytest_judgesense.grouping import grouped
 from pytest_judgesense.instruments.paraphrase.estimators import flips as differing
-from pytest_judgesense.instruments.rubric.estimators import system_pairs, worst_pair
 from pytest_judgesense.instruments.rubric.grades import (
     APART,
     SYSTEM,
@@ -27,6 +26,8 @@ from pytest_judgesense.instruments.rubric.grades import (
     said,
     scores,
 )
+from pytest_judgesense.instruments.rubric.halo import worst_pair
+from pytest_judgesense.instruments.rubric.separability import system_pairs
 from pytest_judgesense.measures.cell import Cell, answered
 from pytest_judgesense.measures.evidence import Find, Group
 from pytest_judgesense.measures.evidence import repeats as differing_repeats

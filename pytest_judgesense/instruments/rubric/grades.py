@@ -20,7 +20,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from operator import attrgetter
-from typing import Any, Final, NamedTuple, overload
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,10 +30,11 @@ from pytest_judgesense.measures.cell import (
     UNPARSED,
     VERDICT,
     Cell,
-    Coded,
+    Column,
     in_order_of_names,
     once_a_cell,
 )
+from pytest_judgesense.measures.derived import derived_cell, in_order_of_appearance
 from pytest_judgesense.stats.inputs import first_positions
 from pytest_judgesense.trial import Condition, Criterion, Design, Judgment, Unparsed, Verdict
 
@@ -129,7 +130,7 @@ def _by_people(cell: Cell) -> _Said:
     return _Said([human(cell.design, condition) for condition in conditions], codes)
 
 
-class _Column(NamedTuple):
+class _GradeColumn(NamedTuple):
     """A grade of each reply, as its place on a scale; -1 for none.
 
     Attributes:
@@ -144,7 +145,7 @@ class _Column(NamedTuple):
 
 def _column(
     cell: Cell, name: str, labels: Sequence[str], grade: Callable[[Mapping[str, Any]], str | None]
-) -> _Column:
+) -> _GradeColumn:
     """The column of what ``grade`` makes of the grades of a reply, and of people."""
 
     def at(grades: Mapping[str, Any]) -> int:
@@ -152,93 +153,68 @@ def _column(
         return -1 if found is None else labels.index(found)
 
     given, people = (of.each(at, -1).astype(np.int32) for of in (_by_judge(cell), _by_people(cell)))
-    return _Column(name, tuple(labels), given, people)
+    return _GradeColumn(name, tuple(labels), given, people)
 
 
-class _Judgments(Sequence[Judgment]):
-    """The judgments of single grades, reply by reply: made when they are looked at.
-
-    Of half a million replies they would take gigabytes, and measures count columns.
-    """
-
-    def __init__(self, cell: Cell, columns: Sequence[_Column]) -> None:
-        self._cell, self._columns = cell, columns
-
-    def __len__(self) -> int:
-        return len(self._cell.judgments) * len(self._columns)
-
-    @overload
-    def __getitem__(self, at: int) -> Judgment: ...
-    @overload
-    def __getitem__(self, at: slice) -> list[Judgment]: ...
-    def __getitem__(self, at: int | slice) -> Judgment | list[Judgment]:
-        if isinstance(at, slice):
-            return [self[one] for one in range(*at.indices(len(self)))]
-        reply, column = divmod(range(len(self))[at], len(self._columns))
-        judgment, one = self._cell.judgments[reply], self._columns[column]
-        trial, outcome = judgment.trial, judgment.outcome
-        given, people = int(one.given[reply]), int(one.people[reply])
-        if isinstance(outcome, Verdict):
-            outcome = Unparsed(f"missing: {one.name}") if given < 0 else Verdict(one.labels[given])
-        derived = replace(
-            trial,
-            id=f"{trial.id}{APART}{one.name}",
-            item=f"{trial.item}{APART}{one.name}",
-            label=None if people < 0 else one.labels[people],
-        )
-        return replace(judgment, trial=derived, outcome=outcome, chosen=None)
+def _judgment_of(judgment: Judgment, grades: _GradeColumn, reply: int) -> Judgment:
+    """The judgment of a single grade of a reply."""
+    trial, outcome = judgment.trial, judgment.outcome
+    given, people = int(grades.given[reply]), int(grades.people[reply])
+    if isinstance(outcome, Verdict):
+        missing = Unparsed(f"missing: {grades.name}")
+        outcome = missing if given < 0 else Verdict(grades.labels[given])
+    derived = replace(
+        trial,
+        id=f"{trial.id}{APART}{grades.name}",
+        item=f"{trial.item}{APART}{grades.name}",
+        label=None if people < 0 else grades.labels[people],
+    )
+    return replace(judgment, trial=derived, outcome=outcome, chosen=None)
 
 
-def _in_order_of_appearance(codes: NDArray[np.int32], words: Sequence[str]) -> Coded:
-    """Codes that count what occurs from its first place on, as `Cell.coded` gives them."""
-    found, first = np.unique(codes, return_index=True)
-    found = found[np.argsort(first)]
-    found = found[found >= 0]
-    place = np.full(len(words) + 1, -1, dtype=np.int32)
-    place[found] = np.arange(found.size)
-    return place[codes], [words[code] for code in found.tolist()]
-
-
-def _cell(cell: Cell, columns: Sequence[_Column], design: Design) -> Cell:
+def _cell(cell: Cell, columns: Sequence[_GradeColumn], design: Design) -> Cell:
     """The cell of the grades of some columns, reply by reply; its labels hold theirs."""
     labels, count = design.labels, len(columns)
 
-    def coded(read: Callable[[_Column], NDArray[np.int32]]) -> Coded:
-        positions = [[*map(labels.index, one.labels), -1] for one in columns]
+    def coded(read: Callable[[_GradeColumn], NDArray[np.int32]]) -> Column:
         table = [
-            np.array(place, dtype=np.int32)[read(one)]
-            for place, one in zip(positions, columns, strict=True)
+            np.array([*map(labels.index, column.labels), -1], dtype=np.int32)[read(column)]
+            for column in columns
         ]
-        return _in_order_of_appearance(np.stack(table, axis=1).ravel(), labels)
+        return in_order_of_appearance(np.stack(table, axis=1).ravel(), labels)
 
-    def each(name: str) -> Coded:
+    def each(name: str) -> Column:
         codes, words = cell.coded(name)
         return np.repeat(codes, count) if count > 1 else codes, words
+
+    def judgment_at(position: int) -> Judgment:
+        reply, column = divmod(position, count)
+        return _judgment_of(cell.judgments[reply], columns[column], reply)
 
     verdicts, people = coded(attrgetter("given")), coded(attrgetter("people"))
     outcomes = np.repeat(cell.outcomes, count)
     outcomes[(outcomes == VERDICT) & (verdicts[0] < 0)] = UNPARSED
     which = np.tile(np.arange(count, dtype=np.int32), len(cell.judgments))
-    derived = replace(
+    return derived_cell(
         cell,
-        judgments=_Judgments(cell, columns),
-        design=replace(
+        replace(
             design,
-            ordinal=len({one.labels for one in columns}) == 1,
+            ordinal=len({column.labels for column in columns}) == 1,
             criteria=(),
             pass_mark=None,
             cut=design.cut if design.cut in labels[1:] else None,
         ),
-    )
-    return derived.knowing(
+        judgment_at,
         items=np.repeat(cell.items, count) * np.int32(count) + which,
         outcomes=outcomes,
-        verdict=verdicts,
-        meaning=verdicts,
-        answer=verdicts,
-        label=people,
-        criterion=(which, [one.name for one in columns]),
-        **{name: each(name) for name in _OF_REPLIES},
+        columns={
+            "verdict": verdicts,
+            "meaning": verdicts,
+            "answer": verdicts,
+            "label": people,
+            "criterion": (which, [column.name for column in columns]),
+            **{name: each(name) for name in _OF_REPLIES},
+        },
     )
 
 
@@ -252,7 +228,7 @@ def parts(cell: Cell) -> Mapping[str, Cell]:
 
 
 @once_a_cell
-def _columns(cell: Cell) -> dict[str, _Column]:
+def _columns(cell: Cell) -> dict[str, _GradeColumn]:
     design = cell.design
     labels = max((one.labels for one in criteria_of(design)), key=len)
 
@@ -304,7 +280,7 @@ def named(cell: Cell, condition: Mapping[str, Any]) -> Cell:
     return pooled(cell) if name is None else parts(cell)[str(name)]
 
 
-class Scores(NamedTuple):
+class GradeTable(NamedTuple):
     """Replies that hold at least one grade, as arrays; NaN where a number is missing.
 
     Attributes:
@@ -331,7 +307,7 @@ class Scores(NamedTuple):
 
 
 @once_a_cell
-def scores(cell: Cell) -> Scores:
+def scores(cell: Cell) -> GradeTable:
     """The grades of a cell as arrays."""
     design, judge = cell.design, _by_judge(cell)
     read = np.flatnonzero(judge.each(bool, False))
@@ -347,7 +323,7 @@ def scores(cell: Cell) -> Scores:
     names = sorted({name for name in named if name is not None})
     system = {name: code for code, name in enumerate(names)}
     (given, whole), (of_people, people_whole) = shares(judge), shares(_by_people(cell))
-    return Scores(
+    return GradeTable(
         read,
         given,
         of_people,

@@ -11,9 +11,11 @@ from typing import Final
 
 from pytest_judgesense.instruments.paraphrase.measures import FLIP_RATE, JSS, KAPPA
 from pytest_judgesense.instruments.paraphrase.tables import beside_the_rank
-from pytest_judgesense.instruments.rubric import estimators, finders, measures, tables
+from pytest_judgesense.instruments.rubric import estimators, finders, measures, people, tables
 from pytest_judgesense.instruments.rubric.grades import share_right
+from pytest_judgesense.instruments.rubric.halo import halo
 from pytest_judgesense.instruments.rubric.measures import SUITE
+from pytest_judgesense.instruments.rubric.separability import separability
 from pytest_judgesense.instruments.rubric.simulated import grade_output
 from pytest_judgesense.instruments.rubric.stimuli import RUBRIC
 from pytest_judgesense.measures.every_suite import WITHOUT_VERDICT
@@ -47,19 +49,17 @@ INSTRUMENTS: Final = (
             measures.PASS_MARK_FLIPS.taken_by(estimators.pass_mark_flips, finders.over_the_mark),
             measures.CEILING_SHARE.taken_by(estimators.ceiling_share, finders.at_the_ceiling),
             measures.LEVELS_USED.taken_by(estimators.levels_used, finders.most_frequent),
-            measures.SEPARABILITY.taken_by(estimators.separability, finders.not_apart),
-            measures.HALO.taken_by(estimators.halo, finders.alike_in_pair),
-            measures.LENGTH_DEPENDENCE.taken_by(estimators.length_dependence, finders.by_length),
-            AGREEMENT.taken_by(estimators.agreement)._replace(
+            measures.SEPARABILITY.taken_by(separability, finders.not_apart),
+            measures.HALO.taken_by(halo, finders.alike_in_pair),
+            measures.LENGTH_DEPENDENCE.taken_by(people.length_dependence, finders.by_length),
+            AGREEMENT.taken_by(people.agreement)._replace(
                 evidence=Evidence("replies with another grade", finders.far_from_human, whole=True),
                 sentence="{rest} of {n} grades are not the human ones{silent}",
             ),
-            measures.HUMAN_KAPPA.taken_by(estimators.human_kappa, finders.far_from_human),
-            measures.HUMAN_CORRELATION.taken_by(
-                estimators.human_correlation, finders.far_from_human
-            ),
-            measures.HUMAN_ERROR.taken_by(estimators.human_error, finders.far_from_human),
-            measures.HUMAN_BIAS.taken_by(estimators.human_bias),
+            measures.HUMAN_KAPPA.taken_by(people.human_kappa, finders.far_from_human),
+            measures.HUMAN_CORRELATION.taken_by(people.human_correlation, finders.far_from_human),
+            measures.HUMAN_ERROR.taken_by(people.human_error, finders.far_from_human),
+            measures.HUMAN_BIAS.taken_by(people.human_bias),
             measures.MISSING_GRADES.taken_by(estimators.missing_grades, finders.lacking),
             *WITHOUT_VERDICT,
         ),

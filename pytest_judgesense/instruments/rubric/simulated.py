@@ -20,15 +20,15 @@ from random import Random
 from typing import Final
 
 from pytest_judgesense.judges.simulated.evidence import query_share, words
-from pytest_judgesense.judges.simulated.key import known
-from pytest_judgesense.judges.simulated.observer import Asked, Observer, choose
+from pytest_judgesense.judges.simulated.key import key_value
+from pytest_judgesense.judges.simulated.observer import ObservedPrompt, Observer, choose
 
 _FORM: Final = re.compile(r'\{\s*"[^"{}]{1,60}":\s*N\b(?:,\s*"[^"{}]{1,60}":\s*N\b){0,30}\s*\}')
 _KEY: Final = re.compile(r'"([^"]+)":')
 _USUAL_LENGTH, _PER_WORDS = 80, 20
 
 
-def grade_output(observer: Observer, asked: Asked) -> str | None:
+def grade_output(observer: Observer, asked: ObservedPrompt) -> str | None:
     """The reply in JSON to a prompt with an output to be graded."""
     parsed = asked.parsed
     form = _FORM.search(parsed.instruction)
@@ -40,7 +40,7 @@ def grade_output(observer: Observer, asked: Asked) -> str | None:
     terms = " ".join(text for name, text in parsed.context.items() if name != "output")
     quality = {}
     for name in criteria:
-        share = known(f"{name}: {output}")  # as the key holds the quality by a criterion
+        share = key_value(f"{name}: {output}")  # as the key holds the quality by a criterion
         quality[name] = query_share(output, terms) if share is None else share
     mean = sum(quality.values()) / len(quality)
     lift = observer.leniency

@@ -1,6 +1,7 @@
 r"""The changes at a high temperature: effects by two methods, moderation, attributions.
 
-All of it is taken of the series of a `Pool`, of one judge or of several on the same questions.
+All of it is taken of the series of a `PooledSeries`: of one judge, or of several on the same
+questions.
 
 A level of a factor (a judge type, a prompt style, a model, a data set) has an effect of its own.
 Whether these differ is one question for each factor: with m the effects of its L levels, D their
@@ -45,7 +46,7 @@ from pytest_judgesense.instruments.temperature.sweep import (
     Codes,
     Flags,
     Floats,
-    Pool,
+    PooledSeries,
     on,
     paired_differences,
 )
@@ -102,7 +103,7 @@ def effect_row(head: Row, values: Floats, questions: Codes, most: float | None =
     }
 
 
-def effect_tables(pool: Pool) -> tuple[Rows, Rows]:
+def effect_tables(pool: PooledSeries) -> tuple[Rows, Rows]:
     """The effects, overall and by level; and for each factor whether those of its levels differ."""
     contrasts = [*_aipw(pool), *_paired(pool)]
     of_levels = [
@@ -116,7 +117,7 @@ def effect_tables(pool: Pool) -> tuple[Rows, Rows]:
     return [*(one.row for one in contrasts), *paper_effects(pool)], tested
 
 
-def outcomes_in(pool: Pool) -> list[str]:
+def outcomes_in(pool: PooledSeries) -> list[str]:
     """The outcomes whose effects can be taken: of errors of format where a form is prescribed."""
     return [outcome for outcome in EFFECTS if outcome in pool.values]
 
@@ -139,18 +140,18 @@ def _family(moderated: Rows, method: str) -> Iterator[Row]:
         yield {**row, "p_holm": adjusted.get((outcome, row["factor"]))}
 
 
-def _groups(pool: Pool) -> Iterator[tuple[Row, Flags]]:
+def _groups(pool: PooledSeries) -> Iterator[tuple[Row, Flags]]:
     """The whole, and each level of each factor beside the temperature."""
     yield _OVERALL, np.ones(pool.question.size, dtype=bool)
     for key, value, within in pool.several(*COVARIATES):
         yield {"group": key, "level": value}, within
 
 
-def _sides(pool: Pool) -> Row:
+def _sides(pool: PooledSeries) -> Row:
     return {"low": f"< {pool.threshold:g}", "high": f">= {pool.threshold:g}"}
 
 
-def _paired(pool: Pool) -> Iterator[_Contrast]:
+def _paired(pool: PooledSeries) -> Iterator[_Contrast]:
     """Differences within questions: on both sides of the threshold, and by pair of temperatures."""
     at = pool.temperature
     pairs = [
@@ -166,7 +167,7 @@ def _paired(pool: Pool) -> Iterator[_Contrast]:
                     yield _Contrast(head, sides, *paired_differences(pool, *ends))
 
 
-def _one_hot(pool: Pool) -> dict[str, tuple[str, Floats]]:
+def _one_hot(pool: PooledSeries) -> dict[str, tuple[str, Floats]]:
     """Columns of the factors other than temperature by name, each with its factor."""
     return {
         f"{key}={value}": (key, within.astype(np.float64))
@@ -174,7 +175,7 @@ def _one_hot(pool: Pool) -> dict[str, tuple[str, Floats]]:
     }
 
 
-def _aipw(pool: Pool) -> Iterator[_Contrast]:
+def _aipw(pool: PooledSeries) -> Iterator[_Contrast]:
     within, questions = pool.alive, pool.question[pool.alive]
     columns = [column for _, column in _one_hot(pool).values()] or [np.zeros(within.size)]
     scores = causal.effect_scores(
@@ -207,7 +208,7 @@ def _aipw(pool: Pool) -> Iterator[_Contrast]:
 
 
 def paper_effects(
-    pool: Pool, within: Flags | None = None, keys: Sequence[str] = COVARIATES
+    pool: PooledSeries, within: Flags | None = None, keys: Sequence[str] = COVARIATES
 ) -> Iterator[Row]:
     """AIPW on rows that count as independent, fitted anew in each group: the estimate of the paper.
 
@@ -287,7 +288,7 @@ def _moderation(levels: list[_Contrast]) -> Row:
     return {**row, "F": statistic, "p": float(fdtrc(p, count - p, statistic))}
 
 
-def attribution_tables(pool: Pool) -> tuple[Rows, Rows, Rows]:
+def attribution_tables(pool: PooledSeries) -> tuple[Rows, Rows, Rows]:
     """SHAP values by feature and by factor, and points of them that are drawn."""
     one_hot = {"temperature": ("temperature", pool.temperature), **_one_hot(pool)}
     columns = np.column_stack([column for _, column in one_hot.values()])

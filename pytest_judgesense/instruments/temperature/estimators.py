@@ -249,7 +249,7 @@ class _Group:
         """Whether one slot answers everything, and not because it is right throughout."""
         sweep = self.sweep
         rows = self.rows[sweep.state[self.rows] == VERDICT]
-        slots = sweep.cell.verdicts[rows]
+        slots = sweep.cell.coded("verdict")[0][rows]
         if not slots.size or slots.min() != slots.max():
             return False
         several = np.ptp(sweep.question[rows]) > 0

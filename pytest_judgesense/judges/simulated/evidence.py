@@ -129,5 +129,5 @@ def cohesion(text: str) -> float:
 
 def surface(text: str) -> float:
     """Mean number of characters a word; 0 for a text without words."""
-    found = words(text)
-    return sum(map(len, found)) / len(found) if found else 0.0
+    all_words = words(text)
+    return sum(map(len, all_words)) / len(all_words) if all_words else 0.0

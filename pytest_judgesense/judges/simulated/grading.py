@@ -15,11 +15,11 @@ from random import Random
 from typing import Final
 
 from pytest_judgesense.judges.simulated.evidence import query_share
-from pytest_judgesense.judges.simulated.key import known
+from pytest_judgesense.judges.simulated.key import key_value
 from pytest_judgesense.judges.simulated.observer import (
     HEDGES,
     NOTHING_TO_JUDGE,
-    Asked,
+    ObservedPrompt,
     Observer,
     choose,
     required_elements,
@@ -41,43 +41,43 @@ _HINT: Final = re.compile(rf'"(?P<key>{_KEYS})" => (?P<said>[A-Za-z]+|\d{{1,9}})
 
 def form_asked_for(parsed: ParsedPrompt) -> tuple[str, bool] | None:
     """Key of the JSON reply and whether a reason comes first; ``None`` for another prompt."""
-    found = _FORM.search(parsed.instruction) if "question" in parsed.context else None
-    return (found["key"], found["reason"] is not None) if found else None
+    form = _FORM.search(parsed.instruction) if "question" in parsed.context else None
+    return (form["key"], form["reason"] is not None) if form else None
 
 
 def support(answer: str, elements: Sequence[str], context: Mapping[str, str]) -> float:
     """Share of the required content that occurs in ``answer``; for a known answer from the key."""
-    if (share := known(answer)) is not None:
+    if (share := key_value(answer)) is not None:
         return share
     required = [*elements, context.get("reference", "")]
     wanted = "\n".join(text for text in required if text)
     return query_share(answer, wanted or context.get("question", ""))
 
 
-def judge_answers(observer: Observer, asked: Asked) -> str | None:
+def judge_answers(observer: Observer, observed: ObservedPrompt) -> str | None:
     """The reply in JSON to a prompt about answers to a question."""
-    parsed = asked.parsed
+    parsed = observed.parsed
     form = form_asked_for(parsed)
     if form is None or (form[0] == "verdict" and parsed.candidates is None):
         return None
     key, reasoned = form
-    if asked.permitted:
+    if observed.permitted:
         key, reasoned = "verdict", False
     logits, grounds = answer_logits(observer, parsed, reasoned=reasoned)
-    logits = asked.permit(logits)
+    logits = observed.permit(logits)
     if not logits:
         return NOTHING_TO_JUDGE
     # Replies at two temperatures are as independent as those at one.
-    draw = asked.draw(asked.temperature)
-    verdict = choose(logits, asked.temperature, draw)
+    draw = observed.draw(observed.temperature)
+    verdict = choose(logits, observed.temperature, draw)
     if draw.random() < observer.lapse_rate:
         verdict = draw.choice(list(logits))
-    if asked.permitted:
+    if observed.permitted:
         return _written(key, verdict, None)
     label = said_as(verdict, parsed)
     reason = grounds if reasoned else None
     rate = malformed_rate(
-        observer.format_error_rate, observer.heat, asked.temperature, reasoned=reasoned
+        observer.format_error_rate, observer.heat, observed.temperature, reasoned=reasoned
     )
     if draw.random() < rate:
         return _malformed(key, label, reason, draw)
@@ -108,10 +108,10 @@ def answer_logits(
     return logits, f"Support {q_a:.2f} and {q_b:.2f}."
 
 
-def _written(key: str, said: str, reason: str | None) -> str:
+def _written(key: str, label: str, reason: str | None) -> str:
     """The reply in its form."""
     value: dict[str, str | int] = {} if reason is None else {_reason_key(key): reason}
-    value[key] = int(said) if said.isdecimal() else said
+    value[key] = int(label) if label.isdecimal() else label
     return json.dumps(value)
 
 
@@ -125,28 +125,28 @@ def malformed_rate(base: float, heat: float, temperature: float, *, reasoned: bo
     return min(_MOST_MALFORMED, base + share * temperature**2)
 
 
-def _malformed(key: str, said: str, reason: str | None, draw: Random) -> str:
+def _malformed(key: str, label: str, reason: str | None, draw: Random) -> str:
     """A reply that states no verdict in a form that a reader takes."""
     if draw.random() < 0.5:
         opening = "" if reason is None else f'"{_reason_key(key)}" => {reason} '
-        return f'{opening}"{key}" => {said} //'
+        return f'{opening}"{key}" => {label} //'
     if draw.random() < 0.5:
-        text = _written(key, said, reason or "The answers")
+        text = _written(key, label, reason or "The answers")
         return text[: len(text) // 3]
     return draw.choice(HEDGES)
 
 
-def _contradicts(key: str, said: str) -> bool:
+def _contradicts(key: str, label: str) -> bool:
     """Whether a grade is no number, or a verdict is one."""
-    return key != "judge_result" and (key == "score") != said.isdecimal()
+    return key != "judge_result" and (key == "score") != label.isdecimal()
 
 
-def repair(_: Observer, asked: Asked) -> str | None:
+def repair(_: Observer, observed: ObservedPrompt) -> str | None:
     """The reply to a request to bring a reply into form."""
-    malformed = asked.parsed.context.get("reply")
-    if malformed is None or not _REPAIRING.search(asked.prompt):
+    malformed = observed.parsed.context.get("reply")
+    if malformed is None or not _REPAIRING.search(observed.prompt):
         return None
-    found = _HINT.search(malformed)
-    if found is None or _contradicts(found["key"], found["said"]):
+    hint = _HINT.search(malformed)
+    if hint is None or _contradicts(hint["key"], hint["said"]):
         return '{"verdict": "none"}'
-    return _written(found["key"], found["said"], None)
+    return _written(hint["key"], hint["said"], None)

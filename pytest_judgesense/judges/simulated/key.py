@@ -18,7 +18,7 @@ def text_digest(text: str) -> str:
     return hashlib.sha256(" ".join(text.split()).encode()).hexdigest()[:16]
 
 
-def known(text: str) -> float | None:
+def key_value(text: str) -> float | None:
     """The number in the key for ``text``; ``None`` for an unknown text.
 
     For a candidate: its evidence, in required elements. For an answer that is verified: the number
@@ -30,5 +30,7 @@ def known(text: str) -> float | None:
 
 @cache
 def _key() -> Mapping[str, float]:
-    found: Mapping[str, float] = json.loads(files(__package__).joinpath("key.json").read_bytes())
-    return found
+    qualities: Mapping[str, float] = json.loads(
+        files(__package__).joinpath("key.json").read_bytes()
+    )
+    return qualities

@@ -28,7 +28,7 @@ from pytest_judgesense.judges.simulated.evidence import (
     surface,
     unsupported,
 )
-from pytest_judgesense.judges.simulated.key import known
+from pytest_judgesense.judges.simulated.key import key_value
 from pytest_judgesense.judges.simulated.parsing import ParsedPrompt, read_prompt, written
 from pytest_judgesense.trial import TIE
 
@@ -45,7 +45,7 @@ NOTHING_TO_JUDGE: Final = "I cannot find anything to judge in this prompt."
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ObservedPrompt:
     """The input of an observer: system and user text joined, its parsed form, and settings.
 
     ``permitted`` are the verdicts that the request itself permits, by a JSON schema of the reply;
@@ -70,7 +70,7 @@ class Asked:
 
 
 # A function that replies to prompts of one kind and returns None for other prompts.
-Skill: TypeAlias = "Callable[[Observer, Asked], str | None]"
+Skill: TypeAlias = "Callable[[Observer, ObservedPrompt], str | None]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,28 +125,28 @@ class Observer:
         If a schema of the reply lists the ``permitted`` verdicts, the reply is never malformed, as
         with constrained decoding.
         """
-        asked = Asked(prompt, read_prompt(prompt), temperature, seed, permitted)
+        observed = ObservedPrompt(prompt, read_prompt(prompt), temperature, seed, permitted)
         for skill in self.skills:
-            if (said := skill(self, asked)) is not None:
-                return said
-        return self._judge(asked)
+            if (reply := skill(self, observed)) is not None:
+                return reply
+        return self._judge(observed)
 
-    def _judge(self, asked: Asked) -> str:
-        logits = asked.permit(self.logits(asked.parsed))
+    def _judge(self, observed: ObservedPrompt) -> str:
+        logits = observed.permit(self.logits(observed.parsed))
         if not logits:
             return NOTHING_TO_JUDGE
-        draw = asked.draw()
-        if draw.random() < self.format_error_rate and not asked.permitted:
+        draw = observed.draw()
+        if draw.random() < self.format_error_rate and not observed.permitted:
             return draw.choice(_MALFORMED)
         if draw.random() < self.lapse_rate:
-            return self._said(draw.choice(list(logits)), asked)
-        return self._said(choose(logits, asked.temperature, draw), asked)
+            return self._said(draw.choice(list(logits)), observed)
+        return self._said(choose(logits, observed.temperature, draw), observed)
 
-    def _said(self, label: str, asked: Asked) -> str:
+    def _said(self, label: str, observed: ObservedPrompt) -> str:
         """The label in the requested format, or else in its style."""
-        if asked.permitted:
+        if observed.permitted:
             return json.dumps({"verdict": label})
-        return written(label, asked.parsed.instruction) or self.style.format(label)
+        return written(label, observed.parsed.instruction) or self.style.format(label)
 
     def logits(self, parsed: ParsedPrompt) -> dict[str, float]:
         """The decision logit of every permitted label; empty if there is nothing to judge."""
@@ -157,10 +157,10 @@ class Observer:
         return self._grade(parsed) if parsed.labels else {}
 
     def _compare(self, parsed: ParsedPrompt, a: str, b: str) -> dict[str, float]:
-        known_a, known_b = known(a), known(b)
+        quality_a, quality_b = key_value(a), key_value(b)
         elements = required_elements(parsed)
-        if known_a is not None and known_b is not None:
-            evidence = known_a - known_b
+        if quality_a is not None and quality_b is not None:
+            evidence = quality_a - quality_b
         elif elements:
             evidence = coverage(a, elements) - coverage(b, elements)
         else:
@@ -185,7 +185,7 @@ class Observer:
     def _verify(self, parsed: ParsedPrompt) -> dict[str, float]:
         context = parsed.context
         statement = context.get("statement") or context.get("answer", "")
-        errors = known(statement)
+        errors = key_value(statement)
         if errors is None:
             errors = unsupported(statement, context.get("source") or context.get("question", ""))
         errors = min(errors, _MOST_UNSUPPORTED)
@@ -195,7 +195,7 @@ class Observer:
     def _grade(self, parsed: ParsedPrompt) -> dict[str, float]:
         text = parsed.context.get("text", "")
         low, high = int(parsed.labels[0]), int(parsed.labels[-1])
-        share = known(text)
+        share = key_value(text)
         share = cohesion(text) if share is None else share
         latent = low + (high - low) * share + self.wording(parsed.instruction, text)
         return {k: -self.sensitivity * (int(k) - latent) ** 2 for k in parsed.labels}
@@ -214,8 +214,8 @@ def required_elements(parsed: ParsedPrompt) -> list[str]:
     """The numbered elements that a prompt requires, the first 50."""
     task = " \n".join(parsed.context.values())
     _, marker, listed = task.partition("Required elements:")
-    found = _ELEMENTS.finditer(listed) if marker else ()
-    return [element[1] for element in islice(found, _MOST_ELEMENTS)]
+    elements = _ELEMENTS.finditer(listed) if marker else ()
+    return [element[1] for element in islice(elements, _MOST_ELEMENTS)]
 
 
 def digest(text: str) -> int:

@@ -99,8 +99,8 @@ def _blocks(prompt: str) -> tuple[dict[str, str], str]:
 
 
 def _yes_is_an_error(clause: str) -> bool:
-    said = _YES.search(clause)
-    return said is not None and _ERROR.search(clause, said.end()) is not None
+    yes = _YES.search(clause)
+    return yes is not None and _ERROR.search(clause, yes.end()) is not None
 
 
 # Forms of the reply that a prompt may ask for, each with how a label is written in it.
@@ -114,8 +114,8 @@ _FORMS: Final = (
 
 def written(label: str, instruction: str) -> str | None:
     """``label`` in the form of the reply that is asked for; ``None`` for the label alone."""
-    for asked, form in _FORMS:
-        if asked.search(instruction):
+    for question, form in _FORMS:
+        if question.search(instruction):
             in_json = form.startswith("{{") and not label.isdigit()
             return form.format(json.dumps(label) if in_json else label)
     return None
@@ -123,12 +123,12 @@ def written(label: str, instruction: str) -> str | None:
 
 def _by_headings(text: str) -> tuple[dict[str, str], str]:
     """Candidates under headings: each runs to the next heading, the last to a blank line."""
-    found = list(_HEADING.finditer(text))
+    headings = list(_HEADING.finditer(text))
     slots: dict[str, str] = {}
-    rest = text[: found[0].start()] if found else text
-    for index, match in enumerate(found):
-        if index + 1 < len(found):
-            body = text[match.end() : found[index + 1].start()]
+    rest = text[: headings[0].start()] if headings else text
+    for index, match in enumerate(headings):
+        if index + 1 < len(headings):
+            body = text[match.end() : headings[index + 1].start()]
         else:
             body, _, tail = text[match.end() :].strip("\n").partition("\n\n")
             rest += "\n" + tail

@@ -21,7 +21,8 @@ _PARAMETERS: Final[Mapping[str, tuple[Any, ...]]] = {
     "noisy": (0.8, 0.5, 0.5, 0.1, 0.4, 0.9, 0.1, 0.05, 0.012, "My verdict: {}."),
 }
 PROFILES: Final = {
-    name: replace(Observer(name, *given), skills=SKILLS) for name, given in _PARAMETERS.items()
+    name: replace(Observer(name, *parameters), skills=SKILLS)
+    for name, parameters in _PARAMETERS.items()
 }
 
 
@@ -35,5 +36,5 @@ def observer_named(profile: str, skills: Sequence[Skill] = ()) -> Observer:
     """
     if profile not in PROFILES:
         raise unknown_name("profile of the embedded judge", profile, PROFILES)
-    known = PROFILES[profile]
-    return replace(known, skills=(*skills, *known.skills)) if skills else known
+    observer = PROFILES[profile]
+    return replace(observer, skills=(*skills, *observer.skills)) if skills else observer

@@ -57,8 +57,7 @@ def test_prompts_that_do_not_show_the_response_are_kept_whole(tmp_path: Path) ->
     rows = pair_rows("preference")
     rows[3]["response_being_judged"] = "A: Good reply 0 | B: Another."
     pairs = read(write_rows(tmp_path / "own.jsonl", rows))
-    assert "1 rows do not show what they judge" in pairs.notices[0]
-    assert f"{tmp_path / 'own.jsonl'}:4" in pairs.notices[0]
+    assert "prompts are kept whole, and slots are labels like others" in pairs.notices[0]
     suite = suite_of(tmp_path, rows)
     assert not suite.space.pairwise
     assert asked(suite) == [(r["prompt_a"], r["prompt_b"]) for r in rows]

@@ -15,7 +15,7 @@ from pytest_judgesense.instruments.paraphrase.tables import tier_of
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.estimation import estimate_all
 from pytest_judgesense.report.assembly import sheet_of
-from pytest_judgesense.report.codec import datasheet_json
+from pytest_judgesense.report.datasheet_file import datasheet_json
 from pytest_judgesense.report.joining import joined_datasheets
 from pytest_judgesense.suites.suite import Review
 from pytest_judgesense.trial import Design
@@ -93,7 +93,7 @@ def of_wordings(wordings: int, items: int, flips: int) -> Cell:
 @pytest.mark.parametrize(
     ("wordings", "items", "flips", "tier", "alone", "published"),
     [
-        # Without a flip the interval of new wordings ends as in tests/stats/test_wordings.py:
+        # Without a flip the interval of new wordings ends as in tests/stats/test_new_wordings.py:
         # logit of 2/T / (K + 1), and Student's quantile above it: 0.140 of 5 wordings on 40 items,
         # so that JSS is 0.860 or more; 0.045 of 10 on 40.
         (5, 40, 0, "moderate or high", "high", "high"),
@@ -101,7 +101,7 @@ def of_wordings(wordings: int, items: int, flips: int) -> Cell:
         # 3 wordings on 40 items: 0.567, so that all tiers are open.
         (3, 40, 0, "low to high", "high", "high"),
         # One of five wordings flips on a tenth of the items: JSS 0.96 [0.94, 0.98], and of new
-        # wordings [0.56, 0.998], computed in tests/stats/test_wordings.py.
+        # wordings [0.56, 0.998], computed in tests/stats/test_new_wordings.py.
         (5, 200, 20, "low to high", "high", "high"),
     ],
 )

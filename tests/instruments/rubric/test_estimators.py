@@ -14,7 +14,7 @@ from pytest_judgesense.checks.judgments_against import evidence_of
 from pytest_judgesense.checks.outcome import DecisionRule, judge_check
 from pytest_judgesense.errors import UsageError
 from pytest_judgesense.estimate import Estimate
-from pytest_judgesense.instruments.rubric import estimators
+from pytest_judgesense.instruments.rubric import separability
 from pytest_judgesense.instruments.rubric.grades import grade_at, overall, place, scores
 from pytest_judgesense.instruments.rubric.tables import (
     grades,
@@ -141,11 +141,11 @@ def test_groups_of_clusters_are_drawn_where_there_are_too_many(
     assert (found.clustered.lower, found.clustered.upper) == (1.0, 1.0)
     assert found.clustered.clusters == clusters
     # Every group drawn once is every cluster drawn once.
-    differences, count = estimators._differences(of)
+    differences, count = separability._differences(of)
     groups = dirichlet.grouped(np.arange(count), count)
     assert np.bincount(groups).min() == 4
-    p = estimators._p_values(differences["a", "b"], np.ones((1, 10)), groups)
-    assert p == pytest.approx(estimators._p_values(differences["a", "b"], np.ones((1, count))))
+    p = separability._p_values(differences["a", "b"], np.ones((1, 10)), groups)
+    assert p == pytest.approx(separability._p_values(differences["a", "b"], np.ones((1, count))))
 
 
 def test_without_systems_there_is_nothing_to_separate() -> None:
@@ -359,7 +359,7 @@ def test_outputs_of_lengths_of_their_own_do_not_keep_a_suite_from_stopping(
 
     That takes 11 tasks; two grades that are missing might have been alike, so it takes 12.
     """
-    monkeypatch.setattr("pytest_judgesense.stats.early_stop.DISAGREEMENT", 1e-100)
+    monkeypatch.setattr("pytest_judgesense.stats.sequential.DISAGREEMENT", 1e-100)
     names = [f"i{n}" for n in range(20)]
     pairs = [[(1, None if name in lacking else 1), (2, 2)] for name in names[:15]]
     pairs += [[(1, 1), (1, 1)]] * 5

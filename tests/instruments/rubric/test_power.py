@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from pytest_judgesense.commands.power import Asked, powers
-from pytest_judgesense.stats.power import Chance
+from pytest_judgesense.commands.power import PowerAssumptions, powers
+from pytest_judgesense.stats.chances import Chance
 from pytest_judgesense.suites.suite import CheckDeclaration
 from tests.suites.known import builtin_suites, load_suite
 
@@ -16,7 +16,7 @@ def test_a_plan_alone_knows_the_grades_of_a_rubric() -> None:
     bars = {"jss_floor": 0.7, "separability_floor": 0.5, "halo_bound": 0.5}
     checks = tuple(CheckDeclaration(name, {"bar": bar}) for name, bar in bars.items())
     suite = replace(load_suite(builtin_suites()["rubric"]), checks=checks)
-    jss, separability, halo = powers(suite, Asked())
+    jss, separability, halo = powers(suite, PowerAssumptions())
     # Ten tasks are the clusters; imagined halfway from the bar of 0.7 to 1.
     assert (jss.value, jss.clusters) == (pytest.approx(0.85), 10)
     assert isinstance(jss.anew, Chance)

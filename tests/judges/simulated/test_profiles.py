@@ -6,14 +6,14 @@ from dataclasses import replace
 
 import pytest
 
-from pytest_judgesense.judges.simulated.observer import Asked, Observer
+from pytest_judgesense.judges.simulated.observer import ObservedPrompt, Observer
 from pytest_judgesense.judges.simulated.parsing import read_prompt
 from pytest_judgesense.judges.simulated.profiles import PROFILES, SKILLS, observer_named
 
 PAIR = "<response_a>\nx\n</response_a>\n<response_b>\nx\n</response_b>\nReply A, B or tie."
 
 
-def _greets(observer: Observer, asked: Asked) -> str | None:
+def _greets(observer: Observer, asked: ObservedPrompt) -> str | None:
     if "Hello" not in asked.prompt:
         return None
     return f"{observer.name} at {asked.temperature}: {asked.draw().random() < 1}"
@@ -43,6 +43,6 @@ def test_skills_of_kinds_of_suites_are_asked_before_those_that_a_profile_always_
 
 
 def test_draws_apart_are_others() -> None:
-    asked = Asked(PAIR, read_prompt(PAIR), temperature=1.0, seed=3)
+    asked = ObservedPrompt(PAIR, read_prompt(PAIR), temperature=1.0, seed=3)
     assert asked.draw().random() == asked.draw().random()
     assert asked.draw(1.0).random() != asked.draw().random()

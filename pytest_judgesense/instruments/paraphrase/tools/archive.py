@@ -56,11 +56,11 @@ def members(path: Path) -> Iterator[tuple[str, Any]]:
 
 def _refuse_bomb(path: Path, archive: ZipFile) -> None:
     # As the archive states it; a member that holds more than it states is damaged.
-    held, size = sum(info.file_size for info in archive.infolist()), path.stat().st_size
-    if held > max(_LEAST_BYTES, _MOST_TIMES * size):
+    unpacked, size = sum(info.file_size for info in archive.infolist()), path.stat().st_size
+    if unpacked > max(_LEAST_BYTES, _MOST_TIMES * size):
         raise LogError(
             f"{path} holds too much for its size",
-            found=f"{held} bytes in {size}",
+            found=f"{unpacked} bytes in {size}",
             expected=f"at most {_MOST_TIMES} times its size",
             remedy="if it is a log of yours: inspect log convert --to json, and import that",
         )
@@ -75,7 +75,7 @@ def _content(file: BinaryIO, info: ZipInfo, path: Path, left: int) -> bytes:
     header = file.read(_LOCAL_BYTES)
     if len(header) < _LOCAL_BYTES or not header.startswith(_LOCAL) or info.flag_bits & 1:
         raise BadZipFile(f"{info.filename} is damaged or encrypted")
-    file.seek(sum(int.from_bytes(header[at : at + 2], "little") for at in (26, 28)), 1)
+    file.seek(sum(int.from_bytes(header[offset : offset + 2], "little") for offset in (26, 28)), 1)
     data = file.read(info.compress_size)
     if info.compress_type != _STORED:
         data = _decoded(data, info, where, most, left)
@@ -103,6 +103,6 @@ def _decoded(data: bytes, info: ZipInfo, where: str, most: int, left: int) -> by
 
 def _too_large(where: str, left: int) -> JudgesenseError:
     if left < limits().line_bytes:
-        found = f"{limits().file_bytes - left} bytes before it"
-        return beyond(LogError, f"{where}: the archive holds too much", "file_bytes", found)
+        allowed = f"{limits().file_bytes - left} bytes before it"
+        return beyond(LogError, f"{where}: the archive holds too much", "file_bytes", allowed)
     return beyond(LogError, f"{where} is too long", "line_bytes", "more, decoded")

@@ -62,8 +62,7 @@ def imported_deepeval(options: Namespace) -> Imported:
 
 def _criterion(log: str) -> str:
     """What the judge of a G-Eval is shown: its steps, or without any the criteria; or nothing."""
-    _, _, said = log.partition(_CRITERIA)
-    criteria, _, rest = said.partition(_STEPS)
+    criteria, _, rest = log.partition(_CRITERIA)[2].partition(_STEPS)
     steps, end, _ = rest.partition("] ")
     if not end:
         return ""
@@ -72,15 +71,15 @@ def _criterion(log: str) -> str:
 
 def _grades(run: Mapping[str, Any], options: Namespace) -> Iterator[tuple[str, Graded]]:
     base = slug(str(options.suite or run.get("identifier") or options.path.stem))
-    taken: dict[str, int] = {}
+    times: dict[str, int] = {}
     for kind in _CASES:
         for number, case in enumerate(list_of(run.get(kind)), 1):
             where = f"{options.path}, {kind} {number}"
             if not isinstance(case, dict) or not isinstance(case.get("metricsData") or [], list):
                 raise malformed(where, case, "an object with metricsData")
             name = str(case.get("name") or f"case-{number}")
-            taken[name] = taken.get(name, 0) + 1
-            item = name if taken[name] == 1 else f"{name}-{taken[name]}"
+            times[name] = times.get(name, 0) + 1
+            item = name if times[name] == 1 else f"{name}-{times[name]}"
             for data in case.get("metricsData") or ():
                 if not isinstance(data, dict) or not isinstance(data.get("name"), str):
                     raise malformed(f"{where}: metricsData", data, "an object with a name")
@@ -129,10 +128,10 @@ def _text(value: Any) -> str:
     if not isinstance(value, list):
         return text_of(value)
     turns = (
-        f"{one.get('role', '')}: {one['content']}"
-        if isinstance(one, dict) and isinstance(one.get("content"), str)
-        else text_of(one)
-        for one in value
+        f"{part.get('role', '')}: {part['content']}"
+        if isinstance(part, dict) and isinstance(part.get("content"), str)
+        else text_of(part)
+        for part in value
     )
     return "\n".join(turns)
 
@@ -142,23 +141,23 @@ def _totals(run: Mapping[str, Any], options: Namespace) -> Iterator[Total]:
     cases = [case for kind in _CASES for case in list_of(run.get(kind))]
     every = [data for case in cases for data in case.get("metricsData") or ()]
     read = grouped(every, itemgetter("name"))
-    for one in map(table_of, list_of(run.get("metricsScores"))):
-        metric = str(one.get("metric"))
+    for total in map(table_of, list_of(run.get("metricsScores"))):
+        metric = str(total.get("metric"))
         if metric not in read:
             continue
         graded = [data for data in read[metric] if not data.get("error")]
-        said, scores = list_of(one.get("scores")), [data.get("score") for data in graded]
-        given, found = (
+        stated_scores, scores = list_of(total.get("scores")), [data.get("score") for data in graded]
+        stated, computed = (
             sum(number_of(score, f"{options.path}: {metric}") or 0.0 for score in of)
-            for of in (said, scores)
+            for of in (stated_scores, scores)
         )
-        yield Total(f"sum of scores of {metric}", given, found)
+        yield Total(f"sum of scores of {metric}", stated, computed)
         passes = sum(bool(data.get("success")) for data in graded)
         errors = len(read[metric]) - len(graded)
         counted = {"passes": passes, "fails": len(graded) - passes, "errors": errors}
         for name, count in counted.items():
-            if is_figure(one.get(name)):
-                yield Total(f"{name} of {metric}", one[name], count)
+            if is_figure(total.get(name)):
+                yield Total(f"{name} of {metric}", total[name], count)
     passed = [bool(case.get("success")) for case in cases]
     for name, count in (("testPassed", sum(passed)), ("testFailed", passed.count(False))):
         if is_figure(run.get(name)):

@@ -19,8 +19,8 @@ from typing import Any, Final, NamedTuple, TypeAlias, TypeGuard
 from pytest_judgesense.errors import LogError, UsageError, unknown_name
 from pytest_judgesense.grouping import grouped
 from pytest_judgesense.importers import Imported, Row, Total, malformed
-from pytest_judgesense.instruments.paraphrase.cells import refuse_fields
-from pytest_judgesense.instruments.paraphrase.table import judgments_of
+from pytest_judgesense.instruments.paraphrase.foreign_table import judgments_of
+from pytest_judgesense.instruments.paraphrase.judgment_reader import refuse_fields
 from pytest_judgesense.suites.item import item_id
 from pytest_judgesense.trial import Design
 
@@ -114,13 +114,13 @@ def imported(
     notes = list(notices)
     scales: dict[str, Scale] = {}
     for suite, part in grouped(graded, attrgetter("suite")).items():
-        grades = [grade for one in part for grade in (one.grade, one.human)]
-        scale = _scale(grades, [word for one in part for word in one.offered], options)
+        grades = [grade for grading in part for grade in (grading.grade, grading.human)]
+        scale = _scale(grades, [word for grading in part for word in grading.offered], options)
         if isinstance(scale, Scale):
             scales[suite] = scale
         else:
             notes.append(f"{suite} is left out: {scale}")
-    read = [one for one in graded if one.suite in scales]
+    read = [grading for grading in graded if grading.suite in scales]
     if not read:
         raise LogError(
             f"{options.path} holds no grade of a model that can be read",
@@ -129,15 +129,15 @@ def imported(
             remedy="let a model grade outputs in the tool, and import the file that it writes then",
         )
     for suite, part in grouped(read, attrgetter("suite")).items():
-        if changed := sum(one.human is not None for one in part):
+        if changed := sum(grading.human is not None for grading in part):
             notes.append(f"{suite}: {changed} grades that people have changed are labels")
     if "cluster" not in mapping:
         notes.append("each test is a cluster; --cluster COLUMN names what belongs together")
     columns = _TOOL_COLUMNS | mapping
-    rows = [_row(*one, scales, options.judge) for one in _replicates(read)]
+    rows = [_row(*replicate, scales, options.judge) for replicate in _replicates(read)]
     designs = {suite: _design(scale, values) for suite, scale in scales.items() if scale.labels}
-    found = judgments_of(rows, columns, {}, values, designs, names=dict(options.names))
-    for judgment, design in found.judgments:
+    imported_rows = judgments_of(rows, columns, {}, values, designs, names=dict(options.names))
+    for judgment, design in imported_rows.judgments:
         label = judgment.trial.label
         if label is not None and not design.pairwise and label not in design.labels:
             raise UsageError(
@@ -145,13 +145,13 @@ def imported(
                 expected=f"one of {', '.join(design.labels)}",
                 remedy=f"say what it means: --value {label}={design.labels[0]}",
             )
-    if "order" not in mapping and any(design.pairwise for _, design in found.judgments):
+    if "order" not in mapping and any(design.pairwise for _, design in imported_rows.judgments):
         notes.append("no order is stated: every pair is taken for ab; --order COLUMN says it")
-    return replace(found, notices=(*notes, *found.notices), totals=tuple(totals))
+    return replace(imported_rows, notices=(*notes, *imported_rows.notices), totals=tuple(totals))
 
 
 def chosen(
-    named: Sequence[tuple[str, Graded]], options: Namespace, one: str, several: str
+    named: Sequence[tuple[str, Graded]], options: Namespace, singular: str, several: str
 ) -> tuple[list[Graded], list[str]]:
     """The grades under the names that ``--scorer`` gives, or all; and a notice of the others.
 
@@ -163,19 +163,19 @@ def chosen(
     names = tuple(dict.fromkeys(name for name, _ in named))
     for name in options.scorer:
         if name not in names:
-            raise unknown_name(one, name, names)
+            raise unknown_name(singular, name, names)
     left = [name for name in names if options.scorer and name not in options.scorer]
     wanted = [grade for name, grade in named if name not in left]
     return wanted, [f"{several} that were not asked for: {', '.join(left)}"] * bool(left)
 
 
 def _refuse_columns(mapping: Mapping[str, str], graded: Sequence[Graded]) -> None:
-    known = dict.fromkeys(name for one in graded for name in one.columns)
+    column_names = dict.fromkeys(name for grading in graded for name in grading.columns)
     for name, column in mapping.items():
-        if graded and column not in known:
+        if graded and column not in column_names:
             raise UsageError(
                 f"nothing in the file is called {column}, which was named for the {name}",
-                found=", ".join(known) or "tests that say nothing else of themselves",
+                found=", ".join(column_names) or "tests that say nothing else of themselves",
                 expected="what the tests of the file say of themselves",
                 remedy="name one of them, or leave it out",
             )
@@ -183,18 +183,18 @@ def _refuse_columns(mapping: Mapping[str, str], graded: Sequence[Graded]) -> Non
 
 def _scale(grades: Iterable[Grade], offered: Iterable[str], options: Namespace) -> Scale | str:
     """How such grades become verdicts; a text says why they do not."""
-    given = [grade for grade in grades if grade is not None]
-    if not given:
+    stated = [grade for grade in grades if grade is not None]
+    if not stated:
         return "none of its replies states a grade"
-    if all(isinstance(grade, bool) for grade in given):
+    if all(isinstance(grade, bool) for grade in stated):
         return Scale(PASS, ordinal=False, word=lambda grade, _: PASS[not grade])
-    if all(isinstance(grade, str) for grade in given):
-        said = {*(str(grade).strip() for grade in given), *offered}
-        seen = tuple(x for x in _LETTERS if x in said or x in ("C", "I"))
-        labels = seen if said <= set(_LETTERS) else ()
+    if all(isinstance(grade, str) for grade in stated):
+        words = {*(str(grade).strip() for grade in stated), *offered}
+        letters = tuple(x for x in _LETTERS if x in words or x in ("C", "I"))
+        labels = letters if words <= set(_LETTERS) else ()
         return Scale(labels, ordinal=False, word=lambda grade, _: str(grade).strip())
-    numbers = [float(g) for g in given if isinstance(g, int | float) and not isinstance(g, bool)]
-    if len(numbers) < len(given):
+    numbers = [float(g) for g in stated if isinstance(g, int | float) and not isinstance(g, bool)]
+    if len(numbers) < len(stated):
         return "its grades are words as well as numbers"
     if options.threshold is not None:
         least = options.threshold
@@ -238,41 +238,55 @@ def _replicates(graded: Iterable[Graded]) -> Iterator[tuple[Graded, str, int]]:
     """
     graded = list(graded)
     prompts: dict[Any, set[str]] = {}
-    for one in graded:
-        if one.prompt:
-            prompts.setdefault(_about(one), set()).add(json.dumps(one.prompt))
-    asked: dict[Any, tuple[str, int]] = {}
-    for one in graded:
-        alike = {json.dumps(one.prompt)} if one.prompt else prompts.get(_about(one), ())
-        shown = next(iter(alike)) if len(alike) == 1 else f"item {one.item}"
-        key = one.suite, one.judge, one.test, shown
-        item, known = asked.get(key, (item_id(one.item), 0))
-        asked[key] = item, known + 1
-        yield one, item, known + 1
+    for grading in graded:
+        if grading.prompt:
+            prompts.setdefault(_about(grading), set()).add(json.dumps(grading.prompt))
+    last: dict[Any, tuple[str, int]] = {}
+    for grading in graded:
+        alike = {json.dumps(grading.prompt)} if grading.prompt else prompts.get(_about(grading), ())
+        shown = next(iter(alike)) if len(alike) == 1 else f"item {grading.item}"
+        key = grading.suite, grading.judge, grading.test, shown
+        item, number = last.get(key, (item_id(grading.item), 0))
+        last[key] = item, number + 1
+        yield grading, item, number + 1
 
 
-def _about(one: Graded) -> tuple[str, ...]:
+def _about(grading: Graded) -> tuple[str, ...]:
     """What was graded, by whom: without fields nothing tells two of one test apart."""
-    return one.suite, one.judge, one.test, json.dumps(dict(one.fields) if one.fields else one.item)
+    return (
+        grading.suite,
+        grading.judge,
+        grading.test,
+        json.dumps(dict(grading.fields) if grading.fields else grading.item),
+    )
 
 
 def _row(
-    one: Graded, item: str, replicate: int, scales: Mapping[str, Scale], judge: str | None
+    grading: Graded, item: str, replicate: int, scales: Mapping[str, Scale], judge: str | None
 ) -> Row:
     def word(grade: Grade) -> str | None:
-        return None if grade is None else scales[one.suite].word(grade, one.where)
+        return None if grade is None else scales[grading.suite].word(grade, grading.where)
 
     source = {
-        **({"score": one.score} if one.score is not None else {}),
-        **({"prompt": list(one.prompt)} if one.prompt else {}),
-        **({"fields": dict(one.fields)} if one.fields else {}),
+        **({"score": grading.score} if grading.score is not None else {}),
+        **({"prompt": list(grading.prompt)} if grading.prompt else {}),
+        **({"fields": dict(grading.fields)} if grading.fields else {}),
     }
-    given = (
-        *(one.suite, item, one.test, judge or one.judge, word(one.grade), word(one.human)),
-        *(one.failed, one.reply, replicate, *(count or None for count in one.tokens)),
-        *(one.latency_s, source),
+    cells = (
+        *(
+            grading.suite,
+            item,
+            grading.test,
+            judge or grading.judge,
+            word(grading.grade),
+            word(grading.human),
+        ),
+        *(grading.failed, grading.reply, replicate, *(count or None for count in grading.tokens)),
+        *(grading.latency_s, source),
     )
-    return Row(one.where, {**one.columns, **dict(zip(_TOOL_COLUMNS.values(), given, strict=True))})
+    return Row(
+        grading.where, {**grading.columns, **dict(zip(_TOOL_COLUMNS.values(), cells, strict=True))}
+    )
 
 
 def number_of(value: Any, where: str) -> float | None:

@@ -59,7 +59,9 @@ def _parts(path: Path) -> Iterator[tuple[str | None, Mapping[str, Any]]]:
         samples = log.pop("samples", None) or []
         if not isinstance(samples, list) or not isinstance(log.get("eval"), dict):
             raise malformed(str(path), list(log)[:9], "a log of Inspect, with eval and samples")
-        yield from ((f"{path}, sample {n}", _object(one, path)) for n, one in enumerate(samples, 1))
+        yield from (
+            (f"{path}, sample {n}", _object(sample, path)) for n, sample in enumerate(samples, 1)
+        )
         yield None, log
         return
     header = None
@@ -115,29 +117,29 @@ class _Log:
             self.scores[scorer][str(name)].append(score["value"])
             history = list_of(score.get("history"))
             first = history[0] if history and isinstance(history[0], dict) else score
-            asked = read.call_of(scorer, first)
-            if asked is None and scorer not in self.options.scorer:
+            call = read.call_of(scorer, first)
+            if call is None and scorer not in self.options.scorer:
                 self.without_model.add(scorer)
                 continue
-            at = f"{where}, score {scorer}"
+            place = f"{where}, score {scorer}"
             for part, value in _values(first.get("value")):
                 if isinstance(value, list | dict):
                     self.lists.add(scorer + part)
                     continue
                 now = dict(_values(score["value"])).get(part)
-                one = Graded(
-                    where=at,
+                grading = Graded(
+                    where=place,
                     suite=scorer + part,
                     item=f"{name}-e{epoch}",
                     test=str(name),
-                    grade=_grade(value, at),
-                    score=_number(value, at),
-                    human=_grade(now, at) if first is not score else None,
+                    grade=_grade(value, place),
+                    score=_number(value, place),
+                    human=_grade(now, place) if first is not score else None,
                     fields=read.fields(),
                     columns=table_of(sample.get("metadata")),
-                    **(asked or {"judge": scorer}),
+                    **(call or {"judge": scorer}),
                 )
-                self.graded.append((scorer, one))
+                self.graded.append((scorer, grading))
 
     def imported(self, header: Mapping[str, Any]) -> Imported:
         """The judgments of the samples that were read."""
@@ -148,10 +150,10 @@ class _Log:
             if scorer not in self.scores:
                 raise unknown_name("scorer", scorer, tuple(self.scores))
         wanted = self.options.scorer or tuple(self.scores)
-        read = [(scorer, one) for scorer, one in self.graded if scorer in wanted]
+        read = [(scorer, grading) for scorer, grading in self.graded if scorer in wanted]
         base = slug(str(self.options.suite or about.get("task") or self.options.path.stem))
-        suites = list(dict.fromkeys(one.suite for _, one in read))
-        names = {one: base if len(suites) == 1 else slug(f"{base}-{one}") for one in suites}
+        suites = list(dict.fromkeys(grading.suite for _, grading in read))
+        names = {suite: base if len(suites) == 1 else slug(f"{base}-{suite}") for suite in suites}
         if len(set(names.values())) < len(names):
             raise UsageError(
                 "two scorers of the log would be one suite",
@@ -160,24 +162,26 @@ class _Log:
                 remedy="--scorer NAME, one at a time",
             )
         # Of several entries of one name the first counts.
-        given = {
-            str(one.get("name")): table_of(one.get("options"))
-            for one in map(table_of, reversed(list_of(about.get("scorers"))))
+        models = {
+            str(scorer.get("name")): table_of(scorer.get("options"))
+            for scorer in map(table_of, reversed(list_of(about.get("scorers"))))
         }
-        options = {scorer: given.get(scorer, {}) for scorer in self.scores}
+        options = {scorer: models.get(scorer, {}) for scorer in self.scores}
         # The model that a scorer was given, or several of a panel; else those that replied.
         panels = {scorer: _models(of.get("model")) for scorer, of in options.items()}
         declared = {scorer: "+".join(dict.fromkeys(of)) for scorer, of in panels.items()}
-        epochs = len({one.item for _, one in read}) > len({one.test for _, one in read})
+        epochs = len({grading.item for _, grading in read}) > len(
+            {grading.test for _, grading in read}
+        )
         graded = [
             replace(
-                one,
-                suite=names[one.suite],
-                judge=declared[scorer] or one.judge or "unknown",
-                item=one.item if epochs else one.test,
+                grading,
+                suite=names[grading.suite],
+                judge=declared[scorer] or grading.judge or "unknown",
+                item=grading.item if epochs else grading.test,
                 offered=("P",) if options[scorer].get("partial_credit") else (),
             )
-            for scorer, one in read
+            for scorer, grading in read
         ]
         notices = [
             *self._left_out(wanted),
@@ -202,8 +206,8 @@ class _Log:
             )
         for name in sorted(self.lists):
             yield f"{name}: values that are lists are left out"
-        if others := [name for name in self.scores if name not in wanted]:
-            yield f"scorers that were not asked for: {', '.join(others)}"
+        if not_wanted := [name for name in self.scores if name not in wanted]:
+            yield f"scorers that were not asked for: {', '.join(not_wanted)}"
         if self.unasked:
             error = f", {self.broken} of them because of an error" * bool(self.broken)
             yield f"samples without a score: {self.unasked}{error}; no judge was asked about them"
@@ -229,31 +233,37 @@ class _Sample:
                 self._spans[str(event["scorer"])] = span
 
     def _whole(self, text: str) -> str:
-        found = text
+        whole = text
         if text.startswith(_ATTACHMENT):
-            found = self._texts.get(text.removeprefix(_ATTACHMENT), text)
-        return found if isinstance(found, str) else text
+            whole = self._texts.get(text.removeprefix(_ATTACHMENT), text)
+        return whole if isinstance(whole, str) else text
 
     def _said(self, value: Any) -> list[dict[str, str]] | None:
         """Messages with their texts; ``None`` where they hold more."""
-        found = messages_of(value)
-        return found and [{**one, "content": self._whole(one["content"])} for one in found]
+        messages = messages_of(value)
+        return messages and [
+            {**message, "content": self._whole(message["content"])} for message in messages
+        ]
 
     def fields(self) -> dict[str, str]:
         """The parts of a sample that scorers show: question, answer and criterion."""
-        asked, target = self._sample.get("input"), self._sample.get("target")
-        if not isinstance(asked, str):
-            said = [one["content"] for one in self._said(asked) or () if one["role"] == "user"]
-            asked = said[-1] if said else ""
+        question, target = self._sample.get("input"), self._sample.get("target")
+        if not isinstance(question, str):
+            texts = [
+                message["content"]
+                for message in self._said(question) or ()
+                if message["role"] == "user"
+            ]
+            question = texts[-1] if texts else ""
         answer = table_of(self._sample.get("output")).get("completion")
-        made: dict[str, list[Any]] = {
-            "question": [asked],
+        fields: dict[str, list[Any]] = {
+            "question": [question],
             "answer": [answer],
             "criterion": target if isinstance(target, list) else [target],
         }
         parts = {
             name: "".join(self._whole(text) for text in texts if isinstance(text, str))
-            for name, texts in made.items()
+            for name, texts in fields.items()
         }
         return {name: text for name, text in parts.items() if text}
 
@@ -269,27 +279,27 @@ class _Sample:
             model, prompt, reply = event.get("model"), self._input(event), _first_message(event)
             if not reply:
                 return None
-        output, said = table_of(event.get("output")), self._said([reply])
+        output, answer = table_of(event.get("output")), self._said([reply])
         usage, time = table_of(output.get("usage")), output.get("time")
         return {
             "judge": str(model or ""),
             "prompt": self._said(prompt),
-            "reply": said[0]["content"] if said else None,
+            "reply": answer[0]["content"] if answer else None,
             "tokens": (count_of(usage.get("input_tokens")), count_of(usage.get("output_tokens"))),
             "latency_s": float(time) if isinstance(time, int | float) and 0 <= time < 1e9 else None,
         }
 
     def _input(self, event: Mapping[str, Any]) -> list[Any]:
-        given, refs = event.get("input"), event.get("input_refs")
-        if given or not isinstance(refs, list) or not isinstance(self._messages, list):
-            return list_of(given)
-        found: list[Any] = []
+        messages, refs = event.get("input"), event.get("input_refs")
+        if messages or not isinstance(refs, list) or not isinstance(self._messages, list):
+            return list_of(messages)
+        whole: list[Any] = []
         for ref in refs:
             if isinstance(ref, list) and len(ref) == 2 and all(isinstance(n, int) for n in ref):
-                found += self._messages[max(ref[0], 0) : max(ref[1], 0)]
-            if len(found) > len(self._messages):
+                whole += self._messages[max(ref[0], 0) : max(ref[1], 0)]
+            if len(whole) > len(self._messages):
                 return []  # no prompt holds a message twice
-        return found
+        return whole
 
 
 def _first_message(event: Mapping[str, Any]) -> dict[str, Any]:
@@ -301,7 +311,7 @@ def _first_message(event: Mapping[str, Any]) -> dict[str, Any]:
 def _values(value: Any) -> Iterator[tuple[str, Any]]:
     """The values of a score, each with a suffix for the scorer's name: one, or one for each key."""
     if isinstance(value, dict):
-        yield from ((f"-{key}", one) for key, one in value.items())
+        yield from ((f"-{key}", inner) for key, inner in value.items())
     else:
         yield "", value
 
@@ -315,20 +325,20 @@ def _grade(value: Any, where: str) -> Grade:
 def _number(value: Any, where: str) -> float | None:
     """The number that Inspect's metrics use for a value; 0 for unknown words."""
     if isinstance(value, str):
-        known = _LETTERS.get(value, _WORDS.get(value.lower()))
-        if known is None and value.replace(".", "").isnumeric():
+        number = _LETTERS.get(value, _WORDS.get(value.lower()))
+        if number is None and value.replace(".", "").isnumeric():
             try:
                 return number_of(float(value), where)
             except ValueError:
                 return 0.0
-        return known or 0.0
+        return number or 0.0
     return float(value) if isinstance(value, bool) else number_of(value, where)
 
 
-def _models(given: Any) -> list[str]:
+def _models(options: Any) -> list[str]:
     """The models that a scorer was given, by name or as objects with ``model``."""
-    models = given if isinstance(given, list) else [given] if given else []
-    return [text_of(table_of(one).get("model") or one) for one in models]
+    models = options if isinstance(options, list) else [options] if options else []
+    return [text_of(table_of(model).get("model") or model) for model in models]
 
 
 def _totals(
@@ -338,25 +348,27 @@ def _totals(
 ) -> Iterator[Total]:
     """The metrics of the log that are means over samples, epochs averaged, and their error."""
     left: list[str] = []
-    for one in map(table_of, list_of(table_of(header.get("results")).get("scores"))):
-        name, scorer = str(one.get("name")), str(one.get("scorer"))
+    for total in map(table_of, list_of(table_of(header.get("results")).get("scores"))):
+        name, scorer = str(total.get("name")), str(total.get("scorer"))
         if scorer not in scores:
             continue
         part = "" if name == scorer else f"-{name}"
         samples = []
         for values in scores[scorer].values():
-            found = [_number(dict(_values(value)).get(part), scorer) for value in values]
-            if known := [number for number in found if number is not None]:
-                samples.append(fmean(known))
+            numbers = [_number(dict(_values(value)).get(part), scorer) for value in values]
+            if stated := [number for number in numbers if number is not None]:
+                samples.append(fmean(stated))
         n = len(samples)
         mean = fmean(samples) if n else 0.0
         error = stdev(samples) / sqrt(n) if n > 1 else 0.0
         known_metrics = {"accuracy": mean, "mean": mean, "stderr": error}
-        for metric, value in table_of(one.get("metrics")).items():
-            given, plain = table_of(value).get("value"), not table_of(value).get("params")
-            averaged = one.get("reducer") in (None, "mean")
-            if metric in known_metrics and plain and averaged and is_figure(given):
-                yield Total(f"{metric} of {name} over {n} samples", given, known_metrics[metric])
+        for metric, value in table_of(total.get("metrics")).items():
+            value_stated, plain = table_of(value).get("value"), not table_of(value).get("params")
+            averaged = total.get("reducer") in (None, "mean")
+            if metric in known_metrics and plain and averaged and is_figure(value_stated):
+                yield Total(
+                    f"{metric} of {name} over {n} samples", value_stated, known_metrics[metric]
+                )
             else:
                 left.append(f"{metric} of {name}")
     if left:

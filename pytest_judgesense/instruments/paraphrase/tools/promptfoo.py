@@ -117,31 +117,31 @@ class _Reader:
         self._results["successes" if row.get("success") else failed] += 1
         components = table_of(row.get("gradingResult")).get("componentResults")
         parts = [*map(table_of, list_of(components))]
-        rated = [one.get("pass") for one in parts if _type(one) == _HUMAN]
-        judged = [one for one in parts if _type(one).removeprefix(_NOT) in _JUDGED]
+        rated = [part.get("pass") for part in parts if _type(part) == _HUMAN]
+        judged = [part for part in parts if _type(part).removeprefix(_NOT) in _JUDGED]
         # A person rates an output as a whole: where it has one judge, that one's verdict.
         human = rated[-1] if rated and len(judged) == 1 and not self._by_score else None
         for number, part in enumerate(parts):
             if _type(part) == _HUMAN:
                 continue
-            at = f"{where}, assertion {number + 1}"
+            place = f"{where}, assertion {number + 1}"
             if not isinstance(passed := part.get("pass"), bool):
-                raise malformed(f"{at}: pass", passed, "true or false")
-            score = number_of(part.get("score"), f"{at}: score")
+                raise malformed(f"{place}: pass", passed, "true or false")
+            score = number_of(part.get("score"), f"{place}: score")
             self._asserted[passed] += 1
             assertion = table_of(part.get("assertion"))
             if isinstance(metric := assertion.get("metric"), str) and score is not None:
-                weight = number_of(assertion.get("weight"), f"{at}: weight")
+                weight = number_of(assertion.get("weight"), f"{place}: weight")
                 self._scores[metric].append(score * (1.0 if weight is None else weight))
             if part in judged:
-                said = human if isinstance(human, bool) else None
-                self.graded.append(self._graded(at, row, part, number, score, said))
+                human_grade = human if isinstance(human, bool) else None
+                self.graded.append(self._graded(place, row, part, number, score, human_grade))
             else:
                 self.others[_type(part) or _SET] += 1
 
     def _graded(
         self,
-        at: str,
+        where: str,
         row: Mapping[str, Any],
         part: Mapping[str, Any],
         number: int,
@@ -150,12 +150,12 @@ class _Reader:
     ) -> tuple[str, Graded]:
         case, about = table_of(row.get("testCase")), table_of(part.get("metadata"))
         assertion, tokens = table_of(part.get("assertion")), table_of(part.get("tokensUsed"))
-        given = table_of(row.get("vars")) or table_of(case.get("vars"))
+        variables = table_of(row.get("vars")) or table_of(case.get("vars"))
         passed, kind, metric = bool(part["pass"]), _type(part), assertion.get("metric")
         name = metric if isinstance(metric, str) and metric else kind.removeprefix(_NOT)
         if kind.startswith(_NOT):
             passed, score = not passed, None if score is None else 1.0 - score
-        fields = {_OTHER.sub("_", f"var_{key}".lower()): one for key, one in given.items()}
+        fields = {_OTHER.sub("_", f"var_{key}".lower()): value for key, value in variables.items()}
         fields["answer"] = table_of(row.get("response")).get("output")
         fields["criterion"] = about.get("renderedAssertionValue", assertion.get("value"))
         options = table_of(case.get("options"))
@@ -164,10 +164,10 @@ class _Reader:
         broken = about.get("graderError") is True and not unread
         grade = None if unread or broken else score if self._by_score else passed
         return name, Graded(
-            where=at,
+            where=where,
             suite=slug(f"{self._base}-{name}"),
             item=f"t{row.get('testIdx', 0)}-p{row.get('promptIdx', 0)}-a{number}",
-            test=self._test(case, given),
+            test=self._test(case, variables),
             judge=_judge(assertion) or _judge(options) or self._default or "unknown",
             grade=grade,
             score=None if grade is None else score,
@@ -175,18 +175,18 @@ class _Reader:
             failed=(reason or "the grader failed") if broken else None,
             reply=None if grade is None else reason,
             prompt=_prompt(about.get("renderedGradingPrompt")),
-            fields={key: text_of(one) for key, one in fields.items() if one is not None},
+            fields={key: text_of(value) for key, value in fields.items() if value is not None},
             tokens=(count_of(tokens.get("prompt")), count_of(tokens.get("completion"))),
-            columns=given | table_of(case.get("metadata")),
+            columns=variables | table_of(case.get("metadata")),
         )
 
-    def _test(self, case: Mapping[str, Any], given: Mapping[str, Any]) -> str:
+    def _test(self, case: Mapping[str, Any], variables: Mapping[str, Any]) -> str:
         """The name of a test: of the same variables, however often they were run, the same."""
-        shown = json.dumps(given, sort_keys=True)
-        said = case.get("description")
+        shown = json.dumps(variables, sort_keys=True)
+        description = case.get("description")
         name = f"test-{len(self._tests) + 1}"
         return self._tests.setdefault(
-            shown, f"{name} {said}"[:200] if isinstance(said, str) else name
+            shown, f"{name} {description}"[:200] if isinstance(description, str) else name
         )
 
     def totals(self, results: Mapping[str, Any]) -> Iterator[Total]:
@@ -196,19 +196,19 @@ class _Reader:
             if is_figure(stats.get(name)):
                 yield Total(name, stats[name], self._results[name])
         prompts = map(table_of, list_of(results.get("prompts")))
-        metrics = [table_of(one.get("metrics")) for one in prompts]
+        metrics = [table_of(prompt.get("metrics")) for prompt in prompts]
         for name, passed in (("assertPassCount", True), ("assertFailCount", False)):
-            if found := [one[name] for one in metrics if is_figure(one.get(name))]:
-                yield Total(name, sum(found), self._asserted[passed])
+            if figures := [totals[name] for totals in metrics if is_figure(totals.get(name))]:
+                yield Total(name, sum(figures), self._asserted[passed])
         for metric, scores in self._scores.items():
-            said = [
-                number_of(table_of(one.get("namedScores"))[metric], f"score of {metric}")
-                for one in metrics
-                if metric in table_of(one.get("namedScores"))
+            stated = [
+                number_of(table_of(totals.get("namedScores"))[metric], f"score of {metric}")
+                for totals in metrics
+                if metric in table_of(totals.get("namedScores"))
             ]
-            if said:
+            if stated:
                 yield Total(
-                    f"score of {metric}", math.fsum(n or 0.0 for n in said), math.fsum(scores)
+                    f"score of {metric}", math.fsum(n or 0.0 for n in stated), math.fsum(scores)
                 )
 
 

@@ -29,7 +29,7 @@ from pytest_judgesense.importers import (
     without_common_value,
 )
 from pytest_judgesense.instruments.paraphrase.candidates import CONTENT, SLOT, Naming, naming_of
-from pytest_judgesense.instruments.paraphrase.cells import (
+from pytest_judgesense.instruments.paraphrase.judgment_reader import (
     FIELDS,
     ORDERS,
     SWEPT,
@@ -115,10 +115,10 @@ def read_table(
     rows = list(read_rows(path))
     if not rows:
         raise LogError(f"{path} holds no rows", expected="at least one")
-    known = dict.fromkeys(str(column) for row in rows for column in row.value)
+    names_found = dict.fromkeys(str(column) for row in rows for column in row.value)
     mapping = {("condition." * (name in SWEPT)) + name: mapping[name] for name in mapping}
-    used = _refuse_columns(rows, mapping, known)
-    columns, notices = _columns(mapping, known, labels)
+    used = _refuse_columns(rows, mapping, names_found)
+    columns, notices = _columns(mapping, names_found, labels)
     named = {"judge": judge, "suite": suite}
     stem = slug(Path(path.name.removesuffix(".gz")).stem)
     fixed = {name: value or stem for name, value in named.items()}
@@ -129,51 +129,58 @@ def read_table(
     ]
     columns = {name: column for name, column in columns.items() if not named.get(name)}
     unused = left_out(rows, {*columns.values(), *used})
-    answers = tuple(label for label in labels if label not in (TIE, ABSTAIN))
-    space, names = None, dict(names or {})
-    if labels:
-        space = DecisionSpace(
-            answers,
-            ordinal=all(map(is_number, answers)),
-            pairwise=answers == SPACE.labels,
-            tie=TIE in labels,
-            abstain=ABSTAIN in labels,
-        )
-        if space.pairwise:  # replies state slots
-            names = {"verdict": SLOT, **names}
+    space, names = _space(labels), dict(names or {})
+    if space is not None and space.pairwise:  # replies state slots
+        names = {"verdict": SLOT, **names}
     read = judgments_of(rows, columns, fixed, values or {}, names=names, space=space)
     return replace(read, notices=(*unused, *notices, *read.notices))
 
 
+def _space(labels: Sequence[str]) -> DecisionSpace | None:
+    """The space of replies that may state these answers; ``None`` without any."""
+    answers = tuple(label for label in labels if label not in (TIE, ABSTAIN))
+    if not answers:
+        return None
+    return DecisionSpace(
+        answers,
+        ordinal=all(map(is_number, answers)),
+        pairwise=answers == SPACE.labels,
+        tie=TIE in labels,
+        abstain=ABSTAIN in labels,
+    )
+
+
 def _refuse_columns(
-    rows: Sequence[Row], mapping: Mapping[str, str], known: Mapping[str, None]
+    rows: Sequence[Row], mapping: Mapping[str, str], names_found: Mapping[str, None]
 ) -> set[str]:
     """Raise a `UsageError` for a column that no row has; the columns of rows that are used."""
     used = set()
     for name, mapped in mapping.items():
-        for column in [mapped] if mapped in known else mapped.split(","):
-            if column not in known and all(field_of(row.value, column) is ... for row in rows):
-                nearest = unknown_name("column", column, known)
+        for column in [mapped] if mapped in names_found else mapped.split(","):
+            if column not in names_found and all(
+                field_of(row.value, column) is ... for row in rows
+            ):
+                nearest = unknown_name("column", column, names_found)
                 raise UsageError(
                     f"no row has a column {column!r}, which is mapped to the {name}",
                     expected=nearest.expected,
                     remedy=nearest.remedy,
                 )
-            used |= {column} if column in known else {column.partition(".")[0]}
+            used |= {column} if column in names_found else {column.partition(".")[0]}
     return used
 
 
 def _columns(
-    mapping: Mapping[str, str], known: Mapping[str, None], labels: Sequence[str]
+    mapping: Mapping[str, str], names_found: Mapping[str, None], labels: Sequence[str]
 ) -> tuple[dict[str, str], list[str]]:
     """The column of each field, and a notice of one that is called otherwise.
 
     Raises:
         UsageError: no column holds the verdict, the item, or a reply to be read.
     """
-    columns = {name: name for name in FIELDS if name in known} | dict(mapping)
+    columns = {name: name for name in FIELDS if name in names_found} | dict(mapping)
     notices = []
-    if "item" not in columns and (column := column_of("item", known)):
+    if "item" not in columns and (column := column_of("item", names_found)):
         columns["item"] = column
         notices.append(f"the item is column {column}; --map item=COLUMN names another")
     needed = ["reply" if labels else "verdict", "item"]
@@ -183,7 +190,7 @@ def _columns(
     if missing := [name for name in needed if name not in columns]:
         raise UsageError(
             f"no column holds the {missing[0]}",
-            found="columns " + ", ".join(known),
+            found="columns " + ", ".join(names_found),
             expected=f"--map {missing[0]}=COLUMN",
             remedy="if only the replies are there, name their column and the possible verdicts: "
             "--map reply=COLUMN --labels A,B,tie"
@@ -250,7 +257,10 @@ def judgments_of(
     designs = {suite: _design(part, labels) for suite, part in by_suite.items()} | designs
     judged = [(judgment, designs[suite]) for suite, part in by_suite.items() for judgment in part]
     return Imported(
-        tuple((placed(one) if design.pairwise else one, design) for one, design in judged),
+        tuple(
+            (placed(judgment) if design.pairwise else judgment, design)
+            for judgment, design in judged
+        ),
         tuple(notices),
         objections=tuple(objections),
     )
@@ -366,10 +376,10 @@ def _not_comparable(
     comparable = vouched or not verdicts.isdisjoint(labels)
     if not verdicts or not labels or (comparable and not swapped):
         return
-    others = sorted(labels - {"A", "B", "1", "2"} if slots else labels)[:_MOST_SHOWN]
-    renamed = [f"{word}=VERDICT" for word in others]
+    unclear = sorted(labels - {"A", "B", "1", "2"} if slots else labels)[:_MOST_SHOWN]
+    renamed = [f"{word}=VERDICT" for word in unclear]
     if slots:
-        named: Sequence[str] = candidates_among(others) or others
+        named: Sequence[str] = candidates_among(unclear) or unclear
         renamed = [f"{word}={place}" for word, place in zip(named, "12", strict=False)]
     remedy = f"say what each label means: {_values(renamed)}{', or 2' * (len(renamed) == 1)}"
     if not comparable and not swapped:
@@ -390,25 +400,29 @@ def _spelt_alike(judgments: list[Judgment]) -> list[Judgment]:
 
     The order of the alphabet decides among several: another file of the suite has the same.
     """
-    verdicts = {one.verdict for one in judgments if one.verdict}
-    labels = {one.trial.label for one in judgments if one.trial.label}
+    verdicts = {judgment.verdict for judgment in judgments if judgment.verdict}
+    labels = {judgment.trial.label for judgment in judgments if judgment.trial.label}
     spelt = {word.casefold(): word for word in sorted(verdicts, reverse=True)}
     spelt |= {word.casefold(): word for word in sorted(labels, reverse=True)}
     if len(spelt) == len(verdicts | labels):
         return judgments
     return [
         replace(
-            one,
-            trial=replace(one.trial, label=spelt.get((one.trial.label or "").casefold())),
-            outcome=Verdict(spelt[one.verdict.casefold()]) if one.verdict else one.outcome,
+            judgment,
+            trial=replace(judgment.trial, label=spelt.get((judgment.trial.label or "").casefold())),
+            outcome=Verdict(spelt[judgment.verdict.casefold()])
+            if judgment.verdict
+            else judgment.outcome,
         )
-        for one in judgments
+        for judgment in judgments
     ]
 
 
 def _words(judgments: Iterable[Judgment]) -> set[str]:
     """The values of verdicts and labels, except tie and abstention."""
-    words = {word for one in judgments for word in (one.verdict, one.trial.label) if word}
+    words = {
+        word for judgment in judgments for word in (judgment.verdict, judgment.trial.label) if word
+    }
     return words - {TIE, ABSTAIN}
 
 

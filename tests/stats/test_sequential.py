@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy.special import ndtr, ndtri
 
 from pytest_judgesense.stats.clustered import clustered_proportion
-from pytest_judgesense.stats.early_stop import (
+from pytest_judgesense.stats.sequential import (
     adjusted,
     any_look_tail,
     asked_by,

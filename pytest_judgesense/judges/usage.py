@@ -1,4 +1,4 @@
-"""What the recorded traffic of a Python judge shows about it: tokens and settings.
+"""The tokens and the settings of a Python judge, as its recorded requests and answers state them.
 
 A function may call any API, and returns only a verdict. Its requests and answers are in the
 recording, in the formats of the usual APIs: OpenAI's and compatible ones, Anthropic's, Gemini's,
@@ -8,7 +8,6 @@ Cohere's, Ollama's, whole or as an event stream. Other formats are ignored.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import Any, Final
 
 from pytest_judgesense.cassettes.exchange import CALL, Exchange, as_bytes
@@ -51,34 +50,28 @@ _SETTINGS: Final[Mapping[str, tuple[str, ...]]] = {
 _FAULTS: Final = (b'"error"', b'"choices"')
 
 
-@dataclass(frozen=True)
-class Traffic:
-    """The requests and answers of a judge.
+def usage_and_settings(
+    exchanges: Iterable[Exchange],
+) -> tuple[dict[str, Usage], dict[str, Any]]:
+    """What ``exchanges`` say, without calls of the function and unanswered calls.
 
-    Attributes:
-        usage: tokens by trial, summed over its answers; missing if not stated.
-        settings: ``temperature``, ``max_tokens`` and ``seed`` as every request has them; ``None``
-            where one has another, or has none.
+    Returns:
+        The tokens by trial, summed over its answers; missing if not stated. And ``temperature``,
+        ``max_tokens`` and ``seed`` as every request has them; ``None`` where one has another, or
+        has none.
     """
-
-    usage: Mapping[str, Usage] = field(default_factory=dict)
-    settings: Mapping[str, Any] = field(default_factory=lambda: dict.fromkeys(_SETTINGS))
-
-
-def traffic_of(exchanges: Iterable[Exchange]) -> Traffic:
-    """The traffic in ``exchanges``, without calls of the function and unanswered calls."""
-    used: dict[str, list[Usage]] = {}
-    seen: dict[str, set[Any]] = {name: set() for name in _SETTINGS}
+    usages: dict[str, list[Usage]] = {}
+    values: dict[str, set[Any]] = {name: set() for name in _SETTINGS}
     for exchange in exchanges:
         if exchange.request.method == CALL or not exchange.answers:
             continue
         if (usage := _usage(exchange.response.body)) is not None:
-            used.setdefault(exchange.trial, []).append(usage)
-        asked = next(_objects(exchange.request.body), {})
+            usages.setdefault(exchange.trial, []).append(usage)
+        request = next(_objects(exchange.request.body), {})
         for name, paths in _SETTINGS.items():
-            seen[name].add(_first(asked, paths))
-    settings = {name: one.pop() if len(one) == 1 else None for name, one in seen.items()}
-    return Traffic({trial: Usage.summed(usages) for trial, usages in used.items()}, settings)
+            values[name].add(_first(request, paths))
+    settings = {name: of.pop() if len(of) == 1 else None for name, of in values.items()}
+    return {trial: Usage.summed(parts) for trial, parts in usages.items()}, settings
 
 
 def fault_of_api(status: int, body: str | bytes) -> str | None:
@@ -107,9 +100,9 @@ def _objects(body: str | bytes) -> Iterator[Mapping[str, Any]]:
     text = as_bytes(body).decode("utf-8", "replace")
     whole = _object(text)
     lines = () if whole is not None else text.splitlines()
-    for one in (whole, *(_object(line.removeprefix("data:")) for line in lines)):
-        if one is not None:
-            yield one
+    for part in (whole, *(_object(line.removeprefix("data:")) for line in lines)):
+        if part is not None:
+            yield part
 
 
 def _object(text: str) -> Mapping[str, Any] | None:
@@ -125,13 +118,13 @@ def _object(text: str) -> Mapping[str, Any] | None:
 def _first(value: Mapping[str, Any], paths: Iterable[str]) -> Any:
     """The first number found at one of ``paths``; ``None`` if there is none."""
     for path in paths:
-        at: Any = value
+        part: Any = value
         for key in path.split("."):
-            at = at.get(key) if isinstance(at, dict) else None
-        if isinstance(at, int | float) and not isinstance(at, bool):
-            return at
+            part = part.get(key) if isinstance(part, dict) else None
+        if isinstance(part, int | float) and not isinstance(part, bool):
+            return part
     return None
 
 
-def _count(found: Any, before: int | None) -> int | None:
-    return found if isinstance(found, int) and found >= 0 else before
+def _count(value: Any, before: int | None) -> int | None:
+    return value if isinstance(value, int) and value >= 0 else before

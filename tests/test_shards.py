@@ -33,7 +33,7 @@ from pytest_judgesense.errors import JudgeError
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.judges.table import judge_from_table
 from pytest_judgesense.judges.trust import ANY_FILES
-from pytest_judgesense.recording import Job, Outcome, Processes, run_job
+from pytest_judgesense.shards import Job, JobResult, Processes, run_job
 from pytest_judgesense.suites.builtin import builtin_suites
 from pytest_judgesense.suites.loading import load_suite
 from tests.cassettes.killing import FastServer
@@ -76,7 +76,7 @@ def recorded_by_one(job: Job) -> list[bytes]:
     return undated_bytes(path)
 
 
-def run_in_processes(job: Job, *limits: float | None) -> Outcome:
+def run_in_processes(job: Job, *limits: float | None) -> JobResult:
     with closing(Processes(*(limits or (None, None)))) as pool:  # type: ignore[arg-type]
         return run_job(job, pool, Path("cassettes"))
 

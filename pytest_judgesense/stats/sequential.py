@@ -67,8 +67,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr, ndtri
 
 from pytest_judgesense.estimate import Clustered
+from pytest_judgesense.stats.chances import beta_binomial
 from pytest_judgesense.stats.dirichlet import chances_above
-from pytest_judgesense.stats.power import beta_binomial
 
 DISAGREEMENT: Final = 0.01  # maximum disagreement with the full run, under policy `estimate`
 LOOKS: Final = 4  # under policy `confident`
@@ -106,7 +106,7 @@ def drawn_order(strata: Sequence[Hashable], seed: int) -> list[int]:
     for positions in members.values():
         rng.shuffle(positions)
         start = rng.random()
-        placed += [((at + start) / len(positions), p) for at, p in enumerate(positions)]
+        placed += [((place + start) / len(positions), p) for place, p in enumerate(positions)]
     return [position for _, position in sorted(placed)]
 
 
@@ -131,7 +131,7 @@ def wealth(scores: ArrayLike, least: ArrayLike, most: ArrayLike, level: float) -
     spread = _PRIOR_SPREAD * float(-low.min() * high.max())
     aim = _BOLD * math.sqrt(2 * math.log(1 / level) / count)
     past, squares, log_wealth = (np.zeros(x.shape[:-1]) for _ in range(3))
-    found = np.empty_like(x)
+    totals = np.empty_like(x)
     for t in range(x.shape[-1]):
         mean = -past / (count - t)
         room = np.maximum(mean - worst[t], _TINY)
@@ -140,8 +140,8 @@ def wealth(scores: ArrayLike, least: ArrayLike, most: ArrayLike, level: float) -
         log_wealth = log_wealth + np.log1p(np.maximum(bet * (x[..., t] - mean), -_NO_RUIN))
         past = past + x[..., t]
         squares = squares + x[..., t] ** 2
-        found[..., t] = np.where(past + left[t] > _TINY, np.inf, log_wealth)
-    return found
+        totals[..., t] = np.where(past + left[t] > _TINY, np.inf, log_wealth)
+    return totals
 
 
 def clears(scores: ArrayLike, sizes: ArrayLike, bar: float, level: float) -> NDArray[np.bool_]:
@@ -154,9 +154,9 @@ def clears(scores: ArrayLike, sizes: ArrayLike, bar: float, level: float) -> NDA
         level: chance of saying so of a full run that does not.
     """
     x, m = np.asarray(scores, dtype=np.float64), np.asarray(sizes, dtype=np.float64)
-    found = wealth(x, -bar * m, (1 - bar) * m, level) >= -math.log(level)
+    cleared = wealth(x, -bar * m, (1 - bar) * m, level) >= -math.log(level)
     left = bar * (m.sum() - np.cumsum(m))[: x.shape[-1]]
-    return np.asarray(found | (np.cumsum(x, axis=-1) - left >= -_TINY))
+    return np.asarray(cleared | (np.cumsum(x, axis=-1) - left >= -_TINY))
 
 
 def misses(scores: ArrayLike, sizes: ArrayLike, bar: float, level: float) -> NDArray[np.bool_]:
@@ -197,7 +197,7 @@ def look_tails(
         raise ValueError(msg)
     points, weights = np.polynomial.legendre.leggauss(_NODES)
     # What has not stopped: values of the Brownian motion, and their weights by its density.
-    at, density = np.zeros(1), np.ones(1)
+    places, density = np.zeros(1), np.ones(1)
     before, so_far = 0.0, 0.0
     tails: list[float] = []
     for t in fractions:
@@ -207,22 +207,26 @@ def look_tails(
         left = max(spending(t, early * tail) - so_far, 1e-300)
         far = _FARTHEST * math.sqrt(t)
 
-        def excess(bound: float, at: _Floats, density: _Floats, step: float, left: float) -> float:
-            return float(density @ ndtr((at - bound) / step)) - left
+        def excess(
+            bound: float, places: _Floats, density: _Floats, step: float, left: float
+        ) -> float:
+            return float(density @ ndtr((places - bound) / step)) - left
 
-        known = at, density, step, left
+        state = places, density, step, left
         # So early that nothing can be spent, nothing stops.
         bound = (
-            brentq(excess, -far, 5 * far, known, xtol=1e-12)
-            if excess(5 * far, *known) < 0
+            brentq(excess, -far, 5 * far, state, xtol=1e-12)
+            if excess(5 * far, *state) < 0
             else 5 * far
         )
         tails.append(float(ndtr(-bound / math.sqrt(t))))
         so_far += left
         half = (bound + far) / 2
         new = half * (points + 1) - far
-        steps = np.exp(-(((new[:, None] - at) / step) ** 2) / 2) / (step * math.sqrt(2 * math.pi))
-        at, density, before = new, half * weights * (steps @ density), t
+        steps = np.exp(-(((new[:, None] - places) / step) ** 2) / 2) / (
+            step * math.sqrt(2 * math.pi)
+        )
+        places, density, before = new, half * weights * (steps @ density), t
     return tuple(tails)
 
 
@@ -248,14 +252,14 @@ def adjusted(
     """
     if fractions[-1] > 1 - _TINY:
         return interval
-    at = interval.at
-    if at is None:
+    bounds_at = interval.at
+    if bounds_at is None:
         return None
 
     def bounds(level: float) -> tuple[float, float]:
         tail = 1 - level
         last = any_look_tail(fractions[-1], tail) if every else look_tails(fractions, tail)[-1]
-        return at(1 - max(last, _LEAST_TAIL))
+        return bounds_at(1 - max(last, _LEAST_TAIL))
 
     (lower, upper), (below, above) = bounds((1 + interval.level) / 2), bounds(interval.level)
     if not all(map(math.isfinite, (lower, upper, below, above))):
@@ -314,10 +318,10 @@ def stops_on_estimate(
         The number of clusters called, and the outcome, each of shape (runs,).
     """
     s = np.asarray(sums, dtype=np.float64)
-    at = np.asarray(looks) - 1
+    places = np.asarray(looks) - 1
     scores, sizes = s - bar * size, np.full(s.shape[1], size)
-    passes = clears(scores, sizes, bar, level)[:, at]
-    fails = misses(scores, sizes, bar, level)[:, at]
+    passes = clears(scores, sizes, bar, level)[:, places]
+    fails = misses(scores, sizes, bar, level)[:, places]
     return _first(passes, fails, np.asarray(looks))
 
 
@@ -377,8 +381,8 @@ def expected_clusters(
 
 def asked_by(stopped: ArrayLike, together: int, clusters: int) -> NDArray[np.intp]:
     """The clusters that were asked where a run stops, so many being asked together."""
-    at = np.asarray(stopped, dtype=np.intp)
-    return np.minimum(-(-at // together) * together, clusters)
+    places = np.asarray(stopped, dtype=np.intp)
+    return np.minimum(-(-places // together) * together, clusters)
 
 
 def reaches(sums: NDArray[np.int64], size: int, share: float, tail: float) -> NDArray[np.bool_]:
@@ -390,9 +394,9 @@ def reaches(sums: NDArray[np.int64], size: int, share: float, tail: float) -> ND
         share: from 0 to 1.
         tail: beyond the bound.
     """
-    found = np.zeros(len(sums), dtype=np.bool_)
+    decided = np.zeros(len(sums), dtype=np.bool_)
     if sums.shape[1] < 2:
-        return found
+        return decided
     tail = max(tail, _LEAST_TAIL)
     kinds = np.arange(size + 1)
     counts = np.stack([(sums == kind).sum(axis=1) for kind in kinds], axis=1)
@@ -402,8 +406,8 @@ def reaches(sums: NDArray[np.int64], size: int, share: float, tail: float) -> ND
         unlike, place = np.unique(counts[near], axis=0, return_inverse=True)
         sizes = np.full(size + 1, float(size))
         chances = chances_above(share, kinds, sizes, unlike, 1 - tail)
-        found[near] = (chances >= 1 - tail * (1 + _TINY))[place.ravel()]
-    return found
+        decided[near] = (chances >= 1 - tail * (1 + _TINY))[place.ravel()]
+    return decided
 
 
 def _first(

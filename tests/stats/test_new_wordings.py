@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy.special import expit, logit
 
-from pytest_judgesense.stats.wordings import Design, fewest_clusters, wording_spread
+from pytest_judgesense.stats.new_wordings import SampleSize, fewest_clusters, wording_spread
 
 # Student's 97.5% quantiles, from a printed table.
 T_2, T_4, T_9 = 4.302653, 2.776445, 2.262157
@@ -116,7 +116,7 @@ def test_more_wordings_narrow_the_interval_where_more_items_do_not() -> None:
     assert spread is not None
 
     def width(clusters: int, wordings: int) -> float:
-        low, high = spread.ends(Design(clusters, wordings))
+        low, high = spread.ends(SampleSize(clusters, wordings))
         return high - low
 
     assert width(6000, 10) > 0.8 * width(60, 10)
@@ -126,7 +126,7 @@ def test_more_wordings_narrow_the_interval_where_more_items_do_not() -> None:
 def test_the_fewest_clusters_are_narrow_enough_and_one_less_is_not() -> None:
     spread = wording_spread(*by_wording(np.random.default_rng(2).integers(0, 2, (30, 6))))
     assert spread is not None
-    ends = lambda clusters, wordings: spread.ends(Design(clusters, wordings))  # noqa: E731
+    ends = lambda clusters, wordings: spread.ends(SampleSize(clusters, wordings))  # noqa: E731
     fewest = fewest_clusters(ends, 0.1, 20, 10_000)
     assert fewest is not None
     widths = [high - low for low, high in (ends(fewest, 20), ends(fewest - 1, 20))]
@@ -140,4 +140,4 @@ def test_wrong_arguments_are_refused() -> None:
     spread = wording_spread(*by_wording(np.zeros((40, 5), dtype=np.int64)))
     assert spread is not None
     with pytest.raises(ValueError, match="two or more, found 1"):
-        spread.ends(Design(40, 1))
+        spread.ends(SampleSize(40, 1))

@@ -45,7 +45,7 @@ from pytest_judgesense.cassettes.scope import entered
 from pytest_judgesense.cassettes.storage import Journal, read_exchanges, rewrite
 from pytest_judgesense.errors import JudgeError, JudgesenseError, LimitReached
 from pytest_judgesense.instruments.builtin import BUILT_IN
-from pytest_judgesense.judges.loop import AskingLoop
+from pytest_judgesense.judges.loop import AskingLoop, exit_at_once
 from pytest_judgesense.judges.prompts import suite_for_judge
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.judges.throttle import Budget, Deadline, SessionBudget, Throttle
@@ -141,7 +141,7 @@ class Desk:
 
 
 @dataclass(frozen=True, slots=True)
-class Done:
+class ShardResult:
     """The result of a worker.
 
     Attributes:
@@ -161,11 +161,11 @@ class Done:
 def _outside(ask: Ask) -> Ask:
     """The same, outside of the trial that asks: connections within a trial are a judge's."""
 
-    def asked(method: str, *args: Any, **named: Any) -> Any:
+    def ask_outside(method: str, *args: Any, **named: Any) -> Any:
         with entered(None):
             return ask(method, *args, **named)
 
-    return asked
+    return ask_outside
 
 
 class _Relay(Budget):
@@ -223,9 +223,9 @@ def record_shard(
     lasting: Path,
     number: int,
     attempt: int,
-    known: Mapping[str, bytes],
+    recorded: Mapping[str, bytes],
     ask: Ask,
-) -> Done:
+) -> ShardResult:
     """Record a shard in this process.
 
     Args:
@@ -234,10 +234,10 @@ def record_shard(
         lasting: the folder of the job's cassettes, which errors name.
         number: of the shard, from 1.
         attempt: number of the attempt, from 1.
-        known: what is already recorded of its trials, by the name of the recording.
+        recorded: what is already recorded of its trials, by the name of the recording.
         ask: the function that calls the desk.
     """
-    sys.path += [one for one in path if one not in sys.path]
+    sys.path += [folder for folder in path if folder not in sys.path]
     job: Job = pickle.loads(sent)  # noqa: S301 - of the driver, which runs this code
     os.environ.update(job.environment)
     relay = _Relay(job, number, attempt, ask)
@@ -249,7 +249,7 @@ def record_shard(
         max_unparsed=job.max_unparsed,
         on_recorded=relay.queue,
     )
-    made = retried = 0
+    calls = retried = 0
     notices: list[str] = []
     error, interrupted = None, False
     with (
@@ -257,22 +257,22 @@ def record_shard(
         closing(AskingLoop(relay.look, relay.deadline.interrupt)) as loop,
     ):
         folder = Path(name)
-        for recording, data in known.items():
+        for recording, data in recorded.items():
             (folder / f"{recording}.jsonl").write_bytes(data)
         try:
             for suite, part in job.parts(number):
                 names = sorted({recording_of(trial.id) for trial in part})
-                paths = {one: folder / f"{one}.jsonl" for one in names}
-                found = record(job.judge, suite, paths, loop, part, asking=asking)
-                made, retried = made + found.made, retried + found.retried
-                notices += found.notices
+                paths = {name: folder / f"{name}.jsonl" for name in names}
+                recorded_part = record(job.judge, suite, paths, loop, part, asking=asking)
+                calls, retried = calls + recorded_part.made, retried + recorded_part.retried
+                notices += recorded_part.notices
         except JudgesenseError as raised:
             error = _naming(lasting, folder, raised)
         except KeyboardInterrupt:
             interrupted = True
         relay.hand_over()
-        final = {one.stem: one.read_bytes() for one in sorted(folder.glob("*.jsonl"))}
-    return Done(final, made, retried, tuple(dict.fromkeys(notices)), error, interrupted)
+        final = {path.stem: path.read_bytes() for path in sorted(folder.glob("*.jsonl"))}
+    return ShardResult(final, calls, retried, tuple(dict.fromkeys(notices)), error, interrupted)
 
 
 def _naming(lasting: Path, temporary: Path, error: JudgesenseError) -> JudgesenseError:
@@ -280,13 +280,13 @@ def _naming(lasting: Path, temporary: Path, error: JudgesenseError) -> Judgesens
     file = re.compile(re.escape(str(temporary)) + r"((?:/[\w-]+(?:\.[\w-]+)*)?)(?![\w/-])")
 
     def named(text: str) -> str:
-        return file.sub(lambda found: shlex.quote(f"{lasting}{found[1]}"), text)
+        return file.sub(lambda match: shlex.quote(f"{lasting}{match[1]}"), text)
 
     renamed = {name: named(getattr(error, name)) for name in ("found", "expected", "remedy")}
     return type(error)(named(error.what), **renamed)
 
 
-class Pool(Protocol):
+class Workers(Protocol):
     """Where workers run.
 
     Attributes:
@@ -298,12 +298,12 @@ class Pool(Protocol):
     def ask(self, method: str, *args: Any, **named: Any) -> Any:
         """Call the desk, see `Ask`."""
 
-    def begin(self, *given: Any) -> Future[Done]:
+    def begin(self, *arguments: Any) -> Future[ShardResult]:
         """Start `record_shard` with these arguments and, last, the function that calls the desk."""
 
 
 @dataclass(frozen=True)
-class Outcome:
+class JobResult:
     """The result of a job.
 
     Attributes:
@@ -359,11 +359,15 @@ class _JobCassettes:
         return sum(self._answered.get(trial, False) for trial in self._shards)
 
     def of_shard(self, number: int) -> dict[str, bytes]:
-        found = {}
+        parts = {}
         for name, path in self.paths.items():
-            part = [one for one in read_exchanges(path) if self._shards.get(one.trial) == number]
-            found[name] = b"".join(f"{one.to_line()}\n".encode() for one in part)
-        return {name: data for name, data in found.items() if data}
+            part = [
+                exchange
+                for exchange in read_exchanges(path)
+                if self._shards.get(exchange.trial) == number
+            ]
+            parts[name] = b"".join(f"{exchange.to_line()}\n".encode() for exchange in part)
+        return {name: data for name, data in parts.items() if data}
 
     def append(self, recording: str, line: bytes) -> None:
         exchange = exchange_of(line)
@@ -376,7 +380,9 @@ class _JobCassettes:
             if not path.exists():
                 continue
             lasting = [
-                one for one in read_exchanges(path) if self._shards.get(one.trial) not in finished
+                exchange
+                for exchange in read_exchanges(path)
+                if self._shards.get(exchange.trial) not in finished
             ]
             for recordings in finished.values():
                 lasting += _exchanges(recordings.get(name, b""))
@@ -400,8 +406,11 @@ def _exchanges(data: bytes) -> list[Exchange]:
 
 
 def run_job(
-    job: Job, pool: Pool, folder: Path, watch: Callable[[int, int, int], None] = lambda *_: None
-) -> Outcome:
+    job: Job,
+    workers: Workers,
+    folder: Path,
+    watch: Callable[[int, int, int], None] = lambda *_: None,
+) -> JobResult:
     """Record the suites of a job into the cassettes below ``folder``.
 
     ``watch`` is called a few times a second with the numbers of trials, of those recorded, and of
@@ -411,77 +420,110 @@ def run_job(
         CassetteError: another session records one of the cassettes, or one cannot be used.
         JudgeError: a shard lost its worker repeatedly.
     """
-    sent, recorder = pickle.dumps(job), Recorder.here()
+    recorder = Recorder.here()
     with ExitStack() as stack:
         cassettes = _JobCassettes(job, folder)
         for path in cassettes.paths.values():
             stack.enter_context(recording_alone(path, recorder))
         cassettes.open()
-        before = cassettes.answered
-        attempts, vain = Counter(range(1, job.shards + 1)), Counter[int]()
-        done: dict[int, Done] = {}
-        calls = lost = 0
-        interrupted = False
-
-        def begin(number: int) -> Future[Done]:
-            known = cassettes.of_shard(number)
-            lasting = folder / job.judge.slug
-            return pool.begin(job.path, sent, lasting, number, attempts[number], known)
-
-        under_way = {begin(number): number for number in attempts}
+        driver = _Driver(job, workers, folder, cassettes)
         try:
-            while under_way:
-                try:
-                    ended = wait(under_way, _LOOK_S, FIRST_COMPLETED).done
-                    for shard, attempt, lines in pool.ask("handed_over"):
-                        # Others are of a worker that was given up but is alive.
-                        if attempt == attempts[shard]:
-                            vain[shard] = 0
-                            calls += len(lines)
-                            for line in lines:
-                                cassettes.append(*line)
-                    for future in ended:
-                        number = under_way.pop(future)
-                        try:
-                            done[number] = future.result()
-                        except pool.lost as error:
-                            lost, vain[number] = lost + 1, vain[number] + 1
-                            if vain[number] >= _IN_VAIN:
-                                pool.ask("stop")
-                                raise JudgeError(
-                                    f"shard {number}/{job.shards} has lost {_IN_VAIN} workers in a "
-                                    "row, of which none has recorded anything",
-                                    found=f"{type(error).__name__}: {error}",
-                                    expected="workers that live as long as their calls",
-                                    remedy="see what ends them, often too little memory; what was "
-                                    "answered is recorded, and not asked again",
-                                ) from error
-                            attempts[number] += 1
-                            if not interrupted:
-                                under_way[begin(number)] = number
-                    watch(cassettes.trials, cassettes.answered, calls)
-                except KeyboardInterrupt:
-                    if interrupted:
-                        raise
-                    interrupted = True
-                    pool.ask("stop")
+            driver.run(watch)
         finally:
-            cassettes.finish({number: one.recordings for number, one in done.items()})
+            results = driver.results.items()
+            cassettes.finish({number: result.recordings for number, result in results})
         for suite in job.suites:
             forget_stop(job.judge, suite, cassettes.paths)
-        errors = {str(one.error): one.error for one in done.values() if one.error is not None}
-        return Outcome(
+        return driver.job_result()
+
+
+class _Driver:
+    """A job under way: the shards at work, their attempts, and what has come of them."""
+
+    def __init__(self, job: Job, workers: Workers, folder: Path, cassettes: _JobCassettes) -> None:
+        self._job, self._pickled, self._workers = job, pickle.dumps(job), workers
+        self._folder, self._cassettes = folder, cassettes
+        self._answered_before = cassettes.answered
+        # By shard: its attempts, and the workers lost in a row that had recorded nothing.
+        self._attempts = Counter(range(1, job.shards + 1))
+        self._in_vain = Counter[int]()
+        self._under_way: dict[Future[ShardResult], int] = {}
+        self._calls = self._lost = 0
+        self._interrupted = False
+        self.results: dict[int, ShardResult] = {}
+
+    def run(self, watch: Callable[[int, int, int], None]) -> None:
+        """Have every shard recorded; the first interrupt lets calls in flight be completed."""
+        for number in self._attempts:
+            self._begin(number)
+        while self._under_way:
+            try:
+                ended = wait(self._under_way, _LOOK_S, FIRST_COMPLETED).done
+                self._take_lines()
+                for future in ended:
+                    self._take_result(future)
+                watch(self._cassettes.trials, self._cassettes.answered, self._calls)
+            except KeyboardInterrupt:
+                if self._interrupted:
+                    raise
+                self._interrupted = True
+                self._workers.ask("stop")
+
+    def _begin(self, number: int) -> None:
+        recorded = self._cassettes.of_shard(number)
+        lasting = self._folder / self._job.judge.slug
+        attempt = self._attempts[number]
+        future = self._workers.begin(
+            self._job.path, self._pickled, lasting, number, attempt, recorded
+        )
+        self._under_way[future] = number
+
+    def _take_lines(self) -> None:
+        for number, attempt, lines in self._workers.ask("handed_over"):
+            # Others are of a worker that was given up but is alive.
+            if attempt == self._attempts[number]:
+                self._in_vain[number] = 0
+                self._calls += len(lines)
+                for line in lines:
+                    self._cassettes.append(*line)
+
+    def _take_result(self, future: Future[ShardResult]) -> None:
+        number = self._under_way.pop(future)
+        try:
+            self.results[number] = future.result()
+        except self._workers.lost as error:
+            self._lost += 1
+            self._in_vain[number] += 1
+            if self._in_vain[number] >= _IN_VAIN:
+                self._workers.ask("stop")
+                raise JudgeError(
+                    f"shard {number}/{self._job.shards} has lost {_IN_VAIN} workers in a row, of "
+                    "which none has recorded anything",
+                    found=f"{type(error).__name__}: {error}",
+                    expected="workers that live as long as their calls",
+                    remedy="see what ends them, often too little memory; what was answered is "
+                    "recorded, and not asked again",
+                ) from error
+            self._attempts[number] += 1
+            if not self._interrupted:
+                self._begin(number)
+
+    def job_result(self) -> JobResult:
+        """What has come of the job."""
+        results, cassettes = list(self.results.values()), self._cassettes
+        notices = chain(cassettes.notices, *(result.notices for result in results))
+        errors = {str(result.error): result.error for result in results if result.error is not None}
+        # A worker that met a limit, or was lost, has completed no suite that it could count.
+        completed = cassettes.answered - self._answered_before
+        return JobResult(
             cassettes.trials,
             cassettes.answered,
-            # A worker that met a limit, or was lost, has completed no suite that it could count.
-            made=max(sum(one.made for one in done.values()), cassettes.answered - before),
-            retried=sum(one.retried for one in done.values()),
-            lost=lost,
-            notices=tuple(
-                dict.fromkeys(chain(cassettes.notices, *(d.notices for d in done.values())))
-            ),
+            made=max(sum(result.made for result in results), completed),
+            retried=sum(result.retried for result in results),
+            lost=self._lost,
+            notices=tuple(dict.fromkeys(notices)),
             errors=tuple(errors.values()),
-            interrupted=interrupted or any(one.interrupted for one in done.values()),
+            interrupted=self._interrupted or any(result.interrupted for result in results),
         )
 
 
@@ -516,16 +558,18 @@ class Processes:
         self.ask: Ask = partial(_ask, desk(max_calls, max_cost))
         self._executors: list[ProcessPoolExecutor] = []
 
-    def begin(self, *given: Any) -> Future[Done]:
+    def begin(self, *arguments: Any) -> Future[ShardResult]:
         # Separate executors: a process that dies breaks all others of its executor.
-        one = ProcessPoolExecutor(1, mp_context=self._context, initializer=_end_with_the_driver)
-        self._executors.append(one)
-        worker: Callable[..., Done] = record_shard
-        return one.submit(worker, *given, self.ask)
+        executor = ProcessPoolExecutor(
+            1, mp_context=self._context, initializer=_end_with_the_driver
+        )
+        self._executors.append(executor)
+        worker: Callable[..., ShardResult] = record_shard
+        return executor.submit(worker, *arguments, self.ask)
 
     def close(self) -> None:
-        for one in self._executors:
-            one.shutdown(wait=False, cancel_futures=True)
+        for executor in self._executors:
+            executor.shutdown(wait=False, cancel_futures=True)
         self._manager.shutdown()
 
 
@@ -547,14 +591,14 @@ def _ignored_by_children(number: signal.Signals) -> Iterator[None]:
 
 def _end_with_the_driver() -> None:
     """Ignore interrupts, which the driver handles, and end when the driver ends."""
-    for one in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(one, signal.SIG_IGN)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)
     driver = multiprocessing.parent_process()
     assert driver is not None, "workers are begun by a driver"
 
     def follow() -> None:
         with suppress(OSError):
             wait_for_end([driver.sentinel])
-        os._exit(1)
+        exit_at_once(1)
 
     threading.Thread(target=follow, daemon=True).start()

@@ -85,9 +85,9 @@ class RenamedWords:
 
     def unused(self, labels: Iterable[str]) -> Iterator[str]:
         """A notice of words that do not occur; those that mean one of ``labels`` name labels."""
-        known = {*labels}
+        label_set = {*labels}
         for word, meaning in self._values.items():
-            if word not in self._occurred and meaning not in known:
+            if word not in self._occurred and meaning not in label_set:
                 yield f"--value {word}={meaning} is not used: nothing is called {word}"
 
 

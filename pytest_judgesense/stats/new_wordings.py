@@ -44,7 +44,7 @@ METHOD: Final = "jackknife-of-wordings"
 FEWEST_WORDINGS: Final = 3
 
 
-class Design(NamedTuple):
+class SampleSize(NamedTuple):
     """So many clusters under so many wordings."""
 
     clusters: int
@@ -67,9 +67,9 @@ class Spread:
     center: float
     of_cluster: float
     of_wording: float
-    measured: Design
+    measured: SampleSize
 
-    def ends(self, design: Design | None = None) -> tuple[float, float]:
+    def ends(self, design: SampleSize | None = None) -> tuple[float, float]:
         """The ends of the interval of the share, for this design or another one.
 
         Raises:
@@ -131,8 +131,8 @@ def wording_spread(differing: ArrayLike, compared: ArrayLike) -> Spread | None:
     if d.ndim != 2 or d.shape != n.shape or (d > n).any() or (d < 0).any():
         msg = f"of pairs (clusters, wordings) at most all differ, found {d.shape}, {n.shape}"
         raise ValueError(msg)
-    asked = n.sum(axis=0) > 0
-    d, n = d[:, asked], n[:, asked]
+    has_pairs = n.sum(axis=0) > 0
+    d, n = d[:, has_pairs], n[:, has_pairs]
     d, n = d[n.any(axis=1)], n[n.any(axis=1)]
     clusters, wordings = n.shape
     if clusters < 2 or wordings < FEWEST_WORDINGS:
@@ -156,5 +156,5 @@ def wording_spread(differing: ArrayLike, compared: ArrayLike) -> Spread | None:
         center=float(logit(center)),
         of_cluster=clusters * of_items / slope**2,
         of_wording=of_wordings / slope**2,
-        measured=Design(clusters, wordings),
+        measured=SampleSize(clusters, wordings),
     )

@@ -11,12 +11,7 @@ import pytest
 from pytest_judgesense.datasheet import SuiteSheet
 from pytest_judgesense.errors import UsageError
 from pytest_judgesense.report.assembly import datasheet_text, sheet_of
-from pytest_judgesense.report.codec import (
-    SCHEMA,
-    datasheet_json,
-    part_from_plain,
-    part_to_plain,
-)
+from pytest_judgesense.report.datasheet_file import SCHEMA, datasheet_json
 from pytest_judgesense.report.view import view_of
 
 from .replaying import SHIPPED, parts_of
@@ -209,22 +204,6 @@ def test_no_time_of_writing_is_in_the_file() -> None:
     value = json.loads(text)
     assert value["judges"][0]["judge"]["recorded"]["first"][:10] in moments
     assert datasheet_json(sheet_of(parts, seed=0, mode="replay")) == text
-
-
-@pytest.mark.parametrize("profile", PROFILES)
-def test_a_part_survives_being_sent_as_json(profile: str) -> None:
-    # What a worker process sends to the controller is JSON of plain values.
-    for part in parts_of(profile):
-        sent = json.loads(json.dumps(part_to_plain(part)))
-        assert part_from_plain(sent) == part
-
-
-def test_a_datasheet_of_sent_parts_is_the_datasheet_of_the_parts() -> None:
-    parts = parts_of("noisy")
-    sent = [part_from_plain(json.loads(json.dumps(part_to_plain(part)))) for part in parts]
-    assert datasheet_json(sheet_of(sent, seed=3, mode="replay")) == datasheet_json(
-        sheet_of(parts, seed=3, mode="replay")
-    )
 
 
 def test_the_digest_of_prompts_follows_the_prompts_alone() -> None:

@@ -1,7 +1,8 @@
-"""The datasheet as JSON, version 1, and parts of it to and from plain values.
+"""The datasheet as JSON, version 1: the form of the file, written and read.
 
 The file has the same bytes for the same judgments and seed: keys are in a fixed order, rates are
-unrounded, and it does not contain the time of writing.
+unrounded, and it does not contain the time of writing. Somebody may have edited it before it is
+read, so the kind of every value is looked at.
 """
 
 from __future__ import annotations
@@ -9,8 +10,11 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
-from functools import cache
-from typing import Any, Final
+from functools import cache, lru_cache
+from typing import Annotated, Any, Final, NotRequired, TypeAlias
+
+from pydantic import ConfigDict, Field, TypeAdapter, ValidationError, with_config
+from typing_extensions import TypedDict
 
 from pytest_judgesense.datasheet import (
     Calls,
@@ -27,13 +31,151 @@ from pytest_judgesense.datasheet import (
     wall_clock_s,
 )
 from pytest_judgesense.estimate import Clustered, Estimate, Interval, Missing, NewWordings
-from pytest_judgesense.report.kinds import refuse_other_kinds
 
 SCHEMA: Final = "judgesense/datasheet/1"
 # The fields of a judge besides its identity, which follow from its parts.
 DERIVED: Final = frozenset(("served", "prompts", "suites", "state", "recorded"))
-# What stays in the process that has counted the units of an estimate.
-_NOT_WRITTEN: Final = frozenset(("at", "each", "observations", "anew"))
+# What stays in the process that has judgments, and has counted the units of an estimate.
+_NOT_WRITTEN: Final = frozenset(("at", "each", "observations", "anew", "cell"))
+_Number: TypeAlias = Annotated[float, Field(allow_inf_nan=False)]
+_Condition: TypeAlias = dict[str, str | int | _Number]
+_OF_A_JUDGE = 3  # parts of the place of a judge's key: ("judges", 0, "measures")
+_Form = with_config(ConfigDict(strict=True, extra="allow"))
+
+
+@_Form
+class _Interval(TypedDict):
+    method: str
+    lower: _Number
+    upper: _Number
+    level: _Number
+
+
+@_Form
+class _Clustered(_Interval):
+    clusters: int
+    design_effect: _Number | None
+    effective_n: _Number | None
+
+
+@_Form
+class _NewWordings(_Interval):
+    wordings: int
+
+
+@_Form
+class _Missing(TypedDict):
+    unparsed: int
+    failed: int
+    lower_bound: _Number | None
+    upper_bound: _Number | None
+
+
+@_Form
+class _Estimate(TypedDict):
+    measure: str
+    suite: str
+    condition: _Condition
+    value: _Number | None
+    count: _Number | None
+    n: int
+    unit: str
+    interval: _Interval | None
+    clustered: _Clustered | None
+    new_wordings: NotRequired[_NewWordings | None]
+    missing: _Missing
+    flags: list[str]
+    unavailable: str | None
+
+
+@_Form
+class _GatedNumber(TypedDict):
+    measure: str
+    condition: _Condition
+    bar: _Number
+    sign: str
+    outcome: str
+    limit: NotRequired[_Number | None]
+    value: NotRequired[_Number | None]
+    lower: NotRequired[_Number | None]
+    upper: NotRequired[_Number | None]
+
+
+@_Form
+class _Check(TypedDict):
+    check: str
+    measure: str
+    suite: str
+    condition: NotRequired[_Condition]
+    bar: _Number | dict[str, _Number]
+    limit: NotRequired[_Number | dict[str, _Number] | None]
+    outcome: str
+    policy: str
+    explanation: str
+    warnings: NotRequired[list[str]]
+    sentence: NotRequired[str]
+    measured: NotRequired[str]
+    example: NotRequired[str]
+    gates: NotRequired[list[_GatedNumber]]
+
+
+@_Form
+class _Analysis(TypedDict):
+    analysis: str
+    suite: str
+    rows: list[dict[str, Any]]
+    lines: NotRequired[list[str]]
+
+
+@_Form
+class _Span(TypedDict):
+    first: str
+    last: str
+
+
+@_Form
+class _Calls(TypedDict, total=False):
+    made: int
+    replayed: int
+    retried: int
+    failed: int
+    prompt_tokens: int | None
+    completion_tokens: int | None
+    cost_usd: _Number | None
+
+
+@_Form
+class _Part(TypedDict):
+    judge: str
+    suite: str
+    digest: str | None
+    served: list[str]
+    recorded: _Span | None
+    calls: _Calls
+    notices: list[str]
+    material: dict[str, Any] | None
+
+
+@_Form
+class _Identity(TypedDict):
+    name: str
+
+
+@_Form
+class _Judge(TypedDict):
+    judge: _Identity
+    measures: list[_Estimate]
+    checks: list[_Check]
+    analyses: list[_Analysis]
+    parts: list[_Part]
+
+
+@_Form
+class _Sheet(TypedDict):
+    seed: int
+    mode: str
+    versions: dict[str, str]
+    judges: list[_Judge]
 
 
 def datasheet_json(sheet: Datasheet) -> str:
@@ -44,7 +186,7 @@ def datasheet_json(sheet: Datasheet) -> str:
             judge.identity,
             [_part(part, sheet.mode) for part in judge.parts],
             [_estimate(estimate) for estimate in judge.estimates],
-            part_to_plain(judge.checks),
+            to_plain(judge.checks),
             [dict(analysis) for analysis in judge.analyses],
         )
         for judge in sheet.judges
@@ -61,11 +203,13 @@ def sheet_text(
 
     Each judge has those tables of ``compared`` that are of its suites.
     """
-    budgets = [{one["suite"]: one.get("max_tokens") for one in entry["parts"]} for entry in judges]
+    budgets = [
+        {part["suite"]: part.get("max_tokens") for part in entry["parts"]} for entry in judges
+    ]
     notices = setting_notices((entry["judge"] for entry in judges), budgets)
     entries = []
     for entry in judges:
-        of_suites = [one for one in compared if one["suite"] in entry["judge"]["suites"]]
+        of_suites = [table for table in compared if table["suite"] in entry["judge"]["suites"]]
         beside: dict[str, list[Any]] = {"analyses": of_suites, "notices": notices}
         entries.append({**entry, **{key: [*entry[key], *more] for key, more in beside.items()}})
     value = {"schema": SCHEMA, **head, "judges": entries}
@@ -94,7 +238,7 @@ def summed_up(
         "measures": measures,
         "checks": checks,
         "analyses": analyses,
-        "calls": part_to_plain(sum((Calls(**part["calls"]) for part in parts), Calls())),
+        "calls": to_plain(sum((Calls(**part["calls"]) for part in parts), Calls())),
         "notices": [
             *(notice for part in parts for notice in part["notices"]),
             *changed_between({part["suite"]: part["served"] for part in parts}),
@@ -112,7 +256,7 @@ def _part(part: SuiteSheet, mode: str) -> dict[str, Any]:
         "served": part.served,
         "state": state_of(mode, part.calls),
         "recorded": _span(part.recorded, [part.recorded]),
-        "calls": part_to_plain(part.calls),
+        "calls": to_plain(part.calls),
         "notices": part.notices,
         "material": part.material,
         **({} if part.max_tokens is None else {"max_tokens": part.max_tokens}),
@@ -131,45 +275,34 @@ def _span(
 
 def _estimate(estimate: Estimate) -> dict[str, Any]:
     """An estimate as a datasheet's file holds it: without what another field implies."""
-    made: dict[str, Any] = part_to_plain(estimate)
-    count, clustered = made["count"], made["clustered"]
+    plain: dict[str, Any] = to_plain(estimate)
+    count, clustered = plain["count"], plain["clustered"]
     if count is not None and count == int(count):
-        made["count"] = int(count)  # it is whole except where pairs share a call: 3, not 3.0
+        plain["count"] = int(count)  # it is whole except where pairs share a call: 3, not 3.0
     if clustered:
         del clustered["lower_bound"], clustered["upper_bound"]
-    del made["missing"]["share"]
-    return made
+    del plain["missing"]["share"]
+    return plain
 
 
-def part_to_plain(value: Any) -> Any:
-    """A part, or a value of one, as JSON values, as a worker process sends it."""
+def to_plain(value: Any) -> Any:
+    """A value of a datasheet as JSON values: a record is an object."""
     if isinstance(value, tuple):
-        return [part_to_plain(one) for one in value]
+        return [to_plain(item) for item in value]
     kind: Any = type(value)
     if not (names := _sent(kind)):
         return value
-    made = {name: part_to_plain(getattr(value, name)) for name in names}
-    if made.get("limit", False) is None:
-        del made["limit"]  # of a check with a bar alone
-    return made
+    plain = {name: to_plain(getattr(value, name)) for name in names}
+    if plain.get("limit", False) is None:
+        del plain["limit"]  # of a check with a bar alone
+    return plain
 
 
 @cache
 def _sent(kind: Any) -> tuple[str, ...]:
     """The fields of a record that its plain form holds; none of any other value."""
-    names = (one.name for one in fields(kind)) if is_dataclass(kind) else ()
+    names = (field.name for field in fields(kind)) if is_dataclass(kind) else ()
     return tuple(name for name in names if name not in _NOT_WRITTEN)
-
-
-def part_from_plain(value: Mapping[str, Any]) -> SuiteSheet:
-    """The part that `part_to_plain` was given; its estimates may be as they were."""
-    made = _with_tuples(value)
-    made["estimates"] = tuple(
-        one if isinstance(one, Estimate) else estimate_from(one) for one in value["estimates"]
-    )
-    made["calls"] = Calls(**value["calls"])
-    made["checks"] = tuple(map(check_from, value["checks"]))
-    return SuiteSheet(**made)
 
 
 def check_from(value: Mapping[str, Any]) -> CheckLine:
@@ -180,17 +313,17 @@ def check_from(value: Mapping[str, Any]) -> CheckLine:
 
 def estimate_from(value: Mapping[str, Any]) -> Estimate:
     """The estimate from its JSON fields."""
-    made, interval, clustered = _with_tuples(value), value["interval"], value["clustered"]
-    made["interval"] = interval and Interval(**interval)
-    made["clustered"] = clustered and Clustered(**clustered)
-    made["new_wordings"] = (ends := value.get("new_wordings")) and NewWordings(**ends)
-    made["missing"] = Missing(**value["missing"])
-    return Estimate(**made)
+    values, interval, clustered = _with_tuples(value), value["interval"], value["clustered"]
+    values["interval"] = interval and Interval(**interval)
+    values["clustered"] = clustered and Clustered(**clustered)
+    values["new_wordings"] = (ends := value.get("new_wordings")) and NewWordings(**ends)
+    values["missing"] = Missing(**value["missing"])
+    return Estimate(**values)
 
 
 def _with_tuples(value: Mapping[str, Any]) -> dict[str, Any]:
     """The fields of a frozen value, which JSON holds lists of."""
-    return {name: tuple(one) if isinstance(one, list) else one for name, one in value.items()}
+    return {name: tuple(item) if isinstance(item, list) else item for name, item in value.items()}
 
 
 def datasheet_from(value: Mapping[str, Any]) -> Datasheet:
@@ -217,16 +350,16 @@ def _part_of_file(
     span = part["recorded"]
 
     def of_suite(kind: str) -> list[Any]:
-        return [one for one in entry[kind] if one["suite"] == part["suite"]]
+        return [line for line in entry[kind] if line["suite"] == part["suite"]]
 
     return SuiteSheet(
         judge=part["judge"],
         suite=part["suite"],
-        identity={key: one for key, one in entry["judge"].items() if key not in DERIVED},
+        identity={key: item for key, item in entry["judge"].items() if key not in DERIVED},
         suite_digest=part["digest"],
         served=tuple(part["served"]),
         recorded=(str(span["first"]), str(span["last"])) if span else None,
-        estimates=tuple(one for one in measures if one.suite == part["suite"]),
+        estimates=tuple(estimate for estimate in measures if estimate.suite == part["suite"]),
         calls=Calls(**part["calls"]),
         checks=tuple(map(check_from, of_suite("checks"))),
         notices=tuple(part["notices"]),
@@ -243,3 +376,28 @@ def _estimate_of_file(value: Mapping[str, Any]) -> Estimate:
     # The file holds no one-sided bounds, and nothing that is read from it needs them.
     bounds = ends and {"lower_bound": ends["lower"], "upper_bound": ends["upper"]}
     return estimate_from({**value, "clustered": ends and {**ends, **bounds}})
+
+
+def refuse_other_kinds(sheet: Mapping[str, Any]) -> None:
+    """Raise `ValueError` for the first value of a datasheet's file that is of another kind."""
+    try:
+        _validator().validate_python(sheet)
+    except ValidationError as error:
+        problems = error.errors(include_url=False, include_input=False)
+        # Who looks up a key of the whole, or of a judge, names it where there is none.
+        shown = [
+            problem
+            for problem in problems
+            if problem["type"] != "missing" or len(problem["loc"]) > _OF_A_JUDGE
+        ]
+        if not shown:
+            return
+        problem = shown[0]
+        place = ".".join(map(str, problem["loc"]))
+        raise ValueError(f"{place}: {problem['msg']}") from error
+
+
+@lru_cache
+def _validator() -> Any:
+    """Made for the first file that is read: most sessions read none."""
+    return TypeAdapter(_Sheet).validator

@@ -2,8 +2,9 @@ r"""How often a check does not pass: on the same judge, and after a drop.
 
 A share stands over K clusters with totals t_c out of m_c units. Here it is always held against a
 floor: a ceiling is the floor of its complement. Not passing is what the checks say: the share lies
-below its floor; or, with `Gate.confident`, its one-sided lower bound of `stats.dirichlet` does; or,
-with `Gate.refuting`, even its upper bound does; or, where replies are missing, the worst case.
+below its floor; or, with `ShareBar.confident`, its one-sided lower bound of `stats.dirichlet` does;
+or, with `ShareBar.refuting`, even its upper bound does; or, where replies are missing, the worst
+case.
 
 **A judge whose share is known** gives totals that are beta-binomial, of mean p and intraclass
 correlation r; its chance is the part of simulated recordings that do not pass::
@@ -73,7 +74,7 @@ _TINY: Final = 1e-9  # of rounding: 0.9 of 10 units is 9
 
 
 @dataclass(frozen=True, slots=True)
-class Gate:
+class ShareBar:
     """The rule that a share is compared by.
 
     Attributes:
@@ -125,8 +126,8 @@ class Chance:
     upper: float
 
 
-class Recordings(NamedTuple):
-    """Recordings of as many clusters each: sum and size of each kind of cluster, shape (kinds,),
+class ClusterCounts(NamedTuple):
+    """ClusterCounts of as many clusters each: sum and size of each kind of cluster, shape (kinds,),
     and how many of each kind a recording has, shape (recordings, kinds).
     """
 
@@ -144,8 +145,8 @@ def correlation(design_effect: float, sizes: ArrayLike) -> float:
 
 def simulated(
     share: float, rho: float, sizes: ArrayLike, recordings: int, rng: np.random.Generator
-) -> Recordings:
-    """Recordings of a judge.
+) -> ClusterCounts:
+    """ClusterCounts of a judge.
 
     Args:
         share: its true share.
@@ -162,19 +163,21 @@ def _recordings(
     sizes: ArrayLike,
     recordings: int,
     rng: np.random.Generator,
-) -> Recordings:
-    """Recordings of clusters, whose totals 0 to m have these chances by their size m."""
-    known, clusters = np.unique(np.asarray(sizes, dtype=np.int64), return_counts=True)
+) -> ClusterCounts:
+    """ClusterCounts of clusters, whose totals 0 to m have these chances by their size m."""
+    different, clusters = np.unique(np.asarray(sizes, dtype=np.int64), return_counts=True)
     counts = np.concatenate(
         [
             rng.multinomial(number, chances_of(int(size)), size=recordings)
-            for size, number in zip(known, clusters, strict=True)
+            for size, number in zip(different, clusters, strict=True)
         ],
         axis=1,
     )
-    sums = np.concatenate([np.arange(size + 1.0) for size in known])
-    seen = counts.any(axis=0)
-    return Recordings(sums[seen], np.repeat(1.0 * known, known + 1)[seen], counts[:, seen])
+    sums = np.concatenate([np.arange(size + 1.0) for size in different])
+    occurring = counts.any(axis=0)
+    return ClusterCounts(
+        sums[occurring], np.repeat(1.0 * different, different + 1)[occurring], counts[:, occurring]
+    )
 
 
 def beta_binomial(share: float, rho: float, size: int) -> _Floats:
@@ -189,26 +192,26 @@ def beta_binomial(share: float, rho: float, size: int) -> _Floats:
     return np.asarray(chances / chances.sum())
 
 
-def missed(gate: Gate, found: Recordings) -> NDArray[np.bool_]:
+def missed(gate: ShareBar, recordings: ClusterCounts) -> NDArray[np.bool_]:
     """Which recordings do not pass."""
-    shares = found.counts @ found.sums / (found.counts @ found.sizes)
+    shares = recordings.counts @ recordings.sums / (recordings.counts @ recordings.sizes)
     short = gate.misses(shares, shares)
-    against = found.sizes - found.sums
+    against = recordings.sizes - recordings.sums
 
     def chances(floor: float, sums: _Floats, which: NDArray[np.intp]) -> _Floats:
-        counts = found.counts[which]
-        return chances_above(floor, sums, found.sizes, counts, gate.level, gate.each)
+        counts = recordings.counts[which]
+        return chances_above(floor, sums, recordings.sizes, counts, gate.level, gate.each)
 
     if gate.refuting and gate.missing <= _MOST_MISSING:
         # That an upper bound lies below the bar is that the complement's lower one lies above.
         floor = 0.5 + gate.bar if gate.folded else 1 - gate.bar
-        sides = (against, found.sums) if gate.folded else (against,)
+        sides = (against, recordings.sums) if gate.folded else (against,)
         if (open_ := np.flatnonzero(short)).size:
             refuted = [chances(floor, sums, open_) >= gate.level for sums in sides]
             short[open_] = np.any(refuted, axis=0)
     elif gate.confident:
         floor = 0.5 - gate.bar if gate.folded else gate.bar
-        sides = (found.sums, against) if gate.folded else (found.sums,)
+        sides = (recordings.sums, against) if gate.folded else (recordings.sums,)
         for sums in sides if floor > 0 else ():
             if (open_ := np.flatnonzero(~short)).size:
                 short[open_] = chances(floor, sums, open_) < gate.level - _TINY
@@ -216,7 +219,7 @@ def missed(gate: Gate, found: Recordings) -> NDArray[np.bool_]:
 
 
 def chance_at(
-    gate: Gate, share: float, rho: float, sizes: ArrayLike, seed: int = 0, draws: int = _DRAWS
+    gate: ShareBar, share: float, rho: float, sizes: ArrayLike, seed: int = 0, draws: int = _DRAWS
 ) -> float:
     """Probability that a judge of known share does not pass; for the arguments see `simulated`."""
     rng = np.random.default_rng(seed)
@@ -224,7 +227,7 @@ def chance_at(
 
 
 def chance_after_whole(
-    gate: Gate, share: float, drop: float, rho: float, sizes: ArrayLike, seed: int = 0
+    gate: ShareBar, share: float, drop: float, rho: float, sizes: ArrayLike, seed: int = 0
 ) -> float:
     """Probability that a judge does not pass that has lost ``drop`` of its share on whole clusters.
 
@@ -238,12 +241,12 @@ def chance_after_whole(
         whole = np.arange(size + 1) == (size if gate.folded else 0)
         return np.asarray((1 - failing) * beta_binomial(share, rho, size) + failing * whole)
 
-    found = _recordings(chances_of, sizes, _DRAWS, np.random.default_rng(seed))
-    return float(missed(gate, found).mean())
+    recordings = _recordings(chances_of, sizes, _DRAWS, np.random.default_rng(seed))
+    return float(missed(gate, recordings).mean())
 
 
 def chance_on_new_items(
-    gate: Gate,
+    gate: ShareBar,
     totals: ArrayLike,
     sizes: ArrayLike,
     rho: float,
@@ -270,13 +273,13 @@ def chance_on_new_items(
     (sums, each), counts = np.unique(np.stack([s, m]), axis=1, return_counts=True)
     gone = rng.binomial(counts, _REPLACED, size=(_DRAWS, counts.size))
     come = rng.multinomial(gone.sum(axis=1), counts / counts.sum())
-    value = float(missed(gate, Recordings(sums, each, counts - gone + come)).mean())
+    value = float(missed(gate, ClusterCounts(sums, each, counts - gone + come)).mean())
     rates = (value, *(chance_at(gate, end, rho, sizes, seed) for end in ends))
     return Chance(value, min(rates), max(rates))
 
 
 def chance_asked_again(
-    gate: Gate, totals: ArrayLike, sizes: ArrayLike, bounds: Sequence[float]
+    gate: ShareBar, totals: ArrayLike, sizes: ArrayLike, bounds: Sequence[float]
 ) -> Chance:
     """Probability that the same judge does not pass when called on the same items again.
 
@@ -313,7 +316,7 @@ def chance_asked_again(
 
 
 def chance_of_estimate(
-    gate: Gate, value: float, lower: float, upper: float, clusters: int
+    gate: ShareBar, value: float, lower: float, upper: float, clusters: int
 ) -> Chance:
     """Probability that an estimate other than a share does not pass on as many new items.
 
@@ -329,7 +332,7 @@ def chance_of_estimate(
 
 
 def _chance_of_number(
-    gate: Gate,
+    gate: ShareBar,
     value: float,
     error: float,
     degrees: float,
@@ -358,7 +361,7 @@ def _chance_of_number(
 
 
 def smallest_drop(
-    gate: Gate,
+    gate: ShareBar,
     share: float,
     rho: float,
     sizes: ArrayLike,
@@ -381,10 +384,12 @@ def smallest_drop(
     """
     end = 1.0 if gate.folded else 0.0
 
-    def caught(at: float) -> bool:
+    def caught(share_left: float) -> bool:
         if whole:
-            return chance_after_whole(gate, share, abs(at - share), rho, sizes, seed) >= CAUGHT
-        return chance_at(gate, at, rho, sizes, seed) >= CAUGHT
+            return (
+                chance_after_whole(gate, share, abs(share_left - share), rho, sizes, seed) >= CAUGHT
+            )
+        return chance_at(gate, share_left, rho, sizes, seed) >= CAUGHT
 
     if caught(share):
         return 0.0

@@ -9,7 +9,7 @@ from pytest_judgesense.measures.check import Check
 from pytest_judgesense.suites.suite import Suite
 
 
-class Member(NamedTuple):
+class DeclaredCheck(NamedTuple):
     """A check of one judge on one suite, as a session declares it."""
 
     judge: JudgeSpec

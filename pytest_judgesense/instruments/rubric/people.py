@@ -1,0 +1,269 @@
+r"""Agreement with human grades, and dependence on the length of the output.
+
+**Human grades**, of a criterion, or overall::
+
+    human_kappa       = quadratic kappa of grade and human grade, over replies
+    human_correlation = Spearman's rho of mean share and human share, over items
+    human_error       = mean |share - human share| (L - 1)          steps of the longest scale
+    human_bias        = mean (share - human share) (L - 1), and by human grade (``gold``)
+
+**Length**, m the mean overall score of an item, w the words of its output, h its human score::
+
+    length_dependence = |rho(m, w | h)|              |rho(m, w)| without human grades
+
+Intervals of kappa are those of `stats.agreement`, of other statistics the jackknife over clusters.
+That of an absolute value is the interval of the signed statistic, folded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pytest_judgesense.estimate import Clustered, Estimate, Missing
+from pytest_judgesense.instruments.rubric import measures as of
+from pytest_judgesense.instruments.rubric.grades import (
+    OVERALL,
+    by_criterion,
+    grade_at,
+    parts,
+    scores,
+)
+from pytest_judgesense.instruments.rubric.statistic import (
+    NO_GRADES,
+    NO_HUMAN,
+    has_human,
+    of_parts,
+    statistic_estimate,
+)
+from pytest_judgesense.measures.cell import (
+    Cell,
+    estimated,
+    missing_of,
+    unavailable,
+)
+from pytest_judgesense.measures.measure import Measure
+from pytest_judgesense.measures.order import folded
+from pytest_judgesense.measures.rates import agreement as agreements
+from pytest_judgesense.measures.shared import AGREEMENT
+from pytest_judgesense.stats.agreement import clustered_kappa, table_kappa
+from pytest_judgesense.stats.clustered import (
+    clustered_mean,
+    clustered_positive_mean,
+)
+from pytest_judgesense.stats.correlation import dense_ranks, partial_spearman, spearman
+from pytest_judgesense.stats.inputs import cluster_codes
+from pytest_judgesense.trial import Condition
+
+_Floats = NDArray[np.float64]
+
+
+def agreement(cell: Cell) -> list[Estimate]:
+    """Grades that are the human ones."""
+    if not has_human(cell):
+        return [unavailable(AGREEMENT, cell, NO_HUMAN)]
+    return of_parts(cell, lambda one, at: [replace(e, condition=dict(at)) for e in agreements(one)])
+
+
+def _human_parts(
+    measure: Measure, cell: Cell, estimate: Callable[[str, Condition, Missing], Iterable[Estimate]]
+) -> list[Estimate]:
+    """The estimates of the overall score, and of each criterion."""
+    if not has_human(cell):
+        return [unavailable(measure, cell, NO_HUMAN)]
+    found: list[Estimate] = []
+    for name in (OVERALL, *(one for one in by_criterion(cell) if one != OVERALL)):
+        one = parts(cell)[name]
+        missing = missing_of(one.outcomes[one.coded("label")[0] >= 0])
+        found += estimate(name, {} if name == OVERALL else {"criterion": name}, missing)
+    return found
+
+
+def human_kappa(cell: Cell) -> list[Estimate]:
+    """Quadratic kappa with the human grades."""
+
+    def estimate(name: str, condition: Condition, missing: Missing) -> Iterator[Estimate]:
+        one, scale = parts(cell)[name], parts(cell)[name].design.labels
+        streams = [one.coded("verdict"), one.coded("label")]
+        both = (streams[0][0] >= 0) & (streams[1][0] >= 0)
+        given, people = (
+            np.array([*map(scale.index, words), -1])[codes][both] for codes, words in streams
+        )
+        table = np.bincount(given * len(scale) + people, minlength=len(scale) ** 2)
+        value = table_kappa(table.reshape(len(scale), len(scale)), quadratic=True)
+        if value is None:
+            reason = "undefined: judge and humans give one and the same grade throughout"
+            why = reason if given.size else NO_GRADES
+            yield unavailable(of.HUMAN_KAPPA, cell, why, condition, missing=missing)
+            return
+        clusters = one.cluster_codes[0][both]
+        yield estimated(
+            of.HUMAN_KAPPA,
+            cell,
+            condition,
+            value=value,
+            n=given.size,
+            clustered=clustered_kappa(given, people, clusters, scale=scale),
+            missing=missing,
+        )
+
+    return _human_parts(of.HUMAN_KAPPA, cell, estimate)
+
+
+class _Compared(NamedTuple):
+    """Shares of judge and people in replies that have both."""
+
+    given: _Floats
+    human: _Floats
+    words: _Floats
+    items: NDArray[np.int32]
+    clusters: NDArray[np.int32]
+
+
+def _compared(cell: Cell, name: str, *, with_human: bool = True) -> _Compared:
+    table = scores(cell)
+    if name == OVERALL:
+        given, people = table.overall, table.human_overall
+    else:
+        column = list(by_criterion(cell)).index(name)
+        given, people = table.given[:, column], table.human[:, column]
+    usable = ~np.isnan(given) & (~np.isnan(people) if with_human else True)
+    columns = given, people, table.words, table.items, table.clusters
+    return _Compared._make(column[usable] for column in columns)
+
+
+def _by_item(found: _Compared) -> _Compared:
+    """Means over the replies of each item."""
+    codes, count = cluster_codes(found.items)
+    sizes = np.bincount(codes, minlength=count)
+
+    def mean(column: _Floats) -> _Floats:
+        return np.asarray(np.bincount(codes, column, count) / sizes, dtype=np.float64)
+
+    _, first = np.unique(codes, return_index=True)
+    return _Compared._make([*map(mean, found[:3]), found.items[first], found.clusters[first]])
+
+
+def human_correlation(cell: Cell) -> list[Estimate]:
+    """Spearman's correlation with the human grades, over items."""
+
+    def estimate(name: str, condition: Condition, missing: Missing) -> Iterator[Estimate]:
+        items = _by_item(_compared(cell, name))
+        yield statistic_estimate(
+            of.HUMAN_CORRELATION,
+            cell,
+            condition,
+            spearman,
+            [dense_ranks(items.given), dense_ranks(items.human)],
+            items.clusters,
+            (-1.0, 1.0),
+            missing=missing,
+            undefined="undefined: judge or humans give one grade throughout",
+        )
+
+    return _human_parts(of.HUMAN_CORRELATION, cell, estimate)
+
+
+def _steps(cell: Cell, name: str) -> int:
+    return len(parts(cell)[name].design.labels) - 1
+
+
+def human_error(cell: Cell) -> list[Estimate]:
+    """The mean distance from the human grades, in steps."""
+
+    def estimate(name: str, condition: Condition, missing: Missing) -> Iterator[Estimate]:
+        found, most = _compared(cell, name), _steps(cell, name)
+        distances = np.abs(found.given - found.human) * most
+        interval = partial(clustered_positive_mean, upper=float(most))
+        yield _mean(of.HUMAN_ERROR, cell, condition, distances, found.clusters, interval, missing)
+
+    return _human_parts(of.HUMAN_ERROR, cell, estimate)
+
+
+def human_bias(cell: Cell) -> list[Estimate]:
+    """The mean signed distance from the human grades, in steps; of the overall score by level."""
+
+    def estimate(name: str, condition: Condition, missing: Missing) -> Iterator[Estimate]:
+        found, most = _compared(cell, name), _steps(cell, name)
+        above = (found.given - found.human) * most
+        interval = partial(_bias_interval, most)
+        yield _mean(of.HUMAN_BIAS, cell, condition, above, found.clusters, interval, missing)
+        labels = parts(cell)[name].design.labels
+        shares, codes = np.unique(found.human, return_inverse=True)
+        levels = np.array([grade_at(share, labels) for share in shares.tolist()], dtype=object)
+        for level in labels:
+            if not (at := (levels == level)[codes]).any():
+                continue
+            clusters, by_level = found.clusters[at], {**condition, "gold": level}
+            yield _mean(of.HUMAN_BIAS, cell, by_level, above[at], clusters, interval, Missing())
+
+    return _human_parts(of.HUMAN_BIAS, cell, estimate)
+
+
+def _bias_interval(most: int, values: _Floats, clusters: NDArray[np.int32]) -> Clustered | None:
+    """Student's interval; where all values are one, the bounds of a mean on the scale."""
+    found = clustered_mean(values, clusters)
+    if found is None or found.method != "constant":
+        return found
+    # Rounding may leave a value a little above the scale.
+    return clustered_mean(np.clip(values, -most, most), clusters, (-most, most))
+
+
+def _mean(
+    measure: Measure,
+    cell: Cell,
+    condition: Mapping[str, Any],
+    values: _Floats,
+    clusters: NDArray[np.int32],
+    interval: Callable[..., Clustered | None],
+    missing: Missing,
+) -> Estimate:
+    if not values.size:
+        return unavailable(measure, cell, NO_GRADES, condition, missing=missing)
+    clustered = interval(values, clusters)
+    return estimated(
+        measure,
+        cell,
+        condition,
+        value=float(values.mean()),
+        n=values.size,
+        clustered=clustered,
+        missing=missing,
+        flags=() if clustered else ("too few clusters",),
+    )
+
+
+def length_dependence(cell: Cell) -> list[Estimate]:
+    """How far the overall score follows the length of the output."""
+    with_human = bool(np.isfinite(scores(cell).human_overall).any())
+    found = _compared(cell, OVERALL, with_human=with_human)
+    missing = missing_of(parts(cell)[OVERALL].outcomes)
+    if np.isnan(found.words).any():
+        reason = "the log does not say how long the outputs are"
+        return [unavailable(of.LENGTH_DEPENDENCE, cell, reason, missing=missing)]
+    items = _by_item(found) if found.items.size else found
+
+    columns = [items.given, items.words, *((items.human,) if with_human else ())]
+    one = statistic_estimate(
+        of.LENGTH_DEPENDENCE,
+        cell,
+        {},
+        partial_spearman if with_human else spearman,
+        [*map(dense_ranks, columns)],
+        items.clusters,
+        (-1.0, 1.0),
+        missing=missing,
+        undefined="undefined: scores or lengths do not vary",
+    )
+    if one.value is None:
+        return [one]
+    way = ("longer scores higher" if one.value > 0 else "longer scores lower",) * bool(one.value)
+    held = ("human grades held fixed",) if with_human else ("without human grades",)
+    interval = one.clustered and replace(folded(one.clustered, 0.0), method=one.clustered.method)
+    flags = (*way, *held, *one.flags)
+    return [replace(one, value=abs(one.value), clustered=interval, flags=flags)]

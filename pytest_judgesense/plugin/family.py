@@ -1,0 +1,262 @@
+"""The checks that a session declares, decided as one family where a policy says so."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pytest_judgesense.checks.early_stop import Stopping
+from pytest_judgesense.checks.explanation import (
+    Explanation,
+    brief_lines,
+    check_line,
+    explanation_of,
+    whole_text,
+)
+from pytest_judgesense.checks.luck import Draws, lost
+from pytest_judgesense.checks.outcome import (
+    ALPHA,
+    MOST_MISSING,
+    Assessment,
+    DecisionRule,
+    Outcome,
+    Warned,
+    judge_check,
+    quantity_of,
+    refuting_alphas,
+)
+from pytest_judgesense.checks.regression import RegressionOutcome
+from pytest_judgesense.errors import JudgesenseError, UsageError
+from pytest_judgesense.judges.prompts import unsent_error, unsent_prompts
+from pytest_judgesense.judges.spec import JudgeSpec
+from pytest_judgesense.layout import within
+from pytest_judgesense.measurement import Measurement
+from pytest_judgesense.measures.check import Check
+from pytest_judgesense.plugin.collected import Collected
+from pytest_judgesense.plugin.declared_check import DeclaredCheck
+from pytest_judgesense.plugin.measurements import Measurements
+from pytest_judgesense.plugin.progress import Progress
+from pytest_judgesense.plugin.screen import columns_of, tells_luck, warned_of
+from pytest_judgesense.plugin.settings import Settings
+from pytest_judgesense.plugin.suite_names import SUFFIX
+from pytest_judgesense.suites.builtin import builtin_suites
+from pytest_judgesense.suites.loading import load_suite
+from pytest_judgesense.suites.suite import Suite
+
+if TYPE_CHECKING:
+    from pytest_judgesense.plugin.against_baseline import BaselineComparison
+
+
+class Family:
+    """The checks of a session and how they are decided.
+
+    Attributes:
+        declared: for each declaring file or test a function that lists its checks, where they
+            are a family.
+    """
+
+    def __init__(
+        self,
+        config: pytest.Config,
+        settings: Settings,
+        measurements: Measurements,
+        collected: Collected,
+        columns: int,
+    ) -> None:
+        self._config, self._settings = config, settings
+        self._measurements, self._collected = measurements, collected
+        self._columns = columns or columns_of(config)
+        self.policy = settings.policy
+        missing, alpha = settings.max_missing, settings.alpha
+        self._most_missing = MOST_MISSING if missing is None else missing
+        self._alpha = ALPHA if alpha is None else alpha
+        self._draws: dict[tuple[str, Path], Draws] = {}
+        self._bars_of: dict[tuple[str, ...], Sequence[Assessment | None]] = {}
+        self.declared: list[Callable[[], Iterable[DeclaredCheck]]] = []
+
+    @cached_property
+    def members(self) -> list[DeclaredCheck]:
+        """Every declared check; first asked for when all are collected."""
+        return [member for declared in self.declared for member in declared()]
+
+    def unsent_prompts(self, *, with_builtin: bool) -> Iterator[UsageError]:
+        """The errors of judges with prompts that no suite sends, once all checks are collected.
+
+        A session runs some of the suites of a project: those beside them and in the folder of the
+        project's count as well, and, ``with_builtin``, the built-in ones.
+        """
+        # Projects of one repository may have judges of one name.
+        measured: dict[tuple[str, Path | None], tuple[JudgeSpec, dict[Path, Suite]]] = {}
+        for judge, suite, _ in self.members:
+            key = judge.slug, judge.folder
+            measured.setdefault(key, (judge, {}))[1][suite.path] = suite
+        for judge, suites in measured.values():
+            if not (unsent := unsent_prompts(judge, suites.values())):
+                continue
+            more = list(self._suites_beside(suites, with_builtin=with_builtin))
+            if unsent := unsent_prompts(judge, [*suites.values(), *more]):
+                yield unsent_error(judge, list(suites.values()), unsent)
+
+    def _suites_beside(self, suites: Iterable[Path], *, with_builtin: bool) -> Iterator[Suite]:
+        """The other suites of the project of these."""
+        paths = set(builtin_suites().values()) if with_builtin else set()
+        root = self._settings.rootdir
+        patterns = {(root / "suites", f"*/*{SUFFIX}")}
+        for path in suites:
+            folder = path.parent
+            patterns |= {(folder, f"*{SUFFIX}"), (folder.parent, f"*/*{SUFFIX}")}
+        for folder, pattern in patterns:
+            if folder.is_relative_to(root):  # what lies outside is no part of the project
+                paths.update(folder.glob(pattern))
+        for path in sorted(paths - set(suites)):
+            with suppress(JudgesenseError):  # that file is not asked for
+                yield load_suite(path, None, self._measurements.registry.forms)
+
+    def only_saves(self, check: Check) -> bool:
+        """Whether a check is not compared, because its baseline is being made."""
+        save, baseline = self._settings.save_baseline, self._settings.baseline
+        nothing = baseline is None or (baseline == save and not baseline.is_file())
+        return check.kind.regression and save is not None and nothing
+
+    @cached_property
+    def _baseline(self) -> BaselineComparison:
+        """What `no_regression` checks compare with; `UsageError` without a baseline."""
+        from pytest_judgesense.plugin.against_baseline import BaselineComparison
+
+        settings = self._settings
+        if settings.baseline is None:
+            raise UsageError(
+                "no_regression has no baseline",
+                expected="--judge-baseline PATH",
+                remedy="write one from a judge that you trust: pytest --judge-save-baseline PATH",
+            )
+        return BaselineComparison(
+            settings.baseline,
+            settings.seed,
+            self.policy,
+            self._most_missing,
+            self._measurements.once,
+            self._measurements.registry,
+        )
+
+    def _rule(self, member: DeclaredCheck) -> DecisionRule:
+        """How a check is decided: under `refuted` by every bar that the session declares.
+
+        So evaluating one of them measures the suites of all, as in the regression checks.
+        """
+        rule = DecisionRule(self.policy, self._most_missing, self._alpha)
+        if self.policy != "refuted":
+            return rule
+        members = {each.key: each for each in (*self.members, member)}.values()
+        bars = {each.key: self._bars(each) for each in members if not each.check.kind.regression}
+        every = [bar for of_check in bars.values() for bar in of_check]
+        keys = [key for key, of_check in bars.items() for _ in of_check]
+        # Of a judge on a suite; what was not measured is a quantity of its own.
+        about = [
+            (key[:3], place if bar is None else quantity_of(bar))
+            for place, (key, bar) in enumerate(zip(keys, every, strict=True))
+        ]
+        alphas = zip(keys, refuting_alphas(every, self._alpha, about), strict=True)
+        return rule._replace(alpha=max(alpha for key, alpha in alphas if key == member.key))
+
+    def _bars(self, member: DeclaredCheck) -> Sequence[Assessment | None]:
+        """The numbers against the bars; what cannot be measured counts but is not tested."""
+        judge, suite, check = member
+        if member.key not in self._bars_of:
+            bars: Sequence[Assessment | None] = [None] * max(1, len(check.bars))
+            if not check.kind.compares:  # a rank is not a bar
+                with suppress(JudgesenseError):
+                    estimates = self._measurements.once(judge, suite).estimates
+                    bars = judge_check(check, suite.name, estimates, "refuted").bars
+            self._bars_of[member.key] = bars
+        return self._bars_of[member.key]
+
+    @cached_property
+    def warned(self) -> Warned:
+        """What is told of close outcomes."""
+        return warned_of(self._config, self._settings)
+
+    def decide(
+        self, member: DeclaredCheck, rivals: Sequence[JudgeSpec] = ()
+    ) -> tuple[Explanation, Measurement]:
+        """A check with its outcome, which enters the datasheet; ``rivals`` are compared by some."""
+        judge, suite, check = member
+        self._measurements.refuse_function(judge, suite, [check])
+        measurement = self._measurements.shown(judge, suite)
+        if measurement.stop is not None and (check.kind.regression or check.kind.compares):
+            raise UsageError(
+                f"{check.id} is decided on all clusters of {suite.name}, and its recording was "
+                "stopped early",
+                found=f"{len(measurement.stop.asked)} of {len(measurement.stop.looks.order)} "
+                "clusters",
+                remedy=self._measurements.recordings.how_to_record(judge, suite),
+            )
+        rule = DecisionRule(self.policy) if check.kind.regression else self._rule(member)
+        outcome: Outcome | RegressionOutcome
+        if check.kind.regression:
+            family = [each for each in self.members if each.check.kind.regression]
+            outcome = self._baseline.outcome(member, family)
+        elif check.kind.compares:
+            ranked = [self._measurements.shown(rival, suite) for rival in rivals or [judge]]
+            cells = {each.judge.slug: each.cell for each in ranked}
+            assert check.kind.judge is not None, "what compares judges has a judge"
+            outcome = check.kind.judge(check, suite.kind, cells, rule)
+        else:
+            outcome = measurement.outcome_of(check, rule)
+        explanation = explanation_of(outcome, measurement.cell, measurement.question_of)
+        line = check_line(explanation, self._collected.cleaned, warned=self.warned)
+        self._collected.add(measurement, line)
+        if tells_luck(self._config):
+            # Sessions on other items are the same for all checks of a suite.
+            key = measurement.suite.name, measurement.suite.path
+            if key not in self._draws:
+                self._draws[key] = Draws.of(measurement.cell, self.policy)
+            draws = lost(outcome, rule, self._draws[key])
+            self._collected.add_luck(measurement, check.key, draws)
+        return explanation, measurement
+
+    def failure_texts(
+        self, explanation: Explanation, measurement: Measurement, alone: str
+    ) -> tuple[str, tuple[str, ...]]:
+        """Why a check did not pass; and the first pieces of evidence alone, in lines.
+
+        ``alone`` is the command that runs its item alone.
+        """
+        settings, judge = self._settings, measurement.judge
+        command = [alone]
+        if settings.judges:
+            command += self._measurements.recordings.options_of(judge)
+        if settings.baseline is not None and isinstance(explanation.outcome, RegressionOutcome):
+            baseline = os.path.relpath(settings.baseline, settings.invocation)
+            command.append(f"--judge-baseline {shlex.quote(baseline)}")
+        command.append("--judge-datasheet judgments.jsonl")
+        look_further = " ".join(command)
+        brief = [*brief_lines(explanation, look_further)]
+        if self._config.get_verbosity() < 0:  # no summary shows the numbers
+            brief.insert(0, explanation.measured)
+        with within(self._columns):
+            text = whole_text(explanation, judge.name, measurement.prompt_of, look_further)
+        cleaned = self._collected.cleaned
+        return cleaned(text), tuple(map(cleaned, brief))
+
+    def stopping_of(self, judge: JudgeSpec, suite: Suite, progress: Progress) -> Stopping | None:
+        """The checks that must be decided for an early stop: all that the session declares."""
+        if not (self._settings.early_stop or suite.early_stop) or self.policy == "refuted":
+            return None
+        place = judge.slug, suite.name, suite.path
+        checks = {
+            member.check.key: member.check
+            for member in self.members
+            if (member.judge.slug, member.suite.name, member.suite.path) == place
+        }
+        if not checks:
+            return None  # free-form estimates need the whole suite
+        rule = DecisionRule(self.policy, self._most_missing)
+        return Stopping(tuple(checks.values()), rule, progress.decided)

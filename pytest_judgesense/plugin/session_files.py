@@ -1,0 +1,138 @@
+"""What a session writes once all results are there: datasheets, a baseline, live recordings."""
+
+from __future__ import annotations
+
+from functools import cached_property, partial
+
+import pytest
+
+from pytest_judgesense.baseline import SavedSuite, baseline_text, read_measured
+from pytest_judgesense.plugin.live_saving import saving_of
+from pytest_judgesense.plugin.receiver import Receiver
+from pytest_judgesense.plugin.recordings import recorder_of
+from pytest_judgesense.plugin.screen import tables_shown
+from pytest_judgesense.plugin.session import Session
+from pytest_judgesense.report.assembly import counted_once, datasheet_text, sheet_of, versions
+from pytest_judgesense.report.packing import PageEvidence
+from pytest_judgesense.report.view import View, view_of
+
+
+class SessionFiles:
+    """The datasheet of all results that were received, and the files made of them."""
+
+    def __init__(self, session: Session, receiver: Receiver) -> None:
+        self._session, self._settings = session, session.settings
+        self._receiver, self._outputs = receiver, session.outputs
+
+    @cached_property
+    def view(self) -> View | None:
+        """The datasheet of all parts; ``None`` if there are none, or it could not be made."""
+        if not self._receiver.parts:
+            return None
+        try:
+            return self._made_view()
+        except Exception as error:  # noqa: BLE001 - the terminal still says what was tested
+            self._outputs.failed("the datasheet cannot be made", error)
+            return None
+
+    def _made_view(self) -> View:
+        registry = self._session.plugins.registry
+        sheet = sheet_of(
+            counted_once([(part.sheet, part.asked) for part in self._receiver.parts]),
+            seed=self._settings.seed,
+            mode=self._settings.mode,
+            secondary=bool(self._settings.datasheets),
+            registry=registry.shown(tables_shown(self._session.config, self._settings)),
+        )
+        return view_of(sheet, registry)
+
+    def write(self, session: pytest.Session) -> None:
+        """Write everything that was asked for."""
+        self._save_live()
+        view = self.view
+        self._write_job_summary(view)
+        if view is not None:
+            self._write_datasheets(view)
+        elif self._session.failures.not_measured and not self._receiver.parts:
+            # One of another day may be there, and is not to be taken for that of this session.
+            line = "datasheet not written, for nothing was measured"
+            self._outputs.written += [f"{line}: {path}" for path in self._settings.datasheets]
+        if self._receiver.parts:
+            self._write_baseline(session)
+
+    def _write_job_summary(self, view: View | None) -> None:
+        problem = "the job summary cannot be written"
+        try:
+            self._session.failures.summarise(view)
+        except OSError as error:  # of the machine that runs the job, no failure of the session
+            self._outputs.written.append(f"{problem}: {error}")
+        except Exception as error:  # noqa: BLE001 - the files are written all the same
+            self._outputs.failed(problem, error)
+
+    def _write_datasheets(self, view: View) -> None:
+        logs = [part.log for part in self._receiver.last_parts]
+
+        def text(suffix: str) -> str:
+            evidence = self._page_evidence() if suffix == ".html" else None
+            missed = self._session.failures.not_measured
+            return datasheet_text(suffix, view, logs, missed, evidence)
+
+        for path in self._settings.datasheets:
+            self._outputs.write("datasheet", path, partial(text, path.suffix))
+
+    def _page_evidence(self) -> PageEvidence:
+        """What a page shows beside the datasheet: judgments, prompts, and the baseline's."""
+        registry, seed = self._session.plugins.registry, self._settings.seed
+        cells, prompts = [], {}
+        for part in self._receiver.last_parts:
+            cell = part.judgments(seed, registry)
+            cells.append(cell)
+            prompts[cell.judge, cell.suite] = part.prompts_by_trial(cell)
+        baseline = self._settings.baseline
+        measured = []
+        if baseline is not None and baseline.is_file():
+            measured = read_measured(baseline, seed, registry)
+        before = {(saved.judge, saved.suite): saved.side for saved in measured}
+        return PageEvidence(tuple(cells), prompts, before)
+
+    def _write_baseline(self, session: pytest.Session) -> None:
+        path = self._settings.save_baseline
+        if path is None:
+            return
+        if _ended_early(session):
+            # What the old one has of suites that were not reached is not given up.
+            self._outputs.written.append(
+                f"baseline not written, for the session ended early: {path}"
+            )
+            return
+        self._outputs.write("baseline", path, self._baseline_text)
+        if self._settings.mode != "replay":
+            self._outputs.written.append(
+                "one baseline session does not show how sessions differ: save several"
+            )
+
+    def _baseline_text(self) -> str:
+        registry, seed = self._session.plugins.registry, self._settings.seed
+        parts = (
+            SavedSuite(part.sheet, part.stimuli, part.judgments(seed, registry))
+            for part in self._receiver.last_parts
+        )
+        return baseline_text(parts, seed, versions())
+
+    def _save_live(self) -> None:
+        """Let what a live session has asked replace what was recorded before."""
+        if self._settings.mode != "live" or self._settings.save_live is None:
+            return
+        saving = saving_of(self._settings, self._session.shared)
+        assert saving is not None, "a live session that saves has one"
+        for outcome in saving.finish(recorder_of(self._session.config)):
+            if isinstance(outcome, str):
+                self._outputs.written.append(outcome)
+            else:
+                self._outputs.failed(*outcome)
+
+
+def _ended_early(session: pytest.Session) -> bool:
+    """Whether some tests that were collected did not run."""
+    interrupted = session.exitstatus == pytest.ExitCode.INTERRUPTED
+    return bool(interrupted or session.shouldfail or session.shouldstop)

@@ -1,0 +1,129 @@
+"""What a session prints below its tests, section by section."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from pytest_judgesense.errors import printable
+from pytest_judgesense.layout import indented, within
+from pytest_judgesense.plugin.receiver import Receiver
+from pytest_judgesense.plugin.screen import EVERYTHING, columns_of, datasheet_lines, tells_luck
+from pytest_judgesense.plugin.session import Session
+
+if TYPE_CHECKING:
+    from pytest_judgesense.report.view import View
+
+
+class SessionSections:
+    """The sections of a session, made when they are printed."""
+
+    def __init__(self, session: Session, receiver: Receiver, view: View | None) -> None:
+        self._session, self._settings = session, session.settings
+        self._receiver, self._view = receiver, view
+
+    def shown(self) -> dict[str, list[str]]:
+        """Titles and lines; a section that fails costs its own lines."""
+        config, outputs = self._session.config, self._session.outputs
+        sections = {
+            "judge ranking": self._ranking_lines(),
+            "judge datasheet": self._datasheet_lines(),
+            "judge verification": self._verification_lines(),
+            "judge shard": self._shard_lines(),
+            "judge recording interrupted": self._resume_lines(),
+        }
+        if config.getoption("no_summary"):  # problems with files are reported in any case
+            sections = {"judge datasheet": iter(())}
+        with within(columns_of(config)):
+            shown = {title: outputs.shown(title, lines) for title, lines in sections.items()}
+            notes = (
+                *outputs.written,
+                *(f"ERROR: {problem}" for problem in outputs.problems),
+                *self._lines_on_baseline(),
+                *self._lines_on_secrets(),
+            )
+            beside = (*self._lines_on_questions(), *self._lines_on_luck(), *notes)
+            shown["judge datasheet"] += map(printable, beside)
+        return shown
+
+    def _ranking_lines(self) -> Iterator[str]:
+        """Of the whole datasheet, a separate section; a summary holds the ranks in short."""
+        if (view := self._view) is not None and self._session.verbosity >= EVERYTHING:
+            from pytest_judgesense.report.terminal import ranking_lines
+
+            yield from ranking_lines(view)
+
+    def _datasheet_lines(self) -> Iterator[str]:
+        missed = self._session.failures.not_measured
+        if (view := self._view) is not None or missed:
+            yield from datasheet_lines(view, missed, self._session.verbosity)
+
+    def _lines_on_questions(self) -> Iterator[str]:
+        """The calls of tests that ask their judge directly, beside those of the suites."""
+        counts = self._receiver.questions
+        if self._receiver.parts and (counts["made"] or counts["replayed"]):
+            words = [f"{counts['made']:,} made", f"{counts['replayed']:,} replayed"]
+            words += [f"{counts['failed']:,} failed"] * bool(counts["failed"])
+            yield f"calls by judge.ask, beside those of the suites: {', '.join(words)}"
+
+    def _lines_on_luck(self) -> list[str]:
+        """The chance of a failure by luck, of the checks that every process has evaluated."""
+        draws = {
+            (*part.key, check): bits
+            for part in self._receiver.parts
+            for check, bits in part.luck.items()
+        }
+        if not draws or not tells_luck(self._session.config):
+            return []
+        from pytest_judgesense.checks.luck import luck_line
+
+        return list(indented(luck_line(draws), width=0))
+
+    def _verification_lines(self) -> Iterator[str]:
+        verified = self._receiver.verified
+        if not verified:
+            return
+        from pytest_judgesense.checks.verifying import verification_lines
+
+        for key in sorted(verified):
+            yield from verification_lines(verified[key])
+
+    def _shard_lines(self) -> Iterator[str]:
+        settings = self._settings
+        if self._receiver.shard and settings.shard is not None:
+            yield from sorted(self._receiver.shard)
+            folder = settings.save_live or settings.cassettes
+            yield f"recorded in {folder}: a part, no check was decided. When all shards are there:"
+            folders = "OTHER-FOLDERS " * (settings.shard[1] > 1)
+            yield f"  judgesense merge {shlex.quote(str(folder))} {folders}-o cassettes"
+
+    def _lines_on_baseline(self) -> Iterator[str]:
+        """Say that a baseline of the command line compared nothing: it looks as if it had."""
+        baseline = self._session.config.option.judgesense_baseline
+        if baseline is None or not self._receiver.parts:
+            return
+        evaluated = {line.check for part in self._receiver.last_parts for line in part.sheet.checks}
+        evaluated |= self._session.failures.names
+        checks = self._session.plugins.registry.checks
+        kinds = (checks.get(name.partition("[")[0]) for name in evaluated)
+        if not any(kind and kind.regression for kind in kinds):
+            yield f"--judge-baseline {baseline}: no check was compared with it (no_regression is)"
+
+    def _lines_on_secrets(self) -> Iterator[str]:
+        removed, skipped = self._receiver.removed, self._receiver.skipped
+        if removed:
+            yield f"secrets removed from what was recorded: {', '.join(sorted(removed))}"
+        if skipped:
+            named = ", ".join(f"{name} ({reason})" for name, reason in sorted(skipped.items()))
+            yield f"not removed, for such short or plain values are ordinary words too: {named}"
+
+    def _resume_lines(self) -> Iterator[str]:
+        session = self._session
+        if self._settings.mode != "record" or not self._receiver.was_interrupted:
+            return
+        if session.measures:
+            yield from session.run.measurements.interrupted
+        yield f"every answer that arrived is kept in {self._settings.cassettes}"
+        yield f"resume: {shlex.join(['pytest', *session.config.invocation_params.args])}"
+        yield "(asks only what is missing)"

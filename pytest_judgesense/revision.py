@@ -18,7 +18,6 @@ from typing import Final
 
 from pytest_judgesense.errors import UsageError
 
-PREFIX: Final = "git:"  # of what names a revision where a file could stand
 _ELSEWHERE: Final = (
     "GIT_DIR",
     "GIT_WORK_TREE",

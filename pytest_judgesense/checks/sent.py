@@ -7,6 +7,7 @@ different prompts, and two tables with different texts the same one.
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -41,9 +42,13 @@ _BEFORE_MODEL: Final = ("models", "model", "deployments")
 # Trials whose texts are aligned word by word; in the others what was found is looked for.
 _ALIGNED: Final = 50
 _MOST_LINES: Final = 40
+# Characters; a shorter text of an item may stand within other words.
+_LONG_TEXT: Final = 20
 
 # Of one trial: its requests in the order of its calls.
 Requests: TypeAlias = Sequence[RecordedRequest]
+# Texts of an item by the names of its fields: they stand in prompts, and are no part of them.
+Texts: TypeAlias = Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +68,12 @@ class SentChange:
     of: int
 
     @property
+    def shown(self) -> tuple[str, ...]:
+        """What changed, in lines: the diff of a text stands below its heading."""
+        is_text = self.part in ("prompt", "system prompt")
+        return (self.summary, *(f"  {line}" for line in self.lines)) if is_text else (self.summary,)
+
+    @property
     def summary(self) -> str:
         """One clause, as a heading shows it."""
         where = "" if self.trials == self.of else f", in {self.trials} of {self.of} trials"
@@ -72,13 +83,16 @@ class SentChange:
         return f"the {self.part} changed: {'; '.join(self.lines)}{where}"
 
 
-def changes_sent(trials: Sequence[tuple[Requests, Requests]]) -> list[SentChange]:
-    """What differs between the old and the new requests of each trial; empty: nothing does."""
+def changes_sent(trials: Sequence[tuple[Requests, Requests, Texts]]) -> list[SentChange]:
+    """What differs between the old and the new requests of each trial; empty: nothing does.
+
+    The texts of its item are shown as ``{{name}}`` in what changed, wherever they were put.
+    """
     of = len(trials)
     texts: dict[Part, list[tuple[str, str]]] = {"system prompt": [], "prompt": []}
     values: dict[Part, Counter[str]] = {}
     trials_of: Counter[Part] = Counter()
-    for old, new in trials:
+    for old, new, of_item in trials:
         before, after = _parts(old), _parts(new)
         for part in dict.fromkeys((*before, *after)):
             then, now = before.get(part, {}), after.get(part, {})
@@ -86,7 +100,8 @@ def changes_sent(trials: Sequence[tuple[Requests, Requests]]) -> list[SentChange
                 continue
             trials_of[part] += 1
             if part in texts:
-                texts[part].append(("\n".join(then.values()), "\n".join(now.values())))
+                both = ("\n".join(then.values()), "\n".join(now.values()))
+                texts[part].append((_masked(both[0], of_item), _masked(both[1], of_item)))
             else:
                 values.setdefault(part, Counter()).update(_moves(then, now))
     changes = [
@@ -176,6 +191,16 @@ def _without_model(path: str) -> tuple[str, str]:
             parts[index + 1] = "..." + (f":{method}" if name == model else "")
             return "/".join(parts), name
     return path, ""
+
+
+def _masked(text: str, of_item: Texts) -> str:
+    """A prompt with ``{{name}}`` in place of each text of its item; short ones as whole words."""
+    for name, value in sorted(of_item.items(), key=lambda pair: -len(pair[1])):
+        if value.strip():
+            edge = "" if len(value) > _LONG_TEXT else r"\b"
+            pattern = f"(?<!{{){edge}{re.escape(value.strip())}{edge}(?!}})"
+            text = f"{{{{{name}}}}}".join(re.split(pattern, text))
+    return text
 
 
 def _plain(value: Any) -> str:

@@ -17,6 +17,8 @@ from pytest_judgesense.plugin.options import OPTIONS, Option, value_of
 if TYPE_CHECKING:
     from pytest_judgesense.cassettes.opening import Mode
 
+# What is put before the name of a revision, where a baseline could be a file.
+REVISION: Final = "git:"
 _AT_LEAST_ONE: Final = ("judge-concurrency", "judge-verify")
 
 
@@ -28,6 +30,7 @@ class Settings(NamedTuple):
         invocation: where relative outputs are written.
         max_cost: here as in the other limits ``None`` sets none.
         max_missing: ``None`` for the default of the checks, as of ``alpha``.
+        revision: of the repository, with whose recordings regression checks compare.
         verify: the mode is then ``replay``: these calls change no check.
         shard: which part of each suite is recorded, of how many; ``None``: all of it is, and
             measured.
@@ -50,6 +53,7 @@ class Settings(NamedTuple):
     alpha: float | None = None
     max_age: float | None = None
     baseline: Path | None = None
+    revision: str | None = None
     save_baseline: Path | None = None
     save_live: Path | None = None
     verify: int | None = None
@@ -160,6 +164,13 @@ def resolve(values: Mapping[str, Any], rootdir: Path, invocation: Path) -> Setti
             )
     read["datasheets"] = tuple(invocation / path for path in read.get("datasheets", ()))
     read["cassettes"] = rootdir / read.get("cassettes", "cassettes")
+    if str(read.get("baseline", "")).startswith(REVISION):
+        read["revision"] = read.pop("baseline").removeprefix(REVISION)
+        if not read["revision"]:
+            raise usage_error(
+                f"--judge-baseline {REVISION} names no revision; expected {REVISION}REF, such as "
+                f"{REVISION}origin/main or {REVISION}HEAD"
+            )
     for name in ("baseline", "save_baseline", "save_live"):
         if name in read:
             read[name] = invocation / read[name]

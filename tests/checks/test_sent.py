@@ -23,7 +23,7 @@ def chat(prompt: str, system: str | None = None, **settings: Any) -> RecordedReq
 def changed(
     old: list[RecordedRequest], new: list[RecordedRequest]
 ) -> list[tuple[str, tuple[str, ...]]]:
-    pairs = [([before], [after]) for before, after in zip(old, new, strict=True)]
+    pairs = [([before], [after], {}) for before, after in zip(old, new, strict=True)]
     return [(change.part, change.lines) for change in changes_sent(pairs)]
 
 
@@ -36,7 +36,7 @@ def prompts(rule: str) -> list[RecordedRequest]:
 
 
 def test_equal_requests_have_no_change() -> None:
-    assert changes_sent([([chat("p")], [chat("p")])]) == []
+    assert changes_sent([([chat("p")], [chat("p")], {})]) == []
 
 
 def test_the_shared_part_of_a_prompt_is_shown_once() -> None:
@@ -59,7 +59,7 @@ def test_a_prompt_of_one_line_is_compared_word_by_word() -> None:
 
 def test_a_change_of_some_trials_says_of_how_many() -> None:
     change = changes_sent(
-        [([chat(f"{i} a")], [chat(f"{i} b" if i < 2 else f"{i} a")]) for i in range(5)]
+        [([chat(f"{i} a")], [chat(f"{i} b" if i < 2 else f"{i} a")], {}) for i in range(5)]
     )[0]
     assert (change.trials, change.of) == (2, 5)
     assert change.summary == "the prompt changed (2 lines, in 2 of 5 trials)"
@@ -75,7 +75,7 @@ def test_every_part_is_named_and_nothing_else() -> None:
         "endpoint": RecordedRequest("POST", URL.replace("127", "128"), old.body),
     }
     for part, new in cases.items():
-        assert [change.part for change in changes_sent([([old], [new])])] == [part]
+        assert [change.part for change in changes_sent([([old], [new], {})])] == [part]
     assert changed([old], [cases["model"]]) == [("model", ("model m-1 -> m-2",))]
     assert changed([old], [cases["settings"]]) == [("settings", ("temperature 0 -> 0.5",))]
 
@@ -108,14 +108,14 @@ def test_the_forms_of_other_providers() -> None:
 def test_the_number_of_calls_counts_and_a_return_is_none() -> None:
     returned = RecordedRequest(RETURN, "python:judge", "")
     one_call, two_calls = [chat("p"), returned], [chat("p"), chat("p"), returned]
-    assert changes_sent([(one_call, [chat("p")])]) == []
-    (change,) = [c for c in changes_sent([(one_call, two_calls)]) if c.part == "calls"]
+    assert changes_sent([(one_call, [chat("p")], {})]) == []
+    (change,) = [c for c in changes_sent([(one_call, two_calls, {})]) if c.part == "calls"]
     assert change.lines == ("calls of a trial 1 -> 2",)
 
 
 def test_a_body_that_is_no_json_is_a_prompt() -> None:
     old, new = (RecordedRequest("POST", URL, text) for text in ("plain old", "plain new"))
-    assert [change.part for change in changes_sent([([old], [new])])] == ["prompt"]
+    assert [change.part for change in changes_sent([([old], [new], {})])] == ["prompt"]
 
 
 def test_a_long_diff_is_cut() -> None:
@@ -129,3 +129,22 @@ def test_a_long_diff_is_cut() -> None:
 def test_the_summary_is_one_clause() -> None:
     change = SentChange("model", ("model a -> b",), 3, 3)
     assert change.summary == "the model changed: model a -> b"
+
+
+def test_texts_of_an_item_are_no_part_of_the_prompt() -> None:
+    """They change from trial to trial, and stand wherever the prompt has them."""
+    old = [chat(f"Tell whether {n} is even.") for n in range(9)]
+    new = [chat(f"Quickly: {n}, even or odd?") for n in range(9)]
+    items = [{"number": str(n)} for n in range(9)]
+    (change,) = changes_sent([([o], [n], i) for o, n, i in zip(old, new, items, strict=True)])
+    assert change.lines == (
+        "- Tell whether {{number}} is even.",
+        "+ Quickly: {{number}}, even or odd?",
+    )
+
+
+def test_a_short_text_of_an_item_is_a_word_of_its_own() -> None:
+    old, new = chat("Rate 1 to 15: 1"), chat("Rate from 1 to 15: 1")
+    (change,) = changes_sent([([old], [new], {"text": "1"})])
+    # 15 is no text of the item, and 1 is, wherever it stands.
+    assert change.lines == ("- Rate {{text}}", "+ Rate from {{text}}")

@@ -79,7 +79,8 @@ FULL: Final[Mapping[str, Callable[[int], str | bytes]]] = {
     "escaped units": filled("\\u0041"),
     "escaped octets": filled("\\x41a"),
     "character references": filled("&#65;"),
-    "keys": filled("sk-abcdefghijklmnopqrstuvwx1 "),
+    # More than 100,000 in a body are refused.
+    "keys": filled(f"sk-abcdefghijklmnopqrstuvwx1 {'and so on ' * 7}"),
     "echoes of a key": filled(f"{PROSE}{KEY} "),
     "beginnings of a key": filled(f"{KEY[:9]} "),
 }

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -22,7 +22,6 @@ from pytest_judgesense.cassettes.replaying import ReplayingCassette
 from pytest_judgesense.cassettes.storage import read_exchanges
 from pytest_judgesense.cassettes.writing import OnRecorded, RecordingCassette
 from pytest_judgesense.errors import LimitReached, MissingRecording
-from pytest_judgesense.garbage import set_aside
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.judges.calls import calls_of, judgment_of, renderer, takes_one_call
 from pytest_judgesense.judges.client import (
@@ -404,17 +403,22 @@ async def ask_all(
     ) as client:
         if isinstance(client, ReplayingClient) and judge.provider != "callable":
             return _replayed(client, judge, suite, trials, cassette, asking)
-        from pytest_judgesense.cassettes.interception import intercepting  # brings vcr
-
         messages, calls = renderer(suite, judge), calls_of(suite, judge)
         questions = [_Question(trial, messages(trial), partial(calls, trial)) for trial in trials]
         asked = _Asked(client, judge, suite, cassette, before, first or FirstReplies(), tell)
         asked.learn_failures(questions)
-        with nullcontext() if judge.by_return else intercepting(cassette), set_aside():
+        with nullcontext() if judge.by_return else _intercepting(cassette):
             # The judge's throttle limits concurrent calls. As many again may wait for a retry; more
             # would mean that an endpoint that is down gets a request for every trial before the
             # first one fails.
             return await together(map(asked.answer, questions), 2 * concurrency)
+
+
+def _intercepting(cassette: Cassette) -> AbstractContextManager[None]:
+    """Route requests to the cassette; all HTTP clients are imported where code makes some."""
+    from pytest_judgesense.cassettes.interception import intercepting
+
+    return intercepting(cassette)
 
 
 def _replayed(

@@ -47,17 +47,17 @@ class Total:
 
     name: str
     stated: float
-    found: float
+    computed: float
 
     @property
     def agrees(self) -> bool:
         """Whether the two are equal to nine digits."""
-        return abs(self.stated - self.found) <= 1e-9 * max(1.0, abs(self.stated))
+        return abs(self.stated - self.computed) <= 1e-9 * max(1.0, abs(self.stated))
 
     def __str__(self) -> str:
         if self.agrees:
             return f"{self.name}: {self.stated:.10g}, as the file says"
-        return f"{self.name}: {self.found:.10g}, but the file says {self.stated:.10g}"
+        return f"{self.name}: {self.computed:.10g}, but the file says {self.stated:.10g}"
 
 
 @runtime_checkable

@@ -106,7 +106,7 @@ class Outputs:
             return []
 
     def failed(self, output: str, error: Exception) -> None:
-        """Note that an output failed; ``what`` says which, in a clause."""
+        """Note that an output failed; ``output`` says which, in a clause."""
         self.errors.append(error)
         if isinstance(error, JudgesenseError):
             # Of a plugin only the first words name it.

@@ -1,6 +1,6 @@
 """A published design as a value: the suites that it asks, its tables and its figures.
 
-A room gives its paper as it gives its measures (`registry.SuiteKind.papers`); ``judgesense paper
+A room gives its paper as it gives its measures (`registry.Instrument.papers`); ``judgesense paper
 NAME`` measures the suites and shows what the paper makes of the datasheet. Tables are values, and
 every rendering shows the same digits.
 """

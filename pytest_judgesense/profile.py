@@ -41,7 +41,7 @@ class Word:
 def one_of(
     text_of: Callable[[Estimates], str | None], *texts: str, **settings: Any
 ) -> Iterator[Word]:
-    """Words of which at most one holds: the one that ``said`` returns for the estimates."""
+    """Words of which at most one holds: the one that ``text_of`` returns for the estimates."""
 
     def word(text: str) -> Word:
         return Word(text, lambda estimates: text_of(estimates) == text, **settings)

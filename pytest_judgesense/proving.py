@@ -77,14 +77,14 @@ class Replay:
 
     Attributes:
         outcome: ``None`` where the recording did not serve, and ``error`` says why.
-        asked: the digests of its requests.
+        digests: those of its requests.
         missed: the requests that the recording does not answer.
         lent: the answers that it got from another trial's line, or another recording's.
     """
 
     outcome: Outcome | None
     error: JudgesenseError | None
-    asked: frozenset[str]
+    digests: frozenset[str]
     missed: tuple[RecordedRequest, ...]
     lent: tuple[Exchange, ...]
 
@@ -330,7 +330,7 @@ class _Findings:
             return _Reason(f"a connection that is not seen: {replay.error.what}", UNSEEN_REMEDY)
         if replay.missed:
             return self._missed(trial, replay.missed[0])
-        if isinstance(replay.error, MissingRecording) and not replay.asked:
+        if isinstance(replay.error, MissingRecording) and not replay.digests:
             return _Reason(
                 "it makes no request now, and returns another text: an answer from a cache",
                 "turn the cache off, or empty it, and record again",
@@ -402,14 +402,16 @@ class _Findings:
             digest for digest, request in self._recorded[trial].items() if request.method != CALL
         }
         return (
-            trial not in self.reasons and bool(recorded) and recorded <= self._replays[trial].asked
+            trial not in self.reasons
+            and bool(recorded)
+            and recorded <= self._replays[trial].digests
         )
 
     def settle_unasked(self) -> None:
         """The same of replays in the recording process, where look-ups are not asked again."""
         for trial, by_digest in self._recorded.items():
             replay = self._replays[trial]
-            left_out = by_digest.keys() - replay.asked
+            left_out = by_digest.keys() - replay.digests
             if trial in self.reasons or replay.outcome is None or left_out == by_digest.keys():
                 continue
             for digest in left_out:
@@ -440,7 +442,7 @@ class _Findings:
             trial
             for trial, by_digest in self._recorded.items()
             if trial not in self.reasons
-            and by_digest.keys() - self._replays[trial].asked - self.look_ups.keys()
+            and by_digest.keys() - self._replays[trial].digests - self.look_ups.keys()
         ]
         if fewer:
             yield (

@@ -65,12 +65,12 @@ class Command(NamedTuple):
     """A command of ``judgesense`` for the suites of a kind.
 
     Attributes:
-        said: what it does, for the list of commands.
+        summary: what it does, for the list of commands.
         run: from its options and a function that finds judges by name to the lines to print.
     """
 
     name: str
-    said: str
+    summary: str
     add_arguments: Callable[[ArgumentParser], None]
     run: Callable[[Namespace, Callable[[list[str]], list[JudgeSpec]]], Iterable[str]]
 
@@ -365,8 +365,8 @@ def loaded(registry: Registry, modules: Sequence[str] = ()) -> Registry:
     return extended(registry, hooks_of(plugins.values()))
 
 
-def _fault(what: str, found: str, expected: str) -> ExtensionError:
-    return ExtensionError(what, found=found, expected=expected, remedy="fix the plugin")
+def _fault(problem: str, instead: str, expected: str) -> ExtensionError:
+    return ExtensionError(problem, found=instead, expected=expected, remedy="fix the plugin")
 
 
 def _values(hook: str, hooks: Iterable[Hook], kind: type[_Value]) -> list[tuple[str, _Value]]:
@@ -387,19 +387,19 @@ def _values(hook: str, hooks: Iterable[Hook], kind: type[_Value]) -> list[tuple[
     return sorted(values, key=lambda pair: (pair[1].name, pair[0]))
 
 
-def _enter(known: dict[str, Any], what: str, value: Any) -> None:
+def _enter(entries: dict[str, Any], kind: str, value: Any) -> None:
     """Add a plugin's value to those of its type; its name must be free."""
-    if value.name in known:
-        raise _taken(what, value.name, value.source, known[value.name].source)
-    known[value.name] = value
+    if value.name in entries:
+        raise _taken(kind, value.name, value.source, entries[value.name].source)
+    entries[value.name] = value
 
 
-def _taken(what: str, name: str, source: str, owner: str) -> ExtensionError:
+def _taken(kind: str, name: str, source: str, owner: str) -> ExtensionError:
     """A name of a plugin is that of something of its ``owner``: a plugin, or this package."""
     named = f"plugin {owner}" if owner else "pytest-judgesense itself"
     return ExtensionError(
-        f"{what} {name!r} of plugin {source} has a name that is taken",
-        found=f"a {what} {name!r} of {named}",
+        f"{kind} {name!r} of plugin {source} has a name that is taken",
+        found=f"a {kind} {name!r} of {named}",
         expected="a name of its own",
         remedy="rename it in the plugin",
     )

@@ -18,7 +18,14 @@ _COLUMNS: Final = {
     "task": ("question",),
 }
 # The words for the first and the second of two candidates: alone, or in equal names.
-_CANDIDATES: Final = (("a", "b"), ("1", "2"), ("first", "second"), ("left", "right"))
+_CANDIDATES: Final = (
+    ("a", "b"),
+    ("1", "2"),
+    ("x", "y"),
+    ("first", "second"),
+    ("left", "right"),
+    ("chosen", "rejected"),
+)
 TIES: Final = ("tied", "draw", "equal")
 _WORD: Final = re.compile(r"[a-z]+|[0-9]+")
 

@@ -39,9 +39,6 @@ LEVELS: dict[str, float] = {
     "figures": 0.4,
     # How much is read, and files that are read without waiting.
     "limits": 0.1,
-    "garbage": 0.1,
-    # How threads of linear algebra wait; read by numpy and scipy when they are loaded.
-    "threads": 0.1,
     "files": 0.2,
     "rows": 0.2,
     # What columns and words of files may be called.
@@ -118,6 +115,7 @@ DOORS = {
         "report.datasheet_file",
         "report.log",
         "baseline",
+        "plugin.results",
     ),
     # Its parser of JSON, where time is spent on it.
     "pydantic_core": (

@@ -96,7 +96,8 @@ def _shown(exchange: Exchange, other: Exchange) -> str:
     if len(text) > _LONGEST:
         pairs = enumerate(zip(text, against, strict=False))
         alike = next(
-            (place for place, (own, others) in pairs if own != others), min(len(text), len(against))
+            (place for place, (own, other_octet) in pairs if own != other_octet),
+            min(len(text), len(against)),
         )
         begin = max(0, min(alike - _LONGEST // 4, len(text) - _LONGEST))
         end = begin + _LONGEST

@@ -19,7 +19,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import product
+from itertools import chain, islice, product
 from operator import attrgetter
 from threading import Lock
 from types import MappingProxyType
@@ -121,21 +121,26 @@ def _without_encoded_keys(tail: str) -> tuple[str, set[str]]:
     return "".join(pieces), names
 
 
-def scrub(text: str, secrets: Mapping[str, str]) -> tuple[str, set[str]]:
+def scrub(text: str, secrets: Mapping[str, str], most: int | None = None) -> tuple[str, set[str]]:
     """``text`` without the values of ``secrets`` and without strings shaped like keys.
 
     ``secrets`` are by name, usually of the environment variable. Each value is replaced by
     ``[secret: NAME]``; the names that were found are returned too.
+
+    Raises:
+        BodyTooLarge: the text has more than ``most`` secrets.
     """
-    data, names = _scrub_data(text.encode("utf-8", "surrogatepass"), secrets)
+    data, names = _scrub_data(text.encode("utf-8", "surrogatepass"), secrets, most)
     return (data.decode("utf-8", "surrogatepass") if names else text), names
 
 
-def _scrub_data(data: bytes, secrets: Mapping[str, str]) -> tuple[bytes, set[str]]:
+def _scrub_data(
+    data: bytes, secrets: Mapping[str, str], most: int | None = None
+) -> tuple[bytes, set[str]]:
     """`scrub` of bytes, which are text in UTF-8 or anything else."""
     parts: list[bytes] = []
     position, names = 0, set()
-    for start, end, name in _spans_of_bytes(data, secrets):
+    for start, end, name in _spans_of_bytes(data, secrets, most):
         parts += (data[position:start], _placeholder_octets(name))
         position = end
         names.add(name)
@@ -186,7 +191,7 @@ def _scrub_bytes(data: bytes, secrets: Mapping[str, str]) -> tuple[bytes, set[st
             return text.encode(codec), names
     # Latin-1 maps every byte to one character and back.
     if not _is_structured(text := data.decode("latin-1")):
-        return _scrub_data(data, secrets)
+        return _scrub_data(data, secrets, _MOST_SECRETS)
     as_latin = {name: as_bytes(value).decode("latin-1") for name, value in secrets.items()}
     text, names = _scrub_text(text, as_latin)
     return text.encode("latin-1", "replace"), names
@@ -231,11 +236,11 @@ def _without_secrets_in_frames(
 def _scrub_text(text: str, secrets: Mapping[str, str]) -> tuple[str, set[str]]:
     if not _is_structured(text):
         text, fields = _without_secret_pairs(text)
-        text, values = scrub(text, secrets)
+        text, values = scrub(text, secrets, _MOST_SECRETS)
         return text, fields | values
     _check_parts(text)
     text, fields = _without_secret_fields(text)
-    text, values = scrub(text, secrets)
+    text, values = scrub(text, secrets, _MOST_SECRETS)
     text, split = _without_split_secrets(text, secrets)
     text, copies = _without_copies_of_tokens(text)
     return text, fields | values | split | copies
@@ -295,28 +300,34 @@ def _spans(text: str, secrets: Mapping[str, str]) -> Iterator[_Span]:
         yield first, place, name
 
 
-def _spans_of_bytes(data: bytes, secrets: Mapping[str, str]) -> list[_Span]:
+def _spans_of_bytes(
+    data: bytes, secrets: Mapping[str, str], most: int | None = None
+) -> Iterator[_Span]:
     """The places of secrets in bytes, which are text in UTF-8 or anything else."""
     values = known_values(tuple(secrets.items()))
     candidates = values.literals.find(data)
-    spans = [*values.spans(data, candidates), *shaped(data, candidates)]
-    if not spans:
-        return []
-    placeholders = [match.span() for match in _PLACEHOLDER_OCTETS.finditer(data)]
+    each = chain(values.spans(data, candidates), shaped(data, candidates))
+    spans = list(each if most is None else islice(each, most + 1))
+    if most is not None and len(spans) > most:
+        raise too_many_parts(f"more than {most} secrets")
+    spans.sort()
+    placeholders = [match.span() for match in _PLACEHOLDER_OCTETS.finditer(data)] if spans else []
     # Longest value first where two overlap: a secret that holds another must not be cut in two.
-    merged: list[tuple[int, int, int, str]] = []
-    for start, end, rank, name in sorted(set(spans)):
+    first = last = 0
+    best: tuple[int, str] | None = None
+    for start, end, rank, name in spans:
         # The last that does not begin behind it; they do not overlap.
         place = bisect_right(placeholders, (start, len(data))) - 1 if placeholders else -1
         if place >= 0 and end <= placeholders[place][1]:
             continue
-        if merged and start < merged[-1][1]:
-            before = merged.pop()
-            best = min(before[2:], (rank, name))
-            merged.append((before[0], max(end, before[1]), *best))
-        else:
-            merged.append((start, end, rank, name))
-    return [(start, end, _without_number(name)) for start, end, _, name in merged]
+        if best is not None and start < last:
+            last, best = max(last, end), min(best, (rank, name))
+            continue
+        if best is not None:
+            yield first, last, _without_number(best[1])
+        first, last, best = start, end, (rank, name)
+    if best is not None:
+        yield first, last, _without_number(best[1])
 
 
 @lru_cache(maxsize=1024)
@@ -341,6 +352,8 @@ _OF_JSON: Final = frozenset('{["-0123456789tfnNI\ufeff \t')
 # The parts of a structured body are looked at one by one. Replies have some thousands.
 _MOST_QUOTES: Final = 2_000_000
 _MOST_LINES: Final = 100_000
+# No reply has so many, and each is cut out by itself.
+_MOST_SECRETS: Final = 100_000
 # Of the content of a message: two may share a value.
 _PARTS: Final = 2
 # Found by their first characters in half the time of a search for the text.

@@ -94,14 +94,23 @@ class CallScope:
         self._lock = threading.Lock()
         # The requests under way by their number, each with the moment at which it was made.
         self._under_way: dict[int, tuple[Any, float]] = {}
-        # Ends with the trial; nobody who waits for it can cancel it.
-        self.end: Future[None] = Future()
-        self.end.set_running_or_notify_cancel()
+        self._end: Future[None] | None = None
 
     @property
     def importing(self) -> CallScope | None:
         """The scope of modules that the trial imports: no trial, and without network in replays."""
         return CallScope(self.trial, None, replaying=True, imports=True) if self.replaying else None
+
+    @property
+    def end(self) -> Future[None]:
+        """What ends with the trial; nobody who waits for it can cancel it."""
+        with self._lock:
+            if self._end is None:  # as of nearly every trial: few requests wait for it
+                self._end = Future()
+                self._end.set_running_or_notify_cancel()
+                if self.closed:
+                    self._end.set_result(None)
+            return self._end
 
     @property
     def digests(self) -> frozenset[str]:
@@ -174,8 +183,10 @@ class CallScope:
 
     def close(self) -> None:
         """End the trial: code that outlives it records nothing, and what waits for it goes on."""
-        self.closed = True
-        self.end.set_result(None)
+        with self._lock:
+            self.closed, end = True, self._end
+        if end is not None:
+            end.set_result(None)
 
     def remember(self, error: _Error) -> _Error:
         """Keep ``error`` if it is the first one; returns it."""

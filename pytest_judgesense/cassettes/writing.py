@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from datetime import UTC, datetime
 from pathlib import Path
 from threading import Lock
 from typing import TypeAlias
@@ -52,7 +52,7 @@ OnRecorded: TypeAlias = Callable[[Path, bytes], None]
 
 def utc_now() -> str:
     """This moment in UTC: ISO 8601, whole seconds, ``Z``."""
-    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
 
 
 def holds(path: Path, values: Collection[str]) -> bool:

@@ -128,8 +128,8 @@ def _planned_sizes(
 ) -> list[float]:
     """The units of each cluster that the design gives a measure, if every reply is read.
 
-    If they depend on the answers, twice the numbers of trials in proportion, ``asked``: a bar needs
-    the fewest clusters of two units each.
+    If they depend on the answers, twice the numbers of trials in proportion, ``by_cluster``: a bar
+    needs the fewest clusters of two units each.
     """
     cell = Cell("", suite.name, suite.design, filled(suite.design, trials), 0, (measure,))
     estimate = next((each for each in estimate_all(cell) if each.measure == measure.name), None)
@@ -144,7 +144,7 @@ def _planned_sizes(
 
 
 def _in_proportion(by_cluster: Mapping[str, int], mean: float) -> list[float]:
-    """Sizes of clusters of this mean, in proportion to the trials ``asked`` in each."""
+    """Sizes of clusters of this mean, in proportion to the trials of each, ``by_cluster``."""
     scale = mean * len(by_cluster) / sum(by_cluster.values())
     return [number * scale for number in by_cluster.values()]
 

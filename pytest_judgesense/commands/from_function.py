@@ -34,7 +34,7 @@ from pytest_judgesense.suites.stimuli import Stimuli, place_of, rows_of, text_of
 from pytest_judgesense.synonyms import TIES, candidates_among, column_of
 from pytest_judgesense.trial import TIE, as_whole, is_number
 
-Kind: TypeAlias = Literal["pairwise", "labels", "score"]
+AnswerKind: TypeAlias = Literal["pairwise", "labels", "score"]
 
 # What a column may be besides the text of a parameter.
 _BESIDE: Final = ("label", "id", "cluster", "category")
@@ -75,7 +75,7 @@ class Connection:
         sizes: items of each cluster.
     """
 
-    kind: Kind
+    kind: AnswerKind
     arguments: Mapping[str, str]
     columns: Mapping[str, str]
     values: Mapping[str, str]
@@ -143,8 +143,8 @@ def connected(
     grades = labels or meanings
     # 0 and 1 are no and yes.
     is_scale = grades and {*grades} != {"0", "1"} and all(map(is_number, grades))
-    inferred: Kind = "pairwise" if sides else "score" if is_scale else "labels"
-    kind: Kind = options.kind or inferred
+    inferred: AnswerKind = "pairwise" if sides else "score" if is_scale else "labels"
+    kind: AnswerKind = options.kind or inferred
     if kind == "pairwise":
         connection = _of_pairs(items, column_by_parameter, sides, label, options)
     else:
@@ -306,7 +306,7 @@ def _of_pairs(
 
 def _of_contents(
     column_by_parameter: Mapping[str, str],
-    kind: Kind,
+    kind: AnswerKind,
     label: str | None,
     answers: Sequence[str],
     options: argparse.Namespace,

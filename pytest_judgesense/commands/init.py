@@ -46,7 +46,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     function.add_argument("--items", help="its items: .csv, .tsv, .json or .jsonl", **FILE)
     text = "what it returns: the better of two, a label, or a grade (default: inferred from its "
     kinds = ("pairwise", "labels", "score")
-    function.add_argument("--kind", choices=kinds, help=f"{text}parameters and the labels)")
+    more = "of several criteria: judgesense explain rubric-suites"
+    function.add_argument("--kind", choices=kinds, help=f"{text}parameters and the labels); {more}")
     text = "the column of a parameter; also label=, id=, cluster= and category=; may be repeated"
     pair: dict[str, Any] = {**MANY, "type": assignment}
     function.add_argument("--map", metavar="PARAMETER=COLUMN", help=text, **pair)

@@ -23,7 +23,7 @@ from pytest_judgesense.commands.options import (
     show,
 )
 from pytest_judgesense.errors import JudgesenseError, UsageError, harmless
-from pytest_judgesense.judges.loop import take_sigterm
+from pytest_judgesense.judges.termination import take_sigterm
 from pytest_judgesense.layout import WIDTH, within
 from pytest_judgesense.registry import Command
 
@@ -121,7 +121,7 @@ def build_parser(words: Sequence[str] | None = None) -> argparse.ArgumentParser:
         from pytest_judgesense.instruments.builtin import BUILT_IN
 
         for added in BUILT_IN.commands.values():
-            command = commands.add_parser(added.name, help=added.said)
+            command = commands.add_parser(added.name, help=added.summary)
             command.set_defaults(run=partial(_lines_of, added))
             added.add_arguments(command)
     return parser

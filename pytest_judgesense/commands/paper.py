@@ -46,15 +46,15 @@ from pytest_judgesense.trial import Judgment, Trial
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the paper, the judges, the limits, and the files."""
-    said = f"the paper: {', '.join(BUILT_IN.papers)}"
-    parser.add_argument("paper", metavar="NAME", help=said)
-    said = f"{JUDGE}; may be repeated (default: the declared ones)"
-    parser.add_argument("--judge-name", metavar="NAME", help=said, **MANY)
-    said = "replay: recorded answers (the default); record: ask what is not recorded yet"
-    parser.add_argument("--judge-mode", choices=["replay", "record"], default="replay", help=said)
+    text = f"the paper: {', '.join(BUILT_IN.papers)}"
+    parser.add_argument("paper", metavar="NAME", help=text)
+    text = f"{JUDGE}; may be repeated (default: the declared ones)"
+    parser.add_argument("--judge-name", metavar="NAME", help=text, **MANY)
+    text = "replay: recorded answers (the default); record: ask what is not recorded yet"
+    parser.add_argument("--judge-mode", choices=["replay", "record"], default="replay", help=text)
     parser.add_argument("--quick", help="about a fifth of the design", **FLAG)
-    said = f"write the tables and the datasheet: {FORMS}; may be repeated"
-    parser.add_argument("--judge-datasheet", type=Path, metavar="PATH", help=said, **MANY)
+    text = f"write the tables and the datasheet: {FORMS}; may be repeated"
+    parser.add_argument("--judge-datasheet", type=Path, metavar="PATH", help=text, **MANY)
     add_cassettes(parser)
     kinds: dict[str, Any] = {
         "--judge-concurrency": (int, "maximum number of concurrent calls"),
@@ -62,14 +62,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--judge-max-cost": (float, "maximum cost in USD, by the prices of the judges"),
         "--judge-max-unparsed": (int, "stop if the first N replies to a suite lack a verdict"),
     }
-    given = {"--judge-concurrency": CONCURRENCY, "--judge-max-unparsed": 20}
-    for name, (kind, said) in kinds.items():
+    defaults = {"--judge-concurrency": CONCURRENCY, "--judge-max-unparsed": 20}
+    for name, (kind, text) in kinds.items():
         reader = number(name.removeprefix("--judge-"), kind)
-        parser.add_argument(name, type=reader, default=given.get(name), help=said)
-    said = "seed of every random draw"
-    parser.add_argument("--judge-seed", type=seed, default=0, help=said)
-    said = "show the datasheet below the tables, and where a file that cannot be made fails"
-    parser.add_argument("-v", "--verbose", help=said, **FLAG)
+        parser.add_argument(name, type=reader, default=defaults.get(name), help=text)
+    text = "seed of every random draw"
+    parser.add_argument("--judge-seed", type=seed, default=0, help=text)
+    text = "show the datasheet below the tables, and where a file that cannot be made fails"
+    parser.add_argument("-v", "--verbose", help=text, **FLAG)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -102,14 +102,14 @@ def run(options: argparse.Namespace) -> int:
         registry=registry,
     )
     outputs = Outputs(verbose=options.verbose)
-    made = printed(paper, sheet, sheet.cells)
-    view = view_of(sheet, registry, made)
-    show(outputs.shown("tables of the paper", printed_lines(made)))
+    result = printed(paper, sheet, sheet.cells)
+    view = view_of(sheet, registry, result)
+    show(outputs.shown("tables of the paper", printed_lines(result)))
     if options.verbose:
         show(["", *outputs.shown("judge datasheet", datasheet_lines(view))])
     show(["", *indented(f"cite: {paper.cite}", width=0)])
     for path in options.judge_datasheet:
-        for file, text in _files(path, made, view, sheet):
+        for file, text in _files(path, result, view, sheet):
             outputs.write(paper.name, file, text)
     return tell_of_outputs(outputs)
 
@@ -123,8 +123,8 @@ def _plan_lines(
         yield from indented(f"judge {judge.name}", width=2)
         quotes: list[Quote] = []
         for suite in suites:
-            asked = suite_for_judge(suite, judge)
-            now = quote(judge, asked, cassettes)
+            own = suite_for_judge(suite, judge)
+            now = quote(judge, own, cassettes)
             quotes.append(now)
             words = f"{suite.name}: {now.trials:,} trials, {now.calls:,} calls, "
             words += f"{now.to_make:,} to be made"
@@ -166,11 +166,11 @@ def _watch(judge: JudgeSpec, suite: Suite) -> Watch:
 
 
 def _files(
-    path: Path, made: Printed, view: View, sheet: MeasuredDatasheet
+    path: Path, result: Printed, view: View, sheet: MeasuredDatasheet
 ) -> Iterator[tuple[Path, Callable[[], str]]]:
     """The files of an output: of several tables as CSV the first has its name."""
-    if path.suffix == ".csv" and made.tables:
-        for place, table in enumerate(made.tables):
+    if path.suffix == ".csv" and result.tables:
+        for place, table in enumerate(result.tables):
             name = path if not place else path.with_name(f"{path.stem}-{table.name}.csv")
             yield name, partial(table_text, table)
         return

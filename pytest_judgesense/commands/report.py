@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import gc
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import fields
 from functools import partial
 from pathlib import Path
@@ -27,7 +29,6 @@ from pytest_judgesense.commands.options import (
 from pytest_judgesense.datasheet import Calls, Datasheet, SuiteSheet
 from pytest_judgesense.errors import LogError, UsageError, unknown_name
 from pytest_judgesense.files import read_text
-from pytest_judgesense.garbage import uncollected
 from pytest_judgesense.importers import without_common_value
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.limits import json_value
@@ -85,6 +86,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         parser.add_argument(*flags, help=help_text, **form)
 
 
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """Collect no garbage while logs are read: no judgment refers to one that refers to it.
+
+    Each search among them finds none, and all of them take a seventh of reading 100,000.
+    """
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
+
+
 def run(options: argparse.Namespace) -> int:
     """Print the datasheet of judgment logs and baselines, or the checks of datasheets."""
     are_json = [path.suffix == ".json" for path in options.logs]
@@ -94,7 +108,7 @@ def run(options: argparse.Namespace) -> int:
         return show(_check_lines(options))
     registry = registry_of(options)
     texts = options.export or any(path.suffix in _WITH_REPLIES for path in options.datasheet)
-    with uncollected():
+    with _uncollected():
         cells = cells_of_logs(options.logs, options.seed, registry, replies=bool(texts))
     if not cells:
         raise UsageError(

@@ -37,7 +37,7 @@ def excluded(cell: Cell, _estimates: Estimates, _suite: Suite | None) -> Rows | 
         if not isinstance(outcome := judgment.outcome, Verdict):
             word = "failed" if isinstance(outcome, Failed) else "unparsed"
             counts[word, _without_particulars(outcome.reason)] += 1
-    rows = sorted(counts.items(), key=lambda one: (-one[1], one[0]))
+    rows = sorted(counts.items(), key=lambda counted: (-counted[1], counted[0]))
     if counts and ORDER_TIED.unit in {measure.unit for measure in cell.measures}:
         pairs = cell.both_orders()
         alone = sum(answered(ab) != answered(ba) for ab, ba in pairs)

@@ -43,12 +43,12 @@ _RANK_COLUMNS: Final = frozenset(
 
 def rank_data(cell: Cell, estimates: Estimates, _suite: Suite | None) -> Rows | None:
     """The data of a judge's rank; empty if no measure ranks judges."""
-    measure = next((one for one in cell.measures if one.ranked), None)
+    measure = next((candidate for candidate in cell.measures if candidate.ranked), None)
     if measure is None or measure.ranked is None:
         return None
     # The pooled estimate; on suites that pool nothing, such as two arms, the first of the widest.
-    found = (one for one in estimates if one.measure == measure.name)
-    estimate = min(found, key=lambda one: len(one.condition), default=None)
+    of_measure = (estimate for estimate in estimates if estimate.measure == measure.name)
+    estimate = min(of_measure, key=lambda estimate: len(estimate.condition), default=None)
     if estimate is None:
         return None
     under = f" ({', '.join(map(str, estimate.condition.values()))})" if estimate.condition else ""
@@ -79,14 +79,14 @@ def rank_data(cell: Cell, estimates: Estimates, _suite: Suite | None) -> Rows | 
 
 def _aspects(cell: Cell, estimates: Estimates) -> dict[str, dict[str, Any]]:
     """The data to compare a judge over several suites: by aspect, measure and clusters."""
-    found = {}
+    rows = {}
     for measure in cell.measures:
         pooled = find_estimate(estimates, measure.name) if measure.aspect else None
         if pooled is None or pooled.observations is None or "degenerate" in pooled.flags:
             continue
         of = {"measure": measure.name, "higher": measure.floor}
-        found[measure.aspect] = {**of, "clusters": _by_cluster(pooled.observations)}
-    return found
+        rows[measure.aspect] = {**of, "clusters": _by_cluster(pooled.observations)}
+    return rows
 
 
 def most_stable(entrants: Iterable[tuple[str, ComparedJudge]], seed: int) -> Iterator[str]:
@@ -98,16 +98,23 @@ def most_stable(entrants: Iterable[tuple[str, ComparedJudge]], seed: int) -> Ite
     by_judge: dict[str, dict[tuple[str, str], Row]] = {}
     for suite, entrant in entrants:
         for ranked in _standings(suite, [entrant]).values():
-            known = by_judge.setdefault(entrant.name, {})
-            known |= {(aspect, suite): of for aspect, of in ranked.get("aspects", {}).items()}
-    aspects = dict.fromkeys(aspect for known in by_judge.values() for aspect, _ in known)
+            values_of_judge = by_judge.setdefault(entrant.name, {})
+            values_of_judge |= {
+                (aspect, suite): of for aspect, of in ranked.get("aspects", {}).items()
+            }
+    aspects = dict.fromkeys(
+        aspect for values_of_judge in by_judge.values() for aspect, _ in values_of_judge
+    )
     for aspect in aspects:
-        asked = {name: {s for a, s in known if a == aspect} for name, known in by_judge.items()}
-        asked = {name: suites for name, suites in asked.items() if suites}
-        common = sorted(set.intersection(*asked.values())) if asked else []
-        if len(asked) < 2 or not common:
+        suites_of = {
+            name: {s for a, s in values_of_judge if a == aspect}
+            for name, values_of_judge in by_judge.items()
+        }
+        suites_of = {name: suites for name, suites in suites_of.items() if suites}
+        common = sorted(set.intersection(*suites_of.values())) if suites_of else []
+        if len(suites_of) < 2 or not common:
             continue
-        first = by_judge[next(iter(asked))][aspect, common[0]]
+        first = by_judge[next(iter(suites_of))][aspect, common[0]]
         sign = 1 if first["higher"] else -1
         clusters = {
             name: {
@@ -115,7 +122,7 @@ def most_stable(entrants: Iterable[tuple[str, ComparedJudge]], seed: int) -> Ite
                 for suite in common
                 for cluster, sums in by_judge[name][aspect, suite]["clusters"].items()
             }
-            for name in asked
+            for name in suites_of
         }
         stand = _compared(clusters, sign, seed)
         on = common[0] if len(common) == 1 else f"{len(common)} suites"
@@ -148,9 +155,9 @@ def leaderboard(
 
     Judges that cannot be ranked come last, with the reason.
     """
-    found = _standings(suite, entrants)
-    placed = {name: of for name, of in found.items() if of["left_out"] is None}
-    if len(found) < 2 or not placed:
+    row_by_judge = _standings(suite, entrants)
+    placed = {name: of for name, of in row_by_judge.items() if of["left_out"] is None}
+    if len(row_by_judge) < 2 or not placed:
         return {}
     first = next(iter(placed.values()))
     measure, sign = first["measure"], 1 if first["higher"] else -1
@@ -161,23 +168,29 @@ def leaderboard(
     ]
     rows += [
         {"rank": None, "ranks": None, **_row(name, of)}
-        for name, of in found.items()
+        for name, of in row_by_judge.items()
         if name not in placed
     ]
-    what = f"{'most stable' if first['stable'] else 'best'} by {measure}"
+    best_by = f"{'most stable' if first['stable'] else 'best'} by {measure}"
     return {
         "leaderboard": rows,
         "judge_pairs": pair_rows(stand, measure, sign),
-        "best_judge": [{"measure": measure, "judge": stand.best, "verdict": stand.verdict(what)}],
-        **({"judge_spread": spread} if first["stable"] and (spread := _spread(found)) else {}),
+        "best_judge": [
+            {"measure": measure, "judge": stand.best, "verdict": stand.verdict(best_by)}
+        ],
+        **(
+            {"judge_spread": spread}
+            if first["stable"] and (spread := _spread(row_by_judge))
+            else {}
+        ),
     }
 
 
 def _standings(suite: str, entrants: Iterable[ComparedJudge]) -> dict[str, Row]:
     return {
-        one.name: table["rows"][0]
-        for one in sorted(entrants, key=lambda one: one.name)
-        for table in one.analyses
+        judge.name: table["rows"][0]
+        for judge in sorted(entrants, key=lambda judge: judge.name)
+        for table in judge.analyses
         if (table["analysis"], table["suite"]) == ("standing", suite)
     }
 
@@ -187,16 +200,16 @@ def most_labels(suite: str, entrants: Sequence[ComparedJudge]) -> int:
     return max((of.get("labels", 0) for of in _standings(suite, entrants).values()), default=0)
 
 
-def _spread(found: Mapping[str, Row]) -> Rows:
+def _spread(row_by_judge: Mapping[str, Row]) -> Rows:
     """The spread of the judges; no row if fewer than two have a value."""
-    values = {name: of["value"] for name, of in found.items() if of["value"] is not None}
-    placed = [name for name in values if found[name]["left_out"] is None]
+    values = {name: of["value"] for name, of in row_by_judge.items() if of["value"] is not None}
+    placed = [name for name in values if row_by_judge[name]["left_out"] is None]
     if len(values) < 2 or not placed:
         return []
     least, most = (end(placed, key=values.__getitem__) for end in (min, max))
     return [
         {
-            "measure": found[least]["measure"],
+            "measure": row_by_judge[least]["measure"],
             "judges": len(placed),
             "spread": values[most] - values[least] if len(placed) > 1 else None,
             "least": least,

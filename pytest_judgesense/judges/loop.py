@@ -20,7 +20,6 @@ from __future__ import annotations
 import asyncio
 import inspect
 import os
-import signal
 import sys
 import threading
 from collections.abc import Awaitable, Callable, Collection, Coroutine, Iterable
@@ -31,7 +30,6 @@ from functools import partial
 from queue import SimpleQueue
 from threading import Event, Lock, Thread
 from time import sleep
-from types import FrameType
 from typing import Any, Final, TypeAlias, TypeVar
 
 from pytest_judgesense.cassettes.offline import socket_pairs
@@ -413,30 +411,3 @@ async def _drained() -> None:
     """Wait until all other tasks of the loop have cleaned up."""
     if tasks := asyncio.all_tasks() - {asyncio.current_task()}:
         await asyncio.wait(tasks, timeout=_CLEANING_S)
-
-
-# --- SIGTERM -------------------------------------------------------------------------------------
-
-
-def take_sigterm() -> Callable[[], None]:
-    """Let SIGTERM interrupt like Ctrl-C, unless it has another handler.
-
-    Returns:
-        What undoes it.
-    """
-    if (
-        threading.current_thread() is not threading.main_thread()
-        or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL
-    ):
-        return lambda: None
-    signal.signal(signal.SIGTERM, _interrupt)
-    return _give_back
-
-
-def _give_back() -> None:
-    if signal.getsignal(signal.SIGTERM) is _interrupt:
-        signal.signal(signal.SIGTERM, signal.SIG_DFL)
-
-
-def _interrupt(_number: int, _frame: FrameType | None) -> None:
-    raise KeyboardInterrupt("SIGTERM")

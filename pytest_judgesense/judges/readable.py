@@ -12,7 +12,7 @@ from __future__ import annotations
 import asyncio
 import shlex
 from collections.abc import AsyncIterator, Iterable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from pathlib import Path
 from typing import Final
 
@@ -60,17 +60,17 @@ class FirstReplies:
         self._failed: list[Judgment] = []
         self._changed = asyncio.Condition()
 
-    @asynccontextmanager
-    async def turn(self) -> AsyncIterator[None]:
+    def turn(self) -> AbstractAsyncContextManager[None]:
         """The duration of one trial; its outcome is reported by `learn` before it ends.
 
         Raises:
             LimitReached: none of the first replies could be read, or none of the first calls
                 gave one.
         """
-        if self._open:
-            yield
-            return
+        return nullcontext() if self._open else self._first_turn()
+
+    @asynccontextmanager
+    async def _first_turn(self) -> AsyncIterator[None]:
         async with self._changed:
             await self._changed.wait_for(lambda: self._open or self._is_over or self._may_begin)
             if self._is_over:

@@ -194,4 +194,5 @@ def _lines(file: Path | None) -> Iterable[dict[str, Any]]:
 
 
 def _digest(messages: Sequence[Mapping[str, str]]) -> str:
-    return text_id(json.dumps([dict(message) for message in messages], sort_keys=True))
+    # Of a text that lives as long as the session: quicker than JSON, and as unambiguous.
+    return text_id(repr([sorted(message.items()) for message in messages]))

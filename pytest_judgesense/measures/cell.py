@@ -39,13 +39,13 @@ _COLUMNS: Final[Mapping[str, Callable[[Judgment], Any]]] = {
     "order": attrgetter("trial.order"),
     "replicate": attrgetter("trial.replicate"),
     "label": attrgetter("trial.label"),
-    "temperature": lambda one: one.trial.condition.get("temperature"),
+    "temperature": lambda judgment: judgment.trial.condition.get("temperature"),
     # Whether it is said of the prompt whether its labels mean the opposite.
-    "has_polarity": lambda one: bool(one.trial.condition.get("polarity")),
+    "has_polarity": lambda judgment: bool(judgment.trial.condition.get("polarity")),
     "verdict": attrgetter("verdict"),
     "chosen": attrgetter("chosen"),
     # What a label is compared with: the content that the verdict points at, else the verdict.
-    "answer": lambda one: one.verdict if one.chosen is None else one.chosen,
+    "answer": lambda judgment: judgment.verdict if judgment.chosen is None else judgment.chosen,
 }
 
 
@@ -104,7 +104,7 @@ class Cell:
         """The outcome of each judgment: `VERDICT`, `UNPARSED` or `FAILED`."""
 
         def make() -> NDArray[np.int8]:
-            kinds = (_KINDS[type(one.outcome)] for one in self.judgments)
+            kinds = (_KINDS[type(judgment.outcome)] for judgment in self.judgments)
             return np.fromiter(kinds, dtype=np.int8, count=len(self.judgments))
 
         return self.once("outcomes", make)
@@ -135,18 +135,22 @@ class Cell:
     def where(self, **condition: object) -> Self:
         """The cell of the judgments whose trial matches all of ``condition``."""
         wanted = condition.items()
-        return self.of(one for one in self.judgments if wanted <= one.trial.condition.items())
+        return self.of(
+            judgment for judgment in self.judgments if wanted <= judgment.trial.condition.items()
+        )
 
     def having(self, name: str, *values: object) -> NDArray[np.bool_]:
         """Of each judgment whether what `coded` knows under the name is one of ``values``."""
-        codes, known = self.coded(name)
-        return np.isin(codes, [code for code, one in enumerate(known) if one in values])
+        codes, names = self.coded(name)
+        return np.isin(codes, [code for code, value in enumerate(names) if value in values])
 
     def values_of(self, key: str) -> list[str | int | float]:
         """The values of a condition key, in order."""
         conditions = (judgment.trial.condition for judgment in self.judgments)
-        found = [condition[key] for condition in conditions if key in condition]
-        return sorted({*comparable(found)}, key=lambda value: (isinstance(value, str), value))
+        given_values = [condition[key] for condition in conditions if key in condition]
+        return sorted(
+            {*comparable(given_values)}, key=lambda value: (isinstance(value, str), value)
+        )
 
     def judged(self, groups: Groups) -> Iterator[tuple[Judgment, ...]]:
         """The judgments of each group."""
@@ -158,13 +162,13 @@ class Cell:
 
         By their positions in the cell; `both_orders` has the judgments themselves.
         """
-        at = self.coded("temperature")[0]
+        temperature = self.coded("temperature")[0]
         template, replicate = self.coded("template")[0], self.coded("replicate")[0]
-        asked = joint_codes(self.items, template, at + 1, replicate)
-        rows = np.full((int(asked.max(initial=-1)) + 1, 2), -1, dtype=np.int32)
+        question = joint_codes(self.items, template, temperature + 1, replicate)
+        rows = np.full((int(question.max(initial=-1)) + 1, 2), -1, dtype=np.int32)
         for side, order in enumerate(("ab", "ba")):
             positions = np.flatnonzero(self.having("order", order))
-            rows[asked[positions], side] = positions
+            rows[question[positions], side] = positions
         return Groups.of_rows(rows[(rows >= 0).all(axis=1)])
 
     def both_orders(self) -> list[tuple[Judgment, Judgment]]:
@@ -176,10 +180,10 @@ def once_a_cell(make: Callable[[Cell], _Value]) -> Callable[[Cell], _Value]:
     """``make``, whose result is computed once for each cell."""
 
     @wraps(make)
-    def known(cell: Cell) -> _Value:
+    def computed(cell: Cell) -> _Value:
         return cell.once(f"{make.__module__}.{make.__qualname__}", lambda: make(cell))
 
-    return known
+    return computed
 
 
 def column_key(name: str) -> str:
@@ -194,7 +198,7 @@ def in_order_of_names(
     order = sorted(range(len(names)), key=names.__getitem__)
     place = np.empty(len(names) + 1, dtype=np.int32)
     place[order], place[-1] = np.arange(len(names)), -1
-    return place[codes], tuple(names[at] for at in order)
+    return place[codes], tuple(names[code] for code in order)
 
 
 class Groups(NamedTuple):
@@ -238,8 +242,8 @@ class Groups(NamedTuple):
         """A value of each judgment, reduced by ``reduce`` within each group."""
         if not self.starts.size:
             return values[:0]
-        found: NDArray[Any] = reduce.reduceat(values[self.positions], self.starts)
-        return found
+        reduced: NDArray[Any] = reduce.reduceat(values[self.positions], self.starts)
+        return reduced
 
 
 def _asked(judgment: Judgment) -> tuple[str, str, str]:
@@ -282,7 +286,7 @@ class Units:
     unlike: int | None = None
 
     @classmethod
-    def at(
+    def of_groups(
         cls,
         cell: Cell,
         groups: Groups,
@@ -300,9 +304,9 @@ class Units:
         """
         usable = cell.outcomes == VERDICT if usable is None else usable
         complete = groups.of_each(np.logical_and, usable).astype(bool)
-        asked = np.zeros(len(cell.judgments), dtype=bool)
-        asked[groups.positions] = True
-        counts = np.bincount(cell.outcomes[asked], minlength=3)
+        called = np.zeros(len(cell.judgments), dtype=bool)
+        called[groups.positions] = True
+        counts = np.bincount(cell.outcomes[called], minlength=3)
         codes, names = cell.cluster_codes
         units = groups.subset(complete)
         first = units.positions[units.starts]
@@ -358,8 +362,8 @@ class Units:
     def of_calls(
         cls, cell: Cell, values: NDArray[Any], *, usable: NDArray[np.bool_] | None = None
     ) -> Units:
-        """Units that are the calls of a cell, a value each; see `at`."""
-        return cls.at(cell, cell.every_call(), values, usable=usable)
+        """Units that are the calls of a cell, a value each; see `of_groups`."""
+        return cls.of_groups(cell, cell.every_call(), values, usable=usable)
 
     @property
     def observations(self) -> Observations | None:
@@ -390,11 +394,11 @@ class Units:
     def missing(self, *, bounded: bool = True) -> Missing:
         """The missing replies, with the worst cases of the rate over all units if ``bounded``."""
         total = len(self.values) + self.dropped
-        known = float(self.values.sum())
+        total_value = float(self.values.sum())
         share = (self.unparsed + self.failed) / self.calls if self.calls else 0.0
         if not total or not bounded:
             return Missing(self.unparsed, self.failed, share=share)
-        low, high = known / total, (known + self.dropped + self.undecided) / total
+        low, high = total_value / total, (total_value + self.dropped + self.undecided) / total
         return Missing(self.unparsed, self.failed, low, high, share)
 
 
@@ -483,5 +487,5 @@ def comparable(values: list[Any]) -> list[Any]:
     try:
         hash(tuple(values))
     except TypeError:
-        return [one if isinstance(one, str | int | float) else str(one) for one in values]
+        return [value if isinstance(value, str | int | float) else str(value) for value in values]
     return values

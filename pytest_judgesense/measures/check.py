@@ -186,9 +186,9 @@ def limit_name(bar: str) -> str:
 
 def told_apart(checks: Iterable[Check]) -> list[Check]:
     """``checks`` of a suite, with the limits in the ids of those that only they tell apart."""
-    known = list(checks)
-    counted = Counter(check.id for check in known)
+    listed = list(checks)
+    counted = Counter(check.id for check in listed)
     return [
         replace(check, shows_limits=True) if check.limits and counted[check.id] > 1 else check
-        for check in known
+        for check in listed
     ]

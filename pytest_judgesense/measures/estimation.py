@@ -21,7 +21,7 @@ def estimate_all(cell: Cell) -> tuple[Estimate, ...]:
         ExtensionError: a plugin's measure failed; the error names the plugin.
     """
     sharing = grouped(cell.measures, lambda measure: measure.estimator)
-    return tuple(one for measures in sharing.values() for one in _taken(cell, measures))
+    return tuple(estimate for measures in sharing.values() for estimate in _taken(cell, measures))
 
 
 def _taken(cell: Cell, measures: list[Measure]) -> Iterator[Estimate]:
@@ -36,29 +36,29 @@ def _taken(cell: Cell, measures: list[Measure]) -> Iterator[Estimate]:
         f"on suite {cell.suite}",
         "estimates; `unavailable` where there is nothing to measure",
     ):
-        found: list[object] = list(first.estimator(cell))
+        returned: list[object] = list(first.estimator(cell))
     units = {measure.name: measure.unit for measure in measures}
 
-    def wrong(measure: Measure, found: str) -> ExtensionError:
+    def wrong(measure: Measure, instead: str) -> ExtensionError:
         return ExtensionError(
             f"measure {measure.name!r} of plugin {measure.source} gave something else than its "
             f"estimates on suite {cell.suite}",
-            found=found,
+            found=instead,
             expected=f"estimates of {', '.join(units)} on this suite, each condition once",
             remedy="fix the plugin",
         )
 
-    seen: list[tuple[str, dict[str, str | int | float]]] = []
-    for estimate in found:
+    places: list[tuple[str, dict[str, str | int | float]]] = []
+    for estimate in returned:
         if not isinstance(estimate, Estimate) or estimate.suite != cell.suite:
             raise wrong(first, repr(estimate)[:200])
         place = (estimate.measure, dict(estimate.condition))
         plain = all(isinstance(value, str | int | float) for value in place[1].values())
-        if estimate.measure not in units or place in seen or not plain:
+        if estimate.measure not in units or place in places or not plain:
             raise wrong(first, repr(estimate)[:200])
-        seen.append(place)
+        places.append(place)
         yield replace(estimate, unit=units[estimate.measure])
-    given = {name for name, _ in seen}
+    estimated = {name for name, _ in places}
     for measure in measures:
-        if measure.name not in given and not measure.soft:
-            raise wrong(measure, f"none of it, but of: {', '.join(given) or 'nothing'}")
+        if measure.name not in estimated and not measure.soft:
+            raise wrong(measure, f"none of it, but of: {', '.join(estimated) or 'nothing'}")

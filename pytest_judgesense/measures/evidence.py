@@ -41,11 +41,11 @@ def orders(matches: Callable[[Cell, Groups], NDArray[Any]]) -> Find:
 def repeats(cell: Cell, _: Mapping[str, Any]) -> list[Group]:
     """Replicates of one question that name more than one verdict."""
 
-    def asked(judgment: Judgment) -> tuple[object, ...]:
-        trial, at = judgment.trial, judgment.trial.condition.get
-        return trial.item, trial.template, trial.order, at("temperature"), at("model")
+    def question(judgment: Judgment) -> tuple[object, ...]:
+        trial, condition = judgment.trial, judgment.trial.condition.get
+        return trial.item, trial.template, trial.order, condition("temperature"), condition("model")
 
-    return [tuple(some) for some in grouped(cell.judgments, asked).values() if disagree(*some)]
+    return [tuple(some) for some in grouped(cell.judgments, question).values() if disagree(*some)]
 
 
 def _missed(judgment: Judgment) -> bool:

@@ -67,12 +67,12 @@ class Brief(NamedTuple):
 
     Attributes:
         name: a word or two.
-        at: the condition of the estimates shown there; if there are several, such as one for each
+        condition: of the estimates shown there; if there are several, such as one for each
             temperature, the first and the last are shown.
     """
 
     name: str
-    at: Mapping[str, Any] = MappingProxyType({})
+    condition: Mapping[str, Any] = MappingProxyType({})
 
 
 class Measure(NamedTuple):  # faster to create than a dataclass: every session creates all of them
@@ -189,8 +189,8 @@ class Measure(NamedTuple):  # faster to create than a dataclass: every session c
         if self.direction not in _GATES:
             return f"measure {self.name}: direction is one of {', '.join(_GATES)}"
         if self.gate is not None and self.gate not in _GATES[self.direction]:
-            known = ", ".join(_GATES[self.direction]) or "none"
-            return f"measure {self.name}: with direction {self.direction} gate is one of: {known}"
+            choices = ", ".join(_GATES[self.direction]) or "none"
+            return f"measure {self.name}: with direction {self.direction} gate is one of: {choices}"
         if not (self.unit and self.meaning):
             return f"measure {self.name} has a unit and a meaning"
         if not callable(self.estimator) or self.estimator is untaken:
@@ -201,15 +201,15 @@ class Measure(NamedTuple):  # faster to create than a dataclass: every session c
             if not isinstance(getattr(self, field), kind | None):
                 return f"measure {self.name}: its {field} is of type {kind.__name__}"
         numbers = (*self.bounds, self.margin)
-        if not (len(numbers) == 3 and all(isinstance(one, int | float) for one in numbers)):
+        if not (len(numbers) == 3 and all(isinstance(number, int | float) for number in numbers)):
             return f"measure {self.name}: bounds are two numbers, margin is one"
         if not (self.bounds[0] < self.bounds[1] and self.margin >= 0):
             return f"measure {self.name}: bounds are low and high, margin is at least 0"
         try:
             self.sentence.format(**_numbers(1, 2, 0.5), silent="", notes="")
         except (LookupError, ValueError, AttributeError):
-            known = ", ".join([*_numbers(1, 2, 0.5), "silent", "notes"])
-            return f"measure {self.name}: its sentence is a format of {known}"
+            choices = ", ".join([*_numbers(1, 2, 0.5), "silent", "notes"])
+            return f"measure {self.name}: its sentence is a format of {choices}"
         return None
 
 

@@ -69,8 +69,8 @@ def order_estimates(cell: Cell) -> list[Estimate]:
         return _of_arm(cell, {})
     pooled = f"arms pooled: {', '.join(map(str, arms))}"
     return [
-        *(replace(one, flags=(*one.flags, pooled)) for one in _of_arm(cell, {})),
-        *(one for arm in arms for one in _of_arm(cell.where(arm=arm), {"arm": arm})),
+        *(replace(estimate, flags=(*estimate.flags, pooled)) for estimate in _of_arm(cell, {})),
+        *(estimate for arm in arms for estimate in _of_arm(cell.where(arm=arm), {"arm": arm})),
     ]
 
 
@@ -78,7 +78,7 @@ def _of_arm(cell: Cell, condition: Condition) -> list[Estimate]:
     pairs = cell.order_pairs()
     if pairs.starts.size:
         terms = [
-            rate(measure, cell, Units.at(cell, pairs, values), condition)
+            rate(measure, cell, Units.of_groups(cell, pairs, values), condition)
             for measure, values in zip(shared.DECOMPOSED, decomposed(cell, pairs), strict=True)
         ]
     else:
@@ -124,12 +124,12 @@ class Balanced(NamedTuple):
     """Calls in which every content stood in each slot equally often.
 
     Attributes:
-        asked: of each judgment of the cell, whether its pair was asked in both orders.
+        counted: of each judgment of the cell, whether its pair was asked in both orders.
         complete: whether both of these calls state a verdict.
         flags: what was left out, or why nothing could be.
     """
 
-    asked: NDArray[np.bool_]
+    counted: NDArray[np.bool_]
     complete: NDArray[np.bool_]
     flags: tuple[str, ...]
 
@@ -141,13 +141,13 @@ def balanced(cell: Cell) -> Balanced:
     calls = len(cell.judgments)
     if not pairs.starts.size:
         return Balanced(np.ones_like(stated), stated, _unpaired(cell))
-    asked, complete = np.zeros_like(stated), np.zeros_like(stated)
-    asked[pairs.positions] = True
+    counted, complete = np.zeros_like(stated), np.zeros_like(stated)
+    counted[pairs.positions] = True
     both = stated[pairs.positions].reshape(-1, 2).all(axis=1)
     complete[pairs.positions] = np.repeat(both, 2)
-    alone = calls - int(asked.sum())
+    alone = calls - int(counted.sum())
     left_out = f"{alone} of {calls} calls left out, asked in one presentation order only"
-    return Balanced(asked, complete, (left_out,) * bool(alone))
+    return Balanced(counted, complete, (left_out,) * bool(alone))
 
 
 def _unpaired(cell: Cell) -> tuple[str, ...]:
@@ -159,8 +159,8 @@ def _unpaired(cell: Cell) -> tuple[str, ...]:
     first = np.where(straight, *labels)[labels[0] | labels[1]]
     shares = {"order ab": straight, "the better content in the first slot": first}
     uneven = [
-        f"{what} in {int(of.sum())} of {of.size} calls"
-        for what, of in shares.items()
+        f"{flag} in {int(of.sum())} of {of.size} calls"
+        for flag, of in shares.items()
         if of.size and abs(float(of.mean()) - 0.5) > _EVEN
     ]
     return (shared.UNBALANCED, *uneven) if uneven else ()
@@ -170,7 +170,7 @@ class _Named(NamedTuple):
     """Calls that prefer a content, or state nothing, and which of them name a slot.
 
     Attributes:
-        usable: of each judgment of the cell, whether it counts; see `Units.at`.
+        usable: of each judgment of the cell, whether it counts; see `Units.of_groups`.
     """
 
     calls: Groups
@@ -184,12 +184,12 @@ class _Named(NamedTuple):
         return self.calls.positions[self.usable[self.calls.positions]]
 
     def units(self, cell: Cell) -> Units:
-        return Units.at(cell, self.calls, self.named, usable=self.usable)
+        return Units.of_groups(cell, self.calls, self.named, usable=self.usable)
 
 
 def _naming(cell: Cell, slot: str) -> _Named:
-    asked, complete, flags = balanced(cell)
-    calls = cell.every_call().subset(asked & ~no_preference(cell))
+    counted, complete, flags = balanced(cell)
+    calls = cell.every_call().subset(counted & ~no_preference(cell))
     return _Named(calls, cell.having("verdict", slot)[calls.positions], complete, flags)
 
 
@@ -205,7 +205,9 @@ def first_slot_rate(cell: Cell, condition: Condition | None = None) -> Estimate:
     if not decisive.size:
         flags = []
         # A tie, or an abstention, to everything, though one content is better.
-        missed = (one.correct is False for one in cell.judgments if one.verdict is not None)
+        missed = (
+            judgment.correct is False for judgment in cell.judgments if judgment.verdict is not None
+        )
         if cell.degenerate and any(missed):
             flags.append("one answer throughout")
     elif shared.confounded(flags):
@@ -214,7 +216,9 @@ def first_slot_rate(cell: Cell, condition: Condition | None = None) -> Estimate:
         flags.append(shared.ONE_ORDER)
     elif kinds("verdict") == 1:
         flags.append("one slot throughout")
-    elif kinds("chosen") == 1 and not all(cell.judgments[at].correct for at in decisive.tolist()):
+    elif kinds("chosen") == 1 and not all(
+        cell.judgments[position].correct for position in decisive.tolist()
+    ):
         flags.append("one content throughout")
     return rate(
         shared.FIRST_SLOT_RATE,
@@ -282,7 +286,7 @@ def folded(interval: Clustered, center: float = 0.5) -> Clustered:
     """The interval of the distance of a number from ``center``, from that of the number."""
     lower, upper = folded_ends(interval.lower, interval.upper, center)
     bound_low, bound_high = folded_ends(interval.lower_bound, interval.upper_bound, center)
-    at = interval.at
+    ends_at = interval.at
     return replace(
         interval,
         method=f"{interval.method}-folded",
@@ -290,5 +294,5 @@ def folded(interval: Clustered, center: float = 0.5) -> Clustered:
         upper=upper,
         lower_bound=bound_low,
         upper_bound=bound_high,
-        at=at and (lambda level: folded_ends(*at(level), center)),
+        at=ends_at and (lambda level: folded_ends(*ends_at(level), center)),
     )

@@ -46,18 +46,18 @@ def agreement(cell: Cell) -> list[Estimate]:
         return [unavailable(shared.AGREEMENT, cell, "the items have no labels")]
     calls = cell.every_call().subset(labels >= 0)
     values = right(cell)[calls.positions]
-    units = Units.at(cell, calls, values, usable=cell.outcomes != FAILED)
+    units = Units.of_groups(cell, calls, values, usable=cell.outcomes != FAILED)
     return [rate(shared.AGREEMENT, cell, units)]
 
 
 def right(cell: Cell) -> NDArray[np.bool_]:
     """`Judgment.correct` of each judgment of the cell: whether it equals its label."""
     labels, wanted = cell.coded("label")
-    said, words = cell.coded("answer")
+    answers, words = cell.coded("answer")
     place = {word: code for code, word in enumerate(words)}
     # A label that was never said, and none at all, are codes of no answer.
     codes = np.array([*(place.get(label, len(words)) for label in wanted), len(words)])
-    return np.asarray(codes[labels] == said)
+    return np.asarray(codes[labels] == answers)
 
 
 def repeat_flips_of_replicates(cell: Cell) -> list[Estimate]:
@@ -85,16 +85,16 @@ def rate_of_disagreement(
     measure: Measure, cell: Cell, groups: Groups, condition: Condition | None = None
 ) -> Estimate:
     """How many ``groups`` of two or more judgments have different verdicts."""
-    said = cell.coded("verdict")[0]
-    stated = said >= 0
+    verdicts = cell.coded("verdict")[0]
+    stated = verdicts >= 0
     enough = groups.of_each(np.add, stated.astype(np.int64)) > 1
     # Codes without a verdict are -1; for the minimum they are moved above all others.
-    least = groups.of_each(np.minimum, np.where(stated, said, np.iinfo(said.dtype).max))
-    differ = groups.of_each(np.maximum, said) > least
+    least = groups.of_each(np.minimum, np.where(stated, verdicts, np.iinfo(verdicts.dtype).max))
+    differ = groups.of_each(np.maximum, verdicts) > least
     whole = groups.of_each(np.logical_and, stated).astype(bool)
-    every = Units.at(cell, groups, differ)
+    every = Units.of_groups(cell, groups, differ)
     units = replace(
-        Units.at(cell, groups.subset(enough), differ[enough], usable=np.ones_like(stated)),
+        Units.of_groups(cell, groups.subset(enough), differ[enough], usable=np.ones_like(stated)),
         unparsed=every.unparsed,
         failed=every.failed,
         calls=every.calls,
@@ -118,7 +118,7 @@ def unparsed(cell: Cell) -> list[Estimate]:
 
 def is_refusal(reason: str) -> bool:
     """Whether the reason of an `Unparsed` is a refusal to judge."""
-    return any(one.startswith(_REFUSED) for one in reason.split("; "))
+    return any(part.startswith(_REFUSED) for part in reason.split("; "))
 
 
 def refused(judgment: Judgment) -> bool:

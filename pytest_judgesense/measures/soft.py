@@ -56,7 +56,7 @@ def has_probabilities(judgment: Judgment) -> bool:
     return judgment.probabilities is not None
 
 
-def taken(cell: Cell) -> bool:
+def any_probabilities(cell: Cell) -> bool:
     """Whether any judgment of a cell has probabilities; without any nothing is estimated."""
     return any(map(has_probabilities, cell.judgments))
 
@@ -83,15 +83,15 @@ def soft_rate(
 ) -> Estimate:
     """The mean of a number between 0 and 1 over groups of judgments with probabilities."""
     groups = list(groups)
-    calls = {one.trial.id: one for group in groups for one in group}
+    calls = {call.trial.id: call for group in groups for call in group}
     units = Units.collect(
         groups, lambda *group: min(1.0, max(0.0, value(*group))), usable=has_probabilities
     )
-    left_out = sum(not has_probabilities(one) for one in calls.values())
+    left_out = sum(not has_probabilities(call) for call in calls.values())
     if not len(units.values) and left_out:
         return unavailable(measure, cell, "no reply states its probabilities", condition)
     drawn: Callable[[Any], Interval] = partial(percentile_bootstrap, seed=cell.seed)
-    found = rate(
+    estimate = rate(
         measure,
         cell,
         units,
@@ -101,7 +101,7 @@ def soft_rate(
         nothing=nothing,
     )
     share = left_out / len(calls) if calls else 0.0
-    return replace(found, missing=replace(found.missing, share=share))
+    return replace(estimate, missing=replace(estimate.missing, share=share))
 
 
 def _left_out(number: int, of: int) -> tuple[str, ...]:
@@ -110,14 +110,16 @@ def _left_out(number: int, of: int) -> tuple[str, ...]:
 
 def expected_shares(cell: Cell) -> list[Estimate]:
     """The expected share of each verdict, over all calls."""
-    if not taken(cell):
+    if not any_probabilities(cell):
         return []
-    verdicts = list(dict.fromkeys(v for one in cell.judgments for v in one.probabilities or ()))
-    calls = [(one,) for one in cell.judgments]
+    verdicts = list(
+        dict.fromkeys(v for judgment in cell.judgments for v in judgment.probabilities or ())
+    )
+    calls = [(judgment,) for judgment in cell.judgments]
     flags: tuple[str, ...] = ()
     if cell.design.pairwise:  # a share of a slot: see `order`
-        asked, _, flags = balanced(cell)
-        calls = [call for call, is_asked in zip(calls, asked.tolist(), strict=True) if is_asked]
+        counted, _, flags = balanced(cell)
+        calls = [call for call, is_asked in zip(calls, counted.tolist(), strict=True) if is_asked]
     return [
         soft_rate(
             shared.EXPECTED_SHARE, cell, calls, partial(_of, verdict=v), {"verdict": v}, flags=flags
@@ -145,9 +147,9 @@ def right(cell: Cell, judgment: Judgment) -> float:
 
 def expected_agreement(cell: Cell) -> list[Estimate]:
     """The expected share of right verdicts, if items have labels."""
-    if not taken(cell):
+    if not any_probabilities(cell):
         return []
-    labelled = [(one,) for one in cell.judgments if one.trial.label is not None]
+    labelled = [(judgment,) for judgment in cell.judgments if judgment.trial.label is not None]
     if not labelled:
         return [unavailable(shared.EXPECTED_AGREEMENT, cell, "the items have no labels")]
     return [soft_rate(shared.EXPECTED_AGREEMENT, cell, labelled, partial(right, cell))]
@@ -155,10 +157,10 @@ def expected_agreement(cell: Cell) -> list[Estimate]:
 
 def margins(cell: Cell) -> list[Estimate]:
     """The mean distance to another verdict, in log-odds."""
-    if not taken(cell):
+    if not any_probabilities(cell):
         return []
     calls = list(filter(has_probabilities, cell.judgments))
-    values = [margin(one.probabilities or {}) for one in calls]
+    values = [margin(call.probabilities or {}) for call in calls]
     flags = _left_out(len(cell.judgments) - len(calls), len(cell.judgments))
     return [_in_log_odds(shared.MARGIN_TO_FLIP, cell, values, calls, flags)]
 
@@ -169,9 +171,9 @@ def margin(probabilities: Probabilities) -> float:
     return log_odds(first, second)
 
 
-def log_odds(one: float, other: float) -> float:
+def log_odds(first: float, other: float) -> float:
     """``log(one / other)``, each at least `LEAST`."""
-    return math.log(max(one, LEAST) / max(other, LEAST))
+    return math.log(max(first, LEAST) / max(other, LEAST))
 
 
 def leaning(judgment: Judgment) -> float:
@@ -181,7 +183,7 @@ def leaning(judgment: Judgment) -> float:
 
 def position_effect(cell: Cell) -> list[Estimate]:
     """The size of the slot effect in log-odds, over canonical pairs in both orders."""
-    if not (taken(cell) and cell.design.pairwise):
+    if not (any_probabilities(cell) and cell.design.pairwise):
         return []
     measure = shared.SOFT_POSITION_EFFECT
     every = cell.both_orders()
@@ -205,7 +207,7 @@ def _in_log_odds(
     flags: tuple[str, ...],
 ) -> Estimate:
     """The mean of log-odds, one unit for each of ``calls``."""
-    clusters = [one.trial.cluster for one in calls]
+    clusters = [call.trial.cluster for call in calls]
     if at_end := sum(abs(value) >= _FURTHEST - 1e-9 for value in values):
         flags += (f"{at_end} of {len(values)} at the end of the scale",)
     return estimated(
@@ -219,9 +221,9 @@ def _in_log_odds(
     )
 
 
-def variation(one: Probabilities, other: Probabilities) -> float:
+def variation(first: Probabilities, other: Probabilities) -> float:
     """The total variation distance of two distributions: half the sum of the differences."""
-    return sum(abs(one.get(v, 0.0) - other.get(v, 0.0)) for v in {*one, *other}) / 2
+    return sum(abs(first.get(v, 0.0) - other.get(v, 0.0)) for v in {*first, *other}) / 2
 
 
 def unlike(cell: Cell, pairs: Iterable[tuple[Judgment, Judgment]]) -> list[tuple[Judgment, ...]]:
@@ -231,17 +233,17 @@ def unlike(cell: Cell, pairs: Iterable[tuple[Judgment, Judgment]]) -> list[tuple
         for a, b in pairs
         if has_probabilities(a) and has_probabilities(b)
     ]
-    return [pair for far, pair in sorted(apart, key=lambda one: -one[0]) if far > _SMALLEST_SHOWN]
+    return [pair for far, pair in sorted(apart, key=lambda pair: -pair[0]) if far > _SMALLEST_SHOWN]
 
 
 def doubtful(cell: Cell, _: Mapping[str, Any]) -> list[tuple[Judgment, ...]]:
     """Calls with a probability of the right verdict below one half, the smallest first."""
-    known = [
-        (right(cell, one), one)
-        for one in cell.judgments
-        if has_probabilities(one) and one.trial.label is not None
+    chances = [
+        (right(cell, judgment), judgment)
+        for judgment in cell.judgments
+        if has_probabilities(judgment) and judgment.trial.label is not None
     ]
-    return [(one,) for p, one in sorted(known, key=lambda pair: pair[0]) if p < 0.5]
+    return [(judgment,) for p, judgment in sorted(chances, key=lambda pair: pair[0]) if p < 0.5]
 
 
 def leaning_pairs(cell: Cell, _: Mapping[str, Any]) -> list[tuple[Judgment, ...]]:

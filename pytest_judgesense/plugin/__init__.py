@@ -11,10 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_judgesense.plugin import (
-    finder,  # noqa: F401 - first, see there
-    hookspecs,
-)
+from pytest_judgesense.plugin import hookspecs
 from pytest_judgesense.plugin.activation import (
     PLUGINS,
     STATE,
@@ -65,11 +62,8 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
     """Collect ``*.suite.toml``."""
     if file_path.name.endswith(".suite.toml"):
-        from pytest_judgesense.plugin.startup import uncollected
-
-        with uncollected():
-            from pytest_judgesense.plugin.collection import SuiteFile
-            from pytest_judgesense.suites.builtin import is_unpacked
+        from pytest_judgesense.plugin.collection import SuiteFile
+        from pytest_judgesense.suites.builtin import is_unpacked
 
         if is_unpacked(file_path):
             return None
@@ -89,12 +83,9 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 def pytest_collection_modifyitems(session: pytest.Session, items: list[pytest.Item]) -> None:
     """Add the built-in suites that were asked for, select suites, and report wrong declarations."""
     if STATE in session.config.stash or any(map(is_marked, items)):
-        from pytest_judgesense.plugin.startup import uncollected
+        from pytest_judgesense.plugin.markers import modify_items
 
-        with uncollected():
-            from pytest_judgesense.plugin.markers import modify_items
-
-            modify_items(session, items)
+        modify_items(session, items)
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -149,7 +149,7 @@ def _read(option: Option, value: Any) -> Any:
 
 
 def resolve(values: Mapping[str, Any], rootdir: Path, invocation: Path) -> Settings:
-    """The settings of values ``given`` by name of the option; ``None`` for the default."""
+    """The settings of ``values`` by name of the option; ``None`` for the default."""
     read: dict[str, Any] = {
         option.field: _read(option, value)
         for option in OPTIONS

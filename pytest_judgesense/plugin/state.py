@@ -17,7 +17,7 @@ import pytest
 
 from pytest_judgesense import __version__
 from pytest_judgesense.errors import JudgesenseError, UsageError, harmless
-from pytest_judgesense.judges.loop import take_sigterm
+from pytest_judgesense.judges.termination import take_sigterm
 from pytest_judgesense.plugin.activation import STATE
 from pytest_judgesense.plugin.messages import usage_error
 from pytest_judgesense.plugin.receiver import Receiver

@@ -45,8 +45,8 @@ def is_selected(base: str, names: Collection[str]) -> bool:
 
 def preset_of(names: Sequence[str]) -> str | None:
     """The preset that the rest of a node id ends with: ``jss_floor[0.9@published]``."""
-    _, at, preset = (names[-1] if names else "").removesuffix("]").rpartition("@")
-    return preset if at else None
+    _, separator, preset = (names[-1] if names else "").removesuffix("]").rpartition("@")
+    return preset if separator else None
 
 
 def names_asked_of(config: pytest.Config, file: Path) -> list[tuple[str, ...]]:
@@ -61,8 +61,8 @@ def nodeid_of(item: pytest.Item) -> str:
 
     Under ``--dist loadgroup`` xdist appends the group: ``test_a.py::test_a@group``.
     """
-    path, found, _ = item.nodeid.rpartition(f"::{item.name}@")
-    return f"{path}::{item.name}" if found else item.nodeid
+    path, separator, _ = item.nodeid.rpartition(f"::{item.name}@")
+    return f"{path}::{item.name}" if separator else item.nodeid
 
 
 def command_of(item: pytest.Item) -> str:
@@ -81,11 +81,11 @@ def _builtin(name: str) -> BuiltinArgument:
     """The built-in suite of a name, ignoring presets; `UsageError` if there is none."""
     from pytest_judgesense.suites.builtin import builtin_suites
 
-    known, (base, _) = builtin_suites(), split_name(name)
-    if base not in known:
+    builtin, (base, _) = builtin_suites(), split_name(name)
+    if base not in builtin:
         or_path = f"or give the path of your own: pytest PATH --judge-suite {base}"
-        raise unknown_name("built-in suite", base, known, other=or_path)
-    return BuiltinArgument(f"{PREFIX}{base}{SUFFIX}", known[base])
+        raise unknown_name("built-in suite", base, builtin, other=or_path)
+    return BuiltinArgument(f"{PREFIX}{base}{SUFFIX}", builtin[base])
 
 
 def take_builtin_arguments(config: pytest.Config, suites: tuple[str, ...]) -> list[BuiltinArgument]:
@@ -93,17 +93,17 @@ def take_builtin_arguments(config: pytest.Config, suites: tuple[str, ...]) -> li
 
     Without any path on the command line, ``suites`` (of ``--judge-suite``) name built-in ones.
     """
-    taken, rest = [], []
+    builtin, rest = [], []
     for argument in config.args:
         path, *names = argument.split("::")
         ours = path.startswith(PREFIX) and path.endswith(SUFFIX)
         if ours and not (config.invocation_params.dir / path).exists():
-            found = _builtin(path.removeprefix(PREFIX).removesuffix(SUFFIX))
-            taken.append(found._replace(names=tuple(names)))
+            argument_of = _builtin(path.removeprefix(PREFIX).removesuffix(SUFFIX))
+            builtin.append(argument_of._replace(names=tuple(names)))
         else:
             rest.append(argument)
     if suites and config.args_source is not pytest.Config.ArgsSource.ARGS:
-        taken, rest = list(dict.fromkeys(map(_builtin, suites))), []
-    if taken:
+        builtin, rest = list(dict.fromkeys(map(_builtin, suites))), []
+    if builtin:
         config.args[:] = rest
-    return taken
+    return builtin

@@ -88,7 +88,7 @@ def _distances(part: PartView) -> Iterator[tuple[float, Measure, Estimate]]:
         low, high = measure.bounds
         if not measure.gate or measure.brief is None or not math.isfinite(low + high):
             continue
-        estimate = find_estimate(part.part.estimates, name, measure.brief.at)
+        estimate = find_estimate(part.part.estimates, name, measure.brief.condition)
         if estimate is None or estimate.value is None or estimate.clustered is None:
             continue
         # A correlation of nothing is 0, whatever the smallest possible one.

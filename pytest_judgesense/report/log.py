@@ -375,7 +375,7 @@ def _judgment(line: _Line, where: str, registry: Registry) -> Judgment:
 
 
 def _placed(judgment: Judgment, design: Design | None, where: str) -> Judgment:
-    """``one`` with the content that its verdict selects, if its design is of two candidates."""
+    """``judgment`` with the content that its verdict selects, if it is of two candidates."""
     if design is None or not design.pairwise:
         return judgment
     verdict, order = judgment.verdict, judgment.trial.order

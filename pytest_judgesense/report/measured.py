@@ -63,7 +63,7 @@ def _drawable(part: PartView) -> Iterator[tuple[str, Estimate]]:
         low, high = measure.bounds
         if measure.brief is None or low < -1 or high > 1:
             continue
-        estimate = find_estimate(part.part.estimates, name, measure.brief.at)
+        estimate = find_estimate(part.part.estimates, name, measure.brief.condition)
         if estimate is not None and estimate.value is not None:
             yield measure.brief.name, estimate
 

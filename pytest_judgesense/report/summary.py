@@ -302,7 +302,7 @@ def suite_cells(part: PartView) -> Iterator[str]:
             for estimate in estimates
             if estimate.measure == name and estimate.value is not None
         ]
-        ends, varied = _ends(of_measure, briefs[name].at, every)
+        ends, varied = _ends(of_measure, briefs[name].condition, every)
         if not ends:
             continue
         head = ""
@@ -353,7 +353,7 @@ def _telling(part: PartView, briefs: Mapping[str, Brief]) -> dict[str, Brief]:
         missed = [gate.measure for gate in line.gates if gate.outcome == line.outcome]
         for measure in missed or [line.measure]:
             brief = briefs.get(measure)
-            if brief and (not line.condition or dict(brief.at) == dict(line.condition)):
+            if brief and (not line.condition or dict(brief.condition) == dict(line.condition)):
                 worse.setdefault(measure, brief)
             else:  # the number of the check, under the condition of the check
                 where = ", ".join(f"{key} {value}" for key, value in line.condition.items())

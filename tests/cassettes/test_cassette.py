@@ -10,7 +10,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from pytest_judgesense.cassettes.cassette import Cassette, call_of_function
+from pytest_judgesense.cassettes.cassette import Cassette, InterceptedCall, call_of_function
 from pytest_judgesense.cassettes.credentials import Credentials
 from pytest_judgesense.cassettes.exchange import Exchange, RecordedRequest, RecordedResponse
 from pytest_judgesense.cassettes.interception import intercepting
@@ -161,6 +161,18 @@ def test_a_torn_line_stops_a_replay_and_not_a_recording(
     tape = open_cassette("record")
     assert "cut off" in tape.notices[0]
     assert tape.trials == {"one"}
+
+
+def test_a_replay_writes_nothing_whatever_it_is_given(
+    cassette: Path, open_cassette: OpenCassette
+) -> None:
+    tape = open_cassette("replay")
+    with tape.trial("one") as scope:
+        call = InterceptedCall(tape, scope, RecordedRequest("POST", URL, "{}"))
+        with pytest.raises(AssertionError, match="a replay makes no request"):
+            tape.append(call, RecordedResponse(200, {}, "{}"))
+    tape.finish(["one"])
+    assert not cassette.exists()
 
 
 def test_calls_of_a_python_callable_are_recorded_at_the_call(open_cassette: OpenCassette) -> None:

@@ -105,6 +105,11 @@ def test_a_stream_of_more_lines_than_a_reply_can_have_is_not_searched_and_not_ke
         scrub_body("data: a\n" * 100_001, {"K": "zq8fk2mvn1xw7ytr4bcd"})
 
 
+def test_a_body_of_more_keys_than_a_reply_can_have_is_not_kept() -> None:
+    with pytest.raises(BodyTooLarge, match="more than 100000 secrets"):
+        scrub_body(f"{KEY} " * 100_001, {})
+
+
 @pytest.mark.parametrize("before", [" ", "\\n", "&#65; ", "aa\n"])
 @pytest.mark.parametrize("secret", [KEY, VALUES[0], json.dumps(VALUES[2])[1:-1]])
 def test_nothing_is_passed_over_where_two_parts_of_a_text_meet(before: str, secret: str) -> None:

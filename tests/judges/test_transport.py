@@ -71,7 +71,7 @@ def test_as_many_calls_are_under_way_as_the_concurrency_says() -> None:
     # The server answers none of the four before all have come.
     with served(wait_for_all=True) as (base, heard):
         responses = send(base, f"{base}/v1", concurrency=4, calls=4)
-    assert [response.data for response in responses] == [b"{}"] * 4
+    assert [response.content for response in responses] == [b"{}"] * 4
     assert len(heard.connections) == 4
 
 

@@ -48,7 +48,7 @@ def test_units_by_arrays_are_units_by_judgments(
     expected = Units.collect(judged, lambda *group: group[0].verdict == "A")
     groups = Groups.alike(of.items, of.coded("order")[0])
     first = [group[0].verdict == "A" for group in judged]
-    found = Units.at(of, groups, np.array(first, dtype=bool))
+    found = Units.of_groups(of, groups, np.array(first, dtype=bool))
     assert found.values.tolist() == expected.values.tolist()
     assert found.cluster_names == expected.cluster_names
     names = ("dropped", "unparsed", "failed", "calls")

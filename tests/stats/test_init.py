@@ -55,13 +55,3 @@ def test_what_was_loaded_before_stays() -> None:
         "print(json.dumps(numpy.ma.array([2.0]).mean().item()))"
     )
     assert loaded == 2.0
-
-
-def test_threads_of_linear_algebra_sleep_soon_unless_somebody_has_set_it() -> None:
-    code = "import json, os, pytest_judgesense.measures\n"
-    told = "print(json.dumps(os.environ['OPENBLAS_THREAD_TIMEOUT']))"
-    assert (
-        found("import os; os.environ.pop('OPENBLAS_THREAD_TIMEOUT', None)\n" + code + told) == "20"
-    )
-    set_before = "import os; os.environ['OPENBLAS_THREAD_TIMEOUT'] = '26'\n"
-    assert found(set_before + code + told) == "26"

@@ -29,8 +29,8 @@ def declare_ranked_first(
     kind: CheckKind, args: Sequence[Any], kwargs: Mapping[str, Any], _: Registry
 ) -> Check:
     """The check with the configuration that it names."""
-    given = named_arguments(kind, ("config",), args, kwargs)
-    config = given.get("config")
+    arguments = named_arguments(kind, ("config",), args, kwargs)
+    config = arguments.get("config")
     if not isinstance(config, str) or not all(config.rpartition(":")):
         raise UsageError(
             "ranked_first names no configuration",
@@ -38,7 +38,7 @@ def declare_ranked_first(
             expected="a judge and a prompt, as in " + kind.signature,
             remedy='write ranked_first = { config = "clean:p0" }',
         )
-    return Check(kind, kind.name, {}, {"config": config}, given.get("suite") or "debate")
+    return Check(kind, kind.name, {}, {"config": config}, arguments.get("suite") or "debate")
 
 
 def judge_ranked_first(
@@ -52,40 +52,44 @@ def judge_ranked_first(
         UsageError: the suite has no debates.
     """
     materials = {slug: material_of(cell) for slug, cell in cells.items()}
-    known = {slug: material for slug, material in sorted(materials.items()) if material}
+    by_judge = {slug: material for slug, material in sorted(materials.items()) if material}
     first = next(iter(cells.values()))
-    if not known:
+    if not by_judge:
         raise UsageError(
             f"suite {first.suite} ranks no judges",
             found=f'kind = "{kind}"',
             expected='a suite with kind = "debate" for ranked_first',
         )
-    ranking, _ = ranking_of(first.suite, known, first.seed)
+    ranking, _ = ranking_of(first.suite, by_judge, first.seed)
     name = str(check.condition["config"])
     row = ranking.find(name)
     stated = partial(Estimate, measure=RANK.name, suite=ranking.suite, condition=check.condition)
     warning, undecided = None, False
     if row is None:
-        ranked = ", ".join(one.name for one in ranking.rows) or "none"
-        said = ranking.excluded.get(name, f"not among the configurations: {ranked}")
-        estimate = stated(unavailable=said)
+        ranked = ", ".join(ranked_row.name for ranked_row in ranking.rows) or "none"
+        reason = ranking.excluded.get(name, f"not among the configurations: {ranked}")
+        estimate = stated(unavailable=reason)
         outcome: OutcomeWord = "inconclusive"
     else:
         estimate = stated(value=float(row.rank), n=len(ranking.rows), unit=RANK.unit)
-        said = f"first in {row.shares[0]:.1%} of the resamples of topics"
+        reason = f"first in {row.shares[0]:.1%} of the resamples of topics"
         outcome = "pass" if row.rank == 1 else "fail"
         undecided = row.rank == 1 and row.shares[0] < _RANKED_FIRST
         if rule.policy == "refuted" and row.rank > 1:
             undecided = row.shares[0] > rule.alpha
         if undecided:
-            warning = f"{said}: below {_RANKED_FIRST:.0%}, not settled"
+            warning = f"{reason}: below {_RANKED_FIRST:.0%}, not settled"
             outcome = "pass" if rule.policy == "estimate" else "inconclusive"
     beside = tuple(
-        stated(measure=INSTABILITY.name, condition={"config": one.name}, value=one.instability)
-        for one in ranking.rows[:3]
+        stated(
+            measure=INSTABILITY.name,
+            condition={"config": ranked_row.name},
+            value=ranked_row.instability,
+        )
+        for ranked_row in ranking.rows[:3]
     )
     tolerated = undecided and rule.policy == "refuted"
-    finding = Assessment(estimate, 1.0, RANK, outcome, said, warning, tolerated)
+    finding = Assessment(estimate, 1.0, RANK, outcome, reason, warning, tolerated)
     return Outcome(check, ranking.suite, rule.policy, (finding,), beside)
 
 

@@ -69,12 +69,12 @@ class DebateFile:
         # Its presets, which stand last, are of its own number of debates.
         text = read_text(builtin_suites()[DEBATE.name]).partition("\n[presets.")[0]
         topics = len({debate.resolution for debate in self.debates})
-        said = (
+        description = (
             f"{len(self.debates)} debates of {topics} topics, judged as the built-in suite's are."
         )
         for key, value in {
             "name": name,
-            "description": said,
+            "description": description,
             "judges": None,
             "file": items,
         }.items():

@@ -48,7 +48,7 @@ from pytest_judgesense.trial import Judgment
 
 # In the order of the weights; columns of `components`.
 COMPONENTS: Final = tuple(
-    one.name for one in (REPEAT_FLIP_RATE, SCORE_VARIANCE, CONFIDENCE_VARIANCE, SIDE_BIAS)
+    measure.name for measure in (REPEAT_FLIP_RATE, SCORE_VARIANCE, CONFIDENCE_VARIANCE, SIDE_BIAS)
 )
 # The greatest variances there can be, dividing by n: half of the values at either end.
 _MOST_SCORE: Final = 25.0
@@ -96,8 +96,8 @@ class Tally(NamedTuple):
     @classmethod
     def from_line(cls, line: str) -> Tally:
         """What `to_line` was given."""
-        known = cls._make(json.loads(line))
-        return known._replace(variances=known.variances and tuple(known.variances))
+        tally = cls._make(json.loads(line))
+        return tally._replace(variances=tally.variances and tuple(tally.variances))
 
 
 def _winner(pro: int, runs: int) -> str | None:
@@ -136,7 +136,11 @@ def _tally(judgments: Sequence[Judgment], ddof: int) -> Tally:
 
 def scored(judgments: Iterable[Judgment]) -> list[Mapping[str, Any]]:
     """The details of those judgments that state scores; others may hold a repair or a source."""
-    return [one.detail for one in judgments if one.detail is not None and "scores" in one.detail]
+    return [
+        judgment.detail
+        for judgment in judgments
+        if judgment.detail is not None and "scores" in judgment.detail
+    ]
 
 
 def score_matrix(detail: Mapping[str, Mapping[str, Mapping[str, float]]]) -> NDArray[np.float64]:
@@ -194,7 +198,7 @@ def _side_bias(part: _Part, first: str) -> Estimate:
     A debater that wins every debate would then look like a liking for its more frequent side.
     """
     calls = part.cell.every_call().subset(~no_preference(part.cell))
-    named = Units.at(part.cell, calls, part.cell.having("verdict", first)[calls.positions])
+    named = Units.of_groups(part.cell, calls, part.cell.having("verdict", first)[calls.positions])
     topics = [_sides(debates) for debates in _debates(part.cell)]
     stated = all(None not in sides for of_topic in topics for sides in of_topic)
     exchanged = (Counter(sides) == Counter(a[::-1] for a in sides) for sides in topics)
@@ -315,10 +319,10 @@ def _same_wins(part: _Part, same: Measure) -> Estimate:
         return unavailable(same, cell, reason, condition)
     values, clusters = [], []
     for first, second in exchanged:
-        one, other = winner_of(first), winner_of(second)
-        if one is not None and other is not None:
+        first_winner, other = winner_of(first), winner_of(second)
+        if first_winner is not None and other is not None:
             # The sides are exchanged: one side in both debates is not one debater.
-            values.append(float((one == other) == (same is SAME_SIDE_WINS)))
+            values.append(float((first_winner == other) == (same is SAME_SIDE_WINS)))
             clusters.append(first[0].trial.cluster)
     units = units_of(cell, values, clusters, len(exchanged) - len(values))
     return rate(same, cell, units, condition)

@@ -24,8 +24,8 @@ def _runs(cell: Cell) -> dict[tuple[str, str], list[Judgment]]:
 def _about(cell: Cell, condition: Mapping[str, Any]) -> Cell:
     """The judgments under the prompts of a condition: prompts are templates."""
     pairs = {f"{a}-{b}": (a, b) for a, b in combinations(cell.templates, 2)}
-    one = condition.get("prompt_style")
-    prompts = pairs.get(str(condition.get("prompt_pair")), (one,) if one else cell.templates)
+    style = condition.get("prompt_style")
+    prompts = pairs.get(str(condition.get("prompt_pair")), (style,) if style else cell.templates)
     return cell.of(j for j in cell.judgments if j.trial.template in prompts)
 
 
@@ -84,10 +84,10 @@ def prompts_apart(cell: Cell, _: Mapping[str, Any]) -> list[Group]:
     groups = []
     for debate in dict.fromkeys(debate for _, debate in runs):
         for pair in combinations(cell.templates, 2):
-            one, other = (runs.get((template, debate), []) for template in pair)
-            winners = {winner_of(one), winner_of(other)}
+            first_runs, other = (runs.get((template, debate), []) for template in pair)
+            winners = {winner_of(first_runs), winner_of(other)}
             if None not in winners and len(winners) > 1:
                 # The winner's verdict under either prompt first: they contradict each other.
-                pairs = zip_longest(_as_won(one), _as_won(other))
+                pairs = zip_longest(_as_won(first_runs), _as_won(other))
                 groups.append(tuple(run for pair in pairs for run in pair if run is not None))
     return groups

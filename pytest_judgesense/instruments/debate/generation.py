@@ -89,11 +89,11 @@ def read_topics(path: Path | None) -> list[Topic]:
     """
     if path is None:
         suite = load_suite(builtin_suites()[DEBATE.name], None, {DEBATE.name: DEBATE})
-        known = {
-            one.cluster: (one.fields["resolution"], str(one.condition["category"]))
-            for one in suite.items
+        by_topic = {
+            item.cluster: (item.fields["resolution"], str(item.condition["category"]))
+            for item in suite.items
         }
-        return [Topic(cluster, *stated) for cluster, stated in known.items()]
+        return [Topic(cluster, *stated) for cluster, stated in by_topic.items()]
     with LogError.instead_of((OSError, UnicodeDecodeError), f"the topics {path} cannot be read"):
         lines = read_text(path).split("\n")
     topics = [_topic(line, f"{path}:{i}") for i, line in enumerate(lines, start=1) if line.strip()]
@@ -160,17 +160,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     generate.add_argument(
         "--topics", type=Path, metavar="FILE", help="a topic a line (default: the built-in 25)"
     )
-    said = "how debaters argue (default: analytical)"
-    generate.add_argument("--style", default="analytical", choices=list(STYLES), help=said)
-    said = "of the debaters (default: 0.1)"
-    generate.add_argument("--temperature", type=float, default=0.1, help=said)
-    said = "maximum number of concurrent calls (default: 8)"
-    generate.add_argument("--judge-concurrency", type=int, default=8, metavar="N", help=said)
+    text = "how debaters argue (default: analytical)"
+    generate.add_argument("--style", default="analytical", choices=list(STYLES), help=text)
+    text = "of the debaters (default: 0.1)"
+    generate.add_argument("--temperature", type=float, default=0.1, help=text)
+    text = "maximum number of concurrent calls (default: 8)"
+    generate.add_argument("--judge-concurrency", type=int, default=8, metavar="N", help=text)
     folder: dict[str, Any] = {"type": Path, "default": Path("cassettes"), "metavar": "DIR"}
-    said = "folder of the recordings (default: cassettes)"
-    generate.add_argument("--judge-cassettes", help=said, **folder)
-    said = "the suite's stimuli to write"
-    generate.add_argument("-o", "--output", required=True, type=Path, metavar="FILE", help=said)
+    text = "folder of the recordings (default: cassettes)"
+    generate.add_argument("--judge-cassettes", help=text, **folder)
+    text = "the suite's stimuli to write"
+    generate.add_argument("-o", "--output", required=True, type=Path, metavar="FILE", help=text)
 
 
 def debates_written(
@@ -186,12 +186,12 @@ def debates_written(
             expected="--debater A --debater B, or --pair A,B once or more",
         )
     names += options.debater
-    known = dict(zip(dict.fromkeys(names), judges(names), strict=True))
+    by_name = dict(zip(dict.fromkeys(names), judges(names), strict=True))
     trust = Trust.here(*filter(None, [options.topics]))
     if options.topics is not None:
         trust.refuse_files("what is debated", [options.topics.resolve()])
     return generate_debates(
-        [known[name] for name in names],
+        [by_name[name] for name in names],
         read_topics(options.topics),
         options.output,
         options.judge_cassettes,
@@ -340,7 +340,7 @@ class _Debates:
             for cassette in cassettes:
                 stack.enter_context(intercepting(cassette))
 
-            async def one(topic: Topic, pair: _Pair, assignment: str) -> dict[str, Any] | None:
+            async def debated(topic: Topic, pair: _Pair, assignment: str) -> dict[str, Any] | None:
                 pro, con = pair[:: 1 if assignment == "original" else -1]
                 speakers = {"pro": clients[pro.slug], "con": clients[con.slug]}
                 debate = f"{topic.id}-{assignment}"
@@ -363,33 +363,33 @@ class _Debates:
                     "model_assignment": assignment,
                 }
 
-            asked = (one(*of, which) for of in self.topics for which in _ASSIGNMENTS)
-            ended = await together(asked, concurrency)
+            debates = (debated(*of, which) for of in self.topics for which in _ASSIGNMENTS)
+            ended = await together(debates, concurrency)
         self.complete = [debate for debate in ended if debate is not None]
 
     async def _speeches(
         self, debate: str, topic: Topic, speakers: Mapping[str, Client]
     ) -> dict[str, str] | None:
         """The six speeches in their order; ``None`` if one of them could not be had."""
-        given: dict[str, str] = {}
+        speeches: dict[str, str] = {}
         for kind in SPEECHES:
             side, _, speech = kind.partition("_")
             trial = f"{_RECORDING}/{debate}/{self.style}/{kind}/r1"
             try:
-                messages = _messages(topic, kind, given, self.style)
+                messages = _messages(topic, kind, speeches, self.style)
                 reply = (await speakers[side].ask(trial, messages)).reply
             except LimitReached as limit:
                 self.failed[debate] = limit.what
                 return None
-            said = "" if isinstance(reply, Failed) else (reply.text or "").strip()
-            if not said:
+            text = "" if isinstance(reply, Failed) else (reply.text or "").strip()
+            if not text:
                 reason = reply.reason if isinstance(reply, Failed) else reply.refused
                 self.failed[debate] = f"{kind}: {reason or 'empty reply'}"
                 return None
-            given[kind] = within(said, LIMITS[speech])
-            if given[kind] != said:
+            speeches[kind] = within(text, LIMITS[speech])
+            if speeches[kind] != text:
                 self.cut.append(trial)
-        return given
+        return speeches
 
     def notices(self) -> Iterator[str]:
         # The first by name, the original before the flipped: which one ended first is chance.
@@ -403,7 +403,7 @@ class _Debates:
 
 
 def _messages(
-    topic: Topic, kind: str, given: Mapping[str, str], style: str
+    topic: Topic, kind: str, speeches: Mapping[str, str], style: str
 ) -> list[dict[str, str]]:
     side, _, speech = kind.partition("_")
     stance = "for" if side == "pro" else "against"
@@ -413,7 +413,7 @@ def _messages(
     )
     user = (
         f"<resolution>\n{topic.resolution}\n</resolution>\n\n"
-        f"<transcript>\n{transcript(given.items())}\n</transcript>\n\n"
+        f"<transcript>\n{transcript(speeches.items())}\n</transcript>\n\n"
         f"Write the {side.upper()} {speech}, {stance} the resolution, in at most {LIMITS[speech]} "
         f"words. {_TASKS[speech]} {STYLES[style]}\n"
         "Do not name yourself or the speech. Reply with the speech alone, in plain prose."

@@ -92,7 +92,7 @@ def read_judgebench(folder: Path, *, reparse: bool = False) -> Iterator[Judgment
         debate = read_json(file, dict, "a JSON object")
         debates[_field(debate, "id", str, file)] = debate
     # Where any run is called 0, all of them count from there.
-    first = min(int(found["run"]) for file in files if (found := _FILE.fullmatch(file.name)))
+    first = min(int(match["run"]) for file in files if (match := _FILE.fullmatch(file.name)))
     judgments: dict[str, dict[str, Judgment]] = defaultdict(dict)
     sources: dict[tuple[str, str], Path] = {}
     for file in files:
@@ -124,8 +124,12 @@ def _judgment(
     debate, prompt, judge = (
         _field(value, name, str, file) for name in ("debate_id", "judge_prompt", "judge_model")
     )
-    said = value.get("judgment")
-    reply = said if said is None or isinstance(said, str) else json.dumps(said, ensure_ascii=False)
+    verdict = value.get("judgment")
+    reply = (
+        verdict
+        if verdict is None or isinstance(verdict, str)
+        else json.dumps(verdict, ensure_ascii=False)
+    )
     outcome: Outcome
     if "failed" in value:
         outcome, detail = Failed(_field(value, "failed", str, file)), None
@@ -139,8 +143,8 @@ def _judgment(
         if detail is not None and "flags" in value:
             detail["flags"] = list(map(str, _field(value, "flags", list, file)))
     trial = _trial(debate, prompt, run, debates)
-    at = _moment(value.get("timestamp"), file)
-    return Judgment(trial, judge, outcome, reply=reply, detail=detail, recorded_at=at)
+    moment = _moment(value.get("timestamp"), file)
+    return Judgment(trial, judge, outcome, reply=reply, detail=detail, recorded_at=moment)
 
 
 def _moment(value: Any, file: Path) -> str | None:
@@ -149,32 +153,34 @@ def _moment(value: Any, file: Path) -> str | None:
         return None
     try:
         if isinstance(value, str):
-            at = datetime.fromisoformat(value)
-            at = at.astimezone(UTC) if at.tzinfo else at.replace(tzinfo=UTC)
+            moment = datetime.fromisoformat(value)
+            moment = moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
         else:
-            at = datetime.fromtimestamp(float(value), UTC)
+            moment = datetime.fromtimestamp(float(value), UTC)
     except (ValueError, TypeError, OverflowError, OSError):
         expected = "seconds since 1970, or a time in ISO 8601"
         raise malformed(f"{file}: timestamp", value, expected) from None
-    return at.isoformat().replace("+00:00", "Z")
+    return moment.isoformat().replace("+00:00", "Z")
 
 
-def _seconds(at: str) -> int | float:
+def _seconds(moment: str) -> int | float:
     """A time of `_moment`, in seconds since 1970."""
-    seconds = datetime.fromisoformat(at).timestamp()
+    seconds = datetime.fromisoformat(moment).timestamp()
     return int(seconds) if seconds.is_integer() else seconds
 
 
 def _trial(debate: str, prompt: str, run: int, debates: Mapping[str, Mapping[str, Any]]) -> Trial:
-    known = {key: str(value) for key, value in debates.get(debate, {}).items() if value is not None}
+    fields = {
+        key: str(value) for key, value in debates.get(debate, {}).items() if value is not None
+    }
     return Trial(
         id=f"{_SUITE}/{debate}/{prompt}/ab/r{run}",
         suite=_SUITE,
         item=debate,
-        cluster=debate_cluster(debate, known.get("pair_id"), debates),
+        cluster=debate_cluster(debate, fields.get("pair_id"), debates),
         template=prompt,
         replicate=run,
-        condition={key: known[key] for key in CONDITION if key in known},
+        condition={key: fields[key] for key in CONDITION if key in fields},
     )
 
 
@@ -190,8 +196,10 @@ def _missing(
     settings = read_json(config, dict, "a JSON object") if config.exists() else {}
     if settings.get(_COMPLETE) is False:
         return
-    given = [settings[key] for key in _RUNS if type(settings.get(key)) is int]
-    runs = given[0] if given else max(judgment.trial.replicate for judgment in judgments)
+    planned_runs = [settings[key] for key in _RUNS if type(settings.get(key)) is int]
+    runs = (
+        planned_runs[0] if planned_runs else max(judgment.trial.replicate for judgment in judgments)
+    )
     configurations = {(judgment.judge, judgment.trial.template) for judgment in judgments}
     if (number := len(configurations) * len(planned) * runs) > limits().trials:
         raise beyond(LogError, f"{config}: too many runs are planned", "trials", f"{number} trials")
@@ -200,10 +208,10 @@ def _missing(
 
 
 def _field(value: Mapping[str, Any], name: str, kind: type, file: Path) -> Any:
-    found = value.get(name)
-    if type(found) is not kind:
-        raise malformed(f"{file}: {name}", found, f"a {kind.__name__}")
-    return found
+    content = value.get(name)
+    if type(content) is not kind:
+        raise malformed(f"{file}: {name}", content, f"a {kind.__name__}")
+    return content
 
 
 # --- writing --------------------------------------------------------------------------------------
@@ -249,9 +257,11 @@ def exported(cells: Sequence[Cell], suites: Sequence[Suite] = ()) -> Exported:
         for name in ordered
     }
     files |= {LISTED: _text(ordered), _CONFIG: _text(_config(judgments))}
-    said = f"{len(bare)} of {len(ordered)} debates are written without speeches, which a log does "
-    said += "not hold: --suite FILE names the suite that does"
-    return Exported(files, (said,) if bare else ())
+    notice = (
+        f"{len(bare)} of {len(ordered)} debates are written without speeches, which a log does "
+    )
+    notice += "not hold: --suite FILE names the suite that does"
+    return Exported(files, (notice,) if bare else ())
 
 
 def _config(judgments: Sequence[Judgment]) -> dict[str, Any]:
@@ -269,11 +279,11 @@ def _config(judgments: Sequence[Judgment]) -> dict[str, Any]:
 
 def _result(judgment: Judgment) -> dict[str, Any]:
     trial, outcome, detail = judgment.trial, judgment.outcome, judgment.detail or {}
-    said: dict[str, Any] = {}
+    outcome_fields: dict[str, Any] = {}
     if isinstance(outcome, Unparsed):
-        said = {"unparsed": outcome.reason}
+        outcome_fields = {"unparsed": outcome.reason}
     elif isinstance(outcome, Failed):
-        said = {"failed": outcome.reason}
+        outcome_fields = {"failed": outcome.reason}
     elif "scores" not in detail:
         raise LogError(
             f"{trial.id} of judge {judgment.judge} is not a judgment in JudgeBench's format",
@@ -290,7 +300,7 @@ def _result(judgment: Judgment) -> dict[str, Any]:
         "judgment": judgment.reply,
         **({} if judgment.recorded_at is None else {"timestamp": _seconds(judgment.recorded_at)}),
         **({"flags": detail["flags"]} if "flags" in detail else {}),
-        **said,
+        **outcome_fields,
     }
 
 
@@ -303,8 +313,8 @@ def _debate(trial: Trial, debates: Mapping[str, Trial]) -> dict[str, Any]:
             expected="an id that both debates of a topic share and that no debate has",
             remedy="rename the cluster in the log",
         )
-    known = {key: trial.condition[key] for key in CONDITION if key in trial.condition}
-    return {"id": trial.item, **({} if pair is None else {"pair_id": pair}), **known}
+    condition = {key: trial.condition[key] for key in CONDITION if key in trial.condition}
+    return {"id": trial.item, **({} if pair is None else {"pair_id": pair}), **condition}
 
 
 def _file_name(name: str) -> str:

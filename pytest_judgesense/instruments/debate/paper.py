@@ -32,8 +32,8 @@ _PARTS: Final = (REPEAT_FLIP_RATE, SCORE_VARIANCE, CONFIDENCE_VARIANCE, SIDE_BIA
 def tables(sheet: Datasheet, cells: Sequence[Cell]) -> Iterator[Table]:
     """Configurations by rank, prompts of each judge, judges against each other, the choice."""
     # With the post hoc tests, which a datasheet holds where it is written as a file.
-    known = ((cell.judge, material_of(cell)) for cell in cells)
-    materials = {judge: material for judge, material in known if material is not None}
+    of_judges = ((cell.judge, material_of(cell)) for cell in cells)
+    materials = {judge: material for judge, material in of_judges if material is not None}
     if not materials:
         return
     analyses = analyses_of(cells[0].suite, materials, sheet.seed, secondary=True)
@@ -68,7 +68,7 @@ def tables(sheet: Datasheet, cells: Sequence[Cell]) -> Iterator[Table]:
         tuple(_prompts(sheet)),
         keys=2,
     )
-    for name, what, caption in (
+    for name, unit, caption in (
         ("models", "post_hoc_models", "Judges compared, by the mean over their prompts"),
         ("pairs", "post_hoc", "Configurations compared"),
     ):
@@ -82,10 +82,10 @@ def tables(sheet: Datasheet, cells: Sequence[Cell]) -> Iterator[Table]:
                     *row["pair"],
                     *(row[key] for key in ("difference", "t", "p_bonferroni", "topics")),
                 )
-                for row in analyses[what]
+                for row in analyses[unit]
                 if "pair" in row
             ),
-            notes=tuple(row["unavailable"] for row in analyses[what] if "pair" not in row),
+            notes=tuple(row["unavailable"] for row in analyses[unit] if "pair" not in row),
             keys=2,
         )
 
@@ -104,18 +104,18 @@ def _notes(basis: Rows) -> Iterator[str]:
 def _prompts(sheet: Datasheet) -> Iterator[tuple[Value, ...]]:
     for judge in sheet.judges:
         for part in judge.parts:
-            for one in part.estimates:
-                pair = one.condition.get("prompt_pair")
-                if one.measure != PROMPT_DISAGREEMENT.name or pair is None:
+            for estimate in part.estimates:
+                pair = estimate.condition.get("prompt_pair")
+                if estimate.measure != PROMPT_DISAGREEMENT.name or pair is None:
                     continue
-                ends = one.interval
-                delta = find_estimate(part.estimates, SCORE_DELTA.name, one.condition)
+                ends = estimate.interval
+                delta = find_estimate(part.estimates, SCORE_DELTA.name, estimate.condition)
                 yield (
                     judge.name,
                     str(pair),
-                    one.value,
+                    estimate.value,
                     None if ends is None else (ends.lower, ends.upper),
-                    one.n,
+                    estimate.n,
                     None if delta is None else delta.value,
                 )
 

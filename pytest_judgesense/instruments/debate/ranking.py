@@ -168,10 +168,10 @@ class Ranking:
             [row.parts[SCORE_VARIANCE.name] for row in some],
             [row.prompt_disagreement for row in some],
         ]
-        known = np.array([column for column in columns if None not in column], dtype=np.float64)
-        sums = _ranks(known).sum(axis=0).tolist()
+        complete = np.array([column for column in columns if None not in column], dtype=np.float64)
+        sums = _ranks(complete).sum(axis=0).tolist()
         # Those of equal sums stay in the order of their instability.
-        ordered = sorted(zip(sums, some, strict=True), key=lambda one: one[0])
+        ordered = sorted(zip(sums, some, strict=True), key=lambda pair: pair[0])
         return {row.name: total for total, row in ordered}
 
     @property
@@ -189,12 +189,12 @@ class Ranking:
             f"debate is left out, first under {again} of {len(self.reliance)} other weightings; "
             f"repeat flips {best.band('repeat_flip_rate')}, side bias {best.band('side_bias')}"
         )
-        name, *others = self.candidates
-        if others:
+        name, *rest = self.candidates
+        if rest:
             by_ranks = next(row for row in self.rows if row.name == name)
-            said = "the same one" if by_ranks is best else f"{name} ({_three(by_ranks)})"
-            text += f"; by the sum of ranks in these three, among {len(others) + 1} that may be "
-            text += f"the most stable: {said}"
+            by_sum = "the same one" if by_ranks is best else f"{name} ({_three(by_ranks)})"
+            text += f"; by the sum of ranks in these three, among {len(rest) + 1} that may be "
+            text += f"the most stable: {by_sum}"
         if len(self.rows) > 1:
             text += f"; {self.standings.verdict('most stable')}"
         return text
@@ -306,7 +306,7 @@ def _prompt_disagreement(
     for other, of_other in tallies.items():
         if other != name and other.rpartition(":")[0] == judge:
             pairs = [(tallies[name][debate].winner, of_other[debate].winner) for debate in debates]
-            if decided := [one != another for one, another in pairs if one and another]:
+            if decided := [first != another for first, another in pairs if first and another]:
                 shares.append(sum(decided) / len(decided))
     return sum(shares) / len(shares) if shares else None
 
@@ -359,10 +359,10 @@ def _resampled(rows: Floats, topics: Sequence[str], seed: int) -> Floats:
 
 def _variants(parts: Floats, weights: Floats) -> Iterator[tuple[str, Floats]]:
     for index, name in enumerate(COMPONENTS):
-        for said, factor in (("halved", 0.5), ("doubled", 2.0), ("left out", 0.0)):
+        for change, factor in (("halved", 0.5), ("doubled", 2.0), ("left out", 0.0)):
             moved = weights.copy()
             moved[index] *= factor
-            yield f"{name} {said}", parts @ moved
+            yield f"{name} {change}", parts @ moved
     yield "all weights 1", parts.sum(axis=1)
     spread = parts.std(axis=0)
     scaled = (parts - parts.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
@@ -423,10 +423,10 @@ def prompt_estimates(cell: Cell) -> list[Estimate]:
         grouped(some, attrgetter("trial.template"))
         for some in grouped(cell.judgments, attrgetter("trial.item")).values()
     ]
-    asked = [(pairs, {}), *(([(a, b)], {"prompt_pair": f"{a}-{b}"}) for a, b in pairs)]
+    comparisons = [(pairs, {}), *(([(a, b)], {"prompt_pair": f"{a}-{b}"}) for a, b in pairs)]
     runs = [
         ([(of.get(a, []), of.get(b, [])) for of in by_debate for a, b in some], condition)
-        for some, condition in asked
+        for some, condition in comparisons
     ]
     return [find(cell, *of) for find in (_disagreement, _score_delta) for of in runs]
 
@@ -435,11 +435,11 @@ def _disagreement(cell: Cell, pairs: Sequence[_Pair], condition: dict[str, str])
     values, clusters, undecided = [], [], 0
     both: list[bool] = []
     for first, second in filter(all, pairs):
-        one, other = winner_of(first), winner_of(second)
-        if one is None or other is None:
+        first_winner, other = winner_of(first), winner_of(second)
+        if first_winner is None or other is None:
             undecided += 1
         else:
-            values.append(float(one != other))
+            values.append(float(first_winner != other))
             clusters.append(first[0].trial.cluster)
         verdicts = {j.trial.replicate: j.verdict for j in second}
         runs = [(j.verdict, verdicts.get(j.trial.replicate)) for j in first]
@@ -455,7 +455,7 @@ def _score_delta(cell: Cell, pairs: Sequence[_Pair], condition: dict[str, str]) 
     for pair in pairs:
         scores = [list(map(score_matrix, scored(runs))) for runs in pair]
         if all(scores):
-            one, other = (np.mean(of, axis=0) for of in scores)
-            values.append((float(np.abs(one - other).mean()), pair[0][0].trial.cluster))
+            first_scores, other = (np.mean(of, axis=0) for of in scores)
+            values.append((float(np.abs(first_scores - other).mean()), pair[0][0].trial.cluster))
     reason = "no debate was scored under both prompts"
     return mean_over_debates(SCORE_DELTA, cell, condition, values, 10.0, reason=reason)

@@ -60,7 +60,7 @@ def holds_debates(cell: Cell) -> bool:
     """
     if cell.design.labels != SIDES:
         return False
-    scored = any("scores" in (one.detail or {}) for one in cell.judgments)
+    scored = any("scores" in (judgment.detail or {}) for judgment in cell.judgments)
     return cell.design.weights is not None or scored
 
 
@@ -127,14 +127,14 @@ def parse_debate(text: str, truncated: bool = False) -> _Judged:
         The verdict, ``PRO`` or ``CON``, with the detail of its `Judgment`; or `Unparsed` with a
         reason of the list in the head of this module, and ``None``.
     """
-    found = stated_objects(
+    objects = stated_objects(
         text, lambda value: value if _KEYS & set(value) else None, truncated=truncated
     )
-    if isinstance(found, Unparsed):
-        return found, None
-    answer, stated = found
+    if isinstance(objects, Unparsed):
+        return objects, None
+    answer, stated = objects
     judged = [judgment_of_object(value) for _, _, value in stated]
-    if any(one != judged[0] for one in judged):
+    if any(other != judged[0] for other in judged):
         return Unparsed("several judgments"), None
     outcome, detail = judged[0]
     start, end, _ = stated[0]

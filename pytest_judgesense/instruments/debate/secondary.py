@@ -184,11 +184,11 @@ def _agreement(tallies: _Tallies) -> _Rows:
     """Share of debates with one winner for each pair; in the last row alpha over all."""
     winners = {name: {t.debate: t.winner for t in some} for name, some in tallies.items()}
     rows: _Rows = []
-    for one, other in combinations(winners, 2):
-        pairs = [(winner, winners[other].get(debate)) for debate, winner in winners[one].items()]
+    for first, other in combinations(winners, 2):
+        pairs = [(winner, winners[other].get(debate)) for debate, winner in winners[first].items()]
         both = [a == b for a, b in pairs if a and b]
         share = sum(both) / len(both) if both else None
-        rows.append({"pair": [one, other], "debates": len(both), "agreement": share})
+        rows.append({"pair": [first, other], "debates": len(both), "agreement": share})
     debates = dict.fromkeys(debate for of in winners.values() for debate in of)
     units = [[of.get(debate) for of in winners.values()] for debate in debates]
     alpha = krippendorff_alpha(units)
@@ -274,11 +274,11 @@ def _by_model(names: Sequence[str], cells: Floats) -> tuple[list[str], Floats]:
     return list(prompts), np.stack([of_model.mean(axis=0) for of_model in rows])
 
 
-def _post_hoc(names: Sequence[str], cells: Floats, what: str) -> _Rows:
+def _post_hoc(names: Sequence[str], cells: Floats, of: str) -> _Rows:
     pairs = list(combinations(range(len(names)), 2))
     if not pairs or cells.shape[1] < 2:
-        found = " x ".join(map(str, cells.shape))
-        return _unavailable(f"needs two {what} and two topics, found {found}")
+        shape = " x ".join(map(str, cells.shape))
+        return _unavailable(f"needs two {of} and two topics, found {shape}")
     rows: _Rows = []
     for i, j in pairs:
         differences = cells[i] - cells[j]

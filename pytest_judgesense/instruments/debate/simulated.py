@@ -62,20 +62,24 @@ def _speeches(transcript: str) -> dict[tuple[str, str], str]:
 def shares(resolution: str, transcript: str) -> dict[str, dict[str, float]]:
     """The four shares of the module's docstring, by category and side."""
     speeches = _speeches(transcript)
-    known = content_stems(resolution)
+    topic_stems = content_stems(resolution)
 
     def stems(side: str, *kinds: str) -> frozenset[str]:
-        return content_stems("\n".join(speeches.get((side, kind), "") for kind in kinds)) - known
+        return (
+            content_stems("\n".join(speeches.get((side, kind), "") for kind in kinds)) - topic_stems
+        )
 
     def points(side: str, without: frozenset[str]) -> list[frozenset[str]]:
-        found = sentences(speeches.get((side, "constructive"), ""))
-        given = [content_stems(sentence) - known - without for sentence in found]
-        return [point for point in given if len(point) >= _SHORTEST_POINT]
+        spoken = sentences(speeches.get((side, "constructive"), ""))
+        points_of_side = [content_stems(sentence) - topic_stems - without for sentence in spoken]
+        return [point for point in points_of_side if len(point) >= _SHORTEST_POINT]
 
-    def met(given: list[frozenset[str]], said: frozenset[str], least: int) -> float:
-        return sum(len(point & said) >= least for point in given) / max(1, len(given))
+    def met(points_to_meet: list[frozenset[str]], stems_said: frozenset[str], least: int) -> float:
+        return sum(len(point & stems_said) >= least for point in points_to_meet) / max(
+            1, len(points_to_meet)
+        )
 
-    found: dict[str, dict[str, float]] = defaultdict(dict)
+    shares_of: dict[str, dict[str, float]] = defaultdict(dict)
     for side, other in (_SIDES, _SIDES[::-1]):
         ours, theirs = stems(side, "constructive"), stems(other, "constructive")
         # A point in its own words: words that both sides use do not show that one answers the
@@ -83,27 +87,27 @@ def shares(resolution: str, transcript: str) -> dict[str, dict[str, float]]:
         mine, targets = points(side, theirs), points(other, ours)
         terms, rebuttal = theirs - ours, stems(side, "rebuttal")
         taken_up = len(terms & rebuttal) / max(1, len(terms))
-        found["argument_quality"][side] = met(mine, stems(side, "rebuttal", "summary"), 2)
-        found["evidence"][side] = 1 - met(mine, stems(other, "rebuttal"), 2)
-        found["clash"][side] = min(1.0, 3 * taken_up)
-        found["weighing"][side] = met(targets, stems(side, "summary"), 1)
-    return found
+        shares_of["argument_quality"][side] = met(mine, stems(side, "rebuttal", "summary"), 2)
+        shares_of["evidence"][side] = 1 - met(mine, stems(other, "rebuttal"), 2)
+        shares_of["clash"][side] = min(1.0, 3 * taken_up)
+        shares_of["weighing"][side] = met(targets, stems(side, "summary"), 1)
+    return shares_of
 
 
-def judge_debate(observer: Observer, asked: ObservedPrompt) -> str | None:
+def judge_debate(observer: Observer, question: ObservedPrompt) -> str | None:
     """The reply to a prompt with a transcript: an object of scores, winner and confidence."""
-    context, instruction = asked.parsed.context, asked.parsed.instruction
+    context, instruction = question.parsed.context, question.parsed.instruction
     if "transcript" not in context:
         return None
-    draw, sensitivity = asked.draw(), observer.sensitivity
+    draw, sensitivity = question.draw(), observer.sensitivity
     shift = observer.slot_bias + observer.wording(instruction, context["transcript"])
-    found = shares(context.get("resolution", ""), context["transcript"])
+    shares_of = shares(context.get("resolution", ""), context["transcript"])
     if (lead := key_value(context["transcript"])) is not None:
-        found = {category: _led(of, lead) for category, of in found.items()}
-    spread = 10 * asked.temperature / sensitivity
+        shares_of = {category: _led(of, lead) for category, of in shares_of.items()}
+    spread = 10 * question.temperature / sensitivity
     scores = {
         category: {side: _score(of[side], draw.gauss(0, spread)) for side in _SIDES}
-        for category, of in found.items()
+        for category, of in shares_of.items()
     }
     counts = dict.fromkeys(scores, 1.0)
     if _SURVIVES.search(instruction):
@@ -115,12 +119,12 @@ def judge_debate(observer: Observer, asked: ObservedPrompt) -> str | None:
     winner = draw.choice(_SIDES) if margin == 0 else _SIDES[margin < 0]
     if draw.random() < observer.lapse_rate:
         winner = draw.choice(_SIDES)
-    taken = {side: round(100 * found["clash"][side] / 3) for side in _SIDES}
+    taken_up = {side: round(100 * shares_of["clash"][side] / 3) for side in _SIDES}
     value = {
         "scores": scores,
         "winner": winner,
         "confidence": round(1 / (1 + math.exp(-sensitivity * abs(margin) / 3)), 2),
-        "short_reason": f"Terms taken up: PRO {taken['PRO']}% of CON's, CON {taken['CON']}%.",
+        "short_reason": f"Terms taken up: PRO {taken_up['PRO']}% of CON's, CON {taken_up['CON']}%.",
     }
     if draw.random() < observer.format_error_rate:
         return _malformed(value, draw)
@@ -128,8 +132,8 @@ def judge_debate(observer: Observer, asked: ObservedPrompt) -> str | None:
 
 
 def _weighs_first(sentence: str) -> bool:
-    said = _FIRST.search(sentence)
-    return said is not None and _WEIGHS.search(sentence, said.end()) is not None
+    stated = _FIRST.search(sentence)
+    return stated is not None and _WEIGHS.search(sentence, stated.end()) is not None
 
 
 def _led(of: Mapping[str, float], lead: float) -> dict[str, float]:
@@ -179,18 +183,18 @@ _ANSWERED: Final = {"constructive": 0, "rebuttal": 3, "summary": 2}
 
 def speech_wanted(prompt: str) -> tuple[str, str, int] | None:
     """Side, kind and word limit of the speech that a prompt asks for; ``None`` if for none."""
-    found = _WANTED.search(prompt)
-    limit = _LENGTH.search(prompt, found.end()) if found else None
-    return (found[1], found[2], int(limit[1])) if found and limit else None
+    match = _WANTED.search(prompt)
+    limit = _LENGTH.search(prompt, match.end()) if match else None
+    return (match[1], match[2], int(limit[1])) if match and limit else None
 
 
-def speak(_: Observer, asked: ObservedPrompt) -> str | None:
+def speak(_: Observer, question: ObservedPrompt) -> str | None:
     """A speech of a fixed pattern: its points, then terms of the opponent's that it takes up."""
-    wanted = speech_wanted(asked.prompt)
+    wanted = speech_wanted(question.prompt)
     if wanted is None:
         return None
     side, kind, limit = wanted
-    context, draw = asked.parsed.context, asked.draw()
+    context, draw = question.parsed.context, question.draw()
     other = _SIDES[side == "PRO"]
     speeches = _speeches(context.get("transcript", ""))
     topic = context.get("resolution", "this resolution").rstrip(".")
@@ -211,6 +215,6 @@ def speak(_: Observer, asked: ObservedPrompt) -> str | None:
 
 
 def _answer(point: str) -> str:
-    taken = [word for word in words(point) if content_stems(word)]
-    head = " ".join(islice(cycle(taken), min(6, len(taken))))
+    content_words = [word for word in words(point) if content_stems(word)]
+    head = " ".join(islice(cycle(content_words), min(6, len(content_words))))
     return f"They say {head}; yet nothing shows that it follows, and the cases cut both ways."

@@ -82,8 +82,8 @@ class DebateLine(BaseModel):
 
     @model_validator(mode="after")
     def _whole(self) -> DebateLine:
-        found = [(speech.side, speech.speech_type) for speech in self.speeches]
-        if found != [(name[:3].upper(), name) for name in SPEECHES]:
+        order = [(speech.side, speech.speech_type) for speech in self.speeches]
+        if order != [(name[:3].upper(), name) for name in SPEECHES]:
             msg = "a debate has six speeches, in the order " + ", ".join(SPEECHES)
             raise ValueError(msg)
         return self
@@ -134,15 +134,15 @@ def _verify(form: SuiteForm) -> None:
 
 def _evidence_density(suite: Suite) -> Iterator[LintFinding]:
     """Debaters of whom one brings more names and numbers: who wins by them is known beforehand."""
-    found: Counter[str] = Counter()
+    spoken: Counter[str] = Counter()
     words: Counter[str] = Counter()
     for item in suite.items:
         for part in _HEADING.split(item.fields["transcript"])[1:]:
-            side, _, said = part.partition("\n")
+            side, _, speech = part.partition("\n")
             debater = str(item.condition[f"{side[:3].lower()}_model"])
-            found[debater] += evidence(said)
-            words[debater] += length(said)
-    density = {name: 100 * found[name] / count for name, count in words.items() if count}
+            spoken[debater] += evidence(speech)
+            words[debater] += length(speech)
+    density = {name: 100 * spoken[name] / count for name, count in words.items() if count}
     if len(density) > 1 and max(density.values()) > _MOST_DENSE * min(density.values()):
         yield LintFinding(
             "warning",

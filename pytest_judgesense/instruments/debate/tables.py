@@ -30,7 +30,7 @@ def ranking(
     suite: str, entrants: Sequence[ComparedJudge], seed: int, secondary: bool
 ) -> Mapping[str, Rows]:
     """The ranking and its further tables, by name of the table."""
-    materials = {one.judge: one.material for one in entrants if one.material is not None}
+    materials = {judge.judge: judge.material for judge in entrants if judge.material is not None}
     if not materials:
         return {}
     # Not before there are debates: the analyses take scipy.
@@ -141,7 +141,7 @@ def _ranks(head: fig.Head, rows: Rows) -> fig.Figure:
     shares = [tuple(map(float, row["rank_shares"])) for row in rows]
     ranks = [str(place + 1) for place in range(len(rows))]
     few = len(rows) <= _MOST_RANKS  # more numbers than these would overlap
-    known = {
+    instability_of = {
         (place, line): (share, fig.shown(share) if share >= 0.0005 and few else "")
         for line, of_ranks in enumerate(shares)
         for place, share in enumerate(of_ranks)
@@ -157,7 +157,7 @@ def _ranks(head: fig.Head, rows: Rows) -> fig.Figure:
     lines = [f"{name}  {fig.shown(instability)}" for name, _, instability in of_all]
 
     def draw(axes: Any) -> None:
-        fig.heat(axes, ranks, lines, known)
+        fig.heat(axes, ranks, lines, instability_of)
         fig.labels(axes, "rank", "configuration")
 
     return fig.Figure(

@@ -30,10 +30,10 @@ def declare_tradeoff(
 ) -> Check:
     """The check with its three bars, and the limits that it names."""
     measures = {bar: measure for bar, measure, _ in _TRADEOFF}
-    others = (*map(limit_name, measures), "suite")
-    given = named_arguments(kind, [*measures], args, kwargs, others)
-    bars, limits = bars_and_limits(kind, given, measures)
-    return Check(kind, kind.name, bars, {}, given.get("suite") or "criterion", limits=limits)
+    further = (*map(limit_name, measures), "suite")
+    arguments = named_arguments(kind, [*measures], args, kwargs, further)
+    bars, limits = bars_and_limits(kind, arguments, measures)
+    return Check(kind, kind.name, bars, {}, arguments.get("suite") or "criterion", limits=limits)
 
 
 def judge_tradeoff(

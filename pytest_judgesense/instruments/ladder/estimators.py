@@ -91,8 +91,8 @@ _ROUNDING: Final = 1e-9
 def ladder_estimates(cell: Cell) -> list[Estimate]:
     """Same-quality preference with its decomposition, fillers, and the rates by distance."""
     if reason := invalidity(cell):
-        others = (measure for measure in of.OF_BOTH if measure not in _EQUAL)
-        every = (*_EQUAL, *_FILLERS.values(), *others)
+        further = (measure for measure in of.OF_BOTH if measure not in _EQUAL)
+        every = (*_EQUAL, *_FILLERS.values(), *further)
         return [unavailable(measure, cell, reason) for measure in every]
     same = cell.where(subset="same")
     return [
@@ -107,15 +107,15 @@ def ladder_estimates(cell: Cell) -> list[Estimate]:
 def criterion_estimates(cell: Cell) -> list[Estimate]:
     """The ladder's measures under each prompt, and the shift of the tie rate between them."""
     if reason := invalidity(cell):
-        return [unavailable(one, cell, reason) for one in (*of.OF_BOTH, of.CRITERION_SHIFT)]
+        return [unavailable(measure, cell, reason) for measure in (*of.OF_BOTH, of.CRITERION_SHIFT)]
     estimates = []
     for arm in ("strict", "baseline"):
         same = cell.where(arm=arm, subset="same")
         estimates += _same_quality(same.where(distance=0), {"arm": arm})
         estimates += sensitivity_by_distance(same, {"arm": arm})
     estimates.append(unavailable(DARK_CURRENT, cell, _NO_STRICT_VACUUM, {"arm": "strict"}))
-    at: list[Condition] = [{}, *({"distance": d} for d in cell.values_of("distance"))]
-    return [*estimates, *(_shift(cell, condition) for condition in at)]
+    conditions: list[Condition] = [{}, *({"distance": d} for d in cell.values_of("distance"))]
+    return [*estimates, *(_shift(cell, condition) for condition in conditions)]
 
 
 def invalidity(cell: Cell) -> str | None:
@@ -133,7 +133,7 @@ def invalidity(cell: Cell) -> str | None:
             wanted = "a better content" if distance > 0 else "none"
             return f"trial {trial.id} at distance {distance} has label {trial.label}, not {wanted}"
     pairs = grouped(cell.judgments, attrgetter("trial.item", "trial.template", "trial.replicate"))
-    alone = sum(len({one.trial.order for one in some}) < 2 for some in pairs.values())
+    alone = sum(len({judgment.trial.order for judgment in some}) < 2 for some in pairs.values())
     return f"{alone} of {len(pairs)} pairs were not run in both orders" if alone else None
 
 
@@ -145,7 +145,7 @@ def _same_quality(cell: Cell, condition: Condition) -> list[Estimate]:
             reason = "no same-quality pair was run"
         return [unavailable(measure, cell, reason, condition) for measure in _EQUAL]
     terms = (*decomposed(cell, pairs), other_conflict(cell, pairs))
-    every = (_both_calls(cell, pairs), *(Units.at(cell, pairs, values) for values in terms))
+    every = (_both_calls(cell, pairs), *(Units.of_groups(cell, pairs, values) for values in terms))
     return [
         rate(measure, cell, units, condition) for measure, units in zip(_EQUAL, every, strict=True)
     ]
@@ -157,15 +157,15 @@ def _both_calls(cell: Cell, pairs: Groups) -> Units:
     usable = np.zeros(len(cell.judgments), dtype=bool)
     usable[pairs.subset(read).positions] = True
     calls = Groups.of_rows(pairs.positions[:, None])
-    return Units.at(cell, calls, ~no_preference(cell)[pairs.positions], usable=usable)
+    return Units.of_groups(cell, calls, ~no_preference(cell)[pairs.positions], usable=usable)
 
 
 def other_conflict(cell: Cell, pairs: Groups) -> NDArray[np.float64]:
     """The part of each canonical pair's false preference that the other terms do not explain."""
     raw = (~no_preference(cell)[pairs.positions]).reshape(-1, 2).mean(axis=1)
     terms = decomposed(cell, pairs)
-    found: NDArray[np.float64] = raw - (terms.stable | terms.positional) - terms.one_sided / 2
-    return found
+    rest: NDArray[np.float64] = raw - (terms.stable | terms.positional) - terms.one_sided / 2
+    return rest
 
 
 def _different_subsets(cell: Cell) -> list[Estimate]:
@@ -189,8 +189,11 @@ def _fillers(cell: Cell) -> list[Estimate]:
 
 def _shift(cell: Cell, condition: Condition) -> Estimate:
     calls = cell.where(subset="same", **condition)
-    found = grouped(calls.judgments, attrgetter("trial.item", "trial.order", "trial.replicate"))
-    by_arm = [{str(one.trial.condition.get("arm")): one for one in some} for some in found.values()]
+    groups = grouped(calls.judgments, attrgetter("trial.item", "trial.order", "trial.replicate"))
+    by_arm = [
+        {str(judgment.trial.condition.get("arm")): judgment for judgment in some}
+        for some in groups.values()
+    ]
     pairs = [(two["strict"], two["baseline"]) for two in by_arm if len(two) == 2]
     if not pairs:
         reason = "the same calls were not run under both prompts"
@@ -217,12 +220,12 @@ def _shift(cell: Cell, condition: Condition) -> Estimate:
 def sensitivity_by_distance(cell: Cell, condition: Condition) -> list[Estimate]:
     """The rates at each distance and pooled, d' and tie rate at each distance."""
     distances = cell.values_of("distance")
-    at = [({**condition, "distance": d}, cell.where(distance=d)) for d in distances]
-    ties = [one for where, part in at for one in tie_rates(part, where)]
-    better = [(where, part) for where, part in at if float(where["distance"]) > 0]
+    parts = [({**condition, "distance": d}, cell.where(distance=d)) for d in distances]
+    ties = [estimate for where, part in parts for estimate in tie_rates(part, where)]
+    better = [(where, part) for where, part in parts if float(where["distance"]) > 0]
     if not better:
         without = (*(measure for measure, _ in _RATES), ABSTAIN_RATE)
-        return [*(unavailable(one, cell, _NOTHING, condition) for one in without), *ties]
+        return [*(unavailable(measure, cell, _NOTHING, condition) for measure in without), *ties]
     pooled = cell.of(judgment for _, part in better for judgment in part.judgments)
     rates = []
     for measure, counts in _RATES:
@@ -230,7 +233,7 @@ def sensitivity_by_distance(cell: Cell, condition: Condition) -> list[Estimate]:
             calls = part.every_call()
             if measure is of.TARGET_SENSITIVITY_DECISIVE:
                 calls = calls.subset(~no_preference(part))
-            units = Units.at(part, calls, counts(part)[calls.positions])
+            units = Units.of_groups(part, calls, counts(part)[calls.positions])
             rates.append(rate(measure, part, units, where, nothing="every reply was a tie"))
     abstained = chosen_rate(ABSTAIN_RATE, pooled, condition, ABSTAIN)
     return [*rates, abstained, *(_d_prime(part, where) for where, part in better), *ties]
@@ -252,14 +255,14 @@ def _d_prime(cell: Cell, condition: Condition) -> Estimate:
     """The d' of the calls at one distance: a signal is the better candidate in slot 1 (``A``)."""
     units = Units.of_calls(cell, cell.having("verdict", "A"))
     missing = units.missing(bounded=False)
-    asked, read = np.array([*map(_signal, cell.judgments)]), cell.outcomes == VERDICT
-    signal, first = asked[read], units.values
+    is_signal, read = np.array([*map(_signal, cell.judgments)]), cell.outcomes == VERDICT
+    signal, first = is_signal[read], units.values
     if not signal.any() or signal.all():
         reason = "no verdict with the better candidate in each of the slots"
         return unavailable(of.D_PRIME, cell, reason, condition, missing=missing)
     hits, alarms = float(first[signal].sum()), float(first[~signal].sum())
     signals, noises = int(signal.sum()), int((~signal).sum())
-    lost_signals, lost_noises = int(asked[~read].sum()), int((~asked[~read]).sum())
+    lost_signals, lost_noises = int(is_signal[~read].sum()), int((~is_signal[~read]).sum())
     every = signals + lost_signals, noises + lost_noises
     interval = clustered_d_prime(first, signal, units.clusters)
     return estimated(
@@ -285,7 +288,7 @@ def _d_prime(cell: Cell, condition: Condition) -> Estimate:
 def _d_primes(hits: Any, signals: Any, alarms: Any, calls: Any) -> Any:
     """The d' of each draw; NaN where it has no call of a kind."""
     drawn = zip(hits, signals, alarms, calls - signals, strict=True)
-    return np.array([d_prime(*one) if one[1] and one[3] else np.nan for one in drawn])
+    return np.array([d_prime(*counts) if counts[1] and counts[3] else np.nan for counts in drawn])
 
 
 def _signal(judgment: Judgment) -> bool:
@@ -303,18 +306,18 @@ def threshold_estimate(cell: Cell, condition: Condition) -> Estimate:
         reason = f"all {units.dropped} units lack a verdict" if calls else _NOTHING
         return unavailable(of.DETECTION_THRESHOLD, cell, reason, condition, missing=missing)
     read = [_distance(call) for call in calls if answered(call)]
-    found = detection_threshold(units.values, read, units.clusters, cell.seed)
-    interval = found.clustered
+    threshold = detection_threshold(units.values, read, units.clusters, cell.seed)
+    interval = threshold.clustered
     return estimated(
         of.DETECTION_THRESHOLD,
         cell,
         condition,
-        value=found.value,
+        value=threshold.value,
         n=units.values.size,
-        interval=found.interval,
+        interval=threshold.interval,
         clustered=interval,
         missing=_worst_threshold(calls, missing) if units.dropped else missing,
-        flags=found.flags,
+        flags=threshold.flags,
     )
 
 
@@ -330,8 +333,8 @@ def _worst_threshold(calls: Sequence[Judgment], missing: Missing) -> Missing:
 
     def if_missing_were(right: float) -> float | None:
         answers = [float(c.correct is True) if answered(c) else right for c in calls]
-        found = detection_threshold(answers, distances, together)
-        return None if "right-censored" in found.flags else found.value
+        threshold = detection_threshold(answers, distances, together)
+        return None if "right-censored" in threshold.flags else threshold.value
 
     return replace(missing, lower_bound=if_missing_were(1.0), upper_bound=if_missing_were(0.0))
 
@@ -345,8 +348,10 @@ def verify_identity(estimates: Iterable[Estimate]) -> None:
     terms: dict[tuple[Any, ...], dict[str, float | None]] = defaultdict(dict)
     for e in estimates:
         terms[e.suite, tuple(sorted(e.condition.items()))][e.measure] = e.value
-    for (suite, condition), known in terms.items():
-        values = [known.get(one.name) for one in _EQUAL if one is not of.NO_PREFERENCE]
+    for (suite, condition), values_of in terms.items():
+        values = [
+            values_of.get(measure.name) for measure in _EQUAL if measure is not of.NO_PREFERENCE
+        ]
         if None in values:
             continue
         raw, stable, positional, one_sided, other = (value or 0.0 for value in values)

@@ -31,7 +31,7 @@ def _metrology(sheet: Datasheet) -> fig.Found:
     dark_suite = fig.suite_of(sheet, DARK_CURRENT.name)
     ladder = fig.suite_of(sheet, "stable_cross_sensitivity")
     near_suite = fig.suite_of(sheet, "target_sensitivity", distance=1)
-    near = [fig.find(one, near_suite, "target_sensitivity", distance=1) for one in sheet.judges]
+    near = [fig.find(judge, near_suite, "target_sensitivity", distance=1) for judge in sheet.judges]
     measures = (dark_suite, DARK_CURRENT.name), (ladder, "stable_cross_sensitivity")
     marks = [(*mark, near[mark[0]]) for mark in _marks(sheet, *measures)]
     if not marks:
@@ -52,8 +52,8 @@ def _metrology(sheet: Datasheet) -> fig.Found:
             "stable cross-sensitivity (share of pairs)",
         )
 
-    _, worst, most, equals, _ = max(marks, key=lambda one: one[2].value)
-    _, best, least, *_ = min(marks, key=lambda one: (one[1].endswith(fig.MARK), one[2].value))
+    _, worst, most, equals, _ = max(marks, key=lambda mark: mark[2].value)
+    _, best, least, *_ = min(marks, key=lambda mark: (mark[1].endswith(fig.MARK), mark[2].value))
     finding = f"{worst} names a winner in {fig.percent(most.value)} of calls with nothing to judge"
     if len(marks) > 1:
         finding += f", {best} in {fig.percent(least.value)}"
@@ -79,9 +79,9 @@ def _marks(
 ) -> list[tuple[int, str, Any, Any]]:
     """Number and name of each judge with estimates of ``x`` and ``y``, by suite and measure."""
     return [
-        (number, fig.name_of(judge, x[0], y[0]), *found)
+        (number, fig.name_of(judge, x[0], y[0]), *estimates)
         for number, judge in enumerate(sheet.judges)
-        if None not in (found := (fig.find(judge, *x), fig.find(judge, *y)))
+        if None not in (estimates := (fig.find(judge, *x), fig.find(judge, *y)))
     ]
 
 
@@ -138,8 +138,8 @@ def _psychometric(sheet: Datasheet) -> fig.Found:
     finding = "No judge's detection threshold could be estimated"
     if thresholds:
         first = thresholds[0][0]
-        found = [f"{who} {text}" for suite, who, text in thresholds if suite == first]
-        finding = f"Distance detected three times out of four on {first}: {', '.join(found)}"
+        texts = [f"{who} {text}" for suite, who, text in thresholds if suite == first]
+        finding = f"Distance detected three times out of four on {first}: {', '.join(texts)}"
     return fig.Figure(
         head,
         finding,
@@ -184,7 +184,7 @@ def _distance(estimate: Estimate) -> float:
 def _decomposition(sheet: Datasheet) -> fig.Found:
     head = fig.Head("decomposition", "3", "Same-quality decomposition")
     suite = fig.suite_of(sheet, "positional_false_preference")
-    found: dict[str, list[Any]] = {}
+    terms_of: dict[str, list[Any]] = {}
     # The paper's Figure 3 has a bar for the strict criterion below that of the baseline prompt.
     strict = fig.suite_of(sheet, "positional_false_preference", arm="strict")
     bars: list[tuple[str, str | None, dict[str, str]]] = [
@@ -192,23 +192,23 @@ def _decomposition(sheet: Datasheet) -> fig.Found:
         (_STRICT, strict, {"arm": "strict"}),
     ]
     for judge in sheet.judges:
-        for said, at, of_arm in bars:
-            terms = [fig.find(judge, at, term, **of_arm) for term in _TERMS]
+        for name, condition, of_arm in bars:
+            terms = [fig.find(judge, condition, term, **of_arm) for term in _TERMS]
             if all(terms):
-                found[fig.name_of(judge, at) + said] = terms
-    if not found:
+                terms_of[fig.name_of(judge, condition) + name] = terms
+    if not terms_of:
         return fig.Absent(head, _NO_PAIRS)
     pieces = [
-        (label, [max(terms[place].value, 0.0) for terms in found.values()])
+        (label, [max(terms[place].value, 0.0) for terms in terms_of.values()])
         for place, label in enumerate(_TERMS.values())
     ]
 
     def draw(axes: Any) -> None:
-        fig.bars(axes, list(found), pieces)
+        fig.bars(axes, list(terms_of), pieces)
         fig.labels(axes, "share of canonical pairs", "")
 
-    asked = {who: terms for who, terms in found.items() if not who.endswith(_STRICT)} or found
-    rates = {who: terms[1].value for who, terms in asked.items()}
+    shown = {who: terms for who, terms in terms_of.items() if not who.endswith(_STRICT)} or terms_of
+    rates = {who: terms[1].value for who, terms in shown.items()}
     most = max(rates, key=rates.__getitem__)
     return fig.Figure(
         head,
@@ -219,9 +219,11 @@ def _decomposition(sheet: Datasheet) -> fig.Found:
         "orders. Only a tie in both orders is right."
         + f" Bars called strict show the strict prompt on {strict}."
         * bool(strict),
-        (fig.Panel(draw, fig.height_of_rows(len(found))),),
+        (fig.Panel(draw, fig.height_of_rows(len(terms_of))),),
         ("judge", *(label.partition(":")[0] for label in _TERMS.values()), "n"),
-        tuple((who, *(term.value for term in terms), terms[-1].n) for who, terms in found.items()),
+        tuple(
+            (who, *(term.value for term in terms), terms[-1].n) for who, terms in terms_of.items()
+        ),
     )
 
 
@@ -262,7 +264,7 @@ def _criterion(sheet: Datasheet) -> fig.Found:
         pairs = zip(arms["baseline"], arms["strict"], strict=True)
         return float(sum(abs(now.value - then.value) for then, now in pairs))
 
-    _, who, arms = max(moves, key=lambda one: moved(one[2]))
+    _, who, arms = max(moves, key=lambda move: moved(move[2]))
     (false, near), (less, then) = arms["baseline"], arms["strict"]
     before, after, near_before, near_after = (
         fig.percent(e.value) for e in (false, less, near, then)
@@ -285,21 +287,21 @@ def _position(sheet: Datasheet) -> fig.Found:
     head = fig.Head("position", "5", "Positional against stable")
     suite = fig.suite_of(sheet, "positional_false_preference")
     measures = (suite, "stable_cross_sensitivity"), (suite, "positional_false_preference")
-    known = _marks(sheet, *measures)
-    if not known:
+    marks = _marks(sheet, *measures)
+    if not marks:
         return fig.Absent(head, _NO_PAIRS)
 
     def draw(axes: Any) -> None:
         fig.shares(axes)
         fig.dotted(axes)
-        for number, who, stable, place in known:
+        for number, who, stable, place in marks:
             _mark(axes, number, stable, place, who, **_looks(who))
         x, y = "stable: the same content", "positional: the same slot"
         fig.labels(axes, f"{x} (share of pairs)", f"{y} (share of pairs)")
 
-    gaps = [(place.value - stable.value, who, stable, place) for _, who, stable, place in known]
+    gaps = [(place.value - stable.value, who, stable, place) for _, who, stable, place in marks]
     above = [who for gap, who, *_ in gaps if gap > 0]
-    _, who, stable, place = max(gaps, key=lambda one: one[:2])
+    _, who, stable, place = max(gaps, key=lambda gap: gap[:2])
     finding = "Position outweighs content for no judge"
     if above:
         finding = f"Position outweighs content for {' and '.join(above)}: {who} "
@@ -311,5 +313,5 @@ def _position(sheet: Datasheet) -> fig.Found:
         "content decides. Above the line, position decides more.",
         (fig.Panel(draw),),
         ("judge", *fig.named("stable"), *fig.named("positional")),
-        tuple((who, *fig.cells(stable), *fig.cells(place)) for _, who, stable, place in known),
+        tuple((who, *fig.cells(stable), *fig.cells(place)) for _, who, stable, place in marks),
     )

@@ -72,11 +72,11 @@ def tables(sheet: Datasheet, _cells: Sequence[Cell]) -> Iterator[Table]:
         "positional (PFP) false preference on pairs of the same quality; target sensitivity at "
         "distances 1 and 5; the distance that is detected three times out of four (delta 75); and "
         "the profile.",
-        ("judge", *(one.heading for one in _TABLE_3), _THRESHOLD.heading, "profile"),
+        ("judge", *(column.heading for column in _TABLE_3), _THRESHOLD.heading, "profile"),
         tuple(
             (
                 judge.name,
-                *(_value(judge, one) for one in _TABLE_3),
+                *(_value(judge, column) for column in _TABLE_3),
                 _threshold(judge),
                 sketch((*VACUUM_WORDS, *LADDER_WORDS), judge.estimates) or None,
             )
@@ -88,7 +88,7 @@ def tables(sheet: Datasheet, _cells: Sequence[Cell]) -> Iterator[Table]:
         "Baseline against strict tie prompt on the same calls: raw false preference (RFP) and tie "
         "rate at distance 0, target sensitivity, misses by a tie and wrong choices at distance 1, "
         "target sensitivity at distance 5, and the difference (strict less baseline).",
-        ("judge", "prompt", *(one.heading for one in _TABLE_4)),
+        ("judge", "prompt", *(column.heading for column in _TABLE_4)),
         tuple(row for judge in sheet.judges for row in _arms(judge)),
         keys=2,
     )
@@ -98,9 +98,9 @@ def tables(sheet: Datasheet, _cells: Sequence[Cell]) -> Iterator[Table]:
         "the bootstrap over tasks) and its unit.",
         ("judge", "measure", "estimate", "95% interval", "count", "n", "unit"),
         tuple(
-            _counted(judge.name, one.heading, found)
-            for judge, one in product(sheet.judges, _TABLE_6)
-            if (found := _find(judge, one)) is not None
+            _counted(judge.name, column.heading, estimate)
+            for judge, column in product(sheet.judges, _TABLE_6)
+            if (estimate := _find(judge, column)) is not None
         ),
         digits=4,
         keys=2,
@@ -114,14 +114,14 @@ def _find(judge: JudgeSheet, column: _Column, **more: str) -> Estimate | None:
 
 
 def _value(judge: JudgeSheet, column: _Column, **more: str) -> float | None:
-    found = _find(judge, column, **more)
-    return None if found is None else found.value
+    estimate = _find(judge, column, **more)
+    return None if estimate is None else estimate.value
 
 
 def _threshold(judge: JudgeSheet) -> Value:
     """With ``<=`` or ``>`` where it is censored."""
-    found = _find(judge, _THRESHOLD)
-    return None if found is None else _censored(found)
+    estimate = _find(judge, _THRESHOLD)
+    return None if estimate is None else _censored(estimate)
 
 
 def _censored(threshold: Estimate) -> Value:
@@ -132,7 +132,8 @@ def _censored(threshold: Estimate) -> Value:
 
 def _arms(judge: JudgeSheet) -> Iterator[tuple[Value, ...]]:
     arms = {
-        arm: [_value(judge, one, arm=arm) for one in _TABLE_4] for arm in ("baseline", "strict")
+        arm: [_value(judge, column, arm=arm) for column in _TABLE_4]
+        for arm in ("baseline", "strict")
     }
     if not any(value is not None for values in arms.values() for value in values):
         return
@@ -143,12 +144,12 @@ def _arms(judge: JudgeSheet) -> Iterator[tuple[Value, ...]]:
     yield (judge.name, "difference", *moved)
 
 
-def _counted(judge: str, heading: str, found: Estimate) -> tuple[Value, ...]:
-    ends = found.interval
-    count = None if found.count is None else round(found.count)
-    value = _censored(found) if found.measure == _THRESHOLD.measure else found.value
+def _counted(judge: str, heading: str, estimate: Estimate) -> tuple[Value, ...]:
+    ends = estimate.interval
+    count = None if estimate.count is None else round(estimate.count)
+    value = _censored(estimate) if estimate.measure == _THRESHOLD.measure else estimate.value
     interval = None if ends is None else (ends.lower, ends.upper)
-    return (judge, heading, value, interval, count, found.n, found.unit)
+    return (judge, heading, value, interval, count, estimate.n, estimate.unit)
 
 
 PAPER: Final = Paper(

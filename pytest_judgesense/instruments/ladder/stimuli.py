@@ -77,7 +77,7 @@ class LadderTask(Form):
         return {"levels": self.levels, "rewordings": self.rewordings}
 
     @property
-    def asked(self) -> str:
+    def shown_task(self) -> str:
         """The task as the judge reads it: the request, then the required elements."""
         return with_elements(self.task, self.elements)
 
@@ -123,7 +123,7 @@ class QuarterTask(Form):
         return {"quarters": self.quarters}
 
     @property
-    def asked(self) -> str:
+    def shown_task(self) -> str:
         """The task as the judge reads it: the parts follow their element, after a colon."""
         elements = list(self.elements)
         elements[self.parted - 1] += ": " + "; ".join(self.parts)
@@ -149,9 +149,9 @@ def _pair(
 ) -> Item:
     """Two texts. The second, better at a distance, is content 1 at every other turn."""
     contents, second = (texts, "2") if turn % 2 else (texts[::-1], "1")
-    at: Condition = {"distance": distance, "subset": subset}
+    condition: Condition = {"distance": distance, "subset": subset}
     label = second if distance else None
-    return Item(f"{task.id}-{name}", task.id, {"task": task.asked}, contents, label, at)
+    return Item(f"{task.id}-{name}", task.id, {"task": task.shown_task}, contents, label, condition)
 
 
 def items_of(
@@ -190,18 +190,18 @@ def _verify_task(task: _Task, where: str) -> None:
         )
 
 
-def _verify_chain(what: str, texts: Sequence[str]) -> None:
+def _verify_chain(name: str, texts: Sequence[str]) -> None:
     sentences = [set(filter(None, _SENTENCE_END.split(text.strip()))) for text in texts]
     # A sentence of a lower level that comes back is padding: it covers no element.
-    seen, gained = set(sentences[0]), set[str]()
-    for level, held in enumerate(sentences[1:], start=1):
-        new, lost = held - seen, gained - held
-        seen |= held
+    known_sentences, gained = set(sentences[0]), set[str]()
+    for level, level_sentences in enumerate(sentences[1:], start=1):
+        new, lost = level_sentences - known_sentences, gained - level_sentences
+        known_sentences |= level_sentences
         if new and not lost:
             gained |= new
             continue
         raise SuiteError(
-            f"{what} are no prefix chain",
+            f"{name} are no prefix chain",
             found=f"level {level} lacks {min(lost)!r}, which a level below has"
             if lost
             else f"level {level} has no sentence that no level below has",
@@ -265,10 +265,10 @@ def _filler_parity(suite: Suite) -> Iterator[LintFinding]:
 
 def _unlike(suite: Suite, subset: str, rule: str, expected: str) -> Iterator[LintFinding]:
     differing = {
-        item.id: found
+        item.id: word
         for item in suite.items
         if item.condition["distance"] == 0 and item.condition["subset"] == subset
-        if (found := in_one_alone(*item.contents))
+        if (word := in_one_alone(*item.contents))
     }
     if differing:
         first, facts = next(iter(differing.items()))

@@ -187,7 +187,7 @@ class _Compared:
     def agree(self) -> Units:
         """Each pair with two verdicts, and whether they agree."""
         first, second = self.verdicts.codes[self.pairs].T
-        return Units.at(self.cell, Groups.of_rows(self.pairs), first == second)
+        return Units.of_groups(self.cell, Groups.of_rows(self.pairs), first == second)
 
     @cached_property
     def complete(self) -> Positions:
@@ -436,7 +436,7 @@ def agreement_within_one(cell: Cell) -> list[Estimate]:
         return []
     calls = cell.every_call().subset(labels >= 0)
     near = _near_label(cell)[calls.positions]
-    units = Units.at(cell, calls, near, usable=cell.outcomes != FAILED)
+    units = Units.of_groups(cell, calls, near, usable=cell.outcomes != FAILED)
     return [rate(of.AGREEMENT_WITHIN_ONE, cell, units)]
 
 

@@ -242,8 +242,9 @@ def judgments_of(
             continue
         candidates = _candidates(part)
         if candidates is None:
-            objections += _not_comparable(name, part, {*values.values(), *labels})
-            notices.append(_read_as(name, part))
+            wrong = list(_not_comparable(name, part, {*values.values(), *labels}))
+            objections += wrong
+            notices += [] if wrong else [_read_as(name, part)]
             continue
         pairs = True
         wide = {"label": CONTENT} if any(map(of_one_order, columns)) else {}
@@ -360,7 +361,7 @@ def _not_comparable(
     verdicts = {str(judgment.verdict) for judgment in judgments} - {str(None), TIE, ABSTAIN}
     labels = {str(judgment.trial.label) for judgment in judgments} - {str(None), TIE, ABSTAIN}
     swapped = any(judgment.trial.order == "ba" for judgment in judgments)
-    pair = candidates_among(verdicts) or SPACE.labels
+    pair = candidates_among(verdicts) or candidates_among(verdicts | labels) or SPACE.labels
     slots = verdicts <= {*pair} and (swapped or verdicts <= {*SPACE.labels})
     if swapped and not slots:
         rest = sorted(verdicts - {*pair})
@@ -435,10 +436,12 @@ def _candidates(judgments: Sequence[Judgment]) -> tuple[str, str] | None:
         return "A", "B"
     if all(judgment.trial.order == "ab" for judgment in judgments):
         return None
-    verdicts = {word for judgment in judgments if (word := judgment.verdict)} - {TIE, ABSTAIN}
-    pair = candidates_among(verdicts)
+    words = _words(judgments)
+    verdicts = words & {judgment.verdict for judgment in judgments}
+    # A judge may say one of the two words throughout: labels have the other.
+    pair = candidates_among(verdicts) or candidates_among(words)
     named = {*(pair or ())}
-    return pair if verdicts <= named and _words(judgments) <= named | {"1", "2"} else None
+    return pair if verdicts <= named and words <= named | {"1", "2"} else None
 
 
 def _in_slots(judgment: Judgment, words: tuple[str, str], naming: Naming) -> Judgment:

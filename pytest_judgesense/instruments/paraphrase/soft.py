@@ -19,7 +19,7 @@ from pytest_judgesense.grouping import grouped
 from pytest_judgesense.instruments.paraphrase.estimators import paraphrase_pairs
 from pytest_judgesense.instruments.paraphrase.measures import SOFT_JSS
 from pytest_judgesense.measures.cell import Cell
-from pytest_judgesense.measures.soft import meant, soft_rate, taken, unlike, variation
+from pytest_judgesense.measures.soft import any_probabilities, meant, soft_rate, unlike, variation
 from pytest_judgesense.trial import Judgment
 
 _NOTHING = "fewer than two templates were run on one item"
@@ -27,7 +27,7 @@ _NOTHING = "fewer than two templates were run on one item"
 
 def estimates(cell: Cell) -> list[Estimate]:
     """Soft JSS: pooled, and by template pair."""
-    if not taken(cell):
+    if not any_probabilities(cell):
         return []
     pairs = paraphrase_pairs(cell)
     by_pair = grouped(pairs, lambda pair: "~".join(judgment.trial.template for judgment in pair))

@@ -61,27 +61,27 @@ from pytest_judgesense.trial import Condition
 def stability(cell: Cell) -> list[Estimate]:
     """The effect of the wording, by criterion and, over all grades, by pair of templates."""
 
-    def estimate(one: Cell, condition: Condition) -> list[Estimate]:
+    def estimate(part: Cell, condition: Condition) -> list[Estimate]:
         if not condition:
             reason = "criteria have scales of their own; it is measured for each criterion"
             unlike = (unavailable(measure, cell, reason) for measure in of.ORDINAL)
-            return [*of_wordings(one), *(() if one.design.ordinal else unlike)]
-        found = of_wordings(one, by_pair=False)
-        return [replace(e, condition=dict(condition)) for e in found if not e.condition]
+            return [*of_wordings(part), *(() if part.design.ordinal else unlike)]
+        estimates = of_wordings(part, by_pair=False)
+        return [replace(e, condition=dict(condition)) for e in estimates if not e.condition]
 
     return of_parts(cell, estimate)
 
 
 def repeats(cell: Cell) -> list[Estimate]:
     """Grades that asking again changes."""
-    return of_parts(cell, lambda one, condition: [repeat_flip_rate(one, condition)])
+    return of_parts(cell, lambda part, condition: [repeat_flip_rate(part, condition)])
 
 
 def missing_grades(cell: Cell) -> list[Estimate]:
     """Grades that replies lack, of those asked for in the replies received."""
 
-    def estimate(one: Cell, condition: Condition) -> list[Estimate]:
-        units = Units.of_calls(one, one.outcomes == UNPARSED, usable=one.outcomes != FAILED)
+    def estimate(part: Cell, condition: Condition) -> list[Estimate]:
+        units = Units.of_calls(part, part.outcomes == UNPARSED, usable=part.outcomes != FAILED)
         return [rate(of.MISSING_GRADES, cell, units, condition)]
 
     return of_parts(cell, estimate, whole=False)
@@ -98,20 +98,20 @@ def pass_mark_flips(cell: Cell) -> list[Estimate]:
     if not groups.starts.size:
         reason = "fewer than two templates were run on one item"
         return [unavailable(of.PASS_MARK_FLIPS, cell, reason)]
-    found = rate_of_disagreement(of.PASS_MARK_FLIPS, sides, groups)
-    return [replace(found, observations=None)]
+    flips = rate_of_disagreement(of.PASS_MARK_FLIPS, sides, groups)
+    return [replace(flips, observations=None)]
 
 
 def ceiling_share(cell: Cell) -> list[Estimate]:
     """The share of the highest grade."""
-    tops = {name: one.design.labels[-1] for name, one in by_criterion(cell).items()}
+    tops = {name: part.design.labels[-1] for name, part in by_criterion(cell).items()}
 
-    def estimate(one: Cell, condition: Condition) -> list[Estimate]:
-        verdicts, words = one.coded("verdict")
-        criteria, names = one.coded("criterion", lambda grade: grade.trial.id.rpartition(APART)[2])
+    def estimate(part: Cell, condition: Condition) -> list[Estimate]:
+        verdicts, words = part.coded("verdict")
+        criteria, names = part.coded("criterion", lambda grade: grade.trial.id.rpartition(APART)[2])
         place = {word: code for code, word in enumerate(words)}
         highest = np.array([place.get(tops[name], len(words)) for name in names])
-        units = Units.of_calls(one, verdicts == highest[criteria])
+        units = Units.of_calls(part, verdicts == highest[criteria])
         return [rate(of.CEILING_SHARE, cell, units, condition)]
 
     return of_parts(cell, estimate, whole=False)
@@ -120,16 +120,18 @@ def ceiling_share(cell: Cell) -> list[Estimate]:
 def levels_used(cell: Cell) -> list[Estimate]:
     """The effective number of grades, mean over criteria and for each."""
     cells = by_criterion(cell)
-    found: list[Estimate] = []
+    estimates: list[Estimate] = []
     for chosen in (tuple(cells), *((name,) for name in cells)):
-        condition = {} if len(chosen) == len(cells) and not found else {"criterion": chosen[0]}
+        condition = {} if len(chosen) == len(cells) and not estimates else {"criterion": chosen[0]}
         of_each = [cells[name] for name in chosen]
-        read = [one.outcomes == VERDICT for one in of_each]
-        numbers = [one.coded("verdict")[0][there] for one, there in zip(of_each, read, strict=True)]
-        which = np.repeat(np.arange(len(chosen)), [one.size for one in numbers])
-        clusters = [one.cluster_codes[0][there] for one, there in zip(of_each, read, strict=True)]
+        read = [part.outcomes == VERDICT for part in of_each]
+        numbers = [
+            part.coded("verdict")[0][there] for part, there in zip(of_each, read, strict=True)
+        ]
+        which = np.repeat(np.arange(len(chosen)), [codes.size for codes in numbers])
+        clusters = [part.cluster_codes[0][there] for part, there in zip(of_each, read, strict=True)]
         # Criteria without any grade do not count.
-        found.append(
+        estimates.append(
             statistic_estimate(
                 of.LEVELS_USED,
                 cell,
@@ -137,13 +139,13 @@ def levels_used(cell: Cell) -> list[Estimate]:
                 _effective_levels,
                 [which, np.concatenate(numbers)],
                 np.concatenate(clusters),
-                (1.0, float(max(len(one.design.labels) for one in of_each))),
-                missing=missing_of(np.concatenate([one.outcomes for one in of_each])),
+                (1.0, float(max(len(part.design.labels) for part in of_each))),
+                missing=missing_of(np.concatenate([part.outcomes for part in of_each])),
                 undefined=NO_GRADES,
                 biased=True,
             )
         )
-    return found
+    return estimates
 
 
 def _effective_levels(
@@ -151,5 +153,5 @@ def _effective_levels(
 ) -> float:
     shape = int(criteria.max(initial=0)) + 1, int(grades.max(initial=0)) + 1
     table = np.bincount(criteria * shape[1] + grades, counts, shape[0] * shape[1]).reshape(shape)
-    entropies = [entr(one / one.sum()).sum() for one in table if one.sum()]
+    entropies = [entr(counts / counts.sum()).sum() for counts in table if counts.sum()]
     return float(np.mean(np.exp(entropies))) if entropies else math.nan

@@ -20,10 +20,10 @@ from pytest_judgesense.instruments.rubric.grades import (
     SYSTEM,
     WORDS,
     by_criterion,
+    grades_said,
     marked,
     named,
     overall,
-    said,
     scores,
 )
 from pytest_judgesense.instruments.rubric.halo import worst_pair
@@ -39,18 +39,23 @@ _AT_EACH_END = 10
 
 def _whole(cell: Cell, groups: Iterable[Group]) -> list[Group]:
     """The replies behind grades, each group once."""
-    by_id = {one.trial.id: one for one in cell.judgments}
-    found = {tuple(one.trial.id.rpartition(APART)[0] for one in group): None for group in groups}
-    return [tuple(by_id[name] for name in ids) for ids in found]
+    by_id = {judgment.trial.id: judgment for judgment in cell.judgments}
+    ids_of_groups = {
+        tuple(judgment.trial.id.rpartition(APART)[0] for judgment in group): None
+        for group in groups
+    }
+    return [tuple(by_id[name] for name in ids) for ids in ids_of_groups]
 
 
 def flips(cell: Cell, condition: Mapping[str, Any]) -> list[Group]:
     """Replies under two wordings whose grades differ."""
-    found = _whole(cell, differing(named(cell, condition), {}))
+    groups = _whole(cell, differing(named(cell, condition), {}))
     two = str(condition.get("template_pair", "")).split("~")
     if len(two) < 2:
-        return found
-    return [group for group in found if {one.trial.template for one in group} == set(two)]
+        return groups
+    return [
+        group for group in groups if {judgment.trial.template for judgment in group} == set(two)
+    ]
 
 
 def repeated(cell: Cell, condition: Mapping[str, Any]) -> list[Group]:
@@ -71,18 +76,18 @@ def _with_grade(grade: Callable[[Cell], str | None]) -> Find:
     def find(cell: Cell, condition: Mapping[str, Any]) -> list[Group]:
         name = condition.get("criterion")
         counts: Counter[str] = Counter()
-        for one in by_criterion(cell).values() if name is None else [named(cell, condition)]:
-            given = filter(answered, one.judgments)
-            wanted = grade(one)
-            counts.update(j.trial.id.rpartition(APART)[0] for j in given if j.verdict == wanted)
+        for part in by_criterion(cell).values() if name is None else [named(cell, condition)]:
+            graded = filter(answered, part.judgments)
+            wanted = grade(part)
+            counts.update(j.trial.id.rpartition(APART)[0] for j in graded if j.verdict == wanted)
         return _ranked(cell, counts)
 
     return find
 
 
 def _usual(cell: Cell) -> str | None:
-    given = Counter(one.verdict for one in cell.judgments if answered(one))
-    return max(given, key=given.__getitem__, default=None)
+    grades = Counter(judgment.verdict for judgment in cell.judgments if answered(judgment))
+    return max(grades, key=grades.__getitem__, default=None)
 
 
 at_the_ceiling = _with_grade(lambda cell: cell.design.labels[-1])
@@ -91,14 +96,14 @@ most_frequent = _with_grade(_usual)
 
 def _ranked(cell: Cell, counts: Mapping[str, float]) -> list[Group]:
     """The replies with the highest counts, as single calls."""
-    counted = [one for one in cell.judgments if counts.get(one.trial.id)]
-    return [(one,) for one in sorted(counted, key=lambda j: -counts[j.trial.id])]
+    counted = [judgment for judgment in cell.judgments if counts.get(judgment.trial.id)]
+    return [(judgment,) for judgment in sorted(counted, key=lambda j: -counts[j.trial.id])]
 
 
 def lacking(cell: Cell, condition: Mapping[str, Any]) -> list[Group]:
     """Replies without a grade that was asked for."""
     derived = named(cell, condition)
-    return _whole(cell, ((one,) for one in derived.judgments if not answered(one)))
+    return _whole(cell, ((judgment,) for judgment in derived.judgments if not answered(judgment)))
 
 
 def not_apart(cell: Cell, _: Mapping[str, Any]) -> list[Group]:
@@ -106,10 +111,12 @@ def not_apart(cell: Cell, _: Mapping[str, Any]) -> list[Group]:
     together = [pair for pair in system_pairs(cell) if not pair.apart]
     if not together:
         return []
-    pair = max(together, key=lambda one: one.p)
-    at = attrgetter("trial.cluster", "trial.template", "trial.replicate")
-    found = grouped(cell.judgments, at).values()
-    by_system = [{one.trial.condition.get(SYSTEM): one for one in some} for some in found]
+    pair = max(together, key=lambda pair: pair.p)
+    place = attrgetter("trial.cluster", "trial.template", "trial.replicate")
+    groups = grouped(cell.judgments, place).values()
+    by_system = [
+        {judgment.trial.condition.get(SYSTEM): judgment for judgment in some} for some in groups
+    ]
     both: list[Group] = [
         (by[pair.first], by[pair.second]) for by in by_system if {*pair[:2]} <= {*by}
     ]
@@ -128,19 +135,21 @@ def alike_in_pair(cell: Cell, condition: Mapping[str, Any]) -> list[Group]:
         pair = [] if worst is None else [worst.first, worst.second]
     if not {*pair} <= {*names} or not pair:
         return []
-    table, (one, other) = scores(cell), map(names.index, pair)
-    apart = np.abs(np.nan_to_num(table.human[:, one] - table.human[:, other]))
-    even = np.flatnonzero(table.given[:, one] == table.given[:, other])
+    table, (first_criterion, other) = scores(cell), map(names.index, pair)
+    apart = np.abs(np.nan_to_num(table.human[:, first_criterion] - table.human[:, other]))
+    even = np.flatnonzero(table.judge[:, first_criterion] == table.judge[:, other])
     first = even[np.argsort(-apart[even], kind="stable")]
-    return [(cell.judgments[at],) for at in table.replies[first].tolist()]
+    return [(cell.judgments[position],) for position in table.replies[first].tolist()]
 
 
 def by_length(cell: Cell, _: Mapping[str, Any]) -> list[Group]:
     """Replies on the longest and the shortest output that have an overall score."""
     design = cell.design
-    read = [j for j in cell.judgments if not np.isnan(overall(design, said(design, j.verdict)))]
-    ranked = sorted(read, key=lambda one: float(one.trial.condition.get(WORDS, 0)))
-    return [(one,) for one in (*ranked[::-1][:_AT_EACH_END], *ranked[:_AT_EACH_END])]
+    read = [
+        j for j in cell.judgments if not np.isnan(overall(design, grades_said(design, j.verdict)))
+    ]
+    ranked = sorted(read, key=lambda judgment: float(judgment.trial.condition.get(WORDS, 0)))
+    return [(judgment,) for judgment in (*ranked[::-1][:_AT_EACH_END], *ranked[:_AT_EACH_END])]
 
 
 def far_from_human(cell: Cell, condition: Mapping[str, Any]) -> list[Group]:
@@ -149,7 +158,7 @@ def far_from_human(cell: Cell, condition: Mapping[str, Any]) -> list[Group]:
     names = list(by_criterion(cell))
     name = condition.get("criterion")
     columns = [names.index(str(name))] if name in names else list(range(len(names)))
-    distances = np.nan_to_num(np.abs(table.given - table.human)[:, columns]).sum(axis=1)
-    read = [cell.judgments[at] for at in table.replies.tolist()]
-    far = {one.trial.id: float(d) for one, d in zip(read, distances, strict=True)}
+    distances = np.nan_to_num(np.abs(table.judge - table.human)[:, columns]).sum(axis=1)
+    read = [cell.judgments[position] for position in table.replies.tolist()]
+    far = {judgment.trial.id: float(d) for judgment, d in zip(read, distances, strict=True)}
     return _ranked(cell, far)

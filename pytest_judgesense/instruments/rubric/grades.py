@@ -58,8 +58,8 @@ def criteria_of(design: Design) -> tuple[Criterion, ...]:
 
 def place(grade: object, labels: Sequence[str]) -> float:
     """The position on a scale as a share; NaN for no grade of it, and on a scale of one grade."""
-    known = len(labels) > 1 and grade in labels
-    return labels.index(grade) / (len(labels) - 1) if known else math.nan
+    on_scale = len(labels) > 1 and grade in labels
+    return labels.index(grade) / (len(labels) - 1) if on_scale else math.nan
 
 
 def grade_at(share: float, labels: Sequence[str]) -> str | None:
@@ -69,7 +69,7 @@ def grade_at(share: float, labels: Sequence[str]) -> str | None:
     return labels[math.floor(share * (len(labels) - 1) + 0.5 + _ROUNDING)]
 
 
-def said(design: Design, verdict: str | None) -> Mapping[str, Any]:
+def grades_said(design: Design, verdict: str | None) -> Mapping[str, Any]:
     """The grades of a verdict by criterion."""
     if verdict is None:
         return {}
@@ -78,15 +78,17 @@ def said(design: Design, verdict: str | None) -> Mapping[str, Any]:
 
 def human(design: Design, condition: Condition) -> Mapping[str, Any]:
     """The human grades of an item by criterion, from the condition of its trials."""
-    of = {one.name: condition.get(HUMAN + one.name) for one in criteria_of(design)}
+    of = {
+        criterion.name: condition.get(HUMAN + criterion.name) for criterion in criteria_of(design)
+    }
     return {name: str(grade) for name, grade in of.items() if grade is not None}
 
 
 def overall(design: Design, grades: Mapping[str, Any]) -> float:
     """The overall score of grades by criterion, from 0 to 1; NaN without a grade of each."""
     criteria = criteria_of(design)
-    shares = (one.weight * _share(one, grades) for one in criteria)
-    return sum(shares) / sum(one.weight for one in criteria)
+    shares = (criterion.weight * _share(criterion, grades) for criterion in criteria)
+    return sum(shares) / sum(criterion.weight for criterion in criteria)
 
 
 def _share(criterion: Criterion, grades: Mapping[str, Any]) -> float:
@@ -96,50 +98,52 @@ def _share(criterion: Criterion, grades: Mapping[str, Any]) -> float:
 # --- grades as arrays -----------------------------------------------------------------------------
 
 
-class _Said(NamedTuple):
+class _Statements(NamedTuple):
     """What several statements say, each of which stands on many lines.
 
     Attributes:
         grades: of each statement by criterion.
-        at: the statement of each judgment of the cell, -1 for none.
+        positions: the statement of each judgment of the cell, -1 for none.
     """
 
     grades: Sequence[Mapping[str, Any]]
-    at: NDArray[np.int32]
+    positions: NDArray[np.int32]
 
     def each(self, read: Callable[[Mapping[str, Any]], float], nothing: float) -> NDArray[Any]:
         """What ``read`` says of the grades, for each judgment."""
-        return np.array([*map(read, self.grades), nothing])[self.at]
+        return np.array([*map(read, self.grades), nothing])[self.positions]
 
 
 @once_a_cell
-def _by_judge(cell: Cell) -> _Said:
+def _by_judge(cell: Cell) -> _Statements:
     codes, verdicts = cell.coded("verdict")
-    return _Said([said(cell.design, verdict) for verdict in verdicts], codes)
+    return _Statements([grades_said(cell.design, verdict) for verdict in verdicts], codes)
 
 
 def _conditions(cell: Cell) -> tuple[NDArray[np.int32], list[Condition]]:
     """The condition of each judgment as a code, and the conditions; equal ones may be two."""
-    codes, _ = cell.coded("condition", lambda one: id(one.trial.condition))
-    return codes, [cell.judgments[at].trial.condition for at in first_positions(codes).tolist()]
+    codes, _ = cell.coded("condition", lambda judgment: id(judgment.trial.condition))
+    return codes, [
+        cell.judgments[position].trial.condition for position in first_positions(codes).tolist()
+    ]
 
 
 @once_a_cell
-def _by_people(cell: Cell) -> _Said:
+def _by_people(cell: Cell) -> _Statements:
     codes, conditions = _conditions(cell)
-    return _Said([human(cell.design, condition) for condition in conditions], codes)
+    return _Statements([human(cell.design, condition) for condition in conditions], codes)
 
 
 class _GradeColumn(NamedTuple):
     """A grade of each reply, as its place on a scale; -1 for none.
 
     Attributes:
-        given: by the judge, shape (judgments,); ``people``: by people, the same shape.
+        judge: by the judge, shape (judgments,); ``people``: by people, the same shape.
     """
 
     name: str
     labels: tuple[str, ...]
-    given: NDArray[np.int32]
+    judge: NDArray[np.int32]
     people: NDArray[np.int32]
 
 
@@ -148,21 +152,23 @@ def _column(
 ) -> _GradeColumn:
     """The column of what ``grade`` makes of the grades of a reply, and of people."""
 
-    def at(grades: Mapping[str, Any]) -> int:
-        found = grade(grades)
-        return -1 if found is None else labels.index(found)
+    def place_of(grades: Mapping[str, Any]) -> int:
+        grade_found = grade(grades)
+        return -1 if grade_found is None else labels.index(grade_found)
 
-    given, people = (of.each(at, -1).astype(np.int32) for of in (_by_judge(cell), _by_people(cell)))
-    return _GradeColumn(name, tuple(labels), given, people)
+    by_judge, people = (
+        of.each(place_of, -1).astype(np.int32) for of in (_by_judge(cell), _by_people(cell))
+    )
+    return _GradeColumn(name, tuple(labels), by_judge, people)
 
 
 def _judgment_of(judgment: Judgment, grades: _GradeColumn, reply: int) -> Judgment:
     """The judgment of a single grade of a reply."""
     trial, outcome = judgment.trial, judgment.outcome
-    given, people = int(grades.given[reply]), int(grades.people[reply])
+    by_judge, people = int(grades.judge[reply]), int(grades.people[reply])
     if isinstance(outcome, Verdict):
         missing = Unparsed(f"missing: {grades.name}")
-        outcome = missing if given < 0 else Verdict(grades.labels[given])
+        outcome = missing if by_judge < 0 else Verdict(grades.labels[by_judge])
     derived = replace(
         trial,
         id=f"{trial.id}{APART}{grades.name}",
@@ -191,7 +197,7 @@ def _cell(cell: Cell, columns: Sequence[_GradeColumn], design: Design) -> Cell:
         reply, column = divmod(position, count)
         return _judgment_of(cell.judgments[reply], columns[column], reply)
 
-    verdicts, people = coded(attrgetter("given")), coded(attrgetter("people"))
+    verdicts, people = coded(attrgetter("judge")), coded(attrgetter("people"))
     outcomes = np.repeat(cell.outcomes, count)
     outcomes[(outcomes == VERDICT) & (verdicts[0] < 0)] = UNPARSED
     which = np.tile(np.arange(count, dtype=np.int32), len(cell.judgments))
@@ -222,40 +228,44 @@ def _cell(cell: Cell, columns: Sequence[_GradeColumn], design: Design) -> Cell:
 def parts(cell: Cell) -> Mapping[str, Cell]:
     """The cell of each criterion by name, that of the overall grade last."""
     return {
-        name: _cell(cell, [one], replace(cell.design, labels=one.labels))
-        for name, one in _columns(cell).items()
+        name: _cell(cell, [column], replace(cell.design, labels=column.labels))
+        for name, column in _columns(cell).items()
     }
 
 
 @once_a_cell
 def _columns(cell: Cell) -> dict[str, _GradeColumn]:
     design = cell.design
-    labels = max((one.labels for one in criteria_of(design)), key=len)
+    labels = max((criterion.labels for criterion in criteria_of(design)), key=len)
 
     def grade(criterion: Criterion, grades: Mapping[str, Any]) -> str | None:
-        found = grades.get(criterion.name)
-        return found if found in criterion.labels else None
+        stated = grades.get(criterion.name)
+        return stated if stated in criterion.labels else None
 
     def whole(grades: Mapping[str, Any]) -> str | None:
         return grade_at(overall(design, grades), labels)
 
-    found = {
-        one.name: _column(cell, one.name, one.labels, partial(grade, one))
-        for one in criteria_of(design)
+    columns = {
+        criterion.name: _column(cell, criterion.name, criterion.labels, partial(grade, criterion))
+        for criterion in criteria_of(design)
     }
-    return found if OVERALL in found else found | {OVERALL: _column(cell, OVERALL, labels, whole)}
+    return (
+        columns
+        if OVERALL in columns
+        else columns | {OVERALL: _column(cell, OVERALL, labels, whole)}
+    )
 
 
 def by_criterion(cell: Cell) -> dict[str, Cell]:
     """The cell of each criterion; of one overall score that alone."""
-    return {one.name: parts(cell)[one.name] for one in criteria_of(cell.design)}
+    return {criterion.name: parts(cell)[criterion.name] for criterion in criteria_of(cell.design)}
 
 
 @once_a_cell
 def pooled(cell: Cell) -> Cell:
     """The grades of all criteria in one cell; ordinal where all have one scale."""
-    columns = [_columns(cell)[one.name] for one in criteria_of(cell.design)]
-    labels = tuple(dict.fromkeys(label for one in columns for label in one.labels))
+    columns = [_columns(cell)[criterion.name] for criterion in criteria_of(cell.design)]
+    labels = tuple(dict.fromkeys(label for column in columns for label in column.labels))
     return _cell(cell, columns, replace(cell.design, labels=labels))
 
 
@@ -285,7 +295,7 @@ class GradeTable(NamedTuple):
 
     Attributes:
         replies: their positions among the judgments of the cell, shape (replies,).
-        given: shares of the judge's grades, shape (replies, criteria).
+        judge: shares of the judge's grades, shape (replies, criteria).
         human: shares of the human grades, the same shape.
         overall: the judge's overall scores, shape (replies,); ``human_overall`` those of people.
         words: of the outputs.
@@ -295,7 +305,7 @@ class GradeTable(NamedTuple):
     """
 
     replies: NDArray[np.intp]
-    given: _Floats
+    judge: _Floats
     human: _Floats
     overall: _Floats
     human_overall: _Floats
@@ -312,27 +322,31 @@ def scores(cell: Cell) -> GradeTable:
     design, judge = cell.design, _by_judge(cell)
     read = np.flatnonzero(judge.each(bool, False))
 
-    def shares(said: _Said) -> tuple[_Floats, _Floats]:
-        of = said._replace(at=said.at[read])
-        columns = [of.each(partial(_share, one), math.nan) for one in criteria_of(design)]
+    def shares(statements: _Statements) -> tuple[_Floats, _Floats]:
+        of = statements._replace(positions=statements.positions[read])
+        columns = [
+            of.each(partial(_share, criterion), math.nan) for criterion in criteria_of(design)
+        ]
         return np.column_stack(columns), of.each(partial(overall, design), math.nan)
 
     codes, conditions = _conditions(cell)
-    at = codes[read]
+    condition_codes = codes[read]
     named = [None if c.get(SYSTEM) is None else str(c[SYSTEM]) for c in conditions]
     names = sorted({name for name in named if name is not None})
     system = {name: code for code, name in enumerate(names)}
-    (given, whole), (of_people, people_whole) = shares(judge), shares(_by_people(cell))
+    (by_judge, whole), (of_people, people_whole) = shares(judge), shares(_by_people(cell))
     return GradeTable(
         read,
-        given,
+        by_judge,
         of_people,
         whole,
         people_whole,
-        np.array([*map(_words, conditions)], dtype=np.float64)[at],
+        np.array([*map(_words, conditions)], dtype=np.float64)[condition_codes],
         in_order_of_names(*cell.coded("item"))[0][read],
         cell.cluster_codes[0][read],
-        np.array([-1 if name is None else system[name] for name in named], dtype=np.int32)[at],
+        np.array([-1 if name is None else system[name] for name in named], dtype=np.int32)[
+            condition_codes
+        ],
         tuple(names),
     )
 
@@ -355,6 +369,6 @@ def share_right(judgment: Judgment) -> float | None:
     if not people:
         return None
     verdict = judgment.verdict or ""
-    given: Mapping[str, Any] = {OVERALL: verdict} if OVERALL in people else grades_in(verdict)
-    right = [float(given.get(name) == grade) for name, grade in people.items()]
+    grades: Mapping[str, Any] = {OVERALL: verdict} if OVERALL in people else grades_in(verdict)
+    right = [float(grades.get(name) == grade) for name, grade in people.items()]
     return sum(right) / len(right)

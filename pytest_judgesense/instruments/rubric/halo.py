@@ -99,8 +99,8 @@ def _correlations(
     """The correlation of every two columns in turn, over the rows that all of them have."""
     there = ~np.isnan(np.stack(columns)).any(axis=0)
     often = None if counts is None else counts[there]
-    given = [column[there] for column in columns]
-    return [pearson(a, b, often) for a, b in zip(given[::2], given[1::2], strict=True)]
+    values = [column[there] for column in columns]
+    return [pearson(a, b, often) for a, b in zip(values[::2], values[1::2], strict=True)]
 
 
 def _excess_over_people(*columns: _Floats, counts: NDArray[np.intp] | None = None) -> float:
@@ -122,16 +122,16 @@ def criterion_pairs(cell: Cell) -> tuple[CriterionPair, ...]:
     couples = list(combinations(range(len(names)), 2))
 
     def grades_of(pair: tuple[int, int]) -> list[_Floats]:
-        return [table.given[:, at] for at in pair]
+        return [table.judge[:, place] for place in pair]
 
     alone = [_correlations(grades_of(pair))[0] for pair in couples] if not compared else []
-    known = [r for r in alone if not math.isnan(r)]
-    median = float(np.median(known)) if known else math.nan
+    defined = [r for r in alone if not math.isnan(r)]
+    median = float(np.median(defined)) if defined else math.nan
     pairs: list[CriterionPair] = []
     for pair in couples:
-        two, columns = [names[at] for at in pair], grades_of(pair)
+        two, columns = [names[place] for place in pair], grades_of(pair)
         if compared:
-            columns += [table.human[:, at] for at in pair]
+            columns += [table.human[:, place] for place in pair]
             statistic: Statistic = _excess_over_people
             judge, people = _correlations(columns)
         else:
@@ -161,7 +161,7 @@ def worst_pair(cell: Cell) -> CriterionPair | None:
 def halo(cell: Cell) -> list[Estimate]:
     """How much more the grades of two criteria correlate than they should: at most, and by pair."""
     missing, compared = missing_of(cell.outcomes), _compared_with_people(cell)
-    count = scores(cell).given.shape[1]
+    count = scores(cell).judge.shape[1]
     if count < 2 or (count < 3 and not compared):
         reason = "without human grades it needs three or more criteria"
         reason = "needs two or more criteria" if count < 2 else reason
@@ -186,7 +186,9 @@ def halo(cell: Cell) -> list[Estimate]:
 def _of_largest(cell: Cell, pairs: Sequence[CriterionPair]) -> Clustered | None:
     """The interval of the largest excess; ``None`` where a pair has none. See the module."""
     each = [pair.excess.clustered for pair in pairs]
-    bounds_of = [one.at for one in each if one is not None and one.at is not None]
+    bounds_of = [
+        interval.at for interval in each if interval is not None and interval.at is not None
+    ]
     if len(bounds_of) < len(pairs):
         return None
     if len(pairs) == 1:
@@ -196,14 +198,14 @@ def _of_largest(cell: Cell, pairs: Sequence[CriterionPair]) -> Clustered | None:
     share = 1 - _OF_MEAN if mean else 1.0
 
     def ends(*levels: float) -> list[tuple[float, float]]:
-        found = []
+        ends_of_levels = []
         for level in levels:
             alpha = 1 - level
             lower = max(bounds(1 - share * alpha / len(pairs))[0] for bounds in bounds_of)
             if mean and mean.at:
                 lower = max(lower, mean.at(1 - _OF_MEAN * alpha)[0])
-            found.append((lower, max(bounds(level)[1] for bounds in bounds_of)))
-        return found
+            ends_of_levels.append((lower, max(bounds(level)[1] for bounds in bounds_of)))
+        return ends_of_levels
 
     clusters = len({*scores(cell).clusters.tolist()})
     return clustered_by("jackknife-z-of-largest", ends, clusters=clusters)
@@ -212,13 +214,15 @@ def _of_largest(cell: Cell, pairs: Sequence[CriterionPair]) -> Clustered | None:
 def _mean_excess(cell: Cell) -> Clustered | None:
     """The interval of the mean excess over all pairs, below which the largest cannot be."""
     table = scores(cell)
-    count = table.given.shape[1]
+    count = table.judge.shape[1]
 
     def mean(*columns: _Floats, counts: NDArray[np.intp] | None = None) -> float:
         places = ((a, b, count + a, count + b) for a, b in combinations(range(count), 2))
-        found = [_excess_over_people(*(columns[at] for at in of), counts=counts) for of in places]
-        known = [one for one in found if not math.isnan(one)]
-        return float(np.mean(known)) if known else math.nan
+        excesses = [
+            _excess_over_people(*(columns[place] for place in of), counts=counts) for of in places
+        ]
+        defined = [excess for excess in excesses if not math.isnan(excess)]
+        return float(np.mean(defined)) if defined else math.nan
 
-    columns = [*table.given.T, *table.human.T]
+    columns = [*table.judge.T, *table.human.T]
     return clustered_statistic(mean, columns, table.clusters, (-2.0, 2.0))

@@ -67,7 +67,10 @@ def agreement(cell: Cell) -> list[Estimate]:
     """Grades that are the human ones."""
     if not has_human(cell):
         return [unavailable(AGREEMENT, cell, NO_HUMAN)]
-    return of_parts(cell, lambda one, at: [replace(e, condition=dict(at)) for e in agreements(one)])
+    return of_parts(
+        cell,
+        lambda part, condition: [replace(e, condition=dict(condition)) for e in agreements(part)],
+    )
 
 
 def _human_parts(
@@ -76,39 +79,39 @@ def _human_parts(
     """The estimates of the overall score, and of each criterion."""
     if not has_human(cell):
         return [unavailable(measure, cell, NO_HUMAN)]
-    found: list[Estimate] = []
-    for name in (OVERALL, *(one for one in by_criterion(cell) if one != OVERALL)):
-        one = parts(cell)[name]
-        missing = missing_of(one.outcomes[one.coded("label")[0] >= 0])
-        found += estimate(name, {} if name == OVERALL else {"criterion": name}, missing)
-    return found
+    estimates: list[Estimate] = []
+    for name in (OVERALL, *(criterion for criterion in by_criterion(cell) if criterion != OVERALL)):
+        part = parts(cell)[name]
+        missing = missing_of(part.outcomes[part.coded("label")[0] >= 0])
+        estimates += estimate(name, {} if name == OVERALL else {"criterion": name}, missing)
+    return estimates
 
 
 def human_kappa(cell: Cell) -> list[Estimate]:
     """Quadratic kappa with the human grades."""
 
     def estimate(name: str, condition: Condition, missing: Missing) -> Iterator[Estimate]:
-        one, scale = parts(cell)[name], parts(cell)[name].design.labels
-        streams = [one.coded("verdict"), one.coded("label")]
+        part, scale = parts(cell)[name], parts(cell)[name].design.labels
+        streams = [part.coded("verdict"), part.coded("label")]
         both = (streams[0][0] >= 0) & (streams[1][0] >= 0)
-        given, people = (
+        by_judge, people = (
             np.array([*map(scale.index, words), -1])[codes][both] for codes, words in streams
         )
-        table = np.bincount(given * len(scale) + people, minlength=len(scale) ** 2)
+        table = np.bincount(by_judge * len(scale) + people, minlength=len(scale) ** 2)
         value = table_kappa(table.reshape(len(scale), len(scale)), quadratic=True)
         if value is None:
             reason = "undefined: judge and humans give one and the same grade throughout"
-            why = reason if given.size else NO_GRADES
+            why = reason if by_judge.size else NO_GRADES
             yield unavailable(of.HUMAN_KAPPA, cell, why, condition, missing=missing)
             return
-        clusters = one.cluster_codes[0][both]
+        clusters = part.cluster_codes[0][both]
         yield estimated(
             of.HUMAN_KAPPA,
             cell,
             condition,
             value=value,
-            n=given.size,
-            clustered=clustered_kappa(given, people, clusters, scale=scale),
+            n=by_judge.size,
+            clustered=clustered_kappa(by_judge, people, clusters, scale=scale),
             missing=missing,
         )
 
@@ -118,7 +121,7 @@ def human_kappa(cell: Cell) -> list[Estimate]:
 class _Compared(NamedTuple):
     """Shares of judge and people in replies that have both."""
 
-    given: _Floats
+    judge: _Floats
     human: _Floats
     words: _Floats
     items: NDArray[np.int32]
@@ -128,25 +131,27 @@ class _Compared(NamedTuple):
 def _compared(cell: Cell, name: str, *, with_human: bool = True) -> _Compared:
     table = scores(cell)
     if name == OVERALL:
-        given, people = table.overall, table.human_overall
+        by_judge, people = table.overall, table.human_overall
     else:
         column = list(by_criterion(cell)).index(name)
-        given, people = table.given[:, column], table.human[:, column]
-    usable = ~np.isnan(given) & (~np.isnan(people) if with_human else True)
-    columns = given, people, table.words, table.items, table.clusters
+        by_judge, people = table.judge[:, column], table.human[:, column]
+    usable = ~np.isnan(by_judge) & (~np.isnan(people) if with_human else True)
+    columns = by_judge, people, table.words, table.items, table.clusters
     return _Compared._make(column[usable] for column in columns)
 
 
-def _by_item(found: _Compared) -> _Compared:
+def _by_item(compared: _Compared) -> _Compared:
     """Means over the replies of each item."""
-    codes, count = cluster_codes(found.items)
+    codes, count = cluster_codes(compared.items)
     sizes = np.bincount(codes, minlength=count)
 
     def mean(column: _Floats) -> _Floats:
         return np.asarray(np.bincount(codes, column, count) / sizes, dtype=np.float64)
 
     _, first = np.unique(codes, return_index=True)
-    return _Compared._make([*map(mean, found[:3]), found.items[first], found.clusters[first]])
+    return _Compared._make(
+        [*map(mean, compared[:3]), compared.items[first], compared.clusters[first]]
+    )
 
 
 def human_correlation(cell: Cell) -> list[Estimate]:
@@ -159,7 +164,7 @@ def human_correlation(cell: Cell) -> list[Estimate]:
             cell,
             condition,
             spearman,
-            [dense_ranks(items.given), dense_ranks(items.human)],
+            [dense_ranks(items.judge), dense_ranks(items.human)],
             items.clusters,
             (-1.0, 1.0),
             missing=missing,
@@ -177,10 +182,12 @@ def human_error(cell: Cell) -> list[Estimate]:
     """The mean distance from the human grades, in steps."""
 
     def estimate(name: str, condition: Condition, missing: Missing) -> Iterator[Estimate]:
-        found, most = _compared(cell, name), _steps(cell, name)
-        distances = np.abs(found.given - found.human) * most
+        compared, most = _compared(cell, name), _steps(cell, name)
+        distances = np.abs(compared.judge - compared.human) * most
         interval = partial(clustered_positive_mean, upper=float(most))
-        yield _mean(of.HUMAN_ERROR, cell, condition, distances, found.clusters, interval, missing)
+        yield _mean(
+            of.HUMAN_ERROR, cell, condition, distances, compared.clusters, interval, missing
+        )
 
     return _human_parts(of.HUMAN_ERROR, cell, estimate)
 
@@ -189,27 +196,29 @@ def human_bias(cell: Cell) -> list[Estimate]:
     """The mean signed distance from the human grades, in steps; of the overall score by level."""
 
     def estimate(name: str, condition: Condition, missing: Missing) -> Iterator[Estimate]:
-        found, most = _compared(cell, name), _steps(cell, name)
-        above = (found.given - found.human) * most
+        compared, most = _compared(cell, name), _steps(cell, name)
+        above = (compared.judge - compared.human) * most
         interval = partial(_bias_interval, most)
-        yield _mean(of.HUMAN_BIAS, cell, condition, above, found.clusters, interval, missing)
+        yield _mean(of.HUMAN_BIAS, cell, condition, above, compared.clusters, interval, missing)
         labels = parts(cell)[name].design.labels
-        shares, codes = np.unique(found.human, return_inverse=True)
+        shares, codes = np.unique(compared.human, return_inverse=True)
         levels = np.array([grade_at(share, labels) for share in shares.tolist()], dtype=object)
         for level in labels:
-            if not (at := (levels == level)[codes]).any():
+            if not (of_level := (levels == level)[codes]).any():
                 continue
-            clusters, by_level = found.clusters[at], {**condition, "gold": level}
-            yield _mean(of.HUMAN_BIAS, cell, by_level, above[at], clusters, interval, Missing())
+            clusters, by_level = compared.clusters[of_level], {**condition, "gold": level}
+            yield _mean(
+                of.HUMAN_BIAS, cell, by_level, above[of_level], clusters, interval, Missing()
+            )
 
     return _human_parts(of.HUMAN_BIAS, cell, estimate)
 
 
 def _bias_interval(most: int, values: _Floats, clusters: NDArray[np.int32]) -> Clustered | None:
     """Student's interval; where all values are one, the bounds of a mean on the scale."""
-    found = clustered_mean(values, clusters)
-    if found is None or found.method != "constant":
-        return found
+    interval = clustered_mean(values, clusters)
+    if interval is None or interval.method != "constant":
+        return interval
     # Rounding may leave a value a little above the scale.
     return clustered_mean(np.clip(values, -most, most), clusters, (-most, most))
 
@@ -241,15 +250,15 @@ def _mean(
 def length_dependence(cell: Cell) -> list[Estimate]:
     """How far the overall score follows the length of the output."""
     with_human = bool(np.isfinite(scores(cell).human_overall).any())
-    found = _compared(cell, OVERALL, with_human=with_human)
+    compared = _compared(cell, OVERALL, with_human=with_human)
     missing = missing_of(parts(cell)[OVERALL].outcomes)
-    if np.isnan(found.words).any():
+    if np.isnan(compared.words).any():
         reason = "the log does not say how long the outputs are"
         return [unavailable(of.LENGTH_DEPENDENCE, cell, reason, missing=missing)]
-    items = _by_item(found) if found.items.size else found
+    items = _by_item(compared) if compared.items.size else compared
 
-    columns = [items.given, items.words, *((items.human,) if with_human else ())]
-    one = statistic_estimate(
+    columns = [items.judge, items.words, *((items.human,) if with_human else ())]
+    signed = statistic_estimate(
         of.LENGTH_DEPENDENCE,
         cell,
         {},
@@ -260,10 +269,14 @@ def length_dependence(cell: Cell) -> list[Estimate]:
         missing=missing,
         undefined="undefined: scores or lengths do not vary",
     )
-    if one.value is None:
-        return [one]
-    way = ("longer scores higher" if one.value > 0 else "longer scores lower",) * bool(one.value)
-    held = ("human grades held fixed",) if with_human else ("without human grades",)
-    interval = one.clustered and replace(folded(one.clustered, 0.0), method=one.clustered.method)
-    flags = (*way, *held, *one.flags)
-    return [replace(one, value=abs(one.value), clustered=interval, flags=flags)]
+    if signed.value is None:
+        return [signed]
+    way = ("longer scores higher" if signed.value > 0 else "longer scores lower",) * bool(
+        signed.value
+    )
+    adjusted = ("human grades held fixed",) if with_human else ("without human grades",)
+    interval = signed.clustered and replace(
+        folded(signed.clustered, 0.0), method=signed.clustered.method
+    )
+    flags = (*way, *adjusted, *signed.flags)
+    return [replace(signed, value=abs(signed.value), clustered=interval, flags=flags)]

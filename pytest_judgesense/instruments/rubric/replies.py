@@ -47,13 +47,17 @@ def reply_form(space: DecisionSpace) -> ReplyForm | None:
     """The form of a reply with several grades; ``None`` for one overall score, a plain verdict."""
     if not space.criteria:
         return None
-    listed = "; ".join(f"{one.name}: {', '.join(one.labels)}" for one in space.criteria)
-    example = json.dumps({one.name: "..." for one in space.criteria})
+    listed = "; ".join(
+        f"{criterion.name}: {', '.join(criterion.labels)}" for criterion in space.criteria
+    )
+    example = json.dumps({criterion.name: "..." for criterion in space.criteria})
     return ReplyForm(
         partial(parse_grades, space.criteria),
         f"Each criterion has one grade. The grades are {listed}.",
         f"{example} with the grades.",
-        object_schema(**{one.name: _schema(one.labels) for one in space.criteria}),
+        object_schema(
+            **{criterion.name: _schema(criterion.labels) for criterion in space.criteria}
+        ),
     )
 
 
@@ -68,17 +72,17 @@ def parse_grades(criteria: Sequence[Criterion], text: str, truncated: bool = Fal
 
     ``truncated`` is whether the endpoint says that it cut the reply.
     """
-    found = stated_objects(text, partial(_named, criteria), truncated=truncated)
-    if isinstance(found, Unparsed):
-        return found, None
-    _, stated = found
-    grades: dict[str, str | None] = {one.name: None for one in criteria}
+    objects = stated_objects(text, partial(_named, criteria), truncated=truncated)
+    if isinstance(objects, Unparsed):
+        return objects, None
+    _, stated = objects
+    grades: dict[str, str | None] = {criterion.name: None for criterion in criteria}
     for _, _, of_object in stated:
-        for one in criteria:
-            grade = grade_of(of_object.get(one.name, _MISSING), one.labels)
-            if grade is not None and grades[one.name] not in (None, grade):
+        for criterion in criteria:
+            grade = grade_of(of_object.get(criterion.name, _MISSING), criterion.labels)
+            if grade is not None and grades[criterion.name] not in (None, grade):
                 return Unparsed("several judgments"), None
-            grades[one.name] = grade or grades[one.name]
+            grades[criterion.name] = grade or grades[criterion.name]
     if not any(grades.values()):
         name, value = next(iter(stated[0][2].items()))
         return Unparsed(f"no grade: {name} = {json.dumps(value)[:40]}"), None
@@ -109,21 +113,29 @@ def grade_of(value: object, labels: Sequence[str]) -> str | None:
         value = int(value) if abs(value) < 1e9 else ""
     if isinstance(value, int) and abs(value) >= 10**18:  # no label has that many digits
         return None
-    said = str(value).strip()
-    if (of := _OF.fullmatch(said)) and of[2] == labels[-1]:
-        said = of[1]
-    said = whole[1] if (whole := _WHOLE.fullmatch(said)) else said
-    return next((label for label in labels if label.casefold() == said.casefold()), None)
+    text = str(value).strip()
+    if (of := _OF.fullmatch(text)) and of[2] == labels[-1]:
+        text = of[1]
+    text = whole[1] if (whole := _WHOLE.fullmatch(text)) else text
+    return next((label for label in labels if label.casefold() == text.casefold()), None)
 
 
 def _named(criteria: Sequence[Criterion], value: Mapping[str, Any]) -> dict[str, Any]:
     """The values of an object under the names of criteria, or of one nested in it."""
-    names = {_folded(one.name): one.name for one in criteria}
-    found = {names[at]: inner for key, inner in value.items() if (at := _folded(key)) in names}
-    for key, inner in () if found else value.items():
+    names = {_folded(criterion.name): criterion.name for criterion in criteria}
+    grades = {
+        names[folded_key]: inner
+        for key, inner in value.items()
+        if (folded_key := _folded(key)) in names
+    }
+    for key, inner in () if grades else value.items():
         if str(key).casefold() in _AROUND and isinstance(inner, Mapping):
-            return {names[at]: one for k, one in inner.items() if (at := _folded(k)) in names}
-    return found
+            return {
+                names[folded_key]: value_within
+                for k, value_within in inner.items()
+                if (folded_key := _folded(k)) in names
+            }
+    return grades
 
 
 def _folded(name: object) -> str:

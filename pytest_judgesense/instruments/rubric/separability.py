@@ -96,7 +96,8 @@ def _p_values(
     columns = [np.ones(d.size), d, d**2]
     if groups is not None:
         columns = [
-            np.bincount(groups[there], one, counts.shape[1]).astype(np.float64) for one in columns
+            np.bincount(groups[there], column, counts.shape[1]).astype(np.float64)
+            for column in columns
         ]
     units, sums, squared = columns
     times = counts if groups is not None else counts[:, there]
@@ -128,20 +129,20 @@ def system_pairs(cell: Cell) -> list[SystemPair]:
 
 def separability(cell: Cell) -> list[Estimate]:
     """The share of pairs of systems with a significant difference."""
-    found = system_pairs(cell)
+    pairs = system_pairs(cell)
     missing = missing_of(parts(cell)[OVERALL].outcomes)
-    if not found:
+    if not pairs:
         reason = f"needs two systems that share {_FEWEST_TO_PAIR} clusters; items name their system"
         return [unavailable(of.SEPARABILITY, cell, reason, missing=missing)]
-    apart = sum(pair.apart for pair in found)
+    apart = sum(pair.apart for pair in pairs)
     return [
         estimated(
             of.SEPARABILITY,
             cell,
-            value=apart / len(found),
+            value=apart / len(pairs),
             count=apart,
-            n=len(found),
-            clustered=_on_other_tasks(cell, apart / len(found)),
+            n=len(pairs),
+            clustered=_on_other_tasks(cell, apart / len(pairs)),
             missing=missing,
         )
     ]
@@ -159,9 +160,9 @@ def _on_other_tasks(cell: Cell, value: float) -> Clustered:
     # Holm's steps down: those before the first that is not rejected.
     shares = np.sort(np.cumprod(p <= steps, axis=0).sum(axis=0) / len(pairs))
 
-    def at(level: float) -> tuple[float, float]:
+    def ends_at(level: float) -> tuple[float, float]:
         low = shares[math.floor((_DRAWS - 1) * (1 - level))]
         high = shares[math.ceil((_DRAWS - 1) * level)]
         return min(value, float(low)), max(value, float(high))
 
-    return clustered_by("cluster-bootstrap", lambda *of: [*map(at, of)], clusters=clusters)
+    return clustered_by("cluster-bootstrap", lambda *of: [*map(ends_at, of)], clusters=clusters)

@@ -28,9 +28,9 @@ _KEY: Final = re.compile(r'"([^"]+)":')
 _USUAL_LENGTH, _PER_WORDS = 80, 20
 
 
-def grade_output(observer: Observer, asked: ObservedPrompt) -> str | None:
+def grade_output(observer: Observer, question: ObservedPrompt) -> str | None:
     """The reply in JSON to a prompt with an output to be graded."""
-    parsed = asked.parsed
+    parsed = question.parsed
     form = _FORM.search(parsed.instruction)
     output = parsed.context.get("output")
     if form is None or output is None or len(parsed.labels) < 2:
@@ -45,12 +45,12 @@ def grade_output(observer: Observer, asked: ObservedPrompt) -> str | None:
     mean = sum(quality.values()) / len(quality)
     lift = observer.leniency
     lift += observer.length_preference * (len(words(output)) - _USUAL_LENGTH) / _PER_WORDS
-    draw, grades = asked.draw(), {}
+    draw, grades = question.draw(), {}
     for name, share in quality.items():
         latent = low + (high - low) * ((1 - observer.halo) * share + observer.halo * mean)
         latent += lift + observer.wording(parsed.instruction, output, name)
         logits = {k: -observer.sensitivity * (int(k) - latent) ** 2 for k in parsed.labels}
-        grade = choose(logits, asked.temperature, draw)
+        grade = choose(logits, question.temperature, draw)
         if draw.random() < observer.lapse_rate:
             grade = draw.choice(parsed.labels)
         grades[name] = int(grade)
@@ -61,9 +61,9 @@ def grade_output(observer: Observer, asked: ObservedPrompt) -> str | None:
 
 def _malformed(grades: dict[str, int], high: int, draw: Random) -> str:
     """A reply that lacks a grade, or all of them, in one of the usual ways."""
-    *others, last = grades
+    *rest, last = grades
     kinds = (
-        json.dumps({name: grades[name] for name in others}),
+        json.dumps({name: grades[name] for name in rest}),
         json.dumps({**grades, last: 2 * high}),
         json.dumps(grades)[: -len(last) // 2 - 4],
         "All in all a decent piece of work.",

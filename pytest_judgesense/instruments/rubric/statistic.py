@@ -39,13 +39,19 @@ def of_parts(
 
     Trials hold several grades, so two measurements cannot be paired by grades.
     """
-    found: list[Estimate] = []
-    for name in (None, *(one for one in parts(cell) if whole or one in by_criterion(cell))):
+    estimates: list[Estimate] = []
+    for name in (
+        None,
+        *(criterion for criterion in parts(cell) if whole or criterion in by_criterion(cell)),
+    ):
         condition = {} if name is None else {"criterion": name}
         part = pooled(cell) if name is None else parts(cell)[name]
         # Without the units, which would be much to keep until the last part is done.
-        found += [replace(one, observations=None) for one in estimate(part, condition)]
-    return found
+        estimates += [
+            replace(estimate_of_part, observations=None)
+            for estimate_of_part in estimate(part, condition)
+        ]
+    return estimates
 
 
 def has_human(cell: Cell) -> bool:

@@ -66,14 +66,14 @@ def _line_of_row(stimuli: Stimuli, number: int, row: dict[str, Any]) -> dict[str
             people |= {} if text is None else {name.removeprefix(HUMAN): text}
         elif name not in ("id", "human") and not (name in optional and text is None):
             line[name] = text or ""
-    given = row.get("human")
-    line["human"] = given if isinstance(given, dict) else people
+    human = row.get("human")
+    line["human"] = human if isinstance(human, dict) else people
     return line
 
 
 def _items(stimuli: Stimuli) -> Iterator[Item]:
     criteria = stimuli.form.space.graded
-    scales = {one.name: one.labels for one in criteria} or {
+    scales = {criterion.name: criterion.labels for criterion in criteria} or {
         OVERALL: tuple(stimuli.form.space.labels)
     }
     for line in stimuli.parse(RubricLine, _line_of_row):
@@ -118,8 +118,8 @@ def _shows_output(suite: Suite) -> Iterator[LintFinding]:
 def _names_criteria(suite: Suite) -> Iterator[LintFinding]:
     """Every wording asks for every criterion."""
     for template in suite.templates:
-        asked = template.text.casefold()
-        if left := [c.name for c in suite.space.criteria if c.name.casefold() not in asked]:
+        text = template.text.casefold()
+        if left := [c.name for c in suite.space.criteria if c.name.casefold() not in text]:
             yield LintFinding(
                 "error",
                 "criteria",
@@ -133,21 +133,32 @@ def _names_criteria(suite: Suite) -> Iterator[LintFinding]:
 
 def _checks_of_grades(suite: Suite) -> Iterator[LintFinding]:
     """Checks name a criterion that there is, and have the pass mark or the scale that they need."""
-    names, scales = [one.name for one in suite.space.criteria], {o.name for o in ORDINAL}
+    names, scales = (
+        [criterion.name for criterion in suite.space.criteria],
+        {o.name for o in ORDINAL},
+    )
     one_of = f"criterion = one of {', '.join(map(repr, (*names, OVERALL)))}"
     for check in suite.checks:
-        measure, asked = check.name.rpartition("_")[0], check.arguments.get("criterion")
-        if asked not in (None, OVERALL, *names):
-            what, found, expected = "names an unknown criterion", f"criterion = {asked!r}", one_of
+        measure, criterion = check.name.rpartition("_")[0], check.arguments.get("criterion")
+        if criterion not in (None, OVERALL, *names):
+            problem, stated, expected = (
+                "names an unknown criterion",
+                f"criterion = {criterion!r}",
+                one_of,
+            )
         elif measure == PASS_MARK_FLIPS.name and suite.space.pass_mark is None:
-            what, found = "needs a pass mark", "no pass_mark in [space]"
+            problem, stated = "needs a pass mark", "no pass_mark in [space]"
             expected = "pass_mark = 0.75, for example: a share of the way up the scale"
-        elif names and asked is None and not suite.design.ordinal and measure in scales:
-            what, found, expected = "needs one scale", "criteria with scales of their own", one_of
+        elif names and criterion is None and not suite.design.ordinal and measure in scales:
+            problem, stated, expected = (
+                "needs one scale",
+                "criteria with scales of their own",
+                one_of,
+            )
         else:
             continue
         where = f"{check.name} of suite {suite.name}, line {check.line}"
-        yield LintFinding("error", "check", where, what, found, expected, f"fix {suite.path}")
+        yield LintFinding("error", "check", where, problem, stated, expected, f"fix {suite.path}")
 
 
 def _length_shortcut(suite: Suite) -> Iterator[LintFinding]:
@@ -158,8 +169,8 @@ def _length_shortcut(suite: Suite) -> Iterator[LintFinding]:
     words, grades = [], []
     for item in suite.items:
         of_people = human(suite.design, item.condition)
-        graded = [one for one in criteria if one.name in of_people]
-        if shares := [place(of_people[one.name], one.labels) for one in graded]:
+        graded = [criterion for criterion in criteria if criterion.name in of_people]
+        if shares := [place(of_people[criterion.name], criterion.labels) for criterion in graded]:
             words.append(float(item.condition[WORDS]))
             grades.append(sum(shares) / len(shares))
     if len(words) < FEWEST_ITEMS:

@@ -22,14 +22,14 @@ _SHOWN = ("ceiling_share", "levels_used", "jss", "kappa_quadratic", "human_kappa
 def grades(cell: Cell, estimates: Estimates, _suite: Suite | None) -> Rows | None:
     """A row for each criterion: how often each grade was given, and its measures."""
     rows: list[dict[str, Any]] = []
-    for name, one in parts(cell).items():
-        codes, words = one.coded("verdict")
-        missing, *given = np.bincount(codes + 1, minlength=len(words) + 1).tolist()
-        counts = dict.fromkeys(one.design.labels, 0) | dict(zip(words, given, strict=True))
+    for name, part in parts(cell).items():
+        codes, words = part.coded("verdict")
+        missing, *per_grade = np.bincount(codes + 1, minlength=len(words) + 1).tolist()
+        counts = dict.fromkeys(part.design.labels, 0) | dict(zip(words, per_grade, strict=True))
         of = {
-            measure: found and found.value
+            measure: estimate and estimate.value
             for measure in _SHOWN
-            for found in (find_estimate(estimates, measure, {"criterion": name}),)
+            for estimate in (find_estimate(estimates, measure, {"criterion": name}),)
         }
         rows.append({"criterion": name, "grades": counts, "missing": missing, **of})
     return rows
@@ -38,10 +38,10 @@ def grades(cell: Cell, estimates: Estimates, _suite: Suite | None) -> Rows | Non
 def grade_lines(rows: Rows) -> Iterator[str]:
     """A line a criterion: its grades from the lowest to the highest, and its stability."""
     for row in rows:
-        given = ", ".join(f"{label}: {count}" for label, count in row["grades"].items())
+        counts = ", ".join(f"{label}: {count}" for label, count in row["grades"].items())
         missing = f"; missing {row['missing']}" if row["missing"] else ""
         jss = "" if row["jss"] is None else f"; jss {number_text(row['jss'])}"
-        yield f"grades of {row['criterion']}: {given}{missing}{jss}"
+        yield f"grades of {row['criterion']}: {counts}{missing}{jss}"
 
 
 def pairs(cell: Cell, _estimates: Estimates, _suite: Suite | None) -> Rows | None:

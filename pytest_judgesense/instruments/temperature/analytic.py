@@ -122,52 +122,67 @@ def rows(cell: Cell, _estimates: Estimates, _suite: Suite | None) -> Rows | None
     at_once = _at_once(cell)
     if not at_once:
         return None
-    read = (one for one in cell.judgments if one.trial.template in at_once)
-    asked = grouped(read, attrgetter("trial.item", "trial.template", "trial.order"))
-    known = {
-        key: some for key, every in asked.items() if (some := [*filter(has_probabilities, every)])
+    read = (judgment for judgment in cell.judgments if judgment.trial.template in at_once)
+    by_prompt = grouped(read, attrgetter("trial.item", "trial.template", "trial.order"))
+    with_chances = {
+        key: some
+        for key, every in by_prompt.items()
+        if (some := [*filter(has_probabilities, every)])
     }
     sampled = {float(t) for t in cell.values_of("temperature") if not isinstance(t, str)}
-    return [_row(cell, t, asked, known) for t in sorted({*_GRID, *sampled})]
+    return [_row(cell, t, by_prompt, with_chances) for t in sorted({*_GRID, *sampled})]
 
 
 def _at_once(cell: Cell) -> set[str]:
     """The templates whose replies are only a verdict."""
-    known = [*filter(has_probabilities, cell.judgments)]
-    long = (one for one in known if len(_WORD.findall(one.reply or "")) > _MOST_WORDS)
-    return {one.trial.template for one in known} - {one.trial.template for one in long}
+    with_chances = [*filter(has_probabilities, cell.judgments)]
+    long = (
+        judgment
+        for judgment in with_chances
+        if len(_WORD.findall(judgment.reply or "")) > _MOST_WORDS
+    )
+    return {judgment.trial.template for judgment in with_chances} - {
+        judgment.trial.template for judgment in long
+    }
 
 
 def _row(
     cell: Cell,
     temperature: float,
-    asked: Mapping[_Asked, Sequence[Judgment]],
-    known: Mapping[_Asked, Sequence[Judgment]],
+    by_prompt: Mapping[_Asked, Sequence[Judgment]],
+    with_chances: Mapping[_Asked, Sequence[Judgment]],
 ) -> Row:
-    stated = [(some[0], _mean(some)) for some in known.values()]
+    stated = [(some[0], _mean(some)) for some in with_chances.values()]
     agree = [
-        agreement_range(p, right_verdict(cell, one), temperature, one.mass)
-        for one, p in stated
-        if one.trial.label is not None
+        agreement_range(p, right_verdict(cell, judgment), temperature, judgment.mass)
+        for judgment, p in stated
+        if judgment.trial.label is not None
     ]
-    same = [consistency_range(p, temperature, one.mass) for one, p in stated]
-    labelled = [one.trial.cluster for one, _ in stated if one.trial.label is not None]
+    same = [consistency_range(p, temperature, judgment.mass) for judgment, p in stated]
+    labelled = [
+        judgment.trial.cluster for judgment, _ in stated if judgment.trial.label is not None
+    ]
     row: dict[str, float | int | None] = {
         "temperature": temperature,
         "n": len(stated),
         **_range_row("agreement", agree, labelled),
-        **_range_row("consistency", same, [one.trial.cluster for one, _ in stated]),
-        **dict(_sampled(asked.values(), temperature)),
+        **_range_row("consistency", same, [judgment.trial.cluster for judgment, _ in stated]),
+        **dict(_sampled(by_prompt.values(), temperature)),
     }
     if temperature == 1:
-        masses = [one.mass for some in known.values() for one in some if one.mass is not None]
+        masses = [
+            judgment.mass
+            for some in with_chances.values()
+            for judgment in some
+            if judgment.mass is not None
+        ]
         row["no_label"] = 1 - float(np.mean(masses)) if masses else None
     return row
 
 
 def _mean(judgments: Sequence[Judgment]) -> Probabilities:
     """The mean of the probabilities of one prompt, which are the same ones every time or nearly."""
-    stated = [one.probabilities or {} for one in judgments]
+    stated = [judgment.probabilities or {} for judgment in judgments]
     return {v: sum(of.get(v, 0.0) for of in stated) / len(stated) for v in stated[0]}
 
 
@@ -175,7 +190,7 @@ def _range_row(
     name: str, ranges: Sequence[tuple[float, float]], clusters: Clusters
 ) -> dict[str, float | None]:
     """The mean of ranges: its middle, its ends, and the interval that holds both."""
-    least, most = (share_row(name, [ends[at] for ends in ranges], clusters) for at in (0, 1))
+    least, most = (share_row(name, [ends[end] for ends in ranges], clusters) for end in (0, 1))
     low, high = least[name], most[name]
     return {
         name: None if low is None or high is None else (low + high) / 2,
@@ -198,16 +213,20 @@ def share_row(name: str, values: ArrayLike, clusters: Clusters) -> dict[str, flo
 
 
 def _sampled(
-    asked: Iterable[Sequence[Judgment]], temperature: float
+    prompts: Iterable[Sequence[Judgment]], temperature: float
 ) -> Iterator[tuple[str, float | int | None]]:
     """The replies at a temperature, summarised; ``None`` if there are none."""
     right, same, replies = [], [], 0
-    for every in asked:
-        said = [one for one in every if one.trial.condition.get("temperature") == temperature]
-        said = [one for one in said if one.verdict is not None]
-        replies += len(said)
-        right += [float(one.correct) for one in said if one.correct is not None]
-        if pairs := [a.verdict == b.verdict for a, b in combinations(said, 2)]:
+    for every in prompts:
+        sampled = [
+            judgment
+            for judgment in every
+            if judgment.trial.condition.get("temperature") == temperature
+        ]
+        sampled = [judgment for judgment in sampled if judgment.verdict is not None]
+        replies += len(sampled)
+        right += [float(judgment.correct) for judgment in sampled if judgment.correct is not None]
+        if pairs := [a.verdict == b.verdict for a, b in combinations(sampled, 2)]:
             same.append(float(np.mean(pairs)))
     yield "agreement_sampled", float(np.mean(right)) if right else None
     yield "consistency_sampled", float(np.mean(same)) if same else None

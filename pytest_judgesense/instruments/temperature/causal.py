@@ -163,17 +163,17 @@ def effect_scores(
 
     raw = crossed(treated.astype(np.float64), np.ones_like(treated))
     m = np.clip(raw, *CLIPPED)
-    found: dict[str, Scores | str] = {}
+    scores_of: dict[str, Scores | str] = {}
     for name, y in outcomes.items():
         arms = [arm & np.isfinite(y) for arm in (treated, ~treated)]
         if not all((arm & (folds != fold)).any() for fold in range(FOLDS) for arm in arms):
-            found[name] = f"too few questions on one side of the threshold for {FOLDS} folds"
+            scores_of[name] = f"too few questions on one side of the threshold for {FOLDS} folds"
             continue
         fewest = min(
             int(np.bincount(kinds.which[arm], minlength=len(kinds.rows)).min()) for arm in arms
         )
         if fewest < FEWEST:
-            found[name] = (
+            scores_of[name] = (
                 f"{fewest} of the units of one judge type, prompt style, model and data set are on "
                 "one side of the threshold: what is not asked cannot be adjusted for, it takes "
                 f"{FEWEST}"
@@ -181,8 +181,8 @@ def effect_scores(
             continue
         high, low = (crossed(y, arm) for arm in arms)
         psi = high - low + np.where(treated, (y - high) / m, -(y - low) / (1 - m))
-        found[name] = Scores(psi, raw)
-    return found
+        scores_of[name] = Scores(psi, raw)
+    return scores_of
 
 
 class _Kinds(NamedTuple):
@@ -205,9 +205,9 @@ class _Kinds(NamedTuple):
         import lightgbm
 
         count = len(self.rows)
-        taken = weights > 0
-        total = np.bincount(self.which[taken], weights[taken], minlength=count)
-        ones = np.bincount(self.which[taken], weights[taken] * y[taken], minlength=count)
+        weighted = weights > 0
+        total = np.bincount(self.which[weighted], weights[weighted], minlength=count)
+        ones = np.bincount(self.which[weighted], weights[weighted] * y[weighted], minlength=count)
         used = total > 0
         labels = ones[used] / total[used]
         settings = {**_SETTINGS, "seed": seed}

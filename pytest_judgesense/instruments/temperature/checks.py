@@ -45,16 +45,16 @@ def declare_recommendation(
     kind: CheckKind, args: Sequence[Any], kwargs: Mapping[str, Any], _: Registry | None
 ) -> Check:
     """The check with a bar for each outcome that it names, and a limit where it names one."""
-    others = (*OUTCOMES, *map(limit_name, OUTCOMES), "at_least", "suite")
-    given = named_arguments(kind, (), args, kwargs, others)
+    further = (*OUTCOMES, *map(limit_name, OUTCOMES), "at_least", "suite")
+    arguments = named_arguments(kind, (), args, kwargs, further)
     named = {
         bar: measure
         for bar, measure in OUTCOMES.items()
-        if bar in given or limit_name(bar) in given
+        if bar in arguments or limit_name(bar) in arguments
     }
-    bars, limits = bars_and_limits(kind, given, named)
-    if "at_least" in given:  # a temperature
-        bars["at_least"] = bar_of(kind, "at_least", given["at_least"], RECOMMENDED)
+    bars, limits = bars_and_limits(kind, arguments, named)
+    if "at_least" in arguments:  # a temperature
+        bars["at_least"] = bar_of(kind, "at_least", arguments["at_least"], RECOMMENDED)
     if not named:
         raise UsageError(
             f"{kind.name} has no bar",
@@ -62,19 +62,19 @@ def declare_recommendation(
             expected="at least one of " + ", ".join(OUTCOMES) + ", as in " + kind.signature,
             remedy=f"write {kind.name} = {{ agreement = 0.8, error_rate = 0.05 }}",
         )
-    return Check(kind, kind.name, bars, {}, given.get("suite") or "temperature", limits=limits)
+    return Check(kind, kind.name, bars, {}, arguments.get("suite") or "temperature", limits=limits)
 
 
 def declare_effect_bound(
     kind: CheckKind, args: Sequence[Any], kwargs: Mapping[str, Any], _: Registry
 ) -> Check:
     """The check with the outcome that it names, and its bar."""
-    given = named_arguments(kind, ("outcome", "bar"), args, kwargs, ("limit", "suite"))
-    outcome = given.get("outcome")
+    arguments = named_arguments(kind, ("outcome", "bar"), args, kwargs, ("limit", "suite"))
+    outcome = arguments.get("outcome")
     if outcome not in OUTCOMES:
         raise unknown_name(f"outcome of {kind.name}", str(outcome), OUTCOMES)
-    bars, limits = bars_and_limits(kind, given, {"bar": EFFECT_SIZE})
-    suite, of = given.get("suite") or "temperature", {"outcome": str(outcome)}
+    bars, limits = bars_and_limits(kind, arguments, {"bar": EFFECT_SIZE})
+    suite, of = arguments.get("suite") or "temperature", {"outcome": str(outcome)}
     return Check(kind, EFFECT_SIZE.name, bars, of, suite, EFFECT_SIZE, limits=limits)
 
 
@@ -96,17 +96,17 @@ def judge_effect(
     return Outcome(check, suite, rule.policy, (finding,), () if effect is None else (effect,))
 
 
-def _missed(found: Outcome) -> str:
+def _missed(missed: Outcome) -> str:
     """The bars that are not cleared, in words."""
     words = []
-    for one in (finding for finding in found.findings if finding.outcome != "pass"):
-        text = str(one.estimate.unavailable)
-        if one.estimate.value is not None:
-            sign = ">=" if one.floor else "<="
-            text = f"{number_text(one.estimate.value)}, wanted {sign} {one.bar:g}"
-            text += "" if one.limit is None else f", limit {one.limit:g}"
-            text += f" ({one.reason})" if one.reason else ""
-        words.append(f"{one.estimate.measure} {text}")
+    for finding in (finding for finding in missed.findings if finding.outcome != "pass"):
+        text = str(finding.estimate.unavailable)
+        if finding.estimate.value is not None:
+            sign = ">=" if finding.floor else "<="
+            text = f"{number_text(finding.estimate.value)}, wanted {sign} {finding.bar:g}"
+            text += "" if finding.limit is None else f", limit {finding.limit:g}"
+            text += f" ({finding.reason})" if finding.reason else ""
+        words.append(f"{finding.estimate.measure} {text}")
     return ", ".join(words)
 
 
@@ -115,17 +115,17 @@ def _climb(
 ) -> dict[float, Outcome]:
     """The results of the bars at every temperature of the grid, from the lowest on."""
     grid = {
-        float(one.condition["temperature"])
-        for one in estimates
-        if one.measure in OUTCOMES and set(one.condition) == {"temperature"}
+        float(estimate.condition["temperature"])
+        for estimate in estimates
+        if estimate.measure in OUTCOMES and set(estimate.condition) == {"temperature"}
     }
     climb = {}
     for temperature in sorted(grid):
         findings = tuple(
-            judge_estimate(found, bar, OUTCOMES[measure], rule, check.limits.get(measure))
+            judge_estimate(estimate, bar, OUTCOMES[measure], rule, check.limits.get(measure))
             for measure, bar in check.bars.items()
             if measure in OUTCOMES
-            if (found := find_estimate(estimates, measure, {"temperature": temperature}))
+            if (estimate := find_estimate(estimates, measure, {"temperature": temperature}))
         )
         climb[temperature] = Outcome(check, suite, rule.policy, findings)
     return climb
@@ -135,8 +135,10 @@ def _recommended(climb: Mapping[float, Outcome]) -> tuple[float | None, float | 
     """The highest temperature such that it and every lower one pass, and the one that ends the
     climb.
     """
-    held = [*takewhile(lambda at: climb[at].outcome == "pass", climb)]
-    return max(held, default=None), next((at for at in climb if at not in held), None)
+    passing = [*takewhile(lambda temperature: climb[temperature].outcome == "pass", climb)]
+    return max(passing, default=None), next(
+        (temperature for temperature in climb if temperature not in passing), None
+    )
 
 
 def judge_recommendation(
@@ -149,9 +151,13 @@ def judge_recommendation(
     nothing = reason = None
     warning: Warns | None = None
 
-    def straddling(at: float, settled: bool) -> str | None:
-        said = [text for one in climb[at].findings if (text := one.warning(settled=settled))]
-        return f"at {at:g}: {'; '.join(said)}" if said else None
+    def straddling(temperature: float, settled: bool) -> str | None:
+        texts = [
+            text
+            for finding in climb[temperature].findings
+            if (text := finding.warning(settled=settled))
+        ]
+        return f"at {temperature:g}: {'; '.join(texts)}" if texts else None
 
     if best is None:
         nothing = "no temperature was measured"
@@ -170,7 +176,12 @@ def judge_recommendation(
         check,
         suite,
         rule.policy,
-        tuple(one for at, found in climb.items() if at <= least for one in found.findings),
+        tuple(
+            finding
+            for temperature, step_outcome in climb.items()
+            if temperature <= least
+            for finding in step_outcome.findings
+        ),
     )
     tolerated = False
     if rule.policy == "refuted" and outcome != "pass" and end is not None:
@@ -185,7 +196,7 @@ def judge_recommendation(
     )
     finding = Assessment(estimate, least, RECOMMENDED, outcome, reason, warning, tolerated)
     steps = [climb[step] for step in (best, end) if step is not None]
-    beside = tuple(found.estimate for step in steps for found in step.findings)
+    beside = tuple(step_finding.estimate for step in steps for step_finding in step.findings)
     return Outcome(check, suite, rule.policy, (finding,), beside, wanted.findings)
 
 
@@ -197,20 +208,31 @@ def recommended_rows(
     Both policies are shown, whichever the session has.
     """
     name = RECOMMENDED_TEMPERATURE.name
-    declared = [one for one in suite.checks if one.name == name] if suite else []
+    declared = (
+        [declared_check for declared_check in suite.checks if declared_check.name == name]
+        if suite
+        else []
+    )
     rows = []
-    for one in declared:
-        check = declare_recommendation(RECOMMENDED_TEMPERATURE, (), dict(one.arguments), None)
+    for declared_check in declared:
+        check = declare_recommendation(
+            RECOMMENDED_TEMPERATURE, (), dict(declared_check.arguments), None
+        )
         plain = _climb(check, cell.suite, estimates, DecisionRule())
         sure = _climb(check, cell.suite, estimates, DecisionRule("confident"))
         for temperature in plain:
-            at = {"temperature": temperature}
-            found = {measure: find_estimate(estimates, measure, at) for measure in OUTCOMES}
+            condition = {"temperature": temperature}
+            by_measure = {
+                measure: find_estimate(estimates, measure, condition) for measure in OUTCOMES
+            }
             rows.append(
                 {
                     "check": check.id,
-                    **at,
-                    **{measure: one and one.value for measure, one in found.items()},
+                    **condition,
+                    **{
+                        measure: of_measure and of_measure.value
+                        for measure, of_measure in by_measure.items()
+                    },
                     "holds": plain[temperature].outcome == "pass",
                     "holds_confident": sure[temperature].outcome == "pass",
                     "recommended": temperature == _recommended(plain)[0],

@@ -84,19 +84,19 @@ class _Contrast(NamedTuple):
 
     @property
     def row(self) -> Row:
-        found = effect_row({**self.head, **self.sides}, self.values, self.questions, self.most)
-        return {**found, **self.beside}
+        row = effect_row({**self.head, **self.sides}, self.values, self.questions, self.most)
+        return {**row, **self.beside}
 
 
 def effect_row(head: Row, values: Floats, questions: Codes, most: float | None = 1.0) -> Row:
     """A mean with its clustered interval; ``most``: how far a value can be from 0."""
     within = None if most is None else (-most, most)
-    found = clustered_mean(values, questions, within) if values.size else None
+    interval = clustered_mean(values, questions, within) if values.size else None
     return {
         **head,
         "value": float(values.mean()) if values.size else None,
-        "lower": found and found.lower,
-        "upper": found and found.upper,
+        "lower": interval and interval.lower,
+        "upper": interval and interval.upper,
         "n": int(values.size),
         "questions": int(np.unique(questions).size),
         **({} if values.size else {"unavailable": "no question was asked on both sides"}),
@@ -107,14 +107,18 @@ def effect_tables(pool: PooledSeries) -> tuple[Rows, Rows]:
     """The effects, overall and by level; and for each factor whether those of its levels differ."""
     contrasts = [*_aipw(pool), *_paired(pool)]
     of_levels = [
-        one
-        for one in contrasts
-        if one.head["method"] != "pair" and one.head["group"] != "overall" and one.values.size
+        contrast
+        for contrast in contrasts
+        if contrast.head["method"] != "pair"
+        and contrast.head["group"] != "overall"
+        and contrast.values.size
     ]
     key = itemgetter("method", "outcome", "group")
-    moderated = [_moderation([*some]) for _, some in groupby(of_levels, lambda one: key(one.head))]
+    moderated = [
+        _moderation([*some]) for _, some in groupby(of_levels, lambda contrast: key(contrast.head))
+    ]
     tested = [row for method in ("aipw", "paired") for row in _family(moderated, method)]
-    return [*(one.row for one in contrasts), *paper_effects(pool)], tested
+    return [*(contrast.row for contrast in contrasts), *paper_effects(pool)], tested
 
 
 def outcomes_in(pool: PooledSeries) -> list[str]:
@@ -130,12 +134,17 @@ def _family(moderated: Rows, method: str) -> Iterator[Row]:
         outcome = row["outcome"]
         family = plain
         if (other := RESTATED.get(outcome)) is not None:
-            beside = [one for one in plain if one["outcome"] != other]
-            family = [*beside, *(one for one in rows if one["outcome"] == outcome)]
-        tested = [one for one in family if one["p"] is not None]
+            beside = [row_beside for row_beside in plain if row_beside["outcome"] != other]
+            family = [
+                *beside,
+                *(tested_row for tested_row in rows if tested_row["outcome"] == outcome),
+            ]
+        tested = [tested_row for tested_row in family if tested_row["p"] is not None]
         adjusted = {
-            (one["outcome"], one["factor"]): step.p
-            for one, step in zip(tested, holm([one["p"] for one in tested]), strict=True)
+            (tested_row["outcome"], tested_row["factor"]): step.p
+            for tested_row, step in zip(
+                tested, holm([tested_row["p"] for tested_row in tested]), strict=True
+            )
         }
         yield {**row, "p_holm": adjusted.get((outcome, row["factor"]))}
 
@@ -153,9 +162,9 @@ def _sides(pool: PooledSeries) -> Row:
 
 def _paired(pool: PooledSeries) -> Iterator[_Contrast]:
     """Differences within questions: on both sides of the threshold, and by pair of temperatures."""
-    at = pool.temperature
+    temperature = pool.temperature
     pairs = [
-        ("pair", {"low": low, "high": high}, at == high, at == low)
+        ("pair", {"low": low, "high": high}, temperature == high, temperature == low)
         for low, high in combinations(pool.levels["temperature"][0], 2)
     ]
     for compared in ([("paired", _sides(pool), pool.high, ~pool.high)], pairs):
@@ -193,18 +202,20 @@ def _aipw(pool: PooledSeries) -> Iterator[_Contrast]:
             yield _Contrast({**head, **_OVERALL}, sides, *nothing, {"unavailable": of})
             continue
         for group, rows in _groups(pool):
-            at = rows[within] & np.isfinite(of.psi)
-            propensity = of.propensity[at]
+            usable = rows[within] & np.isfinite(of.psi)
+            propensity = of.propensity[usable]
             low, most = causal.CLIPPED
             beside: Row = {}
-            if at.any():
+            if usable.any():
                 beside = {
                     "propensity_min": float(propensity.min()),
                     "propensity_max": float(propensity.max()),
                     "clipped": int(((propensity < low) | (propensity > most)).sum()),
                     "engine": causal.engine(),
                 }
-            yield _Contrast({**head, **group}, sides, of.psi[at], questions[at], None, beside)
+            yield _Contrast(
+                {**head, **group}, sides, of.psi[usable], questions[usable], None, beside
+            )
 
 
 def paper_effects(
@@ -221,24 +232,26 @@ def paper_effects(
     """
     columns = [column for _, column in _one_hot(pool).values()] or [np.zeros(pool.alive.size)]
     covariates = np.column_stack(columns)
-    taken = pool.alive if within is None else pool.alive & within
-    groups: list[tuple[Row, Flags]] = [(_OVERALL, taken)]
+    selected = pool.alive if within is None else pool.alive & within
+    groups: list[tuple[Row, Flags]] = [(_OVERALL, selected)]
     groups += [({"group": key, "level": level}, of) for key, level, of in pool.several(*keys)]
     for group, rows in groups:
-        at = np.flatnonzero(rows & taken)
-        values = {name: pool.values[name][at] for name in outcomes_in(pool)}
-        units, question = np.arange(at.size), pool.question[at]
-        scores = causal.effect_scores(covariates[at], pool.high[at], values, units, pool.seed)
+        positions = np.flatnonzero(rows & selected)
+        values = {name: pool.values[name][positions] for name in outcomes_in(pool)}
+        units, question = np.arange(positions.size), pool.question[positions]
+        scores = causal.effect_scores(
+            covariates[positions], pool.high[positions], values, units, pool.seed
+        )
         for outcome in values:
             head = {"method": PAPER, "outcome": outcome, **group, **_sides(pool)}
-            found = scores if isinstance(scores, str) else scores[outcome]
-            if isinstance(found, str):
+            of_outcome = scores if isinstance(scores, str) else scores[outcome]
+            if isinstance(of_outcome, str):
                 nothing = dict.fromkeys(("value", "lower", "upper"))
-                yield {**head, **nothing, "n": 0, "questions": 0, "unavailable": found}
+                yield {**head, **nothing, "n": 0, "questions": 0, "unavailable": of_outcome}
                 continue
-            known = np.isfinite(found.psi)
-            psi = found.psi[known]
-            row = effect_row(head, psi, question[known], None)
+            defined = np.isfinite(of_outcome.psi)
+            psi = of_outcome.psi[defined]
+            row = effect_row(head, psi, question[defined], None)
             beside = {"clustered_lower": row["lower"], "clustered_upper": row["upper"]}
             ends = None
             if psi.size > 1:
@@ -250,15 +263,21 @@ def paper_effects(
 
 def _moderation(levels: list[_Contrast]) -> Row:
     """The differences between the effects of levels, and Hotelling's test of them."""
-    effects, head = np.array([one.values.mean() for one in levels]), levels[0].head
-    named = [one.head["level"] for one in levels]
-    _, codes = np.unique(np.concatenate([one.questions for one in levels]), return_inverse=True)
-    parts = np.split(codes, np.cumsum([one.values.size for one in levels])[:-1])
+    effects, head = np.array([contrast.values.mean() for contrast in levels]), levels[0].head
+    named = [contrast.head["level"] for contrast in levels]
+    _, codes = np.unique(
+        np.concatenate([contrast.questions for contrast in levels]), return_inverse=True
+    )
+    parts = np.split(codes, np.cumsum([contrast.values.size for contrast in levels])[:-1])
     count, p = int(codes.max()) + 1, len(levels) - 1
     added = np.column_stack(
         [
-            np.bincount(part, (one.values - one.values.mean()) / one.values.size, minlength=count)
-            for one, part in zip(levels, parts, strict=True)
+            np.bincount(
+                part,
+                (contrast.values - contrast.values.mean()) / contrast.values.size,
+                minlength=count,
+            )
+            for contrast, part in zip(levels, parts, strict=True)
         ]
     )
     row = {
@@ -300,34 +319,41 @@ def attribution_tables(pool: PooledSeries) -> tuple[Rows, Rows, Rows]:
     points: Rows = []
     for outcome in outcomes_in(pool):
         y = pool.values[outcome]
-        at = np.flatnonzero(pool.alive & np.isfinite(y))
-        found: Any = "no question has this outcome"
-        if at.size:
-            given = columns[at], y[at], pool.question[at], pool.seed
-            found = causal.attributions(*given, [*of_factor.values()])
-        if isinstance(found, str):
-            table.append({"outcome": outcome, "unavailable": found})
-            factors.append({"outcome": outcome, "unavailable": found})
+        usable = np.flatnonzero(pool.alive & np.isfinite(y))
+        attributed: Any = "no question has this outcome"
+        if usable.size:
+            arguments = columns[usable], y[usable], pool.question[usable], pool.seed
+            attributed = causal.attributions(*arguments, [*of_factor.values()])
+        if isinstance(attributed, str):
+            table.append({"outcome": outcome, "unavailable": attributed})
+            factors.append({"outcome": outcome, "unavailable": attributed})
             continue
-        drawn = np.random.default_rng(pool.seed).permutation(at.size)[:_SHOWN]
-        for place, (name, one) in enumerate(zip(one_hot, found, strict=False)):
+        drawn = np.random.default_rng(pool.seed).permutation(usable.size)[:_SHOWN]
+        for place, (name, attribution) in enumerate(zip(one_hot, attributed, strict=False)):
             head = {"outcome": outcome, "feature": name}
-            sizes = {"value": one.size, "direction": one.direction, "se": one.error}
-            table.append({**head, **sizes, "n": int(at.size)})
-            seen, shap = columns[at][drawn, place].tolist(), one.values[drawn].tolist()
-            pairs = zip(seen, shap, strict=True)
+            sizes = {
+                "value": attribution.size,
+                "direction": attribution.direction,
+                "se": attribution.error,
+            }
+            table.append({**head, **sizes, "n": int(usable.size)})
+            feature_values, shap = (
+                columns[usable][drawn, place].tolist(),
+                attribution.values[drawn].tolist(),
+            )
+            pairs = zip(feature_values, shap, strict=True)
             points += [{**head, "feature_value": x, "shap": value} for x, value in pairs]
-        of_factors = found[len(one_hot) :]
-        total = sum(one.size for one in of_factors)
+        of_factors = attributed[len(one_hot) :]
+        total = sum(attribution.size for attribution in of_factors)
         factors += [
             {
                 "outcome": outcome,
                 "factor": factor,
-                "value": one.size,
-                "se": one.error,
-                "share": one.size / total if total else None,
-                "n": int(at.size),
+                "value": attribution.size,
+                "se": attribution.error,
+                "share": attribution.size / total if total else None,
+                "n": int(usable.size),
             }
-            for factor, one in zip(of_factor, of_factors, strict=True)
+            for factor, attribution in zip(of_factor, of_factors, strict=True)
         ]
     return table, factors, points

@@ -75,12 +75,12 @@ _CALLS: Final = {"single": 2}
 
 def _groupings(sweep: Sweep) -> list[tuple[str, ...]]:
     """The groups of estimates: pooled, each factor, with the temperature, and all together."""
-    known = [key for key in (*FACTORS, *SOURCES) if key in sweep.levels]
-    several = [key for key in known if key == "temperature" or len(sweep.levels[key][0]) > 1]
-    found: list[tuple[str, ...]] = [(), *((key,) for key in several)]
+    keys = [key for key in (*FACTORS, *SOURCES) if key in sweep.levels]
+    several = [key for key in keys if key == "temperature" or len(sweep.levels[key][0]) > 1]
+    groupings: list[tuple[str, ...]] = [(), *((key,) for key in several)]
     if "temperature" in several:
-        found += [(key, "temperature") for key in several if key != "temperature"]
-    return list(dict.fromkeys([*found, tuple(key for key in FACTORS if key in several)]))
+        groupings += [(key, "temperature") for key in several if key != "temperature"]
+    return list(dict.fromkeys([*groupings, tuple(key for key in FACTORS if key in several)]))
 
 
 def estimates(cell: Cell) -> list[Estimate]:
@@ -89,18 +89,18 @@ def estimates(cell: Cell) -> list[Estimate]:
     Majorities and the effect of repair are given only pooled and by temperature.
     """
     sweep, series = sweep_of(cell), series_of(cell)
-    found: dict[str, list[Estimate]] = defaultdict(list)
+    by_measure: dict[str, list[Estimate]] = defaultdict(list)
     for keys in _groupings(sweep):
         codes, conditions = sweep.codes(keys)
         of_series = codes[series.first]
         for code, condition in enumerate(conditions):
-            rows, at = np.flatnonzero(codes == code), np.flatnonzero(of_series == code)
-            group = _Group(sweep, series, rows, at, condition)
+            rows, of_group = np.flatnonzero(codes == code), np.flatnonzero(of_series == code)
+            group = _Group(sweep, series, rows, of_group, condition)
             for estimate in group.estimates(whole=set(keys) <= {"temperature"}):
-                found[estimate.measure].append(estimate)
+                by_measure[estimate.measure].append(estimate)
     outcomes = [outcome for outcome in measures.EFFECTS if outcome in series.values]
     effects = [_effect(sweep, series, outcome) for outcome in outcomes]
-    return [*(one for some in found.values() for one in some), *effects]
+    return [*(estimate_of for some in by_measure.values() for estimate_of in some), *effects]
 
 
 def _effect(sweep: Sweep, series: Series, outcome: str) -> Estimate:
@@ -126,38 +126,38 @@ def _effect(sweep: Sweep, series: Series, outcome: str) -> Estimate:
 
 @dataclass(frozen=True)
 class _Group:
-    """The judgments (at ``rows``) and the series (``at``) under one condition."""
+    """The judgments (at ``rows``) and the series (``of_series``) under one condition."""
 
     sweep: Sweep
     series: Series
     rows: Codes
-    at: Codes
+    of_series: Codes
     condition: Mapping[str, Value]
 
     def estimates(self, *, whole: bool) -> Iterator[Estimate]:
         """Every estimate of the group; some only where it is the ``whole``, or a temperature."""
         sweep, rows = self.sweep, self.rows
         state, gold, repair = sweep.state[rows], sweep.gold[rows], sweep.repair[rows]
-        asked, parsed, unparsed = state != OUT, state == VERDICT, state == UNPARSED
-        received, labelled = parsed | unparsed, asked & (gold >= 0)
+        included, parsed, unparsed = state != OUT, state == VERDICT, state == UNPARSED
+        received, labelled = parsed | unparsed, included & (gold >= 0)
         right = sweep.content[rows] == gold
-        no_label = int((asked & (gold < 0)).sum())
+        no_label = int((included & (gold < 0)).sum())
         notes: tuple[str, ...] = ()
         if no_label:
             notes = (f"{no_label} judgments without a gold label left out",)
         for measure, usable in ((AGREEMENT, received), (measures.AGREEMENT_PARSED, parsed)):
-            if asked.any() and not labelled.any():
+            if included.any() and not labelled.any():
                 yield self._none(measure, "the items have no labels")
             else:
                 yield self._of_calls(measure, labelled, usable, right, notes)
         yield self._consistency(measures.CONSISTENCY)
         yield self._consistency(measures.PAIRWISE_CONSISTENCY)
-        yield self._of_calls(measures.ERROR_RATE, asked, received, unparsed)
+        yield self._of_calls(measures.ERROR_RATE, included, received, unparsed)
         form = sweep.form[rows]
         if sweep.cell.design.forms:
-            told = form >= 0
+            formed = form >= 0
             yield self._of_calls(
-                measures.FORMAT_ERROR_RATE, asked & (told | ~received), told, form == 1
+                measures.FORMAT_ERROR_RATE, included & (formed | ~received), formed, form == 1
             )
         if whole:
             if repair.any():
@@ -168,15 +168,15 @@ class _Group:
                 )
                 before = unparsed | (repair > 0)
                 yield self._of_calls(
-                    measures.ERROR_RATE_BEFORE_REPAIR, asked, received, before, notes
+                    measures.ERROR_RATE_BEFORE_REPAIR, included, received, before, notes
                 )
             yield from map(self._majority, VOTERS)
         if not self.condition:
-            yield self._of_calls(UNPARSED_RATE, asked, received, unparsed)
+            yield self._of_calls(UNPARSED_RATE, included, received, unparsed)
             declines = np.array([*map(is_refusal, sweep.reasons), False])  # -1: nothing was said
             refused = unparsed & declines[sweep.reason[rows]]
-            yield self._of_calls(REFUSAL_RATE, asked, received, refused)
-            yield self._of_calls(FAILED_RATE, asked, asked, state == FAILED)
+            yield self._of_calls(REFUSAL_RATE, included, received, refused)
+            yield self._of_calls(FAILED_RATE, included, included, state == FAILED)
 
     @cached_property
     def _counts(self) -> list[int]:
@@ -188,17 +188,19 @@ class _Group:
         out = self._counts[OUT]
         return (f"{out} trials refused by the provider left out",) if out else ()
 
-    def _units(self, of: Sweep | Series, at: Codes, values: Floats | Flags, dropped: int) -> Units:
+    def _units(
+        self, of: Sweep | Series, positions: Codes, values: Floats | Flags, dropped: int
+    ) -> Units:
         return Units(
             values.astype(np.float64),
-            of.question[at],
+            of.question[positions],
             dropped=dropped,
             unparsed=self._counts[UNPARSED],
             failed=self._counts[FAILED],
             calls=self.rows.size - self._counts[OUT],
-            keys=tuple(of.keys[at]) if of.keys.size else (),
+            keys=tuple(of.keys[positions]) if of.keys.size else (),
             names=self.sweep.questions,
-            unlike=int(np.unique(of.stratum[at]).size),
+            unlike=int(np.unique(of.stratum[positions]).size),
         )
 
     def _missing(self, low: float | None = None, high: float | None = None) -> Missing:
@@ -216,33 +218,33 @@ class _Group:
     def _of_calls(
         self,
         measure: Measure,
-        asked: Flags,
+        relevant: Flags,
         usable: Flags,
         values: Flags,
         notes: tuple[str, ...] = (),
     ) -> Estimate:
         """A rate over single judgments: ``usable`` ones of those that it asks about."""
-        if not asked.any():
+        if not relevant.any():
             return self._none(measure, "no trial of this kind was run")
-        counted, dropped = asked & usable, int((asked & ~usable).sum())
+        counted, dropped = relevant & usable, int((relevant & ~usable).sum())
         units = self._units(self.sweep, self.rows[counted], values[counted], dropped)
         return rate(measure, self.sweep.cell, units, self.condition, flags=(*self._flags, *notes))
 
     def _consistency(self, measure: Measure) -> Estimate:
-        values = self.series.values[measure.name][self.at]
-        least, most = (ends[self.at] for ends in self.series.worst[measure.name])
-        known, asked = np.isfinite(values), np.isfinite(least)
-        if not known.any():
+        values = self.series.values[measure.name][self.of_series]
+        least, most = (ends[self.of_series] for ends in self.series.worst[measure.name])
+        defined, bounded = np.isfinite(values), np.isfinite(least)
+        if not defined.any():
             reason = "no question has two parsed replicates; set replicates in [design]"
             return self._none(measure, reason)
-        units = self._units(self.series, self.at[known], values[known], 0)
+        units = self._units(self.series, self.of_series[defined], values[defined], 0)
         flags = self._flags
-        if left_out := int(self.series.alive[self.at].sum() - known.sum()):
+        if left_out := int(self.series.alive[self.of_series].sum() - defined.sum()):
             flags += (f"{left_out} left out: fewer than two parsed replicates",)
         if self._degenerate():
             flags += ("degenerate",)
         estimate = rate(measure, self.sweep.cell, units, self.condition, flags=flags)
-        missing = self._missing(float(least[asked].mean()), float(most[asked].mean()))
+        missing = self._missing(float(least[bounded].mean()), float(most[bounded].mean()))
         return replace(estimate, interval=None, missing=missing)
 
     def _degenerate(self) -> bool:
@@ -258,16 +260,16 @@ class _Group:
     def _majority(self, k: int) -> Estimate:
         series, measure = self.series, measures.MAJORITY_AGREEMENT
         condition = {**self.condition, "k": k}
-        asked = self.at[series.labelled[self.at] & series.alive[self.at]]
-        replies = series.votes[asked].sum(axis=1)
-        at = asked[replies >= k]
-        if not at.size:
+        labelled = self.of_series[series.labelled[self.of_series] & series.alive[self.of_series]]
+        replies = series.votes[labelled].sum(axis=1)
+        voting = labelled[replies >= k]
+        if not voting.size:
             most = int(replies.max(initial=0))
             reason = f"needs {k} replies to a question, found {most}; set replicates in [design]"
             return self._none(measure, reason, condition)
-        shares = majority_shares(series.votes[at], k)
-        units = self._units(series, at, shares, asked.size - at.size)
-        calls = sorted({*calls_of(self.sweep, series)[at].tolist()})
+        shares = majority_shares(series.votes[voting], k)
+        units = self._units(series, voting, shares, labelled.size - voting.size)
+        calls = sorted({*calls_of(self.sweep, series)[voting].tolist()})
         price = " or ".join(str(k * each) for each in calls)
         flags = (*self._flags, f"{price} call{'s' * (price != '1')} a verdict")
         estimate = rate(measure, self.sweep.cell, units, condition, flags=flags)

@@ -56,18 +56,18 @@ def table(sheet: Datasheet) -> Iterator[fig.Found]:
     cells = list(_rows_of(sheet, "temperature_table"))
     several = len({suite for _, suite, _ in cells}) > 1
     for judge, suite, row in cells:
-        known = [row.get(key) for key in _CELL]
+        prompt = [row.get(key) for key in _CELL]
         # A margin over temperatures, over prompts or over types is left out.
-        if not isinstance(row.get("temperature"), int | float) or {None, "all"} & {*known[:2]}:
+        if not isinstance(row.get("temperature"), int | float) or {None, "all"} & {*prompt[:2]}:
             continue
-        at = float(row["temperature"])
-        who = _words(judge, suite if several else "", *known) or suite
-        reach.setdefault(who, []).append(at)
+        temperature = float(row["temperature"])
+        who = _words(judge, suite if several else "", *prompt) or suite
+        reach.setdefault(who, []).append(temperature)
         means = {name: _number(row, f"{name}_mean") for name in _OUTCOMES}
         for name, mean in means.items():
             if mean is not None:
-                curves[name].setdefault(who, {})[at] = mean
-        rows.append((judge, suite, *known, at, *means.values(), row.get("n")))
+                curves[name].setdefault(who, {})[temperature] = mean
+        rows.append((judge, suite, *prompt, temperature, *means.values(), row.get("n")))
     if not rows:
         yield fig.Absent(head, _NO_TEMPERATURES)
         return
@@ -79,7 +79,9 @@ def table(sheet: Datasheet) -> Iterator[fig.Found]:
     ]
     if falls:
         _, who, low, high = min(falls)
-        before, after = (fig.percent(curves["agreement"][who][at]) for at in (low, high))
+        before, after = (
+            fig.percent(curves["agreement"][who][temperature]) for temperature in (low, high)
+        )
         finding = f"Agreement of {who} goes from {before} at {low:g} to {after} at {high:g}"
     numbers = {who: number for number, who in enumerate(reach)}
 
@@ -123,7 +125,7 @@ def correlations(sheet: Datasheet) -> Iterator[fig.Found]:
         return
     finding = "Nothing is correlated with the temperature"
     if strengths:
-        _, x, y, r = max(strengths, key=lambda one: one[:3])
+        _, x, y, r = max(strengths, key=lambda strength: strength[:3])
         finding = f"The strongest correlation is that of {x} and {y}: r {fig.shown(r)}"
     axis = [_plain(name) for name in names]
 
@@ -219,7 +221,7 @@ def _ends(row: Row) -> fig.Ends:
 def attributions(sheet: Datasheet) -> Iterator[fig.Found]:
     """SHAP values of the features, a cloud each."""
     head = fig.Head("attributions", "7d", "What predicts the outcome (SHAP)")
-    known = list(_rows_of(sheet, "temperature_attributions"))
+    attributed = list(_rows_of(sheet, "temperature_attributions"))
     panels = [
         _swarms_panel(of, _words(judge, _plain(outcome)))
         for judge, _, points in _tables(sheet, "temperature_attribution_points")
@@ -229,7 +231,7 @@ def attributions(sheet: Datasheet) -> Iterator[fig.Found]:
         yield fig.Absent(head, _NO_EFFECTS)
         return
     finding = "No feature moves the prediction"
-    if sized := [row for _, _, row in known if row.get("value") is not None]:
+    if sized := [row for _, _, row in attributed if row.get("value") is not None]:
         most = max(sized, key=lambda row: float(row["value"]))
         finding = f"{most['feature']} moves the prediction of {most['outcome']} most: "
         finding += f"{fig.shown(float(most['value']))} on average"
@@ -243,7 +245,7 @@ def attributions(sheet: Datasheet) -> Iterator[fig.Found]:
         tuple(
             # An outcome that cannot be attributed has no feature.
             (judge, suite, row["outcome"], row.get("feature"), *numbers, row.get("unavailable"))
-            for judge, suite, row in known
+            for judge, suite, row in attributed
             for numbers in [(_number(row, "value"), _number(row, "se"))]
         ),
     )

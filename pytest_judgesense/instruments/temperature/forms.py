@@ -53,8 +53,8 @@ def deviation(reply: str, form: PrescribedReply, calls: int = 1) -> str | None:
     return AROUND if rest else None
 
 
-def _permitted(said: Mapping[str, Any], form: PrescribedReply) -> bool:
-    *reasons, verdict = (said[key] for key in form.keys)
+def _permitted(values: Mapping[str, Any], form: PrescribedReply) -> bool:
+    *reasons, verdict = (values[key] for key in form.keys)
     if not all(isinstance(reason, str) for reason in reasons):
         return False
     if form.values:
@@ -82,7 +82,7 @@ def reason_count(reply: str | None) -> float:
             return words + len(rest.split())
         if not rest.startswith("{"):
             return words + len(rest.split())
-        words += sum(len(said.split()) for _, said in pairs[:-1] if isinstance(said, str))
+        words += sum(len(text_of.split()) for _, text_of in pairs[:-1] if isinstance(text_of, str))
         rest = rest[end:].strip()
     return words
 
@@ -120,4 +120,4 @@ def form_codes(cell: Cell) -> NDArray[np.intp]:
 def broken(cell: Cell, _: Mapping[str, Any]) -> list[tuple[Judgment, ...]]:
     """The replies that do not keep their form, one each."""
     places = np.flatnonzero(deviations(cell)[0] >= 0)
-    return [(cell.judgments[at],) for at in places.tolist()]
+    return [(cell.judgments[position],) for position in places.tolist()]

@@ -68,8 +68,8 @@ ERROR_RATE_BEFORE_REPAIR: Final = ERROR_RATE._replace(
 )
 # The outcomes for effects of temperature and for recommended temperatures.
 OUTCOMES: Final = {
-    one.name: one
-    for one in (AGREEMENT, AGREEMENT_PARSED, CONSISTENCY, ERROR_RATE, FORMAT_ERROR_RATE)
+    measure.name: measure
+    for measure in (AGREEMENT, AGREEMENT_PARSED, CONSISTENCY, ERROR_RATE, FORMAT_ERROR_RATE)
 }
 # Outcomes that say much the same as another: they are no further hypothesis beside it.
 RESTATED: Final = {AGREEMENT_PARSED.name: AGREEMENT.name, FORMAT_ERROR_RATE.name: ERROR_RATE.name}

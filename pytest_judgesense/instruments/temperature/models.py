@@ -92,7 +92,7 @@ def pooled(materials: Mapping[str, Mapping[str, Any]], seed: int) -> PooledSerie
 
     The threshold is that of the first judge by name.
     """
-    known: dict[str, int] = {}
+    numbers: dict[str, int] = {}
     tables: list[Codes] = []
     conditions: list[dict[str, Value]] = []
     strata = 0
@@ -101,23 +101,28 @@ def pooled(materials: Mapping[str, Mapping[str, Any]], seed: int) -> PooledSerie
         table = np.zeros((len(read), _COLUMNS), dtype=np.intp)
         if read:
             table[:, : len(read[0])] = np.array(read, dtype=np.intp)
-        codes = np.array([known.setdefault(q, len(known)) for q in of["questions"]], dtype=np.intp)
+        codes = np.array(
+            [numbers.setdefault(q, len(numbers)) for q in of["questions"]], dtype=np.intp
+        )
         table[:, 0] = codes[table[:, 0]]
         table[:, 1] += strata
         strata = 1 + int(table[:, 1].max(initial=strata - 1))
         table[:, 2] += len(conditions)
         tables.append(table)
-        models = {one.get("model", "") for one in of["conditions"]}
+        models = {condition_of.get("model", "") for condition_of in of["conditions"]}
         conditions += [
-            {**one, "model": f"{name}: {one.get('model', '')}" if len(models) > 1 else name}
-            for one in of["conditions"]
+            {
+                **condition_of,
+                "model": f"{name}: {condition_of.get('model', '')}" if len(models) > 1 else name,
+            }
+            for condition_of in of["conditions"]
         ]
     question, stratum, condition, *counts = np.concatenate(tables).T
     replies, right, lost, changes, broken, formed = (count.astype(np.float64) for count in counts)
     of_form = (broken, formed) if formed.any() else ()
     levels = {
         key: coded_levels(conditions, key, condition)
-        for key in dict.fromkeys(key for one in conditions for key in one)
+        for key in dict.fromkeys(key for condition_of in conditions for key in condition_of)
     }
     values, codes = levels[_TEMPERATURE]
     return PooledSeries(
@@ -136,7 +141,7 @@ def tables(
     _suite: str, entrants: Sequence[ComparedJudge], seed: int, secondary: bool
 ) -> Mapping[str, Rows]:
     """The tables of the judges of a suite, by name; none of one model alone."""
-    materials = {one.name: one.material for one in entrants if one.material is not None}
+    materials = {judge.name: judge.material for judge in entrants if judge.material is not None}
     if not materials:
         return {}
     pool = pooled(materials, seed)
@@ -144,7 +149,7 @@ def tables(
     if not models:
         return {}
     effects, moderation = effect_tables(pool)
-    found: dict[str, Rows] = {
+    by_name: dict[str, Rows] = {
         "temperature_models": [
             row for _, model, within in models for row in _means(pool, str(model), within)
         ],
@@ -153,28 +158,28 @@ def tables(
     }
     if secondary:
         attributions, importances, _ = attribution_tables(pool)
-        found |= {"model_attributions": attributions, "model_importances": importances}
-    return found
+        by_name |= {"model_attributions": attributions, "model_importances": importances}
+    return by_name
 
 
 def _means(pool: PooledSeries, model: str, within: Flags) -> Iterator[dict[str, Any]]:
     levels, codes = pool.levels[_TEMPERATURE]
-    for at, of in [(ALL, within), *((v, within & (codes == i)) for i, v in enumerate(levels))]:
-        row: dict[str, Any] = {"model": model, _TEMPERATURE: at, "n": int(of.sum())}
+    for level, of in [(ALL, within), *((v, within & (codes == i)) for i, v in enumerate(levels))]:
+        row: dict[str, Any] = {"model": model, _TEMPERATURE: level, "n": int(of.sum())}
         for outcome in outcomes_in(pool):
             values = pool.values[outcome][of]
-            known = np.isfinite(values)
-            row |= share_row(outcome, values[known], pool.question[of][known])
+            defined = np.isfinite(values)
+            row |= share_row(outcome, values[defined], pool.question[of][defined])
         if of.any():
             yield row
 
 
 def _outcomes(rows: Rows) -> list[str]:
     """The outcomes of the rows, without those that only restate another."""
-    given = [outcome for outcome in EFFECTS if all(outcome in row for row in rows)]
+    outcomes = [outcome for outcome in EFFECTS if all(outcome in row for row in rows)]
     return [
         outcome
-        for outcome in given
+        for outcome in outcomes
         if not (other := RESTATED.get(outcome)) or any(row[outcome] != row[other] for row in rows)
     ]
 
@@ -196,7 +201,7 @@ def _notes(tables: Mapping[str, Rows]) -> Iterator[str]:
         if row["method"] == "paired" and row["group"] == "model" and row["value"] is not None:
             named = of_models[f"effect of {row['high']} on {row['outcome']} by model, paired"]
             named.append(f"{printable(row['level'])} {row['value']:+.3f}")
-    yield from (f"{what}: {', '.join(effects)}" for what, effects in of_models.items())
+    yield from (f"{effect}: {', '.join(effects)}" for effect, effects in of_models.items())
     yield from moderation_lines(tables["model_moderation"])
 
 
@@ -226,7 +231,7 @@ def board_lines(suite: str, tables: Mapping[str, Rows]) -> Iterator[str]:
     outcomes = _outcomes(tables["temperature_models"])
     for row in whole:
         of = zip(outcomes, _texts(row, outcomes), strict=True)
-        said = ", ".join(" ".join((outcome, *texts)).rstrip() for outcome, texts in of)
-        yield from indented(f"{printable(row['model'])}: {said}, n {row['n']}", width=4)
+        texts_of = ", ".join(" ".join((outcome, *texts)).rstrip() for outcome, texts in of)
+        yield from indented(f"{printable(row['model'])}: {texts_of}, n {row['n']}", width=4)
     for note in _notes(tables):
         yield from indented(note, width=4)

@@ -53,13 +53,13 @@ def _place(row: Row) -> tuple[int, int, float]:
 
 def _cells_of(rows: Rows) -> list[Row]:
     """The rows of single temperatures, judge types and prompts, in the order of the paper."""
-    known = [
+    numbered = [
         row
         for row in rows
         if ALL not in (row["judge_type"], row["prompt_style"], row["temperature"])
         and {"gold", "model", "dataset"}.isdisjoint(row)
     ]
-    return sorted(known, key=_place)
+    return sorted(numbered, key=_place)
 
 
 def tables(sheet: Datasheet, cells: Sequence[Cell]) -> Iterator[Table]:
@@ -76,8 +76,8 @@ def _by_prompt(sheet: Datasheet) -> Table:
         for row in _cells_of(of):
             means = [part for outcome in _OUTCOMES for part in _mean(row, outcome)]
             beside = [_mean(row, outcome)[0] for outcome in _BESIDE]
-            what = row["judge_type"], row["prompt_style"], f"{row['temperature']:g}"
-            rows.append((judge, *what, *means, *beside, row["n"]))
+            of_prompt = row["judge_type"], row["prompt_style"], f"{row['temperature']:g}"
+            rows.append((judge, *of_prompt, *means, *beside, row["n"]))
     heads = [head for name in _OUTCOMES.values() for head in (name, "sd")]
     return Table(
         "outcomes",
@@ -108,7 +108,7 @@ def _effects_by_type(
     types = [*pool.several("judge_type")]
     if not types:
         yield ALL, list(paper_effects(pool, keys=("prompt_style", "model")))
-    for _, kind, within in sorted(types, key=lambda one: _TYPES.index(str(one[1]))):
+    for _, kind, within in sorted(types, key=lambda typed: _TYPES.index(str(typed[1]))):
         yield str(kind), list(paper_effects(pool, within, ("prompt_style", "model")))
 
 
@@ -171,9 +171,9 @@ def _replies(sheet: Datasheet) -> Table:
         for row in of:
             if row["temperature"] == ALL or ALL in (row["judge_type"], row["prompt_style"]):
                 continue
-            what = row["judge_type"], row["prompt_style"], f"{row['temperature']:g}"
+            of_prompt = row["judge_type"], row["prompt_style"], f"{row['temperature']:g}"
             lengths = row["reason_words_mean"], row["completion_tokens_mean"]
-            rows.append((judge, *what, *lengths, row["tie_rate"], row["n"]))
+            rows.append((judge, *of_prompt, *lengths, row["tie_rate"], row["n"]))
     return Table(
         "replies",
         "Length of the reasons in words, length of the replies in tokens, and the share of "
@@ -201,8 +201,8 @@ def figures(sheet: Datasheet, _: Sequence[Cell]) -> Iterator[fig.Found]:
     for where, of in by_series.items():
         means = []
         for outcome in _OUTCOMES:
-            known = [m for row in of if (m := row.get(f"{outcome}_mean")) is not None]
-            means.append(float(np.mean(known)) if known else None)
+            measured_means = [m for row in of if (m := row.get(f"{outcome}_mean")) is not None]
+            means.append(float(np.mean(measured_means)) if measured_means else None)
         pooled_rows.append((*where, *means))
     curves = grouped(pooled_rows, itemgetter(0, 1))
 

@@ -64,12 +64,14 @@ def _verify(form: SuiteForm) -> None:
         )
     if any(len(set(grid)) < len(grid) for grid in form.grids if grid):
         raise ValueError("temperatures must be unique")
-    prompts = {one.id: (one.judge_type, one.prompt_style) for one in form.templates}
+    prompts = {
+        template.id: (template.judge_type, template.prompt_style) for template in form.templates
+    }
     # A preset may ask with other templates than the suite.
-    chosen = [one.templates for one in form.presets.values() if one.templates is not None]
-    asked = [[one.id for one in form.templates if one.default]]
-    asked += [[*prompts] if some == "all" else some for some in chosen]
-    compared = [[prompts[one] for one in some if one in prompts] for some in asked]
+    chosen = [preset.templates for preset in form.presets.values() if preset.templates is not None]
+    asked_together = [[template.id for template in form.templates if template.default]]
+    asked_together += [[*prompts] if some == "all" else some for some in chosen]
+    compared = [[prompts[name] for name in some if name in prompts] for some in asked_together]
     once = all(len(set(some)) == len(some) for some in compared)
     if not once or not all(a and b for a, b in prompts.values()):
         raise ValueError("each template has a judge_type and a prompt_style, both together once")
@@ -102,7 +104,7 @@ def _labelled(suite: Suite) -> Iterator[LintFinding]:
 
 def _grid(suite: Suite) -> Iterator[LintFinding]:
     """A grid on which an effect of temperature cannot be seen."""
-    for few, what, remedy in (
+    for few, fault, remedy in (
         (len(suite.temperatures) < 2, "one temperature", "add temperatures to [design]"),
         (suite.replicates < 2, "one replicate", "set replicates in [design]: 2 or more"),
     ):
@@ -112,7 +114,7 @@ def _grid(suite: Suite) -> Iterator[LintFinding]:
                 "temperature-design",
                 f"suite {suite.name}",
                 "what the temperature does cannot be measured",
-                what,
+                fault,
                 "two or more temperatures, each asked twice or more",
                 remedy,
             )
@@ -120,8 +122,8 @@ def _grid(suite: Suite) -> Iterator[LintFinding]:
 
 def _gold(suite: Suite) -> Iterator[LintFinding]:
     """Labels that a judge has given."""
-    given = Counter(str(item.condition["gold"]) for item in suite.items)
-    if judged := {gold: n for gold, n in given.items() if gold.startswith("judge:")}:
+    gold_counts = Counter(str(item.condition["gold"]) for item in suite.items)
+    if judged := {gold: n for gold, n in gold_counts.items() if gold.startswith("judge:")}:
         yield LintFinding(
             "warning",
             "gold",
@@ -141,24 +143,24 @@ def _element_leak(suite: Suite) -> Iterator[LintFinding]:
     leaks = {}
     for item in suite.items:
         _, _, listed = item.fields.get("reference", "").partition(ELEMENTS)
-        asked = facts(item.fields["task"])
+        task_facts = facts(item.fields["task"])
         stated = facts(listed)
-        said = [
+        elements = [
             fact
             for kind in ("numbers", "negations")
-            for fact in sorted(stated[kind] - asked[kind])
+            for fact in sorted(stated[kind] - task_facts[kind])
             if fact not in _FEW  # "each of the two" counts, and states nothing
         ]
-        if said:
-            leaks[item.id] = said
+        if elements:
+            leaks[item.id] = elements
     if leaks:
-        first, said = next(iter(leaks.items()))
+        first, elements = next(iter(leaks.items()))
         yield LintFinding(
             "warning",
             "element-leak",
             f"items {some(leaks)}",
             "the list of what a full answer states gives the answer away",
-            f"{len(leaks)} items; in {first}: {', '.join(said)}",
+            f"{len(leaks)} items; in {first}: {', '.join(elements)}",
             "elements that name what is to be stated: the price, and not 80 dollars",
             "reword the elements",
         )

@@ -97,9 +97,9 @@ class Sweep:
         conditions: list[dict[str, Value]] = [{}] if code.size else []
         for key in keys:
             values, codes = self.levels[key]
-            found, code = compact_codes(code * len(values) + codes)
-            parts = (divmod(one, len(values)) for one in found.tolist())
-            conditions = [conditions[at] | {key: values[level]} for at, level in parts]
+            used, code = compact_codes(code * len(values) + codes)
+            parts = (divmod(pair_code, len(values)) for pair_code in used.tolist())
+            conditions = [conditions[row] | {key: values[level]} for row, level in parts]
         return code, conditions
 
 
@@ -174,17 +174,21 @@ def coded_levels(
 
     ``condition``: the place of that of each one.
     """
-    found = comparable([one.get(key, "") for one in conditions])
-    values = sorted(set(found), key=lambda value: (isinstance(value, str), value))
-    return values, np.array([values.index(value) for value in found], dtype=np.intp)[condition]
+    values_of_key = comparable([condition_of.get(key, "") for condition_of in conditions])
+    values = sorted(set(values_of_key), key=lambda value: (isinstance(value, str), value))
+    return values, np.array([values.index(value) for value in values_of_key], dtype=np.intp)[
+        condition
+    ]
 
 
 @once_a_cell
 def sweep_of(cell: Cell) -> Sweep:
     """The judgments of a cell in columns."""
     # A log shares its conditions between its lines: what they hold is looked at once.
-    number, _ = cell.coded("condition", lambda one: id(one.trial.condition))
-    conditions = [cell.judgments[at].trial.condition for at in first_positions(number).tolist()]
+    number, _ = cell.coded("condition", lambda judgment: id(judgment.trial.condition))
+    conditions = [
+        cell.judgments[position].trial.condition for position in first_positions(number).tolist()
+    ]
     coded = {key: coded_levels(conditions, key, number) for key in (*FACTORS, *SOURCES)}
     levels = {}
     for factor, (values, codes) in coded.items():
@@ -194,14 +198,18 @@ def sweep_of(cell: Cell) -> Sweep:
             levels[factor] = values, codes
     gold_of, temperature, model = (coded[key][1] for key in ("gold", "temperature", "model"))
     order, template = cell.coded("order")[0], cell.coded("template")[0]
-    asked = cell.items, order, template, model
-    reason, reasons = cell.coded("reason", lambda one: getattr(one.outcome, "reason", None))
+    prompt = cell.items, order, template, model
+    reason, reasons = cell.coded(
+        "reason", lambda judgment: getattr(judgment.outcome, "reason", None)
+    )
     # Trials that a provider refuses are refused under a prompt, temperature and model.
-    declined = np.array([*(one.startswith(_REFUSED) for one in reasons), False])[reason]
+    declined = np.array([*(reason_text.startswith(_REFUSED) for reason_text in reasons), False])[
+        reason
+    ]
     place = joint_codes(template, temperature, model)
     answers = np.bincount(place, weights=~(declined & (cell.outcomes == FAILED)))
     state = np.where(answers[place] == 0, OUT, cell.outcomes).astype(np.intp)
-    said, words = cell.coded("content", _content)
+    answer, words = cell.coded("content", _content)
     gold, labels = cell.coded("label")
     contents = [*dict.fromkeys(("1", "2", "tie", *words, *labels))]
     replicate, replicates = cell.coded("replicate")
@@ -215,14 +223,14 @@ def sweep_of(cell: Cell) -> Sweep:
         levels,
         np.array([judgment.trial.id for judgment in paired], dtype=object),
         state,
-        np.array([*map(contents.index, words), -1])[said],
+        np.array([*map(contents.index, words), -1])[answer],
         np.array([*map(contents.index, labels), -1])[gold],
         question.astype(np.intp),
-        joint_codes(*asked, gold_of, temperature),
+        joint_codes(*prompt, gold_of, temperature),
         np.array(replicates, dtype=np.intp)[replicate],
         np.array(repairs, dtype=np.intp)[repair],
         reason.astype(np.intp),
-        joint_codes(*asked),
+        joint_codes(*prompt),
         form_codes(cell),
     )
 
@@ -248,20 +256,20 @@ def series_of(cell: Cell) -> Series:
     count = int(code[-1]) + 1 if code.size else 0
     bounds = np.searchsorted(code, np.arange(count + 1))
     state, content = sweep.state[order], sweep.content[order]
-    asked = state != OUT
+    included = state != OUT
     parsed = state == VERDICT
     received = parsed | (state == UNPARSED)
 
-    form = np.where(asked, sweep.form[order], -1)
+    form = np.where(included, sweep.form[order], -1)
 
-    def total(of: Flags, at: Codes = code) -> Floats:
-        return np.bincount(at[of], minlength=count).astype(np.float64)
+    def total(of: Flags, rows_of: Codes = code) -> Floats:
+        return np.bincount(rows_of[of], minlength=count).astype(np.float64)
 
-    n, calls, replies = total(parsed), total(asked), total(received)
+    n, calls, replies = total(parsed), total(included), total(received)
     # Neighbours among the parsed replicates, and among all.
     verdicts, of = content[parsed], code[parsed]
     changes = total((of[1:] == of[:-1]) & (verdicts[1:] != verdicts[:-1]), of[1:])
-    inside = (code[1:] == code[:-1]) & asked[1:]
+    inside = (code[1:] == code[:-1]) & included[1:]
     touching = inside & ~(parsed[1:] & parsed[:-1])
     shown = inside & ~touching & (content[1:] != content[:-1])
     kinds = max(3, int(sweep.content.max(initial=-1)) + 1, int(sweep.gold.max(initial=-1)) + 1)
@@ -369,13 +377,13 @@ def _pairwise(counts: Codes) -> Floats:
 
 
 @lru_cache(maxsize=4096)
-def majority_share(k: int, gold: int, others: tuple[int, ...], silent: int) -> float:
+def majority_share(k: int, gold: int, rest_of: tuple[int, ...], silent: int) -> float:
     """Chance that the gold content wins the vote of ``k`` replies drawn without replacement.
 
     There are ``gold`` replies for it, ``others`` for each other content, and ``silent`` ones
     without a verdict: ``k`` of them or more.
     """
-    sizes = (gold, *others)
+    sizes = (gold, *rest_of)
     won = 0.0
     for votes in product(*(range(min(size, k) + 1) for size in sizes)):
         rest = k - sum(votes)
@@ -397,9 +405,9 @@ def majority_shares(votes: Codes, k: int) -> Floats:
 
 def means_of(values: Floats, codes: Codes, count: int) -> Floats:
     """The means by code, ignoring NaN; NaN if there is nothing."""
-    known = np.isfinite(values)
-    n = np.bincount(codes[known], minlength=count)
-    return _shares(np.bincount(codes[known], values[known], minlength=count), n, n > 0)
+    defined = np.isfinite(values)
+    n = np.bincount(codes[defined], minlength=count)
+    return _shares(np.bincount(codes[defined], values[defined], minlength=count), n, n > 0)
 
 
 def paired_differences(pool: PooledSeries, high: Floats, low: Floats) -> tuple[Floats, Codes]:
@@ -411,10 +419,10 @@ def paired_differences(pool: PooledSeries, high: Floats, low: Floats) -> tuple[F
     count = int(pool.stratum.max(initial=-1)) + 1
     of_high, of_low = (means_of(side, pool.stratum, count) for side in (high, low))
     difference = of_high - of_low
-    known = np.flatnonzero(np.isfinite(difference))
+    defined = np.flatnonzero(np.isfinite(difference))
     question = np.zeros(difference.size, dtype=np.intp)
     question[pool.stratum] = pool.question
-    return difference[known], question[known]
+    return difference[defined], question[defined]
 
 
 def on(side: Flags, values: Floats) -> Floats:

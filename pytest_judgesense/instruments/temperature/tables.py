@@ -135,15 +135,15 @@ def _spreads(sweep: Sweep, series: Series, keys: Sequence[str]) -> Iterator[Row]
         "agreement_parsed": (sums(right), sums(parsed & labelled)),
         "error_rate": (sums(unparsed), sums(parsed | unparsed)),
     }
-    told = (sweep.form >= 0) & (sweep.state != OUT)
-    if told.any():
-        rates["format_error_rate"] = sums(told & (sweep.form == 1)), sums(told)
+    formed = (sweep.form >= 0) & (sweep.state != OUT)
+    if formed.any():
+        rates["format_error_rate"] = sums(formed & (sweep.form == 1)), sums(formed)
     of_series = codes[series.first]
-    asked = np.bincount(codes[sweep.state != OUT], minlength=len(conditions))
+    counted = np.bincount(codes[sweep.state != OUT], minlength=len(conditions))
     for code, condition in enumerate(conditions):
         row: Row = {key: condition.get(key, ALL) for key in FACTORS}
         row |= {key: condition[key] for key in SOURCES if key in condition}
-        row["n"] = int(asked[code])
+        row["n"] = int(counted[code])
         for name, (ones, all_) in rates.items():
             some = all_[code] > 0
             row |= _spread(name, ones[code][some] / all_[code][some])
@@ -162,7 +162,7 @@ def _spread(name: str, values: Floats) -> dict[str, float | None]:
 def _correlations(series: Series) -> Iterator[Row]:
     outcomes = {name: series.values[name] for name in outcomes_in(series)}
     columns = {"temperature": series.temperature} | outcomes
-    found, at = np.unique(series.temperature, return_inverse=True)
+    temperatures, level = np.unique(series.temperature, return_inverse=True)
 
     def of(level: str, table: Mapping[str, Floats], **condition: Value) -> Iterator[Row]:
         for x, y in combinations(table, 2):
@@ -171,9 +171,12 @@ def _correlations(series: Series) -> Iterator[Row]:
             yield {"level": level, **condition, "x": x, "y": y, "r": r, "n": int(both.sum())}
 
     def means(within: Flags) -> dict[str, Floats]:
-        return {name: means_of(v[within], at[within], found.size) for name, v in columns.items()}
+        return {
+            name: means_of(v[within], level[within], temperatures.size)
+            for name, v in columns.items()
+        }
 
-    yield from of("means", means(np.ones(at.size, dtype=bool)))
+    yield from of("means", means(np.ones(level.size, dtype=bool)))
     yield from of("rows", columns)
     for _, model, within in series.several("model"):
         yield from of("means", means(within), model=model)
@@ -188,19 +191,19 @@ def _pearson(x: Floats, y: Floats) -> float | None:
 
 def _majority(sweep: Sweep, series: Series, estimates: Sequence[Estimate]) -> Iterator[Row]:
     each = calls_of(sweep, series)
-    for one in estimates:
-        if one.measure != MAJORITY_AGREEMENT.name or "temperature" not in one.condition:
+    for estimate in estimates:
+        if estimate.measure != MAJORITY_AGREEMENT.name or "temperature" not in estimate.condition:
             continue
-        at, k = one.condition["temperature"], int(one.condition["k"])
+        temperature, k = estimate.condition["temperature"], int(estimate.condition["k"])
         yield {
-            "temperature": at,
+            "temperature": temperature,
             "k": k,
-            "agreement": one.value,
-            "lower": one.clustered and one.clustered.lower,
-            "upper": one.clustered and one.clustered.upper,
-            "n": one.n,
-            "calls": float(k * each[series.temperature == at].mean()),
-            **({"unavailable": one.unavailable} if one.value is None else {}),
+            "agreement": estimate.value,
+            "lower": estimate.clustered and estimate.clustered.lower,
+            "upper": estimate.clustered and estimate.clustered.upper,
+            "n": estimate.n,
+            "calls": float(k * each[series.temperature == temperature].mean()),
+            **({"unavailable": estimate.unavailable} if estimate.value is None else {}),
         }
 
 
@@ -209,19 +212,21 @@ def _errors(sweep: Sweep) -> Iterator[Row]:
     words = {UNPARSED: "unparsed", FAILED: "failed", OUT: "refused"}
     for code, temperature in enumerate(values):
         for state, word in words.items():
-            said = sweep.reason[(codes == code) & (sweep.state == state)]
-            counts = np.bincount(said, minlength=len(sweep.reasons)).tolist()
-            known = zip(sweep.reasons, counts, strict=True)
-            ranked = sorted(((reason, n) for reason, n in known if n), key=lambda r: (-r[1], r[0]))
+            reasons_given = sweep.reason[(codes == code) & (sweep.state == state)]
+            counts = np.bincount(reasons_given, minlength=len(sweep.reasons)).tolist()
+            with_counts = zip(sweep.reasons, counts, strict=True)
+            ranked = sorted(
+                ((reason, n) for reason, n in with_counts if n), key=lambda r: (-r[1], r[0])
+            )
             shown, rest = ranked[:_REASONS], ranked[_REASONS:]
             if rest:
                 shown.append((f"{len(rest)} other reasons", sum(n for _, n in rest)))
             for reason, n in shown:
                 yield {"temperature": temperature, "outcome": word, "reason": reason, "n": n}
         deviation, deviates = deviations(sweep.cell)
-        here = (codes == code) & (sweep.state != OUT)
+        inside = (codes == code) & (sweep.state != OUT)
         for place, reason in enumerate(deviates):
-            if n := int((here & (deviation == place)).sum()):
+            if n := int((inside & (deviation == place)).sum()):
                 yield {"temperature": temperature, "outcome": "form", "reason": reason, "n": n}
 
 
@@ -229,12 +234,12 @@ def _replies(sweep: Sweep) -> Iterator[Row]:
     """Lengths of replies and undecided verdicts, by the three factors and their margins."""
     judgments = sweep.cell.judgments
     received = (sweep.state == VERDICT) | (sweep.state == UNPARSED)
-    words = np.array([word_count(one.reply) for one in judgments])
-    reasons = np.array([reason_count(one.reply) for one in judgments])
+    words = np.array([word_count(judgment.reply) for judgment in judgments])
+    reasons = np.array([reason_count(judgment.reply) for judgment in judgments])
     tokens = np.array(
-        [np.nan if (n := one.usage.completion_tokens) is None else n for one in judgments]
+        [np.nan if (n := judgment.usage.completion_tokens) is None else n for judgment in judgments]
     )
-    ties = np.array([one.chosen == TIE for one in judgments])
+    ties = np.array([judgment.chosen == TIE for judgment in judgments])
     kinds = [key for key in FACTORS if key in sweep.levels and key != "temperature"]
     for size in (0, len(kinds)):
         for keys in ((*kinds[:size], "temperature"), kinds[:size]):
@@ -276,13 +281,13 @@ def table_lines(rows: sections.Rows) -> Iterator[str]:
     named: list[tuple[str, sections.Row]] = []
     by_prompt: list[tuple[str, sections.Row]] = []
     for row in rows:
-        kind, at = [str(row["judge_type"]), str(row["prompt_style"])], row["temperature"]
+        kind, temperature = [str(row["judge_type"]), str(row["prompt_style"])], row["temperature"]
         if not {*SOURCES}.isdisjoint(row):
             continue
-        if at == ALL and ALL not in kind:
+        if temperature == ALL and ALL not in kind:
             by_prompt.append((", ".join(kind), row))
-        elif at != ALL and kind == [ALL, ALL]:
-            named.append((f"temperature {at:g}", row))
+        elif temperature != ALL and kind == [ALL, ALL]:
+            named.append((f"temperature {temperature:g}", row))
     named += by_prompt
     head = "".join(f"{word:<16}" for word in _COLUMNS.values())
     yield f"{'mean (standard deviation)':<26}{'n':>6}  {head}".rstrip()
@@ -303,8 +308,8 @@ def _mean_text(row: sections.Row, column: str) -> str:
 
 def majority_lines(rows: sections.Rows) -> Iterator[str]:
     """The agreement of a vote of several calls, and its cost."""
-    known = (row for row in rows if row["agreement"] is not None)
-    for temperature, some in grouped(known, itemgetter("temperature")).items():
+    with_agreement = (row for row in rows if row["agreement"] is not None)
+    for temperature, some in grouped(with_agreement, itemgetter("temperature")).items():
         votes = [
             f"k {row['k']} {number_text(row['agreement'])} "
             f"({row['calls']:.3g} call{'s' * (row['calls'] != 1)})"
@@ -316,11 +321,12 @@ def majority_lines(rows: sections.Rows) -> Iterator[str]:
 def votes_lines(rows: sections.Rows) -> Iterator[str]:
     """For each temperature the largest vote that differs from one call at the lowest one."""
     apart = {row["temperature"]: row for row in rows if row["k"] > 1 and row["p_holm"] <= _LEVEL}
-    for at, row in apart.items():
+    for temperature, row in apart.items():
         often = "more" if row["value"] > 0 else "less"
         yield (
-            f"a vote of {row['k']} at temperature {at:g} agrees {often} often than one call at "
-            f"{row['cold']:g}: {row['value']:+.3f} [{row['lower']:+.3f}, {row['upper']:+.3f}], "
+            f"a vote of {row['k']} at temperature {temperature:g} agrees {often} often than one "
+            f"call at {row['cold']:g}: {row['value']:+.3f} "
+            f"[{row['lower']:+.3f}, {row['upper']:+.3f}], "
             f"p {row['p_holm']:.3g} after Holm, {row['calls']:.3g} calls for "
             f"{row['calls_cold']:.3g}"
         )

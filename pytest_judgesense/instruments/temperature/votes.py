@@ -55,7 +55,7 @@ def vote_contrasts(sweep: Sweep, series: Series) -> Rows:
             row["calls_cold"] = float(each[np.isfinite(single)].mean())
             rows.append(row)
     adjusted = holm([row["p"] for row in rows])
-    return [{**row, "p_holm": one.p} for row, one in zip(rows, adjusted, strict=True)]
+    return [{**row, "p_holm": step.p} for row, step in zip(rows, adjusted, strict=True)]
 
 
 def _p_of_exchange(differences: Floats, questions: Codes, seed: int) -> float:

@@ -23,22 +23,27 @@ def estimates(cell: Cell) -> list[Estimate]:
     That of the baseline prompt is *the* dark current, and names no arm.
     """
     parts = parts_of(cell)
-    whole = [(part, at) for part, at in parts if "category" not in at]
+    whole = [(part, condition) for part, condition in parts if "category" not in condition]
     return [
         *(
-            rate(DARK_CURRENT, part, Units.of_calls(part, ~no_preference(part)), at)
-            for part, at in parts
+            rate(DARK_CURRENT, part, Units.of_calls(part, ~no_preference(part)), condition)
+            for part, condition in parts
         ),
-        *(one for part, at in whole for one in tie_rates(part, at)),
+        *(estimate for part, condition in whole for estimate in tie_rates(part, condition)),
     ]
 
 
 def parts_of(cell: Cell) -> list[tuple[Cell, Condition]]:
     """The judgments under each prompt, whole and by category, with their conditions."""
     arms: list[Condition] = [{"arm": arm} for arm in cell.values_of("arm")] or [{}]
-    categories: list[Condition] = [{"category": one} for one in cell.values_of("category")]
-    asked = [{**arm, **more} for arm in arms for more in ({}, *categories)]
+    categories: list[Condition] = [
+        {"category": category} for category in cell.values_of("category")
+    ]
+    conditions = [{**arm, **more} for arm in arms for more in ({}, *categories)]
     return [
-        (cell.where(**at), {k: v for k, v in at.items() if (k, v) != ("arm", "baseline")})
-        for at in asked
+        (
+            cell.where(**condition),
+            {k: v for k, v in condition.items() if (k, v) != ("arm", "baseline")},
+        )
+        for condition in conditions
     ]

@@ -15,16 +15,22 @@ from pytest_judgesense.estimate import Estimate
 from pytest_judgesense.instruments.vacuum.estimators import parts_of
 from pytest_judgesense.instruments.vacuum.measures import SOFT_DARK_CURRENT
 from pytest_judgesense.measures.cell import Cell
-from pytest_judgesense.measures.soft import has_probabilities, soft_rate, taken
+from pytest_judgesense.measures.soft import any_probabilities, has_probabilities, soft_rate
 from pytest_judgesense.trial import ABSTAIN, TIE, Judgment
 
 
 def estimates(cell: Cell) -> list[Estimate]:
     """Soft dark current, pooled and by category, under each prompt; the baseline's has no arm."""
-    parts = parts_of(cell) if taken(cell) else []
+    parts = parts_of(cell) if any_probabilities(cell) else []
     return [
-        soft_rate(SOFT_DARK_CURRENT, part, ((one,) for one in part.judgments), preference, at)
-        for part, at in parts
+        soft_rate(
+            SOFT_DARK_CURRENT,
+            part,
+            ((judgment,) for judgment in part.judgments),
+            preference,
+            condition,
+        )
+        for part, condition in parts
     ]
 
 
@@ -37,4 +43,4 @@ def preference(judgment: Judgment) -> float:
 def preferring(cell: Cell, _: Mapping[str, Any]) -> list[tuple[Judgment, ...]]:
     """Calls that name a winner with more than an even chance, the surest first."""
     calls = sorted(filter(has_probabilities, cell.judgments), key=preference, reverse=True)
-    return [(one,) for one in calls if preference(one) > 0.5]
+    return [(call,) for call in calls if preference(call) > 0.5]

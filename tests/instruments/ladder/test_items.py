@@ -11,7 +11,7 @@ FINE = QuarterTask.model_validate(quarter_task())
 
 
 def test_the_judge_reads_the_request_and_the_numbered_elements() -> None:
-    assert TASK.asked == (
+    assert TASK.shown_task == (
         "Write a note.\nRequired elements:\n1. element 1\n2. element 2\n3. element 3\n"
         "4. element 4\n5. element 5"
     )
@@ -105,7 +105,7 @@ def test_ids_are_unique_and_the_cluster_is_the_task() -> None:
 
 
 def test_the_judge_reads_the_parts_behind_their_element() -> None:
-    assert FINE.asked == (
+    assert FINE.shown_task == (
         "Write a note.\nRequired elements:\n1. greeting\n2. place: street; house; floor; door"
     )
 

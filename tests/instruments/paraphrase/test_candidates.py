@@ -162,3 +162,13 @@ def test_names_of_what_is_no_pair_are_not_used(tmp_path: Path) -> None:
         tmp_path, "item,verdict\n1,YES\n2,NO\n", names={"verdict": "slot"}
     ).objections
     assert objection.what == "--names verdict=slot is not used: it is about two candidates"
+
+
+def test_a_judge_that_says_one_word_throughout_is_of_the_pair_of_its_labels(tmp_path: Path) -> None:
+    lines = [f"i{n},{order},model_1,model_{1 + n % 2}" for n in range(4) for order in ("ab", "ba")]
+    text = "item,order,verdict,label\n" + "\n".join(lines) + "\n"
+    found = read(tmp_path, text, names={"verdict": "content", "label": "content"})
+    assert found.objections == ()
+    assert [one.correct for one, _ in found.judgments] == [
+        n % 2 == 0 for n in range(4) for _ in "12"
+    ]

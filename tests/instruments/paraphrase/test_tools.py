@@ -95,8 +95,8 @@ def test_a_log_of_inspect_becomes_judgments_with_prompts_and_its_own_totals(tmp_
     # Of the one that is read: 10 of 20, and sqrt(0.25 * 20 / 19 / 20) = 0.1147...
     assert [total.name.split()[0] for total in found.totals] == ["accuracy", "stderr"]
     assert all(total.agrees for total in found.totals)
-    assert found.totals[0].found == 0.5
-    assert found.totals[1].found == pytest.approx((0.25 / 19) ** 0.5, abs=1e-12)
+    assert found.totals[0].computed == 0.5
+    assert found.totals[1].computed == pytest.approx((0.25 / 19) ** 0.5, abs=1e-12)
     assert "scorer includes called no model that the log shows: left out" in found.notices[0]
     # What a line holds beside the judgment is read back.
     log = tmp_path / "log.jsonl"

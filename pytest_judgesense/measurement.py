@@ -106,12 +106,6 @@ class Measurement:
         """What was judged in a trial, in the item's own order."""
         return tuple(self._items[self._by_id[trial_id].item].contents)
 
-    def texts_of(self, trial_id: str) -> dict[str, str]:
-        """The texts of a trial's item by name: its fields, and its contents as ``1`` and ``2``."""
-        item = self._items[self._by_id[trial_id].item]
-        contents = {str(number): text for number, text in enumerate(item.contents, start=1)}
-        return {**item.fields, **contents}
-
     @cached_property
     def _items(self) -> dict[str, Item]:
         return {item.id: item for item in self.suite.items}

@@ -7,14 +7,15 @@ the code of that time has to be there any more.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from pytest_judgesense.baseline import Measured, stimuli_digest
 from pytest_judgesense.cassettes.exchange import Exchange
-from pytest_judgesense.checks.regression import Side
+from pytest_judgesense.checks.regression import Changes, Side
+from pytest_judgesense.checks.sent import changes_sent
 from pytest_judgesense.datasheet import span_of
 from pytest_judgesense.errors import UsageError
 from pytest_judgesense.files import read_text
@@ -40,6 +41,10 @@ class NotCompared(UsageError):
     """There is nothing at the revision to compare with; no fault of anybody."""
 
 
+# The recorded exchanges by trial.
+Recorded: TypeAlias = Mapping[str, Sequence[Exchange]]
+
+
 @dataclass(frozen=True)
 class Past:
     """One judge on one suite at a revision.
@@ -51,8 +56,28 @@ class Past:
     """
 
     measured: Measured
-    exchanges: Mapping[str, Sequence[Exchange]]
+    exchanges: Recorded
     notices: tuple[str, ...]
+
+    def changes(self, suite: Suite, now: Recorded) -> Changes:
+        """What differs from what is sent ``now``, in the trials that both have."""
+        texts = {item.id: _texts_of(item) for item in suite.items}
+        pairs = [
+            (
+                [exchange.request for exchange in self.exchanges[id_]],
+                [exchange.request for exchange in now[id_]],
+                texts[judgment.trial.item],
+            )
+            for id_, judgment in self.measured.side.by_id.items()
+            if id_ in now
+        ]
+        sent = changes_sent(pairs)
+        lines = [line for change in sent for line in change.shown]
+        summary = "; ".join(change.summary for change in sent)
+        if not sent:
+            lines = [f"nothing in what was sent: all requests of {len(pairs)} trials are equal"]
+            summary = "nothing changed in what was sent"
+        return Changes((*lines, *self.notices), summary)
 
 
 @dataclass(frozen=True)
@@ -216,6 +241,35 @@ class PastReader:
                     and self.revision.holds(other)
                     and other not in written
                 )
+
+
+def measured_now(
+    judge: JudgeSpec, suite: Suite, cassettes: Iterable[Path], seed: int, registry: Registry
+) -> tuple[Measured, Recorded]:
+    """A judge on a suite as the recordings say, without running anything; and what they hold.
+
+    Raises:
+        NoReturns, CassetteError: the recordings cannot be read so.
+    """
+    own_suite = suite_for_judge(suite, judge)
+    recorded = recorded_trials(cassettes)
+    trials = plan_trials(own_suite)
+    answers = remembered(judge, own_suite, trials, recorded)
+    judgments = tuple(
+        judgment_of(own_suite, judge, trial, answers[trial.id])
+        for trial in trials
+        if trial.id in answers
+    )
+    measures = registry.measures_on(own_suite.kind, own_suite.name)
+    cell = Cell(judge.name, own_suite.name, own_suite.design, judgments, seed, measures)
+    identity = identity_of(judge, own_suite)
+    return Measured(judge.name, own_suite.name, identity, Side.of(cell)), recorded
+
+
+def _texts_of(item: Item) -> dict[str, str]:
+    """The texts of an item by name: its fields, and its contents as ``1`` and ``2``."""
+    contents = {str(number): text for number, text in enumerate(item.contents, start=1)}
+    return {**item.fields, **contents}
 
 
 def _same(item: Item, other: Item | None) -> bool:

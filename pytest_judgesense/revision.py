@@ -18,6 +18,8 @@ from typing import Final
 
 from pytest_judgesense.errors import UsageError
 
+# Put before the name of a revision, where a file could be named as well.
+REVISION: Final = "git:"
 _ELSEWHERE: Final = (
     "GIT_DIR",
     "GIT_WORK_TREE",

@@ -18,7 +18,6 @@ from pytest_judgesense.checks.regression import (
     adjust,
     compare,
 )
-from pytest_judgesense.checks.sent import changes_sent
 from pytest_judgesense.errors import JudgesenseError, UsageError
 from pytest_judgesense.judges.calls import identity_of
 from pytest_judgesense.judges.remembered import recorded_trials
@@ -196,19 +195,4 @@ class RevisionBaseline:
     def changes(self, member: DeclaredCheck, then: Measured, now: Measurement) -> Changes:
         """What differs in what was sent in the trials that both have."""
         past = self.reader.past(member.judge, member.suite)
-        recorded = recorded_trials(now.cassettes)
-        pairs = [
-            (
-                [exchange.request for exchange in past.exchanges[id_]],
-                [exchange.request for exchange in recorded[id_]],
-                now.texts_of(id_),
-            )
-            for id_ in then.side.by_id
-            if id_ in recorded
-        ]
-        sent = changes_sent(pairs)
-        lines = [line for change in sent for line in change.shown]
-        if not sent:
-            lines = [f"nothing in what was sent: all requests of {len(pairs)} trials are equal"]
-        summary = "; ".join(change.summary for change in sent) or "nothing changed in what was sent"
-        return Changes((*lines, *past.notices), summary)
+        return past.changes(now.suite, recorded_trials(now.cassettes))

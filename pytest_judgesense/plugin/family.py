@@ -44,7 +44,7 @@ from pytest_judgesense.plugin.declared_check import DeclaredCheck
 from pytest_judgesense.plugin.measurements import Measurements
 from pytest_judgesense.plugin.progress import Progress
 from pytest_judgesense.plugin.screen import columns_of, tells_luck, warned_of
-from pytest_judgesense.plugin.settings import REVISION, Settings
+from pytest_judgesense.plugin.settings import Settings
 from pytest_judgesense.plugin.suite_names import SUFFIX
 from pytest_judgesense.suites.builtin import builtin_suites
 from pytest_judgesense.suites.loading import load_suite
@@ -287,6 +287,8 @@ class Family:
         if settings.judges:
             command += self._measurements.recordings.options_of(judge)
         if isinstance(explanation.outcome, RegressionOutcome):
+            from pytest_judgesense.revision import REVISION
+
             baseline = f"{REVISION}{settings.revision}"
             if settings.baseline is not None:
                 baseline = os.path.relpath(settings.baseline, settings.invocation)

@@ -17,8 +17,6 @@ from pytest_judgesense.plugin.options import OPTIONS, Option, value_of
 if TYPE_CHECKING:
     from pytest_judgesense.cassettes.opening import Mode
 
-# What is put before the name of a revision, where a baseline could be a file.
-REVISION: Final = "git:"
 _AT_LEAST_ONE: Final = ("judge-concurrency", "judge-verify")
 
 
@@ -164,13 +162,8 @@ def resolve(values: Mapping[str, Any], rootdir: Path, invocation: Path) -> Setti
             )
     read["datasheets"] = tuple(invocation / path for path in read.get("datasheets", ()))
     read["cassettes"] = rootdir / read.get("cassettes", "cassettes")
-    if str(read.get("baseline", "")).startswith(REVISION):
-        read["revision"] = read.pop("baseline").removeprefix(REVISION)
-        if not read["revision"]:
-            raise usage_error(
-                f"--judge-baseline {REVISION} names no revision; expected {REVISION}REF, such as "
-                f"{REVISION}origin/main or {REVISION}HEAD"
-            )
+    if "baseline" in read:
+        _read_revision(read)
     for name in ("baseline", "save_baseline", "save_live"):
         if name in read:
             read[name] = invocation / read[name]
@@ -187,6 +180,20 @@ def resolve(values: Mapping[str, Any], rootdir: Path, invocation: Path) -> Setti
             "all checks of the session; expected estimate or confident"
         )
     return settings if settings.verify is None else settings._replace(mode="replay")
+
+
+def _read_revision(read: dict[str, Any]) -> None:
+    """Put a baseline that is a revision under a name of its own."""
+    from pytest_judgesense.revision import REVISION
+
+    if not read["baseline"].startswith(REVISION):
+        return
+    read["revision"] = read.pop("baseline").removeprefix(REVISION)
+    if not read["revision"]:
+        raise usage_error(
+            f"--judge-baseline {REVISION} names no revision; expected {REVISION}REF, such as "
+            f"{REVISION}origin/main or {REVISION}HEAD"
+        )
 
 
 def _refuse_measuring_of_a_shard(settings: Settings) -> None:

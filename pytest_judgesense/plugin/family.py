@@ -119,6 +119,13 @@ class Family:
             with suppress(JudgesenseError):  # that file is not asked for
                 yield load_suite(path, None, self._measurements.registry.forms)
 
+    def only_saves(self, check: Check) -> bool:
+        """Whether a check is not compared, because its baseline is being made."""
+        save, baseline = self._settings.save_baseline, self._settings.baseline
+        nothing = baseline is None or (baseline == save and not baseline.is_file())
+        asked_for = check.kind.regression and self._settings.revision is None
+        return asked_for and save is not None and nothing
+
     def not_compared(self, member: DeclaredCheck) -> str:
         """Why a check that compares with a baseline is not compared; empty if it is."""
         if not member.check.kind.regression:
@@ -126,10 +133,9 @@ class Family:
         settings = self._settings
         if settings.revision is not None:
             return self._not_at_revision(member)
-        save, baseline = settings.save_baseline, settings.baseline
-        if save is not None and (baseline is None or (baseline == save and not save.is_file())):
+        if self.only_saves(member.check):
             return "the baseline to be held against is being saved"
-        if baseline is None:
+        if settings.baseline is None:
             return "not compared: --judge-baseline git:REF compares with the recording as it was"
         return ""
 

@@ -39,6 +39,7 @@ from pytest_judgesense.judges.prompts import unsent_error, unsent_prompts
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.layout import within
 from pytest_judgesense.measurement import Measurement
+from pytest_judgesense.measures.check import Check
 from pytest_judgesense.plugin.collected import Collected
 from pytest_judgesense.plugin.declared_check import DeclaredCheck
 from pytest_judgesense.plugin.measurements import Measurements

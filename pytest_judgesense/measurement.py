@@ -54,6 +54,7 @@ class Measurement:
         notices: remarks for readers that are not errors.
         asked: the trials that were called in this session, each with its number of retries.
         oldest: the cassette with the oldest answer.
+        cassettes: the files that hold the recorded exchanges.
         settings: the settings that a Python judge used in its requests, in place of its table.
         stop: where it was stopped early; ``None`` if the whole suite was measured.
         error: why no check of the suite is judged: what was recorded does not replay, or a
@@ -72,6 +73,7 @@ class Measurement:
     notices: tuple[str, ...] = ()
     asked: Mapping[str, int] = field(default_factory=dict)
     oldest: Path | None = None
+    cassettes: tuple[Path, ...] = ()
     registry: Registry = BUILT_IN
     settings: Mapping[str, Any] = field(default_factory=dict)
     stop: Stop | None = None
@@ -99,6 +101,10 @@ class Measurement:
         item = self._items[self._by_id[trial_id].item]
         texts = [text for text in item.fields.values() if text.strip()] or item.contents
         return " / ".join(texts)
+
+    def contents_of(self, trial_id: str) -> tuple[str, ...]:
+        """What was judged in a trial, in the item's own order."""
+        return tuple(self._items[self._by_id[trial_id].item].contents)
 
     @cached_property
     def _items(self) -> dict[str, Item]:
@@ -194,8 +200,7 @@ def measure(
     Raises:
         LimitReached: trials were left out; it says how many. Answers so far are recorded.
         CassetteError: the recording cannot be used.
-        JudgeError: the judge cannot be called; `SendingRefused`: a repository alone may not decide
-            this.
+        JudgeError: the judge cannot be called, or (`SendingRefused`) a repository may not say so.
         UsageError: a prompt or a function of the judge is wrong.
     """
     plan = _plan(judge, suite, cassettes, mode)
@@ -221,6 +226,7 @@ def measure(
         served=tuple(sorted(set().union(*served.values()))),
         recorded=span_of(span for span, _ in spans),
         oldest=min(spans)[-1] if spans else None,
+        cassettes=tuple(cassettes.values()),
         seed=seed,
         notices=(
             *inquiry.notices,

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import difflib
 import textwrap
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice
-from types import MappingProxyType
 from typing import Any, Final, Literal, TypeAlias
 
 from pytest_judgesense.checks.judgment_words import (
@@ -52,6 +52,9 @@ _NO_JUDGMENT: Final = "no single judgment speaks against it"
 # Characters of what was asked, in an example; and of judgments shown briefly.
 _ASKED: Final = 60
 _BRIEF: Final = 2
+# Of what changed since a baseline: lines, and items that are spelt out.
+_MOST_CHANGES: Final = 12
+_MOST_ITEMS: Final = 3
 
 
 @dataclass(frozen=True)
@@ -61,11 +64,13 @@ class Explanation:
     Attributes:
         cell: the judgments behind it.
         question_of: what the judge was asked about in a trial, if it is known.
+        contents_of: what was judged in a trial, in the item's own order, if it is known.
     """
 
     outcome: Outcome
     cell: Cell
     question_of: TextOf | None = None
+    contents_of: Callable[[str], Sequence[str]] | None = None
 
     @property
     def summary(self) -> str:
@@ -164,14 +169,12 @@ class Explanation:
             head = "; ".join(dict.fromkeys((_NO_JUDGMENT, *reasons)))
         yield from (head, *(f"  {line}" for line in examples))
 
-    def _shown_briefly(
-        self, judgments: Sequence[Judgment], before: Mapping[str, str] = MappingProxyType({})
-    ) -> Iterator[str]:
+    def _shown_briefly(self, judgments: Sequence[Judgment]) -> Iterator[str]:
         """Each judgment with its question and its reply; a question is not repeated."""
         last_question, width = "", columns() - _MARGIN - 15
         for judgment in judgments:
             trial = judgment.trial.id
-            yield f"{trial}: {before.get(trial, '')}{judgment_words(judgment)}"
+            yield f"{trial}: {judgment_words(judgment)}"
             question = self.question_of(trial) if self.question_of else ""
             if question and question != last_question:
                 yield f"  asked:   {excerpt(question, width)}"
@@ -228,7 +231,12 @@ class RegressionExplanation(Explanation):
         )
         moved = f"went from {then} to {now}" if then != now else f"stayed at {now}"
         measure, verdict = self.outcome.check.measure, self.outcome.verdict
-        return printable(f"{measure} {moved} since the baseline: {verdict}")
+        against, summary = self.outcome.against, self.outcome.changes.summary
+        if verdict == "regressed":
+            moved = f"worse than {against}: {measure} {then} to {now}{_ends_text(compared)}"
+        else:
+            moved = f"{measure} {moved} since {against}: {verdict}"
+        return printable(f"{moved}; {summary}" if summary else moved)
 
     @cached_property
     def measured(self) -> str:
@@ -256,11 +264,36 @@ class RegressionExplanation(Explanation):
             yield _gated_number(new, old, "before", self.outcome.outcome)
 
     def brief(self) -> Iterator[str]:
-        old, new, trials = self.outcome.old.by_id, self.outcome.new.by_id, self._changed[:_BRIEF]
-        before = {trial: f"{judgment_words(old[trial])} -> " for trial in trials}
-        yield f"another verdict: {len(self._changed)}" if trials else _NO_JUDGMENT
-        for line in self._shown_briefly([new[trial] for trial in trials], before):
-            yield f"  {line}"
+        """What changed, and the items that changed most often with both replies."""
+        yield from self.outcome.changes.lines[:_MOST_CHANGES]
+        if (more := len(self.outcome.changes.lines) - _MOST_CHANGES) > 0:
+            yield f"  ... and {more} lines more"
+        new = self.outcome.new.by_id
+        by_item = Counter(new[trial].trial.item for trial in self._changed)
+        if not by_item:
+            yield _NO_JUDGMENT
+            return
+        count, items = len(self._changed), len(by_item)
+        yield f"another verdict: {count}, on {items} item{'s' * (items > 1)}; most often:"
+        for item, times in by_item.most_common(_MOST_ITEMS):
+            trial = next(id_ for id_ in self._changed if new[id_].trial.item == item)
+            yield f"  {item}: {times} time{'s' * (times > 1)}, such as {trial}"
+            yield from (f"    {line}" for line in self._both(trial))
+
+    def _both(self, trial: str) -> Iterator[str]:
+        """A changed trial: its question, what was judged, and both replies with their verdicts."""
+        old, new = self.outcome.old.by_id[trial], self.outcome.new.by_id[trial]
+        width = columns() - _MARGIN - 17
+        label = "" if new.trial.label is None else f" (label {content_words(new, new.trial.label)})"
+        if question := self.question_of(trial) if self.question_of else "":
+            yield f"asked:     {excerpt(question, width)}"
+        contents = self.contents_of(trial) if self.contents_of else ()
+        for number, content in enumerate(contents, start=1):
+            if content != question:
+                yield f"content {number}: {excerpt(content, width)}"
+        for when, judgment in (("before", old), ("now", new)):
+            reply = excerpt(judgment.reply or "(no reply)", width - 12)
+            yield f"{when + ':':<10} {verdict_words(judgment)}{label}: {reply}"
 
     def lines(self, prompt_of: TextOf | None) -> Iterator[str]:
         """The flips first, then the numbers and what changed."""
@@ -271,17 +304,20 @@ class RegressionExplanation(Explanation):
         yield f"  {self.summary}"
         yield from (f"  {text}" for text in (*outcome.warnings(), *compared.notes))
         yield "  what changed beside the verdicts:"
-        changes = outcome.changes or ["nothing that is known", SESSIONS]
+        changes = outcome.changes.lines or ["nothing that is known", SESSIONS]
         yield from (f"    {line}" for line in changes)
 
 
 def explanation_of(
-    outcome: Outcome | RegressionOutcome, cell: Cell, question_of: TextOf | None = None
+    outcome: Outcome | RegressionOutcome,
+    cell: Cell,
+    question_of: TextOf | None = None,
+    contents_of: Callable[[str], Sequence[str]] | None = None,
 ) -> Explanation:
     """The explanation of an outcome, of either kind."""
     if isinstance(outcome, RegressionOutcome):
-        return RegressionExplanation(outcome, cell, question_of)
-    return Explanation(outcome, cell, question_of)
+        return RegressionExplanation(outcome, cell, question_of, contents_of)
+    return Explanation(outcome, cell, question_of, contents_of)
 
 
 def check_line(
@@ -480,6 +516,15 @@ def flip_lines(
             yield f"    {then:<{half}} | {now}"
     if len(groups) > shown:
         yield f"  ... and {len(groups) - shown} more"
+
+
+def _ends_text(compared: Comparison) -> str:
+    """The difference with its interval, in brackets."""
+    ends = compared.interval()
+    if compared.difference is None or ends is None:
+        return ""
+    value = compared.sign * compared.difference.value
+    return f" ({value:+.2f} [{ends[0]:+.2f}, {ends[1]:+.2f}])"
 
 
 def _difference_text(compared: Comparison) -> str:

@@ -284,6 +284,18 @@ def adjust(compared: Sequence[tuple[Hashable, Comparison | None]]) -> list[Adjus
     return [Adjustment(losses[key], gains[key], len(differences)) for key in keys]
 
 
+class Changes(NamedTuple):
+    """What else than verdicts differs between two measurements.
+
+    Attributes:
+        lines: to be read.
+        summary: one clause, where it was told from what was sent.
+    """
+
+    lines: tuple[str, ...] = ()
+    summary: str = ""
+
+
 @dataclass(frozen=True, slots=True)
 class RegressionOutcome:
     """The outcome of a `no_regression` check.
@@ -291,6 +303,7 @@ class RegressionOutcome:
     Attributes:
         adjusted: the Holm-adjusted p-values.
         changes: other differences between the two than verdicts.
+        against: what the old measurement is called.
     """
 
     check: Check
@@ -300,7 +313,8 @@ class RegressionOutcome:
     adjusted: Adjustment
     old: Side
     new: Side
-    changes: tuple[str, ...] = ()
+    changes: Changes = Changes()
+    against: str = "the baseline"
 
     @property
     def margin(self) -> float:

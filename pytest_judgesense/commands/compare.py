@@ -5,8 +5,10 @@ from __future__ import annotations
 import argparse
 import textwrap
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from types import MappingProxyType
 from typing import Any, Final
 
 from pytest_judgesense import sections
@@ -14,16 +16,33 @@ from pytest_judgesense.baseline import Measured, changes, read_measured
 from pytest_judgesense.checks import regression
 from pytest_judgesense.checks.explanation import flip_lines
 from pytest_judgesense.checks.regression import Adjustment, Comparison, Side
-from pytest_judgesense.commands.options import BAR_FAILED, number, registry_of, seed, show
+from pytest_judgesense.commands.options import (
+    BAR_FAILED,
+    add_cassettes,
+    number,
+    registry_of,
+    seed,
+    show,
+    suite_files,
+    suites_here,
+)
 from pytest_judgesense.commands.report import cells_of_logs
 from pytest_judgesense.datasheet import Datasheet, setting_notices
 from pytest_judgesense.errors import UsageError
 from pytest_judgesense.estimate import number_text
+from pytest_judgesense.judges.prompts import suite_for_judge
+from pytest_judgesense.judges.resolving import declared_judges, resolve_judges
+from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.layout import WIDTH
+from pytest_judgesense.past import NotCompared, PastReader, measured_now
 from pytest_judgesense.registry import Registry
 from pytest_judgesense.report.terminal import notice_lines
 from pytest_judgesense.report.view import view_of
+from pytest_judgesense.revision import REVISION, Revision
 from pytest_judgesense.sections import ComparedJudge
+from pytest_judgesense.suites.builtin import cassettes_in
+from pytest_judgesense.suites.loading import load_suite
+from pytest_judgesense.suites.suite import Suite
 
 _SHOWN_FLIPS: Final = 10
 # What the two measurements are called: of one judge, and of two judges.
@@ -43,10 +62,12 @@ _UNKNOWN: Final = "not known here; the plugin that adds it is loaded by: judgese
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the two measurements, and the margins."""
-    help_text = "measured before, or several judges to be ranked: .json or .jsonl"
-    parser.add_argument("old", type=Path, metavar="OLD", help=help_text)
-    help_text = "measured now: .json or .jsonl"
+    help_text = "measured before, or several judges to be ranked: .json or .jsonl; or git:REF, the "
+    help_text += "recordings as they stood at a revision of the repository"
+    parser.add_argument("old", metavar="OLD", help=help_text)
+    help_text = "measured now: .json or .jsonl; beside git:REF a suite file or a folder of them"
     parser.add_argument("new", type=Path, metavar="NEW", nargs="?", help=help_text)
+    add_cassettes(parser)
     help_text = "acceptable loss, for every measure (default: that of each measure)"
     parser.add_argument("--margin", type=number("margin", float), help=help_text)
     parser.add_argument("--seed", type=seed, default=0, help="seed of every random draw")
@@ -55,7 +76,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Print two measurements side by side, or the ranks of the judges of one."""
     registry = registry_of(options)
-    old = _measured(options.old, options.seed, registry)
+    if options.old.startswith(REVISION):
+        return _with_revision(options, registry)
+    old = _measured(Path(options.old), options.seed, registry)
     if options.new is None:
         if not (ranks := list(_ranked(old, options.seed, registry))):
             raise UsageError(
@@ -71,6 +94,46 @@ def run(options: argparse.Namespace) -> int:
     if not {measured.judge for measured in old} & {measured.judge for measured in new}:
         show(_ranked([*old, *new], options.seed, registry))
     return BAR_FAILED if regressed else 0
+
+
+def _with_revision(options: argparse.Namespace, registry: Registry) -> int:
+    """Print the recordings beside those at a revision."""
+    old, new, changes_sent = [], [], {}
+    with TemporaryDirectory(prefix="judgesense-revision-") as folder:
+        root, name = Path.cwd(), options.old.removeprefix(REVISION)
+        revision = Revision.read(name, root)
+        cassettes = root / options.judge_cassettes
+        reader = PastReader(revision, root, cassettes, Path(folder), options.seed, registry)
+        for judge, suite in _recorded(options, registry, cassettes):
+            paths = cassettes_in(cassettes, judge.slug, suite.recordings).values()
+            try:
+                past = reader.past(judge, suite)
+            except NotCompared as error:
+                show([error.what])
+                continue
+            now, exchanges = measured_now(judge, suite, paths, options.seed, registry)
+            old.append(past.measured)
+            new.append(now)
+            changes = past.changes(suite_for_judge(suite, judge), exchanges)
+            changes_sent[judge.name, suite.name] = changes.lines
+    if not old:
+        return show(["nothing is compared"])
+    lines, regressed = _comparison_lines(old, new, options.margin, registry, changes_sent)
+    show(lines)
+    return BAR_FAILED if regressed else 0
+
+
+def _recorded(
+    options: argparse.Namespace, registry: Registry, cassettes: Path
+) -> Iterator[tuple[JudgeSpec, Suite]]:
+    """The suites here, or those that are named, each with its judges that are recorded."""
+    for path in suite_files(str(options.new)) if options.new else suites_here():
+        suite = load_suite(path, None, registry.forms)
+        declared = declared_judges(path.parent, registry.providers)
+        for judge in resolve_judges((), declared, {}, suite.judges, registry.providers):
+            paths = cassettes_in(cassettes, judge.slug, suite.recordings)
+            if all(recording.is_file() for recording in paths.values()):
+                yield judge, suite
 
 
 def _ranked(measured: Sequence[Measured], seed: int, registry: Registry) -> Iterator[str]:
@@ -106,11 +169,16 @@ def _measured(path: Path, seed: int, registry: Registry) -> list[Measured]:
 
 
 def _comparison_lines(
-    old: Sequence[Measured], new: Sequence[Measured], margin: float | None, registry: Registry
+    old: Sequence[Measured],
+    new: Sequence[Measured],
+    margin: float | None,
+    registry: Registry,
+    changes_sent: Mapping[tuple[str, str], Sequence[str]] = MappingProxyType({}),
 ) -> tuple[list[str], bool]:
     """The output, and whether anything regressed.
 
     ``margin`` is the loss that is tolerated; ``None`` for the default of each measure.
+    ``changes_sent``: by judge and suite, what differs in what was sent, where that is known.
     """
     pairs = _pairs(old, new)
     if not pairs:
@@ -137,7 +205,8 @@ def _comparison_lines(
         names = f"judges {then.judge} and {now.judge}" if apart else f"judge {then.judge}"
         lines += [f"{names}, suite {now.suite}"]
         changed = changes(then, now)
-        lines += [f"  {line}" for line in changed or [_nothing_else(then, now)]]
+        shown = changes_sent.get((now.judge, now.suite)) or changed or [_nothing_else(then, now)]
+        lines += [f"  {line}" for line in shown]
         lines.append(_row(*(_HEAD_OF_TWO if apart else _HEAD)))
         for index, (whose, comparison) in enumerate(rows):
             if whose == pair:

@@ -13,6 +13,7 @@ from pytest_judgesense.commands.options import (
     registry_of,
     show,
     suite_files,
+    suites_here,
 )
 from pytest_judgesense.errors import JudgesenseError
 from pytest_judgesense.instruments.builtin import BUILT_IN
@@ -36,8 +37,7 @@ def run(options: argparse.Namespace) -> int:
     if options.suites:
         paths = [path for name in options.suites for path in suite_files(name)]
     else:
-        form = "*.suite.toml"
-        paths = [*sorted(Path.cwd().glob(form)), *sorted(Path("suites").rglob(form))]
+        paths = suites_here()
     files = paths or list(builtin_suites().values())
     lines, errors, broken = lint_report(files, registry_of(options), verbose=options.verbose)
     show(lines)

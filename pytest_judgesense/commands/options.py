@@ -255,6 +255,12 @@ def suite_files(name: str) -> list[Path]:
     raise unknown_name("suite", name, {*builtin_suites(), *(folder.name for folder in of_project)})
 
 
+def suites_here() -> list[Path]:
+    """The suite files of this folder and of ``suites`` in it."""
+    form = "*.suite.toml"
+    return [*sorted(Path.cwd().glob(form)), *sorted(Path("suites").rglob(form))]
+
+
 def show(lines: Iterable[str]) -> int:
     """Print the lines; 0."""
     for line in lines:

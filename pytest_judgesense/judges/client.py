@@ -123,10 +123,7 @@ class Endpoint:
 
     def reply_in(self, exchange: Exchange) -> Reply | Failed:
         """The reply in a recorded exchange."""
-        text = _text_of(exchange.response.body)
-        if exchange.response.status == NO_RESPONSE:
-            return Failed(text)
-        return provider_of(self.spec).read(exchange.response.status, text)
+        return reply_in(exchange, self.spec)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -158,6 +155,14 @@ def unasked_endpoint(spec: JudgeSpec) -> Endpoint:
     if spec.provider != "callable":
         base_url = base_url_of(spec)
     return Endpoint(spec=spec, base_url=base_url, key=key_of(spec)[1])
+
+
+def reply_in(exchange: Exchange, spec: JudgeSpec) -> Reply | Failed:
+    """The reply in a recorded exchange with a judge that a provider asks."""
+    text = _text_of(exchange.response.body)
+    if exchange.response.status == NO_RESPONSE:
+        return Failed(text)
+    return provider_of(spec).read(exchange.response.status, text)
 
 
 class _ResponseReader:
@@ -276,9 +281,9 @@ class ReplayingClient(Client):
         with self._cassette.trial(trial_id, of_function=True) as scope:
             watch(scope)
             scope.most_bytes = self._spec.max_body_bytes
-            for call in _in_turn(course(), answers):
+            for call in in_turn(course(), answers):
                 answers.append(await self._returned(self._judge, scope, call))
-        return _joined(answers, call)
+        return joined(answers, call)
 
     def replay(self, trial_id: str, course: Course) -> Answer:
         """`ask_calls` for judges that a provider asks.
@@ -288,9 +293,9 @@ class ReplayingClient(Client):
         assert isinstance(self._judge, _Endpoints), "a function is called"
         answers: list[Answer] = []
         scope = CallScope(trial_id, self._cassette, replaying=True)
-        for call in _in_turn(course, answers):
+        for call in in_turn(course, answers):
             answers.append(_recorded(self._cassette, scope, *self._judge.asked(call)))
-        return _joined(answers, call)
+        return joined(answers, call)
 
     def compute(self, course: Course, find: Callable[[str], Observer]) -> Answer:
         """The embedded judge's answer to the calls of a trial, for which see `is_embedded`."""
@@ -298,11 +303,11 @@ class ReplayingClient(Client):
 
         assert isinstance(self._judge, _Endpoints), "the embedded judge is a provider's"
         answers: list[Answer] = []
-        for call in _in_turn(course, answers):
+        for call in in_turn(course, answers):
             endpoint, request = self._judge.asked(call)
             status, body = answer(_COMPLETIONS, json.loads(request.body), find)
             answers.append(Answer(provider_of(endpoint.spec).read(status, json.dumps(body))))
-        return _joined(answers, call)
+        return joined(answers, call)
 
     async def _returned(self, function: _Function, scope: CallScope, call: Call) -> Answer:
         """What the function returns, or has returned: a recorded return needs no call of it."""
@@ -363,12 +368,12 @@ class RecordingClient(Client):
             scope.most_bytes = self._spec.max_body_bytes
             if function:
                 scope.fault_of = fault_of_api
-            for call in _in_turn(course, answers):
+            for call in in_turn(course, answers):
                 if function:
                     answers.append(await self._returned(function, scope, call))
                 else:
                     answers.append(await self._answered(scope, call))
-            answer = _joined(answers, call)
+            answer = joined(answers, call)
             if function:
                 self._record_return(scope, answer)
             # Existing recordings answer at once and without cost.
@@ -679,7 +684,7 @@ def one_call(messages: Sequence[Mapping[str, str]], replicate: int = 1) -> Cours
     yield Call(messages, replicate)
 
 
-def _in_turn(course: Course, answers: Sequence[Answer]) -> Iterator[Call]:
+def in_turn(course: Course, answers: Sequence[Answer]) -> Iterator[Call]:
     """The calls of a trial, each once the answer to the one before is in ``answers``."""
     call = next(course)
     with suppress(StopIteration):
@@ -688,7 +693,7 @@ def _in_turn(course: Course, answers: Sequence[Answer]) -> Iterator[Call]:
             call = course.send(answers[-1].reply)
 
 
-def _joined(answers: Sequence[Answer], last: Call) -> Answer:
+def joined(answers: Sequence[Answer], last: Call) -> Answer:
     """The answers to the calls of a trial as one; ``last`` is the call that ended it."""
     if len(answers) == 1:
         return answers[0]

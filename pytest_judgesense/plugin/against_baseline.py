@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from typing import Protocol
 
 from pytest_judgesense.baseline import Measured, changes, read_baseline, stimuli_digest
 from pytest_judgesense.checks.outcome import Policy
 from pytest_judgesense.checks.regression import (
+    Changes,
     Comparison,
     RegressionOutcome,
     Side,
@@ -18,11 +20,35 @@ from pytest_judgesense.checks.regression import (
 )
 from pytest_judgesense.errors import JudgesenseError, UsageError
 from pytest_judgesense.judges.calls import identity_of
+from pytest_judgesense.judges.remembered import recorded_trials
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.measurement import Measurement
+from pytest_judgesense.past import PastReader
 from pytest_judgesense.plugin.declared_check import DeclaredCheck
 from pytest_judgesense.registry import Registry
 from pytest_judgesense.suites.suite import Suite
+
+
+class Baseline(Protocol):
+    """An earlier measurement of the judges of a session."""
+
+    @property
+    def name(self) -> str:
+        """What sentences call it."""
+
+    def then(self, member: DeclaredCheck, judges: Collection[str]) -> Measured:
+        """The judge of a check on its suite, as it was.
+
+        Args:
+            member: the check.
+            judges: names of all judges whose checks compare.
+
+        Raises:
+            JudgesenseError: it is not there, or cannot be read.
+        """
+
+    def changes(self, member: DeclaredCheck, then: Measured, now: Measurement) -> Changes:
+        """What else than verdicts differs."""
 
 
 @dataclass
@@ -32,22 +58,22 @@ class BaselineComparison:
     Every declared quantity counts for Holm, so evaluating one of them measures the suites of all.
     """
 
-    path: Path
-    seed: int
+    baseline: Baseline
     policy: Policy
     most_missing: float
     measure: Callable[[JudgeSpec, Suite], Measurement]
     registry: Registry
     _compared: dict[tuple[str, ...], Comparison | JudgesenseError] = field(default_factory=dict)
-    _now: dict[tuple[str, ...], Measured] = field(default_factory=dict)
+    _now: dict[tuple[str, ...], Side] = field(default_factory=dict)
 
     def outcome(self, member: DeclaredCheck, family: Sequence[DeclaredCheck]) -> RegressionOutcome:
-        """The outcome of a check; ``family``: all regression checks of the session.
+        """The outcome of a check; ``family``: all regression checks that are compared.
 
         Raises the fault of the baseline, or the reason why the judge could not be measured.
         """
         members = list({each.key: each for each in (*family, member)}.values())
-        compared = {each.key: self._comparison(each, members) for each in members}
+        judges = {each.judge.name for each in members}
+        compared = {each.key: self._comparison(each, judges) for each in members}
         comparison = compared[member.key]
         if isinstance(comparison, JudgesenseError):
             raise comparison
@@ -57,56 +83,74 @@ class BaselineComparison:
                 for key, of_member in compared.items()
             ]
         )
-        old, new = self._then(member, members), self._measured(member)
+        then = self.baseline.then(member, judges)
+        measurement = self.measure(member.judge, member.suite)
         return RegressionOutcome(
             check=member.check,
             suite=member.suite.name,
             policy=self.policy,
             comparison=comparison,
             adjusted=adjusted[list(compared).index(member.key)],
-            old=old.side,
-            new=new.side,
-            changes=tuple(changes(old, new)),
+            old=then.side,
+            new=self._side_now(member),
+            changes=self.baseline.changes(member, then, measurement),
+            against=self.baseline.name,
         )
 
     def _comparison(
-        self, member: DeclaredCheck, family: Sequence[DeclaredCheck]
+        self, member: DeclaredCheck, judges: Collection[str]
     ) -> Comparison | JudgesenseError:
         if member.key not in self._compared:
             check, missing = member.check, self.most_missing
             try:
-                old, new = self._then(member, family).side, self._measured(member).side
+                old, new = self.baseline.then(member, judges).side, self._side_now(member)
                 measure = self.registry.named(check.measure)
                 self._compared[member.key] = compare(old, new, measure, check.condition, missing)
             except JudgesenseError as error:
                 self._compared[member.key] = error
         return self._compared[member.key]
 
-    def _measured(self, member: DeclaredCheck) -> Measured:
+    def _side_now(self, member: DeclaredCheck) -> Side:
         # One for each judge and suite, so that leave-one-out values are computed once for all its
         # checks.
         key = member.key[:3]
         if key not in self._now:
             measurement = self.measure(member.judge, member.suite)
-            self._now[key] = Measured(
-                judge=measurement.judge.name,
-                suite=measurement.suite.name,
-                identity=identity_of(measurement.judge, measurement.suite),
-                side=Side(measurement.estimates, measurement.cell),
-                digest=stimuli_digest(measurement.suite),
-                prompts=measurement.sheet.prompts[measurement.suite.name],
-            )
+            self._now[key] = Side(measurement.estimates, measurement.cell)
         return self._now[key]
 
+
+@dataclass(frozen=True)
+class SavedBaseline:
+    """A baseline in a file."""
+
+    path: Path
+    seed: int
+    registry: Registry
+    name: str = "the baseline"
+
     @cached_property
-    def _baseline(self) -> list[Measured]:
+    def _saved(self) -> list[Measured]:
         return read_baseline(self.path, self.seed, self.registry)
 
-    def _then(self, member: DeclaredCheck, family: Sequence[DeclaredCheck]) -> Measured:
-        names = sorted({saved.judge for saved in self._baseline})
+    def changes(self, member: DeclaredCheck, then: Measured, now: Measurement) -> Changes:
+        """The differences of identity and prompts that the file shows."""
+        measured = Measured(
+            judge=now.judge.name,
+            suite=now.suite.name,
+            identity=identity_of(now.judge, now.suite),
+            side=then.side,
+            digest=stimuli_digest(now.suite),
+            prompts=now.sheet.prompts[now.suite.name],
+        )
+        return Changes(tuple(changes(then, measured)))
+
+    def then(self, member: DeclaredCheck, judges: Collection[str]) -> Measured:
+        """The judge of that name; the only one, if one is compared with one."""
+        names = sorted({saved.judge for saved in self._saved})
         name, suite = member.judge.name, member.suite.name
         # A model is exchanged by declaring another judge: one against one needs no name.
-        if len(names) == 1 and len({each.judge.name for each in family}) == 1:
+        if len(names) == len(judges) == 1:
             name = names[0]
         if name not in names:
             raise UsageError(
@@ -115,11 +159,11 @@ class BaselineComparison:
                 expected="the judge that is measured, or one judge in both",
                 remedy="save it again: pytest --judge-save-baseline PATH",
             )
-        saved = [each for each in self._baseline if (each.judge, each.suite) == (name, suite)]
+        saved = [each for each in self._saved if (each.judge, each.suite) == (name, suite)]
         if not saved:
             raise UsageError(
                 f"the baseline {self.path} has no suite {suite} of judge {name!r}",
-                found=", ".join(each.suite for each in self._baseline if each.judge == name),
+                found=", ".join(each.suite for each in self._saved if each.judge == name),
                 remedy="save it again: pytest --judge-save-baseline PATH",
             )
         digest = stimuli_digest(member.suite)
@@ -131,3 +175,24 @@ class BaselineComparison:
                 remedy="save the baseline again, or look at both with: judgesense compare",
             )
         return saved[0]
+
+
+@dataclass(frozen=True)
+class RevisionBaseline:
+    """The recordings as they stood at a revision of the repository."""
+
+    reader: PastReader
+
+    @property
+    def name(self) -> str:
+        """The revision as the user calls it."""
+        return self.reader.revision.name
+
+    def then(self, member: DeclaredCheck, judges: Collection[str]) -> Measured:
+        """The judge of that name."""
+        return self.reader.past(member.judge, member.suite).measured
+
+    def changes(self, member: DeclaredCheck, then: Measured, now: Measurement) -> Changes:
+        """What differs in what was sent in the trials that both have."""
+        past = self.reader.past(member.judge, member.suite)
+        return past.changes(now.suite, recorded_trials(now.cassettes))

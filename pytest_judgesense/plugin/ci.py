@@ -63,17 +63,14 @@ class CheckFailed(AssertionError):
 
 def require_pass(
     item: pytest.Item, run: Run, member: DeclaredCheck, rivals: Sequence[JudgeSpec] = ()
-) -> bool:
+) -> None:
     """Evaluate a check; its outcome enters the datasheet and the properties of ``item``.
 
-    A check without a baseline is only measured, to save one: it returns ``False``. Raises
-    `CheckFailed`, or the error of a failed measurement, which the properties hold too.
+    A check that compares with a baseline is skipped where there is none. Raises `CheckFailed`, or
+    the error of a failed measurement, which the properties hold too.
     """
     __tracebackhide__ = True
     judge, suite, check = member
-    if run.family.only_saves(check):
-        run.measurements.shown(judge, suite)
-        return False
     entry = {
         "check": check.id,
         "measure": check.measure,
@@ -86,6 +83,10 @@ def require_pass(
         "policy": run.family.policy,
         "explanation": "it ended with an error",
     }
+    if reason := run.family.not_compared(member):
+        run.measurements.shown(judge, suite)  # what is there is in the datasheet all the same
+        _note(item, (check.key, suite.name, judge.slug), entry | _not_compared(reason))
+        pytest.skip(reason)
     try:
         explanation, measurement = run.family.decide(member, rivals)
     except JudgesenseError as error:
@@ -101,7 +102,10 @@ def require_pass(
         _note(item, (check.key, suite.name, judge.slug), entry)
     if explanation.outcome.fails:
         raise CheckFailed(*run.family.failure_texts(explanation, measurement, command_of(item)))
-    return True
+
+
+def _not_compared(reason: str) -> dict[str, str]:
+    return {"outcome": "not compared", "explanation": reason}
 
 
 def _limits(check: Check) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 import pytest
@@ -123,28 +124,81 @@ class Family:
         """Whether a check is not compared, because its baseline is being made."""
         save, baseline = self._settings.save_baseline, self._settings.baseline
         nothing = baseline is None or (baseline == save and not baseline.is_file())
-        return check.kind.regression and save is not None and nothing
+        asked_for = check.kind.regression and self._settings.revision is None
+        return asked_for and save is not None and nothing
+
+    def not_compared(self, member: DeclaredCheck) -> str:
+        """Why a check that compares with a baseline is not compared; empty if it is."""
+        if not member.check.kind.regression:
+            return ""
+        settings = self._settings
+        if settings.revision is not None:
+            return self._not_at_revision(member)
+        if self.only_saves(member.check):
+            return "the baseline to be held against is being saved"
+        if settings.baseline is None:
+            return "not compared: --judge-baseline git:REF compares with the recording as it was"
+        return ""
+
+    def _not_at_revision(self, member: DeclaredCheck) -> str:
+        from pytest_judgesense.past import NotCompared
+        from pytest_judgesense.plugin.against_baseline import RevisionBaseline
+        from pytest_judgesense.revision import NoParent
+
+        try:
+            baseline = self._baseline.baseline
+            assert isinstance(baseline, RevisionBaseline), "a revision is the baseline"
+            baseline.reader.past(member.judge, member.suite)
+        except (NotCompared, NoParent) as error:
+            return f"not compared: {error.what}"
+        except JudgesenseError:
+            return ""  # the check says it
+        return ""
 
     @cached_property
     def _baseline(self) -> BaselineComparison:
-        """What `no_regression` checks compare with; `UsageError` without a baseline."""
-        from pytest_judgesense.plugin.against_baseline import BaselineComparison
+        """What `no_regression` checks compare with.
 
-        settings = self._settings
-        if settings.baseline is None:
-            raise UsageError(
-                "no_regression has no baseline",
-                expected="--judge-baseline PATH",
-                remedy="write one from a judge that you trust: pytest --judge-save-baseline PATH",
-            )
-        return BaselineComparison(
-            settings.baseline,
-            settings.seed,
-            self.policy,
-            self._most_missing,
-            self._measurements.once,
-            self._measurements.registry,
+        Raises:
+            NoRevision: there is no such revision, or no git.
+        """
+        from pytest_judgesense.past import PastReader
+        from pytest_judgesense.plugin.against_baseline import (
+            Baseline,
+            BaselineComparison,
+            RevisionBaseline,
+            SavedBaseline,
         )
+        from pytest_judgesense.revision import Revision
+
+        settings, registry = self._settings, self._measurements.registry
+        baseline: Baseline
+        if settings.revision is not None:
+            revision = Revision.read(settings.revision, settings.rootdir)
+            folder = Path(self._folder.name)
+            baseline = RevisionBaseline(
+                PastReader(
+                    revision,
+                    settings.rootdir,
+                    settings.cassettes,
+                    folder,
+                    settings.seed,
+                    registry,
+                )
+            )
+        else:
+            assert settings.baseline is not None, "without one nothing is compared"
+            baseline = SavedBaseline(settings.baseline, settings.seed, registry)
+        return BaselineComparison(
+            baseline, self.policy, self._most_missing, self._measurements.once, registry
+        )
+
+    @cached_property
+    def _folder(self) -> TemporaryDirectory[str]:
+        """Of files as they stood at a revision; it goes with the session."""
+        folder = TemporaryDirectory(prefix="judgesense-revision-")
+        self._config.add_cleanup(folder.cleanup)
+        return folder
 
     def _rule(self, member: DeclaredCheck) -> DecisionRule:
         """How a check is decided: under `refuted` by every bar that the session declares.
@@ -201,7 +255,11 @@ class Family:
         rule = DecisionRule(self.policy) if check.kind.regression else self._rule(member)
         outcome: Outcome | RegressionOutcome
         if check.kind.regression:
-            family = [each for each in self.members if each.check.kind.regression]
+            family = [
+                each
+                for each in self.members
+                if each.check.kind.regression and not self.not_compared(each)
+            ]
             outcome = self._baseline.outcome(member, family)
         elif check.kind.compares:
             ranked = [self._measurements.shown(rival, suite) for rival in rivals or [judge]]
@@ -210,7 +268,9 @@ class Family:
             outcome = check.kind.judge(check, suite.kind, cells, rule)
         else:
             outcome = measurement.outcome_of(check, rule)
-        explanation = explanation_of(outcome, measurement.cell, measurement.question_of)
+        explanation = explanation_of(
+            outcome, measurement.cell, measurement.question_of, measurement.contents_of
+        )
         line = check_line(explanation, self._collected.cleaned, warned=self.warned)
         self._collected.add(measurement, line)
         if tells_luck(self._config):
@@ -233,8 +293,12 @@ class Family:
         command = [alone]
         if settings.judges:
             command += self._measurements.recordings.options_of(judge)
-        if settings.baseline is not None and isinstance(explanation.outcome, RegressionOutcome):
-            baseline = os.path.relpath(settings.baseline, settings.invocation)
+        if isinstance(explanation.outcome, RegressionOutcome):
+            from pytest_judgesense.revision import REVISION
+
+            baseline = f"{REVISION}{settings.revision}"
+            if settings.baseline is not None:
+                baseline = os.path.relpath(settings.baseline, settings.invocation)
             command.append(f"--judge-baseline {shlex.quote(baseline)}")
         command.append("--judge-datasheet judgments.jsonl")
         look_further = " ".join(command)
@@ -256,6 +320,7 @@ class Family:
             member.check.key: member.check
             for member in self.members
             if (member.judge.slug, member.suite.name, member.suite.path) == place
+            and not self.not_compared(member)
         }
         if not checks:
             return None  # free-form estimates need the whole suite

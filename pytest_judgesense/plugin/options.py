@@ -40,7 +40,8 @@ _HELP: Final = {
     "and show three of them (default: 20; 0: never)",
     "judge-deadline SECONDS": "start no calls later than this many seconds after the start of "
     "the session; calls in progress finish, within their timeout_s",
-    "judge-baseline PATH": "compare no_regression checks with this file",
+    "judge-baseline PATH": "compare no_regression checks with this file; or, as git:REF, with the "
+    "recordings as they stood at that revision of the repository",
     "judge-save-baseline PATH": "write the judgments to this file, for --judge-baseline of later "
     "sessions; one does not show how sessions differ, so save several",
     "judge-max-age DAYS": "fail checks on recordings that are older than this many days",

@@ -28,6 +28,7 @@ class Settings(NamedTuple):
         invocation: where relative outputs are written.
         max_cost: here as in the other limits ``None`` sets none.
         max_missing: ``None`` for the default of the checks, as of ``alpha``.
+        revision: of the repository, with whose recordings regression checks compare.
         verify: the mode is then ``replay``: these calls change no check.
         shard: which part of each suite is recorded, of how many; ``None``: all of it is, and
             measured.
@@ -50,6 +51,7 @@ class Settings(NamedTuple):
     alpha: float | None = None
     max_age: float | None = None
     baseline: Path | None = None
+    revision: str | None = None
     save_baseline: Path | None = None
     save_live: Path | None = None
     verify: int | None = None
@@ -160,6 +162,8 @@ def resolve(values: Mapping[str, Any], rootdir: Path, invocation: Path) -> Setti
             )
     read["datasheets"] = tuple(invocation / path for path in read.get("datasheets", ()))
     read["cassettes"] = rootdir / read.get("cassettes", "cassettes")
+    if "baseline" in read:
+        _read_revision(read)
     for name in ("baseline", "save_baseline", "save_live"):
         if name in read:
             read[name] = invocation / read[name]
@@ -176,6 +180,20 @@ def resolve(values: Mapping[str, Any], rootdir: Path, invocation: Path) -> Setti
             "all checks of the session; expected estimate or confident"
         )
     return settings if settings.verify is None else settings._replace(mode="replay")
+
+
+def _read_revision(read: dict[str, Any]) -> None:
+    """Put a baseline that is a revision under a name of its own."""
+    from pytest_judgesense.revision import REVISION
+
+    if not read["baseline"].startswith(REVISION):
+        return
+    read["revision"] = read.pop("baseline").removeprefix(REVISION)
+    if not read["revision"]:
+        raise usage_error(
+            f"--judge-baseline {REVISION} names no revision; expected {REVISION}REF, such as "
+            f"{REVISION}origin/main or {REVISION}HEAD"
+        )
 
 
 def _refuse_measuring_of_a_shard(settings: Settings) -> None:

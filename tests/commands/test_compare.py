@@ -18,6 +18,8 @@ from pytest_judgesense.report.datasheet_file import datasheet_json
 from pytest_judgesense.report.log import log_lines
 from tests import processes
 from tests.measures.building import SLOTS, YES_NO, both_orders, cell, worded
+from tests.repository import commit, repository
+from tests.shipped import CASSETTES
 
 STEADY, FLIPS = ("YES", "YES"), ("YES", "NO")
 
@@ -249,3 +251,34 @@ def test_notes_call_the_two_what_they_are(tmp_path: Path) -> None:
     said = " ".join(done.stdout.split())
     assert "of 80 trials of the first judge and 76 of the second judge the 76 in both are" in said
     assert "baseline" not in said
+
+
+def test_a_revision_is_compared_with_what_is_recorded_now(tmp_path: Path) -> None:
+    """The recordings decide: no code of the project is run, and no request is built."""
+    root = repository(tmp_path / "project")
+    (root / "pyproject.toml").write_text(
+        '[tool.judgesense.judges.mine]\nprovider = "embedded"\nmodel = "clean"\n'
+    )
+    suite = root / "suites" / "vacuum.suite.toml"
+    suite.parent.mkdir()
+    shipped = CASSETTES.parent / "suites" / "vacuum"
+    for file in shipped.iterdir():
+        (suite.parent / file.name).write_bytes(file.read_bytes())
+    cassette = root / "cassettes" / "mine" / "vacuum.jsonl"
+    cassette.parent.mkdir(parents=True)
+    cassette.write_bytes((CASSETTES / "clean" / "vacuum.jsonl").read_bytes())
+    commit(root)
+    cassette.write_bytes((CASSETTES / "positional" / "vacuum.jsonl").read_bytes())
+    result = compare("git:HEAD", cwd=root)
+    assert result.returncode == 1, result.stdout + result.stderr
+    text = " ".join(result.stdout.split())
+    assert "judge mine, suite vacuum" in text
+    assert "the model changed" in text
+    assert "the prompt changed" not in text
+    assert "regressed" in text
+    same = compare("git:HEAD", cwd=root / "suites")
+    assert same.returncode == 0  # nothing is recorded below this folder
+    gone = compare("git:nothing", cwd=root)
+    assert gone.returncode == 2
+    assert "there is no revision 'nothing'" in gone.stderr
+    assert "Traceback" not in gone.stderr

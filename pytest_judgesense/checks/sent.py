@@ -1,0 +1,302 @@
+"""What changed between two recordings of the same trials, told from the requests that were sent.
+
+Never from a table, a placeholder or a digest of something else: two judges of one name may send
+different prompts, and two tables with different texts the same one.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from typing import Any, Final, Literal, NamedTuple, TypeAlias
+from urllib.parse import urlsplit
+
+from pytest_judgesense.cassettes.exchange import RETURN, RecordedRequest
+from pytest_judgesense.limits import json_value
+
+Part: TypeAlias = Literal[
+    "endpoint", "model", "system prompt", "prompt", "settings", "reply form", "calls"
+]
+# By the name of the field at the top of a body; `_place` says what else is where.
+_PARTS: Final[Mapping[str, Part]] = {
+    "model": "model",
+    "modelId": "model",
+    **dict.fromkeys(("system", "systemInstruction", "instructions", "preamble"), "system prompt"),
+    **dict.fromkeys(
+        ("messages", "contents", "prompt", "input", "message", "inputText", "chat_history"),
+        "prompt",
+    ),
+    **dict.fromkeys(
+        ("response_format", "tools", "tool_choice", "toolConfig", "functions", "format", "text"),
+        "reply form",
+    ),
+}
+_FORMS: Final = ("responseSchema", "responseJsonSchema", "responseMimeType")  # of Gemini
+_ROLES: Final = ("system", "developer")
+# What a path has before the name of a model: Gemini and Bedrock, Azure.
+_BEFORE_MODEL: Final = ("models", "model", "deployments")
+# Trials whose texts are aligned word by word; in the others what was found is looked for.
+_ALIGNED: Final = 50
+_MOST_LINES: Final = 40
+# Characters; a shorter text of an item may stand within other words.
+_LONG_TEXT: Final = 20
+
+# Of one trial: its requests in the order of its calls.
+Requests: TypeAlias = Sequence[RecordedRequest]
+# Texts of an item by the names of its fields: they stand in prompts, and are no part of them.
+Texts: TypeAlias = Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class SentChange:
+    """One part of the requests that changed.
+
+    Attributes:
+        part: which part.
+        lines: how, as lines to be read: ``old -> new``, or a diff of the shared text.
+        trials: in how many of the trials that both recordings hold.
+        of: how many trials both hold.
+    """
+
+    part: Part
+    lines: tuple[str, ...]
+    trials: int
+    of: int
+
+    @property
+    def shown(self) -> tuple[str, ...]:
+        """What changed, in lines: the diff of a text stands below its heading."""
+        is_text = self.part in ("prompt", "system prompt")
+        return (self.summary, *(f"  {line}" for line in self.lines)) if is_text else (self.summary,)
+
+    @property
+    def summary(self) -> str:
+        """One clause, as a heading shows it."""
+        where = "" if self.trials == self.of else f", in {self.trials} of {self.of} trials"
+        if self.part in ("prompt", "system prompt"):
+            count = sum(line.startswith(("+", "-")) for line in self.lines)
+            return f"the {self.part} changed ({count} line{'s' * (count != 1)}{where})"
+        return f"the {self.part} changed: {'; '.join(self.lines)}{where}"
+
+
+def changes_sent(trials: Sequence[tuple[Requests, Requests, Texts]]) -> list[SentChange]:
+    """What differs between the old and the new requests of each trial; empty: nothing does.
+
+    The texts of its item are shown as ``{{name}}`` in what changed, wherever they were put.
+    """
+    of = len(trials)
+    texts: dict[Part, list[tuple[str, str]]] = {"system prompt": [], "prompt": []}
+    values: dict[Part, Counter[str]] = {}
+    trials_of: Counter[Part] = Counter()
+    for old, new, of_item in trials:
+        before, after = _parts(old), _parts(new)
+        for part in dict.fromkeys((*before, *after)):
+            then, now = before.get(part, {}), after.get(part, {})
+            if then == now:
+                continue
+            trials_of[part] += 1
+            if part in texts:
+                both = ("\n".join(then.values()), "\n".join(now.values()))
+                texts[part].append((_masked(both[0], of_item), _masked(both[1], of_item)))
+            else:
+                values.setdefault(part, Counter()).update(_moves(then, now))
+    changes = [
+        SentChange(part, _most_common(moves), trials_of[part], of) for part, moves in values.items()
+    ]
+    changes += [
+        SentChange(part, shared_diff(pairs), trials_of[part], of)
+        for part, pairs in texts.items()
+        if pairs
+    ]
+    order = ("endpoint", "model", "system prompt", "prompt", "settings", "reply form", "calls")
+    return sorted(changes, key=lambda change: order.index(change.part))
+
+
+def _parts(requests: Requests) -> dict[Part, dict[str, str]]:
+    """The values of a trial's requests, by part and field."""
+    requests = [request for request in requests if request.method != RETURN]
+    parts: dict[Part, dict[str, str]] = {"calls": {"calls of a trial": str(len(requests))}}
+    for number, request in enumerate(requests):
+        for part, name, value in _fields(request):
+            # Fields of several calls that say the same are one field.
+            key = name if part not in ("prompt", "system prompt") else f"{number}.{name}"
+            parts.setdefault(part, {})[key] = value
+    return parts
+
+
+def _fields(request: RecordedRequest) -> Iterator[tuple[Part, str, str]]:
+    address = urlsplit(request.url)
+    place, model = _without_model(address.path)
+    yield "endpoint", "", f"{address.scheme}://{address.netloc}{place}"
+    if model:
+        yield "model", "model", model
+    if address.query:
+        yield "settings", "query", address.query
+    body: Any = None
+    if isinstance(request.body, str):
+        try:
+            body = json_value(request.body)
+        except ValueError:
+            body = request.body
+    if not isinstance(body, dict):
+        yield "prompt", "body", body if isinstance(body, str) else repr(request.body)
+        return
+    for name, value in body.items():
+        yield from _of_field(name, value)
+
+
+def _of_field(name: str, value: Any) -> Iterator[tuple[Part, str, str]]:
+    part = _PARTS.get(name)
+    if part in ("prompt", "system prompt"):
+        for index, message in enumerate(value if isinstance(value, list) else [value]):
+            role = message.get("role") if isinstance(message, dict) else None
+            yield (
+                "system prompt" if role in _ROLES or part == "system prompt" else "prompt",
+                f"{name}[{index}]",
+                "\n".join(_strings(message)),
+            )
+    elif part is None and isinstance(value, dict):
+        for key, inner in value.items():
+            yield "reply form" if key in _FORMS else "settings", f"{name}.{key}", _plain(inner)
+    else:
+        yield part or "settings", name, _plain(value)
+
+
+def _strings(value: Any) -> Iterator[str]:
+    """The texts of a message in their order; its role and the kinds of its parts are none."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for key, inner in value.items():
+            if key not in ("role", "type"):
+                yield from _strings(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _strings(inner)
+    elif value is not None:
+        yield _plain(value)
+
+
+def _without_model(path: str) -> tuple[str, str]:
+    """A path with ``...`` for the name of a model in it, and that name."""
+    parts = path.split("/")
+    for index, part in enumerate(parts[:-1]):
+        if part in _BEFORE_MODEL:
+            model, colon, method = parts[index + 1].rpartition(":")
+            name = model if colon and method.isalpha() else parts[index + 1]
+            parts[index + 1] = "..." + (f":{method}" if name == model else "")
+            return "/".join(parts), name
+    return path, ""
+
+
+def _masked(text: str, of_item: Texts) -> str:
+    """A prompt with ``{{name}}`` in place of each text of its item; short ones as whole words."""
+    for name, value in sorted(of_item.items(), key=lambda pair: -len(pair[1])):
+        if value.strip():
+            edge = "" if len(value) > _LONG_TEXT else r"\b"
+            pattern = f"(?<!{{){edge}{re.escape(value.strip())}{edge}(?!}})"
+            text = f"{{{{{name}}}}}".join(re.split(pattern, text))
+    return text
+
+
+def _plain(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _moves(then: Mapping[str, str], now: Mapping[str, str]) -> Iterator[str]:
+    for name in dict.fromkeys((*then, *now)):
+        old, new = then.get(name, "not sent"), now.get(name, "not sent")
+        if old != new:
+            yield f"{name} {_cut(old)} -> {_cut(new)}".lstrip()
+
+
+def _cut(text: str, most: int = 100) -> str:
+    return text if len(text) <= most else f"{text[: most - 3]}..."
+
+
+def _most_common(moves: Counter[str]) -> tuple[str, ...]:
+    shown = [move for move, _ in moves.most_common(5)]
+    more = len(moves) - len(shown)
+    return (*shown, f"and {more} more") if more > 0 else tuple(shown)
+
+
+# --- the diff of a text that trials share ---------------------------------------------------------
+
+
+class _Hunk(NamedTuple):
+    """What was removed and added at one place: whole lines, or words of a line."""
+
+    removed: str
+    added: str
+
+
+def shared_diff(pairs: Sequence[tuple[str, str]]) -> tuple[str, ...]:
+    """What changed in texts that have most of their lines, or words, in common with one another.
+
+    Each pair is the old and the new text of one trial. A change that several trials have is shown
+    once, with the number of those that have it unless all do; what stands in one trial alone is
+    the text of its item.
+    """
+    changed = [(old, new) for old, new in pairs if old != new]
+    aligned = changed[:: max(1, len(changed) // _ALIGNED)]
+    counts: Counter[_Hunk] = Counter()
+    around: dict[_Hunk, set[tuple[str, str]]] = {}
+    for old, new in aligned:
+        hunks = dict(_hunks(old, new))
+        counts.update(hunks.keys())
+        for hunk, context in hunks.items():
+            around.setdefault(hunk, set()).add(context)
+    least = 2 if len(aligned) > 1 else 1
+    shared = [hunk for hunk, count in counts.most_common() if count >= least] or [*counts]
+    lines: list[str] = []
+    for hunk in shared:
+        count = sum(hunk.removed in old and hunk.added in new for old, new in changed)
+        if count < len(changed):
+            lines.append(f"in {count} of {len(changed)} trials:")
+        # A word on either side is shown where it is the same in all trials.
+        left, right = min(around[hunk]) if len(around[hunk]) == 1 else ("", "")
+        for sign, text in (("-", hunk.removed), ("+", hunk.added)):
+            shown = " ".join(filter(None, (left, text, right)))
+            if text or left or right:
+                lines += [f"{sign} {line}" for line in shown.splitlines()]
+    if len(lines) > _MOST_LINES:
+        lines[_MOST_LINES - 1 :] = [f"... and {len(lines) - _MOST_LINES + 1} lines more"]
+    return tuple(lines)
+
+
+def _hunks(old: str, new: str) -> Iterator[tuple[_Hunk, tuple[str, str]]]:
+    """The lines that changed, or the words of a line that was changed in part; with what is beside
+    them in their line.
+    """
+    for removed, added in _replaced(old.splitlines(), new.splitlines()):
+        if len(removed) != len(added):
+            yield _Hunk("\n".join(removed), "\n".join(added)), ("", "")
+            continue
+        for line, other in zip(removed, added, strict=True):
+            yield from _words_changed(line, other)
+
+
+def _words_changed(old: str, new: str) -> Iterator[tuple[_Hunk, tuple[str, str]]]:
+    """A changed line whole if most of it changed, else the words that changed in it."""
+    before, after = old.split(" "), new.split(" ")
+    matcher = SequenceMatcher(None, before, after, autojunk=False)
+    if matcher.ratio() < 0.5:
+        yield _Hunk(old, new), ("", "")
+        return
+    for tag, start, end, first, last in matcher.get_opcodes():
+        if tag != "equal":
+            beside = "".join(before[start - 1 : start]), "".join(before[end : end + 1])
+            yield _Hunk(" ".join(before[start:end]), " ".join(after[first:last])), beside
+
+
+def _replaced(
+    before: Sequence[str], after: Sequence[str]
+) -> Iterator[tuple[Sequence[str], Sequence[str]]]:
+    matcher = SequenceMatcher(None, before, after, autojunk=False)
+    for tag, start, end, first, last in matcher.get_opcodes():
+        if tag != "equal":
+            yield before[start:end], after[first:last]

@@ -1,0 +1,210 @@
+"""``--judge-baseline git:REF``: the recording in the repository is the baseline."""
+
+from __future__ import annotations
+
+import json
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import pytest
+
+from tests.repository import commit, repository
+
+from .project import WORDINGS, Project, even, no_traceback, parity_suite
+
+GATED = 'no_regression = ["jss", "agreement"]'
+NEW_WORDINGS = (WORDINGS[0], "Tell me quickly: {{number}}, even?", WORDINGS[2])
+
+JUDGE = """
+import json, pathlib, urllib.request
+{imports}
+def judge(messages):
+    body = {{"model": "{model}", "temperature": 0, "messages": messages}}
+    request = urllib.request.Request(
+        "{url}/chat/completions", json.dumps(body).encode(), {{"content-type": "application/json"}}
+    )
+    with urllib.request.urlopen(request) as response:
+        return json.load(response)["choices"][0]["message"]["content"]
+"""
+
+
+def worse(prompt: str) -> str:
+    """Wrong on all six numbers where it is asked quickly: two pairs of each item flip."""
+    right = even(prompt)
+    return right if not prompt.startswith("Tell me") else "NO" if right == "YES" else "YES"
+
+
+@pytest.fixture
+def committed(project: Project) -> Project:
+    """A project whose recording of a perfect judge is committed."""
+    parity_suite(project.path, checks=GATED)
+    project.record()
+    repository(project.path)
+    (project.path / ".gitignore").write_text("__pycache__\n.pytest_cache\n*.xml\nx.*\n")
+    commit(project.path, "recorded")
+    return project
+
+
+def changed(project: Project) -> None:
+    """The prompt is changed, the judge is worse under it, and both are recorded."""
+    parity_suite(project.path, checks=GATED, wordings=NEW_WORDINGS)
+    project.server.reply = worse
+    project.record()
+
+
+def test_a_worse_prompt_fails_and_the_prompt_is_what_changed(
+    committed: Project, workers: tuple[str, ...]
+) -> None:
+    changed(committed)
+    result = committed.run("parity.suite.toml", "--judge-baseline", "git:HEAD", *workers)
+    result.assert_outcomes(failed=2)
+    # Of each of 6 items two of three pairs flip: 6 of 18 agree.
+    text = " ".join(result.stdout.str().split())
+    assert "worse than HEAD: jss 1.00 to 0.33 (-0.67 [" in text
+    assert "the prompt changed (2 lines, in 6 of 18 trials)" in text
+    result.stdout.fnmatch_lines(
+        [
+            "  - Tell whether {{number}} is an even number.",
+            "  + Tell me quickly: {{number}}, even?",
+            "another verdict: 6, on 6 items; most often:",
+            "  p1: 1 time, such as parity/p1/t2/ab/r1",
+            "    before:    NO (label NO): NO",
+            "    now:       YES (label NO): YES",
+        ]
+    )
+    assert "endpoint changed" not in text
+    assert "settings changed" not in text
+    no_traceback(result)
+
+
+def test_the_same_judge_recorded_again_is_compared_and_nothing_differs(committed: Project) -> None:
+    committed.cassette.unlink()
+    committed.record()
+    result = committed.run("parity.suite.toml", "--judge-baseline", "git:HEAD", "-vv")
+    result.assert_outcomes(passed=2)
+
+
+def test_a_changed_model_is_what_changed_and_nothing_else(committed: Project) -> None:
+    pyproject = committed.path / "pyproject.toml"
+    pyproject.write_text(pyproject.read_text().replace('"m-1"', '"m-2"'))
+    committed.server.reply = lambda _: "YES"
+    committed.cassette.unlink()
+    committed.record()
+    result = committed.run("parity.suite.toml", "--judge-baseline", "git:HEAD")
+    text = " ".join(result.stdout.str().split())
+    assert "the model changed: model m-1 -> m-2" in text
+    assert "the prompt changed" not in result.stdout.str()
+
+
+def test_the_code_of_that_time_is_needed_by_nobody(project: Project) -> None:
+    """A function of a module that is gone: its returns are in the recording."""
+    (project.path / "old_judge.py").write_text(
+        JUDGE.format(model="m", url=project.server.base_url, imports="import math")
+    )
+    table = '[tool.judgesense.judges.mine]\nprovider = "callable"\nmodel = "{}:judge"\n'
+    (project.path / "pyproject.toml").write_text(table.format("old_judge"))
+    project.pytester.syspathinsert()
+    parity_suite(project.path, checks=GATED)
+    project.record()
+    repository(project.path)
+    commit(project.path)
+    (project.path / "old_judge.py").unlink()
+    (project.path / "new_judge.py").write_text(
+        JUDGE.format(model="m", url=project.server.base_url, imports="")
+    )
+    (project.path / "pyproject.toml").write_text(table.format("new_judge"))
+    changed(project)
+    result = project.run("parity.suite.toml", "--judge-baseline", "git:HEAD")
+    result.assert_outcomes(failed=2)
+    text = " ".join(result.stdout.str().split())
+    assert "worse than HEAD: jss 1.00 to 0.33" in text
+    assert "the prompt changed (2 lines, in 6 of 18 trials)" in text
+
+
+def test_without_a_baseline_nothing_is_compared(committed: Project) -> None:
+    result = committed.run("parity.suite.toml", "-rs", "--junitxml", "x.xml")
+    result.assert_outcomes(skipped=2)
+    result.stdout.fnmatch_lines(["SKIPPED*not compared: --judge-baseline git:REF compares*"])
+    outcomes = [
+        item.get("value")
+        for item in ET.parse(committed.path / "x.xml").iter("property")
+        if item.get("name") == "outcome"
+    ]
+    assert outcomes == ["not compared"] * 2
+
+
+def test_what_was_not_there_yet_is_one_line(committed: Project) -> None:
+    """The suite is new, or HEAD is the first commit: no fault of anybody."""
+    first = committed.run("parity.suite.toml", "--judge-baseline", "git:HEAD^", "-rs")
+    first.assert_outcomes(skipped=2)
+    assert first.ret == pytest.ExitCode.OK
+    first.stdout.fnmatch_lines(["SKIPPED*HEAD^ is not there: HEAD has no parent*"])
+    (committed.path / "cassettes").rename(committed.path / "kept")
+    commit(committed.path, "no recording")
+    (committed.path / "kept").rename(committed.path / "cassettes")
+    result = committed.run("parity.suite.toml", "--judge-baseline", "git:HEAD", "-rs")
+    result.assert_outcomes(skipped=2)
+    result.stdout.fnmatch_lines(["SKIPPED*judge mine on suite parity was not recorded at HEAD*"])
+
+
+def test_a_check_that_is_not_compared_is_outside_the_family(committed: Project) -> None:
+    """Holm counts what is tested: the checks of a suite that is new are not."""
+    other = parity_suite(committed.path / "new", name="new", checks=GATED)
+    changed(committed)
+    committed.run(other, "--judge-mode", "record")
+    result = committed.run(
+        "parity.suite.toml",
+        other,
+        "--judge-baseline",
+        "git:HEAD",
+        "-vv",
+        "--judge-datasheet",
+        "x.json",
+    )
+    result.assert_outcomes(failed=2, skipped=2)
+    sheet = json.loads((committed.path / "x.json").read_text())
+    explanations = [check["explanation"] for check in sheet["judges"][0]["checks"]]
+    # Two quantities, and not four.
+    assert all("for 2 comparisons" in text for text in explanations), explanations
+
+
+def test_no_revision_is_one_error_with_a_remedy(committed: Project) -> None:
+    result = committed.run("parity.suite.toml", "--judge-baseline", "git:nothing")
+    result.assert_outcomes(failed=2)
+    result.stdout.fnmatch_lines(["*there is no revision 'nothing'*", "*remedy:*"])
+    no_traceback(result)
+
+
+def test_an_empty_name_is_a_usage_error(committed: Project) -> None:
+    result = committed.run("parity.suite.toml", "--judge-baseline", "git:")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["*names no revision; expected git:REF*"])
+
+
+def test_early_stopping_is_not_hindered_by_what_is_not_compared(committed: Project) -> None:
+    parity_suite(
+        committed.path,
+        checks=f"agreement_floor = 0.2\n{GATED}",
+        extra="[design]\nearly_stop = true\n",
+    )
+    committed.cassette.unlink()
+    committed.record()
+    result = committed.run("parity.suite.toml", "-v")
+    assert "was asked completely: no_regression" not in result.stdout.str()
+
+
+def test_cassettes_outside_the_repository_are_one_error(
+    committed: Project, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    outside: Path = tmp_path_factory.mktemp("outside")
+    result = committed.run(
+        "parity.suite.toml",
+        "--judge-baseline",
+        "git:HEAD",
+        "--judge-cassettes",
+        str(outside),
+        "--judge-mode",
+        "record",
+    )
+    result.assert_outcomes(failed=2)
+    result.stdout.fnmatch_lines(["*lies outside the repository*", "*remedy:*"])

@@ -1,0 +1,206 @@
+"""A judge as it was at a revision, against what a replay of the same recording measures."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from pytest_judgesense.asking import UNRESTRICTED
+from pytest_judgesense.cassettes.storage import read_exchanges, rewrite
+from pytest_judgesense.errors import UsageError
+from pytest_judgesense.instruments.builtin import BUILT_IN
+from pytest_judgesense.judges.loop import AskingLoop
+from pytest_judgesense.judges.remembered import NoReturns, recorded_trials, remembered
+from pytest_judgesense.judges.resolving import judge_from_name
+from pytest_judgesense.judges.spec import JudgeSpec
+from pytest_judgesense.judges.table import Judge
+from pytest_judgesense.measurement import Measurement, measure
+from pytest_judgesense.past import NotCompared, PastReader
+from pytest_judgesense.revision import Revision
+from pytest_judgesense.suites.loading import _load
+from pytest_judgesense.suites.planning import plan_trials
+from pytest_judgesense.suites.suite import Suite
+from tests.report.replaying import SHIPPED, replayed, suite_named
+from tests.repository import commit, repository
+from tests.shipped import CASSETTES
+from tests.suites.known import load_suite
+
+SUITE = """
+schema = "judgesense/suite/1"
+name = "parity"
+kind = "paraphrase"
+[space]
+labels = ["YES", "NO"]
+[stimuli]
+file = "data/numbers.jsonl"
+[[templates]]
+id = "t1"
+text = "Is {{number}} even?"
+[[templates]]
+id = "t2"
+text = "Tell whether {{number}} is even."
+"""
+NUMBERS = "".join(
+    f'{{"id": "p{n}", "number": "{n}", "label": "{"NO" if n % 2 else "YES"}"}}\n' for n in range(6)
+)
+
+
+def says_no_to_two(messages: list[dict[str, str]]) -> str:
+    digits = "".join(filter(str.isdigit, messages[-1]["content"]))
+    return "YES" if int(digits) % 2 == 0 and digits != "2" else "NO"
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    root = repository(tmp_path / "repository") / "packages" / "judge"
+    (root / "suites" / "data").mkdir(parents=True)
+    (root / "suites" / "parity.suite.toml").write_text(SUITE)
+    (root / "suites" / "data" / "numbers.jsonl").write_text(NUMBERS)
+    return root
+
+
+def suite_of(root: Path) -> Suite:
+    _load.cache_clear()  # a session reads a file once; these change theirs
+    return load_suite(root / "suites" / "parity.suite.toml")
+
+
+def record(root: Path, judge: JudgeSpec) -> Measurement:
+    folder = root / "cassettes" / judge.slug
+    folder.mkdir(parents=True, exist_ok=True)
+    loop = AskingLoop()
+    try:
+        return measure(
+            judge,
+            suite_of(root),
+            {"parity": folder / "parity.jsonl"},
+            loop,
+            mode="record",
+            asking=replace(UNRESTRICTED, proves=False),
+        )
+    finally:
+        loop.close()
+
+
+def reader(root: Path, folder: Path, name: str = "HEAD") -> PastReader:
+    revision = Revision.read(name, root)
+    return PastReader(revision, root, root / "cassettes", folder, 0, BUILT_IN)
+
+
+def verdicts(judgments: Mapping[str, object]) -> dict[str, object]:
+    return {id_: getattr(judgment, "outcome", None) for id_, judgment in judgments.items()}
+
+
+def test_the_recording_at_a_revision_is_the_measurement_that_was_made(
+    root: Path, tmp_path: Path
+) -> None:
+    judge = Judge("mine", says_no_to_two)
+    then = record(root, judge)
+    commit(root)
+    # The prompt and the judge change; old code and old prompt are needed by nobody.
+    suite = root / "suites" / "parity.suite.toml"
+    suite.write_text(SUITE.replace("Is {{number}} even?", "Is the number {{number}} even, friend?"))
+    (root / "cassettes" / "mine" / "parity.jsonl").unlink()
+    past = reader(root, tmp_path / "then").past(Judge("mine", lambda _: "NO"), suite_of(root))
+    assert past.measured.side.estimates == then.estimates
+    assert verdicts(past.measured.side.by_id) == {j.trial.id: j.outcome for j in then.judgments}
+    assert past.notices == ()
+
+
+def test_a_changed_item_is_another_item(root: Path, tmp_path: Path) -> None:
+    judge = Judge("mine", says_no_to_two)
+    record(root, judge)
+    commit(root)
+    numbers = NUMBERS.replace('"number": "1"', '"number": "11"').splitlines(keepends=True)
+    numbers[-1] = '{"id": "p9", "number": "9", "label": "NO"}\n'
+    (root / "suites" / "data" / "numbers.jsonl").write_text("".join(numbers))
+    past = reader(root, tmp_path / "then").past(judge, suite_of(root))
+    assert {id_.split("/")[1] for id_ in past.measured.side.by_id} == {"p0", "p2", "p3", "p4"}
+    assert past.notices == (
+        "1 items of parity have other texts than at HEAD: they are other items, and not compared",
+        "1 items of parity are new since HEAD",
+        "1 items of parity are gone since HEAD",
+    )
+
+
+def test_a_corrected_label_is_no_change_of_the_judge(root: Path, tmp_path: Path) -> None:
+    judge = Judge("mine", says_no_to_two)
+    record(root, judge)
+    commit(root)
+    corrected = NUMBERS.replace('"number": "2", "label": "YES"', '"number": "2", "label": "NO"')
+    (root / "suites" / "data" / "numbers.jsonl").write_text(corrected)
+    past = reader(root, tmp_path / "then").past(judge, suite_of(root))
+    (agreement,) = [
+        estimate
+        for estimate in past.measured.side.estimates
+        if estimate.measure == "agreement" and not estimate.condition
+    ]
+    assert agreement.value == 1.0  # it says NO of 2, and the label says so now
+
+
+def test_nothing_in_common_is_one_error(root: Path, tmp_path: Path) -> None:
+    judge = Judge("mine", says_no_to_two)
+    record(root, judge)
+    commit(root)
+    (root / "suites" / "data" / "numbers.jsonl").write_text(NUMBERS.replace('"p', '"q'))
+    with pytest.raises(UsageError, match="no trial in common with HEAD"):
+        reader(root, tmp_path / "then").past(judge, suite_of(root))
+
+
+def test_what_was_not_there_is_not_compared(root: Path, tmp_path: Path) -> None:
+    commit(root)
+    judge = Judge("mine", says_no_to_two)
+    with pytest.raises(NotCompared, match="judge mine on suite parity was not recorded at HEAD"):
+        reader(root, tmp_path / "then").past(judge, suite_of(root))
+    (root / "suites" / "new.suite.toml").write_text(SUITE.replace('"parity"', '"new"'))
+    new = load_suite(root / "suites" / "new.suite.toml")
+    with pytest.raises(NotCompared, match="suite new was not there at HEAD"):
+        reader(root, tmp_path / "later").past(judge, new)
+
+
+def test_a_recording_without_returns_says_what_to_do(root: Path) -> None:
+    judge = Judge("mine", says_no_to_two)
+    record(root, judge)
+    path = root / "cassettes" / "mine" / "parity.jsonl"
+    lines = [
+        replace(exchange, request=replace(exchange.request, method="POST"))
+        for exchange in read_exchanges(path)
+        if not exchange.returns
+    ]
+    rewrite(path, lines)
+    suite = suite_of(root)
+    with pytest.raises(NoReturns, match="holds no returns"):
+        remembered(judge, suite, plan_trials(suite), recorded_trials([path]))
+
+
+@pytest.mark.parametrize("name", [n for n in SHIPPED["mixed"] if "@" not in n])
+def test_shipped_recordings_are_remembered_as_they_are_replayed(name: str) -> None:
+    # Every kind of suite, with several calls a trial, repairs and failures among them.
+    replay, judge = replayed("mixed", name), judge_from_name("embedded:mixed")
+    suite, trials = suite_named(name), [judgment.trial for judgment in replay.judgments]
+    paths = [CASSETTES / "mixed" / f"{recording}.jsonl" for recording in suite.recordings]
+    answers = remembered(judge, suite, trials, recorded_trials(paths))
+    from pytest_judgesense.judges.calls import judgment_of
+
+    assert [judgment_of(suite, judge, t, answers[t.id]).outcome for t in trials] == [
+        judgment.outcome for judgment in replay.judgments
+    ]
+
+
+def test_a_judge_of_a_table_is_the_one_of_the_revision(root: Path, tmp_path: Path) -> None:
+    """Its table and prompt files are read where the repository has them, above the project."""
+    top = root.parents[1]
+    table = '[tool.judgesense.judges.prod]\nprovider = "embedded"\nmodel = "clean"\n'
+    (top / "pyproject.toml").write_text(
+        table + 'prompts.strict = { file = "prompts/strict.txt" }\n'
+    )
+    (top / "prompts").mkdir()
+    (top / "prompts" / "strict.txt").write_text("Be fair.")
+    shutil.copytree(CASSETTES / "clean", root / "cassettes" / "prod")
+    commit(root)
+    (top / "prompts" / "strict.txt").write_text("Be strict.")
+    past = reader(root, tmp_path / "then")
+    assert past._judges(suite_of(root))["prod"].prompts.strict == "Be fair."

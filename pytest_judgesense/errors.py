@@ -137,7 +137,7 @@ class UsageError(JudgesenseError):
 
 
 class ExtensionError(UsageError):
-    """A measure, provider, suite kind or report section of a plugin is wrong."""
+    """A measure or a provider of a plugin is wrong."""
 
     @classmethod
     @contextmanager

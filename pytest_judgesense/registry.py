@@ -299,7 +299,7 @@ def measures_of(hooks: Iterable[Hook]) -> list[Measure]:
             raise _fault(
                 f"plugin {source}: its {MEASURES} failed",
                 fault,
-                "measures as pytest_judgesense.registry.Measure documents them",
+                "measures as judgesense explain extending describes them",
             )
         measures.append(measure._replace(source=source))
     return measures

@@ -89,16 +89,16 @@ def _aspects(cell: Cell, estimates: Estimates) -> dict[str, dict[str, Any]]:
     return rows
 
 
-def most_stable(entrants: Iterable[tuple[str, ComparedJudge]], seed: int) -> Iterator[str]:
+def most_stable(compared_judges: Iterable[tuple[str, ComparedJudge]], seed: int) -> Iterator[str]:
     """Which judge is the most stable, a sentence an aspect: over all suites that all were asked.
 
     A judge that gives the same answer to everything is not ranked. Clusters of different suites are
     separate, even if they have the same text.
     """
     by_judge: dict[str, dict[tuple[str, str], Row]] = {}
-    for suite, entrant in entrants:
-        for ranked in _standings(suite, [entrant]).values():
-            values_of_judge = by_judge.setdefault(entrant.name, {})
+    for suite, compared_judge in compared_judges:
+        for ranked in _standings(suite, [compared_judge]).values():
+            values_of_judge = by_judge.setdefault(compared_judge.name, {})
             values_of_judge |= {
                 (aspect, suite): of for aspect, of in ranked.get("aspects", {}).items()
             }
@@ -149,13 +149,13 @@ def _by_cluster(units: Observations | None) -> dict[str, list[float]]:
 
 
 def leaderboard(
-    suite: str, entrants: Sequence[ComparedJudge], seed: int, _secondary: bool = False
+    suite: str, compared_judges: Sequence[ComparedJudge], seed: int, _secondary: bool = False
 ) -> Mapping[str, Rows]:
     """The judges of a suite with their ranks, every pair of them, and which one is best.
 
     Judges that cannot be ranked come last, with the reason.
     """
-    row_by_judge = _standings(suite, entrants)
+    row_by_judge = _standings(suite, compared_judges)
     placed = {name: of for name, of in row_by_judge.items() if of["left_out"] is None}
     if len(row_by_judge) < 2 or not placed:
         return {}
@@ -186,18 +186,20 @@ def leaderboard(
     }
 
 
-def _standings(suite: str, entrants: Iterable[ComparedJudge]) -> dict[str, Row]:
+def _standings(suite: str, compared_judges: Iterable[ComparedJudge]) -> dict[str, Row]:
     return {
         judge.name: table["rows"][0]
-        for judge in sorted(entrants, key=lambda judge: judge.name)
+        for judge in sorted(compared_judges, key=lambda judge: judge.name)
         for table in judge.analyses
         if (table["analysis"], table["suite"]) == ("standing", suite)
     }
 
 
-def most_labels(suite: str, entrants: Sequence[ComparedJudge]) -> int:
+def most_labels(suite: str, compared_judges: Sequence[ComparedJudge]) -> int:
     """The ordinal labels of a suite; 0 without an order, and where a file does not say."""
-    return max((of.get("labels", 0) for of in _standings(suite, entrants).values()), default=0)
+    return max(
+        (of.get("labels", 0) for of in _standings(suite, compared_judges).values()), default=0
+    )
 
 
 def _spread(row_by_judge: Mapping[str, Row]) -> Rows:

@@ -27,10 +27,12 @@ _WIDTHS: Final = {
 
 
 def ranking(
-    suite: str, entrants: Sequence[ComparedJudge], seed: int, secondary: bool
+    suite: str, compared_judges: Sequence[ComparedJudge], seed: int, secondary: bool
 ) -> Mapping[str, Rows]:
     """The ranking and its further tables, by name of the table."""
-    materials = {judge.judge: judge.material for judge in entrants if judge.material is not None}
+    materials = {
+        judge.judge: judge.material for judge in compared_judges if judge.material is not None
+    }
     if not materials:
         return {}
     # Not before there are debates: the analyses take scipy.

@@ -138,10 +138,12 @@ def pooled(materials: Mapping[str, Mapping[str, Any]], seed: int) -> PooledSerie
 
 
 def tables(
-    _suite: str, entrants: Sequence[ComparedJudge], seed: int, secondary: bool
+    _suite: str, compared_judges: Sequence[ComparedJudge], seed: int, secondary: bool
 ) -> Mapping[str, Rows]:
     """The tables of the judges of a suite, by name; none of one model alone."""
-    materials = {judge.name: judge.material for judge in entrants if judge.material is not None}
+    materials = {
+        judge.name: judge.material for judge in compared_judges if judge.material is not None
+    }
     if not materials:
         return {}
     pool = pooled(materials, seed)

@@ -20,7 +20,6 @@ from pytest_judgesense.datasheet import SuiteSheet
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.registry import Registry
 from pytest_judgesense.report.datasheet_file import to_plain
-from pytest_judgesense.report.log import cell_of_lines
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +51,8 @@ class MeasuredPart:
 
     def judgments(self, seed: int, registry: Registry) -> Cell:
         """The judgments; those of another process are read from their lines."""
+        from pytest_judgesense.report.log import cell_of_lines
+
         cell: Cell | None = self.cell
         return cell or cell_of_lines(self.log, self.sheet.suite, seed, registry)
 

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from functools import cached_property, partial
+from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_judgesense.baseline import SavedSuite, baseline_text, read_measured
 from pytest_judgesense.plugin.live_saving import saving_of
 from pytest_judgesense.plugin.receiver import Receiver
 from pytest_judgesense.plugin.recordings import recorder_of
 from pytest_judgesense.plugin.screen import tables_shown
 from pytest_judgesense.plugin.session import Session
 from pytest_judgesense.report.assembly import counted_once, datasheet_text, sheet_of, versions
-from pytest_judgesense.report.packing import PageEvidence
 from pytest_judgesense.report.view import View, view_of
+
+if TYPE_CHECKING:
+    from pytest_judgesense.report.packing import PageEvidence
 
 
 class SessionFiles:
@@ -82,6 +84,9 @@ class SessionFiles:
 
     def _page_evidence(self) -> PageEvidence:
         """What a page shows beside the datasheet: judgments, prompts, and the baseline's."""
+        from pytest_judgesense.baseline import read_measured
+        from pytest_judgesense.report.packing import PageEvidence
+
         registry, seed = self._session.plugins.registry, self._settings.seed
         cells, prompts = [], {}
         for part in self._receiver.last_parts:
@@ -112,6 +117,8 @@ class SessionFiles:
             )
 
     def _baseline_text(self) -> str:
+        from pytest_judgesense.baseline import SavedSuite, baseline_text
+
         registry, seed = self._session.plugins.registry, self._settings.seed
         parts = (
             SavedSuite(part.sheet, part.stimuli, part.judgments(seed, registry))

@@ -83,7 +83,7 @@ def test_a_judge_that_drifted_fails_and_shows_its_flips_first(
     short = hold(gated, *workers)
     short.stdout.fnmatch_lines(
         [
-            "  FAIL parity: jss went from 1.00 to 0.33 since the baseline: regressed",
+            "  FAIL parity: worse than the baseline: jss 1.00 to 0.33 (-0.67 [[]*",
             "    jss 1.000 -> 0.333, difference -0.667,*",
         ]
     )
@@ -180,11 +180,11 @@ def test_a_baseline_that_only_an_ini_file_names_is_missed_by_the_checks_alone(
     gated.run().assert_outcomes(passed=3)
 
 
-def test_a_check_without_a_baseline_says_how_to_make_one(gated: Project) -> None:
+def test_a_check_without_a_baseline_is_skipped_and_says_how_to_compare(gated: Project) -> None:
     gated.record()
-    result = gated.run("parity.suite.toml")
-    result.assert_outcomes(failed=2)
-    result.stdout.fnmatch_lines(["no_regression has no baseline", "*--judge-save-baseline PATH"])
+    result = gated.run("parity.suite.toml", "-rs")
+    result.assert_outcomes(skipped=2)
+    result.stdout.fnmatch_lines(["SKIPPED*--judge-baseline git:REF compares*"])
 
 
 def test_another_schema_is_an_error_that_names_both(gated: Project) -> None:

@@ -62,8 +62,11 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
     """Collect ``*.suite.toml``."""
     if file_path.name.endswith(".suite.toml"):
-        from pytest_judgesense.plugin.collection import SuiteFile
-        from pytest_judgesense.suites.builtin import is_unpacked
+        from pytest_judgesense.plugin.startup import uncollected
+
+        with uncollected():
+            from pytest_judgesense.plugin.collection import SuiteFile
+            from pytest_judgesense.suites.builtin import is_unpacked
 
         if is_unpacked(file_path):
             return None
@@ -83,9 +86,12 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 def pytest_collection_modifyitems(session: pytest.Session, items: list[pytest.Item]) -> None:
     """Add the built-in suites that were asked for, select suites, and report wrong declarations."""
     if STATE in session.config.stash or any(map(is_marked, items)):
-        from pytest_judgesense.plugin.markers import modify_items
+        from pytest_judgesense.plugin.startup import uncollected
 
-        modify_items(session, items)
+        with uncollected():
+            from pytest_judgesense.plugin.markers import modify_items
+
+            modify_items(session, items)
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -27,6 +27,7 @@ from pytest_judgesense.plugin.ci import CheckFailed, require_pass
 from pytest_judgesense.plugin.declared_check import DeclaredCheck
 from pytest_judgesense.plugin.messages import collect_error, ended_by_us, usage_error
 from pytest_judgesense.plugin.screen import EVERYTHING, representation
+from pytest_judgesense.plugin.startup import uncollected
 from pytest_judgesense.plugin.state import state_of
 from pytest_judgesense.plugin.suite_names import (
     SUFFIX,
@@ -84,6 +85,7 @@ class SuiteFile(pytest.File):
         with suppress(ExtensionError):
             self._state.run.family.declared.append(self.members)
 
+    @uncollected()
     def collect(self) -> Iterable[pytest.Collector]:
         try:
             self._refuse_path()

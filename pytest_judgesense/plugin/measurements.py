@@ -40,6 +40,7 @@ from pytest_judgesense.plugin.collected import Collected
 from pytest_judgesense.plugin.progress import Progress
 from pytest_judgesense.plugin.recordings import Recordings
 from pytest_judgesense.plugin.settings import Settings, SharedState
+from pytest_judgesense.plugin.startup import uncollected
 from pytest_judgesense.plugin.suite_names import split_name
 from pytest_judgesense.registry import Registry
 from pytest_judgesense.suites.builtin import builtin_suites, suite_file
@@ -185,8 +186,11 @@ class Measurements:
         """The measurement, shown by the datasheet only where this process has made calls for it."""
         key = (judge.slug, suite.name, suite.path)
         if key not in self._measured:
+            # Asking takes long, and the code of a user's judge may leave garbage.
+            noisy = self._settings.asks or judge.provider == "callable"
             try:
-                measurement = self._measured[key] = self._measure(judge, suite)
+                with uncollected(unless=noisy):
+                    measurement = self._measured[key] = self._measure(judge, suite)
                 if measurement.calls.made or measurement.error:
                     self._collected.add(measurement)  # the process that made the calls counts them
                 if (error := measurement.error) is not None:

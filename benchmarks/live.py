@@ -23,7 +23,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from statistics import median
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import aiohttp
 from reporting import Bar, conclude, print_table
@@ -58,7 +58,9 @@ RESPONSE = (
 
 
 class Server(asyncio.Protocol):
-    """Answers each request on its connection after `DELAY_S`."""
+    """Answers each request on its connection after `DELAY_S`; when they came is kept for all."""
+
+    arrived: ClassVar[list[float]] = []
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = transport
@@ -72,15 +74,22 @@ class Server(asyncio.Protocol):
         length = int(head.lower().partition(b"content-length:")[2].partition(b"\r\n")[0] or 0)
         if len(rest) >= length:
             self._data = rest[length:]
+            self.arrived.append(time.perf_counter())
             asyncio.get_running_loop().call_later(DELAY_S, self._transport.write, RESPONSE)
 
 
 async def serve() -> None:
-    """Serve until the standard input ends; the port is the first line of the output."""
+    """Serve until the standard input ends; the port is the first line of the output.
+
+    For each line of the input one of the output: the requests since the one before, and the seconds
+    from the first of them to the last.
+    """
     loop = asyncio.get_running_loop()
     server = await loop.create_server(Server, "127.0.0.1", 0, backlog=512)
     print(server.sockets[0].getsockname()[1], flush=True)
-    await loop.run_in_executor(None, sys.stdin.read)
+    while await loop.run_in_executor(None, sys.stdin.readline):
+        arrived, Server.arrived = Server.arrived, []
+        print(len(arrived), arrived[-1] - arrived[0] if arrived else 0.0, flush=True)
     server.close()
 
 

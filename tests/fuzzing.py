@@ -370,9 +370,8 @@ def junit(text: str) -> None:
     def outcome(*_: object) -> None:
         raise LogError(text, found=text)
 
-    run: Any = SimpleNamespace(
-        only_saves=lambda _: False, outcome=outcome, policy="estimate", cleaned=str
-    )
+    family = SimpleNamespace(not_compared=lambda _: "", decide=outcome, policy="estimate")
+    run: Any = SimpleNamespace(family=family, collected=SimpleNamespace(cleaned=str))
     named: Any = SimpleNamespace(
         name=text, slug=text, id=text, key=text, measure=text, bars={"bar": 0.5}, limits={}
     )

@@ -7,7 +7,6 @@ different prompts, and two tables with different texts the same one.
 from __future__ import annotations
 
 import json
-import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -193,13 +192,24 @@ def _without_model(path: str) -> tuple[str, str]:
     return path, ""
 
 
+def _replaced_in(text: str, part: str, by: str) -> str:
+    """``text`` with another text for a part of it; a short part counts as whole words alone."""
+    pieces, start = [], 0
+    while (place := text.find(part, start)) >= 0:
+        end = place + len(part)
+        before, after = text[place - 1 : place], text[end : end + 1]
+        is_word = not (before.isalnum() or after.isalnum() or (before == "{" and after == "}"))
+        whole = is_word or len(part) > _LONG_TEXT
+        pieces += [text[start:place], by if whole else part]
+        start = end
+    return "".join([*pieces, text[start:]])
+
+
 def _masked(text: str, of_item: Texts) -> str:
     """A prompt with ``{{name}}`` in place of each text of its item; short ones as whole words."""
     for name, value in sorted(of_item.items(), key=lambda pair: -len(pair[1])):
-        if value.strip():
-            edge = "" if len(value) > _LONG_TEXT else r"\b"
-            pattern = f"(?<!{{){edge}{re.escape(value.strip())}{edge}(?!}})"
-            text = f"{{{{{name}}}}}".join(re.split(pattern, text))
+        if part := value.strip():
+            text = _replaced_in(text, part, f"{{{{{name}}}}}")
     return text
 
 

@@ -26,7 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     help_text = (
         "a measure (jss) or a check (jss_floor), as reports and node ids name it, or a page "
     )
-    help_text += f"({', '.join(PAGES)}); all measures are listed without one"
+    help_text += f"({', '.join(_ALL_PAGES)}); all measures are listed without one"
     parser.add_argument("name", metavar="NAME", nargs="?", help=help_text)
 
 
@@ -37,7 +37,7 @@ def run(options: argparse.Namespace) -> Iterator[str]:
         for each in registry.measures.values():
             gated = f" ({each.check})" if each.check else ""
             yield from _wrapped(f"{each.name}{gated}: {each.meaning}")
-        yield from _wrapped(f"pages: {', '.join(PAGES)}")
+        yield from _wrapped(f"pages: {', '.join(_ALL_PAGES)}")
         return
     if options.name in _ALL_PAGES:
         whole = schema_page(options.name) if options.name in SCHEMA_PAGES else page(options.name)

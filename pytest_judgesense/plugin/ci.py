@@ -39,6 +39,8 @@ if TYPE_CHECKING:
 _NOT_MEASURED: Final = "not measured"
 # GitHub shows ten error annotations of a step, and takes a summary of at most 1 MiB.
 _MOST_ANNOTATIONS: Final = 10
+# Failing checks of a judge whose judgments FAILURES shows; -vv shows those of all.
+_SPELT_OUT: Final = 5
 _MOST_SUMMARY_BYTES: Final = 1024 * 1024
 _NONE: Final = "N/A"
 _NOT_PASSED: Final = ("fail", "inconclusive", _NOT_MEASURED)
@@ -177,7 +179,8 @@ class Failures:
     def text_of(self, error: BaseException, judge: str, check: str, *, whole: bool) -> str:
         """What FAILURES shows of the ``error`` of a check: the first evidence, or the ``whole``.
 
-        Errors and judgments that several checks of a judge share are shown once in a process.
+        Errors and judgments that several checks of a judge share are shown once in a process, and
+        judgments of the first `_SPELT_OUT` checks of a judge alone.
         """
         if whole:
             return str(error)
@@ -186,6 +189,8 @@ class Failures:
         first = self._explained.setdefault((judge, judgments), check)
         if first != check:
             return f"{head}, as for {first}".removeprefix(", ")
+        if head and sum(of_judge == judge for of_judge, _ in self._explained) > _SPELT_OUT:
+            return head
         return "\n".join(filter(None, [head, *rest]))
 
     @property

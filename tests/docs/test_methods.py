@@ -15,8 +15,8 @@ PACKAGE = Path(pytest_judgesense.__file__).parent
 MODULES = [
     PACKAGE / "stats" / f"{name}.py"
     for name in "dirichlet clustered agreement detection threshold".split()
-] + [*PACKAGE.glob("instruments/*/estimators.py")]
-EARLY = PACKAGE / "stats" / "early_stop.py"
+] + sorted(PACKAGE.glob("instruments/*/*.py"))
+EARLY = PACKAGE / "stats" / "sequential.py"
 FOLDED = PACKAGE / "measures" / "order.py"
 MAKERS = {"Clustered", "clustered_by"}
 

@@ -237,4 +237,5 @@ def test_a_key_that_is_not_stood_in_for_is_one_usage_error_of_four_lines(
     assert name in lines[start + 1]
     assert "Traceback" not in "\n".join(lines)
     assert sum("found:" in line for line in lines) == 1  # of two checks, told once
-    assert len(lines) == 13, "\n".join(lines)  # with the titles and a line for each check
+    # With the titles, "as for" below the second, and a line for each check.
+    assert len(lines) == 15, "\n".join(lines)  # with the titles and a line for each check

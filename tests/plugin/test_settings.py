@@ -31,7 +31,7 @@ def test_without_options_all_is_as_documented() -> None:
 
 def test_every_option_has_a_field_and_every_field_an_option() -> None:
     fields = {option.field for option in OPTIONS}
-    assert fields == set(Settings._fields) - {"rootdir", "invocation"}
+    assert fields == set(Settings._fields) - {"rootdir", "invocation", "revision"}
 
 
 # What the command line gives is text; an ini file gives numbers and lists where it declares them.
@@ -60,6 +60,7 @@ def test_every_option_has_a_field_and_every_field_an_option() -> None:
         ("judge_early_stop", True, "early_stop", True),
         ("judge_early_stop", False, "early_stop", False),
         ("judge_baseline", "b.json", "baseline", HERE / "b.json"),
+        ("judge_baseline", "git:HEAD^", "revision", "HEAD^"),
         ("judge_save_baseline", "b.json", "save_baseline", HERE / "b.json"),
         ("judge_save_live", "kept", "save_live", HERE / "kept"),
         ("judge_save_live", "", "save_live", None),

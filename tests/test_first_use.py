@@ -144,13 +144,13 @@ def test_nothing_comes_from_the_checkout(folder: Folder) -> None:
     ("reply", "code", "failing"),
     [
         pytest.param(good, 0, [], id="good", marks=pytest.mark.long),
-        # Always the first: the position decides each of 30 pairs, and half of 60 verdicts is right.
+        # Always the first: the position decides each of 30 pairs, and half of 180 verdicts is right.
         pytest.param(
             lambda _: "1",
             1,
             [
-                "  FAIL pairs: 30 of 60 replies do not give the label",
-                "  FAIL pairs: the position decides 30 of 30 comparisons",
+                "  FAIL pairs: 90 of 180 replies do not give the label",
+                "  FAIL pairs: the position decides 90 of 90 comparisons",
             ],
             id="positional",
         ),
@@ -169,7 +169,7 @@ def test_own_function_and_own_items_in_three_commands(
     files = {path: path.read_bytes() for path in folder.path.rglob("*") if path.is_file()}
     recorded = folder.run(*record)
     assert recorded.returncode == code, recorded.stdout
-    assert len(folder.server.asked) == 2 * N  # both orders
+    assert len(folder.server.asked) == 3 * 2 * N  # three times, both orders
     folder.server.close()
     folder.key = None
     replayed = folder.run(*replay)
@@ -177,7 +177,7 @@ def test_own_function_and_own_items_in_three_commands(
     # Judged anew from what was recorded: the same lines, but that nobody was asked.
     lines = datasheet_of(replayed.stdout)
     assert [line for line in lines if line.startswith("  FAIL")] == failing
-    assert "calls: 0 made, 60 replayed, 660 tokens" in lines  # 60 replies of 10 and 1
+    assert "calls: 0 made, 180 replayed, 1,980 tokens" in lines  # 180 replies of 10 and 1
     # No file was edited in between.
     assert {path: path.read_bytes() for path in files} == files
 

@@ -391,9 +391,13 @@ def table_of(connection: Connection, name: str, file: str) -> dict[str, Any]:
 
 def suite_text(connection: Connection, name: str, file: str, called: str) -> str:
     """The suite file, as somebody would write it by hand."""
-    design = "each pair in both orders" if connection.kind == "pairwise" else "each item twice"
+    design = "each pair in both orders, " if connection.kind == "pairwise" else "each item "
+    table = table_of(connection, name, file)
+    calls = sum(connection.sizes) * (2 if connection.kind == "pairwise" else 1)
+    replicates = table["design"]["replicates"]
+    design += f"{'three times' if replicates == 3 else 'twice'}: {calls * replicates:,} calls"
     return written_suite(
-        table_of(connection, name, file),
+        table,
         {
             "head": f"{called} on the items of {Path(file).name}, each as it is.",
             "space": "The possible answers of the function.",
@@ -403,7 +407,7 @@ def suite_text(connection: Connection, name: str, file: str, called: str) -> str
         },
         {
             ORDER_POSITIONAL.check: "pairs in which the same slot wins in both orders",
-            REPEAT_FLIP_RATE.check: "items on which the two replicates disagree",
+            REPEAT_FLIP_RATE.check: "items on which the replicates disagree",
             AGREEMENT.check: "the verdict is the label",
             UNPARSED_RATE.check: "return values without a verdict",
         },

@@ -112,7 +112,7 @@ def commands(printed: str) -> list[list[str]]:
     [
         pytest.param(good, 0, [], id="good", marks=pytest.mark.long),
         # It always takes the first answer: each of the 30 pairs is decided by the position, and one
-        # half of 60 verdicts is the label.
+        # half of 180 verdicts is the label.
         pytest.param(
             lambda _: "1",
             1,
@@ -132,17 +132,17 @@ def test_three_commands_from_a_function_to_a_gate_without_a_key(
     assert replay == ["pytest", "suites/pairs"]
     recorded = folder.run(*record)
     assert recorded.returncode == code, recorded.stdout
-    assert len(folder.server.asked) == 2 * N  # both orders
+    assert len(folder.server.asked) == 3 * 2 * N  # three times, both orders
     folder.server.close()
     del folder.environment["OPENAI_API_KEY"]
     replayed = folder.run(*replay)
     assert replayed.returncode == code, replayed.stdout
     for name in failing:
         assert f"judge::{name}" in replayed.stdout
-    assert ("3 passed" if code == 0 else "2 failed, 1 passed") in replayed.stdout
-    assert f"{2 * N} replayed" in replayed.stdout
-    # Tokens of the traffic: 60 replies of 10 and 1.
-    assert "60 replayed, 660 tokens" in replayed.stdout
+    # The three that compare with the version before have none.
+    assert ("3 passed" if code == 0 else "2 failed, 1 passed") + ", 3 skipped" in replayed.stdout
+    # Tokens of the traffic: 180 replies of 10 and 1.
+    assert "180 replayed, 1,980 tokens" in replayed.stdout
 
 
 def test_a_parameter_that_no_column_matches_is_asked_for(folder: Folder) -> None:
@@ -244,7 +244,13 @@ def test_what_is_written_names_fields_columns_labels_and_bars(folder: Folder) ->
         "order_positional_bound": {"bar": 0.1, "limit": 0.15},
         "agreement_floor": {"bar": 0.8, "limit": 0.7},
         "unparsed_rate_ceiling": {"bar": 0.1, "limit": 0.15},
+        "no_regression": [
+            {"measure": "side_bias", "margin": 0.1},
+            {"measure": "agreement", "margin": 0.15},
+            {"measure": "repeat_flip_rate", "margin": 0.15},
+        ],
     }
+    assert suite["design"] == {"orders": "both", "replicates": 3}
     linted = folder.run("judgesense", "lint", "suites/pairs")
     assert linted.returncode == 0, linted.stdout
     assert "0 errors, 0 warnings" in linted.stdout
@@ -293,11 +299,12 @@ def test_a_function_of_one_text_is_measured_on_labels(tmp_path: Path) -> None:
     items = [{"text": f"text {n}", "label": ("yes", "no")[n % 2]} for n in range(24)]
     suite = written(tmp_path, "def judge(text): return True\n", "texts.json", items)
     assert suite.space.labels == ("no", "yes")
-    assert suite.replicates == 2
+    assert suite.replicates == 3
     # The list stands on one line.
     assert [item.label for item in suite.items[:2]] == ["yes", "no"]
     names = [declared.name for declared in suite.checks]
-    assert names == ["repeat_flip_rate_bound", "agreement_floor", "unparsed_rate_ceiling"]
+    gated = ["repeat_flip_rate_bound", "agreement_floor", "unparsed_rate_ceiling"]
+    assert names == [*gated, "no_regression", "no_regression"]
 
 
 def test_labels_may_hold_whatever_toml_would_read_as_its_own(tmp_path: Path) -> None:

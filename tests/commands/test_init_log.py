@@ -45,7 +45,7 @@ def test_four_commands_from_a_log_of_inspect_to_a_gate(tmp_path: Path) -> None:
     assert three.returncode == 0, three.stdout
     four = processes.run("pytest", *judge, cwd=tmp_path)
     assert four.returncode == 0, four.stdout
-    assert "4 passed" in four.stdout
+    assert "4 passed, 2 skipped" in four.stdout
     # The judge that wrote the log, asked by its own prompt, says again what it said.
     first = [json.loads(line) for line in (tmp_path / "hours.jsonl").read_text().splitlines()]
     said = {line["item"]: line["reply"] for line in first}
@@ -54,7 +54,7 @@ def test_four_commands_from_a_log_of_inspect_to_a_gate(tmp_path: Path) -> None:
     assert prompts_of(suite, "t1") == sent
     cassette = (tmp_path / "cassettes" / "clean" / "hours.jsonl").read_text().splitlines()
     exchanges = [one for one in map(json.loads, cassette) if "trial" in one]
-    assert len(exchanges) == 20 * 3 * 2  # outputs, wordings, replicates
+    assert len(exchanges) == 20 * 3 * 3  # outputs, wordings, replicates
     lines = [one for one in exchanges if "/t1/ab/r1" in one["trial"]]
     replies = {one["trial"].split("/")[1]: json.loads(one["response"]["body"]) for one in lines}
     assert {
@@ -196,7 +196,8 @@ def test_labels_and_clusters_come_along_and_agreement_is_gated_where_all_are_lab
     assert {item.label for item in suite.items} == {"NO"}
     assert [item.cluster for item in suite.items] == ["c0", "c0", "c1", "c1", "c2", "c2"]
     assert {check.name for check in suite.checks} == {
-        *("jss_floor", "repeat_flip_rate_bound", "unparsed_rate_ceiling", "agreement_floor")
+        *("jss_floor", "repeat_flip_rate_bound", "unparsed_rate_ceiling", "agreement_floor"),
+        "no_regression",
     }
     (found,) = frozen_suites(log_of(tmp_path, line(1, label="NO"), line(2)))
     assert not found.labelled

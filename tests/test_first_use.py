@@ -144,7 +144,7 @@ def test_nothing_comes_from_the_checkout(folder: Folder) -> None:
     ("reply", "code", "failing"),
     [
         pytest.param(good, 0, [], id="good", marks=pytest.mark.long),
-        # Always the first: the position decides each of 30 pairs, and half of 180 verdicts is right.
+        # Always the first: the position decides each of 30 pairs, half of 180 verdicts is right.
         pytest.param(
             lambda _: "1",
             1,

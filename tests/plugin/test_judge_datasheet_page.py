@@ -122,6 +122,12 @@ def test_a_page_is_written_without_what_the_extras_of_analyses_bring(
     assert "<svg" in text
 
 
+@pytest.fixture(autouse=True)
+def _the_renderer_stays(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A conftest of an inner session replaces it in this process."""
+    monkeypatch.setattr(page, "page_text", page.page_text)
+
+
 # A renderer that fails.
 BROKEN_PAGE = """
 from pytest_judgesense.report import page

@@ -79,7 +79,7 @@ SENT = {
             *sent,
             workers,
             id=f"{name}-{'n' + workers[1] if workers else 'plain'}",
-            # In the gate: as a terminal sends it to workers, and as a CI system does to one process.
+            # In the gate: as a terminal sends it to workers, as a CI system does to one process.
             marks=()
             if (name, workers) in {("Ctrl-C", ("-n", "2")), ("SIGTERM to it", ())}
             else pytest.mark.long,

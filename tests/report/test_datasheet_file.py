@@ -171,10 +171,7 @@ def as_json(parts: list[SuiteSheet]) -> dict[str, Any]:
     return value
 
 
-@pytest.mark.parametrize(
-    "profile",
-    [pytest.param(name, marks=() if name == "clean" else pytest.mark.long) for name in PROFILES],
-)
+@pytest.mark.parametrize("profile", PROFILES)
 def test_the_datasheet_has_the_layout_of_version_1(profile: str) -> None:
     value = as_json(parts_of(profile))
     jsonschema.validate(value, LAYOUT)

@@ -128,11 +128,12 @@ class Inquiry:
         self._loop = loop
         self._asking = asking
         self._computed = 0
+        secrets = credentials_of(judge, asking.credentials)
         self.cassettes: dict[str, Cassette] = {
             recording: open_cassette(
                 path,
                 mode,
-                secrets=credentials_of(judge, asking.credentials),
+                secrets=secrets,
                 how_to_record=asking.how_to_record,
                 on_recorded=asking.on_recorded,
                 identity=Identity(judge.ignore),

@@ -12,12 +12,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
-from pytest_judgesense.baseline import Measured, stimuli_digest
+from pytest_judgesense.baseline import Measured
 from pytest_judgesense.cassettes.exchange import Exchange
 from pytest_judgesense.checks.regression import Changes, Side
 from pytest_judgesense.checks.sent import changes_sent
-from pytest_judgesense.datasheet import span_of
-from pytest_judgesense.errors import UsageError
+from pytest_judgesense.errors import JudgesenseError, UsageError
 from pytest_judgesense.files import read_text
 from pytest_judgesense.judges.calls import identity_of, judgment_of
 from pytest_judgesense.judges.prompts import suite_for_judge
@@ -33,6 +32,7 @@ from pytest_judgesense.suites.item import Item
 from pytest_judgesense.suites.loading import load_suite
 from pytest_judgesense.suites.planning import plan_trials
 from pytest_judgesense.suites.suite import Suite
+from pytest_judgesense.trial import Judgment
 
 _PROJECT: Final = "pyproject.toml"
 
@@ -98,7 +98,9 @@ class PastReader:
     folder: Path
     seed: int
     registry: Registry
-    _read: dict[tuple[str, str], Past | UsageError] = field(default_factory=dict, repr=False)
+    _read: dict[tuple[str, str, Path], Past | JudgesenseError] = field(
+        default_factory=dict, repr=False
+    )
 
     def past(self, judge: JudgeSpec, suite: Suite) -> Past:
         """The judge on the suite as they were.
@@ -111,14 +113,14 @@ class PastReader:
             NotCompared: the suite or the recording was not there yet.
             NoRevision, CassetteError, SuiteError, UsageError: it cannot be read; with a remedy.
         """
-        key = judge.slug, suite.name
+        key = judge.slug, suite.name, suite.path
         if key not in self._read:
             try:
                 self._read[key] = self._past(judge, suite)
-            except UsageError as error:
+            except JudgesenseError as error:
                 self._read[key] = error
         past = self._read[key]
-        if isinstance(past, UsageError):
+        if isinstance(past, JudgesenseError):
             raise past
         return past
 
@@ -154,18 +156,8 @@ class PastReader:
             for trial in common
             if trial.id in answers
         )
-        measures = self.registry.measures_on(now.kind, now.name)
-        cell = Cell(judge.name, now.name, now.design, judgments, self.seed, measures)
-        spans = (each.recorded_at for trial in exchanges.values() for each in trial)
-        moments = sorted(spans)
-        measured = Measured(
-            judge.name,
-            now.name,
-            identity_of(judge_then, suite_then),
-            Side.of(cell),
-            digest=stimuli_digest(now),
-            recorded=span_of([(moments[0], moments[-1])]),
-        )
+        identity = identity_of(judge_then, suite_then)
+        measured = _measured(judge, now, identity, judgments, self.seed, self.registry)
         return Past(measured, exchanges, tuple(self._notices(now, changed, items_then)))
 
     def _notices(
@@ -260,10 +252,21 @@ def measured_now(
         for trial in trials
         if trial.id in answers
     )
-    measures = registry.measures_on(own_suite.kind, own_suite.name)
-    cell = Cell(judge.name, own_suite.name, own_suite.design, judgments, seed, measures)
     identity = identity_of(judge, own_suite)
-    return Measured(judge.name, own_suite.name, identity, Side.of(cell)), recorded
+    return _measured(judge, own_suite, identity, judgments, seed, registry), recorded
+
+
+def _measured(
+    judge: JudgeSpec,
+    suite: Suite,
+    identity: Mapping[str, Any],
+    judgments: tuple[Judgment, ...],
+    seed: int,
+    registry: Registry,
+) -> Measured:
+    measures = registry.measures_on(suite.kind, suite.name)
+    cell = Cell(judge.name, suite.name, suite.design, judgments, seed, measures)
+    return Measured(judge.name, suite.name, identity, Side.of(cell))
 
 
 def _texts_of(item: Item) -> dict[str, str]:

@@ -80,12 +80,6 @@ class Revision:
         """Whether a file stood at this path of the working tree."""
         return self._place(path) in self._modes
 
-    def below(self, folder: Path) -> list[Path]:
-        """The files that stood in a folder of the working tree, or below it."""
-        place = self._place(folder)
-        prefix = "" if place == "." else f"{place}/"
-        return [self.root / path for path in self._modes if path.startswith(prefix)]
-
     def write(self, paths: Iterable[Path], folder: Path) -> None:
         """Write the files as they stood, at their place below ``folder``.
 

@@ -29,7 +29,7 @@ def test_files_are_read_as_they_stood(root: Path, tmp_path: Path) -> None:
     revision.write([root / "a.txt", root / "sub" / "b c.txt"], tmp_path / "then")
     assert (tmp_path / "then" / "a.txt").read_bytes() == b"old\n"
     assert (tmp_path / "then" / "sub" / "b c.txt").read_bytes() == b"in a folder\n"
-    assert revision.below(root / "sub") == [root / "sub" / "b c.txt"]
+    assert revision.holds(root / "sub" / "b c.txt")
     assert not revision.holds(root / "c.txt")
     assert Revision.read("v1", root).commit == revision.commit
 

@@ -65,6 +65,7 @@ class BaselineComparison:
     registry: Registry
     _compared: dict[tuple[str, ...], Comparison | JudgesenseError] = field(default_factory=dict)
     _now: dict[tuple[str, ...], Side] = field(default_factory=dict)
+    _changes: dict[tuple[str, ...], Changes] = field(default_factory=dict)
 
     def outcome(self, member: DeclaredCheck, family: Sequence[DeclaredCheck]) -> RegressionOutcome:
         """The outcome of a check; ``family``: all regression checks that are compared.
@@ -93,7 +94,7 @@ class BaselineComparison:
             adjusted=adjusted[list(compared).index(member.key)],
             old=then.side,
             new=self._side_now(member),
-            changes=self.baseline.changes(member, then, measurement),
+            changes=self._changes_of(member, then, measurement),
             against=self.baseline.name,
         )
 
@@ -109,6 +110,13 @@ class BaselineComparison:
             except JudgesenseError as error:
                 self._compared[member.key] = error
         return self._compared[member.key]
+
+    def _changes_of(self, member: DeclaredCheck, then: Measured, now: Measurement) -> Changes:
+        # One for each judge and suite: recordings are read for it.
+        key = member.key[:3]
+        if key not in self._changes:
+            self._changes[key] = self.baseline.changes(member, then, now)
+        return self._changes[key]
 
     def _side_now(self, member: DeclaredCheck) -> Side:
         # One for each judge and suite, so that leave-one-out values are computed once for all its

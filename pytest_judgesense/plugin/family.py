@@ -52,6 +52,7 @@ from pytest_judgesense.suites.loading import load_suite
 from pytest_judgesense.suites.suite import Suite
 
 if TYPE_CHECKING:
+    from pytest_judgesense.past import PastReader
     from pytest_judgesense.plugin.against_baseline import BaselineComparison
 
 
@@ -141,19 +142,35 @@ class Family:
         return ""
 
     def _not_at_revision(self, member: DeclaredCheck) -> str:
-        from pytest_judgesense.past import NotCompared
-        from pytest_judgesense.plugin.against_baseline import RevisionBaseline
+        from pytest_judgesense.past import NotCompared, PastReader
         from pytest_judgesense.revision import NoParent
 
+        reader = self._past
         try:
-            baseline = self._baseline.baseline
-            assert isinstance(baseline, RevisionBaseline), "a revision is the baseline"
-            baseline.reader.past(member.judge, member.suite)
-        except (NotCompared, NoParent) as error:
+            if isinstance(reader, PastReader):
+                reader.past(member.judge, member.suite)
+            elif isinstance(reader, NoParent):
+                return f"not compared: {reader.what}"
+        except NotCompared as error:
             return f"not compared: {error.what}"
         except JudgesenseError:
             return ""  # the check says it
         return ""
+
+    @cached_property
+    def _past(self) -> PastReader | JudgesenseError:
+        """What reads judges as they were at the revision; or why it cannot be read."""
+        from pytest_judgesense.past import PastReader
+        from pytest_judgesense.revision import Revision
+
+        settings, registry = self._settings, self._measurements.registry
+        assert settings.revision is not None, "a revision is the baseline"
+        root, folder = settings.rootdir, Path(self._folder.name)
+        try:
+            revision = Revision.read(settings.revision, root)
+        except JudgesenseError as error:
+            return error
+        return PastReader(revision, root, settings.cassettes, folder, settings.seed, registry)
 
     @cached_property
     def _baseline(self) -> BaselineComparison:
@@ -162,30 +179,20 @@ class Family:
         Raises:
             NoRevision: there is no such revision, or no git.
         """
-        from pytest_judgesense.past import PastReader
         from pytest_judgesense.plugin.against_baseline import (
             Baseline,
             BaselineComparison,
             RevisionBaseline,
             SavedBaseline,
         )
-        from pytest_judgesense.revision import Revision
 
         settings, registry = self._settings, self._measurements.registry
         baseline: Baseline
         if settings.revision is not None:
-            revision = Revision.read(settings.revision, settings.rootdir)
-            folder = Path(self._folder.name)
-            baseline = RevisionBaseline(
-                PastReader(
-                    revision,
-                    settings.rootdir,
-                    settings.cassettes,
-                    folder,
-                    settings.seed,
-                    registry,
-                )
-            )
+            reader = self._past
+            if isinstance(reader, JudgesenseError):
+                raise reader
+            baseline = RevisionBaseline(reader)
         else:
             assert settings.baseline is not None, "without one nothing is compared"
             baseline = SavedBaseline(settings.baseline, settings.seed, registry)

@@ -9,7 +9,7 @@ help, an answer or a judgment: "No, I can't find it in the source" is a verdict.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable
 from functools import cache
 from typing import Final, NamedTuple
 
@@ -128,7 +128,9 @@ _REFUSALS: Final = {
     "hi": _Refusal("नहीं", r"(?:मदद|सहायता|उत्तर|जवाब)[^.!?\n()]{0,20}?नहीं (?:कर|दे) सक"),
     "th": _Refusal("ไม่สามารถ", r"ไม่สามารถ(?:ช่วย|ตอบ|ให้ความช่วย|ให้คำตอบ|ประเมิน)"),
 }
-_HINTS: Final = {language: refusal.hints.split("|") for language, refusal in _REFUSALS.items()}
+_HINTS: Final = tuple(
+    (hint, language) for language, refusal in _REFUSALS.items() for hint in refusal.hints.split("|")
+)
 # What may stand between a label and a refusal. Verbs come last in some languages, and an adverb or
 # an object first in others.
 _LEAD: Final = (
@@ -159,7 +161,9 @@ _ABSTAINS: Final = re.compile(
 def declines(text: str, place: int = 0) -> bool:
     """Whether what stands at ``place`` of the text, behind a label or alone, declines to answer."""
     behind = text[place : place + _LONGEST]
-    return any(_declined(language).match(behind) for language in _spoken_in(behind))
+    return bool(behind) and any(
+        _declined(language).match(behind) for language in _spoken_in(behind)
+    )
 
 
 def refuses(text: str) -> bool:
@@ -174,10 +178,10 @@ def abstains(text: str) -> bool:
     return _ABSTAINS.search(text) is not None
 
 
-def _spoken_in(text: str) -> Iterator[str]:
+def _spoken_in(text: str) -> Iterable[str]:
     """The languages of which ``text`` may hold a refusal."""
     folded = text.lower()
-    return (name for name, hints in _HINTS.items() if any(hint in folded for hint in hints))
+    return dict.fromkeys([name for hint, name in _HINTS if hint in folded])
 
 
 @cache

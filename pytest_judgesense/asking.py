@@ -192,11 +192,11 @@ class Inquiry:
 
     def finish(self) -> None:
         """Put what was recorded in order, without secrets that later calls have shown."""
-        for cassette in self.cassettes.values():
+        recorded = [c for c in self.cassettes.values() if isinstance(c, RecordingCassette)]
+        for cassette in recorded:
             cassette.finish(trial_order(cassette.trials))
-        for cassette in self.cassettes.values():
-            if isinstance(cassette, RecordingCassette):
-                cassette.remove_shown()
+        for cassette in recorded:
+            cassette.remove_shown()
 
     @property
     def made(self) -> dict[str, int]:
@@ -221,7 +221,7 @@ class Inquiry:
             trial.id: span[1]
             for recording, part in self._by_recording(trials)
             for trial in part
-            if (span := self.cassettes[recording].recorded_of([trial.id]))
+            if (span := self.cassettes[recording].recorded_of((trial.id,)))
         }
         return tuple(
             judgment_of(

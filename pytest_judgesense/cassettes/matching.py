@@ -242,6 +242,9 @@ class RecordedTrials:
         moments: list[str] = []
         for trial in trials:
             heads = [line.head for line in tuple(self._lines.get(trial, ()))]
+            if len(heads) == 1:
+                moments.append(heads[0].recorded_at)
+                continue
             answers = [head.recorded_at for head in heads if head.answers]
             moments += answers or [head.recorded_at for head in heads]
             if not heads and (line := self._returned.get(trial)):

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from pytest_judgesense.errors import SuiteError
 from pytest_judgesense.limits import beyond, limits
@@ -24,6 +25,7 @@ from pytest_judgesense.trial import (
 
 # Python reads no number of more than 4,300.
 _MOST_DIGITS: Final = 4_000
+_NUMBERS: Final = re.compile(r"(\d+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,9 +153,10 @@ def trial_order(trial_ids: Iterable[str]) -> list[str]:
     The order is total (``i01`` is before ``i1``): it does not depend on how the ids arrive.
     """
 
-    def key(trial_id: str) -> tuple[list[tuple[int, int | str]], str]:
-        parts = re.split(r"(\d+)", trial_id)
-        numbers = {p for p in parts if p.isdecimal() and len(p) <= _MOST_DIGITS}
-        return [(0, int(p)) if p in numbers else (1, p) for p in parts], trial_id
+    def key(trial_id: str) -> tuple[list[Any], str]:
+        # Text and numbers take turns, so that numbers are compared with numbers alone.
+        parts: list[Any] = _NUMBERS.split(trial_id)
+        parts[1::2] = [int(p) if len(p) <= _MOST_DIGITS else math.inf for p in parts[1::2]]
+        return parts, trial_id
 
     return sorted(trial_ids, key=key)

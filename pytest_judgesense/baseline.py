@@ -25,7 +25,7 @@ from typing import Any, Final, Literal, NamedTuple
 
 from pydantic import BaseModel, Field, ValidationError
 
-from pytest_judgesense.checks.regression import Side
+from pytest_judgesense.checks.regression import Changes, Side
 from pytest_judgesense.datasheet import SuiteSheet, digest, text_of
 from pytest_judgesense.errors import LogError, UsageError, well_formed
 from pytest_judgesense.files import read_text
@@ -275,24 +275,27 @@ def _of_datasheet(path: Path, value: Mapping[str, Any]) -> list[Measured]:
         ) from error
 
 
-def changes(old: Measured, new: Measured) -> list[str]:
-    """Differences of judge, decoding, prompt and suite, in lines."""
+def changes(old: Measured, new: Measured) -> Changes:
+    """Differences of judge, decoding, prompt and suite."""
     changed = [
         key
         for key, value in old.identity.items()
         if key in new.identity and key not in _BESIDE and value != new.identity[key]
     ]
-    lines = [
-        f"{'decoding' if key in _DECODING else 'judge'}: {key} {text_of(old.identity[key])} -> "
-        f"{text_of(new.identity[key])}"
-        for key in sorted(changed, key=_DECODING.__contains__)
-    ]
+    lines, clauses = [], []
+    for key in sorted(changed, key=_DECODING.__contains__):
+        both = f"{text_of(old.identity[key])} -> {text_of(new.identity[key])}"
+        lines.append(f"{'decoding' if key in _DECODING else 'judge'}: {key} {both}")
+        clauses.append(f"the {key} changed: {both}")
     if old.prompts and new.prompts and old.prompts != new.prompts:
-        lines.append("prompt:")
-        lines += [f"  {line}" for line in _prompt_diff(old.prompts, new.prompts)]
+        diff = list(_prompt_diff(old.prompts, new.prompts))
+        lines += ["prompt:", *(f"  {line}" for line in diff)]
+        count = sum(line[:1] in ("+", "-") and line[:3] not in ("+++", "---") for line in diff)
+        clauses.append(f"the prompt changed ({count} line{'s' * (count != 1)})")
     if old.digest and new.digest and old.digest != new.digest:
         lines.append(f"suite: its items or its design, digest {old.digest} -> {new.digest}")
-    return lines
+        clauses.append("the suite changed: its items or its design")
+    return Changes(tuple(lines), "; ".join(clauses))
 
 
 def _prompt_diff(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
@@ -96,6 +96,101 @@ class GatedNumber:
 
 
 @dataclass(frozen=True, slots=True)
+class ChangedItem:
+    """An item of which a judge now says what counts against it, shown by one of its trials.
+
+    Attributes:
+        trial: the trial that the texts are of.
+        times: of how many of its trials the verdict moved against the judge.
+        question: what was asked; empty if it is not known. Long texts are cut.
+        contents: what was judged, in the item's own order, where the question does not hold it.
+        verdicts: before and now, each with the label of the trial.
+        replies: before and now; empty for no reply.
+    """
+
+    item: str
+    trial: str
+    times: int
+    question: str
+    contents: tuple[str, ...]
+    verdicts: tuple[str, str]
+    replies: tuple[str, str]
+
+    @property
+    def head(self) -> str:
+        """The item, how often it changed, and the trial."""
+        return f"{self.item}: {self.times} time{'s' * (self.times > 1)}, such as {self.trial}"
+
+    @property
+    def texts(self) -> Iterator[tuple[str, str]]:
+        """The texts of the trial, each with what it is."""
+        if self.question:
+            yield "asked", self.question
+        for number, content in enumerate(self.contents, start=1):
+            yield f"content {number}", content
+        both = zip(("before", "now"), self.verdicts, self.replies, strict=True)
+        for when, verdict, reply in both:
+            yield when, f"{verdict}: {reply or '(no reply)'}"
+
+
+@dataclass(frozen=True, slots=True)
+class AgainstBaseline:
+    """What a check that compares with a baseline tells beside its numbers.
+
+    Attributes:
+        baseline: what the baseline is called.
+        summary: what changed beside the verdicts, in one clause; empty if nothing is known to.
+        changes: the same in lines, a diff indented; the first of them.
+        moved: of a check that does not pass: how many trials have another verdict that counts
+            against the judge.
+        items: on how many items.
+        examples: the items that changed most often.
+    """
+
+    baseline: str
+    summary: str = ""
+    changes: tuple[str, ...] = ()
+    moved: int = 0
+    items: int = 0
+    examples: tuple[ChangedItem, ...] = ()
+
+    @property
+    def moved_words(self) -> str:
+        """How many verdicts moved against the judge; empty for none."""
+        if not self.moved:
+            return ""
+        on_items = f"on {self.items} item{'s' * (self.items > 1)}"
+        return f"another verdict that counts against the judge: {self.moved}, {on_items}"
+
+    def with_texts(self, change: Callable[[str], str]) -> AgainstBaseline:
+        """A copy in which ``change`` was applied to every text of judges and prompts."""
+        examples = (
+            replace(
+                example,
+                question=change(example.question),
+                contents=tuple(map(change, example.contents)),
+                verdicts=(change(example.verdicts[0]), change(example.verdicts[1])),
+                replies=(change(example.replies[0]), change(example.replies[1])),
+            )
+            for example in self.examples
+        )
+        changes = tuple(map(change, self.changes))
+        return replace(
+            self, summary=change(self.summary), changes=changes, examples=tuple(examples)
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class UncomparedCheck:
+    """A check that compares with a baseline, and had none to compare with; ``reason`` says why."""
+
+    check: str
+    measure: str
+    suite: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class CheckLine:
     """A check with its outcome, as stored in the datasheet.
 
@@ -112,6 +207,7 @@ class CheckLine:
         measured: if it does not pass: the number, its interval and the bar.
         example: if it does not pass: one judgment that counts against the judge, if any.
         gates: the numbers that it gates.
+        against: of a check that compares with a baseline: what changed since; else ``None``.
     """
 
     check: str
@@ -128,6 +224,7 @@ class CheckLine:
     example: str = ""
     gates: tuple[GatedNumber, ...] = ()
     limit: float | Mapping[str, float] | None = field(default=None, kw_only=True)
+    against: AgainstBaseline | None = field(default=None, kw_only=True)
 
     @property
     def words(self) -> tuple[str, ...]:
@@ -155,6 +252,7 @@ class SuiteSheet:
         material: plain values for the comparison of judges.
         prompts_of_file: the digest of the prompts, if a file holds only that.
         max_tokens: the budget of a reply that was sent; ``None``: that of the identity.
+        not_compared: the checks without a baseline to compare with.
     """
 
     judge: str
@@ -172,16 +270,24 @@ class SuiteSheet:
     material: Mapping[str, Any] | None = None
     prompts_of_file: str | None = None
     max_tokens: int | None = None
+    not_compared: tuple[UncomparedCheck, ...] = ()
 
     @property
     def prompts_digest(self) -> str | None:
         """A short digest of the prompts; ``None`` if they are not known."""
         return digest(dict(self.prompts)) if self.prompts else self.prompts_of_file
 
-    def with_checks(self, checks: Iterable[CheckLine]) -> SuiteSheet:
+    def with_checks(
+        self, checks: Iterable[CheckLine], not_compared: Iterable[UncomparedCheck] = ()
+    ) -> SuiteSheet:
         """A copy that includes these outcomes; each check stands in it once."""
         by_key = {line.key: line for line in (*self.checks, *checks)}
-        return replace(self, checks=tuple(by_key[key] for key in sorted(by_key)))
+        left_out = {check.check: check for check in (*self.not_compared, *not_compared)}
+        return replace(
+            self,
+            checks=tuple(by_key[key] for key in sorted(by_key)),
+            not_compared=tuple(left_out[name] for name in sorted(left_out)),
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,6 +339,10 @@ class JudgeSheet:
     @property
     def checks(self) -> tuple[CheckLine, ...]:
         return tuple(line for part in self.parts for line in part.checks)
+
+    @property
+    def not_compared(self) -> tuple[UncomparedCheck, ...]:
+        return tuple(check for part in self.parts for check in part.not_compared)
 
     @property
     def analyses(self) -> tuple[Mapping[str, Any], ...]:
@@ -385,7 +495,9 @@ def merge_parts(
         earlier = merged.get(key, part)
         # If processes share a recording, the one that made the calls counts them.
         fuller = max(earlier, part, key=lambda each: each.calls.made)
-        merged[key] = fuller.with_checks((*earlier.checks, *part.checks))
+        merged[key] = fuller.with_checks(
+            (*earlier.checks, *part.checks), (*earlier.not_compared, *part.not_compared)
+        )
     judges = grouped((merged[key] for key in sorted(merged)), lambda part: part.judge)
     sheets = (JudgeSheet(slug, _identity(of), tuple(of)) for slug, of in judges.items())
     return Datasheet(seed, mode, versions, tuple(sheets))

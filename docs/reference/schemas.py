@@ -22,6 +22,7 @@ from pytest_judgesense.commands.schema_pages import SUITE_HEADINGS
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.judges import table
 from pytest_judgesense.judges.providers import base, builtin
+from pytest_judgesense.report import datasheet_file
 from pytest_judgesense.report.datasheet_file import SCHEMA as DATASHEET
 from pytest_judgesense.suites import schema
 
@@ -58,7 +59,7 @@ def described(value: Object, meanings_by_path: Mapping[str, str], prefix: str = 
 
 
 def fields_of(kind: type, *leave_out: str, **instead: Object) -> Object:
-    """The schema of a dataclass as it is written: every field stands there, but a limit may not."""
+    """The schema of a dataclass as it is written: a limit and a baseline may be absent."""
     hints = get_type_hints(kind)
     properties: Object = {}
     for field in dataclasses.fields(kind):
@@ -67,7 +68,7 @@ def fields_of(kind: type, *leave_out: str, **instead: Object) -> Object:
                 instead.get(field.name) or TypeAdapter(hints[field.name]).json_schema()
             )
             properties[field.name] = property_schema
-    return record(properties, "limit")
+    return record(properties, *datasheet_file._LEFT_OUT)
 
 
 def record(properties: Object, *optional: str) -> Object:
@@ -167,6 +168,10 @@ def datasheet() -> Object:
         "material": maybe(TABLE),
         "max_tokens": {"type": "integer", "minimum": 1},
     }
+    both = {**array(TEXT), "minItems": 2, "maxItems": 2}
+    examples = array(
+        fields_of(sheet.ChangedItem, contents=array(TEXT), verdicts=both, replies=both)
+    )
     analysis = record({"analysis": TEXT, "suite": TEXT, "rows": array(TABLE)})
     entry = {
         "judge": identity,
@@ -178,8 +183,10 @@ def datasheet() -> Object:
                 policy=policy,
                 warnings=array(TEXT),
                 gates=array(fields_of(sheet.GatedNumber, outcome=outcome)),
+                against=fields_of(sheet.AgainstBaseline, changes=array(TEXT), examples=examples),
             )
         ),
+        "not_compared": array(fields_of(sheet.UncomparedCheck)),
         "analyses": array(analysis),
         "calls": fields_of(sheet.Calls),
         "notices": array(TEXT),
@@ -192,7 +199,7 @@ def datasheet() -> Object:
         "seed": {"type": "integer", "minimum": 0},
         "mode": mode,
         "versions": versions,
-        "judges": array(record(entry)),
+        "judges": array(record(entry, "not_compared")),
     }
     return described(record(properties), meanings("datasheet.md", "## JSON, field by field"))
 

@@ -25,7 +25,12 @@ from pytest_judgesense.checks.judgment_words import (
     number_words,
     verdict_words,
 )
-from pytest_judgesense.checks.judgments_against import evidence_of, items_of, spread
+from pytest_judgesense.checks.judgments_against import (
+    evidence_of,
+    items_of,
+    moved_against,
+    spread,
+)
 from pytest_judgesense.checks.outcome import (
     Assessment,
     Outcome,
@@ -34,7 +39,7 @@ from pytest_judgesense.checks.outcome import (
     below_bar,
 )
 from pytest_judgesense.checks.regression import SESSIONS, Comparison, RegressionOutcome, Side
-from pytest_judgesense.datasheet import CheckLine, GatedNumber
+from pytest_judgesense.datasheet import AgainstBaseline, ChangedItem, CheckLine, GatedNumber
 from pytest_judgesense.errors import printable
 from pytest_judgesense.estimate import Estimate, bar_text, compact, number_text
 from pytest_judgesense.layout import columns, excerpt
@@ -52,9 +57,10 @@ _NO_JUDGMENT: Final = "no single judgment speaks against it"
 # Characters of what was asked, in an example; and of judgments shown briefly.
 _ASKED: Final = 60
 _BRIEF: Final = 2
-# Of what changed since a baseline: lines, and items that are spelt out.
+# Of what changed since a baseline: lines, items that are spelt out, and characters of a text.
 _MOST_CHANGES: Final = 12
 _MOST_ITEMS: Final = 3
+_LONGEST_TEXT: Final = 300
 
 
 @dataclass(frozen=True)
@@ -84,6 +90,11 @@ class Explanation:
     def warnings(self, warned: Warned) -> tuple[str, ...]:
         """The warnings of the outcome: all, those that need no simulation, or none."""
         return () if warned == "none" else self.outcome.warnings(settled=warned == "settled")
+
+    @property
+    def against(self) -> AgainstBaseline | None:
+        """What changed since a baseline; ``None`` where there is none."""
+        return None
 
     @cached_property
     def _evidence(self) -> tuple[str, list[Group]]:
@@ -250,13 +261,56 @@ class RegressionExplanation(Explanation):
         return self._in_context(new, f"{verdict_words(old)} before, {verdict_words(new)} now")
 
     @cached_property
+    def _moved(self) -> tuple[tuple[str, ...], ...]:
+        return moved_against(self.outcome)
+
+    @cached_property
     def _changed(self) -> list[str]:
-        """The trials whose verdicts changed units for the worse, without duplicates."""
+        """The trials whose verdicts moved units against the judge, without duplicates."""
         old, new = self.outcome.old.by_id, self.outcome.new.by_id
-        trials = dict.fromkeys(trial for unit in self.outcome.comparison.worse for trial in unit)
+        trials = dict.fromkeys(trial for unit in self._moved for trial in unit)
         return [
             trial for trial in trials if judgment_words(old[trial]) != judgment_words(new[trial])
         ]
+
+    @cached_property
+    def against(self) -> AgainstBaseline:
+        """What changed since the baseline and, of a check that does not pass, where it shows."""
+        outcome, changes = self.outcome, self.outcome.changes
+        lines = [_cut(printable(line)) for line in changes.lines[:_MOST_CHANGES]]
+        if (more := len(changes.lines) - _MOST_CHANGES) > 0:
+            lines.append(f"... and {more} lines more")
+        against = AgainstBaseline(outcome.against, printable(changes.summary), tuple(lines))
+        if outcome.outcome == "pass":
+            return against
+        new = outcome.new.by_id
+        by_item = Counter(new[trial].trial.item for trial in self._changed)
+        examples = tuple(
+            self._changed_item(item, times) for item, times in by_item.most_common(_MOST_ITEMS)
+        )
+        return replace(against, moved=len(self._changed), items=len(by_item), examples=examples)
+
+    def _changed_item(self, item: str, times: int) -> ChangedItem:
+        """An item by the first of its trials that moved: what was asked and judged, and said."""
+        old, new = self.outcome.old.by_id, self.outcome.new.by_id
+        trial = next(id_ for id_ in self._changed if new[id_].trial.item == item)
+        question = self.question_of(trial) if self.question_of else ""
+        contents = tuple(self.contents_of(trial)) if self.contents_of else ()
+        if contents == (question,):
+            contents = ()
+        elif " / ".join(contents) == question:
+            question = ""  # the item has no texts beside what is judged
+        both = old[trial], new[trial]
+        before, now = (excerpt(judgment.reply or "", _LONGEST_TEXT) for judgment in both)
+        return ChangedItem(
+            item=printable(item),
+            trial=printable(trial),
+            times=times,
+            question=excerpt(question, _LONGEST_TEXT),
+            contents=tuple(excerpt(content, _LONGEST_TEXT) for content in contents),
+            verdicts=(printable(judgment_words(both[0])), printable(judgment_words(both[1]))),
+            replies=(before, now),
+        )
 
     def bars(self) -> Iterator[GatedNumber]:
         old, new = self.outcome.comparison.old.value, self.outcome.comparison.new
@@ -265,41 +319,22 @@ class RegressionExplanation(Explanation):
 
     def brief(self) -> Iterator[str]:
         """What changed, and the items that changed most often with both replies."""
-        yield from self.outcome.changes.lines[:_MOST_CHANGES]
-        if (more := len(self.outcome.changes.lines) - _MOST_CHANGES) > 0:
-            yield f"  ... and {more} lines more"
-        new = self.outcome.new.by_id
-        by_item = Counter(new[trial].trial.item for trial in self._changed)
-        if not by_item:
+        against, width = self.against, columns() - _MARGIN - 17
+        yield from against.changes
+        if not against.moved:
             yield _NO_JUDGMENT
             return
-        count, items = len(self._changed), len(by_item)
-        yield f"another verdict: {count}, on {items} item{'s' * (items > 1)}; most often:"
-        for item, times in by_item.most_common(_MOST_ITEMS):
-            trial = next(id_ for id_ in self._changed if new[id_].trial.item == item)
-            yield f"  {item}: {times} time{'s' * (times > 1)}, such as {trial}"
-            yield from (f"    {line}" for line in self._both(trial))
-
-    def _both(self, trial: str) -> Iterator[str]:
-        """A changed trial: its question, what was judged, and both replies with their verdicts."""
-        old, new = self.outcome.old.by_id[trial], self.outcome.new.by_id[trial]
-        width = columns() - _MARGIN - 17
-        label = "" if new.trial.label is None else f" (label {content_words(new, new.trial.label)})"
-        if question := self.question_of(trial) if self.question_of else "":
-            yield f"asked:     {excerpt(question, width)}"
-        contents = self.contents_of(trial) if self.contents_of else ()
-        for number, content in enumerate(contents, start=1):
-            if content != question:
-                yield f"content {number}: {excerpt(content, width)}"
-        for when, judgment in (("before", old), ("now", new)):
-            reply = excerpt(judgment.reply or "(no reply)", width - 12)
-            yield f"{when + ':':<10} {verdict_words(judgment)}{label}: {reply}"
+        yield f"{against.moved_words}; most often:"
+        for example in against.examples:
+            yield f"  {example.head}"
+            for name, text in example.texts:
+                yield f"    {name + ':':<10} {excerpt(text, width)}"
 
     def lines(self, prompt_of: TextOf | None) -> Iterator[str]:
         """The flips first, then the numbers and what changed."""
         outcome, compared = self.outcome, self.outcome.comparison
-        title = "another verdict" if compared.better is None else "flipped for the worse"
-        for line in flip_lines(compared.worse, title, outcome.old, outcome.new, prompt_of):
+        title = "flipped for the worse"
+        for line in flip_lines(self._moved, title, outcome.old, outcome.new, prompt_of):
             yield f"  {line}"
         yield f"  {self.summary}"
         yield from (f"  {text}" for text in (*outcome.warnings(), *compared.notes))
@@ -344,6 +379,7 @@ def check_line(
         example=cleaned(explanation.example) if fails else "",
         gates=tuple(explanation.bars()),
         limit=check.limit,
+        against=explanation.against and explanation.against.with_texts(cleaned),
     )
 
 
@@ -382,6 +418,10 @@ def _fitted(line: str) -> list[str]:
         return [line]
     indent = " " * (len(line) - len(line.lstrip()) + 4)
     return textwrap.wrap(line, width, subsequent_indent=indent, break_on_hyphens=False)
+
+
+def _cut(line: str) -> str:
+    return line if len(line) <= _LONGEST_TEXT else f"{line[: _LONGEST_TEXT - 3]}..."
 
 
 def _gated_number(

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Final
 
 from pytest_judgesense.checks.outcome import Outcome
+from pytest_judgesense.checks.regression import RegressionOutcome
 from pytest_judgesense.errors import ExtensionError
-from pytest_judgesense.estimate import Estimate
+from pytest_judgesense.estimate import Estimate, find_estimate
+from pytest_judgesense.grouping import grouped
 from pytest_judgesense.measures.cell import Cell, answered
 from pytest_judgesense.measures.evidence import Find, Group
 from pytest_judgesense.measures.measure import Measure
@@ -14,6 +17,8 @@ from pytest_judgesense.trial import Unparsed
 
 # Keys of an estimate's condition that trials do not have.
 _BESIDE = ("polarity", "template_pair", "k", "outcome")
+# Kinds of changed verdicts that are tried, the most frequent ones: each takes an estimate.
+_MOST_KINDS: Final = 24
 
 
 def evidence_of(outcome: Outcome, cell: Cell) -> tuple[str, list[Group]]:
@@ -75,6 +80,38 @@ def _units_against(measure: Measure, estimate: Estimate, cell: Cell) -> tuple[st
     ]
     # A wrong verdict tells more than a reply without one, which may count against a judge as well.
     return title, sorted(against, key=lambda group: not all(map(answered, group)))
+
+
+def moved_against(outcome: RegressionOutcome) -> tuple[tuple[str, ...], ...]:
+    """The trials of each unit that moved in the direction that counts against the judge.
+
+    A measure without units is asked itself: changed verdicts are grouped by what was said then and
+    now (and by what the measure's condition tells apart), and a group counts if the number would be
+    better with its old verdicts. If none does by itself, all do together.
+    """
+    compared = outcome.comparison
+    old, new = outcome.old.with_common(outcome.new)
+    if compared.better is not None or new.cell is None or compared.new.value is None:
+        return compared.worse
+    cell, name, condition = new.cell, compared.of.name, compared.new.condition
+    measure = next((own for own in cell.measures if own.name == name), compared.of)
+
+    def kind(unit: tuple[str, ...]) -> tuple[object, ...]:
+        then, now = old.by_id[unit[0]], new.by_id[unit[0]]
+        verdicts = (then.verdict, then.chosen, now.verdict, now.chosen, now.trial.label)
+        return *verdicts, *(now.trial.condition.get(key) for key in condition)
+
+    def loses(units: Sequence[tuple[str, ...]]) -> bool:
+        taken_back = {trial: old.by_id[trial] for unit in units for trial in unit}
+        without = cell.of(taken_back.get(j.trial.id, j) for j in cell.judgments)
+        estimate = find_estimate(measure.estimator(without), name, condition)
+        if estimate is None or estimate.value is None:
+            return False
+        return compared.sign * (estimate.value - (compared.new.value or 0.0)) > 0
+
+    kinds = sorted(grouped(compared.worse, kind).values(), key=len, reverse=True)
+    lost = {unit for units in kinds[:_MOST_KINDS] if loses(units) for unit in units}
+    return tuple(unit for unit in compared.worse if unit in lost) or compared.worse
 
 
 def items_of(groups: Sequence[Group]) -> list[str]:

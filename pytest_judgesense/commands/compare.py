@@ -204,7 +204,7 @@ def _comparison_lines(
         apart = then.judge != now.judge
         names = f"judges {then.judge} and {now.judge}" if apart else f"judge {then.judge}"
         lines += [f"{names}, suite {now.suite}"]
-        changed = changes(then, now)
+        changed = changes(then, now).lines
         shown = changes_sent.get((now.judge, now.suite)) or changed or [_nothing_else(then, now)]
         lines += [f"  {line}" for line in shown]
         lines.append(_row(*(_HEAD_OF_TWO if apart else _HEAD)))

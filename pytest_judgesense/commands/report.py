@@ -51,6 +51,7 @@ from pytest_judgesense.trial import ABSTAIN, TIE, Design, Judgment
 
 # What is shown of a check in a datasheet's file.
 _FIELDS: Final = ("outcome", "suite", "check", "explanation")
+_OF_NOT_COMPARED: Final = ("suite", "check", "reason")
 # More digits are measurements, not grades of a scale.
 _LONGEST_SCALE: Final = 100
 # Formats of the datasheet that hold the judges' replies.
@@ -287,7 +288,15 @@ def _check_lines(options: argparse.Namespace) -> Iterator[str]:
     checks = [(entry["judge"]["name"], check) for entry in entries for check in entry["checks"]]
     for name, check in checks:
         head = f"{check['outcome'].upper()}  judge {name}, {check['suite']}, {check['check']}"
-        yield f"{head}: {check['explanation']}"
+        match check:
+            case {"against": {"summary": str(changed)}} if changed:
+                yield f"{head}: {check['explanation']}; {changed}"
+            case _:
+                yield f"{head}: {check['explanation']}"
+    for entry in entries:
+        for left_out in entry.get("not_compared", ()):
+            of = f"judge {entry['judge']['name']}, {left_out['suite']}, {left_out['check']}"
+            yield f"NOT COMPARED  {of}: {left_out['reason']}"
     outcomes = [check["outcome"] for _, check in checks]
     yield outcome_words(outcomes)
     if options.badge is not None:
@@ -471,13 +480,19 @@ def _judges_of_datasheets(paths: Iterable[Path]) -> list[dict[str, Any]]:
 
 def _is_entry(value: Any) -> bool:
     match value:
+        case {"judge": {"name": str()}, "checks": [*checks], "not_compared": [*left_out]}:
+            return _have(checks, _FIELDS) and _have(left_out, _OF_NOT_COMPARED)
         case {"judge": {"name": str()}, "checks": [*checks]}:
-            return all(
-                isinstance(check, dict)
-                and all(isinstance(check.get(name), str) for name in _FIELDS)
-                for check in checks
-            )
+            return _have(checks, _FIELDS) and "not_compared" not in value
     return False
+
+
+def _have(lines: Iterable[Any], names: Iterable[str]) -> bool:
+    """Whether all lines are objects with texts of these names."""
+    return all(
+        isinstance(line, dict) and all(isinstance(line.get(name), str) for name in names)
+        for line in lines
+    )
 
 
 def datasheet_object(path: Path) -> dict[str, Any]:

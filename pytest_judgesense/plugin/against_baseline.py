@@ -23,9 +23,11 @@ from pytest_judgesense.judges.calls import identity_of
 from pytest_judgesense.judges.remembered import recorded_trials
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.measurement import Measurement
+from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.past import PastReader
 from pytest_judgesense.plugin.declared_check import DeclaredCheck
 from pytest_judgesense.registry import Registry
+from pytest_judgesense.suites.loading import load_suite
 from pytest_judgesense.suites.suite import Suite
 
 
@@ -151,7 +153,7 @@ class SavedBaseline:
             digest=stimuli_digest(now.suite),
             prompts=now.sheet.prompts[now.suite.name],
         )
-        return Changes(tuple(changes(then, measured)))
+        return changes(then, measured)
 
     def then(self, member: DeclaredCheck, judges: Collection[str]) -> Measured:
         """The judge of that name; the only one, if one is compared with one."""
@@ -204,3 +206,21 @@ class RevisionBaseline:
         """What differs in what was sent in the trials that both have."""
         past = self.reader.past(member.judge, member.suite)
         return past.changes(now.suite, recorded_trials(now.cassettes))
+
+
+def cell_before(reader: PastReader | JudgesenseError, now: Measurement) -> Cell | None:
+    """The judgments of a measurement as they were; ``None`` where there is nothing to read.
+
+    Args:
+        reader: of the revision that is the baseline, or why there is none.
+        now: the measurement of this session.
+    """
+    if isinstance(reader, JudgesenseError):
+        return None
+    name, path = now.suite.name, now.suite.path
+    try:
+        # As its file says: the measurement has the judge's prompts in it.
+        suite = load_suite(path, name.partition("@")[2] or None, reader.registry.forms)
+        return reader.past(now.judge, suite).measured.side.cell
+    except JudgesenseError:
+        return None  # the checks that compare say it

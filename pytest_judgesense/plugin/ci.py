@@ -86,7 +86,7 @@ def require_pass(
         "explanation": "it ended with an error",
     }
     if reason := run.family.not_compared(member):
-        run.measurements.shown(judge, suite)  # what is there is in the datasheet all the same
+        _leave_out(run, member, reason)
         _note(item, (check.key, suite.name, judge.slug), entry | _not_compared(reason))
         pytest.skip(reason)
     try:
@@ -99,6 +99,8 @@ def require_pass(
         summary = explanation.summary
         warnings = (text for text in explanation.warnings(run.family.warned) if text not in summary)
         entry["explanation"] = "; ".join([summary, *warnings])
+        if (against := explanation.against) is not None:
+            entry["changed"] = against.summary or _NONE
     finally:
         _note(item, (check.key, suite.name, judge.slug), _cleaned(entry, run))
     if explanation.outcome.fails:
@@ -109,6 +111,16 @@ def _cleaned(entry: dict[str, str], run: Run) -> dict[str, str]:
     """An entry without secrets; searched once, for a search costs as much as its first bytes."""
     shown = "\0".join(map(printable_lines, entry.values()))
     return dict(zip(entry, run.collected.cleaned(shown).split("\0"), strict=True))
+
+
+def _leave_out(run: Run, member: DeclaredCheck, reason: str) -> None:
+    """Let the datasheet say why a check is not compared; what was measured is in it as well."""
+    from pytest_judgesense.datasheet import UncomparedCheck
+
+    judge, suite, check = member
+    why = reason.removeprefix("not compared: ")
+    left_out = UncomparedCheck(check.id, check.measure, suite.name, why)
+    run.collected.add_not_compared(run.measurements.shown(judge, suite), left_out)
 
 
 def _not_compared(reason: str) -> dict[str, str]:
@@ -224,7 +236,9 @@ class Failures:
             title = "{check} of judge {judge} on {suite}: {outcome}".format_map(entry)
             place = [*_place(report.location, rootdir), ("title", title)]
             properties = ",".join(f"{name}={_escaped(text, ':,')}" for name, text in place)
-            yield f"::error {properties}::{_escaped(entry['explanation'])}"
+            changed = entry.get("changed", _NONE)
+            text = "; ".join([entry["explanation"], *[changed] * (changed != _NONE)])
+            yield f"::error {properties}::{_escaped(text)}"
         if rest := len(failed[most:]):
             yield f"::error title=more checks::{rest} more did not pass: see the job summary"
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import pytest
@@ -11,9 +11,10 @@ import pytest
 from pytest_judgesense.cassettes.credentials import Credentials
 from pytest_judgesense.cassettes.redaction import scrub, without_secrets
 from pytest_judgesense.checks.verifying import Verification
-from pytest_judgesense.datasheet import CheckLine
+from pytest_judgesense.datasheet import CheckLine, UncomparedCheck
 from pytest_judgesense.judges.throttle import Answer
 from pytest_judgesense.measurement import Measurement
+from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.plugin.recordings import Recordings
 from pytest_judgesense.plugin.results import MeasuredPart, Results
 from pytest_judgesense.plugin.screen import tables_shown
@@ -28,6 +29,7 @@ class Collected:
         verified: what asking some trials again has shown.
         shard: lines about the recorded shard.
         notes: lines for the screen, where this process has none.
+        before: the judgments of a measurement at the revision that is the baseline, if any.
     """
 
     def __init__(
@@ -43,18 +45,26 @@ class Collected:
         self._wants_page = ".html" in suffixes
         self._wants_log = bool(settings.save_baseline or suffixes & {".jsonl", ".html"})
         self._pending: dict[tuple[str, str], tuple[Measurement, tuple[CheckLine, ...]]] = {}
+        self._not_compared: dict[tuple[str, str], list[UncomparedCheck]] = {}
         self._luck: dict[tuple[str, str], dict[str, str | None]] = {}
         self._questions: Counter[str] = Counter()
         self._last_secrets = Results()
         self.verified: list[Verification] = []
         self.shard: list[str] = []
         self.notes: list[str] = []
+        self.before: Callable[[Measurement], Cell | None] = lambda _: None
 
     def add(self, measurement: Measurement, *lines: CheckLine) -> None:
         """Let the datasheet show a measurement, with these checks."""
         key = (measurement.judge.slug, measurement.suite.name)
         _, before = self._pending.get(key, (measurement, ()))
         self._pending[key] = (measurement, (*before, *lines))
+
+    def add_not_compared(self, measurement: Measurement, check: UncomparedCheck) -> None:
+        """Let the datasheet show a measurement, and a check that had no baseline."""
+        self.add(measurement)
+        key = (measurement.judge.slug, measurement.suite.name)
+        self._not_compared.setdefault(key, []).append(check)
 
     def add_luck(self, measurement: Measurement, check: str, draws: str | None) -> None:
         """Note the draws in which a check fails by chance."""
@@ -86,7 +96,9 @@ class Collected:
 
     def _part(self, measurement: Measurement, lines: Sequence[CheckLine]) -> MeasuredPart:
         shown = measurement.registry.shown(tables_shown(self._config, self._settings))
-        sheet = measurement.part(shown).with_checks(lines)
+        key = (measurement.judge.slug, measurement.suite.name)
+        not_compared = self._not_compared.pop(key, ())
+        sheet = measurement.part(shown).with_checks(lines, not_compared)
         # Replies were cleaned when they arrived; a project's prompts may hold a key too.
         secrets = self.credentials.values
         sheet = replace(
@@ -94,11 +106,11 @@ class Collected:
             identity=without_secrets(dict(sheet.identity), secrets),
             prompts=without_secrets(dict(sheet.prompts), secrets),
         )
-        luck = self._luck.pop((sheet.judge, sheet.suite), {})
+        luck = self._luck.pop(key, {})
         part = MeasuredPart(sheet, dict(measurement.asked), luck)
         if self._wants_log:
             part = self._with_judgments(part, measurement)
-        return self._with_prompts(part, measurement) if self._wants_page else part
+        return self._of_page(part, measurement) if self._wants_page else part
 
     def _with_judgments(self, part: MeasuredPart, measurement: Measurement) -> MeasuredPart:
         from pytest_judgesense.baseline import stimuli_digest
@@ -112,14 +124,21 @@ class Collected:
         log, stimuli = tuple(clean.split("\n")), stimuli_digest(measurement.suite)
         return replace(part, log=log, stimuli=stimuli, cell=cell)
 
-    def _with_prompts(self, part: MeasuredPart, measurement: Measurement) -> MeasuredPart:
-        """The prompts, each text once, and for each judgment the number of its prompt."""
+    def _of_page(self, part: MeasuredPart, measurement: Measurement) -> MeasuredPart:
+        """With the prompts, each text once, and for each judgment the number of its prompt; and
+        with the judgments at the revision that is the baseline.
+        """
+        from pytest_judgesense.report.log import log_lines
+
         prompts = [measurement.prompt_of(judgment.trial.id) for judgment in measurement.judgments]
         numbers = {text: number for number, text in enumerate(dict.fromkeys(prompts))}
+        cell = self.before(measurement)
+        before = log_lines(cell.judgments, cell.design) if cell else ()
         return replace(
             part,
             prompts=tuple(map(self.cleaned, numbers)),
             prompt_numbers=tuple(numbers[text] for text in prompts),
+            before=tuple(map(self.cleaned, before)),
         )
 
     def _with_secrets(self, results: Results) -> Results:

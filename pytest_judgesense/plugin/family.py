@@ -145,7 +145,7 @@ class Family:
         from pytest_judgesense.past import NotCompared, PastReader
         from pytest_judgesense.revision import NoParent
 
-        reader = self._past
+        reader = self.past
         try:
             if isinstance(reader, PastReader):
                 reader.past(member.judge, member.suite)
@@ -158,7 +158,7 @@ class Family:
         return ""
 
     @cached_property
-    def _past(self) -> PastReader | JudgesenseError:
+    def past(self) -> PastReader | JudgesenseError:
         """What reads judges as they were at the revision; or why it cannot be read."""
         from pytest_judgesense.past import PastReader
         from pytest_judgesense.revision import Revision
@@ -189,7 +189,7 @@ class Family:
         settings, registry = self._settings, self._measurements.registry
         baseline: Baseline
         if settings.revision is not None:
-            reader = self._past
+            reader = self.past
             if isinstance(reader, JudgesenseError):
                 raise reader
             baseline = RevisionBaseline(reader)

@@ -33,6 +33,8 @@ class MeasuredPart:
         stimuli: the digest of items and design; empty without ``log``.
         prompts: the prompts that were sent, each text once, where a page shows them.
         prompt_numbers: the number of the prompt of each judgment.
+        before: the lines of the judgments at the revision that is the baseline, where a page shows
+            them.
         cell: the judgments, in the process that has them as they stand in ``log``.
     """
 
@@ -43,6 +45,7 @@ class MeasuredPart:
     stimuli: str = ""
     prompts: tuple[str, ...] = ()
     prompt_numbers: tuple[int, ...] = ()
+    before: tuple[str, ...] = ()
     cell: Any = field(default=None, compare=False, repr=False)
 
     @property
@@ -55,6 +58,15 @@ class MeasuredPart:
 
         cell: Cell | None = self.cell
         return cell or cell_of_lines(self.log, self.sheet.suite, seed, registry)
+
+    def judgments_before(self, seed: int, registry: Registry) -> Cell | None:
+        """The judgments at the revision that is the baseline; ``None`` if there are none."""
+        from pytest_judgesense.report.log import cell_of_lines
+
+        if not self.before:
+            return None
+        cell = cell_of_lines(self.before, self.sheet.suite, seed, registry)
+        return replace(cell, measures=registry.measures_on(cell.design.kind, cell.suite))
 
     def prompts_by_trial(self, cell: Cell) -> dict[str, str]:
         """The prompt of each trial of its ``cell``."""

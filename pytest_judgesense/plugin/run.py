@@ -8,6 +8,8 @@ from __future__ import annotations
 import pytest
 
 from pytest_judgesense.cassettes.credentials import Credentials
+from pytest_judgesense.measurement import Measurement
+from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.plugin.collected import Collected
 from pytest_judgesense.plugin.family import Family
 from pytest_judgesense.plugin.measurements import Measurements
@@ -29,3 +31,10 @@ class Run:
         )
         self.family = Family(config, settings, self.measurements, self.collected, shared.columns)
         self.measurements.stopping_of = self.family.stopping_of
+        if settings.revision is not None:
+            self.collected.before = self._cell_before
+
+    def _cell_before(self, measurement: Measurement) -> Cell | None:
+        from pytest_judgesense.plugin.against_baseline import cell_before
+
+        return cell_before(self.family.past, measurement)

@@ -85,19 +85,22 @@ class SessionFiles:
     def _page_evidence(self) -> PageEvidence:
         """What a page shows beside the datasheet: judgments, prompts, and the baseline's."""
         from pytest_judgesense.baseline import read_measured
+        from pytest_judgesense.checks.regression import Side
         from pytest_judgesense.report.packing import PageEvidence
 
         registry, seed = self._session.plugins.registry, self._settings.seed
-        cells, prompts = [], {}
-        for part in self._receiver.last_parts:
-            cell = part.judgments(seed, registry)
-            cells.append(cell)
-            prompts[cell.judge, cell.suite] = part.prompts_by_trial(cell)
         baseline = self._settings.baseline
         measured = []
         if baseline is not None and baseline.is_file():
             measured = read_measured(baseline, seed, registry)
         before = {(saved.judge, saved.suite): saved.side for saved in measured}
+        cells, prompts = [], {}
+        for part in self._receiver.last_parts:
+            cell = part.judgments(seed, registry)
+            cells.append(cell)
+            prompts[cell.judge, cell.suite] = part.prompts_by_trial(cell)
+            if at_revision := part.judgments_before(seed, registry):
+                before[cell.judge, cell.suite] = Side.of(at_revision)
         return PageEvidence(tuple(cells), prompts, before)
 
     def _write_baseline(self, session: pytest.Session) -> None:

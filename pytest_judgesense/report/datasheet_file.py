@@ -17,11 +17,14 @@ from pydantic import ConfigDict, Field, TypeAdapter, ValidationError, with_confi
 from typing_extensions import TypedDict
 
 from pytest_judgesense.datasheet import (
+    AgainstBaseline,
     Calls,
+    ChangedItem,
     CheckLine,
     Datasheet,
     GatedNumber,
     SuiteSheet,
+    UncomparedCheck,
     changed_between,
     merge_parts,
     prompts_digest,
@@ -37,7 +40,10 @@ SCHEMA: Final = "judgesense/datasheet/1"
 DERIVED: Final = frozenset(("served", "prompts", "suites", "state", "recorded"))
 # What stays in the process that has judgments, and has counted the units of an estimate.
 _NOT_WRITTEN: Final = frozenset(("at", "each", "observations", "anew", "cell"))
+# Of a check with a bar alone, and of one that compares with no baseline.
+_LEFT_OUT: Final = frozenset(("limit", "against"))
 _Number: TypeAlias = Annotated[float, Field(allow_inf_nan=False)]
+_Both: TypeAlias = Annotated[list[str], Field(min_length=2, max_length=2)]
 _Condition: TypeAlias = dict[str, str | int | _Number]
 _OF_A_JUDGE = 3  # parts of the place of a judge's key: ("judges", 0, "measures")
 _Form = with_config(ConfigDict(strict=True, extra="allow"))
@@ -102,6 +108,35 @@ class _GatedNumber(TypedDict):
 
 
 @_Form
+class _ChangedItem(TypedDict):
+    item: str
+    trial: str
+    times: int
+    question: str
+    contents: list[str]
+    verdicts: _Both
+    replies: _Both
+
+
+@_Form
+class _Against(TypedDict):
+    baseline: str
+    summary: str
+    changes: list[str]
+    moved: int
+    items: int
+    examples: list[_ChangedItem]
+
+
+@_Form
+class _Uncompared(TypedDict):
+    check: str
+    measure: str
+    suite: str
+    reason: str
+
+
+@_Form
 class _Check(TypedDict):
     check: str
     measure: str
@@ -117,6 +152,7 @@ class _Check(TypedDict):
     measured: NotRequired[str]
     example: NotRequired[str]
     gates: NotRequired[list[_GatedNumber]]
+    against: NotRequired[_Against]
 
 
 @_Form
@@ -166,6 +202,7 @@ class _Judge(TypedDict):
     judge: _Identity
     measures: list[_Estimate]
     checks: list[_Check]
+    not_compared: NotRequired[list[_Uncompared]]
     analyses: list[_Analysis]
     parts: list[_Part]
 
@@ -187,6 +224,7 @@ def datasheet_json(sheet: Datasheet) -> str:
             [_part(part, sheet.mode) for part in judge.parts],
             [_estimate(estimate) for estimate in judge.estimates],
             to_plain(judge.checks),
+            to_plain(judge.not_compared),
             [dict(analysis) for analysis in judge.analyses],
         )
         for judge in sheet.judges
@@ -221,6 +259,7 @@ def summed_up(
     parts: list[dict[str, Any]],
     measures: list[dict[str, Any]],
     checks: list[dict[str, Any]],
+    not_compared: list[dict[str, Any]],
     analyses: list[dict[str, Any]],
 ) -> dict[str, Any]:
     """A judge's entry in the datasheet, from its suites."""
@@ -237,6 +276,7 @@ def summed_up(
         },
         "measures": measures,
         "checks": checks,
+        **({"not_compared": not_compared} if not_compared else {}),
         "analyses": analyses,
         "calls": to_plain(sum((Calls(**part["calls"]) for part in parts), Calls())),
         "notices": [
@@ -293,8 +333,9 @@ def to_plain(value: Any) -> Any:
     if not (names := _sent(kind)):
         return value
     plain = {name: to_plain(getattr(value, name)) for name in names}
-    if plain.get("limit", False) is None:
-        del plain["limit"]  # of a check with a bar alone
+    for name in _LEFT_OUT & plain.keys():
+        if plain[name] is None:
+            del plain[name]
     return plain
 
 
@@ -308,7 +349,11 @@ def _sent(kind: Any) -> tuple[str, ...]:
 def check_from(value: Mapping[str, Any]) -> CheckLine:
     """The check from its JSON fields."""
     gates = tuple(GatedNumber(**gate) for gate in value.get("gates", ()))
-    return CheckLine(**{**_with_tuples(value), "gates": gates})
+    values = {**_with_tuples(value), "gates": gates}
+    if (against := value.get("against")) is not None:
+        examples = tuple(ChangedItem(**_with_tuples(item)) for item in against["examples"])
+        values["against"] = AgainstBaseline(**{**_with_tuples(against), "examples": examples})
+    return CheckLine(**values)
 
 
 def estimate_from(value: Mapping[str, Any]) -> Estimate:
@@ -350,7 +395,7 @@ def _part_of_file(
     span = part["recorded"]
 
     def of_suite(kind: str) -> list[Any]:
-        return [line for line in entry[kind] if line["suite"] == part["suite"]]
+        return [line for line in entry.get(kind, ()) if line["suite"] == part["suite"]]
 
     return SuiteSheet(
         judge=part["judge"],
@@ -367,6 +412,7 @@ def _part_of_file(
         material=part["material"],
         prompts_of_file=part["prompts"],
         max_tokens=part.get("max_tokens"),
+        not_compared=tuple(UncomparedCheck(**line) for line in of_suite("not_compared")),
     )
 
 

@@ -14,8 +14,7 @@ from typing import Final
 
 from pytest_judgesense.checks.judgment_words import judgment_words
 from pytest_judgesense.checks.judgments_against import evidence_against, items_of, spread
-from pytest_judgesense.checks.regression import differs
-from pytest_judgesense.datasheet import CheckLine, GatedNumber, SuiteSheet
+from pytest_judgesense.datasheet import AgainstBaseline, CheckLine, GatedNumber, SuiteSheet
 from pytest_judgesense.errors import printable_lines
 from pytest_judgesense.estimate import Clustered, Estimate, find_estimate
 from pytest_judgesense.measures.cell import Cell
@@ -52,6 +51,7 @@ class Finding:
         apart: the same measure under each condition: its words, and a gauge.
         title: of the judgments, with their number.
         groups: some of them: the item, and one side or two.
+        excerpts: where they are not at hand, what the check itself says of them: heads, and texts.
     """
 
     lines: tuple[CheckLine, ...]
@@ -59,6 +59,7 @@ class Finding:
     apart: tuple[tuple[str, str], ...]
     title: str
     groups: tuple[tuple[str, tuple[ShownJudgment, ...]], ...]
+    excerpts: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = ()
 
     @property
     def first(self) -> CheckLine:
@@ -93,16 +94,23 @@ def findings_of(
         missed = [gate for line in lines for gate in _missed(line)]
         drawn = [(estimate, gate) for gate in missed if (estimate := _estimate_of(part, gate))]
         title, groups = "", list[tuple[Judgment, ...]]()
-        if missed and (cell := cells.get(key)):
-            title, groups = _groups(missed[0], part, cell, evidence, registry)
+        cell, against = cells.get(key), lines[0].against
+        if against is not None:
+            title, groups = against.moved_words, _then_and_now(against, key, evidence)
+        elif missed and cell:
+            title, groups = _groups(missed[0], part, cell, registry)
+            title = f"{title}: {len(groups):,}, on {len(items_of(groups)):,} items" * bool(groups)
         prompts = evidence.prompts.get(key, {})
         most = shown if index * shown < room else 0
         yield Finding(
             lines,
             tuple((RowView(estimate, ()).name, gauge(estimate, gate)) for estimate, gate in drawn),
             tuple(_apart(part, drawn[0][1])) if drawn else (),
-            f"{title}: {len(groups):,}, on {len(items_of(groups)):,} items" if groups else "",
+            title,
             tuple(islice((_exhibit(group, prompts) for group in spread(groups)), most)),
+            tuple((item.head, tuple(item.texts)) for item in against.examples)
+            if against and not groups
+            else (),
         )
 
 
@@ -145,19 +153,27 @@ def _apart(part: SuiteSheet, gate: GatedNumber) -> Iterator[tuple[str, str]]:
         yield RowView(estimate, ()).condition, gauge(estimate, own_gate)
 
 
+def _then_and_now(
+    against: AgainstBaseline, key: tuple[str, str], evidence: PageEvidence
+) -> list[tuple[Judgment, ...]]:
+    """The judgments of the baseline and of now that a check tells of, where both are at hand."""
+    before = evidence.before.get(key)
+    cell = next((cell for cell in evidence.cells if (cell.judge, cell.suite) == key), None)
+    if before is None or cell is None:
+        return []
+    now = {judgment.trial.id: judgment for judgment in cell.judgments}
+    trials = (example.trial for example in against.examples)
+    return [
+        (before.by_id[trial], now[trial])
+        for trial in trials
+        if trial in now and trial in before.by_id
+    ]
+
+
 def _groups(
-    gate: GatedNumber, part: SuiteSheet, cell: Cell, evidence: PageEvidence, registry: Registry
+    gate: GatedNumber, part: SuiteSheet, cell: Cell, registry: Registry
 ) -> tuple[str, list[tuple[Judgment, ...]]]:
     """The title of the judgments that count against a number, and those judgments."""
-    if gate.sign == "before":
-        before = evidence.before.get((cell.judge, cell.suite))
-        then = before.by_id if before else {}
-        changed = (
-            (then[judgment.trial.id], judgment)
-            for judgment in cell.judgments
-            if judgment.trial.id in then and differs(then[judgment.trial.id], judgment)
-        )
-        return "verdicts that changed since the baseline", list(changed)
     measures = {
         measure.name: measure for measure in registry.measures_on(cell.design.kind, cell.suite)
     }

@@ -17,7 +17,13 @@ from pytest_judgesense.report.datasheet_file import (
 )
 from pytest_judgesense.sections import ComparedJudge, compare
 
-_NAMES: Final = {"measures": "measure", "checks": "check", "analyses": "analysis"}
+_NAMES: Final = {
+    "measures": "measure",
+    "checks": "check",
+    "not_compared": "check",
+    "analyses": "analysis",
+}
+_MAYBE: Final = ("not_compared",)  # an entry that is left out if it is empty
 _KINDS: Final = ("parts", *_NAMES)
 _COMPARED: Final = frozenset(
     name for comparison in BUILT_IN.comparisons for name in comparison.all_names
@@ -57,11 +63,13 @@ def joined_datasheets(sheets: Sequence[tuple[str, Mapping[str, Any]]]) -> str:
     judges, entries = [], []
     for slug in slugs:
         identity = everything["judge", slug].value
-        parts, measures, checks, analyses = (_lines(everything, kind, slug) for kind in _KINDS)
+        parts, measures, checks, not_compared, analyses = (
+            _lines(everything, kind, slug) for kind in _KINDS
+        )
         for part in parts:
             judge = ComparedJudge(slug, identity["name"], part.get("material"), analyses)
             judges.append((part["suite"], judge))
-        entries.append(summed_up(identity, parts, measures, checks, analyses))
+        entries.append(summed_up(identity, parts, measures, checks, not_compared, analyses))
     compared = compare(BUILT_IN.comparisons, judges, head.get("seed", 0), secondary=secondary)
     return sheet_text(head, entries, compared)
 
@@ -112,7 +120,7 @@ def _add(everything: _Everything, entry: Mapping[str, Any], source: str) -> None
         everything[key] = _Known({**first.value, **counted}, first.source)
         _agree(everything, key, {**part, **counted}, source, f"suite {part['suite']} of {named}")
     for kind, names in _NAMES.items():
-        for line in entry[kind]:
+        for line in entry.get(kind, ()) if kind in _MAYBE else entry[kind]:
             suite, name = line["suite"], line[names]
             if kind == "analyses" and name in _COMPARED:
                 continue  # it compares the judges of one session, and is made again for all of them
@@ -124,5 +132,5 @@ def _add(everything: _Everything, entry: Mapping[str, Any], source: str) -> None
 def _lines(everything: _Everything, kind: str, slug: str) -> list[Any]:
     # By suite; within it measures as the estimators give them, checks by their names.
     of_judge = [key for key in everything if key[:2] == (kind, slug)]
-    most = 4 if kind == "checks" else 3
+    most = 4 if _NAMES.get(kind) == "check" else 3
     return [everything[key].value for key in sorted(of_judge, key=lambda key: key[:most])]

@@ -8,11 +8,14 @@ hold as code is in a ``<code>`` tag, with punctuation as character references.
 from __future__ import annotations
 
 import html
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate
 from typing import Final
 
+from pytest_judgesense.datasheet import CheckLine
 from pytest_judgesense.errors import printable, shortened
+from pytest_judgesense.grouping import grouped
 from pytest_judgesense.report.summary import Missed, not_measured
 from pytest_judgesense.report.view import (
     INTERVALS,
@@ -30,6 +33,9 @@ _COLUMNS: Final = (
     *("measure", "condition", "count/n", "value"),
     *(*INTERVALS, "check", "notes"),
 )
+# Of a suite that is compared with a baseline: items that are spelt out.
+_MOST_ITEMS: Final = 3
+_FENCE: Final = re.compile(r"`{3,}")
 # White on each has a contrast of at least 4.5 to 1 (WCAG 2.2, success criterion 1.4.3).
 _COLOURS: Final = {"pass": "#1a7f37", "fail": "#b3151f", "inconclusive": "#8a5a00"}
 _NO_COLOUR: Final = "#57606a"
@@ -77,13 +83,21 @@ def _lines(view: View | None, missed: Sequence[Missed]) -> Iterator[str]:
             sentence = f"{not_measured([gap])} of judge {gap.judge} on {gap.suite}: {gap.why}"
             yield f"- {code(sentence)}"
         yield ""
-    if checks:
+    left_out = [(judge, check) for judge in judges for check in judge.sheet.not_compared]
+    if checks or left_out:
         yield from _head("outcome", "judge", "suite", "check", "what came out")
         for judge, line in sorted(checks, key=lambda pair: _WORST_FIRST.index(pair[1].outcome)):
             word = line.outcome if line.outcome == "pass" else f"**{line.outcome.upper()}**"
             result = "<br>".join(code(words) for words in line.words)
             yield _row(word, code(judge.sheet.judge), code(line.suite), code(line.check), result)
+        for judge, check in left_out:
+            named = map(code, (judge.sheet.judge, check.suite, check.check, check.reason))
+            yield _row("not compared", *named)
         yield ""
+    for judge in judges:
+        compared_lines = (line for line in judge.sheet.checks if line.against)
+        for suite, lines in grouped(compared_lines, lambda line: line.suite).items():
+            yield from _since_baseline(judge.sheet.judge, suite, lines)
     if view is None:
         return
     for table in view.printed.tables if view.printed else ():
@@ -100,6 +114,31 @@ def _lines(view: View | None, missed: Sequence[Missed]) -> Iterator[str]:
     if view.sheet.closing:
         yield from (*(f"- {code(sentence)}" for sentence in view.sheet.closing), "")
     yield from (f"- notice: {code(notice)}" for notice in view.notices)
+
+
+def _since_baseline(judge: str, suite: str, lines: Sequence[CheckLine]) -> Iterator[str]:
+    """What the checks of a suite say of a baseline: what changed, and the items that show it."""
+    against = next(line.against for line in lines if line.against)
+    named = f"judge {code(judge)}, suite {code(suite)}"
+    yield from (f"**Compared with** {code(against.baseline)}: {named}", "")
+    sentences = [line.sentence for line in lines if line.sentence] or [against.summary]
+    yield from (f"- {code(sentence)}" for sentence in filter(None, sentences))
+    changes = [printable(line.removeprefix("  ")) for line in against.changes]
+    if changes:
+        longest = max(map(len, _FENCE.findall("\n".join(changes))), default=2)
+        fence = "`" * (longest + 1)
+        yield from ("", f"{fence}diff", *changes, fence, "")
+    shown: set[str] = set()
+    for line in lines:
+        if line.against is None or not line.against.moved:
+            continue
+        yield f"- {code(line.check)}: {line.against.moved_words}"
+        for example in line.against.examples:
+            if example.trial not in shown and len(shown) < _MOST_ITEMS:
+                shown.add(example.trial)
+                yield f"  - {code(example.head)}"
+                yield from (f"    - {name}: {code(text)}" for name, text in example.texts)
+    yield ""
 
 
 def _head(*names: str) -> tuple[str, str]:
@@ -168,6 +207,9 @@ def cut(text: str, room: int, rest: str) -> str:
     left = room - len((note.format(fit=len(lines)) + closing).encode())
     ends = accumulate(len(line.encode()) + 1 for line in lines)
     fit = [line for line, end in zip(lines, ends, strict=True) if end <= left]
+    fences = [place for place, line in enumerate(fit) if _FENCE.match(line)]
+    if len(fences) % 2:  # what is code is shown whole or not at all
+        fit = fit[: fences[-1]]
     if not fit:
         return ""
     is_open = fit.count("<details>") > fit.count("</details>")

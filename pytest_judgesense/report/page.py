@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib.util import find_spec
 from typing import Any, Final
 
-from pytest_judgesense.datasheet import GatedNumber
+from pytest_judgesense.datasheet import AgainstBaseline, GatedNumber, JudgeSheet
 from pytest_judgesense.errors import UsageError, printable, shortened
 from pytest_judgesense.estimate import Estimate, find_estimate, number_text
 from pytest_judgesense.figures import Figure, Value, is_degenerate, shown
@@ -210,6 +210,7 @@ def _judge(
         "profile": judge.profile,
         "parts": [(part.part, [_table(t, view) for t in part.tables]) for part in judge.parts],
         "before": list(_before(judge, evidence)),
+        "against": _against(judge.sheet),
     }
 
 
@@ -293,6 +294,11 @@ def _table(analysis: Analysis, view: View) -> dict[str, Any]:
         "columns": columns,
         "rows": [[row.get(key) if key in row else "" for key in columns] for row in rows],
     }
+
+
+def _against(sheet: JudgeSheet) -> dict[str, AgainstBaseline]:
+    """What the checks of each suite tell of a baseline: what changed is the same for all."""
+    return {line.suite: line.against for line in sheet.checks if line.against}
 
 
 def _before(judge: JudgeView, evidence: PageEvidence) -> Iterator[tuple[Estimate, Estimate]]:

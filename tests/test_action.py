@@ -274,6 +274,18 @@ def test_a_comment_has_room_for_65536_characters(job: Job) -> None:
     assert set(rows) == {line.rstrip("\n")}
 
 
+def test_a_diff_that_has_no_room_is_closed_before_the_comment_goes_on(job: Job) -> None:
+    line = "+ a line of a prompt\n"
+    whole = f"```diff\n{line * 3}```\n"
+    job.ended(1, f"## Judge datasheet\n\n{whole}\n````diff\n{line * 4000}````\n")
+    assert job.run("Comment").returncode == 0
+    lines = job.comments["101"].splitlines()
+    fences = [each for each in lines if each.startswith("```")]
+    assert fences == ["```diff", "```", "````diff", "````"]
+    place = lines.index("**Cut here: a comment has no room for more.**")
+    assert lines[place - 2 : place] == ["````", ""]
+
+
 @pytest.mark.parametrize("refused", ["graphql", "--paginate", "POST"])
 def test_a_token_that_may_not_comment_fails_nothing(job: Job, refused: str) -> None:
     job.ended(0, "## Judge datasheet\n")
@@ -322,4 +334,4 @@ def test_the_documented_properties_are_those_of_the_report() -> None:
 
     table = CI_PAGE.partition("## JUnit XML")[2].partition("## Markdown")[0]
     rows = re.findall(r"^\| `([a-z]+)` \|", table, re.MULTILINE)
-    assert set(rows) == {*JSS, "limit", "lower", "upper", "explanation"}
+    assert set(rows) == {*JSS, "limit", "lower", "upper", "explanation", "changed"}

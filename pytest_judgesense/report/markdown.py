@@ -123,7 +123,10 @@ def _since_baseline(judge: str, suite: str, lines: Sequence[CheckLine]) -> Itera
     yield from (f"**Compared with** {code(against.baseline)}: {named}", "")
     sentences = [line.sentence for line in lines if line.sentence] or [against.summary]
     yield from (f"- {code(sentence)}" for sentence in filter(None, sentences))
-    changes = [printable(line.removeprefix("  ")) for line in against.changes]
+    # No line of it looks like one that begins or ends a part of the page.
+    changes = [
+        re.sub("^(?=[`<])", " ", printable(line.removeprefix("  "))) for line in against.changes
+    ]
     if changes:
         longest = max(map(len, _FENCE.findall("\n".join(changes))), default=2)
         fence = "`" * (longest + 1)

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
-from pytest_judgesense.checks.explanation import explanation_of, whole_text
+from pytest_judgesense.checks.explanation import brief_lines, explanation_of, whole_text
+from pytest_judgesense.checks.judgments_against import moved_against
 from pytest_judgesense.checks.outcome import Policy
 from pytest_judgesense.checks.regression import (
     Adjustment,
+    Changes,
     RegressionOutcome,
     Side,
     adjust,
@@ -23,7 +26,7 @@ from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.check import Check
 from pytest_judgesense.stats.comparison import holm
 from tests.checks.known import declare_check, summary
-from tests.measures.building import SLOTS, YES_NO, both_orders, cell, judgment, worded
+from tests.measures.building import SLOTS, VACUUM, YES_NO, both_orders, cell, judgment, worded
 
 STEADY = ("YES", "YES")
 FLIPS = ("YES", "NO")
@@ -257,6 +260,118 @@ def test_side_bias_of_a_judge_that_came_to_like_the_first_slot_is_a_regression()
     # First slots: 60 of 80, so |0.75 - 0.5|.
     assert found.comparison.new.value == pytest.approx(0.25)
     assert found.verdict == "regressed"
+
+
+def liking_the_first_slot() -> RegressionOutcome:
+    """In ``ba`` 20 of 40 pairs went from B to A; in ``ab`` 5 others from A to B."""
+    fair = cell(SLOTS, both_orders("p", [("A", "B")] * 40))
+    slots = [("A", "A")] * 20 + [("B", "B")] * 5 + [("A", "B")] * 15
+    return outcome(fair, cell(SLOTS, both_orders("p", slots)), "side_bias")
+
+
+def test_what_moved_against_a_judge_is_told_from_what_moved_for_it() -> None:
+    found = liking_the_first_slot()
+    # First slots: 55 of 80. Without the first 20 it would be 35 of 80, without the others 60.
+    assert found.comparison.new.value == pytest.approx(55 / 80 - 0.5)
+    assert len(found.comparison.worse) == 25
+    assert moved_against(found) == tuple((f"s/p{n}/t1/ba/r1",) for n in range(20))
+
+
+def test_where_no_verdict_moved_against_it_all_that_changed_are_shown() -> None:
+    fair = cell(SLOTS, both_orders("p", [("A", "B")] * 40))
+    leaning = cell(SLOTS, both_orders("p", [("A", "A")] * 20 + [("A", "B")] * 20))
+    found = outcome(leaning, fair, "side_bias")
+    assert moved_against(found) == found.comparison.worse
+    assert len(found.comparison.worse) == 20
+
+
+def test_of_a_measure_of_units_those_that_got_worse_moved_against_the_judge() -> None:
+    found = outcome(wordings(8), wordings(8, first=4), "jss")
+    # Items 0 to 3 no longer flip, 8 to 11 do now.
+    assert [unit[0] for unit in moved_against(found)] == [f"s/i{n}/t1/ab/r1" for n in range(8, 12)]
+
+
+def test_a_condition_that_the_check_is_about_is_told_apart() -> None:
+    """Flips in the other arm change nothing of this one, though they are of the same kind."""
+
+    def arms(*slots: tuple[str, str]) -> Cell:
+        of_arms = (
+            both_orders(arm, slots, condition={"arm": arm}) for arm in ("baseline", "strict")
+        )
+        return cell(VACUUM, [one for of_arm in of_arms for one in of_arm])
+
+    fair, leaning = [("A", "B")] * 20, [("A", "A")] * 20
+    found = outcome(arms(*fair, *fair), arms(*leaning, *fair), "side_bias", arm="baseline")
+    assert len(found.comparison.worse) == 40
+    assert moved_against(found) == tuple((f"s/baseline{n}/t1/ba/r1",) for n in range(20))
+
+
+def test_what_an_explanation_says_of_a_baseline_is_one_value() -> None:
+    found = replace(
+        liking_the_first_slot(),
+        changes=Changes(("the prompt changed (2 lines)", "  - a\x1b[2J", "  + b"), "the prompt"),
+        against="HEAD",
+    )
+    new = found.new.cell
+    assert new is not None
+    of = explanation_of(found, new, lambda _: "which?", lambda _: ("one", "two " * 200))
+    against = of.against
+    assert against is not None
+    assert (against.baseline, against.summary) == ("HEAD", "the prompt")
+    assert against.changes == ("the prompt changed (2 lines)", "  - a\\x1b[2J", "  + b")
+    assert (against.moved, against.items) == (20, 20)
+    assert [example.item for example in against.examples] == ["p0", "p1", "p2"]
+    first = against.examples[0]
+    assert (first.trial, first.times, first.question) == ("s/p0/t1/ba/r1", 1, "which?")
+    assert first.verdicts == ("B, content 1", "A, content 2")
+    assert first.contents[0] == "one"
+    assert len(first.contents[1]) == 300
+    # What FAILURES shows is made of it.
+    lines = list(brief_lines(of))
+    assert lines[:3] == list(against.changes)
+    assert lines[3] == f"{against.moved_words}; most often:"
+    assert lines[4] == f"  {first.head}"
+    assert [line.split(":")[0].strip() for line in lines[5:10]] == [
+        *("asked", "content 1", "content 2", "before", "now")
+    ]
+    assert max(map(len, lines)) <= 100
+
+
+def test_of_a_long_diff_the_first_lines_are_shown() -> None:
+    lines = ("the prompt changed (40 lines)", *(f"  + {'x' * 400}{n}" for n in range(40)))
+    found = replace(liking_the_first_slot(), changes=Changes(lines, "the prompt"))
+    against = explanation_of(found, cell(SLOTS, [])).against
+    assert against is not None
+    assert len(against.changes) == 13
+    assert against.changes[-1] == "... and 29 lines more"
+    assert max(map(len, against.changes)) == 300
+
+
+def test_a_check_that_passes_says_what_changed_and_shows_no_item() -> None:
+    found = replace(outcome(wordings(0), wordings(0)), changes=Changes(("x",), "the model changed"))
+    against = explanation_of(found, wordings(0)).against
+    assert against is not None
+    assert against.summary == "the model changed"
+    assert (against.moved, against.examples, against.moved_words) == (0, (), "")
+
+
+def test_contents_that_are_the_question_are_shown_once() -> None:
+    found = liking_the_first_slot()
+    new = found.new.cell
+    assert new is not None
+    texts = {"a": ("a", ("a",)), "a / b": ("a / b", ("a", "b")), "q": ("q", ("a", "b"))}
+    shown = {
+        name: [
+            text
+            for _, text in explanation_of(
+                found, new, lambda _, q=question: q, lambda _, c=contents: c
+            )
+            .against.examples[0]
+            .texts
+        ][:-2]  # type: ignore[union-attr]
+        for name, (question, contents) in texts.items()
+    }
+    assert shown == {"a": ["a"], "a / b": ["a", "b"], "q": ["q", "a", "b"]}
 
 
 def test_other_items_are_compared_unpaired_and_it_is_said() -> None:

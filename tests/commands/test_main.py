@@ -113,6 +113,36 @@ def test_report_tells_the_checks_of_datasheets_and_makes_a_badge_of_them(tmp_pat
     assert "<title>2 judges: 1 of 2 checks fails</title>" in (tmp_path / "b.svg").read_text()
 
 
+def test_report_tells_what_changed_since_a_baseline_and_what_was_not_compared(tmp_path):
+    check = {"check": "no_regression[jss]", "suite": "s", "outcome": "fail", "explanation": "worse"}
+    against = {"summary": "the model changed"}
+    left_out = {"check": "no_regression[kappa]", "suite": "s", "reason": "no parent"}
+    entry = {
+        "judge": {"name": "j"},
+        "checks": [{**check, "against": against}, {**check, "against": {"summary": ""}}],
+        "not_compared": [left_out],
+    }
+    sheet = {"schema": "judgesense/datasheet/1", "judges": [entry]}
+    (tmp_path / "x.json").write_text(json.dumps(sheet))
+    done = run("report", "x.json", cwd=tmp_path)
+    assert done.stdout.splitlines() == [
+        "FAIL  judge j, s, no_regression[jss]: worse; the model changed",
+        "FAIL  judge j, s, no_regression[jss]: worse",
+        "NOT COMPARED  judge j, s, no_regression[kappa]: no parent",
+        "2 of 2 checks fail",
+    ]
+
+
+@pytest.mark.parametrize("left_out", [3, {}, [{}], [{"check": "c", "suite": "s", "reason": 1}]])
+def test_a_datasheet_with_something_else_that_was_not_compared_is_refused(tmp_path, left_out):
+    entry = {"judge": {"name": "j"}, "checks": [], "not_compared": left_out}
+    sheet = {"schema": "judgesense/datasheet/1", "judges": [entry]}
+    (tmp_path / "x.json").write_text(json.dumps(sheet))
+    done = run("report", "x.json", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (3, "")
+    assert "x.json is not a datasheet" in done.stderr
+
+
 def test_a_datasheet_with_a_check_that_lacks_a_field_is_refused(tmp_path):
     check = {"check": "jss_floor[0.9]", "explanation": "jss = 1", "outcome": "pass"}
     entry = {"judge": {"name": "j"}, "checks": [{**check, "suite": "s"}, check]}

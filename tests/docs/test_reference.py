@@ -15,9 +15,12 @@ from jsonschema import Draft202012Validator
 from pytest_judgesense.commands.schema_pages import SUITE_HEADINGS
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.plugin.options import OPTIONS
+from pytest_judgesense.report.assembly import sheet_of
+from pytest_judgesense.report.datasheet_file import datasheet_json
 from pytest_judgesense.report.log import read_log
 from tests.docs.blocks import DOCS, ROOT, Page
 from tests.docs.site import commands, hooks, reference
+from tests.report.test_datasheet_file import compared
 from tests.suites.known import builtin_suites
 
 GENERATOR = hooks().generate
@@ -129,6 +132,12 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_datasheets(written: Path, name: str) -> None:
     sheet = json.loads((written / name).read_text(encoding="utf-8"))
     assert {part["suite"] for part in sheet["judges"][0]["parts"]} == set(SUITES)
+    assert problems("datasheet", [sheet]) == []
+
+
+def test_a_datasheet_of_a_comparison() -> None:
+    sheet = json.loads(datasheet_json(sheet_of([compared("s")], seed=0, mode="replay")))
+    sheet["judges"][0]["judge"]["provider"] = "openai"
     assert problems("datasheet", [sheet]) == []
 
 

@@ -127,6 +127,9 @@ def test_a_changed_prompt_is_compared_on_the_same_trials_and_its_diff_is_shown(
         ]
     )
     assert "unpaired" not in result.stdout.str()
+    (line, *_) = result.stdout.str().split("short test summary")[0].split("FAIL parity: ")[1:]
+    assert "worse than the baseline: jss" in line
+    assert "; the prompt changed (2 lines)" in " ".join(line.split())
 
 
 def test_another_model_is_held_against_the_only_judge_of_the_baseline(gated: Project) -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import html
 import json
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
 import pytest
 
+from tests.report.pages import Page
 from tests.repository import commit, repository
 
 from .project import WORDINGS, Project, even, no_traceback, parity_suite
@@ -66,7 +68,7 @@ def test_a_worse_prompt_fails_and_the_prompt_is_what_changed(
         [
             "  - Tell whether {{number}} is an even number.",
             "  + Tell me quickly: {{number}}, even?",
-            "another verdict: 6, on 6 items; most often:",
+            "another verdict that counts against the judge: 6, on 6 items; most often:",
             "  p1: 1 time, such as parity/p1/t2/ab/r1",
             "    before:    NO (label NO): NO",
             "    now:       YES (label NO): YES",
@@ -75,6 +77,72 @@ def test_a_worse_prompt_fails_and_the_prompt_is_what_changed(
     assert "endpoint changed" not in text
     assert "settings changed" not in text
     no_traceback(result)
+
+
+def test_every_output_says_what_changed_and_on_which_items(
+    committed: Project, workers: tuple[str, ...]
+) -> None:
+    changed(committed)
+    files = [part for form in ("md", "json", "html") for part in ("--judge-datasheet", f"x.{form}")]
+    committed.run(
+        *("parity.suite.toml", "--judge-baseline", "git:HEAD", "--junitxml", "x.xml"),
+        *(*files, *workers),
+    )
+    summary = "the prompt changed (2 lines, in 6 of 18 trials)"
+    diff = ["- Tell whether {{number}} is an even number.", "+ Tell me quickly: {{number}}, even?"]
+    texts = {name: (committed.path / f"x.{name}").read_text("utf-8") for name in ("md", "html")}
+    # Markdown, before the judges' own sections: what a comment on a pull request has.
+    lines = texts["md"].partition("<details>")[0].splitlines()
+    start = lines.index("**Compared with** `HEAD`: judge `mine`, suite `parity`")
+    assert lines[start + 2].startswith("- `worse than HEAD: agreement 1.00 to 0.67 (-0.33 [")
+    assert lines[start + 2].endswith(f"; {summary}`")
+    assert lines[start + 3].startswith("- `worse than HEAD: jss 1.00 to 0.33 (-0.67 [")
+    assert lines[start + 5 : start + 10] == ["```diff", summary, *diff, "```"]
+    moved = "another verdict that counts against the judge: 6, on 6 items"
+    assert lines[start + 11 : start + 16] == [
+        f"- `no_regression[agreement,0.1]`: {moved}",
+        "  - `p1: 1 time, such as parity/p1/t2/ab/r1`",
+        "    - asked: `1`",
+        "    - before: `NO (label NO): NO`",
+        "    - now: `YES (label NO): YES`",
+    ]
+    assert [line for line in lines if line.startswith("  - ")] == [
+        f"  - `p{n}: 1 time, such as parity/p{n}/t2/ab/r1`" for n in (1, 2, 3)
+    ]
+    # JSON.
+    sheet = json.loads((committed.path / "x.json").read_text("utf-8"))
+    jss = next(c for c in sheet["judges"][0]["checks"] if c["measure"] == "jss")["against"]
+    assert (jss["baseline"], jss["summary"]) == ("HEAD", summary)
+    assert jss["changes"] == [summary, *(f"  {line}" for line in diff)]
+    assert (jss["moved"], jss["items"], len(jss["examples"])) == (6, 6, 3)
+    assert jss["examples"][1] == {
+        "item": "p2",
+        "trial": "parity/p2/t2/ab/r1",
+        "times": 1,
+        "question": "2",
+        "contents": [],
+        "verdicts": ["YES (label YES)", "NO (label YES)"],
+        "replies": ["YES", "NO"],
+    }
+    # The page: the diff, both numbers, the replies of both.
+    page = Page(texts["html"])
+    for line in (summary, *diff):
+        assert html.escape(line) in texts["html"]
+    rows = {row[1]: row for row in page.tables["mine in the baseline and in this session"][1:]}
+    assert rows["jss"][2:4] == ["1.000", "0.333"]
+    evidence = page.evidence
+    columns, words = evidence["rows"], evidence["words"]
+    trials = [words[columns["trial"][i]] for i, moved in enumerate(columns["changed"]) if moved]
+    assert trials == [f"parity/p{n}/t2/ab/r1" for n in range(1, 7)]
+    assert f"{moved}</span>" in texts["html"]
+    assert texts["html"].count(">baseline <span") == 6  # three of each check
+    # JUnit.
+    noted = [
+        item.get("value")
+        for item in ET.parse(committed.path / "x.xml").iter("property")
+        if item.get("name") == "changed"
+    ]
+    assert noted == [summary] * 2
 
 
 def test_the_same_judge_recorded_again_is_compared_and_nothing_differs(committed: Project) -> None:
@@ -121,10 +189,29 @@ def test_the_code_of_that_time_is_needed_by_nobody(project: Project) -> None:
     assert "the prompt changed (2 lines, in 6 of 18 trials)" in text
 
 
-def test_without_a_baseline_nothing_is_compared(committed: Project) -> None:
-    result = committed.run("parity.suite.toml", "-rs", "--junitxml", "x.xml")
+def test_without_a_baseline_nothing_is_compared(
+    committed: Project, workers: tuple[str, ...]
+) -> None:
+    files = [part for form in ("md", "json", "html") for part in ("--judge-datasheet", f"x.{form}")]
+    result = committed.run("parity.suite.toml", "-rs", "--junitxml", "x.xml", *files, *workers)
     result.assert_outcomes(skipped=2)
     result.stdout.fnmatch_lines(["SKIPPED*not compared: --judge-baseline git:REF compares*"])
+    reason = "--judge-baseline git:REF compares with the recording as it was"
+    (judge,) = json.loads((committed.path / "x.json").read_text("utf-8"))["judges"]
+    assert judge["checks"] == []
+    assert judge["not_compared"] == [
+        {
+            "check": f"no_regression[{measure},0.1]",
+            "measure": measure,
+            "suite": "parity",
+            "reason": reason,
+        }
+        for measure in ("agreement", "jss")
+    ]
+    row = f"| not compared | `mine` | `parity` | `no_regression[jss,0.1]` | `{reason}` |"
+    assert row in (committed.path / "x.md").read_text("utf-8").splitlines()
+    page = (committed.path / "x.html").read_text("utf-8")
+    assert f"Not compared: <code>no_regression[jss,0.1]</code> on parity: {reason}" in page
     outcomes = [
         item.get("value")
         for item in ET.parse(committed.path / "x.xml").iter("property")
@@ -135,15 +222,20 @@ def test_without_a_baseline_nothing_is_compared(committed: Project) -> None:
 
 def test_what_was_not_there_yet_is_one_line(committed: Project) -> None:
     """The suite is new, or HEAD is the first commit: no fault of anybody."""
-    first = committed.run("parity.suite.toml", "--judge-baseline", "git:HEAD^", "-rs")
+    page = ("--judge-datasheet", "x.html")
+    first = committed.run("parity.suite.toml", "--judge-baseline", "git:HEAD^", "-rs", *page)
     first.assert_outcomes(skipped=2)
     assert first.ret == pytest.ExitCode.OK
     first.stdout.fnmatch_lines(["SKIPPED*HEAD^ is not there: HEAD has no parent*"])
+    text = (committed.path / "x.html").read_text("utf-8")
+    assert "HEAD^ is not there: HEAD has no parent" in text
+    assert 'data-before="0"' in text
     (committed.path / "cassettes").rename(committed.path / "kept")
     commit(committed.path, "no recording")
     (committed.path / "kept").rename(committed.path / "cassettes")
-    result = committed.run("parity.suite.toml", "--judge-baseline", "git:HEAD", "-rs")
+    result = committed.run("parity.suite.toml", "--judge-baseline", "git:HEAD", "-rs", *page)
     result.assert_outcomes(skipped=2)
+    assert 'data-before="0"' in (committed.path / "x.html").read_text("utf-8")
     result.stdout.fnmatch_lines(["SKIPPED*judge mine on suite parity was not recorded at HEAD*"])
 
 

@@ -8,13 +8,15 @@ from typing import Any
 import jsonschema
 import pytest
 
-from pytest_judgesense.datasheet import SuiteSheet
+from pytest_judgesense.datasheet import AgainstBaseline, ChangedItem, SuiteSheet, UncomparedCheck
 from pytest_judgesense.errors import UsageError
 from pytest_judgesense.report.assembly import datasheet_text, sheet_of
-from pytest_judgesense.report.datasheet_file import SCHEMA, datasheet_json
+from pytest_judgesense.report.datasheet_file import SCHEMA, datasheet_from, datasheet_json
+from pytest_judgesense.report.joining import joined_datasheets
 from pytest_judgesense.report.view import view_of
 
 from .replaying import SHIPPED, parts_of
+from .test_terminal import estimate, gate, part
 
 # In the gate the best judge, and one with every failure.
 PROFILES = [
@@ -72,6 +74,26 @@ CALLS = exactly(
     completion_tokens=NULL_OR_COUNT,
     cost_usd=NULL_OR_NUMBER,
 )
+BOTH = {**listed(TEXT), "minItems": 2, "maxItems": 2}
+# Of a check that compares with a baseline.
+AGAINST = exactly(
+    baseline=TEXT,
+    summary=TEXT,
+    changes=listed(TEXT),
+    moved=COUNT,
+    items=COUNT,
+    examples=listed(
+        exactly(
+            item=TEXT,
+            trial=TEXT,
+            times=COUNT,
+            question=TEXT,
+            contents=listed(TEXT),
+            verdicts=BOTH,
+            replies=BOTH,
+        )
+    ),
+)
 # Section 5 of the design, version 1; checks carry their condition and warnings as well, a judge
 # its notices and what is known of each suite.
 LAYOUT = exactly(
@@ -81,6 +103,9 @@ LAYOUT = exactly(
     versions={"type": "object", "additionalProperties": TEXT, "minProperties": 1},
     judges=listed(
         exactly(
+            maybe={
+                "not_compared": listed(exactly(check=TEXT, measure=TEXT, suite=TEXT, reason=TEXT))
+            },
             judge={
                 "type": "object",
                 "required": """name provider model temperature prompts state recorded""".split(),
@@ -115,7 +140,7 @@ LAYOUT = exactly(
             checks=listed(
                 exactly(
                     # Absent of a check with a bar alone.
-                    maybe={"limit": {"type": ["number", "object"]}},
+                    maybe={"limit": {"type": ["number", "object"]}, "against": AGAINST},
                     check=TEXT,
                     measure=TEXT,
                     suite=TEXT,
@@ -179,6 +204,40 @@ def test_the_datasheet_has_the_layout_of_version_1(profile: str) -> None:
     assert value["schema"] == SCHEMA
     assert {measure["suite"] for measure in judge["measures"]} == set(SHIPPED[profile])
     assert judge["checks"]
+
+
+def compared(suite: str) -> SuiteSheet:
+    """A part with a check that was compared with a baseline, and one that was not."""
+    both = ("YES", "NO")
+    item = ChangedItem("i", "s/i/t1/ab/r1", 2, "q", ("c",), verdicts=both, replies=("", "no"))
+    against = AgainstBaseline("HEAD", "the model changed", ("the model changed",), 2, 1, (item,))
+    line = gate("fail", suite=suite, against=against)
+    left_out = UncomparedCheck("no_regression[jss]", "jss", suite, "no parent")
+    whole = part(replace(estimate(), suite=suite), checks=(line,), not_compared=(left_out,))
+    return replace(whole, suite=suite)
+
+
+def test_what_is_said_of_a_baseline_is_written_and_read() -> None:
+    sheet = sheet_of([compared("s"), compared("z")], seed=0, mode="replay")
+    value = json.loads(datasheet_json(sheet))
+    jsonschema.validate(value, LAYOUT)
+    again = datasheet_from(value)
+    assert [judge.checks for judge in again.judges] == [judge.checks for judge in sheet.judges]
+    assert again.judges[0].not_compared == sheet.judges[0].not_compared
+    assert len(again.judges[0].not_compared) == 2
+
+
+def test_a_wrong_value_of_it_is_named_by_its_place() -> None:
+    value = as_json([compared("s")])
+    value["judges"][0]["checks"][0]["against"]["examples"][0]["verdicts"] = ["YES"]
+    with pytest.raises(ValueError, match=r"against\.examples\.0\.verdicts"):
+        datasheet_from(value)
+
+
+def test_joined_datasheets_hold_what_was_not_compared() -> None:
+    apart = [(name, as_json([compared(name)])) for name in ("z", "s")]
+    whole = sheet_of([compared("s"), compared("z")], seed=0, mode="replay")
+    assert joined_datasheets(apart) == datasheet_json(whole)
 
 
 @pytest.mark.parametrize("profile", PROFILES)

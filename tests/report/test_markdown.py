@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from pytest_judgesense.datasheet import Datasheet
+from pytest_judgesense.datasheet import AgainstBaseline, ChangedItem, Datasheet, UncomparedCheck
 from pytest_judgesense.errors import printable
 from pytest_judgesense.report import numbers
 from pytest_judgesense.report.assembly import sheet_of
@@ -166,6 +166,44 @@ def test_hostile_words_stay_words() -> None:
     assert not re.search(r"[\x00-\x09\x0b-\x1f\u202e\u2028]", page.plain + page.code)
     # No cell has become two.
     assert {len(row) for row in page.rows} == {5, 8}
+
+
+def compared(text: str, changes: tuple[str, ...]) -> str:
+    """A datasheet of a check that compares with a baseline; every text of others is ``text``."""
+    both = (text, text)
+    item = ChangedItem(text, text, 1, text, both, verdicts=both, replies=both)
+    against = AgainstBaseline(text, text, changes, 1, 1, (item,))
+    line = gate("fail", check=text, sentence=text, explanation=text, against=against)
+    left_out = UncomparedCheck(text, "jss", "coherence", text)
+    measured = part(estimate(), checks=(line,), not_compared=(left_out,))
+    return markdown(view_of(sheet_of([measured], seed=0, mode="replay")))
+
+
+def test_what_changed_since_a_baseline_stays_words_too() -> None:
+    changes = (HOSTILE, f"  - {HOSTILE}", "  ```", "   ````", "  <details>", "  </details>")
+    text = compared(HOSTILE, changes)
+    page = Seen(text)
+    allowed = "h2 p strong ul li table thead tbody tr th td code br wbr details summary pre"
+    assert page.tags <= set(allowed.split())
+    for trap in ("@", "#12", "example.com", "javascript", "<script", "](", "~~"):
+        assert trap not in page.plain, trap
+        assert trap in page.code, trap
+    assert not re.search(r"[\x00-\x09\x0b-\x1f\u202e\u2028]", page.plain + page.code)
+    # A comment on a pull request ends at the first of these lines: that of the judge.
+    assert "another verdict that counts" in text.partition("\n<details>\n")[0]
+    assert "not compared" in page.rows[2][0]
+
+
+@pytest.mark.parametrize("room", range(1200, 2500, 200))
+def test_a_diff_is_shown_whole_or_not_at_all(room: int) -> None:
+    text = compared(
+        "x", ("the prompt changed", *(f"  + {'y' * 60}{n}" for n in range(20)), "  ```")
+    )
+    short = cut(text, room, "rest")
+    fences = [line for line in short.splitlines() if line.startswith("```")]
+    assert fences in ([], ["````diff", "````"])
+    assert len(short.encode()) <= room
+    assert "**Cut here: " in short
 
 
 @given(st.text(alphabet=st.sampled_from("ab`|\\ @<>&*_[](){}#!:.~$\n\x1b\u202e-+=w/\"'")))

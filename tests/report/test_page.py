@@ -17,7 +17,14 @@ import pytest
 from markupsafe import escape
 
 from pytest_judgesense.checks.regression import Side
-from pytest_judgesense.datasheet import CheckLine, Datasheet, GatedNumber
+from pytest_judgesense.datasheet import (
+    AgainstBaseline,
+    ChangedItem,
+    CheckLine,
+    Datasheet,
+    GatedNumber,
+    UncomparedCheck,
+)
 from pytest_judgesense.errors import UsageError
 from pytest_judgesense.estimate import compact, find_estimate, number_text
 from pytest_judgesense.instruments.builtin import BUILT_IN
@@ -425,6 +432,15 @@ def test_a_check_of_a_baseline_shows_both_numbers_and_the_verdicts_that_changed(
     before = Side(old.estimates, replace(old.cell, judgments=renamed))
     (was,) = [e for e in old.estimates if e.measure == "dark_current" and not e.condition]
     assert was.value is not None
+    moved = next(
+        now.trial
+        for then, now in zip(old.judgments, new.judgments, strict=True)
+        if then.verdict is not None and now.verdict not in (None, then.verdict)
+    )
+    texts = {"verdicts": ("tie", HOSTILE), "replies": ("then", HOSTILE), "contents": (HOSTILE,)}
+    item = ChangedItem(moved.item, moved.id, 3, HOSTILE, **texts)
+    changes = (f"  - {HOSTILE}", "  + ours")
+    against = AgainstBaseline("HEAD", f"the prompt {HOSTILE}", changes, 7, 5, (item,))
     line = CheckLine(
         check="no_regression[dark_current,0.05]",
         measure="dark_current",
@@ -435,17 +451,26 @@ def test_a_check_of_a_baseline_shows_both_numbers_and_the_verdicts_that_changed(
         explanation="regressed",
         sentence="dark_current went from there to here",
         gates=(GatedNumber("dark_current", {}, was.value, "before", "fail"),),
+        against=against,
     )
-    view = view_of(sheet_of([new.sheet.with_checks([line])], seed=0, mode="replay"))
+    left_out = UncomparedCheck("no_regression[jss]", "jss", "vacuum", HOSTILE)
+    view = view_of(sheet_of([new.sheet.with_checks([line], [left_out])], seed=0, mode="replay"))
     text = page_text(view, PageEvidence((new.cell,), {}, {("noisy", "vacuum"): before}))
     assert f"before {compact(was.value)}</text>" in text
-    changed = sum(
-        (then.verdict, type(then.outcome)) != (now.verdict, type(now.outcome))
-        for then, now in zip(old.judgments, new.judgments, strict=True)
-    )
-    assert f"verdicts that changed since the baseline: {changed}, on " in text
-    assert ">baseline <span" in text
-    assert ">now <span" in text
+    assert f"{against.moved_words}</span>" in text
+    assert f"<h4>{moved.item}</h4>" in text
+    assert text.count(">baseline <span") == text.count(">now <span") == 1
+    # Where the judgments are not at hand, such as of a file, what the check holds is shown.
+    alone = page_text(view)
+    assert ">baseline <span" not in alone
+    assert f"<h4>{moved.item}: 3 times, such as {moved.id}</h4>" in alone
+    assert ">tie: then</pre>" in alone
+    for shown in (text, alone):
+        assert "\n  + ours\n</pre>" in shown
+        assert "<p>vacuum, since HEAD: the prompt &lt;/script&gt;" in shown
+        assert "Not compared: <code>no_regression[jss]</code> on vacuum: &lt;/script&gt;" in shown
+        assert "<img src=x" not in shown
+        assert "\x1b" not in shown
 
 
 def test_what_is_shown_of_judgments_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,7 +10,16 @@ from pytest_judgesense.report import page
 from tests.report.pages import Page
 from tests.suites.known import of_known_kinds
 
-from .project import BUILTIN, TRIALS, Project, even, flips_on_two, no_traceback, run
+from .project import (
+    BUILTIN,
+    TRIALS,
+    Project,
+    even,
+    flips_on_two,
+    no_traceback,
+    parity_suite,
+    run,
+)
 
 
 @pytest.fixture(scope="module")
@@ -43,6 +52,28 @@ def test_the_page_holds_prompts_replies_and_flips(project: Project) -> None:
     assert [kind for _, _, kind in found["flips"]] == ["wording", "wording"]
     rows = {row[0].partition("same")[0]: row for row in whole.tables["Measures of mine on parity"]}
     assert rows["jss"][1:3] == ["16/18", "0.889"]
+
+
+def test_a_wrong_verdict_stands_with_its_question_its_reply_and_its_label(
+    project: Project,
+) -> None:
+    parity_suite(project.path, checks="agreement_floor = 1.0")
+    project.server.reply = flips_on_two
+    project.record()
+    result = project.run("parity.suite.toml", "--judge-datasheet", "x.html")
+    result.stdout.fnmatch_lines(
+        [
+            "replies that are not the label: 1",
+            "  parity/p2/t2/ab/r1: NO (label YES)",
+            "    asked:   2",
+            "    replied: NO",
+        ]
+    )
+    text = (project.path / "x.html").read_text(encoding="utf-8")
+    exhibit = text.partition('<div class="exhibit">')[2].partition("</details>")[0]
+    assert '<span class="said">NO (label YES)</span>' in exhibit
+    assert ">Tell whether 2 is an even number." in exhibit
+    assert ">NO</pre>" in exhibit
 
 
 def test_the_baseline_stands_beside_it(project: Project) -> None:

@@ -163,21 +163,23 @@ class AgainstBaseline:
         return f"another verdict that counts against the judge: {self.moved}, {on_items}"
 
     def with_texts(self, change: Callable[[str], str]) -> AgainstBaseline:
-        """A copy in which ``change`` was applied to every text of judges and prompts."""
-        examples = (
+        """A copy in which ``change`` was applied to the texts of others, once to all."""
+        texts = [self.summary, *self.changes]
+        for example in self.examples:
+            texts += [example.question, *example.contents, *example.verdicts, *example.replies]
+        changed = iter(change("\0".join(texts)).split("\0"))
+        summary, changes = next(changed), tuple(next(changed) for _ in self.changes)
+        examples = tuple(
             replace(
                 example,
-                question=change(example.question),
-                contents=tuple(map(change, example.contents)),
-                verdicts=(change(example.verdicts[0]), change(example.verdicts[1])),
-                replies=(change(example.replies[0]), change(example.replies[1])),
+                question=next(changed),
+                contents=tuple(next(changed) for _ in example.contents),
+                verdicts=(next(changed), next(changed)),
+                replies=(next(changed), next(changed)),
             )
             for example in self.examples
         )
-        changes = tuple(map(change, self.changes))
-        return replace(
-            self, summary=change(self.summary), changes=changes, examples=tuple(examples)
-        )
+        return replace(self, summary=summary, changes=changes, examples=examples)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_judgesense.datasheet import (
+    AgainstBaseline,
     Calls,
+    ChangedItem,
     CheckLine,
     Datasheet,
     SuiteSheet,
@@ -176,3 +178,13 @@ def test_the_wall_clock_is_the_sum_of_the_spans_of_the_suites() -> None:
     assert wall_clock_s([None]) is None
     # A file that somebody edited.
     assert wall_clock_s([("yesterday", "today")]) is None
+
+
+def test_every_text_of_a_comparison_is_changed_and_stays_in_its_place() -> None:
+    item = ChangedItem("i", "t", 1, "q", ("c1", "c2"), ("v1", "v2"), ("r1", ""))
+    against = AgainstBaseline("HEAD", "s", ("a", "b"), 1, 1, (item, replace(item, contents=())))
+    upper = against.with_texts(str.upper)
+    first = ChangedItem("i", "t", 1, "Q", ("C1", "C2"), ("V1", "V2"), ("R1", ""))
+    examples = (first, replace(first, contents=()))
+    assert upper == AgainstBaseline("HEAD", "S", ("A", "B"), 1, 1, examples)
+    assert AgainstBaseline("HEAD").with_texts(str.upper) == AgainstBaseline("HEAD")

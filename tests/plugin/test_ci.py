@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from .project import PYTHON_JUDGE, Project, flips_on_two, parity_suite, run
+from .project import PYTHON_JUDGE, WORDINGS, Project, even, flips_on_two, parity_suite, run
 
 CHECKS = "jss_floor = 0.9\nagreement_floor = 0.9"
 MARKED = """
@@ -138,6 +138,28 @@ def test_a_regression_check_tells_the_difference_and_its_interval(recorded: Proj
     assert found["value"] == f"{9 / 18 - 17 / 18:+.3f}"
     assert f"95% interval [{found['lower']}, {found['upper']}]" in found["explanation"]
     assert found["measure"] == "agreement"
+    assert found["changed"] == "N/A"  # beside the verdicts nothing is known to
+
+
+def test_what_changed_since_a_baseline_is_noted_and_annotated(
+    recorded: Project, github: Path
+) -> None:
+    checks = 'no_regression = ["agreement"]'
+    parity_suite(recorded.path, checks=checks)
+    recorded.run("parity.suite.toml", "--judge-save-baseline", "b.json")
+    parity_suite(recorded.path, checks=checks, wordings=("Even? {{number}}", *WORDINGS[1:]))
+    recorded.server.reply = lambda prompt: "NO" if even(prompt) == "YES" else "YES"
+    (recorded.path / "cassettes" / "mine" / "parity.jsonl").unlink()
+    arguments = ["--judge-baseline", "b.json", "--junitxml", "report.xml"]
+    result = recorded.run("parity.suite.toml", "--judge-mode", "record", *arguments)
+    (found,) = properties(recorded.path / "report.xml").values()
+    assert found["changed"] == "the prompt changed (2 lines)"
+    ((_, message),) = annotations(result)
+    assert message == f"{found['explanation']}; the prompt changed (2 lines)"
+    # The job summary has it as well, with the items.
+    summary = github.read_text(encoding="utf-8")
+    assert "**Compared with** `the baseline`: judge `mine`, suite `parity`" in summary
+    assert "+Even? {{number}}\n" in summary
 
 
 def test_what_could_not_be_measured_says_so(project: Project, github: Path) -> None:

@@ -1,9 +1,10 @@
 """Which judge is best on a suite: ranks, and how many clusters would settle open ones.
 
 On a suite of any kind judges are ranked by the first of its measures that is `Measure.ranked`; of
-one wording, which has no JSS, by their agreement with the labels. A section holds the data for it: by cluster, how many units count, and of how many. So a
-datasheet compares judges of several processes or files without their judgments. The comparison
-(`stats.ranks`) is paired over whole clusters, with Holm-adjusted p-values over all pairs of judges.
+one wording, which has no JSS, by their agreement with the labels. A section holds the data for it:
+by cluster, how many units count, and of how many. So a datasheet compares judges of several
+processes or files without their judgments. The comparison (`stats.ranks`) is paired over whole
+clusters, with Holm-adjusted p-values over all pairs of judges.
 
 A degenerate judge has no place where one answer to everything would pass for the best value.
 

@@ -268,7 +268,8 @@ def compared(
     """Two judges on their common clusters, with the p-value of the two alone.
 
     Args:
-        judge: the one whose value is the first of the difference; ``other``: the second.
+        judge: the difference is its value
+        other: minus that of this one.
         rows: of each judge, by cluster.
         value: as in `standings`.
         seed: of the random swaps.

@@ -421,7 +421,7 @@ def _tables(
             (
                 change.name,
                 of.measure.name,
-                None if of.difference is None else f"{of.difference:+.3f}",
+                None if of.difference is None else _signed(of.difference),
                 of.ends,
                 f"{of.pair.p:.3g}",
                 of.verdict or "not told apart",
@@ -431,6 +431,12 @@ def _tables(
         ),
         keys=2,
     )
+
+
+def _signed(difference: float) -> str:
+    """A difference as a table shows it: with its sign, unless it is none."""
+    text = f"{difference:+.3f}"
+    return text if float(text) else text[1:]
 
 
 def _columns(

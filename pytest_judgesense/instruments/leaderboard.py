@@ -32,7 +32,7 @@ from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.measure import Measure, alone
 from pytest_judgesense.measures.shared import AGREEMENT
 from pytest_judgesense.sections import Board, ComparedJudge, Digits, Estimates, Row, Rows
-from pytest_judgesense.suites.suite import Suite
+from pytest_judgesense.suites.suite import Suite, template_pairs
 
 if TYPE_CHECKING:
     from pytest_judgesense.stats.ranks import Standings
@@ -81,7 +81,7 @@ def _ranking(cell: Cell, estimates: Estimates) -> tuple[Measure, Estimate] | Non
 
     The pooled estimate; on suites that pool nothing, such as two arms, the first of the widest.
     """
-    compares = bool(cell.design.pairs)
+    compares = bool(template_pairs(cell.templates, cell.design.pairs))
     ranked = (m for m in cell.measures if m.ranked and (compares or not m.of_wordings))
     agreement = (measure for measure in cell.measures if measure.name == AGREEMENT.name)
     for measure in (*ranked, *agreement):

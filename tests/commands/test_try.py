@@ -41,16 +41,16 @@ agreement_floor = 0.5
 _MODULE = """
 import os
 from pathlib import Path
-import openai
+import httpx
 
-client = openai.OpenAI(base_url="{url}")
+client = httpx.Client()
 
 def _ask(text, a, b, task):
     for name, value in (("task", task), ("a", a), ("b", b)):
         text = text.replace("{{{{" + name + "}}}}", value)
-    messages = [{{"role": "user", "content": text}}]
-    reply = client.chat.completions.create(model="m-1", messages=messages, max_tokens=5)
-    return reply.choices[0].message.content
+    body = {{"model": "m-1", "messages": [{{"role": "user", "content": text}}]}}
+    reply = client.post("{url}/chat/completions", json=body).json()
+    return reply["choices"][0]["message"]["content"]
 
 def reading(task, a, b):
     path = Path(os.environ.get("JUDGESENSE_PROMPT", "plain.txt"))
@@ -240,7 +240,8 @@ def test_a_function_gets_the_prompt(
     (folder / "grader.py").write_text(_MODULE.format(url=server.base_url), encoding="utf-8")
     declare(
         folder,
-        f'[tool.judgesense.judges.mine]\nprovider = "callable"\nmodel = "grader:{function}"\n',
+        f'[tool.judgesense.judges.mine]\nprovider = "callable"\nmodel = "grader:{function}"\n'
+        "concurrency = 8\n",
     )
     files = ("plain.txt", "careful.txt")
     done = processes.run("judgesense", "try", *files, "--suite", "pairs.suite.toml", cwd=folder)
@@ -282,7 +283,8 @@ def test_a_function_that_the_prompts_do_not_reach_is_asked_about_one_item(
     (folder / "grader.py").write_text(_MODULE.format(url=server.base_url), encoding="utf-8")
     declare(
         folder,
-        f'[tool.judgesense.judges.mine]\nprovider = "callable"\nmodel = "grader:{function}"\n',
+        f'[tool.judgesense.judges.mine]\nprovider = "callable"\nmodel = "grader:{function}"\n'
+        "concurrency = 8\n",
     )
     files = ("plain.txt", "careful.txt")
     done = processes.run("judgesense", "try", *files, "--suite", "pairs.suite.toml", cwd=folder)

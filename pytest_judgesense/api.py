@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack, closing
+from contextlib import AbstractContextManager, ExitStack, closing, nullcontext
 from dataclasses import dataclass, fields, replace
 from numbers import Integral
 from os import PathLike
@@ -210,29 +210,29 @@ def measure_all(
     how_to_record: str,
     policy: Policy = "estimate",
     concurrency: int = CONCURRENCY,
-    max_calls: int | None = None,
-    max_cost: float | None = None,
+    limits: SessionBudget | None = None,
     max_unparsed: int = 20,
     max_unparsed_set_by: str = BY_OPTION,
+    named: Sequence[Path] = (),
+    around: Callable[[JudgeSpec], AbstractContextManager[object]] = nullcontext,
     watch: Callable[[JudgeSpec, Suite], Watch] = lambda *_: lambda _: lambda _: None,
     registry: Registry = BUILT_IN,
 ) -> MeasuredDatasheet:
     """What `measure` does, its arguments read; `Asking` describes those that it hands on.
 
-    At most ``max_calls`` are made for all judges and suites together, of at most ``max_cost`` USD;
-    ``None`` sets no limit. ``watch`` makes, of a judge and a suite, what watches its trials.
+    The ``limits`` hold for all judges and suites together; ``None`` sets none. ``named`` are files
+    that the user has named, besides the suites. A judge is asked within what ``around`` makes of
+    it; ``watch`` makes, of a judge and a suite, what watches its trials.
 
     Raises:
         LimitReached: a limit would be passed; the answers so far are recorded.
     """
-    trust = Trust.here(*(suite.path for suite in suites))
-    # Interrupted, it begins no more calls, and keeps those under way: they are paid for.
-    deadline, session = Deadline(), SessionCalls()
-    limits = SessionBudget(max_calls, max_cost, deadline=deadline)
+    trust = Trust.here(*(suite.path for suite in suites), *named)
+    limits, session = limits or SessionBudget(None, None, deadline=Deadline()), SessionCalls()
     parts, cells = [], []
 
     def asked(judge: JudgeSpec, suite: Suite, mode: Mode, loop: AskingLoop) -> Measurement:
-        with ExitStack() as stack:
+        with around(judge), ExitStack() as stack:
             if mode == "replay":
                 paths = cassettes_in(folder, judge.slug, suite.recordings)
             else:
@@ -256,7 +256,8 @@ def measure_all(
             )
             return measured(judge, suite, paths, loop, mode=mode, seed=seed, asking=asking)
 
-    stop = deadline.interrupt if mode == "record" else None
+    # Interrupted, it begins no more calls, and keeps those under way: they are paid for.
+    stop = limits.deadline.interrupt if mode == "record" else None
     with closing(AskingLoop(on_interrupt=stop)) as loop:
         for judge in judges:
             for suite in suites:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from functools import partial
 from importlib import import_module
+from keyword import iskeyword
 from shutil import get_terminal_size
 from typing import Final, NoReturn
 
@@ -27,13 +28,14 @@ from pytest_judgesense.judges.termination import take_sigterm
 from pytest_judgesense.layout import WIDTH, within
 from pytest_judgesense.registry import Command
 
-# Each is a module of this package (`import` is a keyword) with `add_arguments` and `run`, which
-# gives the lines to print, or prints itself and gives the exit code.
+# Each is a module of this package (a keyword has a `_` behind it) with `add_arguments` and `run`,
+# which gives the lines to print, or prints itself and gives the exit code.
 COMMANDS: Final = {
     "init": "write a first judge, a first suite and a CI workflow",
     "report": "print the datasheet of judgment logs",
     "explain": "what a measure means, and what to do when its check fails",
     "compare": "compare two baselines, logs or datasheets",
+    "try": "compare variants of a judge's prompt with the first",
     "lint": "find what would distort a suite's numbers",
     "equivalence": "ask a judge whether templates ask the same",
     "label": "have a judge label the items that have no label",
@@ -113,7 +115,7 @@ def build_parser(words: Sequence[str] | None = None) -> argparse.ArgumentParser:
     for name, summary in COMMANDS.items():
         command = commands.add_parser(name, help=summary)
         if words is None or name in words:
-            module = import_module(f"{__package__}.{'import_' if name == 'import' else name}")
+            module = import_module(f"{__package__}.{name}{'_' * iskeyword(name)}")
             command.set_defaults(run=getattr(module, "run", None))
             module.add_arguments(command)
     # Those of instruments are imported where no other one is asked for.

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import argparse
 import shlex
-from collections.abc import Callable, Iterator, Sequence
-from functools import partial
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
-from pytest_judgesense.api import MeasuredDatasheet, Watch, measure_all
+from pytest_judgesense.api import measure_all
+from pytest_judgesense.commands.measuring import add_limits, files_of, limits_of, watch
 from pytest_judgesense.commands.options import (
     FLAG,
     JUDGE,
@@ -17,31 +16,24 @@ from pytest_judgesense.commands.options import (
     add_cassettes,
     find_code_of_project,
     judges,
-    number,
     registry_of,
     seed,
     show,
     suites_named,
     tell_of_outputs,
-    told_each_minute,
 )
 from pytest_judgesense.commands.plan import Quote, cost_words, quote
 from pytest_judgesense.errors import unknown_name
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.judges.prompts import suite_for_judge
 from pytest_judgesense.judges.spec import JudgeSpec
-from pytest_judgesense.judges.throttle import CONCURRENCY
-from pytest_judgesense.layout import indented, pace
+from pytest_judgesense.layout import indented
 from pytest_judgesense.output import Outputs
-from pytest_judgesense.papers import Paper, Printed, printed
-from pytest_judgesense.report.assembly import FORMS, datasheet_text
-from pytest_judgesense.report.csv_tables import table_text
-from pytest_judgesense.report.log import log_lines
-from pytest_judgesense.report.packing import PageEvidence
+from pytest_judgesense.papers import Paper, printed
+from pytest_judgesense.report.assembly import FORMS
 from pytest_judgesense.report.terminal import datasheet_lines, printed_lines
-from pytest_judgesense.report.view import View, view_of
+from pytest_judgesense.report.view import view_of
 from pytest_judgesense.suites.suite import Suite
-from pytest_judgesense.trial import Judgment, Trial
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -56,16 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     text = f"write the tables and the datasheet: {FORMS}; may be repeated"
     parser.add_argument("--judge-datasheet", type=Path, metavar="PATH", help=text, **MANY)
     add_cassettes(parser)
-    kinds: dict[str, Any] = {
-        "--judge-concurrency": (int, "maximum number of concurrent calls"),
-        "--judge-max-calls": (int, "maximum number of calls, including retries"),
-        "--judge-max-cost": (float, "maximum cost in USD, by the prices of the judges"),
-        "--judge-max-unparsed": (int, "stop if the first N replies to a suite lack a verdict"),
-    }
-    defaults = {"--judge-concurrency": CONCURRENCY, "--judge-max-unparsed": 20}
-    for name, (kind, text) in kinds.items():
-        reader = number(name.removeprefix("--judge-"), kind)
-        parser.add_argument(name, type=reader, default=defaults.get(name), help=text)
+    add_limits(parser)
     text = "seed of every random draw"
     parser.add_argument("--judge-seed", type=seed, default=0, help=text)
     text = "show the datasheet below the tables, and where a file that cannot be made fails"
@@ -95,10 +78,9 @@ def run(options: argparse.Namespace) -> int:
         seed=options.judge_seed,
         how_to_record=_how_to_record(options),
         concurrency=max(1, options.judge_concurrency),
-        max_calls=options.judge_max_calls,
-        max_cost=options.judge_max_cost,
+        limits=limits_of(options),
         max_unparsed=options.judge_max_unparsed,
-        watch=_watch,
+        watch=watch,
         registry=registry,
     )
     outputs = Outputs(verbose=options.verbose)
@@ -109,7 +91,7 @@ def run(options: argparse.Namespace) -> int:
         show(["", *outputs.shown("judge datasheet", datasheet_lines(view))])
     show(["", *indented(f"cite: {paper.cite}", width=0)])
     for path in options.judge_datasheet:
-        for file, text in _files(path, result, view, sheet):
+        for file, text in files_of(path, result, view, sheet):
             outputs.write(paper.name, file, text)
     return tell_of_outputs(outputs)
 
@@ -142,41 +124,3 @@ def _how_to_record(options: argparse.Namespace) -> str:
         command += ["--judge-cassettes", str(options.judge_cassettes)]
     command += ["--quick"] * options.quick
     return f"record it: {shlex.join(command)} --judge-mode record"
-
-
-def _watch(judge: JudgeSpec, suite: Suite) -> Watch:
-    """Say every minute how far it is."""
-
-    def watch(trials: Sequence[Trial]) -> Callable[[Judgment], None]:
-        tell, count = told_each_minute(), 0
-
-        def judged(_: Judgment) -> None:
-            nonlocal count
-            count += 1
-            tell(
-                lambda seconds: (
-                    f"judge {judge.name} on {suite.name}: {count:,} of "
-                    f"{len(trials):,} trials, {pace(count, seconds)}"
-                )
-            )
-
-        return judged
-
-    return watch
-
-
-def _files(
-    path: Path, result: Printed, view: View, sheet: MeasuredDatasheet
-) -> Iterator[tuple[Path, Callable[[], str]]]:
-    """The files of an output: of several tables as CSV the first has its name."""
-    if path.suffix == ".csv" and result.tables:
-        for place, table in enumerate(result.tables):
-            name = path if not place else path.with_name(f"{path.stem}-{table.name}.csv")
-            yield name, partial(table_text, table)
-        return
-
-    def text() -> str:
-        logs = [list(log_lines(cell.judgments, cell.design)) for cell in sheet.cells]
-        return datasheet_text(path.suffix, view, logs, evidence=PageEvidence(sheet.cells))
-
-    yield path, text

@@ -1,9 +1,10 @@
 """Which judge is best on a suite: ranks, and how many clusters would settle open ones.
 
-On a suite of any kind judges are ranked by the first of its measures that is `Measure.ranked`. A
-section holds the data for it: by cluster, how many units count, and of how many. So a datasheet
-compares judges of several processes or files without their judgments. The comparison
-(`stats.ranks`) is paired over whole clusters, with Holm-adjusted p-values over all pairs of judges.
+On a suite of any kind judges are ranked by the first of its measures that is `Measure.ranked`; of
+one wording, which has no JSS, by their agreement with the labels. A section holds the data for it:
+by cluster, how many units count, and of how many. So a datasheet compares judges of several
+processes or files without their judgments. The comparison (`stats.ranks`) is paired over whole
+clusters, with Holm-adjusted p-values over all pairs of judges.
 
 A degenerate judge has no place where one answer to everything would pass for the best value.
 
@@ -25,11 +26,13 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from pytest_judgesense.errors import printable
-from pytest_judgesense.estimate import Observations, find_estimate, number_text
+from pytest_judgesense.estimate import Estimate, Observations, find_estimate, number_text
 from pytest_judgesense.layout import indented, row
 from pytest_judgesense.measures.cell import Cell
+from pytest_judgesense.measures.measure import Measure, alone
+from pytest_judgesense.measures.shared import AGREEMENT
 from pytest_judgesense.sections import Board, ComparedJudge, Digits, Estimates, Row, Rows
-from pytest_judgesense.suites.suite import Suite
+from pytest_judgesense.suites.suite import Suite, template_pairs
 
 if TYPE_CHECKING:
     from pytest_judgesense.stats.ranks import Standings
@@ -43,16 +46,12 @@ _RANK_COLUMNS: Final = frozenset(
 
 def rank_data(cell: Cell, estimates: Estimates, _suite: Suite | None) -> Rows | None:
     """The data of a judge's rank; empty if no measure ranks judges."""
-    measure = next((candidate for candidate in cell.measures if candidate.ranked), None)
-    if measure is None or measure.ranked is None:
+    ranking = _ranking(cell, estimates)
+    if ranking is None:
         return None
-    # The pooled estimate; on suites that pool nothing, such as two arms, the first of the widest.
-    of_measure = (estimate for estimate in estimates if estimate.measure == measure.name)
-    estimate = min(of_measure, key=lambda estimate: len(estimate.condition), default=None)
-    if estimate is None:
-        return None
+    measure, estimate = ranking
     under = f" ({', '.join(map(str, estimate.condition.values()))})" if estimate.condition else ""
-    beside = dict(measure.ranked(estimates))
+    beside = dict((measure.ranked or alone)(estimates))
     left_out = beside.pop("left_out", None) or estimate.unavailable
     if not left_out and measure.stability and "degenerate" in estimate.flags:
         left_out = "degenerate: one answer to everything"
@@ -75,6 +74,21 @@ def rank_data(cell: Cell, estimates: Estimates, _suite: Suite | None) -> Rows | 
             "aspects": _aspects(cell, estimates),
         }
     ]
+
+
+def _ranking(cell: Cell, estimates: Estimates) -> tuple[Measure, Estimate] | None:
+    """The measure that ranks judges, with its estimate; ``None`` if none does.
+
+    The pooled estimate; on suites that pool nothing, such as two arms, the first of the widest.
+    """
+    compares = bool(template_pairs(cell.templates, cell.design.pairs))
+    ranked = (m for m in cell.measures if m.ranked and (compares or not m.of_wordings))
+    agreement = (measure for measure in cell.measures if measure.name == AGREEMENT.name)
+    for measure in (*ranked, *agreement):
+        of_measure = [estimate for estimate in estimates if estimate.measure == measure.name]
+        if of_measure:
+            return measure, min(of_measure, key=lambda estimate: len(estimate.condition))
+    return None
 
 
 def _aspects(cell: Cell, estimates: Estimates) -> dict[str, dict[str, Any]]:
@@ -160,6 +174,10 @@ def leaderboard(
     if len(row_by_judge) < 2 or not placed:
         return {}
     first = next(iter(placed.values()))
+    for name, of in [*placed.items()]:
+        if of["measure"] != first["measure"]:  # it has other wordings, of its own
+            other = f"measured by {of['measure']}, not by {first['measure']}"
+            row_by_judge[name] = {**placed.pop(name), "left_out": other}
     measure, sign = first["measure"], 1 if first["higher"] else -1
     stand = _compared({name: of["clusters"] for name, of in placed.items()}, sign, seed)
     rows = [

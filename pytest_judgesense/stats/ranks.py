@@ -230,14 +230,8 @@ def standings(
         for judge, of in rows.items()
     }
     names = sorted(values, key=lambda judge: (-round(values[judge], 12), judge))
-    alone = [_compared(a, b, rows, value, seed) for a, b in combinations(names, 2)]
-    adjusted = holm([pair.p for pair, _ in alone], alpha)
-    pairs = tuple(
-        replace(pair, p=level.p, apart=True)
-        if level.p <= alpha
-        else replace(pair, p=level.p, needed=_needed(difference, level.alpha))
-        for (pair, difference), level in zip(alone, adjusted, strict=True)
-    )
+    alone = [compared(a, b, rows, value, seed) for a, b in combinations(names, 2)]
+    pairs = family(alone, alpha)
     better, worse = dict.fromkeys(names, 0), dict.fromkeys(names, 0)
     for pair in pairs:
         if pair.apart and pair.difference is not None:
@@ -251,10 +245,38 @@ def standings(
     )
 
 
-def _compared(
-    judge: str, other: str, rows: Mapping[str, Rows], value: Value, seed: int
+def family(
+    pairs: Sequence[tuple[Pair, Difference | None]], alpha: float = 0.05
+) -> tuple[Pair, ...]:
+    """``pairs``, as `compared` gives them, as one family: p-values by Holm, and which are apart.
+
+    They may be of several values. In at most ``alpha`` of sessions any pair of equal values is told
+    apart.
+    """
+    adjusted = holm([pair.p for pair, _ in pairs], alpha)
+    return tuple(
+        replace(pair, p=level.p, apart=True)
+        if level.p <= alpha
+        else replace(pair, p=level.p, needed=_needed(difference, level.alpha))
+        for (pair, difference), level in zip(pairs, adjusted, strict=True)
+    )
+
+
+def compared(
+    judge: str, other: str, rows: Mapping[str, Rows], value: Value = share, seed: int = 0
 ) -> tuple[Pair, Difference | None]:
-    """Two judges on their common clusters, with the p-value of the two alone."""
+    """Two judges on their common clusters, with the p-value of the two alone.
+
+    Args:
+        judge: the difference is its value
+        other: minus that of this one.
+        rows: of each judge, by cluster.
+        value: as in `standings`.
+        seed: of the random swaps.
+
+    Returns:
+        The pair, and its difference, from which `family` tells how many clusters would settle it.
+    """
     shared = sorted(rows[judge].keys() & rows[other].keys())
     if not shared:
         return Pair(judge, other, None, None, 1.0, 0, 0), None

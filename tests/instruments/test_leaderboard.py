@@ -64,6 +64,46 @@ def ranks(rows: Rows) -> list[tuple[str, list[int] | None]]:
     return [(row["judge"], row["ranks"]) for row in rows]
 
 
+def labelled(wrong: int, wordings: int = 1) -> list[Judgment]:
+    """Forty items with the label YES; so many get NO, under every wording."""
+    return worded(
+        {f"i{k:02}": ["NO" if k < wrong else "YES"] * wordings for k in range(40)}, label="YES"
+    )
+
+
+def test_judges_of_one_wording_are_ranked_by_agreement() -> None:
+    """JSS compares wordings: of one there is none, whatever prompts two judges have."""
+    sheet = sheet_of(YES_NO, poor=labelled(20), good=labelled(1), better=labelled(0))
+    assert ranks(table(sheet, "leaderboard")) == [
+        ("better", [1, 2]),
+        ("good", [1, 2]),
+        ("poor", [3, 3]),
+    ]
+    assert [row["value"] for row in table(sheet, "leaderboard")] == [1.0, 39 / 40, 20 / 40]
+    # The units are those of the test below, so are the p-values.
+    p_values = [row["p"] for row in table(sheet, "judge_pairs")]
+    assert p_values == pytest.approx([1.0, 6 / 2**20, 4 / 2**19], rel=2e-3)
+    (best,) = table(sheet, "best_judge")
+    assert best["verdict"].startswith("best by agreement: no clear difference between better and")
+
+
+def test_without_labels_one_wording_ranks_nobody() -> None:
+    sheet = sheet_of(YES_NO, a=flips(0)[::2], b=flips(0)[::2])
+    assert tables_named(sheet, "leaderboard") == []
+
+
+def test_a_judge_with_wordings_of_its_own_is_not_ranked_by_another_measure() -> None:
+    two = labelled(3, wordings=2)
+    sheet = sheet_of(YES_NO, alone=labelled(3), both=two, more=two)
+    assert ranks(table(sheet, "leaderboard")) == [
+        ("alone", [1, 1]),
+        ("both", None),
+        ("more", None),
+    ]
+    reasons = {row["left_out"] for row in table(sheet, "leaderboard")[1:]}
+    assert reasons == {"measured by jss, not by agreement"}
+
+
 def test_judges_that_are_not_told_apart_share_a_range_of_ranks() -> None:
     sheet = sheet_of(YES_NO, poor=flips(20), good=flips(1), better=flips(0))
     assert ranks(table(sheet, "leaderboard")) == [

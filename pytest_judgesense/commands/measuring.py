@@ -1,0 +1,80 @@
+"""What commands share that ask judges about whole suites: limits, progress, and the files."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from pytest_judgesense.api import MeasuredDatasheet, Watch
+from pytest_judgesense.commands.options import number, told_each_minute
+from pytest_judgesense.judges.spec import JudgeSpec
+from pytest_judgesense.judges.throttle import CONCURRENCY, Deadline, SessionBudget
+from pytest_judgesense.layout import pace
+from pytest_judgesense.papers import Printed
+from pytest_judgesense.report.assembly import datasheet_text
+from pytest_judgesense.report.csv_tables import table_text
+from pytest_judgesense.report.log import log_lines
+from pytest_judgesense.report.packing import PageEvidence
+from pytest_judgesense.report.view import View
+from pytest_judgesense.suites.suite import Suite
+from pytest_judgesense.trial import Judgment, Trial
+
+
+def add_limits(parser: argparse.ArgumentParser) -> None:
+    """Add what limits the calls."""
+    kinds: dict[str, Any] = {
+        "--judge-concurrency": (int, "maximum number of concurrent calls"),
+        "--judge-max-calls": (int, "maximum number of calls, including retries"),
+        "--judge-max-cost": (float, "maximum cost in USD, by the prices of the judges"),
+        "--judge-max-unparsed": (int, "stop if the first N replies to a suite lack a verdict"),
+    }
+    defaults = {"--judge-concurrency": CONCURRENCY, "--judge-max-unparsed": 20}
+    for name, (kind, text) in kinds.items():
+        reader = number(name.removeprefix("--judge-"), kind)
+        parser.add_argument(name, type=reader, default=defaults.get(name), help=text)
+
+
+def limits_of(options: argparse.Namespace) -> SessionBudget:
+    """The limits of a command on its calls and their cost."""
+    return SessionBudget(options.judge_max_calls, options.judge_max_cost, deadline=Deadline())
+
+
+def watch(judge: JudgeSpec, suite: Suite) -> Watch:
+    """Say every minute how far it is."""
+
+    def watch(trials: Sequence[Trial]) -> Callable[[Judgment], None]:
+        tell, count = told_each_minute(), 0
+
+        def judged(_: Judgment) -> None:
+            nonlocal count
+            count += 1
+            tell(
+                lambda seconds: (
+                    f"judge {judge.name} on {suite.name}: {count:,} of "
+                    f"{len(trials):,} trials, {pace(count, seconds)}"
+                )
+            )
+
+        return judged
+
+    return watch
+
+
+def files_of(
+    path: Path, result: Printed, view: View, sheet: MeasuredDatasheet
+) -> Iterator[tuple[Path, Callable[[], str]]]:
+    """The files of an output: of several tables as CSV the first has its name."""
+    if path.suffix == ".csv" and result.tables:
+        for place, table in enumerate(result.tables):
+            name = path if not place else path.with_name(f"{path.stem}-{table.name}.csv")
+            yield name, partial(table_text, table)
+        return
+
+    def text() -> str:
+        logs = [list(log_lines(cell.judgments, cell.design)) for cell in sheet.cells]
+        return datasheet_text(path.suffix, view, logs, evidence=PageEvidence(sheet.cells))
+
+    yield path, text

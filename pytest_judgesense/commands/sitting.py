@@ -54,7 +54,7 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """What is to be answered about every item: by which criterion, if there are several."""
+    """What is to be answered about every item: by which criterion, if the suite has criteria."""
 
     criterion: str
     choices: tuple[Choice, ...]
@@ -74,8 +74,6 @@ def asks_of(suite: Suite) -> tuple[Ask, ...]:
     scales: list[tuple[str, Sequence[str]]] = [
         (criterion.name, criterion.labels) for criterion in space.criteria
     ] or [("", [value for value in space.verdicts if value != ABSTAIN])]
-    if len(scales) == 1:  # a criterion tells several apart
-        scales = [("", scales[0][1])]
     if any(SKIPPED in labels for _, labels in scales):
         raise UsageError(
             f"suite {suite.name} cannot be labelled",
@@ -88,7 +86,7 @@ def asks_of(suite: Suite) -> tuple[Ask, ...]:
 
 def _choices(labels: Sequence[str], names: Mapping[str, tuple[str, ...]]) -> list[Choice]:
     """A digit is its own key; others have the keys 1 to 9 and 0, and further ones have none."""
-    are_digits = all(label in _KEYS for label in labels)
+    are_digits = set(labels) <= set(_KEYS)
     keys = labels if are_digits else [*_KEYS, *[""] * len(labels)]
     return [
         Choice(key, label, names.get(label, (label,))[0])

@@ -1,7 +1,7 @@
 """The labels that people give to the items of a suite: a CSV file beside the suite file.
 
 ``pairs.people.csv`` belongs to ``pairs.suite.toml``. A line is an answer of one person about one
-item, by one criterion where the suite has several. The file only grows, so that its versions merge
+item, by one criterion where the suite has criteria. The file only grows, so that its versions merge
 line by line and a killed session loses nothing. The last line of an item, person and criterion
 counts; an empty label withdraws the answer.
 """
@@ -43,7 +43,7 @@ class PersonLabel:
         label: in the terms of the content: ``1``, ``2`` or ``tie`` of a pair (never the slot in
             which it was shown), a label of the suite, a grade; `SKIPPED`; empty for an answer that
             is withdrawn.
-        criterion: by which a grade was given, where the suite has several; otherwise empty.
+        criterion: by which a grade was given, where the suite has criteria; otherwise empty.
         labelled_at: UTC, ``2026-01-31T12:00:00Z``.
         line: its number in the file; 0 before it is there.
     """

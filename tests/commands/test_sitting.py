@@ -144,6 +144,12 @@ def test_grades_are_given_by_criterion(tmp_path: Path) -> None:
     assert sitting.counts() == {"labelled": 0, "skipped": 1, "left": 0}
 
 
+def test_a_grade_by_a_single_criterion_is_named_by_it(tmp_path: Path) -> None:
+    toml = GRADES.replace(', "tone"]', "]").replace('scales = { tone = ["fail", "pass"] }\n', "")
+    suite = load_suite(write_suite(tmp_path, toml, [{"id": "g1", "output": "x"}]))
+    assert [ask.criterion for ask in asks_of(suite)] == ["accuracy"]
+
+
 def test_the_question_is_shown_without_the_places_of_fields(tmp_path: Path) -> None:
     lines = ["Which of {{a}} and {{b}}?", "<task>", "{{task}}", "</task>", "  {{ a }} {{b}}"]
     prompt = PAIRWISE.replace("{{task}} {{a}} {{b}}", "\\n".join(lines))
@@ -173,6 +179,7 @@ def test_a_wording_whose_labels_mean_the_opposite_is_not_shown(tmp_path: Path) -
     [
         (("YES", "NO"), ["1", "2"]),
         (("0", "1", "2"), ["0", "1", "2"]),
+        (("12", "34"), ["1", "2"]),
         (("1", "2", "3", "4", "5"), ["1", "2", "3", "4", "5"]),
         (tuple(map(str, range(1, 11))), [*"1234567890"]),
         (tuple(map(str, range(1, 13))), [*"1234567890", "", ""]),

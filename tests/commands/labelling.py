@@ -9,25 +9,26 @@ import subprocess
 import sys
 import urllib.error
 import urllib.request
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Self
 
-from tests.suites.files import PAIRWISE, write_suite
+from pytest_judgesense.suites.space import DecisionSpace
+from pytest_judgesense.suites.suite import Suite
+from pytest_judgesense.trial import Criterion
+from tests.suites.files import CONTENT, PAIRWISE, write_suite
+from tests.suites.known import load_suite
 
-GRADES = """
-schema = "judgesense/suite/1"
-name = "grades"
-kind = "rubric"
-[space]
-labels = ["1", "2", "3", "4", "5"]
-criteria = ["accuracy", "tone"]
-scales = { tone = ["fail", "pass"] }
-[stimuli]
-file = "items.jsonl"
-[[templates]]
-id = "t1"
-text = "Grade accuracy and tone: {{output}}"
-"""
+# A scale of the suite, and one of its own.
+ACCURACY = Criterion("accuracy", ("1", "2", "3", "4", "5"))
+TONE = Criterion("tone", ("fail", "pass"))
+
+
+def graded_suite(folder: Path, number: int, *criteria: Criterion) -> Suite:
+    """A suite of texts that are graded by criteria, whatever kind of suites does so."""
+    rows = [{"id": f"g{n}", "text": f"text {n}"} for n in range(number)]
+    suite = load_suite(write_suite(folder, CONTENT, rows))
+    return replace(suite, space=DecisionSpace(ACCURACY.labels, criteria=criteria))
 
 
 def rows_of_pairs(number: int) -> list[dict[str, Any]]:

@@ -16,7 +16,15 @@ from pytest_judgesense.commands.draw import drawn_at_random
 from pytest_judgesense.commands.loopback import LabelServer
 from pytest_judgesense.commands.sitting import Sitting
 from pytest_judgesense.suites.people import PersonLabel, in_force, people_file, read_people
-from tests.commands.labelling import GRADES, LabelCommand, pairs_in, rows_of_pairs
+from pytest_judgesense.suites.suite import Suite
+from tests.commands.labelling import (
+    ACCURACY,
+    TONE,
+    LabelCommand,
+    graded_suite,
+    pairs_in,
+    rows_of_pairs,
+)
 from tests.report.browser import MISSING, browser, chromium
 from tests.suites.files import CONTENT, PAIRWISE, write_suite
 from tests.suites.known import load_suite
@@ -33,9 +41,8 @@ def started() -> Iterator[Any]:
 
 
 @contextmanager
-def served(folder: Path, toml: str, rows: list[dict[str, Any]]) -> Iterator[tuple[str, Path]]:
+def served(suite: Suite) -> Iterator[tuple[str, Path]]:
     """The page of a sitting of anna, and the file of her answers."""
-    suite = load_suite(write_suite(folder, toml, rows))
     sitting = Sitting(suite, "anna", drawn_at_random(suite, 0), 0)
     with LabelServer(sitting) as server:
         thread = threading.Thread(target=server.serve)
@@ -75,6 +82,10 @@ def press(page: Any, key: str, title: str) -> None:
     """Press a key, and wait until the heading says so."""
     page.keyboard.press(key)
     page.wait_for_function("title => document.querySelector('h1').textContent === title", arg=title)
+
+
+def pairs(folder: Path, number: int) -> Suite:
+    return load_suite(write_suite(folder, PAIRWISE, rows_of_pairs(number)))
 
 
 def counted(path: Path) -> list[PersonLabel]:
@@ -118,7 +129,7 @@ def test_thirty_items_by_keys_closed_after_twelve_and_opened_again(
 
 
 def test_what_is_shown_first_is_what_the_first_key_chooses(started: Any, tmp_path: Path) -> None:
-    with served(tmp_path, PAIRWISE, rows_of_pairs(6)) as (url, path), opened(started, url) as page:
+    with served(pairs(tmp_path, 6)) as (url, path), opened(started, url) as page:
         chosen = []
         for number in range(6):
             chosen.append(page.inner_text("#candidates section:first-child p"))
@@ -131,7 +142,7 @@ def test_what_is_shown_first_is_what_the_first_key_chooses(started: Any, tmp_pat
 def test_a_key_that_is_held_down_or_typed_into_a_note_answers_once_or_not(
     started: Any, tmp_path: Path
 ) -> None:
-    with served(tmp_path, PAIRWISE, rows_of_pairs(6)) as (url, path), opened(started, url) as page:
+    with served(pairs(tmp_path, 6)) as (url, path), opened(started, url) as page:
         page.keyboard.press("n")
         page.keyboard.type("12 s u")
         assert page.input_value("#note") == "12 s u"
@@ -150,8 +161,8 @@ def test_a_key_that_is_held_down_or_typed_into_a_note_answers_once_or_not(
 
 
 def test_grades_are_given_one_after_the_other(started: Any, tmp_path: Path) -> None:
-    rows = [{"id": f"g{n}", "output": f"text {n}"} for n in range(2)]
-    with served(tmp_path, GRADES, rows) as (url, path), opened(started, url) as page:
+    suite = graded_suite(tmp_path, 2, ACCURACY, TONE)
+    with served(suite) as (url, path), opened(started, url) as page:
         page.keyboard.press("4")
         assert page.inner_text("#status") == "accuracy: 4. Next: tone."
         # Taken back on the page: nothing of the item is in the file yet.
@@ -169,7 +180,8 @@ def test_grades_are_given_one_after_the_other(started: Any, tmp_path: Path) -> N
 def test_hostile_texts_are_shown_and_do_nothing(started: Any, tmp_path: Path) -> None:
     rows = [{"id": "h1", "text": HOSTILE}]
     toml = CONTENT.replace("Is this right?", HOSTILE.replace('"', "'").replace("{{a}}", ""))
-    with served(tmp_path, toml, rows) as (url, _), opened(started, url) as page:
+    suite = load_suite(write_suite(tmp_path, toml, rows))
+    with served(suite) as (url, _), opened(started, url) as page:
         assert page.text_content("#fields p") == HOSTILE
         assert "onerror" in page.text_content("#question")
         assert page.locator("main img, main b").count() == 0
@@ -178,7 +190,7 @@ def test_hostile_texts_are_shown_and_do_nothing(started: Any, tmp_path: Path) ->
 
 def test_two_pages_write_no_answer_twice(started: Any, tmp_path: Path) -> None:
     with (
-        served(tmp_path, PAIRWISE, rows_of_pairs(4)) as (url, path),
+        served(pairs(tmp_path, 4)) as (url, path),
         opened(started, url) as one,
         started.new_context() as context,
     ):
@@ -192,7 +204,7 @@ def test_two_pages_write_no_answer_twice(started: Any, tmp_path: Path) -> None:
 
 
 def test_a_command_that_has_ended_is_told(started: Any, tmp_path: Path) -> None:
-    with served(tmp_path, PAIRWISE, rows_of_pairs(4)) as (url, path):
+    with served(pairs(tmp_path, 4)) as (url, path):
         context = started.new_context()
         page = context.new_page()
         page.goto(url)
@@ -214,7 +226,8 @@ def test_it_fits_the_window_and_axe_finds_nothing(
     )
     rows = [{**row, "task": f"{row['task']} {'long' * 60}"} for row in rows_of_pairs(2)]
     screen = {"dark": dark, "width": width, "height": height}
-    with served(tmp_path, PAIRWISE, rows) as (url, _), opened(started, url, **screen) as page:
+    suite = load_suite(write_suite(tmp_path, PAIRWISE, rows))
+    with served(suite) as (url, _), opened(started, url, **screen) as page:
         for title in ("Item 2 of 2", "All 2 items are answered"):
             assert page.evaluate("document.documentElement.scrollWidth") == width
             for button in page.locator("button:visible").all():
@@ -229,11 +242,8 @@ def test_it_fits_the_window_and_axe_finds_nothing(
         ink = page.evaluate("getComputedStyle(document.body).backgroundColor")
         assert (int(ink[4:].split(",")[0]) < 128) is dark
     (tmp_path / "grades").mkdir()
-    rows = [{"id": "g1", "output": "text"}]
-    with (
-        served(tmp_path / "grades", GRADES, rows) as (url, _),
-        opened(started, url, **screen) as page,
-    ):
+    suite = graded_suite(tmp_path / "grades", 1, ACCURACY, TONE)
+    with served(suite) as (url, _), opened(started, url, **screen) as page:
         page.keyboard.press("4")
         assert json.dumps(axe.Axe().run(page).response["violations"]) == "[]"
 
@@ -242,7 +252,8 @@ def test_what_can_be_focused_shows_it_and_the_heading_is_read_first(
     started: Any, tmp_path: Path
 ) -> None:
     toml = PAIRWISE.replace('text = "', 'text = "Which is better? ')
-    with served(tmp_path, toml, rows_of_pairs(2)) as (url, _), opened(started, url) as page:
+    suite = load_suite(write_suite(tmp_path, toml, rows_of_pairs(2)))
+    with served(suite) as (url, _), opened(started, url) as page:
         assert page.evaluate("document.activeElement.tagName") == "H1"
         order = []
         for _ in range(6):

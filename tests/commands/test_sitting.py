@@ -15,7 +15,7 @@ from pytest_judgesense.errors import UsageError
 from pytest_judgesense.suites.people import in_force, read_people
 from pytest_judgesense.suites.space import DecisionSpace
 from pytest_judgesense.suites.suite import Suite
-from tests.commands.labelling import GRADES, rows_of_pairs
+from tests.commands.labelling import ACCURACY, TONE, graded_suite, rows_of_pairs
 from tests.suites.files import CONTENT, ITEMS, PAIRWISE, write_suite
 from tests.suites.known import load_suite
 
@@ -122,8 +122,7 @@ def test_answers_are_withdrawn_one_by_one_the_latest_first(pairs: Suite) -> None
 
 
 def test_grades_are_given_by_criterion(tmp_path: Path) -> None:
-    suite = load_suite(write_suite(tmp_path, GRADES, [{"id": "g1", "output": "x"}]))
-    sitting = sitting_of(suite)
+    sitting = sitting_of(graded_suite(tmp_path, 1, ACCURACY, TONE))
     accuracy, tone = sitting.state()["asks"]
     assert [choice["key"] for choice in accuracy["choices"]] == ["1", "2", "3", "4", "5"]
     assert [(choice["key"], choice["value"]) for choice in tone["choices"]] == [
@@ -131,7 +130,7 @@ def test_grades_are_given_by_criterion(tmp_path: Path) -> None:
         ("2", "pass"),
     ]
     for wrong in ({"accuracy": "4"}, {"accuracy": "pass", "tone": "pass"}, {"": "4"}):
-        with pytest.raises(ValueError, match="no answer of suite grades"):
+        with pytest.raises(ValueError, match="no answer of suite tiny"):
             sitting.answer(0, wrong, "")
     assert sitting.answer(0, {"accuracy": "4", "tone": "pass"}, "well put")
     first, second = read_people(sitting.path)
@@ -145,8 +144,7 @@ def test_grades_are_given_by_criterion(tmp_path: Path) -> None:
 
 
 def test_a_grade_by_a_single_criterion_is_named_by_it(tmp_path: Path) -> None:
-    toml = GRADES.replace(', "tone"]', "]").replace('scales = { tone = ["fail", "pass"] }\n', "")
-    suite = load_suite(write_suite(tmp_path, toml, [{"id": "g1", "output": "x"}]))
+    suite = graded_suite(tmp_path, 1, ACCURACY)
     assert [ask.criterion for ask in asks_of(suite)] == ["accuracy"]
 
 

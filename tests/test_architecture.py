@@ -87,7 +87,7 @@ DOORS = {
     "pytest": ("plugin.",),
     "tenacity": ("judges.throttle",),
     "aiolimiter": ("judges.throttle",),
-    "filelock": ("judges.throttle", "cassettes.locking"),
+    "filelock": ("judges.throttle", "cassettes.locking", "suites.people"),
     "numpy": ("stats.", "measures.", "instruments.", "cassettes.searching", "cassettes.plain"),
     "scipy": ("stats.", "measures.", "instruments."),
     # Optional, for language models on this machine.

@@ -1,9 +1,13 @@
-"""``judgesense label``: the labels that a temperature suite lacks, given by a judge.
+"""``judgesense label``: labels of items, given by a person on a page, or by a judge.
 
-The judge is shown the best template of the suite (with a reference answer if the items have one),
-in both presentation orders, at the lowest temperature and with the replicates of the design, as a
-suite ``labels-NAME``. The label of an item is the content that more than half of its verdicts
-choose; without such a majority the item gets no label. The labels are marked as the judge's.
+A person sees one item after the other on a page of this machine; see `commands.sitting`. Each
+answer is appended to the file of people's labels beside the suite file.
+
+A judge gives the labels that a temperature suite lacks. It is shown the best template of the suite
+(with a reference answer if the items have one), in both presentation orders, at the lowest
+temperature and with the replicates of the design, as a suite ``labels-NAME``. The label of an item
+is the content that more than half of its verdicts choose; without such a majority the item gets no
+label. The labels are marked as the judge's.
 """
 
 from __future__ import annotations
@@ -11,27 +15,186 @@ from __future__ import annotations
 import argparse
 import json
 import shlex
+import threading
+import webbrowser
 from collections import Counter, defaultdict
 from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Final
 
+from pytest_judgesense.asking import Asking
+from pytest_judgesense.commands.draw import (
+    DrawnItems,
+    declare_random,
+    drawn_as_disputed,
+    drawn_at_random,
+)
 from pytest_judgesense.commands.equivalence import measured_aside
-from pytest_judgesense.commands.options import FILE, OUTPUT, add_asking, judge_and_suite
+from pytest_judgesense.commands.loopback import IDLE_S, LabelServer
+from pytest_judgesense.commands.options import (
+    FILE,
+    FLAG,
+    add_asking,
+    judge_and_suite,
+    judges_to_ask,
+    registry_of,
+    seed,
+    show,
+    suites_named,
+    trust_of,
+)
+from pytest_judgesense.commands.sitting import Sitting
 from pytest_judgesense.errors import UsageError
 from pytest_judgesense.files import read_text
+from pytest_judgesense.judges.client import is_embedded
+from pytest_judgesense.judges.loop import AskingLoop
+from pytest_judgesense.judges.resolving import declared_judges
+from pytest_judgesense.measurement import measure
 from pytest_judgesense.output import write_text
-from pytest_judgesense.suites.item import Item
+from pytest_judgesense.suites.builtin import cassettes_in, is_built_in
+from pytest_judgesense.suites.item import ITEM_ID, Item
 from pytest_judgesense.suites.loading import stimuli_of
 from pytest_judgesense.suites.suite import Suite, Template
-from pytest_judgesense.trial import Failed
+from pytest_judgesense.trial import Failed, Judgment
+
+_DISPUTED: Final = "disputed"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the judge, the suite and the file to write."""
-    add_asking(parser, "a temperature suite")
-    parser.add_argument("-o", "--output", required=True, help=OUTPUT, **FILE)
+    """Add the suite, and who labels it."""
+    add_asking(parser, "a suite by name, NAME@PRESET, or its file", required=False)
+    parser.add_argument("-o", "--output", help="the file of items that a judge labels", **FILE)
+    person = parser.add_argument_group("a person, on a page of this machine")
+    person.add_argument("--person", metavar="NAME", type=_person, help="who labels")
+    meaning = "so many items, at random (default: all); or those on which recordings disagree"
+    person.add_argument("--draw", metavar="N|disputed", type=_draw, help=meaning)
+    person.add_argument("--seed", type=seed, help="of the draw and of all orders (default: 0)")
+    person.add_argument("--no-browser", help="print the address of the page alone", **FLAG)
 
 
-def run(options: argparse.Namespace) -> Iterator[str]:
+def _person(text: str) -> str:
+    if ITEM_ID.fullmatch(text) is None:
+        raise argparse.ArgumentTypeError("a name has letters, digits, '.', '_' and '-' alone")
+    return text
+
+
+def _draw(text: str) -> int | str:
+    if text == _DISPUTED:
+        return text
+    if not text.isdecimal() or int(text) == 0:
+        raise argparse.ArgumentTypeError(f"a number of items, or {_DISPUTED}, is expected")
+    return int(text)
+
+
+def run(options: argparse.Namespace) -> Iterator[str] | int:
+    """Let a person label the items on a page, or a judge those that have no label.
+
+    Raises:
+        UsageError: it is not said who labels, or an option is not one of who does.
+    """
+    of_person = ("draw", "seed", "no_browser")
+    of_judge = ("output",)
+    if options.person is not None:
+        _refuse(options, of_judge, "a judge that labels")
+        if options.judge_mode != "replay" or (options.judge_name and options.draw != _DISPUTED):
+            raise UsageError(
+                "a person and a judge do not label together",
+                found="--person, and options of a judge that is asked",
+                expected="--judge-name beside --person for the recordings of --draw disputed alone",
+            )
+        return _label_on_a_page(options)
+    _refuse(options, of_person, "a person: --person NAME")
+    if len(options.judge_name) != 1 or options.output is None:
+        raise UsageError(
+            "it is not said who labels",
+            expected="--person NAME, or one --judge-name NAME with -o FILE",
+        )
+    (options.judge_name,) = options.judge_name
+    return _labelled_by_judge(options)
+
+
+def _refuse(options: argparse.Namespace, names: tuple[str, ...], whose: str) -> None:
+    if others := [name for name in names if getattr(options, name) not in (None, False)]:
+        raise UsageError(f"--{others[0].replace('_', '-')} is an option of {whose}")
+
+
+# --- a person -------------------------------------------------------------------------------------
+
+
+def _label_on_a_page(options: argparse.Namespace) -> int:
+    """Serve the page until the person is done."""
+    suite = next(suites_named(options.judge_suite, options, labelled=False))
+    if is_built_in(suite.path):
+        raise UsageError(
+            f"suite {suite.name} comes with the installation, which keeps no labels",
+            found=str(suite.path),
+            expected="a suite file of a project: labels are kept beside it",
+            remedy=f"copy its folder, {suite.path.parent.name}, to suites/ and label the copy",
+        )
+    the_seed = options.seed or 0
+    sitting = Sitting(suite, options.person, _drawn(options, suite, the_seed), the_seed)
+    sitting.state()  # a file that cannot be read is an error now
+    if isinstance(options.draw, int):
+        declare_random(suite.path)
+    server = LabelServer(sitting)
+    with server:
+        if options.no_browser:
+            show([server.url])
+        else:
+            show([f"page: {server.url}", f"answers are appended to {sitting.path}; Ctrl-C ends it"])
+            # A browser of the terminal does not come back before it is closed.
+            threading.Thread(target=webbrowser.open, args=(server.url,), daemon=True).start()
+        try:
+            if not server.serve():
+                show([f"nobody has used the page for {IDLE_S // 3600} hours: it is closed"])
+        except KeyboardInterrupt:
+            show([""])
+    return show([_last_line(sitting, suite)])
+
+
+def _drawn(options: argparse.Namespace, suite: Suite, the_seed: int) -> DrawnItems:
+    if options.draw == _DISPUTED:
+        return drawn_as_disputed(suite, the_seed, _recorded(options, suite))
+    return drawn_at_random(suite, the_seed, options.draw)
+
+
+def _recorded(options: argparse.Namespace, suite: Suite) -> Iterator[Judgment]:
+    """What the judges that are named, declared or the suite's said, by their recordings."""
+    declared = declared_judges(Path.cwd(), registry_of(options).providers)
+    names = options.judge_name or [*declared] or [*suite.judges]
+    registry = registry_of(options)
+    how = f"record it: pytest {shlex.quote(str(suite.path))} --judge-mode record"
+    with closing(AskingLoop()) as loop:
+        for judge in judges_to_ask(options, names):
+            paths = cassettes_in(options.judge_cassettes, judge.slug, suite.recordings)
+            asking = Asking(
+                trust=trust_of(options), how_to_record=how, registry=registry, computes=is_embedded
+            )
+            yield from measure(judge, suite, paths, loop, asking=asking).judgments
+
+
+def _last_line(sitting: Sitting, suite: Suite) -> str:
+    """How many items have a label, and what to do with them."""
+    counts = sitting.counts()
+    shown = [f"{counts['labelled']} labelled"]
+    if counts["skipped"]:
+        shown.append(f"{counts['skipped']} skipped")
+    if counts["left"]:
+        shown.append(f"{counts['left']} left (the same command goes on)")
+    file, folder = suite.path, suite.path.parent
+    suites = [*folder.glob("*.suite.toml"), *folder.glob("*/*.suite.toml")]
+    place = folder if suites == [file] else file
+    if place.is_relative_to(Path.cwd()) and place != Path.cwd():
+        place = place.relative_to(Path.cwd())
+    command = f"pytest {shlex.quote(str(place))}"
+    return f"{', '.join(shown)}; {command} compares the judge with them"
+
+
+# --- a judge --------------------------------------------------------------------------------------
+
+
+def _labelled_by_judge(options: argparse.Namespace) -> Iterator[str]:
     """Have a judge label the items that have no label, and write the lines of all items.
 
     Labelled items get ``label`` and ``gold = "judge:NAME"``. Returns how many were labelled, and

@@ -38,7 +38,7 @@ COMMANDS: Final = {
     "try": "compare variants of a judge's prompt with the first",
     "lint": "find what would distort a suite's numbers",
     "equivalence": "ask a judge whether templates ask the same",
-    "label": "have a judge label the items that have no label",
+    "label": "label items on a page, or have a judge label them",
     "import": "turn foreign files into a judgment log or suite",
     "serve": "serve the embedded judge, or a model, on 127.0.0.1",
     "models": "fetch a language model to this machine",

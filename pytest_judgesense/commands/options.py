@@ -66,10 +66,14 @@ def add_judge_and_suite(parser: argparse.ArgumentParser, *, required: bool) -> N
     add_cassettes(parser)
 
 
-def add_asking(parser: argparse.ArgumentParser, suite: str) -> None:
-    """Add the arguments of a command that asks a judge about a suite; ``suite`` is its help."""
+def add_asking(parser: argparse.ArgumentParser, suite: str, *, required: bool = True) -> None:
+    """Add the arguments of a command that asks a judge about a suite; ``suite`` is its help.
+
+    Where a judge is not required, there may be several.
+    """
     parser.add_argument("judge_suite", metavar="SUITE", help=suite)
-    parser.add_argument("--judge-name", required=True, metavar="NAME", help=JUDGE)
+    form: dict[str, Any] = {"required": True} if required else MANY
+    parser.add_argument("--judge-name", metavar="NAME", help=JUDGE, **form)
     mode_help = "replay: recorded answers (the default); record: ask what is not recorded yet"
     parser.add_argument(
         "--judge-mode", choices=["replay", "record"], default="replay", help=mode_help

@@ -265,7 +265,7 @@ def _digest(form: SuiteForm, preset: str | None, raw: str) -> str:
     # When asking ends changes no question.
     table["design"] = {key: value for key, value in design.items() if key != "early_stop"}
     # Rare keys are left out of the digests of suites without them.
-    stimuli = _without(table["stimuli"], "columns", "values")
+    stimuli = _without(table["stimuli"], "columns", "values", "labelled")
     table["stimuli"] = {key: value for key, value in stimuli.items() if key != "accepted"}
     table["space"] = _without(table["space"], "criteria", "scales", "weights", "pass_mark")
     rare = ("judge_type", "prompt_style", "system")

@@ -19,6 +19,7 @@ from pydantic import (
     model_validator,
 )
 
+from pytest_judgesense.suites.people import Draw
 from pytest_judgesense.trial import MOST_WEIGHT, Criterion, is_number
 
 # A bool is no number: `true` would be 1, and `false`, which a judge's table has for "none", 0.
@@ -156,13 +157,15 @@ class StimuliForm(Form):
     """``[stimuli]``: the file with the items (JSON Lines, JSON or CSV), and which of them are used.
 
     ``columns`` names the column, or key, of each field that is called otherwise in the file;
-    ``values`` the label that a value of the label's column means. ``accepted`` names rules of lint
-    whose warnings about the texts have been looked at: they are not shown.
+    ``values`` the label that a value of the label's column means. ``labelled`` says how the items
+    that people labelled were drawn from all. ``accepted`` names rules of lint whose warnings about
+    the texts have been looked at: they are not shown.
     """
 
     file: str
     columns: dict[str, str] | None = None
     values: dict[str, str] | None = None
+    labelled: Draw | None = None
     steps: Literal["whole", "quarter"] = "whole"
     distances: list[Whole | Number] | None = None
     subsets: list[Literal["same", "different", "filler"]] | None = None

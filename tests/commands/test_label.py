@@ -1,8 +1,10 @@
-"""``judgesense label``: asked at a real endpoint, recorded, replayed, written, loaded again."""
+"""``judgesense label``: a person on a page; a judge at a real endpoint, recorded and replayed."""
 
 from __future__ import annotations
 
 import json
+import signal
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,6 +13,8 @@ import pytest
 
 from pytest_judgesense.commands.main import main
 from pytest_judgesense.suites.loading import _load
+from pytest_judgesense.suites.people import in_force, people_file, read_people
+from tests.commands.labelling import LabelCommand, pairs_in, rows_of_pairs
 from tests.judges.endpoint import Endpoint, endpoint, says
 from tests.suites.files import GRADED, GRID, write_suite
 from tests.suites.known import load_suite
@@ -126,3 +130,172 @@ def test_grading_one_by_one_gives_no_label(
     _load.cache_clear()
     assert _label() == 2
     assert "single-answer grading alone" in capsys.readouterr().err
+
+
+# --- a person -------------------------------------------------------------------------------------
+
+PAIRS_FILE = "suites/pairs/pairs.suite.toml"
+
+
+def test_every_answer_outlives_a_kill_and_the_next_command_goes_on(tmp_path: Path) -> None:
+    path = people_file(pairs_in(tmp_path))
+    with LabelCommand(tmp_path) as command:
+        for value in ("A", "B", "tie", "skipped"):
+            state = command.answer(value)
+        command.kill()
+    lines = read_people(path)
+    assert len(lines) == 4
+    assert {(line.person, line.drawn) for line in lines} == {("anna", "random")}
+    with LabelCommand(tmp_path) as command:
+        assert command.state() == state
+        assert command.answer("A")["place"] == 5
+        code, output = command.end(signal.SIGINT)
+    assert code == 0
+    assert output[-2] == (
+        "4 labelled, 1 skipped, 25 left (the same command goes on); pytest suites/pairs compares "
+        "the judge with them"
+    )
+    assert read_people(path)[:4] == lines
+
+
+def test_two_people_label_the_same_draw_blind_to_each_other(tmp_path: Path) -> None:
+    file = pairs_in(tmp_path)
+    before = file.read_bytes()
+    draw = ("--draw", "4", "--seed", "3")
+    for person in ("anna", "ben"):
+        with LabelCommand(tmp_path, *draw, person=person) as command:
+            state = command.state()
+            assert (state["total"], state["counts"]["left"], state["last"]) == (4, 4, None)
+            for _ in range(4):
+                command.answer("A")
+            code, output = command.end(signal.SIGTERM)
+            assert code == 0
+            assert output[-2] == "4 labelled; pytest suites/pairs compares the judge with them"
+    items = {person: [] for person in ("anna", "ben")}  # type: dict[str, list[str]]
+    for item, person, _ in in_force(read_people(people_file(file))):
+        items[person].append(item)
+    assert items["anna"] == items["ben"]
+    assert len(set(items["anna"])) == 4
+    # The suite says how they were drawn; nothing else of it has changed, and it is a suite.
+    line = b'[stimuli]\nlabelled = "random"\n'
+    assert file.read_bytes() == before.replace(b"[stimuli]\n", line)
+    _load.cache_clear()
+    assert len(load_suite(file).items) == 30
+
+
+def test_what_wordings_dispute_is_chosen(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The embedded judge counts required elements: where there are none, it gives what comes."""
+    file = pairs_in(tmp_path, 12)
+    words = ("hello, dear", "station, platform", "noon, clock", "umbrella", "regards")
+    elements = "\n".join(f"{n}. part {n}: {word}" for n, word in enumerate(words, start=1))
+    good = "Hello dear. We meet at the station platform at the noon clock. Umbrella. Regards."
+    texts = [good, "Well. So. Fine. Good. Yes."]
+    task = f"Write a note.\nRequired elements:\n{elements}"
+    rows = [{**row, "task": task, "texts": texts} for row in rows_of_pairs(6)]
+    lines = [json.dumps(row) for row in [*rows, *rows_of_pairs(12)[6:]]]
+    (file.parent / "items.jsonl").write_text("\n".join(lines))
+    shown = "<task>{{task}}</task> <response_a>{{a}}</response_a> <response_b>{{b}}</response_b>"
+    first = file.read_text().replace("{{task}} {{a}} {{b}}", f"{shown} Which is better, A or B?")
+    second = f'[[templates]]\nid = "t2"\ntext = "{shown} Name the better one, A or B."\n'
+    file.write_text(first + second)
+    before = file.read_bytes()
+    judge = ("--judge-name", "embedded:clean")
+    with LabelCommand(tmp_path, "--draw", "disputed", *judge) as command:
+        total = command.state()["total"]
+        assert 0 < total <= 6
+        for _ in range(total):
+            command.answer("A")
+    labels = read_people(people_file(file))
+    assert {label.drawn for label in labels} == {"chosen"}
+    assert {label.item for label in labels} <= {f"p{n}" for n in range(6, 12)}
+    assert file.read_bytes() == before
+    # A judge that is declared is read from its recording, and never asked.
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "pyproject.toml").write_text(
+        '[tool.judgesense.judges.never]\nprovider = "openai"\nmodel = "m"\n'
+    )
+    arguments = ["label", PAIRS_FILE, "--person", "anna", "--draw", "disputed"]
+    assert main(arguments) == 3
+    error = capsys.readouterr().err
+    assert "48 of 48 trials are not recorded" in error
+    assert f"pytest {file} --judge-mode record" in error
+
+
+def test_a_browser_is_opened_at_the_address(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With the program that BROWSER names, which ends the sitting as the button does."""
+    file = pairs_in(tmp_path, 2)
+    script = tmp_path / "browser.py"
+    script.write_text(
+        "import sys, urllib.request as r\n"
+        "url = sys.argv[1]\n"
+        "headers = {'Origin': url[:url.index('/', 8)], 'Content-Type': 'application/json'}\n"
+        "r.urlopen(r.Request(url + 'finish', b'{}', headers))\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("BROWSER", f"{sys.executable} {script} %s")
+    monkeypatch.setattr("webbrowser._tryorder", None)
+    assert main(["label", PAIRS_FILE, "--person", "anna"]) == 0
+    first, second, last = capsys.readouterr().out.splitlines()
+    assert first.startswith("page: http://127.0.0.1:")
+    assert second == f"answers are appended to {people_file(file)}; Ctrl-C ends it"
+    assert last.startswith("0 labelled, 2 left")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error"),
+    [
+        ([], "it is not said who labels"),
+        (["--judge-name", "a", "--judge-name", "b", "-o", "x"], "it is not said who labels"),
+        (["--judge-name", "embedded:clean"], "it is not said who labels"),
+        (["--draw", "4", "--judge-name", "a", "-o", "x"], "--draw is an option of a person"),
+        (["--person", "a", "-o", "x"], "--output is an option of a judge that labels"),
+        (["--person", "a", "--judge-name", "b"], "do not label together"),
+        (["--person", "a", "--judge-mode", "record"], "do not label together"),
+        (["--person", "a", "--draw", "31"], "31 items cannot be drawn"),
+    ],
+)
+def test_who_labels_is_said_once(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    arguments: list[str],
+    error: str,
+) -> None:
+    file = pairs_in(tmp_path)
+    before = file.read_bytes()
+    monkeypatch.chdir(tmp_path)
+    assert main(["label", PAIRS_FILE, *arguments]) == 2
+    assert error in capsys.readouterr().err
+    assert file.read_bytes() == before
+
+
+@pytest.mark.parametrize("arguments", [["--person", "a b"], ["--person", "a", "--draw", "0"]])
+def test_names_and_numbers_that_are_none(
+    arguments: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as end:
+        main(["label", "pairs", *arguments])
+    assert end.value.code == 2
+    assert "judgesense label: error" in capsys.readouterr().err
+
+
+def test_suites_of_the_installation_keep_no_labels(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["label", "coherence", "--person", "anna"]) == 2
+    error = capsys.readouterr().err
+    assert "suite coherence comes with the installation" in error
+    assert "copy its folder, coherence, to suites/" in error
+
+
+def test_a_file_of_labels_that_cannot_be_read_is_an_error_before_the_page(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = pairs_in(tmp_path)
+    people_file(file).write_text("item,person\n1,2\n")
+    monkeypatch.chdir(tmp_path)
+    assert main(["label", PAIRS_FILE, "--person", "anna", "--draw", "4"]) == 3
+    assert "pairs.people.csv:1 is not a line" in capsys.readouterr().err
+    assert b"labelled" not in file.read_bytes()

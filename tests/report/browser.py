@@ -13,6 +13,8 @@ from typing import Any, Self
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 MISSING = "NO CHROMIUM HERE: pages are not looked at; on Debian: apt-get install chromium"
 
+_RESOLVING = "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1"
+
 
 def chromium() -> str | None:
     """The browser's path; `JUDGESENSE_CHROMIUM` names another than those of the system."""
@@ -22,14 +24,14 @@ def chromium() -> str | None:
 
 @contextmanager
 def browser() -> Iterator[Any]:
-    """A browser without a window and without a network to go to."""
+    """A browser without a window and without a network to go to, but to this machine."""
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
         started = playwright.chromium.launch(
             executable_path=chromium(),
             # Containers give no namespaces for a sandbox; the pages are our own.
-            args=["--no-sandbox", "--disable-gpu", "--host-resolver-rules=MAP * ~NOTFOUND"],
+            args=["--no-sandbox", "--disable-gpu", _RESOLVING],
         )
         try:
             yield started

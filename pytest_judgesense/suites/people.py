@@ -1,0 +1,200 @@
+"""The labels that people give to the items of a suite: a CSV file beside the suite file.
+
+``pairs.people.csv`` belongs to ``pairs.suite.toml``. A line is an answer of one person about one
+item, by one criterion where the suite has criteria. The file only grows, so that its versions merge
+line by line and a killed session loses nothing. The last line of an item, person and criterion
+counts; an empty label withdraws the answer.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import astuple, dataclass, field
+from pathlib import Path
+from typing import Final, Literal, TypeAlias, get_args
+
+from pytest_judgesense.errors import SuiteError
+from pytest_judgesense.files import open_bytes, read_text
+from pytest_judgesense.output import stays_within, sync
+from pytest_judgesense.rows import csv_rows
+from pytest_judgesense.suites.item import ITEM_ID
+
+# How the items were drawn: from all with the same chance, from groups, or for what was seen.
+Draw: TypeAlias = Literal["random", "stratified", "chosen"]
+
+SKIPPED: Final = "skipped"
+COLUMNS: Final = ("item", "person", "label", "criterion", "note", "drawn", "labelled_at")
+_SUITE_END: Final = ".suite.toml"
+_TIME: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
+# Others hold the lock while they read and append, which takes milliseconds.
+_PATIENCE_S: Final = 10.0
+_REMEDY: Final = "mend the line, or delete it: the other answers stay"
+
+
+@dataclass(frozen=True, slots=True)
+class PersonLabel:
+    """An answer of a person about an item, as a line of the file.
+
+    Attributes:
+        label: in the terms of the content: ``1``, ``2`` or ``tie`` of a pair (never the slot in
+            which it was shown), a label of the suite, a grade; `SKIPPED`; empty for an answer that
+            is withdrawn.
+        criterion: by which a grade was given, where the suite has criteria; otherwise empty.
+        labelled_at: UTC, ``2026-01-31T12:00:00Z``.
+        line: its number in the file; 0 before it is there.
+    """
+
+    item: str
+    person: str
+    label: str
+    criterion: str
+    note: str
+    drawn: Draw
+    labelled_at: str
+    line: int = field(default=0, compare=False)
+
+    @property
+    def counts(self) -> bool:
+        """Whether it is a label: neither withdrawn nor skipped."""
+        return self.label not in ("", SKIPPED)
+
+
+def people_file(suite_file: Path) -> Path:
+    """The file of people's labels of a suite file; it need not exist."""
+    return suite_file.with_name(f"{suite_file.name.removesuffix(_SUITE_END)}.people.csv")
+
+
+def read_people(path: Path) -> tuple[PersonLabel, ...]:
+    """All lines of a file of people's labels, in order; none if there is no such file.
+
+    Raises:
+        SuiteError: it cannot be read, or a line is not of the form; names file and line.
+    """
+    return _labels_of(path, _content(path))
+
+
+def in_force(labels: Iterable[PersonLabel]) -> dict[tuple[str, str, str], PersonLabel]:
+    """The answers that count, by item, person and criterion, the latest at the end.
+
+    Withdrawn answers are left out, skipped items are not: see `PersonLabel.counts`.
+    """
+    latest: dict[tuple[str, str, str], PersonLabel] = {}
+    for answer in labels:
+        key = (answer.item, answer.person, answer.criterion)
+        latest.pop(key, None)
+        if answer.label:
+            latest[key] = answer
+    return latest
+
+
+def append_people(
+    path: Path, answers: Callable[[tuple[PersonLabel, ...]], Sequence[PersonLabel]]
+) -> tuple[PersonLabel, ...]:
+    """Append what ``answers`` makes of the lines of a file, alone among processes, and sync it.
+
+    Returns:
+        The lines before and the appended ones.
+
+    Raises:
+        SuiteError: the file cannot be read, locked or written, or is a link out of its folder. What
+            was in it stays.
+    """
+    if not stays_within(path):
+        raise SuiteError(
+            f"{path} is a link that leads out of its folder, and is not written through",
+            found=f"a link to {path.resolve()}",
+            expected="a file beside the suite file",
+            remedy="remove the link",
+        )
+    from filelock import FileLock  # whoever only reads needs none
+
+    with SuiteError.instead_of(
+        OSError,
+        f"{path} cannot be written",
+        expected="a folder in which files can be made and locked",
+        remedy="make room, or end the process that holds the lock beside it",
+    ):
+        lock = FileLock(path.with_name(f".{path.name}.lock"), timeout=_PATIENCE_S)
+        with lock:
+            content = _content(path)
+            before = _labels_of(path, content)
+            added = tuple(answers(before))
+            if added:
+                _append(path, content, added)
+            # Only while the lock is held: who waits for a removed lock makes a new one.
+            Path(lock.lock_file).unlink(missing_ok=True)
+    return (*before, *added)
+
+
+def _append(path: Path, content: str, added: Sequence[PersonLabel]) -> None:
+    """Write the lines in one piece; without a header the file gets one."""
+    lines = io.StringIO(newline="")
+    writer = csv.writer(lines, lineterminator="\n")
+    if not content:
+        writer.writerow(COLUMNS)
+    elif content.partition("\n")[0].removeprefix("\ufeff") != ",".join(COLUMNS):
+        raise _not_of_the_form(path, 1, content.partition("\n")[0], ",".join(COLUMNS))
+    elif not content.endswith("\n"):
+        lines.write("\n")
+    writer.writerows(astuple(answer)[: len(COLUMNS)] for answer in added)
+    with open_bytes(path, "ab") as file:
+        file.write(lines.getvalue().encode())
+        file.flush()
+        os.fsync(file.fileno())
+    if not content:
+        sync(path.parent)
+
+
+def _content(path: Path) -> str:
+    with SuiteError.instead_of(
+        (OSError, UnicodeDecodeError),
+        f"the labels of people in {path} cannot be read",
+        expected="a CSV file in UTF-8",
+    ):
+        try:
+            return read_text(path)
+        except FileNotFoundError:
+            return ""
+
+
+def _labels_of(path: Path, content: str) -> tuple[PersonLabel, ...]:
+    if not content:
+        return ()
+    rows = list(csv_rows(path, content.removeprefix("\ufeff"), SuiteError))
+    names = sorted(rows[0][1]) if rows else sorted(COLUMNS)
+    if names != sorted(COLUMNS):
+        raise _not_of_the_form(path, 1, ", ".join(rows[0][1]), f"columns {', '.join(COLUMNS)}")
+    return tuple(_label_of(path, number, row) for number, row in rows)
+
+
+def _label_of(path: Path, number: int, row: dict[str, str]) -> PersonLabel:
+    expected = {
+        "item": "the id of an item",
+        "person": "a name of letters, digits, '.', '_' and '-'",
+        "drawn": " or ".join(get_args(Draw)),
+        "labelled_at": "a time as in 2026-01-31T12:00:00Z",
+    }
+    valid = {
+        "item": ITEM_ID.fullmatch(row["item"]),
+        "person": ITEM_ID.fullmatch(row["person"]),
+        "drawn": row["drawn"] in get_args(Draw),
+        "labelled_at": _TIME.fullmatch(row["labelled_at"]),
+    }
+    for column, is_valid in valid.items():
+        if not is_valid:
+            found = f"{column} = {row[column]!r}"
+            raise _not_of_the_form(path, number, found, f"{column}: {expected[column]}")
+    return PersonLabel(**row, line=number)  # type: ignore[arg-type] # the columns are its fields
+
+
+def _not_of_the_form(path: Path, number: int, found: str, expected: str) -> SuiteError:
+    return SuiteError(
+        f"{path}:{number} is not a line of people's labels",
+        found=found,
+        expected=expected,
+        remedy=_REMEDY,
+    )

@@ -7,6 +7,7 @@ interval at level ``1 - 2 (1 - L)``, which is why one-sided levels lie above 0.5
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
 import numpy as np
@@ -16,6 +17,13 @@ Clusters: TypeAlias = Sequence[Hashable] | NDArray[Any]
 
 # Of every interval, and of each of its one-sided bounds.
 LEVEL: Final = 0.95
+
+
+@dataclass(frozen=True, slots=True)
+class NotEstimable:
+    """Why these data give no number: a sentence with what is there, what is needed, what to do."""
+
+    reason: str
 
 
 def finite_vector(values: ArrayLike) -> NDArray[np.float64]:

@@ -1,0 +1,502 @@
+r"""The rate that people would give, from many verdicts of a judge and few labels of people.
+
+Prediction-powered inference with power tuning (PPI++) and four pseudo-labels, over clusters. With L
+the n labelled units, U the N others, f a verdict and y a label, both within [0, 1]::
+
+    theta  = mean of y over L + lambda (mean of f over U - mean of f over L)
+    lambda = Cov(y, f) / (Var f (1 + n / N)), over L, within [0, 1]
+
+The judge's verdicts on U add information, and L measures by how much they are wrong: whatever the
+judge is, theta is right on average. At lambda = 0 nothing is taken from the judge. What is needed is
+that the labelled units were **drawn by chance** from all of them, or in each stratum of them: not
+chosen because they looked wrong.
+
+**Plus four.** The interval counts four pseudo-labels besides, each a cluster of its own: (y, f) =
+(1, 1), (0, 0), (1, 0) and (0, 1), so that no variance is 0 because few labels showed no error. The
+plain interval covers .61 in the worst cell of `benchmarks/corrected.py`. With m = n + 4, means and
+lambda over the labels and the pseudo-labels, and d = y - lambda f::
+
+    v = sum over clusters c of (sqrt(k_L) a_c + sqrt(k_U) b_c)^2,   k = K / (K - 1)
+    a_c = sum over L in c of (d - mean of d) / m
+    b_c = lambda sum over U in c of (f - mean of f over U) / N
+
+with K the clusters that have such units. A cluster may have both. The ends are ``theta' -/+ t sqrt(v)``
+within [0, 1], theta' being theta with the pseudo-labels, t Student's quantile with K_L - 2 degrees of
+freedom, K_L the clusters that have labels. The estimate itself is theta without them, not drawn
+towards 1/2, with the same lambda.
+
+**Strata** h, of n_h + N_h units, a share W_h of all: labels are drawn by chance within each, such as
+more of them where the verdicts are split. The sums above are over W_h times those of each stratum;
+a pseudo-label counts W_h in stratum h, once over all; one lambda serves all strata, the one of least
+variance::
+
+    lambda = sum_h W_h^2 Cov_h / n_h / sum_h W_h^2 Var_h (1 / n_h + 1 / N_h)
+
+Each unit adds ``(theta_h - theta) / (n + N)``, for the shares W_h vary too; k is ``K / (K - H)`` and
+one degree of freedom is lost for each of the H strata beyond the first. In a stratum that is labelled
+whole lambda is 0.
+
+**Difference** of two systems: the sums of clusters with one name are subtracted before they are
+squared, where both systems had the same tasks; else clusters are apart.
+
+If all units are labelled the result is that of the labels. Of fewer than `FEWEST_LABELS` labels, or
+of whole clusters of which fewer than that many are labelled, nothing is said: `NotEstimable`.
+
+References:
+    A. N. Angelopoulos, J. C. Duchi, T. Zrnic (2023), PPI++, arXiv:2311.01453, eq. 5 and 6.1.
+    A. Agresti, B. A. Coull (1998), The American Statistician 52, 119-126 (plus four).
+    A. Fisch et al. (2024), Stratified prediction-powered inference, arXiv:2406.04291.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import stdtrit
+
+from pytest_judgesense.estimate import Clustered
+from pytest_judgesense.stats.clustered import clustered_proportion
+from pytest_judgesense.stats.inputs import (
+    LEVEL,
+    Clusters,
+    NotEstimable,
+    check_within,
+    cluster_codes,
+    clustered_vector,
+)
+
+METHOD: Final = "ppi++ plus four"
+FEWEST_LABELS: Final = 20
+
+_Floats: TypeAlias = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class LabelledSample:
+    """Outputs of one system, all with a verdict of the judge and some with a label of people.
+
+    Attributes:
+        verdicts: of each unit the judge's verdict within [0, 1], the mean over its replicates.
+        labels: of each unit what people say, 0 or 1 or a share between; NaN where nobody was asked.
+        clusters: cluster of each unit.
+        strata: stratum of each unit, if labels were drawn by strata; all of one by default.
+    """
+
+    verdicts: ArrayLike
+    labels: ArrayLike
+    clusters: Clusters
+    strata: Sequence[Hashable] | NDArray[Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CorrectedRate:
+    """The rate that people would give to all units (see the module).
+
+    Attributes:
+        estimate: within [0, 1].
+        interval: its interval over clusters; ``clusters`` of it are those that have a label.
+        power_tuning: lambda, from 0 (labels alone) to 1 (each verdict counts whole).
+        judge_rate: what the judge says: the mean verdict of all units, uncorrected.
+        labels_only: the same rate from the labels alone.
+        labels_only_interval: its interval.
+        labels: units with a label.
+        units: all units.
+    """
+
+    estimate: float
+    interval: Clustered
+    power_tuning: float
+    judge_rate: float
+    labels_only: float
+    labels_only_interval: Clustered
+    labels: int
+    units: int
+
+    @property
+    def width_ratio(self) -> float:
+        """Width of the interval over that of the labels alone: below 1 the judge helps."""
+        return _width(self.interval) / _width(self.labels_only_interval)
+
+
+@dataclass(frozen=True, slots=True)
+class CorrectedDifference:
+    """The rate of one system minus that of another.
+
+    Attributes:
+        estimate: within [-1, 1].
+        interval: its interval over clusters.
+        first: the rate of the first system alone.
+        second: the rate of the second alone.
+        judge_difference: the difference of the judge's own rates, uncorrected.
+    """
+
+    estimate: float
+    interval: Clustered
+    first: CorrectedRate
+    second: CorrectedRate
+    judge_difference: float
+
+
+class LabelSums(NamedTuple):
+    """Sums by stratum and cluster, each of shape (..., strata, clusters).
+
+    Attributes:
+        labels: number of labelled units.
+        right: their labels.
+        verdicts: their verdicts.
+        products: their verdicts times labels.
+        squares: their squared verdicts.
+        others: number of units without a label.
+        other_verdicts: verdicts of those.
+    """
+
+    labels: _Floats
+    right: _Floats
+    verdicts: _Floats
+    products: _Floats
+    squares: _Floats
+    others: _Floats
+    other_verdicts: _Floats
+
+
+class PowerTuned(NamedTuple):
+    """Estimates from `LabelSums`; numbers of shape (...), influences of (..., clusters).
+
+    Attributes:
+        estimate: theta, of labels alone.
+        center: theta', with the pseudo-labels.
+        power_tuning: lambda.
+        influences: what each cluster adds to the error of ``center``; the variance is the sum of
+            their squares, and of those of the pseudo-labels.
+        pseudo: the same of the four pseudo-labels, shape (..., 4).
+        labelled_clusters: number of clusters that have labels.
+        strata: number of strata.
+    """
+
+    estimate: _Floats
+    center: _Floats
+    power_tuning: _Floats
+    influences: _Floats
+    pseudo: _Floats
+    labelled_clusters: _Floats
+    strata: int
+
+    @property
+    def error(self) -> _Floats:
+        """Standard error of ``center``."""
+        squares: _Floats = (self.influences**2).sum(axis=-1) + (self.pseudo**2).sum(axis=-1)
+        return np.sqrt(squares)
+
+    @property
+    def degrees(self) -> _Floats:
+        """Of freedom, of Student's quantile."""
+        return self.labelled_clusters - 1 - self.strata
+
+
+def power_tuned(sums: LabelSums, *, tuning: float | None = None) -> PowerTuned:
+    """Theta with its influences, for one recording or many.
+
+    Args:
+        sums: two labels or more in each stratum.
+        tuning: lambda; the one of least variance by default.
+    """
+    n, others = sums.labels.sum(axis=-1), sums.others.sum(axis=-1)
+    units = n + others
+    share = units / units.sum(axis=-1, keepdims=True)  # W_h, and the weight of a pseudo-label
+    right, verdicts = sums.right.sum(axis=-1), sums.verdicts.sum(axis=-1)
+    m = n + 4 * share
+    mean_right, mean_verdict = (right + 2 * share) / m, (verdicts + 2 * share) / m
+    covariance = (sums.products.sum(axis=-1) + share) / m - mean_right * mean_verdict
+    variance = (sums.squares.sum(axis=-1) + 2 * share) / m - mean_verdict**2
+    has_others = others > 0
+    each_other = np.where(has_others, 1 / np.where(has_others, others, 1), 0.0)
+    gain = (share**2 * covariance / n * has_others).sum(axis=-1)
+    cost = (share**2 * variance * (1 / n + each_other) * has_others).sum(axis=-1)
+    best = np.clip(gain / np.where(cost > 0, cost, 1.0), 0.0, 1.0)
+    lam = best if tuning is None else np.full_like(best, tuning)
+    lam_in = lam[..., None] * has_others
+    other_mean = sums.other_verdicts.sum(axis=-1) * each_other
+    plain = (right - lam_in * verdicts) / n + lam_in * other_mean
+    residual = mean_right - lam_in * mean_verdict  # the mean of d
+    centers = residual + lam_in * other_mean
+    center = (share * centers).sum(axis=-1)
+
+    labelled = (sums.labels.sum(axis=-2) > 0).sum(axis=-1).astype(np.float64)
+    elsewhere = (sums.others.sum(axis=-2) > 0).sum(axis=-1).astype(np.float64)
+    strata = sums.labels.shape[-2]
+    of_labels = np.sqrt((labelled + 4) / (labelled + 4 - strata))
+    of_others = np.sqrt(elsewhere / np.maximum(elsewhere - strata, 1.0))
+    weight = share / m
+    column = (..., slice(None), None)
+    d = sums.right - lam_in[column] * sums.verdicts - residual[column] * sums.labels
+    away = sums.other_verdicts - other_mean[column] * sums.others
+    between = (centers - center[..., None])[column] * (sums.labels + sums.others)
+    influences = (
+        of_labels[..., None] * (weight[column] * d).sum(axis=-2)
+        + of_others[..., None] * ((share * lam_in * each_other)[column] * away).sum(axis=-2)
+        + between.sum(axis=-2) / units.sum(axis=-1)[..., None]
+    )
+    # (y, f) = (1, 1), (0, 0), (1, 0), (0, 1), each with the weight W_h in its stratum.
+    pseudo_d = np.stack([1 - lam_in, 0 * lam_in, 1 + 0 * lam_in, -lam_in], axis=-1)
+    pseudo = ((share * weight)[column] * (pseudo_d - residual[column])).sum(axis=-2)
+    return PowerTuned(
+        estimate=(share * plain).sum(axis=-1),
+        center=center,
+        power_tuning=lam,
+        influences=influences,
+        pseudo=of_labels[..., None] * pseudo,
+        labelled_clusters=labelled,
+        strata=strata,
+    )
+
+
+def corrected_rate(sample: LabelledSample, *, level: float = LEVEL) -> CorrectedRate | NotEstimable:
+    """The rate of 1 among all units, had people labelled them all (see the module).
+
+    Args:
+        sample: the units.
+        level: nominal coverage of the interval and of its one-sided bounds.
+
+    Returns:
+        The rate; `NotEstimable` with fewer than `FEWEST_LABELS` labels, or where only whole clusters
+        are labelled and fewer than that many of them, or a stratum has fewer than two labels.
+
+    Raises:
+        ValueError: lengths differ, or a verdict or a label is outside [0, 1].
+    """
+    units = _Units.of(sample)
+    refused = units.refused()
+    return refused if refused else units.rate(level)
+
+
+def corrected_difference(
+    *,
+    first: LabelledSample,
+    second: LabelledSample,
+    paired: bool,
+    level: float = LEVEL,
+) -> CorrectedDifference | NotEstimable:
+    """The corrected rate of the first system minus that of the second (see the module).
+
+    Args:
+        first: outputs of the first system.
+        second: outputs of the second.
+        paired: whether clusters of one name are the same tasks, given to both systems; otherwise
+            all clusters are independent.
+        level: as in `corrected_rate`.
+
+    Returns:
+        The difference; `NotEstimable` where one of the two rates is.
+
+    Raises:
+        ValueError: as in `corrected_rate`.
+    """
+    samples = [_Units.of(first), _Units.of(second)]
+    for name, units in zip(("first", "second"), samples, strict=True):
+        if refused := units.refused():
+            return NotEstimable(f"of the {name} system: {refused.reason}")
+    rates = [units.rate(level) for units in samples]
+    tuned = [power_tuned(units.sums()) for units in samples]
+    names = {name: place for place, name in enumerate(dict.fromkeys(samples[0].names))}
+    codes = [np.arange(len(names)), np.empty(len(samples[1].names), dtype=np.intp)]
+    for place, name in enumerate(samples[1].names):
+        key = name if paired else (2, name)
+        codes[1][place] = names.setdefault(key, len(names))
+    joint = np.bincount(codes[0], tuned[0].influences, len(names))
+    joint -= np.bincount(codes[1], tuned[1].influences, len(names))
+    pseudo = sum(float((part.pseudo**2).sum()) for part in tuned)
+    error = math.sqrt(float(joint @ joint) + pseudo)
+    interval = _student(
+        float(tuned[0].center - tuned[1].center),
+        error,
+        degrees=min(float(part.degrees) for part in tuned),
+        clusters=min(rate.interval.clusters for rate in rates),
+        within=(-1.0, 1.0),
+        estimate=(estimate := rates[0].estimate - rates[1].estimate),
+        level=level,
+    )
+    return CorrectedDifference(
+        estimate, interval, *rates, rates[0].judge_rate - rates[1].judge_rate
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Units:
+    """A sample, checked: arrays of shape (units,), and the names of the clusters."""
+
+    verdicts: _Floats
+    labels: _Floats
+    is_labelled: NDArray[np.bool_]
+    codes: NDArray[np.intp]
+    names: list[Hashable]
+    strata: NDArray[np.intp]
+    stratum_names: list[Hashable]
+
+    @classmethod
+    def of(cls, sample: LabelledSample) -> _Units:
+        verdicts, codes, _ = clustered_vector(sample.verdicts, sample.clusters)
+        check_within(verdicts, 0.0, 1.0)
+        labels = np.asarray(sample.labels, dtype=np.float64)
+        if labels.shape != verdicts.shape:
+            msg = f"every unit has a label or NaN, found {verdicts.size} units, {labels.size} labels"
+            raise ValueError(msg)
+        is_labelled = ~np.isnan(labels)
+        check_within(labels[is_labelled], 0.0, 1.0)
+        strata, stratum_names = np.zeros(verdicts.size, dtype=np.intp), [None]
+        if sample.strata is not None:
+            strata, _ = cluster_codes(sample.strata)
+            if strata.size != verdicts.size:
+                msg = f"every unit has a stratum, found {verdicts.size} units, {strata.size} strata"
+                raise ValueError(msg)
+            stratum_names = _names(sample.strata, strata)
+        return cls(
+            verdicts,
+            labels,
+            is_labelled,
+            codes,
+            _names(sample.clusters, codes),
+            strata,
+            stratum_names,
+        )
+
+    def refused(self) -> NotEstimable | None:
+        """Why these labels are too few, if they are."""
+        labels = int(self.is_labelled.sum())
+        if labels < FEWEST_LABELS:
+            return NotEstimable(
+                f"a corrected rate needs {FEWEST_LABELS} labels of people or more, found {labels}: "
+                f"label {FEWEST_LABELS - labels} more units, drawn by chance"
+            )
+        labelled = np.bincount(self.codes[self.is_labelled], minlength=len(self.names)) > 0
+        others = np.bincount(self.codes[~self.is_labelled], minlength=len(self.names)) > 0
+        clusters = int(labelled.sum())
+        if clusters < FEWEST_LABELS and not (labelled & others).any():
+            return NotEstimable(
+                f"a corrected rate needs {FEWEST_LABELS} labelled clusters or more where clusters "
+                f"are labelled whole, found {clusters} with {labels} labels: label units of "
+                f"{FEWEST_LABELS - clusters} more clusters; one of each is enough"
+            )
+        by_stratum = np.bincount(self.strata[self.is_labelled], minlength=len(self.stratum_names))
+        if (by_stratum < 2).any():
+            name = self.stratum_names[int(by_stratum.argmin())]
+            return NotEstimable(
+                f"every stratum needs two labels or more, found {int(by_stratum.min())} in "
+                f"{name!r}: label more of it, or join it with another"
+            )
+        return None
+
+    def sums(self) -> LabelSums:
+        """The sums that all estimates come from."""
+        clusters, strata = len(self.names), len(self.stratum_names)
+        cell = self.strata * clusters + self.codes
+        inside, outside = cell[self.is_labelled], cell[~self.is_labelled]
+        y, f = self.labels[self.is_labelled], self.verdicts[self.is_labelled]
+        columns = [
+            (inside, np.ones(y.size)),
+            (inside, y),
+            (inside, f),
+            (inside, y * f),
+            (inside, f * f),
+            (outside, np.ones(outside.size)),
+            (outside, self.verdicts[~self.is_labelled]),
+        ]
+        return LabelSums(
+            *(
+                np.bincount(places, column, clusters * strata).reshape(strata, clusters)
+                for places, column in columns
+            )
+        )
+
+    def rate(self, level: float) -> CorrectedRate:
+        sums = self.sums()
+        tuned, alone = power_tuned(sums), power_tuned(sums, tuning=0.0)
+        alone_rate = min(1.0, max(0.0, float(alone.estimate)))
+        rate = min(1.0, max(0.0, float(tuned.estimate)))
+        alone_interval = _interval(alone, alone_rate, level)
+        is_random = len(self.stratum_names) == 1 or bool(self.is_labelled.all())
+        if is_random:
+            shares = clustered_proportion(
+                self.labels[self.is_labelled], self.codes[self.is_labelled]
+            )
+            if shares is not None and shares.at is not None:
+                alone_interval = _at_level(shares.method, shares.at, shares.clusters, level)
+        interval = (
+            alone_interval if self.is_labelled.all() else _interval(tuned, rate, level)
+        )
+        return CorrectedRate(
+            estimate=rate,
+            interval=interval,
+            power_tuning=float(tuned.power_tuning),
+            judge_rate=float(self.verdicts.mean()),
+            labels_only=alone_rate,
+            labels_only_interval=alone_interval,
+            labels=int(self.is_labelled.sum()),
+            units=int(self.verdicts.size),
+        )
+
+
+def _names(names: Clusters, codes: NDArray[np.intp]) -> list[Hashable]:
+    """The name of each code."""
+    of_code: dict[int, Hashable] = dict(zip(codes.tolist(), names, strict=True))
+    return [of_code[code] for code in sorted(of_code)]
+
+
+def _interval(tuned: PowerTuned, estimate: float, level: float) -> Clustered:
+    return _student(
+        float(tuned.center),
+        float(tuned.error),
+        degrees=float(tuned.degrees),
+        clusters=int(tuned.labelled_clusters),
+        within=(0.0, 1.0),
+        estimate=estimate,
+        level=level,
+    )
+
+
+def _student(
+    center: float,
+    error: float,
+    *,
+    degrees: float,
+    clusters: int,
+    within: tuple[float, float],
+    estimate: float,
+    level: float,
+) -> Clustered:
+    """Student's interval about ``center``, within bounds and with the estimate in it."""
+    least, most = within
+
+    def ends(one_sided: float) -> tuple[float, float]:
+        reach = float(stdtrit(degrees, one_sided)) * error
+        lower, upper = max(least, center - reach), min(most, center + reach)
+        return min(lower, estimate), max(upper, estimate)
+
+    return _at_level(METHOD, ends, clusters, level)
+
+
+def _at_level(
+    method: str, ends: Callable[[float], tuple[float, float]], clusters: int, level: float
+) -> Clustered:
+    lower, upper = ends((1 + level) / 2)
+    lower_bound, upper_bound = ends(level)
+    return Clustered(
+        method=method,
+        lower=lower,
+        upper=upper,
+        level=level,
+        clusters=clusters,
+        design_effect=None,
+        effective_n=None,
+        lower_bound=lower_bound,
+        upper_bound=upper_bound,
+        at=ends,
+    )
+
+
+def _width(interval: Clustered) -> float:
+    return interval.upper - interval.lower

@@ -6,44 +6,47 @@ the n labelled units, U the N others, f a verdict and y a label, both within [0,
     theta  = mean of y over L + lambda (mean of f over U - mean of f over L)
     lambda = Cov(y, f) / (Var f (1 + n / N)), over L, within [0, 1]
 
-The judge's verdicts on U add information, and L measures by how much they are wrong: whatever the
-judge is, theta is right on average. At lambda = 0 nothing is taken from the judge. What is needed is
-that the labelled units were **drawn by chance** from all of them, or in each stratum of them: not
-chosen because they looked wrong.
+The verdicts on U add information, and L measures how wrong they are, so theta is right on average
+whatever the judge is; at lambda = 0 nothing is taken from it. The labelled units must have been
+**drawn by chance** from all of them, or from each stratum: not chosen because they looked wrong.
 
-**Plus four.** The interval counts four pseudo-labels besides, each a cluster of its own: (y, f) =
-(1, 1), (0, 0), (1, 0) and (0, 1), so that no variance is 0 because few labels showed no error. The
-plain interval covers .61 in the worst cell of `benchmarks/corrected.py`. With m = n + 4, means and
-lambda over the labels and the pseudo-labels, and d = y - lambda f::
+**Plus four.** The interval, and lambda, count four pseudo-labels besides: (y, f) = (1, 1), (0, 0),
+(1, 0) and (0, 1). Without them a variance is 0 where few labels showed no error, and the interval
+covers as little as .61 (`benchmarks/corrected.py`). Each is a cluster of its own of g labels, with
+g the square root of the labels in the cluster of a label drawn by chance, ``sum n_c^2 / n``: 1
+where every cluster has one label. A cluster that is wrong as a whole, and was not drawn, is as
+large as the others. With m = n + 4 g, d = y - lambda f, and means of L over its labels and
+pseudo-labels::
 
-    v = sum over clusters c of (sqrt(k_L) a_c + sqrt(k_U) b_c)^2,   k = K / (K - 1)
+    v   = sum over clusters c of (sqrt(K_L / (K_L - 1)) a_c + sqrt(K_U / (K_U - 1)) b_c)^2
     a_c = sum over L in c of (d - mean of d) / m
     b_c = lambda sum over U in c of (f - mean of f over U) / N
 
-with K the clusters that have such units. A cluster may have both. The ends are ``theta' -/+ t sqrt(v)``
-within [0, 1], theta' being theta with the pseudo-labels, t Student's quantile with K_L - 2 degrees of
-freedom, K_L the clusters that have labels. The estimate itself is theta without them, not drawn
-towards 1/2, with the same lambda.
+where K_L clusters have labels (with four more in v) and K_U have other units; a cluster may have
+both. The interval is ``theta' -/+ t sqrt(v)``, cut at 0 and 1, with theta' from the labels and
+pseudo-labels and t Student's quantile with K_L - 2 degrees of freedom. The estimate is theta,
+without them: they draw towards 1/2, by .035 at 30 labels and a rate of .95.
 
-**Strata** h, of n_h + N_h units, a share W_h of all: labels are drawn by chance within each, such as
-more of them where the verdicts are split. The sums above are over W_h times those of each stratum;
-a pseudo-label counts W_h in stratum h, once over all; one lambda serves all strata, the one of least
-variance::
+**Strata.** Labels may be drawn by chance within strata h, such as more of them where verdicts are
+split. With W_h the share of the stratum in all units::
 
+    theta  = sum_h W_h theta_h
     lambda = sum_h W_h^2 Cov_h / n_h / sum_h W_h^2 Var_h (1 / n_h + 1 / N_h)
 
-Each unit adds ``(theta_h - theta) / (n + N)``, for the shares W_h vary too; k is ``K / (K - H)`` and
-one degree of freedom is lost for each of the H strata beyond the first. In a stratum that is labelled
-whole lambda is 0.
+The sums a_c and b_c are those of the strata times W_h; a pseudo-label has W_h g labels in stratum
+h; every unit adds ``(theta_h - theta) / (n + N)`` to its cluster, for the shares vary too; and each
+stratum beyond the first takes a degree of freedom, here and in K / (K - 1). In a stratum that is
+labelled whole lambda is 0.
 
-**Difference** of two systems: the sums of clusters with one name are subtracted before they are
-squared, where both systems had the same tasks; else clusters are apart.
+**Difference** of two systems: what clusters of one name add is subtracted before it is squared,
+where both had the same tasks.
 
-If all units are labelled the result is that of the labels. Of fewer than `FEWEST_LABELS` labels, or
-of whole clusters of which fewer than that many are labelled, nothing is said: `NotEstimable`.
+If all units are labelled the result is that of the labels alone. With fewer than `FEWEST_LABELS`
+labels, or labels in fewer clusters than that, nothing is said: with 10 to 19 clusters of several
+labels the interval covers .86 where clusters are right or wrong as a whole.
 
 References:
-    A. N. Angelopoulos, J. C. Duchi, T. Zrnic (2023), PPI++, arXiv:2311.01453, eq. 5 and 6.1.
+    A. N. Angelopoulos, J. C. Duchi, T. Zrnic (2023), PPI++, arXiv:2311.01453.
     A. Agresti, B. A. Coull (1998), The American Statistician 52, 119-126 (plus four).
     A. Fisch et al. (2024), Stratified prediction-powered inference, arXiv:2406.04291.
 """
@@ -207,12 +210,15 @@ def power_tuned(sums: LabelSums, *, tuning: float | None = None) -> PowerTuned:
     """
     n, others = sums.labels.sum(axis=-1), sums.others.sum(axis=-1)
     units = n + others
-    share = units / units.sum(axis=-1, keepdims=True)  # W_h, and the weight of a pseudo-label
+    share = units / units.sum(axis=-1, keepdims=True)
+    of_cluster = sums.labels.sum(axis=-2)
+    size = (of_cluster**2).sum(axis=-1) / of_cluster.sum(axis=-1)
+    mass = share * np.sqrt(size)[..., None]  # of a pseudo-label
     right, verdicts = sums.right.sum(axis=-1), sums.verdicts.sum(axis=-1)
-    m = n + 4 * share
-    mean_right, mean_verdict = (right + 2 * share) / m, (verdicts + 2 * share) / m
-    covariance = (sums.products.sum(axis=-1) + share) / m - mean_right * mean_verdict
-    variance = (sums.squares.sum(axis=-1) + 2 * share) / m - mean_verdict**2
+    m = n + 4 * mass
+    mean_right, mean_verdict = (right + 2 * mass) / m, (verdicts + 2 * mass) / m
+    covariance = (sums.products.sum(axis=-1) + mass) / m - mean_right * mean_verdict
+    variance = (sums.squares.sum(axis=-1) + 2 * mass) / m - mean_verdict**2
     has_others = others > 0
     each_other = np.where(has_others, 1 / np.where(has_others, others, 1), 0.0)
     gain = (share**2 * covariance / n * has_others).sum(axis=-1)
@@ -226,30 +232,30 @@ def power_tuned(sums: LabelSums, *, tuning: float | None = None) -> PowerTuned:
     centers = residual + lam_in * other_mean
     center = (share * centers).sum(axis=-1)
 
-    labelled = (sums.labels.sum(axis=-2) > 0).sum(axis=-1).astype(np.float64)
+    labelled = (of_cluster > 0).sum(axis=-1).astype(np.float64)
     elsewhere = (sums.others.sum(axis=-2) > 0).sum(axis=-1).astype(np.float64)
     strata = sums.labels.shape[-2]
-    of_labels = np.sqrt((labelled + 4) / (labelled + 4 - strata))
-    of_others = np.sqrt(elsewhere / np.maximum(elsewhere - strata, 1.0))
+    from_labels = np.sqrt((labelled + 4) / (labelled + 4 - strata))
+    from_others = np.sqrt(elsewhere / np.maximum(elsewhere - strata, 1.0))
     weight = share / m
     column = (..., slice(None), None)
     d = sums.right - lam_in[column] * sums.verdicts - residual[column] * sums.labels
     away = sums.other_verdicts - other_mean[column] * sums.others
     between = (centers - center[..., None])[column] * (sums.labels + sums.others)
     influences = (
-        of_labels[..., None] * (weight[column] * d).sum(axis=-2)
-        + of_others[..., None] * ((share * lam_in * each_other)[column] * away).sum(axis=-2)
+        from_labels[..., None] * (weight[column] * d).sum(axis=-2)
+        + from_others[..., None] * ((share * lam_in * each_other)[column] * away).sum(axis=-2)
         + between.sum(axis=-2) / units.sum(axis=-1)[..., None]
     )
     # (y, f) = (1, 1), (0, 0), (1, 0), (0, 1), each with the weight W_h in its stratum.
     pseudo_d = np.stack([1 - lam_in, 0 * lam_in, 1 + 0 * lam_in, -lam_in], axis=-1)
-    pseudo = ((share * weight)[column] * (pseudo_d - residual[column])).sum(axis=-2)
+    pseudo = ((mass * weight)[column] * (pseudo_d - residual[column])).sum(axis=-2)
     return PowerTuned(
         estimate=(share * plain).sum(axis=-1),
         center=center,
         power_tuning=lam,
         influences=influences,
-        pseudo=of_labels[..., None] * pseudo,
+        pseudo=from_labels[..., None] * pseudo,
         labelled_clusters=labelled,
         strata=strata,
     )
@@ -263,15 +269,14 @@ def corrected_rate(sample: LabelledSample, *, level: float = LEVEL) -> Corrected
         level: nominal coverage of the interval and of its one-sided bounds.
 
     Returns:
-        The rate; `NotEstimable` with fewer than `FEWEST_LABELS` labels, or where only whole clusters
-        are labelled and fewer than that many of them, or a stratum has fewer than two labels.
+        The rate; `NotEstimable` with fewer than `FEWEST_LABELS` labels, or labels in fewer clusters
+        than that, or where a stratum has fewer than two labels.
 
     Raises:
         ValueError: lengths differ, or a verdict or a label is outside [0, 1].
     """
     units = _Units.of(sample)
-    refused = units.refused()
-    return refused if refused else units.rate(level)
+    return units.refused() or units.rate(level)
 
 
 def corrected_difference(
@@ -343,7 +348,9 @@ class _Units:
         check_within(verdicts, 0.0, 1.0)
         labels = np.asarray(sample.labels, dtype=np.float64)
         if labels.shape != verdicts.shape:
-            msg = f"every unit has a label or NaN, found {verdicts.size} units, {labels.size} labels"
+            msg = (
+                f"every unit has a label or NaN, found {verdicts.size} units, {labels.size} labels"
+            )
             raise ValueError(msg)
         is_labelled = ~np.isnan(labels)
         check_within(labels[is_labelled], 0.0, 1.0)
@@ -372,14 +379,12 @@ class _Units:
                 f"a corrected rate needs {FEWEST_LABELS} labels of people or more, found {labels}: "
                 f"label {FEWEST_LABELS - labels} more units, drawn by chance"
             )
-        labelled = np.bincount(self.codes[self.is_labelled], minlength=len(self.names)) > 0
-        others = np.bincount(self.codes[~self.is_labelled], minlength=len(self.names)) > 0
-        clusters = int(labelled.sum())
-        if clusters < FEWEST_LABELS and not (labelled & others).any():
+        clusters = int(np.unique(self.codes[self.is_labelled]).size)
+        if clusters < FEWEST_LABELS:
             return NotEstimable(
-                f"a corrected rate needs {FEWEST_LABELS} labelled clusters or more where clusters "
-                f"are labelled whole, found {clusters} with {labels} labels: label units of "
-                f"{FEWEST_LABELS - clusters} more clusters; one of each is enough"
+                f"a corrected rate needs labels in {FEWEST_LABELS} clusters or more, found "
+                f"{labels} labels in {clusters}: label units of {FEWEST_LABELS - clusters} more "
+                "clusters; one of each is enough"
             )
         by_stratum = np.bincount(self.strata[self.is_labelled], minlength=len(self.stratum_names))
         if (by_stratum < 2).any():
@@ -425,9 +430,7 @@ class _Units:
             )
             if shares is not None and shares.at is not None:
                 alone_interval = _at_level(shares.method, shares.at, shares.clusters, level)
-        interval = (
-            alone_interval if self.is_labelled.all() else _interval(tuned, rate, level)
-        )
+        interval = alone_interval if self.is_labelled.all() else _interval(tuned, rate, level)
         return CorrectedRate(
             estimate=rate,
             interval=interval,

@@ -450,3 +450,21 @@ def clustered_by(
         at=lambda other: ends(other)[0],
         each=each,
     )
+
+
+def at_level(method: str, ends: Callable[[float], _Ends], clusters: int, level: float) -> Clustered:
+    """The interval of a nominal coverage, from a function that returns both bounds at a level."""
+    lower, upper = ends((1 + level) / 2)
+    lower_bound, upper_bound = ends(level)
+    return Clustered(
+        method=method,
+        lower=lower,
+        upper=upper,
+        level=level,
+        clusters=clusters,
+        design_effect=None,
+        effective_n=None,
+        lower_bound=lower_bound,
+        upper_bound=upper_bound,
+        at=ends,
+    )

@@ -54,7 +54,7 @@ References:
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple, TypeAlias
 
@@ -63,7 +63,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import stdtrit
 
 from pytest_judgesense.estimate import Clustered
-from pytest_judgesense.stats.clustered import clustered_proportion
+from pytest_judgesense.stats.clustered import at_level, clustered_proportion
 from pytest_judgesense.stats.inputs import (
     LEVEL,
     Clusters,
@@ -429,7 +429,7 @@ class _Units:
                 self.labels[self.is_labelled], self.codes[self.is_labelled]
             )
             if shares is not None and shares.at is not None:
-                alone_interval = _at_level(shares.method, shares.at, shares.clusters, level)
+                alone_interval = at_level(shares.method, shares.at, shares.clusters, level)
         interval = alone_interval if self.is_labelled.all() else _interval(tuned, rate, level)
         return CorrectedRate(
             estimate=rate,
@@ -479,26 +479,7 @@ def _student(
         lower, upper = max(least, center - reach), min(most, center + reach)
         return min(lower, estimate), max(upper, estimate)
 
-    return _at_level(METHOD, ends, clusters, level)
-
-
-def _at_level(
-    method: str, ends: Callable[[float], tuple[float, float]], clusters: int, level: float
-) -> Clustered:
-    lower, upper = ends((1 + level) / 2)
-    lower_bound, upper_bound = ends(level)
-    return Clustered(
-        method=method,
-        lower=lower,
-        upper=upper,
-        level=level,
-        clusters=clusters,
-        design_effect=None,
-        effective_n=None,
-        lower_bound=lower_bound,
-        upper_bound=upper_bound,
-        at=ends,
-    )
+    return at_level(METHOD, ends, clusters, level)
 
 
 def _width(interval: Clustered) -> float:

@@ -1,4 +1,4 @@
-r"""Agreement beyond chance: Cohen's kappa, plain and weighted, and Krippendorff's nominal alpha.
+r"""Agreement beyond chance: Cohen's kappa, plain and weighted.
 
 With O the confusion table (rows: first stream), R and C its row and column totals, n its sum::
 
@@ -8,14 +8,9 @@ With O the confusion table (rows: first stream), R and C its row and column tota
 Weights are distances in the order of the labels, so neighbouring labels are one apart; unused
 labels keep their place. Sums are integers: kappa is exact up to one division.
 
-For raters of whom some may be missing, with m_u the labels of unit u, over the units of two and
-more labels, and n_c the labels c in them, n their sum::
-
-    alpha = 1 - (n - 1) * sum_u sum_(c != k) n_uc n_uk / (m_u - 1) / sum_(c != k) n_c n_k
-
 Edges: kappa is 0/0, hence ``None``, exactly if both streams hold the same single label, and for
-empty streams; alpha is ``None`` for one label only, or if no unit has two. Two streams that are
-constant at different labels have kappa 0.
+empty streams. Two streams that are constant at different labels have kappa 0. For several raters,
+of whom some may be missing, see `stats.krippendorff`.
 
 **Missing labels.** `kappa_bounds` gives the least and the greatest kappa over all completions of
 two streams of two labels. A unit lacks its first label, its second, or both. With the second
@@ -41,14 +36,13 @@ lower bound never falls.
 References:
     J. Cohen (1960), Educational and Psychological Measurement 20, 37-46.
     J. Cohen (1968), Psychological Bulletin 70, 213-220 (weighted).
-    K. Krippendorff (2011), Computing Krippendorff's Alpha-Reliability.
 """
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -242,24 +236,6 @@ def kappa_bounds(
     beyond = total * total - by_chance
     kappas = (total * agreed - by_chance)[defined] / beyond[defined]
     return float(kappas.min()), float(kappas.max())
-
-
-def krippendorff_alpha(units: Iterable[Iterable[Hashable | None]]) -> float | None:
-    """Krippendorff's alpha for nominal labels; ``None`` where it is undefined.
-
-    Args:
-        units: for each unit the labels that its raters gave, ``None`` for one that gave none.
-    """
-    totals: Counter[Hashable] = Counter()
-    observed = 0.0
-    for unit in units:
-        counts = Counter(label for label in unit if label is not None)
-        if (labels := counts.total()) > 1:
-            totals += counts
-            observed += (labels**2 - sum(n * n for n in counts.values())) / (labels - 1)
-    n = totals.total()
-    expected = n * n - sum(count * count for count in totals.values())
-    return 1 - (n - 1) * observed / expected if expected else None
 
 
 def confusion(

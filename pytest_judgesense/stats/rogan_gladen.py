@@ -22,8 +22,8 @@ cluster adds to their errors the residuals of its units times the cofactors, and
 clusters of the squares; units of the new outputs and of the calibration add to the same cluster
 where it has the same name. Among the units of each class there are pseudo-units besides, one for
 each verdict, and two for each among the new outputs, of the size that `stats.prediction_powered`
-gives them: no error in few units is no proof of none. t has one degree of freedom less than the
-class with the fewest clusters has clusters. The estimate holds no pseudo-units.
+gives them: no error in few units is no proof of none. t has one degree of freedom more than the
+class in the fewest clusters has clusters, as if it had two pseudo-units. The estimate holds none.
 
 Fieller's set is an interval only if D, for two classes J, differs from 0. So nothing is said where
 the lower end of its interval is at or below 0, or where a class has no label: `NotEstimable`.
@@ -262,7 +262,7 @@ def _shares(
     spread = float(informed.influences @ informed.influences)
 
     def reach(one_sided: float) -> float:
-        return float(stdtrit(max(1, fewest - 1), one_sided))
+        return float(stdtrit(fewest + 1, one_sided))
 
     bound = informed.value - reach((1 + level) / 2) * math.sqrt(spread)
     if min(bound, determinant) <= 0:

@@ -47,7 +47,7 @@ from pytest_judgesense.instruments.debate.ranking import (
     ranking_of,
 )
 from pytest_judgesense.instruments.leaderboard import pair_rows
-from pytest_judgesense.stats.agreement import krippendorff_alpha
+from pytest_judgesense.stats.krippendorff import krippendorff_alpha
 from pytest_judgesense.stats.paired import paired_t
 from pytest_judgesense.stats.ranks import Standings
 

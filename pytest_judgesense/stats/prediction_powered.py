@@ -391,7 +391,7 @@ class _Units:
             name = self.stratum_names[int(by_stratum.argmin())]
             return NotEstimable(
                 f"every stratum needs two labels or more, found {int(by_stratum.min())} in "
-                f"{name!r}: label more of it, or join it with another"
+                f"stratum {name}: label more of it, or join it with another"
             )
         return None
 

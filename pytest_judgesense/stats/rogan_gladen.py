@@ -148,8 +148,8 @@ def calibrated_shares(
         ValueError: lengths differ, or a verdict or label is none of the classes.
     """
     place = {name: code for code, name in enumerate(classes)}
-    strangers = {repr(name) for name in (*verdicts, *calibration_verdicts, *calibration_labels)}
-    strangers -= {repr(name) for name in place}
+    everything = (*verdicts, *calibration_verdicts, *calibration_labels)
+    strangers = {repr(name) for name in everything if name not in place}
     if strangers:
         msg = f"verdicts are among {list(classes)!r}, found {', '.join(sorted(strangers))}"
         raise ValueError(msg)
@@ -297,7 +297,7 @@ def _fieller(
 ) -> Callable[[float], tuple[float, float]]:
     """From a one-sided level to the ends of Fieller's interval of a ratio, within [0, 1]."""
     errors = np.stack([top.influences, bottom.influences])
-    (above, across), (_, below) = errors @ errors.T
+    (above, across), (_, below) = (errors @ errors.T).tolist()
 
     def ends(one_sided: float) -> tuple[float, float]:
         squared = reach(one_sided) ** 2

@@ -3,7 +3,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Sequence
-from itertools import chain, permutations, product
+from itertools import product
 
 import numpy as np
 import pytest
@@ -17,7 +17,6 @@ from pytest_judgesense.stats.agreement import (
     cohen_kappa,
     confusion,
     kappa_bounds,
-    krippendorff_alpha,
     table_kappa,
 )
 from pytest_judgesense.stats.dirichlet import drawn_weights
@@ -308,60 +307,6 @@ def test_a_near_miss_on_a_scale_leaves_most_of_the_quadratic_interval() -> None:
         True,
         True,
     ]
-
-
-# Krippendorff (2011), "Computing Krippendorff's Alpha-Reliability", section C: four observers and
-# twelve units, a point where nothing was recorded. Unit 12 has one label, and counts nowhere.
-OBSERVERS = (
-    "123321412...",
-    "1233224125.3",
-    ".3332342251.",
-    "12332441251.",
-)
-
-
-def units_of(observers: tuple[str, ...]) -> list[list[str | None]]:
-    return [
-        [None if label == "." else label for label in unit] for unit in zip(*observers, strict=True)
-    ]
-
-
-def test_alpha_of_the_worked_example_of_its_author() -> None:
-    # The paper states 0.743. 40 labels are paired: 9, 13, 10, 5 and 3 of each, so that
-    # sum n_c n_k = 40^2 - 384 = 1216; unequal pairs by m_u - 1: unit 2 gives 6/3, unit 6 12/3 and
-    # unit 8 6/3, in all 8. 1 - 39 * 8 / 1216 = 113/152.
-    alpha = krippendorff_alpha(units_of(OBSERVERS))
-    assert alpha == pytest.approx(113 / 152)
-    assert round(113 / 152, 3) == 0.743
-
-
-def alpha_by_pairs(units: list[list[str | None]]) -> float | None:
-    """By its definition, 1 - D_o / D_e, over every ordered pair of labels one by one."""
-    labels = [[label for label in unit if label is not None] for unit in units]
-    paired = [unit for unit in labels if len(unit) > 1]
-    everything = list(chain.from_iterable(paired))
-    n = len(everything)
-    by_chance = sum(a != b for a, b in permutations(everything, 2))
-    if not by_chance:
-        return None
-    observed = sum(
-        sum(a != b for a, b in permutations(unit, 2)) / (len(unit) - 1) for unit in paired
-    )
-    return 1 - (observed / n) / (by_chance / (n * (n - 1)))
-
-
-@given(st.lists(st.lists(st.sampled_from(["PRO", "CON", "TIE", None]), max_size=5), max_size=8))
-def test_alpha_is_its_definition_over_all_pairs(units: list[list[str | None]]) -> None:
-    expected = alpha_by_pairs(units)
-    found = krippendorff_alpha(units)
-    assert found is expected is None or found == pytest.approx(expected)
-
-
-def test_alpha_is_undefined_without_two_labels_or_two_labels_of_a_unit() -> None:
-    # 0/0: nothing could differ, or nothing is compared.
-    assert krippendorff_alpha([]) is None
-    assert krippendorff_alpha([["PRO", "PRO"], ["PRO", None]]) is None
-    assert krippendorff_alpha([["PRO", None], ["CON"]]) is None
 
 
 @given(

@@ -118,15 +118,7 @@ def alternative_annotator(
     Raises:
         ValueError: lengths differ, or epsilon is not within [0, 1).
     """
-    if not 0 <= epsilon < 1:
-        raise ValueError(f"epsilon lies within [0, 1), found {epsilon!r}")
-    lengths = {name: len(labels) for name, labels in people.items()}
-    if set(lengths.values()) - {len(verdicts)} or len(clusters) != len(verdicts):
-        msg = (
-            f"everybody has a label or None for every unit, found {len(verdicts)} verdicts, "
-            f"{len(clusters)} clusters, and labels of people: {lengths}"
-        )
-        raise ValueError(msg)
+    _check(verdicts, people, clusters, epsilon)
     if len(people) < 2:
         return NotEstimable(
             f"the test leaves out one person after another, found {len(people)}: it needs two, "
@@ -170,20 +162,37 @@ def alternative_annotator(
     )
 
 
+def _check(
+    verdicts: _Labels, people: Mapping[str, _Labels], clusters: Clusters, epsilon: float
+) -> None:
+    if not 0 <= epsilon < 1:
+        raise ValueError(f"epsilon lies within [0, 1), found {epsilon!r}")
+    lengths = {name: len(labels) for name, labels in people.items()}
+    if set(lengths.values()) - {len(verdicts)} or len(clusters) != len(verdicts):
+        msg = (
+            f"everybody has a label or None for every unit, found {len(verdicts)} verdicts, "
+            f"{len(clusters)} clusters, and labels of people: {lengths}"
+        )
+        raise ValueError(msg)
+
+
 def _wins(
     name: str, verdicts: _Labels, people: Mapping[str, _Labels], scale: str
 ) -> tuple[NDArray[np.intp], NDArray[np.float64], NDArray[np.float64]]:
     """The units that count for a person, and whether judge and person win each."""
     places, judge_wins, person_wins = [], [], []
     for place, (verdict, label) in enumerate(zip(verdicts, people[name], strict=True)):
-        others = [
+        other_labels = [
             labels[place]
             for other, labels in people.items()
             if other != name and labels[place] is not None
         ]
-        if verdict is None or label is None or not others:
+        if verdict is None or label is None or not other_labels:
             continue
-        judge, person = _alignment(verdict, others, scale), _alignment(label, others, scale)
+        judge, person = (
+            _alignment(verdict, other_labels, scale),
+            _alignment(label, other_labels, scale),
+        )
         places.append(place)
         judge_wins.append(judge >= person)
         person_wins.append(person >= judge)
@@ -194,11 +203,11 @@ def _wins(
     )
 
 
-def _alignment(label: Hashable, others: Sequence[Hashable], scale: str) -> float:
+def _alignment(label: Hashable, other_labels: Sequence[Hashable], scale: str) -> float:
     """How well a label agrees with those of others."""
     if scale == "nominal":
-        return sum(other == label for other in others) / len(others)
-    numbers = np.array([label, *others], dtype=np.float64)
+        return sum(other == label for other in other_labels) / len(other_labels)
+    numbers = np.array([label, *other_labels], dtype=np.float64)
     return -math.sqrt(float(((numbers[1:] - numbers[0]) ** 2).mean()))
 
 

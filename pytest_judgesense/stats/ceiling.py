@@ -116,20 +116,20 @@ def ceiling_share(
         msg = f"every unit has a verdict, found {len(people)} units, {len(verdicts)} verdicts"
         raise ValueError(msg)
     labels = _paired(people, clusters)
-    kept = [place for place in labels if verdicts[place] is not None]
-    if not kept:
+    judged = [place for place in labels if verdicts[place] is not None]
+    if not judged:
         return NotEstimable(
             "the ceiling needs units with a verdict and two labels of people, found none: let a "
             "second person label some"
         )
-    with_judge = [labels[place].count(verdicts[place]) / len(labels[place]) for place in kept]
-    with_others = [_agreeing(labels[place]) for place in kept]
+    with_judge = [labels[place].count(verdicts[place]) / len(labels[place]) for place in judged]
+    with_others = [_agreeing(labels[place]) for place in judged]
     if not any(with_others):
         return NotEstimable(
-            f"no two people agree on any of {len(kept)} units: the labels need clearer instructions"
+            f"no two people agree on any of {len(judged)} units: give them clearer instructions"
         )
     judge, agreed = float(np.mean(with_judge)), float(np.mean(with_others))
-    codes, count = cluster_codes([clusters[place] for place in kept])
+    codes, count = cluster_codes([clusters[place] for place in judged])
     interval = None
     if count > 1:
         *_, sizes = cluster_sums([], codes, count)
@@ -149,7 +149,7 @@ def ceiling_share(
             return float(low), float(high)
 
         interval = dirichlet.drawn_interval(judge / agreed, ends, count)
-    return CeilingShare(judge / agreed, interval, judge, agreed, len(kept))
+    return CeilingShare(judge / agreed, interval, judge, agreed, len(judged))
 
 
 def _paired(units: Ratings, clusters: Clusters) -> dict[int, list[Hashable]]:

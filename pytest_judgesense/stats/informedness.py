@@ -116,9 +116,9 @@ def informedness(
         )
     recalls = {}
     for name, code in place.items():
-        here = kind == code
-        interval = clustered_proportion(values[here], codes[here])
-        recalls[name] = Recall(float(values[here].mean()), int(here.sum()), interval)
+        of_class = kind == code
+        interval = clustered_proportion(values[of_class], codes[of_class])
+        recalls[name] = Recall(float(values[of_class].mean()), int(of_class.sum()), interval)
     value = (sum(recall.value for recall in recalls.values()) - 1) / (len(classes) - 1)
     return Informedness(value, _combined(value, list(recalls.values())), recalls)
 

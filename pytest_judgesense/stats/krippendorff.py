@@ -157,12 +157,12 @@ def _tables(
     if not is_finite:
         raise ValueError(f"labels of an interval scale are finite numbers, found {labels!r}")
     place = {label: code for code, label in enumerate(labels)}
-    kept = [number for number, unit in enumerate(pairable) if len(unit) > 1]
+    paired = [number for number, unit in enumerate(pairable) if len(unit) > 1]
     codes, count = cluster_codes(
-        [clusters[number] for number in kept] if clusters is not None else [0] * len(kept)
+        [clusters[number] for number in paired] if clusters is not None else [0] * len(paired)
     )
     tables = np.zeros((max(count, 1), len(labels), len(labels)))
-    for code, number in zip(codes.tolist(), kept, strict=True):
+    for code, number in zip(codes.tolist(), paired, strict=True):
         counts = Counter(place[label] for label in pairable[number])
         often = np.array([counts[label] for label in range(len(labels))], dtype=np.float64)
         pairs = np.outer(often, often) - np.diag(often)

@@ -154,8 +154,8 @@ class LabelSums(NamedTuple):
         verdicts: their verdicts.
         products: their verdicts times labels.
         squares: their squared verdicts.
-        others: number of units without a label.
-        other_verdicts: verdicts of those.
+        unlabelled: number of units without a label.
+        unlabelled_verdicts: verdicts of those.
     """
 
     labels: _Floats
@@ -163,8 +163,8 @@ class LabelSums(NamedTuple):
     verdicts: _Floats
     products: _Floats
     squares: _Floats
-    others: _Floats
-    other_verdicts: _Floats
+    unlabelled: _Floats
+    unlabelled_verdicts: _Floats
 
 
 class PowerTuned(NamedTuple):
@@ -208,8 +208,8 @@ def power_tuned(sums: LabelSums, *, tuning: float | None = None) -> PowerTuned:
         sums: two labels or more in each stratum.
         tuning: lambda; the one of least variance by default.
     """
-    n, others = sums.labels.sum(axis=-1), sums.others.sum(axis=-1)
-    units = n + others
+    n, unlabelled = sums.labels.sum(axis=-1), sums.unlabelled.sum(axis=-1)
+    units = n + unlabelled
     share = units / units.sum(axis=-1, keepdims=True)
     of_cluster = sums.labels.sum(axis=-2)
     size = (of_cluster**2).sum(axis=-1) / of_cluster.sum(axis=-1)
@@ -219,32 +219,33 @@ def power_tuned(sums: LabelSums, *, tuning: float | None = None) -> PowerTuned:
     mean_right, mean_verdict = (right + 2 * mass) / m, (verdicts + 2 * mass) / m
     covariance = (sums.products.sum(axis=-1) + mass) / m - mean_right * mean_verdict
     variance = (sums.squares.sum(axis=-1) + 2 * mass) / m - mean_verdict**2
-    has_others = others > 0
-    each_other = np.where(has_others, 1 / np.where(has_others, others, 1), 0.0)
-    gain = (share**2 * covariance / n * has_others).sum(axis=-1)
-    cost = (share**2 * variance * (1 / n + each_other) * has_others).sum(axis=-1)
+    has_unlabelled = unlabelled > 0
+    each_unlabelled = np.where(has_unlabelled, 1 / np.where(has_unlabelled, unlabelled, 1), 0.0)
+    gain = (share**2 * covariance / n * has_unlabelled).sum(axis=-1)
+    cost = (share**2 * variance * (1 / n + each_unlabelled) * has_unlabelled).sum(axis=-1)
     best = np.clip(gain / np.where(cost > 0, cost, 1.0), 0.0, 1.0)
     lam = best if tuning is None else np.full_like(best, tuning)
-    lam_in = lam[..., None] * has_others
-    other_mean = sums.other_verdicts.sum(axis=-1) * each_other
-    plain = (right - lam_in * verdicts) / n + lam_in * other_mean
+    lam_in = lam[..., None] * has_unlabelled
+    unlabelled_mean = sums.unlabelled_verdicts.sum(axis=-1) * each_unlabelled
+    plain = (right - lam_in * verdicts) / n + lam_in * unlabelled_mean
     residual = mean_right - lam_in * mean_verdict  # the mean of d
-    centers = residual + lam_in * other_mean
+    centers = residual + lam_in * unlabelled_mean
     center = (share * centers).sum(axis=-1)
 
     labelled = (of_cluster > 0).sum(axis=-1).astype(np.float64)
-    elsewhere = (sums.others.sum(axis=-2) > 0).sum(axis=-1).astype(np.float64)
+    unlabelled_clusters = (sums.unlabelled.sum(axis=-2) > 0).sum(axis=-1).astype(np.float64)
     strata = sums.labels.shape[-2]
     from_labels = np.sqrt((labelled + 4) / (labelled + 4 - strata))
-    from_others = np.sqrt(elsewhere / np.maximum(elsewhere - strata, 1.0))
+    from_unlabelled = np.sqrt(unlabelled_clusters / np.maximum(unlabelled_clusters - strata, 1.0))
     weight = share / m
     column = (..., slice(None), None)
     d = sums.right - lam_in[column] * sums.verdicts - residual[column] * sums.labels
-    away = sums.other_verdicts - other_mean[column] * sums.others
-    between = (centers - center[..., None])[column] * (sums.labels + sums.others)
+    away = sums.unlabelled_verdicts - unlabelled_mean[column] * sums.unlabelled
+    between = (centers - center[..., None])[column] * (sums.labels + sums.unlabelled)
     influences = (
         from_labels[..., None] * (weight[column] * d).sum(axis=-2)
-        + from_others[..., None] * ((share * lam_in * each_other)[column] * away).sum(axis=-2)
+        + from_unlabelled[..., None]
+        * ((share * lam_in * each_unlabelled)[column] * away).sum(axis=-2)
         + between.sum(axis=-2) / units.sum(axis=-1)[..., None]
     )
     # (y, f) = (1, 1), (0, 0), (1, 0), (0, 1), each with the weight W_h in its stratum.
@@ -307,26 +308,32 @@ def corrected_difference(
             return NotEstimable(f"of the {name} system: {refused.reason}")
     rates = [units.rate(level) for units in samples]
     tuned = [power_tuned(units.sums()) for units in samples]
-    names = {name: place for place, name in enumerate(dict.fromkeys(samples[0].names))}
-    codes = [np.arange(len(names)), np.empty(len(samples[1].names), dtype=np.intp)]
-    for place, name in enumerate(samples[1].names):
-        key = name if paired else (2, name)
-        codes[1][place] = names.setdefault(key, len(names))
-    joint = np.bincount(codes[0], tuned[0].influences, len(names))
-    joint -= np.bincount(codes[1], tuned[1].influences, len(names))
+    names: dict[Hashable, int] = {name: place for place, name in enumerate(samples[0].names)}
+    codes = [
+        # A name of the second system alone gets a place behind those of the first.
+        names.setdefault(name if paired else (name, "second"), len(names))
+        for name in samples[1].names
+    ]
+    joint = np.zeros(len(names))
+    joint[: len(samples[0].names)] = tuned[0].influences
+    joint[codes] -= tuned[1].influences
     pseudo = sum(float((part.pseudo**2).sum()) for part in tuned)
-    error = math.sqrt(float(joint @ joint) + pseudo)
+    estimate = rates[0].estimate - rates[1].estimate
     interval = _student(
         float(tuned[0].center - tuned[1].center),
-        error,
+        math.sqrt(float(joint @ joint) + pseudo),
         degrees=min(float(part.degrees) for part in tuned),
         clusters=min(rate.interval.clusters for rate in rates),
         within=(-1.0, 1.0),
-        estimate=(estimate := rates[0].estimate - rates[1].estimate),
+        estimate=estimate,
         level=level,
     )
     return CorrectedDifference(
-        estimate, interval, *rates, rates[0].judge_rate - rates[1].judge_rate
+        estimate=estimate,
+        interval=interval,
+        first=rates[0],
+        second=rates[1],
+        judge_difference=rates[0].judge_rate - rates[1].judge_rate,
     )
 
 
@@ -354,7 +361,8 @@ class _Units:
             raise ValueError(msg)
         is_labelled = ~np.isnan(labels)
         check_within(labels[is_labelled], 0.0, 1.0)
-        strata, stratum_names = np.zeros(verdicts.size, dtype=np.intp), [None]
+        strata = np.zeros(verdicts.size, dtype=np.intp)
+        stratum_names: list[Hashable] = [None]
         if sample.strata is not None:
             strata, _ = cluster_codes(sample.strata)
             if strata.size != verdicts.size:
@@ -412,7 +420,9 @@ class _Units:
         ]
         return LabelSums(
             *(
-                np.bincount(places, column, clusters * strata).reshape(strata, clusters)
+                np.bincount(places, column, clusters * strata)
+                .reshape(strata, clusters)
+                .astype(np.float64)
                 for places, column in columns
             )
         )

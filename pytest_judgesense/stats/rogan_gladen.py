@@ -113,10 +113,10 @@ def calibrated_rate(
     if not np.isin(labels, (0.0, 1.0)).all():
         raise ValueError(f"labels are 0 or 1, found {sorted(set(labels.tolist()) - {0.0, 1.0})}")
     new, old = (np.stack([1 - vector, vector], axis=1) for vector in shares)
-    found = _shares(
+    results = _shares(
         (new, clusters), (old, calibration_clusters), labels.astype(np.intp), (0, 1), level
     )
-    return found if isinstance(found, NotEstimable) else found[1]
+    return results if isinstance(results, NotEstimable) else results[1]
 
 
 def calibrated_shares(
@@ -159,8 +159,10 @@ def calibrated_shares(
         for stream in (verdicts, calibration_verdicts)
     )
     labels = np.array([place[label] for label in calibration_labels], dtype=np.intp)
-    found = _shares((new, clusters), (old, calibration_clusters), labels, classes, level)
-    return found if isinstance(found, NotEstimable) else dict(zip(classes, found, strict=True))
+    results = _shares((new, clusters), (old, calibration_clusters), labels, classes, level)
+    if isinstance(results, NotEstimable):
+        return results
+    return dict(zip(classes, results, strict=True))
 
 
 class _Row(NamedTuple):
@@ -253,7 +255,7 @@ def _shares(
     codes, count = cluster_codes([*new_clusters, *old_clusters])
     codes_old = codes[lengths[0] :]
     of_class = [labels == code for code in classes]
-    rows = [_Row.of(old_verdicts[here], codes_old[here], count, 1) for here in of_class]
+    rows = [_Row.of(old_verdicts[flags], codes_old[flags], count, 1) for flags in of_class]
     rows.append(_Row.of(new_verdicts, codes[: lengths[0]], count, 2))
     fewest = min(row.clusters for row in rows[:-1])
     informed = _Determinant.of(rows, list(classes))

@@ -43,7 +43,7 @@ from pytest_judgesense.stats.inputs import (
     clustered_vector,
 )
 
-METHOD: Final = "mover of recalls"
+METHOD: Final = "mover-of-recalls"
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ whatever the judge is; at lambda = 0 nothing is taken from it. The labelled unit
 
 **Plus four.** The interval, and lambda, count four pseudo-labels besides: (y, f) = (1, 1), (0, 0),
 (1, 0) and (0, 1). Without them a variance is 0 where few labels showed no error, and the interval
-covers as little as .61 (`benchmarks/corrected.py`). Each is a cluster of its own of g labels, with
+covers as little as .41 (`benchmarks/corrected.py`). Each is a cluster of its own of g labels, with
 g the square root of the labels in the cluster of a label drawn by chance, ``sum n_c^2 / n``: 1
 where every cluster has one label. A cluster that is wrong as a whole, and was not drawn, is as
 large as the others. With m = n + 4 g, d = y - lambda f, and means of L over its labels and
@@ -73,7 +73,7 @@ from pytest_judgesense.stats.inputs import (
     clustered_vector,
 )
 
-METHOD: Final = "ppi++ plus four"
+METHOD: Final = "ppi-plus-four"
 FEWEST_LABELS: Final = 20
 
 _Floats: TypeAlias = NDArray[np.float64]

@@ -64,6 +64,13 @@ def test_a_perfect_judge_is_taken_at_its_word_within_bounds() -> None:
     assert 0.84 < rate.interval.upper < 1
 
 
+def test_at_a_level_at_which_j_may_be_0_nothing_is_excluded() -> None:
+    rate = rate_of(52, 100, **calibration(30, 40, 14, 20))
+    assert rate.interval.at is not None
+    assert rate.interval.at(0.95)[0] > 0
+    assert rate.interval.at(0.999999) == (0, 1)
+
+
 @pytest.mark.parametrize(("passing", "estimate"), [(0, 0.0), (100, 1.0)])
 def test_the_rate_is_cut_to_0_and_1(passing: int, estimate: float) -> None:
     rate = rate_of(passing, 100, **calibration(36, 40, 16, 20))

@@ -8,15 +8,23 @@ reply. This module computes no measures.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, TypeAlias
 
 Order: TypeAlias = Literal["ab", "ba"]
 Condition: TypeAlias = Mapping[str, str | int | float]
+# Labels of people by criterion (`LABEL` where a reply has one verdict), then by person.
+People: TypeAlias = Mapping[str, Mapping[str, str]]
+# How the items that people labelled were drawn.
+Drawn: TypeAlias = Literal["random", "stratified", "chosen"]
 
 TIE: Final = "tie"
 ABSTAIN: Final = "abstain"
+LABEL: Final = "label"
+# The condition that holds what produced the judged text.
+SYSTEM: Final = "system"
 # The condition that holds the temperature of a trial.
 TEMPERATURE: Final = "temperature"
 # Names are in every row of a report; ours have at most 80 characters.
@@ -141,6 +149,7 @@ class Design:
         pass_mark: the share of the scale from which an overall score passes.
         left_out: clusters that were not asked because the run was stopped early.
         forms: what replies are to be exactly, by template, where templates prescribe it.
+        labelled: how the items that people labelled were drawn; ``None`` if nobody says.
     """
 
     kind: str
@@ -159,6 +168,7 @@ class Design:
     pass_mark: float | None = None
     left_out: int = 0
     forms: tuple[PrescribedReply, ...] = ()
+    labelled: Drawn | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,6 +183,10 @@ class Trial:
         condition: what the design varies in addition to template and order (distance, arm, ...).
         label: the correct answer: a label, or the better content ``1``, ``2`` or ``tie``; ``None``
             if there is none.
+        people: what people said of the item, each label in the terms of ``label``; empty if nobody
+            was asked. It reaches no judge.
+        stratum: where the items that people labelled were drawn by strata, that of the item.
+        picked: whether people labelled the item because it was chosen, although others were drawn.
     """
 
     id: str
@@ -184,6 +198,9 @@ class Trial:
     replicate: int = 1
     condition: Condition = field(default_factory=dict)
     label: str | None = None
+    people: People = field(default_factory=dict)
+    stratum: str = ""
+    picked: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,6 +245,14 @@ class Judgment:
         if self.trial.label is None:
             return None
         return self.trial.label == (self.chosen if self.chosen is not None else self.verdict)
+
+
+def majority(labels: Iterable[str]) -> str | None:
+    """The label that more people give than any other; ``None`` for a tie, and for no label."""
+    counted = Counter(labels).most_common(2)
+    if not counted or (len(counted) == 2 and counted[0][1] == counted[1][1]):
+        return None
+    return counted[0][0]
 
 
 def slot_of_content(content: str, order: Order) -> str:

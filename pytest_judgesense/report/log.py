@@ -91,6 +91,9 @@ class _Line(TypedDict, total=False):
     grades: dict[str, Any]
     repair: _Repair
     source: dict[str, Any]
+    people: dict[_Name, dict[_Name, _Name]]
+    stratum: _Name
+    picked: bool
 
 
 _BESIDE: Final = ("grades", "repair", "source")
@@ -114,7 +117,10 @@ _TRIAL: Final = itemgetter(
 )
 _REPLY: Final = itemgetter("judge", "chosen", "reply", "usage", "latency_s")
 # Fields of designs of few kinds: a line holds them where they are not as usual.
-_RARE: Final = ("ddof", "weights", "effect_threshold", "criteria", "pass_mark", "left_out", "forms")
+_RARE: Final = (
+    *("ddof", "weights", "effect_threshold", "criteria", "pass_mark", "left_out", "forms"),
+    "labelled",
+)
 _USUAL: Final = {field.name: field.default for field in fields(Design)}
 
 
@@ -147,6 +153,9 @@ def judgment_object(judgment: Judgment) -> dict[str, Any]:
         },
         "latency_s": judgment.latency_s,
         **({} if judgment.recorded_at is None else {"recorded_at": judgment.recorded_at}),
+        **({"people": trial.people} if trial.people else {}),
+        **({"stratum": trial.stratum} if trial.stratum else {}),
+        **({"picked": True} if trial.picked else {}),
         **(judgment.detail or {}),
     }
     if judgment.probabilities is not None:
@@ -348,6 +357,13 @@ def _judgment(line: _Line, where: str, registry: Registry) -> Judgment:
         condition = line["condition"]
         line["condition"] = _shared(condition) if condition else _DEFAULTS["condition"]
         trial = Trial(*_TRIAL(line))
+        if "people" in line or "stratum" in line:
+            trial = replace(
+                trial,
+                people=line.get("people", {}),
+                stratum=line.get("stratum", ""),
+                picked=line.get("picked", False),
+            )
         judge, chosen, reply, counts, latency = _REPLY(line)
         usage = _usage(counts.get("prompt_tokens"), counts.get("completion_tokens"))
     except ValueError as error:

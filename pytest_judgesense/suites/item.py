@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from pytest_judgesense.errors import told_apart
-from pytest_judgesense.trial import Condition, Order
+from pytest_judgesense.trial import LABEL, Condition, Order, People, majority
 
 ITEM_ID: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}")
 _LONGEST: Final = 60
@@ -37,6 +37,8 @@ class Item:
         inverted: templates whose labels mean the opposite only on this item, if items have their
             own prompts.
         asked_in: the only templates that ask about this item; empty for all.
+        people: what people said of it, the ``stratum`` that it was drawn from, and whether it was
+            ``picked`` to be labelled; see `Trial`.
     """
 
     id: str
@@ -48,6 +50,16 @@ class Item:
     shared_with: str | None = None
     inverted: tuple[str, ...] = ()
     asked_in: tuple[str, ...] = ()
+    people: People = field(default_factory=dict)
+    stratum: str = ""
+    picked: bool = False
+
+    @property
+    def right(self) -> str | None:
+        """The label, or that of most people where none is stated."""
+        if self.label is not None or LABEL not in self.people:
+            return self.label
+        return majority(self.people[LABEL].values())
 
     def is_asked_in(self, template: str) -> bool:
         """Whether the template of this id asks about it."""

@@ -9,9 +9,9 @@ from typing import Any, Final, get_args
 from pytest_judgesense.errors import SuiteError
 from pytest_judgesense.suites.item import Item
 from pytest_judgesense.suites.prompt_template import placeholders
-from pytest_judgesense.suites.schema import ContentItem, Difficulty, PairItem
+from pytest_judgesense.suites.schema import ContentItem, Difficulty, PairItem, SuiteForm
 from pytest_judgesense.suites.stimuli import MISSING, Misfit, Stimuli, row_id, row_label, text_of
-from pytest_judgesense.trial import TIE, Condition
+from pytest_judgesense.trial import SYSTEM, TIE, Condition
 
 # The text before a list of elements in a prompt.
 ELEMENTS: Final = "Required elements:"
@@ -50,10 +50,7 @@ def pair_of_row(stimuli: Stimuli, number: int, row: dict[str, Any]) -> dict[str,
 
     Labels are ``1``, ``2`` or ``tie``, or a candidate by its field or its column.
     """
-    columns = stimuli.columns
-    meanings = {"1": "1", "2": "2", TIE: TIE, "a": "1", "b": "2"}
-    meanings |= {columns[field]: meanings[field] for field in ("a", "b") if field in columns}
-    label = row_label(stimuli, row.get("label"), meanings)
+    label = row_label(stimuli, row.get("label"), pair_meanings(stimuli))
     if isinstance(label, Misfit):
         return label
     line: dict[str, Any] = {"id": row_id(stimuli, row.get("id"), number), "label": label}
@@ -73,6 +70,12 @@ def pair_of_row(stimuli: Stimuli, number: int, row: dict[str, Any]) -> dict[str,
             n: v for n, v in _texts(row).items() if n not in reserved and isinstance(v, str)
         }
     return line
+
+
+def pair_meanings(stimuli: Stimuli) -> dict[str, str]:
+    """The label that each word for a candidate of a pair means."""
+    meanings, columns = {"1": "1", "2": "2", TIE: TIE, "a": "1", "b": "2"}, stimuli.columns
+    return meanings | {columns[field]: meanings[field] for field in ("a", "b") if field in columns}
 
 
 def content_of_row(stimuli: Stimuli, number: int, row: dict[str, Any]) -> dict[str, Any] | Misfit:
@@ -123,6 +126,26 @@ def pair_item(line: PairItem) -> Item:
     condition = {"category": line.category} if line.category else {}
     item = Item(line.id, line.cluster or line.id, fields, line.texts, line.label, condition)
     return replace(item, asked_in=line.asked_in)
+
+
+def with_systems(items: tuple[Item, ...], form: SuiteForm) -> tuple[Item, ...]:
+    """The items with what produced them in their condition, if a field that is not shown says so.
+
+    Rates are told by it. A template that shows ``{{system}}`` means something else by the word.
+    """
+    named = [item for item in items if _system(item)]
+    if not named or any(SYSTEM in placeholders(template.text) for template in form.templates):
+        return items
+    return tuple(
+        replace(item, condition={**item.condition, SYSTEM: system})
+        if (system := _system(item))
+        else item
+        for item in items
+    )
+
+
+def _system(item: Item) -> str:
+    return "" if SYSTEM in item.condition else item.fields.get(SYSTEM, "").strip()
 
 
 def with_elements(task: str, elements: Sequence[str]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import fields, replace
 from functools import lru_cache
 from pathlib import Path
@@ -18,9 +18,18 @@ from pytest_judgesense.errors import SuiteError, unknown_name
 from pytest_judgesense.files import read_text
 from pytest_judgesense.grouping import grouped
 from pytest_judgesense.limits import toml_value
+from pytest_judgesense.suites.annotators import (
+    drawn_by,
+    refuse_columns_of_people,
+    with_answers,
+    with_labels,
+    without_labels,
+)
 from pytest_judgesense.suites.builtin import is_built_in
 from pytest_judgesense.suites.item import Item
+from pytest_judgesense.suites.items import with_systems
 from pytest_judgesense.suites.kind import Kind
+from pytest_judgesense.suites.people import PersonLabel, in_force, people_file, read_people
 from pytest_judgesense.suites.rules import pooled, verify, verify_labelled
 from pytest_judgesense.suites.schema import PresetForm, SuiteForm
 from pytest_judgesense.suites.space import DecisionSpace
@@ -73,13 +82,19 @@ def _load(path: Path, preset: str | None, all_kinds: tuple[Kind, ...]) -> Suite:
     pairs = design.pairs if chosen.pairs is None else chosen.pairs
     weights = design.weights
     stimuli, raw = read_lines(path, form)
-    used = stimuli.lines[: chosen.items or design.items]
+    refuse_columns_of_people(path, stimuli)
+    stimuli, labelled = without_labels(stimuli)
+    stimuli = replace(stimuli, lines=stimuli.lines[: chosen.items or design.items])
+    items = with_labels(kind.read(stimuli), stimuli, labelled)
+    answers = tuple(in_force(read_people(people_file(path))).values())
+    whole = not (chosen.items or design.items)
+    items = with_answers(items, stimuli, answers, whole=whole) if answers else items
     suite = Suite(
         name=form.name if preset is None else f"{form.name}@{preset}",
         base=form.name,
         form=kind,
         path=path,
-        digest=_digest(form, preset, raw),
+        digest=_digest(form, preset, raw, answers),
         description=form.description,
         space=_value(
             DecisionSpace,
@@ -90,7 +105,7 @@ def _load(path: Path, preset: str | None, all_kinds: tuple[Kind, ...]) -> Suite:
         ),
         system=form.system if chosen.system is None else chosen.system,
         templates=_templates(form, chosen),
-        items=_of_each(kind.read(replace(stimuli, lines=used)), chosen.of_each),
+        items=_of_each(with_systems(items, form), chosen.of_each),
         pairs=() if kind.sweeps else pairs if isinstance(pairs, str) else tuple(pairs),
         orders=(chosen.orders or design.orders) if space.pairwise else "ab",
         replicates=chosen.replicates or design.replicates,
@@ -110,7 +125,8 @@ def _load(path: Path, preset: str | None, all_kinds: tuple[Kind, ...]) -> Suite:
         top_p=design.top_p,
         early_stop=design.early_stop,
         accepted=tuple(form.stimuli.accepted),
-        files=(stimuli.file.resolve(),),
+        labelled=drawn_by(form, answers),
+        files=(stimuli.file.resolve(), *([people_file(path).resolve()] if answers else ())),
     )
     if chosen.pooled_with is not None:
         other = _load((path.parent / chosen.pooled_with).resolve(), None, all_kinds)
@@ -248,7 +264,9 @@ def _lines(text: str) -> dict[str, int]:
     return lines
 
 
-def _digest(form: SuiteForm, preset: str | None, raw: str) -> str:
+def _digest(
+    form: SuiteForm, preset: str | None, raw: str, answers: Iterable[PersonLabel] = ()
+) -> str:
     # The questions and how they are counted, without the bars, the judges and the description.
     # Reviews only count by what they exclude: one more that agrees changes no number.
     aside = {"checks", "judges", "description", "presets", "equivalence"}
@@ -284,6 +302,9 @@ def _digest(form: SuiteForm, preset: str | None, raw: str) -> str:
     for start in range(0, len(raw), _PART):
         digest.update(_json(raw[start : start + _PART])[1:-1].encode())
     digest.update(f'", {_json(excluded)}]'.encode())
+    # How they are counted: labels of people ask nothing.
+    labels = sorted([a.item, a.person, a.criterion, a.label] for a in answers if a.counts)
+    digest.update(_json(labels).encode() if labels else b"")
     return digest.hexdigest()[:16]
 
 

@@ -15,16 +15,17 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import astuple, dataclass, field
 from pathlib import Path
-from typing import Final, Literal, TypeAlias, get_args
+from typing import Final, TypeAlias, get_args
 
 from pytest_judgesense.errors import SuiteError
 from pytest_judgesense.files import open_bytes, read_text
 from pytest_judgesense.output import stays_within, sync
 from pytest_judgesense.rows import csv_rows
 from pytest_judgesense.suites.item import ITEM_ID
+from pytest_judgesense.trial import Drawn
 
 # How the items were drawn: from all with the same chance, from groups, or for what was seen.
-Draw: TypeAlias = Literal["random", "stratified", "chosen"]
+Draw: TypeAlias = Drawn
 
 SKIPPED: Final = "skipped"
 COLUMNS: Final = ("item", "person", "label", "criterion", "note", "drawn", "labelled_at")

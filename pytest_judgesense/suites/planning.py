@@ -136,7 +136,10 @@ def _replicates(
             order,
             replicate,
             condition,
-            item.label,
+            item.right,
+            item.people,
+            item.stratum,
+            item.picked,
         )
         for replicate in range(1, suite.replicates + 1)
     ]

@@ -6,7 +6,7 @@ Unknown keys are errors: a misspelt key that is silently ignored would change a 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal, Protocol, TypeAlias
+from typing import Annotated, Any, Final, Literal, Protocol, TypeAlias
 
 from pydantic import (
     AfterValidator,
@@ -19,8 +19,7 @@ from pydantic import (
     model_validator,
 )
 
-from pytest_judgesense.suites.people import Draw
-from pytest_judgesense.trial import MOST_WEIGHT, Criterion, is_number
+from pytest_judgesense.trial import MOST_WEIGHT, Criterion, Drawn, is_number
 
 # A bool is no number: `true` would be 1, and `false`, which a judge's table has for "none", 0.
 Number = Annotated[float, Strict()]
@@ -31,6 +30,12 @@ Pairs = Literal["ring", "all"] | list[tuple[Slug, Slug]]
 JudgeType = Literal["pairwise", "single", "reference"]
 Temperatures = list[Annotated[Number, Field(ge=0, allow_inf_nan=False)]]
 Difficulty = Literal["easy", "medium", "hard"]
+PEOPLE: Final = "people"
+
+
+def is_of_people(field: str) -> bool:
+    """Whether a field of a line holds labels of people: ``people``, ``people.CRITERION``."""
+    return field == PEOPLE or field.startswith(f"{PEOPLE}.")
 
 
 class FormRules(Protocol):
@@ -156,20 +161,42 @@ class TemplateForm(Form):
 class StimuliForm(Form):
     """``[stimuli]``: the file with the items (JSON Lines, JSON or CSV), and which of them are used.
 
-    ``columns`` names the column, or key, of each field that is called otherwise in the file;
+    ``columns`` names the column, or key, of each field that is called otherwise in the file, and
+    under ``people`` (or ``people.CRITERION``, for grades) one of each person who labelled items;
     ``values`` the label that a value of the label's column means. ``labelled`` says how the items
-    that people labelled were drawn from all. ``accepted`` names rules of lint whose warnings about
-    the texts have been looked at: they are not shown.
+    that people labelled were drawn from all: at random, at random within each ``stratum`` of the
+    lines (which weighs by its number of lines), or chosen. ``accepted`` names rules of lint whose
+    warnings about the texts have been looked at: they are not shown.
     """
 
     file: str
-    columns: dict[str, str] | None = None
+    columns: dict[str, str | list[str]] | None = None
     values: dict[str, str] | None = None
-    labelled: Draw | None = None
+    labelled: Drawn | None = None
     steps: Literal["whole", "quarter"] = "whole"
     distances: list[Whole | Number] | None = None
     subsets: list[Literal["same", "different", "filler"]] | None = None
     accepted: list[Literal["marks", "identical-sides", "label-visible"]] = []
+
+    @model_validator(mode="after")
+    def _columns_of_people(self) -> StimuliForm:
+        for field, named in (self.columns or {}).items():
+            if isinstance(named, list) != is_of_people(field):
+                expected = "a list, a column a person" if is_of_people(field) else "one column"
+                raise ValueError(f"columns: {field} names {expected}")
+        return self
+
+    @property
+    def renamed(self) -> dict[str, str]:
+        """By field, the column that holds it, where it is called otherwise."""
+        columns = (self.columns or {}).items()
+        return {field: named for field, named in columns if isinstance(named, str)}
+
+    @property
+    def people(self) -> dict[str, list[str]]:
+        """By field of labels of people, the columns of the persons."""
+        columns = (self.columns or {}).items()
+        return {field: named for field, named in columns if isinstance(named, list)}
 
 
 # Heavier ones would make sums that no number can hold.

@@ -65,7 +65,7 @@ class Stimuli:
     @property
     def columns(self) -> Mapping[str, str]:
         """By field, the column of the file that holds it, where it is called otherwise."""
-        return self.form.stimuli.columns or {}
+        return self.form.stimuli.renamed
 
     def parse(self, model: type[_Line], adapt: Adapt | None = None) -> list[_Line]:
         """The lines as values of ``model``, which has an ``id``; a user's lines by ``adapt``.
@@ -333,7 +333,7 @@ def _refuse_columns(
 ) -> None:
     """Raise `SuiteError` if ``columns`` names one that the file does not have."""
     known_columns = dict.fromkeys(name for _, row in lines if isinstance(row, dict) for name in row)
-    columns = form.stimuli.columns or {}
+    columns = form.stimuli.renamed
     if missing := {field: name for field, name in columns.items() if name not in known_columns}:
         turned = all(field in known_columns for field in missing)
         raise SuiteError(

@@ -12,7 +12,7 @@ from typing import Any, Literal, TypeVar
 from pytest_judgesense.suites.item import Item
 from pytest_judgesense.suites.kind import Kind, ReplyForm
 from pytest_judgesense.suites.space import DecisionSpace
-from pytest_judgesense.trial import Design, PrescribedReply
+from pytest_judgesense.trial import Design, Drawn, PrescribedReply
 
 T = TypeVar("T")
 
@@ -106,6 +106,7 @@ class Suite:
         ddof: subtracted from n in a variance.
         temperatures: empty if every question is asked at one, see ``temperature``.
         accepted: rules of lint whose warnings about the texts are not shown.
+        labelled: how the items that people labelled were drawn; ``None`` if nobody says.
         files: those with its items, and the other suites of its preset, links resolved.
         built_in: the items as they come with the installation; ``None`` for other suites.
     """
@@ -139,6 +140,7 @@ class Suite:
     top_p: float | None = None
     early_stop: bool = False
     accepted: tuple[str, ...] = ()
+    labelled: Drawn | None = None
     files: tuple[Path, ...] = field(default=(), repr=False, compare=False)
     built_in: tuple[Item, ...] | None = field(default=None, repr=False, compare=False)
     _derived: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
@@ -195,6 +197,7 @@ class Suite:
             ddof=self.ddof,
             weights=self.weights,
             effect_threshold=self.effect_threshold,
+            labelled=self.labelled,
             forms=tuple(
                 PrescribedReply(template.id, template.reply_keys, () if template.single else words)
                 for template in self.templates

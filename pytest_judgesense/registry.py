@@ -146,6 +146,8 @@ class Registry:
     Attributes:
         kinds: the instruments by the kind of suites that they measure, the default one first.
         providers: of judges, by name.
+        joined: measures that rooms add to suites of every kind; where a suite has nothing for one
+            of them, it gives no estimate.
         added: the measures of plugins.
         reports: what the instruments report, and what is reported of suites of every kind.
         sections: those of the reports that are made.
@@ -158,6 +160,7 @@ class Registry:
 
     kinds: Mapping[str, Instrument]
     providers: Mapping[str, Provider] = field(default_factory=dict)
+    joined: tuple[Measure, ...] = ()
     added: tuple[Measure, ...] = ()
     reports: tuple[Report, ...] = ()
     sections: tuple[ReportSection, ...] = ()
@@ -173,6 +176,7 @@ class Registry:
         instruments: Iterable[Instrument],
         reports: Iterable[Report] = (),
         providers: Iterable[Provider] = (),
+        joined: Iterable[Measure] = (),
     ) -> Registry:
         """What there is where the package has these, and no plugin adds anything."""
         kinds = sorted(instruments, key=lambda instrument: not instrument.default)
@@ -181,6 +185,7 @@ class Registry:
         return cls(
             {instrument.name: instrument for instrument in kinds},
             {provider.name: provider for provider in providers},
+            tuple(joined),
             reports=reports,
             sections=tuple(chain.from_iterable(report.sections for report in reports)),
             comparisons=tuple(sorted(comparisons, key=lambda comparison: not comparison.apart)),
@@ -195,7 +200,7 @@ class Registry:
         """All measures by name; one that several kinds have as the first of them has it."""
         measures: dict[str, Measure] = {}
         of_kinds = (instrument.measures for instrument in self.kinds.values())
-        for measure in chain(*of_kinds, self.added):
+        for measure in chain(*of_kinds, self.joined, self.added):
             measures.setdefault(measure.name, measure)
         return measures
 
@@ -225,7 +230,7 @@ class Registry:
                 expected="one of: " + ", ".join(self.kinds),
             )
         added = (measure for measure in self.added if not measure.kinds or kind in measure.kinds)
-        return (*self.kinds[kind].measures, *added)
+        return (*self.kinds[kind].measures, *self.joined, *added)
 
     def named(self, measure: str) -> Measure:
         """The measure of this name; if it is not known here, a measure with only the name."""

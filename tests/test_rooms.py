@@ -109,10 +109,14 @@ def test_the_reader_sees_literals_and_comparisons_of_kinds() -> None:
     assert list(kinds_compared(among)) == ["debate", "ladder"]
 
 
-def test_every_kind_is_given_by_one_room() -> None:
-    assert {room_of(kind) for kind in BUILT_IN.kinds} == {
-        f"instruments/{room}/" for room in foundations()
-    }
+def test_every_room_gives_kinds_or_measures_that_join_those_of_all_kinds() -> None:
+    rooms = {room.__name__.split(".")[-2]: vars(room) for room in ROOMS}
+    assert set(rooms) == set(foundations())
+    giving = {f"instruments/{name}/" for name, values in rooms.items() if values["INSTRUMENTS"]}
+    assert {room_of(kind) for kind in BUILT_IN.kinds} == giving
+    joining = [values["JOINED"] for values in rooms.values() if not values["INSTRUMENTS"]]
+    assert all(joining)
+    assert BUILT_IN.joined == tuple(measure for measures in joining for measure in measures)
 
 
 def test_the_report_names_nothing_that_an_instrument_reports() -> None:

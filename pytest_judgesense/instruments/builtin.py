@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import Final
 
 from pytest_judgesense.instruments import exclusions, leaderboard
 from pytest_judgesense.instruments.debate import instrument as debate
 from pytest_judgesense.instruments.ladder import instrument as ladder
 from pytest_judgesense.instruments.paraphrase import instrument as paraphrase
+from pytest_judgesense.instruments.people import instrument as people
 from pytest_judgesense.instruments.rubric import instrument as rubric
 from pytest_judgesense.instruments.temperature import instrument as temperature
 from pytest_judgesense.instruments.vacuum import instrument as vacuum
@@ -25,10 +27,11 @@ ROOMS: Final = (
     temperature,
     debate,
     rubric,
+    people,
 )
 _FOR_EVERY_KIND: Final = Report(
     sections=(
-        ReportSection("standing", leaderboard.rank_data, only_drawn=True, compared=True),
+        ReportSection(leaderboard.STANDING, leaderboard.rank_data, only_drawn=True, compared=True),
         ReportSection(
             "excluded",
             exclusions.excluded,
@@ -63,4 +66,5 @@ BUILT_IN: Final = Registry.of_instruments(
     (instrument for room in ROOMS for instrument in room.INSTRUMENTS),
     (*(room.REPORT for room in ROOMS), _FOR_EVERY_KIND),
     PROVIDERS.values(),
+    chain.from_iterable(vars(room).get("JOINED", ()) for room in ROOMS),
 )

@@ -37,6 +37,8 @@ from pytest_judgesense.suites.suite import Suite, template_pairs
 if TYPE_CHECKING:
     from pytest_judgesense.stats.ranks import Standings
 
+# The table that holds the data of a judge's rank.
+STANDING: Final = "standing"
 _SHOWN_PAIRS: Final = 6
 # The columns of every row of a leaderboard; the others are beside the rank.
 _RANK_COLUMNS: Final = frozenset(
@@ -163,13 +165,19 @@ def _by_cluster(units: Observations | None) -> dict[str, list[float]]:
 
 
 def leaderboard(
-    suite: str, compared_judges: Sequence[ComparedJudge], seed: int, _secondary: bool = False
+    suite: str,
+    compared_judges: Sequence[ComparedJudge],
+    seed: int,
+    _secondary: bool = False,
+    *,
+    standing: str = STANDING,
 ) -> Mapping[str, Rows]:
     """The judges of a suite with their ranks, every pair of them, and which one is best.
 
-    Judges that cannot be ranked come last, with the reason.
+    Judges that cannot be ranked come last, with the reason. ``standing``: the table with the data
+    of the ranks.
     """
-    row_by_judge = _standings(suite, compared_judges)
+    row_by_judge = _standings(suite, compared_judges, standing)
     placed = {name: of for name, of in row_by_judge.items() if of["left_out"] is None}
     if len(row_by_judge) < 2 or not placed:
         return {}
@@ -204,12 +212,14 @@ def leaderboard(
     }
 
 
-def _standings(suite: str, compared_judges: Iterable[ComparedJudge]) -> dict[str, Row]:
+def _standings(
+    suite: str, compared_judges: Iterable[ComparedJudge], standing: str = STANDING
+) -> dict[str, Row]:
     return {
         judge.name: table["rows"][0]
         for judge in sorted(compared_judges, key=lambda judge: judge.name)
         for table in judge.analyses
-        if (table["analysis"], table["suite"]) == ("standing", suite)
+        if (table["analysis"], table["suite"]) == (standing, suite)
     }
 
 

@@ -275,6 +275,53 @@ CHECK_MARKERS: Final = {
         " <= bar, for each judge. missing_grades: a criterion without a grade of its scale, "
         "in replies received; suite= is rubric by default."
     ),
+    "recall_floor": (
+        "recall_floor(bar, limit=, suite=, **condition): fail unless recall >= bar, for each "
+        "judge. recall: the judge finds what people call so; of all labels the least; name "
+        'one, suite="coherence".'
+    ),
+    "people_kappa_floor": (
+        "people_kappa_floor(bar, limit=, suite=, **condition): fail unless people_kappa >= "
+        "bar, for each judge. people_kappa: agreement with the label of people beyond chance "
+        '(Cohen); name one, suite="coherence".'
+    ),
+    "people_kappa_quadratic_floor": (
+        "people_kappa_quadratic_floor(bar, limit=, suite=, **condition): fail unless "
+        "people_kappa_quadratic >= bar, for each judge. people_kappa_quadratic: the same on a"
+        ' scale, weighted by squared distance (Cohen); name one, suite="coherence".'
+    ),
+    "informedness_floor": (
+        "informedness_floor(bar, limit=, suite=, **condition): fail unless informedness >= "
+        "bar, for each judge. informedness: how far the verdict depends on the label of "
+        'people (Youden\'s J); name one, suite="coherence".'
+    ),
+    "class_bias_limit": (
+        "class_bias_limit(bar, limit=, suite=, **condition): fail unless class_bias <= bar, "
+        "for each judge. class_bias: a label is given more often, or more seldom, than by "
+        'people; the worst label; name one, suite="coherence".'
+    ),
+    "relative_agreement_floor": (
+        "relative_agreement_floor(bar, limit=, suite=, **condition): fail unless "
+        "relative_agreement >= bar, for each judge. relative_agreement: agreement of the "
+        "judge with a person, as a share of that between two people; name one, "
+        'suite="coherence".'
+    ),
+    "annotator_win_rate_floor": (
+        "annotator_win_rate_floor(bar, limit=, suite=, **condition): fail unless "
+        "annotator_win_rate >= bar, for each judge. annotator_win_rate: the judge agrees with"
+        " the other people as well as the person whom it replaces; name one, "
+        'suite="coherence".'
+    ),
+    "corrected_rate_floor": (
+        "corrected_rate_floor(bar, limit=, suite=, **condition): fail unless corrected_rate "
+        ">= bar, for each judge. corrected_rate: the rate that people would give to all "
+        'items, from the judge and few labels; name one, suite="coherence".'
+    ),
+    "corrected_difference_floor": (
+        "corrected_difference_floor(bar, limit=, suite=, **condition): fail unless "
+        "corrected_difference >= bar, for each judge. corrected_difference: the corrected "
+        'rate of one system less that of another; name one, suite="coherence".'
+    ),
     "criterion_tradeoff": (
         "criterion_tradeoff(false_preference, distance_1, distance_5, "
         "false_preference_limit=, distance_1_limit=, distance_5_limit=, suite=): fail unless "

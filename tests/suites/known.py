@@ -15,8 +15,8 @@ KINDS = BUILT_IN.forms
 
 
 def registry_of(kinds: Iterable[Instrument]) -> Registry:
-    """What the package has if it provides these kinds alone."""
-    return Registry.of_instruments(kinds)
+    """What the package has if it provides these kinds alone, with what joins every kind."""
+    return Registry.of_instruments(kinds, joined=BUILT_IN.joined)
 
 
 def load_suite(path: Path, preset: str | None = None, *, labelled: bool = True) -> Suite:

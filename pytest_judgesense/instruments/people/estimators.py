@@ -1,0 +1,201 @@
+r"""Agreement of a judge with the label of people: recall, kappa, informedness, bias by label. Pure.
+
+Over the calls on items with a label, c a label::
+
+    recall             = mean 1[verdict = c] over the calls whose label is c; condition ``label``
+    people_kappa       = Cohen's kappa of verdict and label; with quadratic weights on a scale
+    class_bias         = |mean (1[verdict = c] - 1[label = c])|; condition ``label``
+
+A reply without a verdict misses its label; in kappa and bias it has no part. Without a ``label``
+recall is that of the label found most seldom, and the bias that of the worst label: the ends are
+the lowest, or the highest, among the labels, so no better judge fares worse. Several criteria are
+told apart by ``criterion``.
+
+Youden's J is recall and specificity less 1; of more labels than two see `stats.informedness`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any, Final
+
+import numpy as np
+
+from pytest_judgesense.estimate import Clustered, Estimate
+from pytest_judgesense.instruments.people import measures as of
+from pytest_judgesense.instruments.people.targets import Target, targets
+from pytest_judgesense.measures.cell import FAILED, Cell, Units, estimated, rate, unavailable
+from pytest_judgesense.measures.measure import Measure
+from pytest_judgesense.measures.order import folded
+from pytest_judgesense.stats.agreement import clustered_kappa, table_kappa
+from pytest_judgesense.stats.clustered import clustered_mean
+from pytest_judgesense.stats.informedness import informedness as youden
+from pytest_judgesense.stats.inputs import NotEstimable
+from pytest_judgesense.trial import Condition
+
+NO_LABEL: Final = "people label no item with a majority"
+_CONSTANT: Final = "undefined: judge and people give one and the same label throughout"
+
+
+def recall(cell: Cell) -> Iterator[Estimate]:
+    """Recall of each label, and the least of them."""
+    for target in targets(cell):
+        by_label = [*_recalls(target)]
+        yield from _worst(of.RECALL, target, by_label)
+        yield from by_label
+
+
+def _recalls(target: Target) -> Iterator[Estimate]:
+    part = target.cell
+    for code, label in enumerate(target.labels):
+        is_label = target.label == code
+        if not is_label.any():
+            continue
+        calls = part.every_call().subset(is_label)
+        values = (target.answers == code)[calls.positions]
+        units = Units.of_groups(part, calls, values, usable=part.outcomes != FAILED)
+        yield rate(of.RECALL, part, units, {**target.condition, "label": label})
+
+
+def _worst(measure: Measure, target: Target, by_label: Sequence[Estimate]) -> Iterator[Estimate]:
+    """The estimate of the worst label, with the worst ends of all."""
+    measured = [estimate for estimate in by_label if estimate.value is not None]
+    if not measured:
+        reason = by_label[0].unavailable if by_label else NO_LABEL
+        yield unavailable(
+            measure, target.cell, str(reason), target.condition, missing=target.missing
+        )
+        return
+    choose: Callable[..., Any] = min if measure.floor else max
+    worst = choose(measured, key=lambda estimate: estimate.value)
+    intervals = [estimate.clustered for estimate in measured]
+    yield replace(
+        worst,
+        condition=dict(target.condition),
+        clustered=_envelope(intervals, choose),
+        observations=None,
+        anew=None,
+        flags=(*worst.flags, f"label {worst.condition['label']}"),
+    )
+
+
+def _envelope(
+    intervals: Sequence[Clustered | None], choose: Callable[..., Any]
+) -> Clustered | None:
+    """The lowest, or the highest, ends of several intervals; ``None`` if one is missing."""
+    known = [interval for interval in intervals if interval is not None]
+    if len(known) < len(intervals) or not known:
+        return None
+    if len(known) == 1:
+        return known[0]
+
+    def at(level: float) -> tuple[float, float]:
+        ends = [interval.at(level) for interval in known if interval.at is not None]
+        return choose(low for low, _ in ends), choose(high for _, high in ends)
+
+    def end(name: str) -> float:
+        return float(choose(getattr(interval, name) for interval in known))
+
+    return Clustered(
+        known[0].method,
+        end("lower"),
+        end("upper"),
+        known[0].level,
+        min(interval.clusters for interval in known),
+        None,
+        None,
+        end("lower_bound"),
+        end("upper_bound"),
+        at,
+    )
+
+
+def kappa(cell: Cell) -> Iterator[Estimate]:
+    """Kappa with the label of people, and on scales the weighted one."""
+    for target in targets(cell):
+        yield _kappa(of.PEOPLE_KAPPA, target)
+        if target.scale:
+            yield _kappa(of.PEOPLE_KAPPA_QUADRATIC, target)
+
+
+def _kappa(measure: Measure, target: Target) -> Estimate:
+    compared, quadratic = target.compared, measure is of.PEOPLE_KAPPA_QUADRATIC
+    answers, labels = (codes[compared].astype(np.intp) for codes in (target.answers, target.label))
+    count = len(target.labels)
+    table = np.bincount(answers * count + labels, minlength=count**2).reshape(count, count)
+    value = table_kappa(table, quadratic=quadratic)
+    if value is None:
+        reason = _CONSTANT if answers.size else NO_LABEL
+        return unavailable(measure, target.cell, reason, target.condition, missing=target.missing)
+    scale = target.labels if quadratic else ()
+    return estimated(
+        measure,
+        target.cell,
+        target.condition,
+        value=value,
+        n=answers.size,
+        clustered=clustered_kappa(answers, labels, target.clusters[compared], scale=scale),
+        missing=target.missing,
+    )
+
+
+def class_bias(cell: Cell) -> Iterator[Estimate]:
+    """How far the share of each label is from that of people, and the farthest."""
+    for target in targets(cell):
+        by_label = [*_biases(target)]
+        yield from _worst(of.CLASS_BIAS, target, by_label)
+        yield from by_label
+
+
+def _biases(target: Target) -> Iterator[Estimate]:
+    compared = target.compared
+    answers, labels = target.answers[compared], target.label[compared]
+    for code, label in enumerate(target.labels):
+        condition: Condition = {**target.condition, "label": label}
+        away = (answers == code).astype(np.float64) - (labels == code)
+        if not (answers == code).any() and not (labels == code).any():
+            continue
+        signed = float(away.mean())
+        interval = clustered_mean(away, target.clusters[compared], (-1.0, 1.0))
+        often = ("more often than people",) if signed > 0 else ("more seldom than people",)
+        yield estimated(
+            of.CLASS_BIAS,
+            target.cell,
+            condition,
+            value=abs(signed),
+            n=away.size,
+            clustered=interval and folded(interval, 0.0),
+            missing=target.missing,
+            flags=often * bool(signed),
+        )
+
+
+def informedness(cell: Cell) -> Iterator[Estimate]:
+    """How far the verdict depends on the label of people, over the labels that they give."""
+    for target in targets(cell):
+        received = (target.label >= 0) & (target.cell.outcomes != FAILED)
+        labels = target.label[received]
+        classes = np.unique(labels).tolist()
+        if len(classes) < 2:
+            reason = NO_LABEL if not classes else "needs items of two labels of people or more"
+            yield unavailable(
+                of.INFORMEDNESS, cell, reason, target.condition, missing=target.missing
+            )
+            continue
+        result = youden(
+            right=target.answers[received] == labels,
+            labels=labels.tolist(),
+            clusters=target.clusters[received],
+            classes=classes,
+        )
+        assert not isinstance(result, NotEstimable), "every class has a unit"
+        yield estimated(
+            of.INFORMEDNESS,
+            cell,
+            target.condition,
+            value=result.value,
+            n=labels.size,
+            clustered=result.interval,
+            missing=target.missing,
+        )

@@ -1,0 +1,70 @@
+"""Rates as a judge gives them, and as people would, on one axis."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from pytest_judgesense import figures as fig
+from pytest_judgesense.datasheet import Datasheet
+from pytest_judgesense.instruments.people.tables import table_of_rates
+from pytest_judgesense.sections import Row, tables_named
+
+CORRECTED: Final = "corrected_rates"
+_ALONE: Final = 0.22
+
+
+def rate_figures(sheet: Datasheet) -> Iterator[fig.Found]:
+    """The corrected rates with the raw ones beside them; nothing without labels of people."""
+    marks = [
+        (_name(sheet, judge, suite, row), row)
+        for judge, suite, rows in tables_named(sheet, CORRECTED)
+        for row in table_of_rates(rows)
+    ]
+    if not marks:
+        return
+
+    def draw(axes: Any) -> None:
+        axes.grid(visible=True, axis="x")
+        axes.set_axisbelow(True)
+        for line, (_, row) in enumerate(marks):
+            first = not line
+            ends, alone = ((row[f"{of}lower"], row[f"{of}upper"]) for of in ("", "labels_alone_"))
+            axes.plot([row["raw"], row["value"]], [line, line], color=fig.INK, linewidth=0.5)
+            fig.point(axes, 0, row["value"], line, across=ends, name="corrected" * first)
+            uncorrected = "judge, uncorrected" * first
+            fig.point(axes, 1, row["raw"], line, name=uncorrected, fillstyle="none")
+            below = line + _ALONE
+            name = "labels alone" * first
+            fig.point(axes, 6, row["labels_alone"], below, across=alone, name=name)
+        fig.ticks(axes, "y", [name for name, _ in marks])
+        axes.set_xlim(-0.03, 1.03)
+        fig.labels(axes, "rate", "", "raw and corrected")
+
+    name, worst = max(marks, key=lambda mark: abs(mark[1]["raw"] - mark[1]["value"]))
+    away = worst["raw"] - worst["value"]
+    finding = f"{name}: the judge says {fig.percent(worst['raw'])}, people would say "
+    finding += f"{fig.percent(worst['value'])}"
+    yield fig.Figure(
+        fig.Head("corrected", "9", "Rates, raw and corrected by labels of people"),
+        finding
+        if worst["biased"]
+        else f"No judge's rate is told from that of people ({abs(away):.2f})",
+        "Hollow: the rate that the judge gives. Filled: the rate that people would give, with its "
+        "95% interval over clusters. Below it the same from the labels alone.",
+        (fig.Panel(draw, fig.height_of_rows(len(marks), 0.5)),),
+        ("rate", "raw", *fig.named("corrected"), "labels", "labels alone", "lower", "upper"),
+        tuple(
+            (
+                name,
+                *(row[key] for key in ("raw", "value", "lower", "upper", "items", "labels")),
+                *(row[f"labels_alone{end}"] for end in ("", "_lower", "_upper")),
+            )
+            for name, row in marks
+        ),
+    )
+
+
+def _name(sheet: Datasheet, judge: str, suite: str, row: Row) -> str:
+    condition = "".join(f", {value}" for value in row["condition"].values())
+    return f"{fig.called(sheet, judge, suite)} on {suite}{condition}"

@@ -1,0 +1,78 @@
+"""What the room gives to the list of all: measures for suites of every kind, and their report.
+
+Words of the profile: a judge is uninformative if Youden's J against people is below 0.2, biased
+against people if its share of a label is more than 0.1 away from theirs.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from pytest_judgesense.instruments.people import ceiling, corrected, estimators, measures, tables
+from pytest_judgesense.instruments.people.figures import CORRECTED, rate_figures
+from pytest_judgesense.instruments.people.finders import unlike_people
+from pytest_judgesense.measures.measure import Measure
+from pytest_judgesense.profile import Word, any_above, some
+from pytest_judgesense.registry import Instrument
+from pytest_judgesense.sections import JudgeComparison, Report, ReportSection
+
+# It has no suites of its own.
+INSTRUMENTS: Final[tuple[Instrument, ...]] = ()
+JOINED: Final[tuple[Measure, ...]] = (
+    measures.RECALL.taken_by(estimators.recall, unlike_people),
+    measures.PEOPLE_KAPPA.taken_by(estimators.kappa, unlike_people),
+    measures.PEOPLE_KAPPA_QUADRATIC.taken_by(estimators.kappa, unlike_people),
+    measures.INFORMEDNESS.taken_by(estimators.informedness, unlike_people),
+    measures.CLASS_BIAS.taken_by(estimators.class_bias, unlike_people),
+    measures.RELATIVE_AGREEMENT.taken_by(ceiling.relative_agreement, unlike_people),
+    measures.ANNOTATOR_WIN_RATE.taken_by(ceiling.win_rates, unlike_people),
+    measures.CORRECTED_RATE.taken_by(corrected.corrected_rates, unlike_people),
+    measures.CORRECTED_DIFFERENCE.taken_by(corrected.corrected_differences, unlike_people),
+)
+REPORT: Final = Report(
+    sections=(
+        ReportSection(
+            "people_agreement",
+            tables.agreement,
+            tables.agreement_lines,
+            with_tables=True,
+            title="Agreement among people",
+        ),
+        ReportSection(
+            "people_confusion",
+            tables.confusion,
+            tables.confusion_lines,
+            covers=("label",),
+            title="Verdicts by the label of people",
+        ),
+        ReportSection(
+            CORRECTED,
+            tables.corrected,
+            tables.corrected_lines,
+            brief=tables.corrected_brief,
+            figures=rate_figures,
+            title="Rates, raw and corrected by labels of people",
+        ),
+        ReportSection(tables.STANDING, tables.rank_data, only_drawn=True, compared=True),
+    ),
+    comparisons=(
+        JudgeComparison(
+            "people_leaderboard",
+            tables.ranking,
+            tables.ranking_board,
+            tables.ranking_lines,
+            names=("people_judge_pairs", "people_best_judge"),
+            titles={
+                "people_leaderboard": "Judges by agreement with people",
+                "people_judge_pairs": "Every two judges compared by agreement with people",
+                "people_best_judge": "The judge that agrees best with people",
+            },
+            brief=tables.ranking_brief,
+        ),
+    ),
+    notices=(tables.rate_notices,),
+    words=(
+        Word("uninformative", some("informedness", lambda informedness: informedness < 0.2)),
+        Word("biased against people", any_above("class_bias", 0.1)),
+    ),
+)

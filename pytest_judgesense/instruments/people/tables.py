@@ -1,0 +1,281 @@
+"""What people say, in tables and words: their agreement, the judge's verdicts by label, rates."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import combinations
+from typing import Any, Final
+
+import numpy as np
+
+from pytest_judgesense.estimate import compact, find_estimate, number_text
+from pytest_judgesense.instruments import leaderboard
+from pytest_judgesense.instruments.people import measures as of
+from pytest_judgesense.instruments.people.corrected import NOTHING_ADDED, rates
+from pytest_judgesense.instruments.people.targets import Target, targets
+from pytest_judgesense.measures.cell import FAILED, Cell, Units
+from pytest_judgesense.measures.shared import AGREEMENT
+from pytest_judgesense.sections import Board, ComparedJudge, Estimates, Row, Rows
+from pytest_judgesense.stats.ceiling import percent_agreement
+from pytest_judgesense.stats.clustered import clustered_proportion
+from pytest_judgesense.stats.inputs import NotEstimable
+from pytest_judgesense.stats.krippendorff import clustered_alpha
+from pytest_judgesense.suites.suite import Suite
+from pytest_judgesense.trial import LABEL
+
+STANDING: Final = "people_standing"
+_AHEAD: Final = "people_"  # of the tables that compare judges
+_SHOWN_PEOPLE: Final = 8
+
+
+def _about(target: Target) -> dict[str, Any]:
+    return {} if target.name == LABEL else {"criterion": target.name}
+
+
+def agreement(cell: Cell, _estimates: Estimates, _suite: Suite | None) -> Rows | None:
+    """A row for what people label, with their agreement, and one for each two people."""
+    return [row for target in targets(cell) for row in _agreement(target)] or None
+
+
+def _agreement(target: Target) -> Iterator[dict[str, Any]]:
+    votes, clusters = target.by_person, target.clusters[target.first_judgments]
+    labelled = (votes >= 0).any(axis=1)
+    said = [[None if code < 0 else code for code in row] for row in votes.tolist()]
+    percent = percent_agreement(said, clusters)
+    numbers = [[None if np.isnan(g) else g for g in row] for row in target.grades.tolist()]
+    alpha = clustered_alpha(
+        numbers if target.scale else said,
+        clusters.tolist(),
+        scale="interval" if target.scale else "nominal",
+    )
+    ends = alpha.interval if alpha else None
+    yield {
+        **_about(target),
+        "persons": len(target.persons),
+        "labels": int((votes >= 0).sum()),
+        "labelled": int(labelled.sum()),
+        "items": len(said),
+        "by_several": int(((votes >= 0).sum(axis=1) > 1).sum()),
+        "without_majority": int((labelled & (target.stated < 0)).sum()),
+        "agreement": None if isinstance(percent, NotEstimable) else percent.value,
+        "alpha": alpha.value if alpha else None,
+        "lower": ends.lower if ends else None,
+        "upper": ends.upper if ends else None,
+        "confusion": _confused(target),
+    }
+    for first, second in combinations(range(len(target.persons)), 2):
+        both = (votes[:, first] >= 0) & (votes[:, second] >= 0)
+        same = int((votes[both, first] == votes[both, second]).sum())
+        names = [target.persons[first], target.persons[second]]
+        yield {**_about(target), "people": names, "items": int(both.sum()), "alike": same}
+
+
+def _confused(target: Target) -> dict[str, dict[str, int]]:
+    """How often one person gives a label where another gives another, either way round."""
+    count = len(target.labels)
+    table = np.zeros((count, count), dtype=np.int64)
+    for first, second in combinations(target.by_person.T, 2):
+        both = (first >= 0) & (second >= 0)
+        np.add.at(table, (first[both], second[both]), 1)
+    return _named(table + table.T - np.diag(np.diag(table)), target.labels)
+
+
+def _named(table: Any, labels: Sequence[str]) -> dict[str, dict[str, int]]:
+    return {
+        row: dict(zip(labels, counts, strict=True))
+        for row, counts in zip(labels, table.tolist(), strict=True)
+    }
+
+
+def agreement_lines(rows: Rows) -> Iterator[str]:
+    """A line for what people label."""
+    for row in rows:
+        if "persons" not in row:
+            continue
+        of = f" of {row['criterion']}" if "criterion" in row else ""
+        yield (
+            f"people{of}: {row['persons']} people, {row['labelled']} of {row['items']} items "
+            f"labelled, {row['by_several']} by several"
+            + (f", {row['without_majority']} without a majority" * bool(row["without_majority"]))
+        )
+        if row["agreement"] is not None:
+            alpha = "N/A" if row["alpha"] is None else number_text(row["alpha"])
+            if row["lower"] is not None:
+                alpha += f" [{number_text(row['lower'])}, {number_text(row['upper'])}]"
+            share = f"{100 * row['agreement']:.1f}% of pairs"
+            yield f"people agree{of} in {share}, Krippendorff's alpha {alpha}"
+
+
+def confusion(cell: Cell, _estimates: Estimates, _suite: Suite | None) -> Rows | None:
+    """A row for each label of people: how often the judge says what of such items."""
+    rows: list[dict[str, Any]] = []
+    for target in targets(cell):
+        received = (target.label >= 0) & (target.cell.outcomes != FAILED)
+        for code, label in enumerate(target.labels):
+            answers = target.answers[received & (target.label == code)]
+            silent, *counts = np.bincount(answers + 1, minlength=len(target.labels) + 1).tolist()
+            if answers.size:
+                verdicts = dict(zip(target.labels, counts, strict=True))
+                about = {**_about(target), "label": label}
+                rows.append({**about, "verdicts": verdicts, "without_verdict": silent})
+    return rows or None
+
+
+def confusion_lines(rows: Rows) -> Iterator[str]:
+    """A line for each label."""
+    for row in rows:
+        counts = ", ".join(f"{label} {count}" for label, count in row["verdicts"].items() if count)
+        silent = f", no verdict {row['without_verdict']}" * bool(row["without_verdict"])
+        of = f" of {row['criterion']}" if "criterion" in row else ""
+        yield f"where people say {row['label']}{of}, the judge says: {counts}{silent}"
+
+
+def corrected(cell: Cell, _estimates: Estimates, _suite: Suite | None) -> Rows | None:
+    """A row for each rate: the judge's own, the corrected one, and that of the labels alone."""
+    rows: list[dict[str, Any]] = []
+    for rate in rates(cell):
+        row: dict[str, Any] = {"condition": dict(rate.condition), "raw": rate.judge}
+        result = rate.result
+        if isinstance(result, NotEstimable):
+            rows.append({**row, "value": None, "reason": result.reason})
+            continue
+        alone = result.labels_only_interval
+        rows.append(
+            {
+                **row,
+                "value": result.estimate,
+                "lower": result.interval.lower,
+                "upper": result.interval.upper,
+                "labels": result.labels,
+                "items": result.units,
+                "lambda": result.power_tuning,
+                "labels_alone": result.labels_only,
+                "labels_alone_lower": alone.lower,
+                "labels_alone_upper": alone.upper,
+                "adds_nothing": rate.adds_nothing,
+                "biased": rate.biased,
+            }
+        )
+    return rows or None
+
+
+def corrected_lines(rows: Rows) -> Iterator[str]:
+    """A line for each rate."""
+    for row in rows:
+        where = ", ".join(f"{key} {value}" for key, value in row["condition"].items())
+        raw = "N/A" if row["raw"] is None else number_text(row["raw"])
+        head = f"corrected rate{f' ({where})' if where else ''}:"
+        if row["value"] is None:
+            yield f"{head} N/A, raw {raw}: {row['reason']}"
+            continue
+        ends = f"[{number_text(row['lower'])}, {number_text(row['upper'])}]"
+        alone = f"[{number_text(row['labels_alone_lower'])}, "
+        alone += f"{number_text(row['labels_alone_upper'])}]"
+        yield (
+            f"{head} {number_text(row['value'])} {ends}, raw {raw}{', biased' * row['biased']}, "
+            f"from {row['labels']} labels of "
+            f"{row['items']} items; labels alone {number_text(row['labels_alone'])} {alone}"
+        )
+
+
+def corrected_brief(rows: Rows) -> str:
+    """The pooled rate with its interval, and the raw one; empty if there is none."""
+    pooled = next((row for row in rows if not row["condition"]), None)
+    if pooled is None or pooled["value"] is None:
+        return ""
+    ends = f"[{compact(pooled['lower'])}, {compact(pooled['upper'])}]"
+    return f"corrected rate {compact(pooled['value'])} {ends} (raw {compact(pooled['raw'])})"
+
+
+def rate_notices(cell: Cell) -> Iterator[str]:
+    """Whether the judge's own rate is that of people, in a sentence; of many rates the first."""
+    for rate in rates(cell)[:1]:
+        result, raw = rate.result, "N/A" if rate.judge is None else compact(rate.judge)
+        where = "".join(f" ({key} {value})" for key, value in rate.condition.items())
+        if isinstance(result, NotEstimable):
+            yield f"no corrected rate{where} beside the judge's own {raw}: {result.reason}"
+            continue
+        ends = f"[{compact(result.interval.lower)}, {compact(result.interval.upper)}]"
+        corrected_words = f"people would give {compact(result.estimate)} {ends}"
+        if rate.biased:
+            yield f"the judge's rate{where} {raw} is biased: {corrected_words}"
+        elif rate.adds_nothing and result.labels < result.units:
+            yield f"{NOTHING_ADDED}{where}: {corrected_words}, the judge {raw}"
+
+
+# --- judges compared by their agreement with people ----------------------------------------------
+
+
+def rank_data(cell: Cell, estimates: Estimates, suite: Suite | None) -> Rows | None:
+    """The data of a judge's rank by agreement with people: all criteria together.
+
+    None where judges are ranked by their agreement with the same labels anyway.
+    """
+    units = [*_units(cell)]
+    ranked = leaderboard.rank_data(cell, estimates, suite) or [{"measure": ""}]
+    is_same = ranked[0]["measure"] == AGREEMENT.name and not cell.design.criteria
+    if not units or is_same:
+        return None
+    values = np.concatenate([unit.values for unit in units])
+    codes = np.concatenate([np.asarray(unit.clusters) for unit in units])
+    sums, sizes = np.bincount(codes, values), np.bincount(codes)
+    names = cell.cluster_codes[1]
+    ends = clustered_proportion(values, codes) if values.size else None
+    kappa = find_estimate(estimates, of.PEOPLE_KAPPA.name)
+    return [
+        {
+            "measure": "agreement with people",
+            "higher": True,
+            "stable": False,
+            "value": float(values.mean()) if values.size else None,
+            "n": int(values.size),
+            "lower": ends.lower if ends else None,
+            "upper": ends.upper if ends else None,
+            "left_out": None if values.size else "no reply on an item that people labelled",
+            "beside": {"kappa": kappa.value} if kappa else {},
+            "clusters": {
+                names[code]: [float(sums[code]), float(sizes[code])]
+                for code in np.flatnonzero(sizes).tolist()
+            },
+        }
+    ]
+
+
+def _units(cell: Cell) -> Iterator[Units]:
+    for target in targets(cell):
+        part, labelled = target.cell, target.label >= 0
+        calls = part.every_call().subset(labelled)
+        right = (target.answers == target.label)[calls.positions]
+        yield Units.of_groups(part, calls, right, usable=part.outcomes != FAILED)
+
+
+def ranking(
+    suite: str, judges: Sequence[ComparedJudge], seed: int, secondary: bool
+) -> Mapping[str, Rows]:
+    """The judges of a suite by their agreement with people."""
+    tables = leaderboard.leaderboard(suite, judges, seed, secondary, standing=STANDING)
+    return {f"{_AHEAD}{name}": rows for name, rows in tables.items()}
+
+
+def _plain(tables: Mapping[str, Rows]) -> dict[str, Rows]:
+    return {name.removeprefix(_AHEAD): rows for name, rows in tables.items()}
+
+
+def ranking_board(suite: str, tables: Mapping[str, Rows]) -> Board:
+    """The ranks for Markdown."""
+    return leaderboard.board(suite, _plain(tables))
+
+
+def ranking_lines(suite: str, tables: Mapping[str, Rows]) -> Iterable[str]:
+    """The ranks on a terminal."""
+    return leaderboard.board_lines(suite, _plain(tables))
+
+
+def ranking_brief(suite: str, tables: Mapping[str, Rows]) -> Iterable[str]:
+    """The ranks in one line of the summary."""
+    return leaderboard.brief(suite, _plain(tables))
+
+
+def table_of_rates(rows: Iterable[Row]) -> list[Row]:
+    """The rates that have a value."""
+    return [row for row in rows if row["value"] is not None]

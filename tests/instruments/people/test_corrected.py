@@ -1,0 +1,231 @@
+"""The corrected rate: a biased judge is named, a useless one adds nothing, and refusals."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from pytest_judgesense.checks.declaration import declare_check
+from pytest_judgesense.checks.outcome import judge_check
+from pytest_judgesense.instruments.builtin import BUILT_IN
+from pytest_judgesense.instruments.people.corrected import NOTHING_ADDED
+from pytest_judgesense.measures.cell import Cell
+from pytest_judgesense.measures.estimation import estimate_all
+from pytest_judgesense.trial import Drawn, Judgment
+from tests.measures.building import GRADES, estimate
+
+from .labelled import PAIRS, PASS_FAIL, cell, item, simulated
+
+
+def slot_biased() -> Cell:
+    """A bias of 0.25 for the first slot: 60 pairs, half of them won by content 1, 30 labelled.
+
+    Content 1 stands in slot A. The judge is right of all that content 1 wins, and of 19 of the 30
+    that content 2 wins, so its rate is 41/60 = 0.68. Every second pair is labelled: 15 of each, 6
+    of the 11 errors among them.
+    """
+    made = []
+    for number in range(60):
+        wins_first, place = number < 30, number % 30
+        answer = "A" if wins_first or place < 11 else "B"
+        people = ["1" if wins_first else "2"] if place % 2 == 0 else []
+        made.append(item(f"p{number:02}", answer, people=people))
+    return cell(PAIRS, *made)
+
+
+def test_a_judge_with_a_slot_bias_is_named_and_corrected() -> None:
+    of = slot_biased()
+    rate = estimate(of, "corrected_rate")
+    assert rate.flags[0].startswith("raw rate 0.683, biased: ")
+    assert rate.flags[0].endswith(" too high")
+    assert rate.clustered is not None
+    assert rate.clustered.lower <= 0.5 <= rate.clustered.upper
+    assert rate.value == pytest.approx(0.5, abs=0.05)
+    assert rate.clustered.upper < 41 / 60
+
+
+def test_the_gate_on_the_corrected_rate_fails_where_the_raw_one_would_pass() -> None:
+    check = declare_check("corrected_rate_floor", (), {"bar": 0.6, "limit": 0.55}, BUILT_IN)
+    estimates = estimate_all(slot_biased())
+    assert judge_check(check, "s", estimates).outcome == "fail"
+    assert judge_check(replace(check, limits={}), "s", estimates).outcome == "fail"
+
+
+@pytest.mark.parametrize(("rate", "recall"), [(0.3, (0.9, 0.7)), (0.7, (0.6, 0.95))])
+def test_the_rate_of_a_simulated_judge_is_within_the_interval(
+    rate: float, recall: tuple[float, float]
+) -> None:
+    draw, within, raw_within = np.random.default_rng(7), 0, 0
+    for _ in range(40):
+        of = simulated(draw, items=200, labels=60, rate=rate, recall=recall)
+        ends = estimate(of, "corrected_rate").clustered
+        assert ends is not None
+        within += ends.lower <= rate <= ends.upper
+        raw = rate * recall[0] + (1 - rate) * (1 - recall[1])
+        raw_within += ends.lower <= raw <= ends.upper
+    # Of 40 intervals of 95% at least 33 cover but once in a thousand: binomial.
+    assert within >= 33 > raw_within
+
+
+def test_a_judge_that_knows_nothing_adds_nothing_and_the_rate_stays_right() -> None:
+    draw, within = np.random.default_rng(5), 0
+    for _ in range(20):
+        of = simulated(draw, items=200, labels=50, rate=0.3, recall=(0.5, 0.5))
+        rate = estimate(of, "corrected_rate")
+        assert rate.clustered is not None
+        within += rate.clustered.lower <= 0.3 <= rate.clustered.upper
+    assert within >= 16  # binomial, as above
+    # A judge that always says the same is told at once.
+    same = cell(
+        PASS_FAIL,
+        *(item(f"i{n}", "PASS", people=["PASS" if n % 4 else "FAIL"]) for n in range(40)),
+        *(item(f"more{n}", "PASS") for n in range(40)),
+    )
+    rate = estimate(same, "corrected_rate")
+    assert (rate.value, rate.flags[-1]) == (0.75, NOTHING_ADDED)
+    assert estimate(same, "informedness").value == 0.0
+
+
+def labelled_items(count: int, of: int, *, cluster: int = 1) -> list[list[Judgment]]:
+    return [
+        item(
+            f"i{n}", "PASS", people=["PASS" if n % 2 else "FAIL"] if n < count else [],
+            cluster=f"c{n // cluster}",
+        )
+        for n in range(of)
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("labelled", "reason"),
+    [(None, 'add labelled = "random"'), ("chosen", "were chosen, not drawn at random")],
+)
+def test_labels_that_were_not_drawn_at_random_are_refused(
+    labelled: Drawn | None, reason: str
+) -> None:
+    design = replace(PASS_FAIL, labelled=labelled)
+    rate = estimate(cell(design, *labelled_items(30, 60)), "corrected_rate")
+    assert rate.value is None
+    assert reason in str(rate.unavailable)
+    assert rate.flags == ("raw rate 1.000",)
+    # All items are labelled: nothing was drawn, and the rate is that of the labels.
+    assert estimate(cell(design, *labelled_items(60, 60)), "corrected_rate").value == 0.5
+
+
+@pytest.mark.parametrize(
+    ("count", "cluster", "reason"), [(19, 1, "found 19"), (40, 10, "20 clusters")]
+)
+def test_few_labels_and_few_clusters_are_refused(count: int, cluster: int, reason: str) -> None:
+    of = cell(PASS_FAIL, *labelled_items(count, 80, cluster=cluster))
+    rate = estimate(of, "corrected_rate")
+    assert rate.value is None
+    assert reason in str(rate.unavailable)
+
+
+def test_of_three_labels_each_has_a_rate() -> None:
+    three = replace(PASS_FAIL, labels=("LOW", "MID", "TOP"))
+    words = ("LOW", "MID", "TOP")
+    of = cell(
+        three,
+        *(item(f"i{n}", words[n % 3], people=[words[n % 3]] if n < 30 else []) for n in range(60)),
+    )
+    for label in words:
+        rate = estimate(of, "corrected_rate", label=label)
+        assert rate.value == pytest.approx(1 / 3)
+    assert not [e for e in estimate_all(of) if (e.measure, e.condition) == ("corrected_rate", {})]
+
+
+def test_on_a_scale_the_rate_is_the_mean_place() -> None:
+    grades = replace(GRADES, labelled="random")
+    # The judge is a grade too high throughout, and people give halves: (3.5 - 1) / 4.
+    made = [item(f"i{n}", "5", people=["3.5"] if n < 30 else []) for n in range(60)]
+    made += [item(f"j{n}", "3", people=["1.5"] if n < 30 else []) for n in range(60)]
+    rate = estimate(cell(grades, *made), "corrected_rate")
+    assert rate.value == pytest.approx((0.625 + 0.125) / 2)
+    assert rate.flags[0].startswith("raw rate 0.750, biased")
+
+
+def test_a_tie_of_a_pair_and_of_its_people_is_half_a_win() -> None:
+    people = [["1"], ["2"], ["tie"], ["1", "2"]]
+    words = ["A", "B", "tie", "tie"]
+    design = replace(PAIRS, others=True)
+    of = cell(design, *(item(f"p{n}", words[n % 4], people=people[n % 4]) for n in range(80)))
+    rate = estimate(of, "corrected_rate")
+    assert rate.value == pytest.approx(0.5)
+    assert rate.flags[0].startswith("raw rate 0.500")
+
+
+def test_an_item_without_a_verdict_counts_by_its_label() -> None:
+    made = [item(f"i{n}", "PASS" if n % 2 else "?", people=["PASS"]) for n in range(40)]
+    rate = estimate(cell(PASS_FAIL, *made), "corrected_rate")
+    assert (rate.value, rate.n, rate.missing.unparsed) == (1.0, 40, 20)
+
+
+def test_items_that_were_chosen_do_not_speak_for_the_others() -> None:
+    drawn = labelled_items(40, 80)
+    chosen = [item(f"x{n}", "PASS", people=["FAIL"]) for n in range(40)]
+    picked = [
+        [replace(one, trial=replace(one.trial, picked=True)) for one in of_item]
+        for of_item in chosen
+    ]
+    of = cell(PASS_FAIL, *drawn, *picked)
+    rate = estimate(of, "corrected_rate")
+    assert "40 labels" in rate.flags
+    assert rate.value == 0.5
+    assert estimate(of, "recall", label="FAIL").n == 60  # for agreement they count
+
+
+def test_strata_weigh_by_their_items() -> None:
+    # 20 of 100 labels in each stratum: nine in ten of the first pass, one in ten of the second.
+    strata = replace(PASS_FAIL, labelled="stratified")
+    made = []
+    for stratum, size, passing in (("easy", 90, 18), ("hard", 30, 2)):
+        for n in range(size):
+            people = ["PASS" if n < passing else "FAIL"] if n < 20 else []
+            made.append(item(f"{stratum}{n}", "PASS", people=people, stratum=stratum))
+    rate = estimate(cell(strata, *made), "corrected_rate")
+    assert rate.value == pytest.approx(0.75 * 0.9 + 0.25 * 0.1)
+
+
+def systems(first: int, second: int) -> Cell:
+    """Two systems on the same 40 tasks, all labelled: so many outputs of each pass."""
+    return cell(
+        PASS_FAIL,
+        *(
+            item(
+                f"{name}{n}",
+                "PASS",
+                people=["PASS" if n < passing else "FAIL"],
+                cluster=f"task{n}",
+                system=name,
+            )
+            for name, passing in (("new", first), ("old", second))
+            for n in range(40)
+        ),
+    )
+
+
+def test_rates_are_told_by_system_and_their_difference_is_paired() -> None:
+    of = systems(30, 20)
+    assert estimate(of, "corrected_rate", system="new").value == 0.75
+    assert estimate(of, "corrected_rate", system="old").value == 0.5
+    assert estimate(of, "corrected_rate").value == 0.625
+    ahead = estimate(of, "corrected_difference", system_pair="new~old")
+    behind = estimate(of, "corrected_difference", system_pair="old~new")
+    assert (ahead.value, behind.value) == (0.25, -0.25)
+    assert ahead.clustered is not None
+    # The same ten tasks part them: on other tasks than the same the two would be less certain.
+    apart = cell(PASS_FAIL, *(
+        [replace(one, trial=replace(one.trial, cluster=one.trial.item))] for one in of.judgments
+    ))  # fmt: skip
+    alone = estimate(apart, "corrected_difference", system_pair="new~old").clustered
+    assert alone is not None
+    width = ahead.clustered.upper - ahead.clustered.lower
+    assert width < alone.upper - alone.lower
+
+
+def test_one_system_alone_is_no_difference() -> None:
+    of = cell(PASS_FAIL, *labelled_items(30, 40))
+    assert not [e for e in estimate_all(of) if e.measure == "corrected_difference"]

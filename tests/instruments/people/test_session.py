@@ -1,0 +1,105 @@
+"""A suite with labels of people in a session: gated, the same from its log and under workers."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytest_judgesense import read_datasheet
+from pytest_judgesense.instruments.builtin import BUILT_IN
+from tests.plugin.project import forked
+
+SUITE = """
+schema = "judgesense/suite/1"
+name = "wins"
+kind = "paraphrase"
+[space]
+labels = ["A", "B"]
+pairwise = true
+[stimuli]
+file = "wins.csv"
+columns = { people = ["anna", "ben"] }
+labelled = "random"
+[design]
+orders = "ab"
+[[templates]]
+id = "t1"
+text = "{{task}} {{a}} {{b}}"
+[checks]
+corrected_rate_floor = 0.6
+people_kappa_floor = { bar = 0.4, limit = 0.1 }
+"""
+# A first slot that is preferred: 11 of the 30 pairs that content 2 wins are given to content 1.
+CONFTEST = """
+from pytest_judgesense import Judge
+
+def slots(messages):
+    number = int(messages[-1]["content"].split()[0])
+    return "A" if number < 30 or number < 41 else "B"
+
+def pytest_judgesense_judges(config):
+    return [Judge("slots", slots)]
+"""
+
+
+def rows() -> str:
+    lines = ["task,a,b,anna,ben"]
+    for number in range(60):
+        label = ("2", "1")[number < 30] if number % 2 == 0 else ""
+        lines.append(f"{number},x{number},y{number},{label},{label if number % 4 == 0 else ''}")
+    return "\n".join(lines) + "\n"
+
+
+@pytest.fixture
+def project(pytester: pytest.Pytester) -> pytest.Pytester:
+    (pytester.path / "wins.csv").write_text(rows(), encoding="utf-8")
+    (pytester.path / "wins.suite.toml").write_text(SUITE, encoding="utf-8")
+    (pytester.path / "conftest.py").write_text(CONFTEST, encoding="utf-8")
+    return pytester
+
+
+def estimates(path: Path) -> list[dict[str, Any]]:
+    (judge,) = json.loads(path.read_text(encoding="utf-8"))["judges"]
+    joined = {measure.name for measure in BUILT_IN.joined}
+    found = [one for one in judge["measures"] if one["measure"] in joined]
+    assert found
+    return found
+
+
+def test_a_biased_rate_is_named_on_the_first_screen_and_fails_its_check(
+    project: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "100")
+    files = [part for name in ("s.json", "s.jsonl", "s.md", "s.html") for part in
+             ("--judge-datasheet", name)]  # fmt: skip
+    done = forked(project, "wins.suite.toml", "--judge-mode", "record", *files)
+    done.assert_outcomes(passed=1, failed=1)
+    text = " ".join(done.stdout.str().split())
+    assert "the rate that people would give is 0.49 (raw rate 0.683, biased: 0.19 too high" in text
+    assert "corrected_rate 0.49 [0.3" in text
+    assert "at least 0.60 wanted" in text
+    # Both labels and how they were drawn stand in the log: read again it gives the same.
+    line = json.loads((project.path / "s.jsonl").read_text("utf-8").splitlines()[0])
+    assert line["people"] == {"label": {"anna": "1", "ben": "1"}}
+    assert line["design"]["labelled"] == "random"
+    again = read_datasheet(project.path / "s.jsonl")
+    told = {
+        (e["measure"], str(e["condition"])): e["value"] for e in estimates(project.path / "s.json")
+    }
+    assert told == {
+        (e.measure, str(dict(e.condition))): e.value
+        for e in again.estimates
+        if (e.measure, str(dict(e.condition))) in told
+    }
+    assert "0.68 is biased: people would give 0.49" in (project.path / "s.md").read_text("utf-8")
+    assert "Rates, raw and corrected" in (project.path / "s.html").read_text("utf-8")
+    # Replayed by two workers, and with labels that changed: nothing is asked again.
+    (project.path / "wins.csv").write_text(rows().replace("2,x2,y2,1,", "2,x2,y2,2,"), "utf-8")
+    done = forked(project, "wins.suite.toml", "-n", "2", "--judge-datasheet", "w.json")
+    done.assert_outcomes(passed=1, failed=1)
+    sheet = json.loads((project.path / "w.json").read_text("utf-8"))
+    assert sheet["judges"][0]["calls"]["made"] == 0
+    assert estimates(project.path / "w.json") != estimates(project.path / "s.json")

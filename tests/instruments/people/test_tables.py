@@ -1,0 +1,187 @@
+"""What the report shows of people: their agreement, verdicts by label, rates, ranks, a figure."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from pytest_judgesense.datasheet import Calls, Datasheet, SuiteSheet
+from pytest_judgesense.figures import Figure
+from pytest_judgesense.instruments.builtin import BUILT_IN
+from pytest_judgesense.instruments.people.figures import rate_figures
+from pytest_judgesense.instruments.people.tables import rate_notices
+from pytest_judgesense.measures.cell import Cell
+from pytest_judgesense.measures.estimation import estimate_all
+from pytest_judgesense.report.assembly import sheet_of
+from pytest_judgesense.sections import Rows
+
+from .labelled import PASS_FAIL, cell, item, simulated
+
+OF_PEOPLE = ("people_agreement", "people_confusion", "corrected_rates", "people_standing")
+
+
+def rows_of(of: Cell, name: str) -> Rows:
+    tables = BUILT_IN.analyses(of, estimate_all(of))
+    return next(table["rows"] for table in tables if table["analysis"] == name)
+
+
+def lines_of(of: Cell, name: str) -> list[str]:
+    section = next(section for section in BUILT_IN.sections if section.name == name)
+    return list(section.lines(rows_of(of, name)))
+
+
+def sheet(*cells: Cell) -> Datasheet:
+    parts = [
+        SuiteSheet(
+            of.judge,
+            of.suite,
+            {"name": of.judge, "provider": "log", "model": of.judge},
+            estimates=(estimates := estimate_all(of)),
+            calls=Calls.of(of.judgments),
+            analyses=BUILT_IN.analyses(of, estimates),
+        )
+        for of in cells
+    ]
+    return sheet_of(parts, seed=0, mode="report")
+
+
+SIX = cell(
+    PASS_FAIL,
+    item("a", "PASS", people={"anna": "PASS", "ben": "PASS"}),
+    item("b", "?", people={"anna": "PASS", "ben": "PASS"}),
+    item("c", "FAIL", people={"anna": "FAIL", "ben": "FAIL"}),
+    item("d", "PASS", people={"anna": "FAIL", "ben": "FAIL"}),
+    item("e", "PASS", people={"anna": "PASS", "ben": "FAIL"}),
+    item("f", "PASS", people={"anna": "PASS"}),
+)
+
+
+def test_without_labels_of_people_there_is_no_table_and_no_figure() -> None:
+    of = cell(PASS_FAIL, item("a", "PASS", label="PASS"), item("b", "FAIL", label="PASS"))
+    names = {table["analysis"] for table in BUILT_IN.analyses(of, estimate_all(of))}
+    assert names.isdisjoint(OF_PEOPLE)
+    assert list(rate_figures(sheet(of))) == []
+
+
+def test_agreement_among_people() -> None:
+    whole, pair = rows_of(SIX, "people_agreement")
+    assert (whole["persons"], whole["labels"], whole["labelled"]) == (2, 11, 6)
+    assert (whole["by_several"], whole["without_majority"]) == (5, 1)
+    assert whole["agreement"] == 0.8
+    # Coincidences of five pairs: PASS 5, FAIL 5 of 10, two of them apart. D_o = 2/10,
+    # D_e = 2 * 25 / 90: alpha = 1 - 0.2 / (5/9) (Krippendorff 2011).
+    assert whole["alpha"] == pytest.approx(1 - 0.2 / (5 / 9))
+    assert whole["lower"] < whole["alpha"] < whole["upper"]
+    assert whole["confusion"] == {"PASS": {"PASS": 2, "FAIL": 1}, "FAIL": {"PASS": 1, "FAIL": 2}}
+    assert pair == {"people": ["anna", "ben"], "items": 5, "alike": 4}
+    first, second = lines_of(SIX, "people_agreement")
+    assert "2 people, 6 of 6 items labelled, 5 by several, 1 without a majority" in first
+    assert second.startswith("people agree in 80.0% of pairs, Krippendorff's alpha 0.640 [")
+
+
+def test_verdicts_by_the_label_of_people() -> None:
+    passed, failed = rows_of(SIX, "people_confusion")
+    assert passed["verdicts"] == {"PASS": 2, "FAIL": 0}
+    assert passed["without_verdict"] == 1
+    assert failed["verdicts"] == {"PASS": 1, "FAIL": 1}
+    assert lines_of(SIX, "people_confusion") == [
+        "where people say PASS, the judge says: PASS 2, no verdict 1",
+        "where people say FAIL, the judge says: PASS 1, FAIL 1",
+    ]
+
+
+def biased(judge: str = "j") -> Cell:
+    of = simulated(np.random.default_rng(8), items=200, labels=80, rate=0.5, recall=(1.0, 0.6))
+    return replace(of, judge=judge)
+
+
+def test_rates_are_shown_with_the_raw_one_and_that_of_the_labels() -> None:
+    (row,) = rows_of(biased(), "corrected_rates")
+    assert row["biased"]
+    assert not row["adds_nothing"]
+    assert row["labels_alone_lower"] < row["lower"] < row["value"] < row["raw"]
+    (line,) = lines_of(biased(), "corrected_rates")
+    assert "biased, from 80 labels of 200 items; labels alone" in line
+    section = next(section for section in BUILT_IN.sections if section.name == "corrected_rates")
+    assert section.brief is not None
+    assert section.brief([row]).startswith("corrected rate 0.5")
+    refused = cell(
+        replace(PASS_FAIL, labelled=None), item("a", "PASS", people=["PASS"]), item("b", "PASS")
+    )
+    (line,) = lines_of(refused, "corrected_rates")
+    assert line.startswith("corrected rate: N/A, raw 1.000: the suite does not say")
+
+
+def test_the_first_screen_says_whether_the_rate_is_that_of_people() -> None:
+    (notice,) = rate_notices(biased())
+    assert notice.startswith("the judge's rate 0.7")
+    assert " is biased: people would give 0.5" in notice
+    made = [
+        item(f"i{n}", ("FAIL", "PASS")[n % 2], people=[("PASS", "FAIL")[n % 4 > 1]] * (n < 40))
+        for n in range(60)
+    ]
+    coin = next(iter(rate_notices(cell(PASS_FAIL, *made))))
+    assert coin.startswith("the judge adds nothing to the labels: people would give 0.50 [")
+    unsaid = next(iter(rate_notices(cell(replace(PASS_FAIL, labelled=None), *made))))
+    assert 'add labelled = "random"' in unsaid
+    few = next(iter(rate_notices(SIX)))
+    assert few.startswith("no corrected rate beside the judge's own 0.80: ")
+
+
+def test_the_figure_names_the_rate_that_is_farthest_away() -> None:
+    (figure,) = rate_figures(sheet(biased()))
+    assert isinstance(figure, Figure)
+    assert "j on s: the judge says" in figure.finding
+    assert len(figure.rows) == 1
+    assert len(figure.columns) == len(figure.rows[0])
+
+
+def worded(of: Cell) -> Cell:
+    """The same answers under a second wording, so that judges have a JSS to be ranked by."""
+    again = [
+        replace(one, trial=replace(one.trial, template="t2", id=f"{one.trial.id}/t2"))
+        for one in of.judgments
+    ]
+    return replace(of, judgments=(*of.judgments, *again))
+
+
+def test_of_one_wording_judges_are_ranked_by_agreement_once() -> None:
+    of = simulated(np.random.default_rng(2), items=30, labels=30, rate=0.5, recall=(0.9, 0.9))
+    tables = {table["analysis"]: table["rows"] for table in BUILT_IN.analyses(of, estimate_all(of))}
+    assert tables["standing"][0]["measure"] == "agreement"
+    assert "people_standing" not in tables
+
+
+def test_judges_are_ranked_by_their_agreement_with_people() -> None:
+    draw = np.random.default_rng(2)
+    good = worded(simulated(draw, items=120, labels=120, rate=0.5, recall=(0.97, 0.97)))
+    # The same items and labels, half of which a coin answers.
+    answers = np.random.default_rng(3).random(len(good.judgments)) < 0.5
+    poor = replace(
+        good,
+        judge="coin",
+        judgments=tuple(
+            replace(one, judge="coin", outcome=replace(one.outcome, value="PASS")) if coin else one
+            for one, coin in zip(good.judgments, answers, strict=True)
+        ),
+    )
+    tables = {table["analysis"]: table["rows"] for table in sheet(good, poor).analyses}
+    best, other = tables["people_leaderboard"]
+    assert [best["judge"], other["judge"]] == ["j", "coin"]
+    assert (best["ranks"], other["ranks"]) == ([1, 1], [2, 2])
+    assert tables["people_judge_pairs"][0]["told_apart"]
+    comparison = next(c for c in BUILT_IN.comparisons if c.name == "people_leaderboard")
+    assert comparison.brief is not None
+    shown = {name: tables[name] for name in comparison.all_names}
+    assert list(comparison.brief("s", shown)) == ["s, agreement with people: 1 j; 2 coin"]
+    assert comparison.board("s", shown).title == "By agreement with people on"
+    assert any("1       j" in str(line) for line in comparison.lines("s", shown))
+
+
+def test_the_words_of_the_profile() -> None:
+    words = {word.text: word for word in BUILT_IN.profile}
+    told = [estimate_all(of) for of in (biased(), SIX)]
+    assert [bool(words["biased against people"].texts(es)) for es in told] == [True, True]
+    assert [bool(words["uninformative"].texts(es)) for es in told] == [False, True]

@@ -108,6 +108,8 @@ def item() -> Object:
     shared: Object = {}
     for part in parts.values():
         shared |= part.pop("$defs", {})
+        # They are taken out of a line before it is read as an item.
+        part["properties"]["people"] = {"anyOf": [{"type": "array"}, {"type": "object"}]}
     return {
         "anyOf": [{"$ref": f"#/$defs/{name}"} for name in parts],
         "$defs": {**parts, **shared},

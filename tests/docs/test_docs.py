@@ -227,7 +227,7 @@ def test_the_reasons_of_replies_are_those_of_the_parser() -> None:
 
 def test_the_instruments_are_those_that_there_are_with_what_they_build_on() -> None:
     listed = {
-        room: (set(kinds.split("`, `")), set(re.findall(r"^(\w+)`", on)))
+        room: (set(filter(None, kinds.split("`, `"))), set(re.findall(r"^(\w+)`", on)))
         for room, kinds, on in table_rows("architecture.md", "## Instruments")
     }
     kinds = {
@@ -402,7 +402,8 @@ def test_fields_of_files(tmp_path: Path) -> None:
     fields = {row[0] for row in table_rows("logs.md", "## Fields")}
     # In place of a verdict, or beside one of a judge with logprobs.
     elsewhere = {"unparsed", "failed", "probabilities", "mass"}
-    # Of imported logs.
+    # Of items that people labelled, and of imported logs.
+    elsewhere |= {"people", "stratum", "picked", "design.labelled"}
     elsewhere |= {"source", "source.prompt", "source.fields", "source.score"}
     assert fields == set(_paths(line)) | elsewhere
 

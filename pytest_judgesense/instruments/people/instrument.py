@@ -53,6 +53,7 @@ REPORT: Final = Report(
             figures=rate_figures,
             title="Rates, raw and corrected by labels of people",
         ),
+        ReportSection("calibration", tables.calibration, only_drawn=True),
         ReportSection(tables.STANDING, tables.rank_data, only_drawn=True, compared=True),
     ),
     comparisons=(

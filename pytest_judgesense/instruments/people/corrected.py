@@ -51,6 +51,12 @@ _CHOSEN: Final = (
 )
 
 
+_NO_STRATA: Final = (
+    "the labelled items were drawn by strata, and items name none: columns = { stratum = ... } and "
+    'labelled = "stratified" in [stimuli]'
+)
+
+
 class Rate(NamedTuple):
     """A rate of a cell, before it is an estimate.
 
@@ -172,6 +178,8 @@ def _refused(sample: _Sample) -> str | None:
     """Why the labels do not speak for all items, if so."""
     if not np.isnan(sample.people).any():
         return None
+    if sample.labelled == "stratified" and "" in sample.strata:
+        return _NO_STRATA
     return {"random": None, "stratified": None, "chosen": _CHOSEN}.get(
         sample.labelled or "", _UNSAID
     )

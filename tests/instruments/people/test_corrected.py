@@ -114,6 +114,12 @@ def test_labels_that_were_not_drawn_at_random_are_refused(
     assert estimate(cell(design, *labelled_items(60, 60)), "corrected_rate").value == 0.5
 
 
+def test_strata_that_nobody_names_are_refused() -> None:
+    design = replace(PASS_FAIL, labelled="stratified")
+    rate = estimate(cell(design, *labelled_items(30, 60)), "corrected_rate")
+    assert "items name none" in str(rate.unavailable)
+
+
 @pytest.mark.parametrize(
     ("count", "cluster", "reason"), [(19, 1, "found 19"), (40, 10, "20 clusters")]
 )

@@ -64,7 +64,7 @@ from pytest_judgesense.past import measured_now
 from pytest_judgesense.registry import Instrument, Registry
 from pytest_judgesense.stats import chances
 from pytest_judgesense.stats.chances import CAUGHT, Chance, ShareBar
-from pytest_judgesense.stats.losses import ASSUMED_RATE, PlannedComparison
+from pytest_judgesense.stats.losses import ASSUMED_CORRELATION, ASSUMED_RATE, PlannedComparison
 from pytest_judgesense.stats.new_wordings import fewest_clusters
 from pytest_judgesense.stats.sequential import asked_together, expected_clusters, looks_of
 from pytest_judgesense.stats.settle import MOST_CLUSTERS, clusters_for_drop
@@ -111,7 +111,7 @@ class PowerAssumptions:
     drop: float | None = None
     half_width: float = 0.05
     shares: Mapping[str, float] = field(default_factory=dict)
-    correlation: float = 0.3
+    correlation: float = ASSUMED_CORRELATION
     registry: Registry = BUILT_IN
     alpha: float = ALPHA
 
@@ -169,7 +169,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     text = "assumed value of a measure, instead of a recording; may be repeated"
     option("--assume", type=assumption, metavar="MEASURE=SHARE", help=text, **MANY)
     text = "correlation of the units within a cluster, if nothing is recorded (default: 0.3)"
-    option("--correlation", type=share, default=0.3, metavar="RHO", help=text)
+    option("--correlation", type=share, default=ASSUMED_CORRELATION, metavar="RHO", help=text)
     option("--drop", type=share, metavar="D", help="the drop to be detected")
     option("--precision", type=share, default=0.05, metavar="H", help="half-width wanted")
     text = "how many calls to expect with --judge-early-stop, at several true values"

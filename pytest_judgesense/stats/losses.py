@@ -29,8 +29,10 @@ from scipy.special import ndtr, ndtri
 
 from pytest_judgesense.stats.chances import CAUGHT
 
-# Of a judge of which nothing is known: the share of its answers that are right.
+# Of a judge of which nothing is known: the share of its answers that are right, and how alike those
+# to one item are.
 ASSUMED_RATE: Final = 0.8
+ASSUMED_CORRELATION: Final = 0.3
 _LEVEL: Final = 0.05
 _STEPS: Final = 20  # of bisection
 

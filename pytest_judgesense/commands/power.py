@@ -16,8 +16,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import Final, TypeAlias, TypeVar, get_args
 
-import numpy as np
-
 from pytest_judgesense.asking import Asking
 from pytest_judgesense.checks.declaration import LISTING, declare_check
 from pytest_judgesense.checks.early_stop import Stopping
@@ -64,7 +62,12 @@ from pytest_judgesense.past import measured_now
 from pytest_judgesense.registry import Instrument, Registry
 from pytest_judgesense.stats import chances
 from pytest_judgesense.stats.chances import CAUGHT, Chance, ShareBar
-from pytest_judgesense.stats.losses import ASSUMED_CORRELATION, ASSUMED_RATE, PlannedComparison
+from pytest_judgesense.stats.losses import (
+    ASSUMED_CORRELATION,
+    ASSUMED_RATE,
+    PlannedComparison,
+    correlation_kept,
+)
 from pytest_judgesense.stats.new_wordings import fewest_clusters
 from pytest_judgesense.stats.sequential import asked_together, expected_clusters, looks_of
 from pytest_judgesense.stats.settle import MOST_CLUSTERS, clusters_for_drop
@@ -478,12 +481,8 @@ class _JudgedSuite:
         if isinstance(table, str):
             effect = interval.design_effect if interval else None
             return 0.0 if effect is None else chances.correlation(effect, sizes)
-        sums = np.array([[total for total, _ in row] for row in table])
-        numbers = np.array([[number for _, number in row] for row in table])
-        share = sums.sum() / numbers.sum()
-        between = sums - numbers * (sums.sum(axis=1) / numbers.sum(axis=1))[:, None]
-        again = (between**2).sum() / (sums.shape[1] - 1) * sums.shape[1] / numbers.sum()
-        return float(1 - min(1.0, again / max(share * (1 - share), 1e-9)))
+        totals, numbers = ([[unit[at] for unit in row] for row in table] for at in (0, 1))
+        return correlation_kept(totals, numbers)
 
 
 def _units(estimates: tuple[Estimate, ...], like: Estimate) -> tuple[float, int]:

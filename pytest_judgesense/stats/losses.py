@@ -25,6 +25,8 @@ import math
 from dataclasses import dataclass
 from typing import Final
 
+import numpy as np
+from numpy.typing import ArrayLike
 from scipy.special import ndtr, ndtri
 
 from pytest_judgesense.stats.chances import CAUGHT
@@ -100,3 +102,20 @@ class PlannedComparison:
             else:
                 missed = middle
         return caught
+
+
+def correlation_kept(totals: ArrayLike, sizes: ArrayLike) -> float:
+    """The part of the variance of a unit that stays when the same items are asked again.
+
+    Args:
+        totals: sums of the units by cluster and replicate, shape (K, R), R at least 2.
+        sizes: numbers of the units by cluster and replicate, shape (K, R); each cluster has some.
+
+    Returns:
+        From 0 to 1; 1 where no replicate differs.
+    """
+    t, m = np.asarray(totals, dtype=np.float64), np.asarray(sizes, dtype=np.float64)
+    replicates, n, share = t.shape[1], m.sum(), t.sum() / m.sum()
+    away = t - m * (t.sum(axis=1) / m.sum(axis=1))[:, None]
+    again = (away * away).sum() * replicates / (replicates - 1) / n
+    return float(1 - min(1.0, again / (share * (1 - share)))) if again else 1.0

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.stats import norm
 
 from pytest_judgesense.stats.comparison import paired_difference
-from pytest_judgesense.stats.losses import PlannedComparison
+from pytest_judgesense.stats.losses import PlannedComparison, correlation_kept
 
 
 def test_an_unchanged_judge_fails_as_often_as_its_test_rejects() -> None:
@@ -91,3 +91,13 @@ def test_a_greater_loss_is_found_more_often(
     )
     # What is not unchanged is regressed or open.
     assert confident.chance(share / 2, whole=whole) >= planned.chance(share / 2, whole=whole) - 1e-9
+
+
+def test_what_stays_is_what_replicates_share() -> None:
+    # Two clusters of a unit, three times each: 1, 1, 1 and 1, 0, 0. The second is 1/3, its squares
+    # 4/9 + 1/9 + 1/9 = 2/3, times 3/2 of 6 units: 1/6. The share is 4/6 and s (1 - s) is 2/9.
+    totals = [[1, 1, 1], [1, 0, 0]]
+    assert correlation_kept(totals, np.ones((2, 3))) == pytest.approx(1 - (1 / 6) / (2 / 9))
+    assert correlation_kept([[1, 1], [0, 0]], np.ones((2, 2))) == 1
+    # Replicates that are opposites in every cluster: nothing stays.
+    assert correlation_kept([[1, 0], [0, 1]], np.ones((2, 2))) == 0

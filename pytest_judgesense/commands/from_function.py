@@ -18,7 +18,13 @@ from tempfile import TemporaryDirectory
 from typing import Any, Final, Literal, TypeAlias
 
 from pytest_judgesense.checks.linting import lint_suite
-from pytest_judgesense.commands.suite_file import shown_texts, suite_table, written_suite
+from pytest_judgesense.commands.suite_file import (
+    asked_words,
+    compared_words,
+    shown_texts,
+    suite_table,
+    written_suite,
+)
 from pytest_judgesense.errors import SuiteError, UsageError
 from pytest_judgesense.files import read_bytes, read_text
 from pytest_judgesense.instruments.builtin import BUILT_IN
@@ -391,18 +397,14 @@ def table_of(connection: Connection, name: str, file: str) -> dict[str, Any]:
 
 def suite_text(connection: Connection, name: str, file: str, called: str) -> str:
     """The suite file, as somebody would write it by hand."""
-    design = "each pair in both orders, " if connection.kind == "pairwise" else "each item "
     table = table_of(connection, name, file)
-    calls = sum(connection.sizes) * (2 if connection.kind == "pairwise" else 1)
-    replicates = table["design"]["replicates"]
-    design += f"{'three times' if replicates == 3 else 'twice'}: {calls * replicates:,} calls"
     return written_suite(
         table,
         {
             "head": f"{called} on the items of {Path(file).name}, each as it is.",
             "space": "The possible answers of the function.",
             "stimuli": "Fields by column, and what a label means.",
-            "design": f"Asked: {design}.",
+            "design": f"Asked: {asked_words(table, sum(connection.sizes))}",
             "templates": "How reports show an item; the function builds its own prompt.",
         },
         {
@@ -411,6 +413,7 @@ def suite_text(connection: Connection, name: str, file: str, called: str) -> str
             AGREEMENT.check: "the verdict is the label",
             UNPARSED_RATE.check: "return values without a verdict",
         },
+        compared_words(table, connection.sizes, sum(connection.counts.values())),
     )
 
 

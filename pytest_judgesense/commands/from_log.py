@@ -18,7 +18,12 @@ from pathlib import Path
 from typing import Any, Final
 
 from pytest_judgesense.commands.from_function import labels_of
-from pytest_judgesense.commands.suite_file import suite_table, written_suite
+from pytest_judgesense.commands.suite_file import (
+    asked_words,
+    compared_words,
+    suite_table,
+    written_suite,
+)
 from pytest_judgesense.errors import LogError, SuiteError, UsageError
 from pytest_judgesense.grouping import grouped
 from pytest_judgesense.importers import messages_of, slug
@@ -51,7 +56,7 @@ _COUNTED: Final = {
     "within_one_agreement_floor": "at most one step apart under two wordings",
     "jss_floor": "the same verdict under two wordings",
     ORDER_POSITIONAL.check: "pairs in which the same slot wins in both orders",
-    REPEAT_FLIP_RATE.check: "outputs on which the two replicates disagree",
+    REPEAT_FLIP_RATE.check: "outputs on which the replicates disagree",
     AGREEMENT.check: "the verdict is the grade of the person",
     UNPARSED_RATE.check: "replies in which no verdict is found",
 }
@@ -327,13 +332,13 @@ def suite_files(suite: FrozenSuite) -> dict[str, str]:
     comments = {
         "head": "Outputs that were judged before, frozen: what changes from here on is the judge.",
         "space": "What the judge may answer.",
-        "design": f"Asked: each {'pair in both orders' if space.pairwise else 'output twice'}, "
-        "under every wording.",
+        "design": f"Asked: {asked_words(table, len(suite.outputs))}",
         "templates": f"The first wording is {suite.source}.\n"
         "# The others ask for the same in a few words more: wordings of your own are better.",
     }
     items = "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows)
-    text = written_suite(table, comments, _COUNTED)
+    labelled = sum(output.label is not None for output in suite.outputs)
+    text = written_suite(table, comments, _COUNTED, compared_words(table, sizes, labelled))
     return {"items.jsonl": items, f"{suite.name}.suite.toml": text}
 
 

@@ -153,7 +153,7 @@ def start_from_function(options: argparse.Namespace) -> Iterator[str]:
             "the workflow's `pytest suites` asks every judge about every suite: in its place "
             "run the second command, and one like it for each other judge"
         )
-    yield "then commit pyproject.toml, suites, cassettes and the workflow"
+    yield from _afterwards("pyproject.toml, suites, cassettes and the workflow", place, chosen)
 
 
 def start_from_log(options: argparse.Namespace) -> Iterator[str]:
@@ -197,7 +197,7 @@ def start_from_log(options: argparse.Namespace) -> Iterator[str]:
     if chosen:
         judges = ", ".join(dict.fromkeys(judge for suite in suites for judge in suite.judges))
         yield f"(the log's judge is {judges}; --judge-name embedded:clean tries it without a key)"
-    yield "then commit suites and cassettes"
+    yield from _afterwards("suites and cassettes", place, chosen)
 
 
 def _suite_written(place: Path, files: Mapping[str, str]) -> Iterator[str]:
@@ -256,7 +256,7 @@ def start(folder: Path) -> Iterator[str]:
     place = _SUITE.as_posix()
     purpose = "record the judge's replies, once; then replay them, here and in CI"
     yield from _closing(folder, purpose, place, f"judgesense lint {place}")
-    yield "then commit pyproject.toml, suites, cassettes and the workflow"
+    yield from _afterwards("pyproject.toml, suites, cassettes and the workflow", _SUITE)
 
 
 def _closing(folder: Path, purpose: str, suites: str, *before: str) -> Iterator[str]:
@@ -271,6 +271,13 @@ def _closing(folder: Path, purpose: str, suites: str, *before: str) -> Iterator[
     yield from (f"  {command}" for command in before)
     yield from (f"  pytest {suites} --judge-mode record", f"  pytest {suites}")
     yield from _not_collected(folder)
+
+
+def _afterwards(files: str, place: Path, chosen: str = "") -> Iterator[str]:
+    """What comes once the judge is recorded: what to commit, and what a change of it takes."""
+    yield f"then commit {files}"
+    compared = f"pytest {place.as_posix()}{chosen} --judge-baseline git:HEAD"
+    yield f"after a change record again, and see what got worse: {compared}"
 
 
 def _written(path: Path, text: str, left: str = " is there") -> str:

@@ -39,6 +39,7 @@ from pytest_judgesense.commands.options import (
 )
 from pytest_judgesense.commands.options import suite as suite_of
 from pytest_judgesense.errors import (
+    CassetteError,
     CodeNotRun,
     MissingRecording,
     StaleRecording,
@@ -55,13 +56,22 @@ from pytest_judgesense.judges.trust import NO_CODE
 from pytest_judgesense.layout import indented
 from pytest_judgesense.measurement import cell_of, measure
 from pytest_judgesense.measures.cell import Cell
+from pytest_judgesense.measures.check import Check
 from pytest_judgesense.measures.estimation import estimate_all
+from pytest_judgesense.past import measured_now
 from pytest_judgesense.registry import Instrument, Registry
 from pytest_judgesense.stats import chances
-from pytest_judgesense.stats.chances import Chance, ShareBar
+from pytest_judgesense.stats.chances import CAUGHT, Chance, ShareBar
+from pytest_judgesense.stats.losses import (
+    ASSUMED_CORRELATION,
+    ASSUMED_RATE,
+    PlannedComparison,
+    correlation_kept,
+)
 from pytest_judgesense.stats.new_wordings import fewest_clusters
 from pytest_judgesense.stats.sequential import asked_together, expected_clusters, looks_of
 from pytest_judgesense.stats.settle import MOST_CLUSTERS, clusters_for_drop
+from pytest_judgesense.stats.settle import fewest_clusters as fewest_clusters_of
 from pytest_judgesense.stats.variance import (
     REPLICATE,
     balanced_array,
@@ -104,7 +114,7 @@ class PowerAssumptions:
     drop: float | None = None
     half_width: float = 0.05
     shares: Mapping[str, float] = field(default_factory=dict)
-    correlation: float = 0.3
+    correlation: float = ASSUMED_CORRELATION
     registry: Registry = BUILT_IN
     alpha: float = ALPHA
 
@@ -162,7 +172,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     text = "assumed value of a measure, instead of a recording; may be repeated"
     option("--assume", type=assumption, metavar="MEASURE=SHARE", help=text, **MANY)
     text = "correlation of the units within a cluster, if nothing is recorded (default: 0.3)"
-    option("--correlation", type=share, default=0.3, metavar="RHO", help=text)
+    option("--correlation", type=share, default=ASSUMED_CORRELATION, metavar="RHO", help=text)
     option("--drop", type=share, metavar="D", help="the drop to be detected")
     option("--precision", type=share, default=0.05, metavar="H", help="half-width wanted")
     text = "how many calls to expect with --judge-early-stop, at several true values"
@@ -266,18 +276,23 @@ def cassettes_of(judge: JudgeSpec, suite: Suite, cassettes: Path) -> dict[str, P
 def powers(suite: Suite, assumed: PowerAssumptions, cell: Cell | None = None) -> list[CheckPower]:
     """The error rates of every check of ``suite``; without a ``cell``, by the plan alone."""
     judged, rows = _JudgedSuite(suite, assumed, cell), []
-    outcomes = [judge_check(c, suite.name, judged.estimates, assumed.policy) for c in judged.checks]
+    compared = [check for check in judged.checks if check.kind.regression]
+    absolute = [check for check in judged.checks if not check.kind.regression]
+    outcomes = [
+        judge_check(check, suite.name, judged.estimates, assumed.policy) for check in absolute
+    ]
     each = assumed.alpha / max(
         1, len({quantity_of(bar) for outcome in outcomes for bar in outcome.findings})
     )
-    for check, outcome in zip(judged.checks, outcomes, strict=True):
+    for check, outcome in zip(absolute, outcomes, strict=True):
         for finding in outcome.findings:
             of = finding.estimate
             narrowed = ",".join(f"{k}={v}" for k, v in of.condition.items() if k != "arm")
             bar = f"{check.name}: {of.measure}" + (f"[{narrowed}]" if narrowed else "")
             name = check.id if len(outcome.findings) == 1 else bar
             rows.append(judged.row(name, finding, each))
-    return rows
+    quantities = {(check.measure, *sorted(check.condition.items())) for check in compared}
+    return rows + [judged.compared_row(check, len(quantities)) for check in compared]
 
 
 class _JudgedSuite:
@@ -399,6 +414,16 @@ class _JudgedSuite:
     def _again(
         self, estimate: Estimate, gate: ShareBar, bounds: Sequence[float], *, turned: bool
     ) -> Chance | str:
+        table = self._by_replicate(estimate)
+        if isinstance(table, str):
+            return table
+        totals = [[n - s if turned else s for s, n in row] for row in table]
+        return chances.chance_asked_again(
+            gate, totals, [[n for _, n in row] for row in table], bounds
+        )
+
+    def _by_replicate(self, estimate: Estimate) -> list[list[tuple[float, int]]] | str:
+        """Sum and number of the units by cluster and replicate; or why they are not apart."""
         clusters, replicates = map(dict.fromkeys, zip(*self._apart, strict=True))
         if len(replicates) < 2:
             return "needs two or more replicates; set replicates in [design]"
@@ -408,11 +433,56 @@ class _JudgedSuite:
         table = [
             [units.get((cluster, r), (0.0, 0)) for r in sorted(replicates)] for cluster in clusters
         ]
-        table = [row for row in table if any(n for _, n in row)]
-        totals = [[n - s if turned else s for s, n in row] for row in table]
-        return chances.chance_asked_again(
-            gate, totals, [[n for _, n in row] for row in table], bounds
+        return [row for row in table if any(n for _, n in row)]
+
+    def compared_row(self, check: Check, tests: int) -> CheckPower:
+        """The error rates of a check that compares with a baseline, among so many ``tests``."""
+        assumed, condition = self.assumed, dict(check.condition)
+        measure, name = assumed.registry.named(check.measure), check.id
+        estimate = find_estimate(self.estimates, measure.name, condition)
+        if estimate is None or estimate.value is None:
+            reason = str(estimate.unavailable) if estimate else "not measured"
+            return CheckPower(name, None, 0, *[reason] * 4)
+        units, interval = self.units(estimate), estimate.clustered
+        if not units or interval is None:
+            reason = f"{measure.name} is not a share of its units" if not units else TOO_FEW
+            value = None if self.plan_alone else estimate.value
+            return CheckPower(name, value, len(units), *[reason] * 4)
+        folded, sizes = measure.best == "half", [n for _, n in units]
+        if self.plan_alone:
+            rest = 0.0 if folded else 1 - ASSUMED_RATE
+            value = assumed.shares.get(measure.name, 1 - rest if measure.floor else rest)
+            rho = assumed.correlation
+        else:
+            value, rho = estimate.value, self._correlation(estimate, sizes)
+        # What may be lost: of a slot bias the share of the other slot. A judge without a bias, of
+        # which nothing else is known, differs from itself as its answers about contents do.
+        share = 0.5 - value if folded else value if measure.floor else 1 - value
+        share = ASSUMED_RATE if folded and self.plan_alone and not value else share
+        if share <= 0:
+            return CheckPower(name, value, len(sizes), *["nothing is left to lose"] * 4)
+        planned = PlannedComparison(
+            *(share, rho, sum(sizes), len(sizes), check.bars["margin"], tests),
+            unseen=not folded,
+            confident=assumed.policy == "confident",
         )
+        fails = planned.chance(0)
+        drops = [planned.smallest_loss(whole=whole) for whole in (False, True)]
+        scattered, on_whole = ["nothing is bad enough" if d is None else d for d in drops]
+        needed = None if assumed.drop is None else _needed_to_compare(planned, assumed.drop)
+        anew = "it is compared on the same items"
+        return CheckPower(
+            name, value, len(sizes), Chance(fails, fails, fails), anew, scattered, on_whole, needed
+        )
+
+    def _correlation(self, estimate: Estimate, sizes: Sequence[int]) -> float:
+        """The part of the variance of a unit that stays when the same item is asked again."""
+        interval, table = estimate.clustered, self._by_replicate(estimate)
+        if isinstance(table, str):
+            effect = interval.design_effect if interval else None
+            return 0.0 if effect is None else chances.correlation(effect, sizes)
+        totals, numbers = ([[unit[at] for unit in row] for row in table] for at in (0, 1))
+        return correlation_kept(totals, numbers)
 
 
 def _units(estimates: tuple[Estimate, ...], like: Estimate) -> tuple[float, int]:
@@ -446,6 +516,21 @@ def _needed(
     return fewest or f"{MOST_CLUSTERS:,} clusters are not enough: it is too close to the bar"
 
 
+def _needed_to_compare(planned: PlannedComparison, drop: float) -> int | str:
+    if drop <= planned.margin:
+        return "such a drop lies within the margin"
+    if drop > planned.share:
+        return "there is not so much to lose"
+    each = planned.units / planned.clusters
+
+    def enough(clusters: int) -> bool:
+        more = replace(planned, clusters=clusters, units=round(each * clusters))
+        return more.chance(drop) >= CAUGHT
+
+    fewest = fewest_clusters_of(enough)
+    return fewest or f"{MOST_CLUSTERS:,} clusters are not enough: it is too close to the margin"
+
+
 def power_lines(
     suite: Suite,
     assumed: PowerAssumptions,
@@ -460,22 +545,7 @@ def power_lines(
     cell: Cell | None = None
     stopped = lacking = ""
     if judge:
-        files = cassettes_of(judge, suite, cassettes)
-        # A plan takes no longer where a suite is large.
-        asking = Asking(trust=NO_CODE, registry=assumed.registry, computes=lambda _: False)
-        lacking = f"not all trials of judge {judge.name} are recorded as they would be asked now"
-        with closing(AskingLoop()) as loop, suppress(MissingRecording, StaleRecording):
-            try:
-                measurement = measure(
-                    judge, suite, files, loop, seed=assumed.seed, asking=asking
-                ).sound()
-            except CodeNotRun as error:
-                lacking = f"{error.what}: {error.found}"
-            else:
-                cell, stopped = (
-                    measurement.cell,
-                    measurement.stop.said(suite.name) if measurement.stop else "",
-                )
+        cell, stopped, lacking = _recorded(judge, suite, assumed, cassettes)
     whose = f"judge {cell.judge}, {len(cell.judgments)} judgments" if cell else "the plan alone"
     yield f"{suite.name}, policy {assumed.policy}: {whose}"
     if stopped:
@@ -513,6 +583,34 @@ def power_lines(
     yield from (f"  ({i}) {note}" for i, note in enumerate(notes, start=1))
     if cell:
         yield from split_lines(cell, assumed.half_width, assumed.registry)
+
+
+def _recorded(
+    judge: JudgeSpec, suite: Suite, assumed: PowerAssumptions, cassettes: Path
+) -> tuple[Cell | None, str, str]:
+    """What is recorded of a judge; where it was stopped; and why, if none of it is to be had."""
+    files = cassettes_of(judge, suite, cassettes)
+    # A plan takes no longer where a suite is large.
+    asking = Asking(trust=NO_CODE, registry=assumed.registry, computes=lambda _: False)
+    lacking = f"not all trials of judge {judge.name} are recorded as they would be asked now"
+    with closing(AskingLoop()) as loop, suppress(MissingRecording, StaleRecording):
+        try:
+            measurement = measure(
+                judge, suite, files, loop, seed=assumed.seed, asking=asking
+            ).sound()
+        except CodeNotRun as error:
+            lacking = f"{error.what}: {error.found}"
+            # What a function returned says its verdicts, whatever it would do today.
+            with suppress(CassetteError):
+                paths = [path for path in files.values() if path.exists()]
+                now, _ = measured_now(judge, suite, paths, assumed.seed, assumed.registry)
+                cell = now.side.cell
+                if cell and len(cell.judgments) == len(plan_trials(suite)):
+                    return cell, "", ""
+        else:
+            stop = measurement.stop
+            return measurement.cell, stop.said(suite.name) if stop else "", ""
+    return None, "", lacking
 
 
 def split_lines(cell: Cell, half_width: float, registry: Registry = BUILT_IN) -> Iterator[str]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from pytest_judgesense.checks.reach import can_clear, default_limit
@@ -15,17 +15,12 @@ from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.measures.check import NO_REGRESSION
 from pytest_judgesense.measures.measure import Measure
 from pytest_judgesense.measures.shared import AGREEMENT, REPEAT_FLIP_RATE, SIDE_BIAS
+from pytest_judgesense.stats.losses import ASSUMED_CORRELATION, ASSUMED_RATE, PlannedComparison
 
 _FLOORS: Final = (0.8, 0.75, 0.7, 0.6, 0.5, 0.4)
 _REPLICATES: Final = 3
 _MOST_CALLS: Final = 1000
-# What the checks of `no_regression` find: figures of the design review, for a rate of .8, an ICC of
-# .3 and Holm over what is written.
-_COMPARED: Final = (
-    "Compared with the version before, by --judge-baseline git:REF; skipped without one. On 60",
-    "pairs a first slot that wins 10 points more often is found in about .95 of comparisons, and",
-    "a loss of 10 points of agreement in .86 with 60 labels, in .77 with 30.",
-)
+_LOSSES: Final = (0.1, 0.2)
 _CEILINGS: Final = (0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5)
 _LITERAL: Final = re.compile(r"[^\x00-\x08\x0b-\x1f\x7f]*[^\x00-\x08\x0b-\x1f\x7f']")
 
@@ -91,6 +86,59 @@ def compared_measures(gated: Sequence[Measure], orders: int) -> list[tuple[Measu
     return [*compared, (REPEAT_FLIP_RATE, 0.15)]
 
 
+def asked_words(table: Mapping[str, Any], items: int) -> str:
+    """What a recording of a suite with so many items asks, and how often."""
+    wordings, replicates = len(table["templates"]), table["design"]["replicates"]
+    calls = items * replicates * wordings
+    what = "each item"
+    if "orders" in table["design"]:
+        what, calls = "each pair in both orders", 2 * calls
+    what += f", under each of {wordings} wordings" * (wordings > 1)
+    times = "three times" if replicates == _REPLICATES else "twice"
+    return f"{what}, {times}: {calls:,} calls. What they cost: judgesense plan {table['name']}"
+
+
+def compared_words(table: Mapping[str, Any], sizes: Sequence[int], labelled: int) -> Iterator[str]:
+    """What the checks of `no_regression` are about, and what losses they find, in lines.
+
+    For a judge of which nothing is known but `ASSUMED_RATE`, by `PlannedComparison`.
+
+    Args:
+        table: of the suite.
+        sizes: items of each cluster.
+        labelled: number of items with a label.
+    """
+    yield "Compared with the version before by --judge-baseline git:REF, and skipped without one."
+    items, compared = sum(sizes), table["checks"][NO_REGRESSION.name]
+    orders = 2 if "orders" in table["design"] else 1
+    calls = table["design"]["replicates"] * len(table["templates"]) * orders
+    about = {
+        SIDE_BIAS.name: (items, f"the first slot wins more often, on {items} pairs"),
+        AGREEMENT.name: (labelled, f"on {labelled} labels"),
+    }
+    chances_by_measure = []
+    for entry in compared:
+        number, words = about.get(entry["measure"], (0, ""))
+        clusters = round(len(sizes) * number / items)
+        if clusters < 2:
+            continue
+        planned = PlannedComparison(
+            *(ASSUMED_RATE, ASSUMED_CORRELATION, calls * number, clusters),
+            *(entry["margin"], len(compared)),
+            unseen=entry["measure"] != SIDE_BIAS.name,
+        )
+        chances = " and ".join(f"{planned.chance(loss):.0%}" for loss in _LOSSES)
+        chances_by_measure.append(f"  {entry['measure']}: {chances} ({words})")
+    if chances_by_measure:
+        yield "Of losses of 10 and of 20 points so many are found (one within the margin may pass):"
+        yield from chances_by_measure
+        yield (
+            f"if {ASSUMED_RATE:.0%} of the verdicts are right, with a correlation of "
+            f"{ASSUMED_CORRELATION:g} within an item; Holm over {len(compared)}."
+        )
+    yield f"For your own judge, once it is recorded: judgesense plan {table['name']}"
+
+
 def _single(sizes: Sequence[int]) -> list[float]:
     """The sizes of clusters as if their mean were one unit, of which bounds are widest."""
     return [size * len(sizes) / sum(sizes) for size in sizes]
@@ -108,6 +156,7 @@ def written_suite(
     table: Mapping[str, Any],
     comments: Mapping[str, str],
     counted: Mapping[str | None, str],
+    compared_lines: Iterable[str],
 ) -> str:
     """A suite file: its table, with comments on its parts and what each check counts."""
     texts = {name: value for name, value in table.items() if isinstance(value, str)}
@@ -127,7 +176,7 @@ def written_suite(
         remark += "alone is held against the result as it is."
     lines += [f"# Each line is a test. {remark}", "[checks]"]
     lines += [f"{toml_key(name)} = {toml_text(bars)}  # {counted[name]}" for name, bars in checks]
-    lines += ["", *(f"# {line}" for line in _COMPARED), f"{NO_REGRESSION.name} = ["]
+    lines += ["", *(f"# {line}" for line in compared_lines), f"{NO_REGRESSION.name} = ["]
     lines += [f"    {toml_text(entry)}," for entry in compared]
     return "\n".join([*lines, "]", ""])
 

@@ -12,10 +12,14 @@ import pytest
 import yaml
 
 from pytest_judgesense.commands.init import start
+from pytest_judgesense.commands.suite_file import asked_words, compared_measures, compared_words
 from pytest_judgesense.errors import UsageError
 from pytest_judgesense.judges.resolving import declared_judges
 from pytest_judgesense.judges.table import judge_from_table
+from pytest_judgesense.measures.shared import AGREEMENT
+from pytest_judgesense.suites.builtin import template_text
 from tests.processes import ENVIRONMENT
+from tests.repository import commit, git, repository
 
 WRITTEN = {
     "pyproject.toml",
@@ -65,29 +69,90 @@ def test_the_printed_commands_and_the_workflow_run_as_they_stand(tmp_path: Path)
     ]
     done = bash(tmp_path, "\n".join(printed))
     assert done.returncode == 0, done.stdout + done.stderr
-    # 12 items under 3 wordings: asked once, then replayed.
+    # 12 items under 3 wordings, three times: asked once, then replayed.
     assert "answers: nothing found" in done.stdout
-    assert "calls: 36 made, 0 replayed, " in done.stdout
-    assert "calls: 0 made, 36 replayed, " in done.stdout
-    assert done.stdout.count("3 passed") == 2
+    assert "calls: 108 made, 0 replayed, " in done.stdout
+    assert "calls: 0 made, 108 replayed, " in done.stdout
+    assert done.stdout.count("3 passed, 2 skipped") == 2
     assert "straddles" not in done.stdout  # the bars can be decided by twelve items
 
-    # What GitHub would run, with a stand-in for pip alone.
-    fake = tmp_path / "bin"
-    fake.mkdir()
-    (fake / "python").write_text('#!/bin/sh\necho "$@" >installed\n')
-    (fake / "python").chmod(0o755)
-    workflow = yaml.safe_load((folder / ".github/workflows/judges.yml").read_text("utf-8"))
-    assert workflow["permissions"] == {"contents": "read"}
-    for step in (step["run"] for step in workflow["jobs"]["judges"]["steps"] if "run" in step):
-        summary = str(tmp_path / "summary.md")
-        more = {"GITHUB_ACTIONS": "true", "GITHUB_STEP_SUMMARY": summary}
-        ran = bash(folder, step, fake, **more)
-        assert ran.returncode == 0, ran.stdout + ran.stderr
+    # What GitHub would run, with a stand-in for pip alone. Of the first commit nothing was before.
+    repository(folder)
+    commit(folder)
+    path = folder / ".github/workflows/judges.yml"
+    assert yaml.safe_load(path.read_text("utf-8"))["permissions"] == {"contents": "read"}
+    ran, summary = as_github(path, folder, tmp_path)
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    assert "3 passed, 2 skipped" in ran.stdout
     assert (folder / "installed").read_text() == "-m pip install pytest-judgesense\n"
-    assert "**3 checks pass**" in Path(summary).read_text(encoding="utf-8")
+    assert "**3 checks pass**" in summary
     for name in ("report.xml", "datasheet.json", "datasheet.md"):
         assert (folder / name).is_file()
+
+
+def as_github(
+    workflow: Path, folder: Path, beside: Path, **variables: str
+) -> tuple[subprocess.CompletedProcess[str], str]:
+    """The last step of a workflow that runs a command, after those before it; and its summary."""
+    fake = beside / "bin"
+    fake.mkdir(exist_ok=True)
+    (fake / "python").write_text('#!/bin/sh\necho "$@" >installed\n')
+    (fake / "python").chmod(0o755)
+    (job,) = yaml.safe_load(workflow.read_text("utf-8"))["jobs"].values()
+    summary = beside / "summary.md"
+    more = {"GITHUB_ACTIONS": "true", "GITHUB_STEP_SUMMARY": str(summary), **variables}
+    for step in job["steps"]:
+        if "run" in step:
+            ran = bash(folder, step["run"], fake, **more)
+    return ran, summary.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        "HEAD^",  # that of a push, by its id
+        "0" * 40,  # a branch that is new
+        "origin/main",  # that of a pull request
+    ],
+)
+def test_in_a_folder_of_a_repository_the_workflow_compares_with_the_version_before(
+    tmp_path: Path, before: str
+) -> None:
+    """At the top of the repository it stands, and there it runs in the folder of the project."""
+    top = repository(tmp_path / "top")
+    folder = top / "services" / "judge"
+    folder.mkdir(parents=True)
+    assert bash(folder, "judgesense init").returncode == 0
+    assert bash(folder, "pytest suites --judge-mode record").returncode == 0
+    commit(top)
+    git(top, "update-ref", "refs/remotes/origin/main", "HEAD")
+    # The judge is exchanged for one that is worse.
+    project = folder / "pyproject.toml"
+    project.write_text(project.read_text().replace('"clean"', '"noisy"', 1))
+    bash(folder, "pytest suites --judge-mode record")
+    commit(top)
+    path = top / ".github" / "workflows" / "judges-services-judge.yml"
+    (job,) = yaml.safe_load(path.read_text("utf-8"))["jobs"].values()
+    (checkout,) = [step for step in job["steps"] if "checkout" in step.get("uses", "")]
+    assert checkout["with"] == {"fetch-depth": 0}
+    inside = top / job["defaults"]["run"]["working-directory"]
+    ran, _ = as_github(path, inside, tmp_path, BEFORE=before)
+    assert ran.returncode == 1
+    assert "no_regression[agreement,0.15]" in ran.stdout
+    assert "skipped" not in ran.stdout
+    assert "model clean -> noisy" in ran.stdout
+
+
+def test_the_suite_of_the_template_says_what_a_written_one_would() -> None:
+    text = template_text("init/answers.suite.toml")
+    table = tomllib.loads(text)
+    items = template_text("init/items.jsonl").splitlines()
+    assert f"# Asked: {asked_words(table, len(items))}\n" in text
+    words = compared_words(table, [1] * len(items), len(items))
+    assert "".join(f"# {line}\n" for line in words) in text
+    compared = [(entry["measure"], entry["margin"]) for entry in table["checks"]["no_regression"]]
+    by_order = compared_measures([AGREEMENT], orders=1)
+    assert compared == [(measure.name, margin) for measure, margin in by_order]
 
 
 def test_a_reader_who_has_seen_enough_stops_nothing(tmp_path: Path) -> None:
@@ -98,7 +163,11 @@ def test_a_reader_who_has_seen_enough_stops_nothing(tmp_path: Path) -> None:
 def test_a_second_time_everything_is_left_alone(tmp_path: Path) -> None:
     list(start(tmp_path))
     before = files_of(tmp_path)
-    told = [line for line in start(tmp_path) if line and not line.startswith(("next", "then", " "))]
+    told = [
+        line
+        for line in start(tmp_path)
+        if line and not line.startswith(("next", "then", "after", " "))
+    ]
     assert files_of(tmp_path) == before
     assert len(told) == 4
     assert all(line.startswith("left alone: ") for line in told)

@@ -204,6 +204,7 @@ def test_a_plan_of_a_function_says_that_its_requests_are_not_known(tmp_path: Pat
     before = run("plan", "even.suite.toml", cwd=tmp_path)
     assert "  calls to be made: 10 (0 are recorded)\n" in before.stdout
     assert "as many as" not in before.stdout
+    assert "even, policy estimate: the plan alone\n" in before.stdout
     done = processes.run("pytest", "-q", "even.suite.toml", "--judge-mode", "record", cwd=tmp_path)
     assert done.returncode in (0, 1), done.stdout
     after = run("plan", "even.suite.toml", cwd=tmp_path)
@@ -211,3 +212,5 @@ def test_a_plan_of_a_function_says_that_its_requests_are_not_known(tmp_path: Pat
     assert "  calls to be made: 0 (10 are recorded)\n" in after.stdout
     assert "  as many as 10 calls, if the requests of app:judge changed: " in after.stdout
     assert re.search(r"  cost: 0\.0000 to 0\.\d*[1-9]\d* USD\n", after.stdout)
+    # What it returned is in the recording: its verdicts need no code.
+    assert "even, policy estimate: judge mine, 10 judgments\n" in after.stdout

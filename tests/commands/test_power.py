@@ -27,6 +27,7 @@ from pytest_judgesense.measurement import cell_of
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.estimation import estimate_all
 from pytest_judgesense.stats.chances import Chance
+from pytest_judgesense.stats.losses import PlannedComparison
 from pytest_judgesense.suites.planning import plan_trials
 from pytest_judgesense.suites.suite import CheckDeclaration, Suite
 from pytest_judgesense.trial import Judgment, Unparsed, Verdict
@@ -358,3 +359,52 @@ def test_an_assumption_on_an_unknown_measure_is_refused_with_the_known_ones() ->
         PowerAssumptions(shares={"jass": 0.9})
     with pytest.raises(UsageError, match="above 0"):
         PowerAssumptions(drop=0.0)
+
+
+def test_a_comparison_has_the_power_of_its_test_beside_the_bars() -> None:
+    # Of 40 items 4 flip t1 in the second of two replicates. Agreement is 396 of 400 calls; what a
+    # unit varies by when asked again is that of 4 clusters with 4 and 5 right of 5: the sums of
+    # squares are 4 * 2 * 0.25 = 2, times R / (R - 1) = 2, of 400 units: 0.01, and s (1 - s) is
+    # 0.0099: nothing of it stays, and the correlation is 0.
+    suite = suite_of("factuality", replicates=2, jss_floor=0.95)
+    compared = CheckDeclaration("no_regression", {"measure": "agreement", "margin": 0.1})
+    flips = CheckDeclaration("no_regression", {"measure": "repeat_flip_rate", "margin": 0.1})
+    suite = replace(suite, checks=(*suite.checks, compared, flips))
+    rows = powers(suite, PowerAssumptions(drop=0.2), flipping(suite, 4, replicate=1))
+    assert [row.name for row in rows] == [
+        "jss_floor[0.95]",
+        "no_regression[agreement,0.1]",
+        "no_regression[repeat_flip_rate,0.1]",
+    ]
+    planned = PlannedComparison(0.99, 0.0, 400, 40, 0.1, tests=2)
+    _, row, _ = rows
+    assert (row.value, row.clusters) == (pytest.approx(0.99), 40)
+    assert isinstance(row.again, Chance)
+    assert row.again.value == pytest.approx(planned.chance(0))
+    assert row.drop == pytest.approx(planned.smallest_loss())
+    assert row.whole == pytest.approx(planned.smallest_loss(whole=True))
+    assert isinstance(row.needed, int)
+    fewest = replace(planned, clusters=row.needed, units=10 * row.needed)
+    one_less = replace(planned, clusters=row.needed - 1, units=10 * (row.needed - 1))
+    assert fewest.chance(0.2) >= 0.8 > one_less.chance(0.2)
+
+
+def test_a_comparison_that_is_planned_assumes_a_judge_and_kappa_has_no_units() -> None:
+    suite = suite_of("factuality", replicates=3, jss_floor=0.9)
+    declared = [
+        CheckDeclaration("no_regression", {"measure": measure, "margin": 0.1})
+        for measure in ("agreement", "kappa")
+    ]
+    suite = replace(suite, checks=tuple(declared))
+    agreement, _ = powers(suite, PowerAssumptions(drop=0.1))
+    # 40 items, five wordings, three replicates; of two tests.
+    planned = PlannedComparison(0.8, 0.3, 600, 40, 0.1, tests=2)
+    assert agreement.value == pytest.approx(0.8)
+    assert agreement.drop == pytest.approx(planned.smallest_loss())
+    assert agreement.needed == "such a drop lies within the margin"
+    recorded = powers(suite, PowerAssumptions(), flipping(suite, 4))[1]
+    assert recorded.drop == "kappa is not a share of its units"
+    bold = powers(suite, PowerAssumptions("confident", shares={"agreement": 0.9}))[0]
+    certain = PlannedComparison(0.9, 0.3, 600, 40, 0.1, tests=2, confident=True)
+    assert isinstance(bold.again, Chance)
+    assert bold.again.value == pytest.approx(certain.chance(0))

@@ -172,6 +172,9 @@ class Page:
             "COLUMNS": "100",
             "NO_COLOR": "1",
             "PYTHONIOENCODING": "utf-8",
+            # Pages commit, and a fresh machine has no name for it.
+            **dict.fromkeys(("GIT_AUTHOR_NAME", "GIT_COMMITTER_NAME"), "me"),
+            **dict.fromkeys(("GIT_AUTHOR_EMAIL", "GIT_COMMITTER_EMAIL"), "me@example.com"),
         }
         self._ports: dict[str, str] = {}
         self._servers: list[subprocess.Popen[str]] = []

@@ -52,7 +52,7 @@ from tests.suites.known import builtin_suites
 from tests.test_rooms import foundations, room_of
 
 CHECKS, MEASURES = BUILT_IN.checks, BUILT_IN.measures
-COMMANDS = ("pytest", "judgesense", "python", "export")
+COMMANDS = ("pytest", "judgesense", "python", "export", "git")
 FIXTURES = {"judge", "judge_check", "judge_datasheet"}
 # What looks like an option of ours and is a field of imported files, a key of suite files, of the
 # replies of temperature@paper, or a table of the datasheet.

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import html
 import json
+import shutil
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
 import pytest
 
 from tests.report.pages import Page
-from tests.repository import commit, repository
+from tests.repository import commit, git, repository
 
 from .project import WORDINGS, Project, even, no_traceback, parity_suite
 
@@ -164,8 +165,33 @@ def test_a_changed_model_is_what_changed_and_nothing_else(committed: Project) ->
     assert "the prompt changed" not in result.stdout.str()
 
 
-def test_the_code_of_that_time_is_needed_by_nobody(project: Project) -> None:
-    """A function of a module that is gone: its returns are in the recording."""
+@pytest.mark.parametrize("kind", ["a tag", "a worktree", "a submodule"])
+def test_the_figures_are_the_same_in_any_checkout(
+    committed: Project, tmp_path_factory: pytest.TempPathFactory, kind: str
+) -> None:
+    """In a worktree and in a submodule ``.git`` is a file that names the repository."""
+    path, elsewhere, name = committed.path, tmp_path_factory.mktemp("elsewhere"), "HEAD"
+    if kind == "a tag":
+        git(path, "tag", "-a", "-m", "a tag object", "v1")
+        name = "v1"
+    elif kind == "a submodule":
+        git(path, "init", "-q", "--separate-git-dir", str(elsewhere / "module"))
+    else:
+        git(path, "clone", "-q", "--bare", str(path), str(elsewhere / "bare"))
+        shutil.rmtree(path / ".git")
+        git(elsewhere / "bare", "worktree", "add", "-q", "--no-checkout", str(elsewhere / "tree"))
+        (elsewhere / "tree" / ".git").rename(path / ".git")
+        git(path, "worktree", "repair", str(path))
+    assert (path / ".git").is_file() == (kind != "a tag")
+    changed(committed)
+    result = committed.run("parity.suite.toml", "--judge-baseline", f"git:{name}")
+    result.assert_outcomes(failed=2)
+    text = " ".join(result.stdout.str().split())
+    assert f"worse than {name}: jss 1.00 to 0.33 (-0.67 [" in text
+
+
+def function_judge(project: Project) -> str:
+    """A function is the judge, and recorded; returns its table, with ``{}`` for the module."""
     (project.path / "old_judge.py").write_text(
         JUDGE.format(model="m", url=project.server.base_url, imports="import math")
     )
@@ -174,6 +200,28 @@ def test_the_code_of_that_time_is_needed_by_nobody(project: Project) -> None:
     project.pytester.syspathinsert()
     parity_suite(project.path, checks=GATED)
     project.record()
+    return table
+
+
+def test_a_recording_of_a_function_without_its_returns_is_one_error(project: Project) -> None:
+    """As an earlier version wrote it."""
+    function_judge(project)
+    lines = project.cassette.read_text().splitlines(keepends=True)
+    kept = [line for line in lines if '"RETURN"' not in line]
+    assert 0 < len(kept) < len(lines)
+    repository(project.path)
+    project.cassette.write_text("".join(kept))
+    commit(project.path)
+    project.cassette.write_text("".join(lines))
+    result = project.run("parity.suite.toml", "--judge-baseline", "git:HEAD")
+    result.assert_outcomes(failed=2)
+    result.stdout.fnmatch_lines(["*holds no returns*", "*remedy:*record and commit once*"])
+    no_traceback(result)
+
+
+def test_the_code_of_that_time_is_needed_by_nobody(project: Project) -> None:
+    """A function of a module that is gone: its returns are in the recording."""
+    table = function_judge(project)
     repository(project.path)
     commit(project.path)
     (project.path / "old_judge.py").unlink()
@@ -239,6 +287,21 @@ def test_what_was_not_there_yet_is_one_line(committed: Project) -> None:
     result.stdout.fnmatch_lines(["SKIPPED*judge mine on suite parity was not recorded at HEAD*"])
 
 
+def test_a_suite_and_a_judge_that_are_new_are_one_line_each(committed: Project) -> None:
+    new = parity_suite(committed.path / "new", name="new", checks=GATED)
+    committed.run(new, "--judge-mode", "record")
+    of_suite = committed.run(new, "--judge-baseline", "git:HEAD", "-rs")
+    of_suite.assert_outcomes(skipped=2)
+    assert of_suite.ret == pytest.ExitCode.OK
+    of_suite.stdout.fnmatch_lines(["SKIPPED*suite new was not there at HEAD: not compared*"])
+    committed.declare(name="other")
+    committed.record()
+    of_judge = committed.run("parity.suite.toml", "--judge-baseline", "git:HEAD", "-rs")
+    of_judge.assert_outcomes(skipped=2)
+    assert of_judge.ret == pytest.ExitCode.OK
+    of_judge.stdout.fnmatch_lines(["SKIPPED*judge other on suite parity was not recorded at HEAD*"])
+
+
 def test_a_check_that_is_not_compared_is_outside_the_family(committed: Project) -> None:
     """Holm counts what is tested: the checks of a suite that is new are not."""
     other = parity_suite(committed.path / "new", name="new", checks=GATED)
@@ -264,6 +327,32 @@ def test_no_revision_is_one_error_with_a_remedy(committed: Project) -> None:
     result = committed.run("parity.suite.toml", "--judge-baseline", "git:nothing")
     result.assert_outcomes(failed=2)
     result.stdout.fnmatch_lines(["*there is no revision 'nothing'*", "*remedy:*"])
+    no_traceback(result)
+
+
+def test_a_shallow_clone_is_one_error_that_says_how_to_fetch(
+    committed: Project, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """As actions/checkout leaves it."""
+    changed(committed)
+    commit(committed.path, "changed")
+    clone = tmp_path_factory.mktemp("clone") / "clone"
+    git(clone.parent, "clone", "-q", "--depth", "1", committed.path.as_uri(), str(clone))
+    shutil.rmtree(committed.path / ".git")
+    (clone / ".git").rename(committed.path / ".git")
+    result = committed.run("parity.suite.toml", "--judge-baseline", "git:HEAD^")
+    result.assert_outcomes(failed=2)
+    result.stdout.fnmatch_lines(["*there is no revision 'HEAD^'*", "*fetch-depth: 0*"])
+    no_traceback(result)
+
+
+def test_without_git_there_is_one_error(
+    committed: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(committed.path))
+    result = committed.run("parity.suite.toml", "--judge-baseline", "git:HEAD")
+    result.assert_outcomes(failed=2)
+    result.stdout.fnmatch_lines(["*there is no git on this machine*", "*remedy:*"])
     no_traceback(result)
 
 

@@ -255,6 +255,8 @@ class SuiteSheet:
         prompts_of_file: the digest of the prompts, if a file holds only that.
         max_tokens: the budget of a reply that was sent; ``None``: that of the identity.
         not_compared: the checks without a baseline to compare with.
+        calibration: plain values by which the judge's verdicts on other items are corrected: its
+            errors on items with labels of people, and what was sent (``sent``).
     """
 
     judge: str
@@ -273,6 +275,7 @@ class SuiteSheet:
     prompts_of_file: str | None = None
     max_tokens: int | None = None
     not_compared: tuple[UncomparedCheck, ...] = ()
+    calibration: Mapping[str, Any] | None = None
 
     @property
     def prompts_digest(self) -> str | None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property, partial
 from itertools import chain
 from pathlib import Path
@@ -19,6 +19,7 @@ from pytest_judgesense.cassettes.writing import RecordingCassette
 from pytest_judgesense.checks.early_stop import Looks, Stop, Stopping, held
 from pytest_judgesense.checks.judgment_words import failure_lines
 from pytest_judgesense.checks.outcome import DecisionRule, Outcome, judge_check
+from pytest_judgesense.checks.shared_request import request_shared
 from pytest_judgesense.datasheet import Calls, SuiteSheet, changed_within, span_of
 from pytest_judgesense.errors import ExtensionError, JudgesenseError
 from pytest_judgesense.estimate import Estimate
@@ -26,9 +27,11 @@ from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.judges.calls import identity_of, judgment_of, renderer
 from pytest_judgesense.judges.loop import AskingLoop
 from pytest_judgesense.judges.prompts import judge_for_suite, suite_for_judge, unsent_notices
+from pytest_judgesense.judges.remembered import recorded_trials
 from pytest_judgesense.judges.session import SessionCalls
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.judges.throttle import NO_DEADLINE, Answer
+from pytest_judgesense.measures.calibration import calibration_of
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.check import Check
 from pytest_judgesense.measures.estimation import estimate_all
@@ -157,7 +160,18 @@ class Measurement:
             calls=self.calls,
             notices=self.notices,
             max_tokens=_budget(self.judge, self.suite),
+            calibration=self._calibration,
         )
+
+    @property
+    def _calibration(self) -> dict[str, Any] | None:
+        """What corrects other verdicts of the judge, and what was sent for it."""
+        if (calibration := calibration_of(self.cell)) is None:
+            return None
+        trials = (judgment.trial for judgment in self.judgments)
+        recorded = recorded_trials(self.cassettes)
+        sent = request_shared(self.judge, self.suite, trials, recorded)
+        return calibration.to_plain() | {"sent": sent and asdict(sent)}
 
     @property
     def design(self) -> Design:

@@ -92,7 +92,7 @@ def changes_sent(trials: Sequence[tuple[Requests, Requests, Texts]]) -> list[Sen
     values: dict[Part, Counter[str]] = {}
     trials_of: Counter[Part] = Counter()
     for old, new, of_item in trials:
-        before, after = _parts(old), _parts(new)
+        before, after = parts_sent(old), parts_sent(new)
         for part in dict.fromkeys((*before, *after)):
             then, now = before.get(part, {}), after.get(part, {})
             if then == now:
@@ -100,7 +100,7 @@ def changes_sent(trials: Sequence[tuple[Requests, Requests, Texts]]) -> list[Sen
             trials_of[part] += 1
             if part in texts:
                 both = ("\n".join(then.values()), "\n".join(now.values()))
-                texts[part].append((_masked(both[0], of_item), _masked(both[1], of_item)))
+                texts[part].append((masked(both[0], of_item), masked(both[1], of_item)))
             else:
                 values.setdefault(part, Counter()).update(_moves(then, now))
     changes = [
@@ -115,7 +115,7 @@ def changes_sent(trials: Sequence[tuple[Requests, Requests, Texts]]) -> list[Sen
     return sorted(changes, key=lambda change: order.index(change.part))
 
 
-def _parts(requests: Requests) -> dict[Part, dict[str, str]]:
+def parts_sent(requests: Requests) -> dict[Part, dict[str, str]]:
     """The values of a trial's requests, by part and field."""
     requests = [request for request in requests if request.method != RETURN]
     parts: dict[Part, dict[str, str]] = {"calls": {"calls of a trial": str(len(requests))}}
@@ -205,7 +205,7 @@ def _replaced_in(text: str, part: str, by: str) -> str:
     return "".join([*pieces, text[start:]])
 
 
-def _masked(text: str, of_item: Texts) -> str:
+def masked(text: str, of_item: Texts) -> str:
     """A prompt with ``{{name}}`` in place of each text of its item; short ones as whole words."""
     for name, value in sorted(of_item.items(), key=lambda pair: -len(pair[1])):
         if part := value.strip():

@@ -32,6 +32,7 @@ from pytest_judgesense.files import read_text
 from pytest_judgesense.importers import without_common_value
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.limits import json_value
+from pytest_judgesense.measures.calibration import calibration_of
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.estimation import estimate_all
 from pytest_judgesense.output import Outputs, write_text
@@ -450,6 +451,7 @@ def datasheet_of_cells(
             early = f"the run was stopped early, with {left_out} clusters not asked: intervals of "
             early += "its log are not adjusted for its looks, and are too narrow; those of the "
             notices = (f"{early}run's own datasheet are", *notices)
+        errors = calibration_of(cell)
         part = SuiteSheet(
             judge=cell.judge,
             suite=cell.suite,
@@ -459,6 +461,7 @@ def datasheet_of_cells(
             notices=notices,
             analyses=registry.analyses(cell, estimates),
             material=registry.material(cell),
+            calibration=None if errors is None else errors.to_plain() | {"sent": None},
         )
         parts.append(part)
     return sheet_of(parts, seed=seed, mode="report", secondary=secondary, registry=registry)

@@ -181,6 +181,30 @@ class _Calls(TypedDict, total=False):
 
 
 @_Form
+class _ConfusedCalls(TypedDict):
+    label: str
+    verdict: str | None
+    calls: dict[str, int]
+
+
+@_Form
+class _SharedRequest(TypedDict):
+    prompt: str
+    settings: dict[str, str]
+    form: str
+
+
+@_Form
+class _Calibration(TypedDict):
+    labels: list[str]
+    pairwise: bool
+    orders: list[str]
+    drawn: str | None
+    confusion: list[_ConfusedCalls]
+    sent: _SharedRequest | None
+
+
+@_Form
 class _Part(TypedDict):
     judge: str
     suite: str
@@ -190,6 +214,7 @@ class _Part(TypedDict):
     calls: _Calls
     notices: list[str]
     material: dict[str, Any] | None
+    calibration: NotRequired[_Calibration]
 
 
 @_Form
@@ -300,6 +325,7 @@ def _part(part: SuiteSheet, mode: str) -> dict[str, Any]:
         "notices": part.notices,
         "material": part.material,
         **({} if part.max_tokens is None else {"max_tokens": part.max_tokens}),
+        **({} if part.calibration is None else {"calibration": part.calibration}),
     }
 
 
@@ -413,6 +439,7 @@ def _part_of_file(
         prompts_of_file=part["prompts"],
         max_tokens=part.get("max_tokens"),
         not_compared=tuple(UncomparedCheck(**line) for line in of_suite("not_compared")),
+        calibration=part.get("calibration"),
     )
 
 

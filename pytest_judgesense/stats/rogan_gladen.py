@@ -121,9 +121,9 @@ def calibrated_rate(
 
 def calibrated_shares(
     *,
-    verdicts: Sequence[Hashable],
+    verdicts: Sequence[Hashable | None],
     clusters: Clusters,
-    calibration_verdicts: Sequence[Hashable],
+    calibration_verdicts: Sequence[Hashable | None],
     calibration_labels: Sequence[Hashable],
     calibration_clusters: Clusters,
     classes: Sequence[Hashable],
@@ -132,7 +132,8 @@ def calibrated_shares(
     """The true share of each class among outputs that only the judge has seen (see the module).
 
     Args:
-        verdicts: of each new output the class that the judge gives it.
+        verdicts: of each new output the class that the judge gives it; ``None`` for none, which is
+            counted as no class, so that ``q = M' theta`` holds of all outputs.
         clusters: cluster of each new output.
         calibration_verdicts: verdicts on outputs with a label.
         calibration_labels: the classes that people give them.
@@ -148,14 +149,15 @@ def calibrated_shares(
         ValueError: lengths differ, or a verdict or label is none of the classes.
     """
     place = {name: code for code, name in enumerate(classes)}
-    everything = (*verdicts, *calibration_verdicts, *calibration_labels)
-    strangers = {repr(name) for name in everything if name not in place}
+    stated = (verdict for verdict in (*verdicts, *calibration_verdicts) if verdict is not None)
+    strangers = {repr(name) for name in (*stated, *calibration_labels) if name not in place}
     if strangers:
         msg = f"verdicts are among {list(classes)!r}, found {', '.join(sorted(strangers))}"
         raise ValueError(msg)
-    one_hot = np.eye(len(place))
+    # The last row is that of no verdict.
+    one_hot = np.eye(len(place) + 1, len(place))
     new, old = (
-        one_hot[[place[verdict] for verdict in stream]]
+        one_hot[[place.get(verdict, len(place)) for verdict in stream]]
         for stream in (verdicts, calibration_verdicts)
     )
     labels = np.array([place[label] for label in calibration_labels], dtype=np.intp)

@@ -1,0 +1,224 @@
+"""A judge's errors on labelled items, as a datasheet keeps them to correct other verdicts. Pure.
+
+A calibration holds no text and no id: by label and verdict it has the number of calls in each
+cluster, and clusters are numbers. From it `stats.rogan_gladen` computes the same recalls, with the
+same errors over clusters, as from the judgments.
+
+A call without a verdict counts as a verdict of no class, there and among the verdicts that are
+corrected; a call without a reply has no part. Of pairs the classes are contents, and a tie that is
+no label counts half for each.
+
+Recalls carry over to other items only if chance drew the labelled ones: of items that somebody
+chose, for the judge's verdict or a doubt, they are others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any, Final, NamedTuple
+
+from pytest_judgesense.limits import limits
+from pytest_judgesense.measures.cell import Cell
+from pytest_judgesense.stats.inputs import Clusters, NotEstimable
+from pytest_judgesense.stats.rogan_gladen import CalibratedShare, calibrated_rate, calibrated_shares
+from pytest_judgesense.trial import TIE, Failed, Judgment
+
+CONTENTS: Final = ("1", "2")
+# How the labelled items were drawn, where recalls carry over to others: by chance, or all.
+_CARRIES_OVER: Final = ("random", "all")
+_NOT_CARRIED_OVER: Final[Mapping[str | None, str]] = {
+    "chosen": "the labelled items were chosen, not drawn by chance: the recalls on others are not "
+    "known from them; label items that chance drew",
+    "stratified": "the labelled items were drawn by strata: the recalls on all items are not known "
+    "from them without weights; label items drawn at random from all",
+    None: "the calibrated suite does not say how its labelled items were drawn: add labelled = "
+    '"random" to its [stimuli] if chance chose them, and write the datasheet again',
+}
+
+
+class ConfusedCalls(NamedTuple):
+    """The calls with one label and one verdict.
+
+    Attributes:
+        verdict: ``None`` for a reply without one.
+        calls: their number by cluster.
+    """
+
+    label: str
+    verdict: str | None
+    calls: Mapping[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """What a judge answered on items with a label of people.
+
+    Attributes:
+        labels: those of the suite, in order; of pairs the contents.
+        pairwise: whether a verdict names one of two contents.
+        orders: the presentation orders that were asked.
+        drawn: how the labelled items were drawn; ``all`` if every item has a label.
+        confusion: the calls by label and verdict.
+    """
+
+    labels: tuple[str, ...]
+    pairwise: bool
+    orders: tuple[str, ...]
+    drawn: str | None
+    confusion: tuple[ConfusedCalls, ...]
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """The labels of the suite, and others that people gave."""
+        return tuple(dict.fromkeys((*self.labels, *(part.label for part in self.confusion))))
+
+    @property
+    def calls(self) -> int:
+        """Number of calls on items with a label."""
+        return sum(sum(part.calls.values()) for part in self.confusion)
+
+    @property
+    def clusters(self) -> int:
+        """Number of clusters that have a label."""
+        return len({*chain.from_iterable(part.calls for part in self.confusion)})
+
+    def to_plain(self) -> dict[str, Any]:
+        """The calibration as JSON values."""
+        confusion = [
+            {
+                "label": part.label,
+                "verdict": part.verdict,
+                "calls": {str(cluster): calls for cluster, calls in part.calls.items()},
+            }
+            for part in self.confusion
+        ]
+        return {
+            "labels": list(self.labels),
+            "pairwise": self.pairwise,
+            "orders": list(self.orders),
+            "drawn": self.drawn,
+            "confusion": confusion,
+        }
+
+    @classmethod
+    def of_plain(cls, value: Mapping[str, Any]) -> Calibration:
+        """The calibration of a datasheet's file, whose kinds of values have been looked at.
+
+        Raises:
+            ValueError: it has fewer than two labels, or more calls than a suite may have, or fewer
+                than one of a kind.
+        """
+        confusion = tuple(
+            ConfusedCalls(
+                part["label"],
+                part["verdict"],
+                {int(cluster): calls for cluster, calls in part["calls"].items()},
+            )
+            for part in value["confusion"]
+        )
+        calibration = cls(
+            tuple(value["labels"]),
+            value["pairwise"],
+            tuple(value["orders"]),
+            value["drawn"],
+            confusion,
+        )
+        least = min((min(part.calls.values(), default=1) for part in confusion), default=1)
+        if least < 1 or calibration.calls > limits().trials or len(calibration.classes) < 2:
+            raise ValueError("calibration: two labels or more, and from 1 call on of each kind")
+        return calibration
+
+    def corrected(
+        self, verdicts: Sequence[str | None], clusters: Clusters
+    ) -> dict[str, CalibratedShare] | NotEstimable:
+        """The true shares of the classes behind verdicts on other items, by Rogan and Gladen.
+
+        Args:
+            verdicts: of each call; ``None`` for none.
+            clusters: cluster of each call.
+
+        Returns:
+            Of two classes the share of the first, of more that of each; `NotEstimable` where the
+            recalls do not carry over, or tell the classes too little apart.
+        """
+        if self.drawn not in _CARRIES_OVER:
+            return NotEstimable(_NOT_CARRIED_OVER[self.drawn])
+        units = [
+            (part.label, part.verdict, ("calibration", cluster))
+            for part in self.confusion
+            for cluster, calls in part.calls.items()
+            for _ in range(calls)
+        ]
+        classes = self.classes
+        labels, old, old_clusters = zip(*units, strict=True) if units else ((), (), ())
+        if unlabelled := [label for label in classes if label not in labels]:
+            return NotEstimable(
+                f"the recall of a label is known only from items of it, found none of "
+                f"{', '.join(unlabelled)} among {len(labels)} calls: label items of it"
+            )
+        if len(classes) > 2:
+            shares = calibrated_shares(
+                verdicts=[verdict if verdict in classes else None for verdict in verdicts],
+                clusters=clusters,
+                calibration_verdicts=[verdict if verdict in classes else None for verdict in old],
+                calibration_labels=labels,
+                calibration_clusters=old_clusters,
+                classes=classes,
+            )
+            return shares if isinstance(shares, NotEstimable) else {c: shares[c] for c in classes}
+        first = classes[0]
+
+        def worth(verdict: str | None) -> float:
+            return 0.5 if self.pairwise and verdict == TIE else float(verdict == first)
+
+        share = calibrated_rate(
+            verdicts=[*map(worth, verdicts)],
+            clusters=clusters,
+            calibration_verdicts=[*map(worth, old)],
+            calibration_labels=[float(label == first) for label in labels],
+            calibration_clusters=old_clusters,
+        )
+        return share if isinstance(share, NotEstimable) else {first: share}
+
+
+def answer_of(judgment: Judgment) -> str | None:
+    """What a label is compared with: the content that the verdict selects, else the verdict."""
+    return judgment.verdict if judgment.chosen is None else judgment.chosen
+
+
+def calibration_of(cell: Cell) -> Calibration | None:
+    """The calibration of a judge by the labels of people in a cell; ``None`` without labels.
+
+    Items that were chosen to be labelled although chance drew others are left out. Suites whose
+    replies grade several criteria have none.
+    """
+    design = cell.design
+    trials = [judgment.trial for judgment in cell.judgments]
+    by_people = design.labelled is not None or any(trial.people for trial in trials)
+    if design.criteria or not by_people or all(trial.label is None for trial in trials):
+        return None
+    numbers: dict[str, int] = {}
+    confused: dict[tuple[str, str | None], dict[int, int]] = {}
+    for judgment in cell.judgments:
+        trial = judgment.trial
+        left_out = trial.picked and design.labelled != "chosen"
+        if trial.label is None or left_out or isinstance(judgment.outcome, Failed):
+            continue
+        cluster = numbers.setdefault(trial.cluster, len(numbers))
+        of_pair = confused.setdefault((trial.label, answer_of(judgment)), {})
+        of_pair[cluster] = of_pair.get(cluster, 0) + 1
+    all_labelled = all(trial.label is not None for trial in trials)
+    return Calibration(
+        labels=CONTENTS if design.pairwise else design.labels,
+        pairwise=design.pairwise,
+        orders=tuple(sorted({trial.order for trial in trials})),
+        drawn=design.labelled or ("all" if all_labelled else None),
+        confusion=tuple(
+            ConfusedCalls(label, verdict, calls)
+            for (label, verdict), calls in sorted(
+                confused.items(), key=lambda entry: (entry[0][0], entry[0][1] or "")
+            )
+        ),
+    )

@@ -283,8 +283,9 @@ def _commands(folder: Path, *lines: str) -> None:
 
 def commands_on_logs(text: str) -> None:
     lines = ("report {l.jsonl} --datasheet {o.json}", "compare {l.jsonl} {l.jsonl}")
-    merged = "merge {l.jsonl} {l.jsonl} -o {m.jsonl}"
-    _file(text, "l.jsonl", lambda path: _commands(path.parent, *lines, merged))
+    lines += ("merge {l.jsonl} {l.jsonl} -o {m.jsonl}", "correct {l.jsonl} --labels {l.jsonl}")
+    lines += ("correct {l.jsonl} --calibration {l.jsonl} --same model,prompt,settings,form",)
+    _file(text, "l.jsonl", lambda path: _commands(path.parent, *lines))
 
 
 def commands_on_suites(text: str) -> None:

@@ -20,19 +20,16 @@ from pytest_judgesense.commands.options import (
     BAR_FAILED,
     add_cassettes,
     number,
+    recorded_suites,
     registry_of,
     seed,
     show,
-    suite_files,
-    suites_here,
 )
 from pytest_judgesense.commands.report import cells_of_logs
 from pytest_judgesense.datasheet import Datasheet, setting_notices
 from pytest_judgesense.errors import UsageError
 from pytest_judgesense.estimate import number_text
 from pytest_judgesense.judges.prompts import suite_for_judge
-from pytest_judgesense.judges.resolving import declared_judges, resolve_judges
-from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.layout import WIDTH
 from pytest_judgesense.past import NotCompared, PastReader, measured_now
 from pytest_judgesense.registry import Registry
@@ -41,8 +38,6 @@ from pytest_judgesense.report.view import view_of
 from pytest_judgesense.revision import REVISION, Revision
 from pytest_judgesense.sections import ComparedJudge
 from pytest_judgesense.suites.builtin import cassettes_in
-from pytest_judgesense.suites.loading import load_suite
-from pytest_judgesense.suites.suite import Suite
 
 _SHOWN_FLIPS: Final = 10
 # What the two measurements are called: of one judge, and of two judges.
@@ -104,7 +99,8 @@ def _with_revision(options: argparse.Namespace, registry: Registry) -> int:
         revision = Revision.read(name, root)
         cassettes = root / options.judge_cassettes
         reader = PastReader(revision, root, cassettes, Path(folder), options.seed, registry)
-        for judge, suite in _recorded(options, registry, cassettes):
+        name = str(options.new) if options.new else None
+        for judge, suite in recorded_suites(name, registry, cassettes):
             paths = cassettes_in(cassettes, judge.slug, suite.recordings).values()
             try:
                 past = reader.past(judge, suite)
@@ -121,19 +117,6 @@ def _with_revision(options: argparse.Namespace, registry: Registry) -> int:
     lines, regressed = _comparison_lines(old, new, options.margin, registry, changes_sent)
     show(lines)
     return BAR_FAILED if regressed else 0
-
-
-def _recorded(
-    options: argparse.Namespace, registry: Registry, cassettes: Path
-) -> Iterator[tuple[JudgeSpec, Suite]]:
-    """The suites here, or those that are named, each with its judges that are recorded."""
-    for path in suite_files(str(options.new)) if options.new else suites_here():
-        suite = load_suite(path, None, registry.forms)
-        declared = declared_judges(path.parent, registry.providers)
-        for judge in resolve_judges((), declared, {}, suite.judges, registry.providers):
-            paths = cassettes_in(cassettes, judge.slug, suite.recordings)
-            if all(recording.is_file() for recording in paths.values()):
-                yield judge, suite
 
 
 def _ranked(measured: Sequence[Measured], seed: int, registry: Registry) -> Iterator[str]:

@@ -36,6 +36,7 @@ COMMANDS: Final = {
     "explain": "what a measure means, and what to do when its check fails",
     "compare": "compare two baselines, logs or datasheets",
     "try": "compare variants of a judge's prompt with the first",
+    "correct": "rates that people would give, from verdicts and a calibration or labels",
     "lint": "find what would distort a suite's numbers",
     "equivalence": "ask a judge whether templates ask the same",
     "label": "label items on a page, or have a judge label them",

@@ -265,6 +265,23 @@ def suites_here() -> list[Path]:
     return [*sorted(Path.cwd().glob(form)), *sorted(Path("suites").rglob(form))]
 
 
+def recorded_suites(
+    name: str | None, registry: Registry, cassettes: Path
+) -> Iterator[tuple[JudgeSpec, Suite]]:
+    """The suites here, or those that are named, each with its judges that are recorded."""
+    from pytest_judgesense.judges.resolving import declared_judges, resolve_judges
+    from pytest_judgesense.suites.builtin import cassettes_in
+    from pytest_judgesense.suites.loading import load_suite
+
+    for path in suite_files(name) if name else suites_here():
+        suite = load_suite(path, None, registry.forms)
+        declared = declared_judges(path.parent, registry.providers)
+        for judge in resolve_judges((), declared, {}, suite.judges, registry.providers):
+            paths = cassettes_in(cassettes, judge.slug, suite.recordings)
+            if all(recording.is_file() for recording in paths.values()):
+                yield judge, suite
+
+
 def show(lines: Iterable[str]) -> int:
     """Print the lines; 0."""
     for line in lines:

@@ -60,6 +60,8 @@ UNKNOWN = [
     "explain none",
     "compare none.json",
     "compare none.json other.json",
+    "correct none.jsonl --calibration none.json",
+    "correct none --labels none.csv --drawn random",
     "lint none",
     "lint none.suite.toml",
     *(f"import {kind} none -o out" for kind in BUILT_IN.importers),

@@ -97,6 +97,19 @@ def test_a_command_that_looks_at_a_branch_runs_none_of_its_code(
     assert printed in done.stdout
 
 
+@pytest.mark.parametrize("verdicts", ["parity.suite.toml", "log.jsonl"])
+def test_verdicts_are_corrected_without_the_code_of_their_judge(
+    branch: Path, verdicts: str
+) -> None:
+    (branch / "labels.csv").write_text("item,label\nnone,YES\n")
+    asked = f"correct {verdicts} --labels labels.csv --drawn random"
+    done = run(branch, "judgesense", *asked.split())
+    assert not (branch / "it-ran").exists()
+    # The verdicts were read; of requests without returns it is said that they hold none.
+    told = {2: "people labelled items that the verdicts do not hold", 3: "holds no returns"}
+    assert told[done.returncode] in done.stderr
+
+
 @pytest.mark.parametrize("branch", ["requests"], indirect=True)
 def test_power_says_which_verdicts_need_the_code_of_a_judge(branch: Path) -> None:
     done = run(branch, "judgesense", "power", "parity.suite.toml", "--judge-name", "mine")

@@ -79,6 +79,7 @@ NOT_RUN = Counter(
         ("recordings.md", "needs a GPU"): 1,
         ("howto/shards.md", "needs Slurm"): 2,
         ("page.md", "needs datasheets of several days"): 1,
+        ("people.md", "recordings of a judge of your own"): 1,
     }
 )
 
@@ -390,8 +391,8 @@ def test_fields_of_files(tmp_path: Path) -> None:
     sheet = json.loads((tmp_path / "sheet.json").read_text(encoding="utf-8"))
     explained = {row[0] for row in table_rows("datasheet.md", "## JSON, field by field")}
     of_calls = {f"judges[].calls.{name}" for name in Calls.__slots__}
-    # It stands where a suite asks for more than the judge declares.
-    sometimes = {"judges[].parts[].max_tokens"}
+    # Where a suite asks for more than the judge declares, and where people labelled items.
+    sometimes = {"judges[].parts[].max_tokens", "judges[].parts[].calibration"}
     # Of checks that compare with a baseline.
     against = "judges[].checks[].against"
     sometimes |= {against, "judges[].not_compared"}

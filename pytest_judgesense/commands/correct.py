@@ -1,0 +1,451 @@
+"""``judgesense correct``: from a judge's verdicts to the rates that people would give.
+
+With labels of people that chance drew from these verdicts the rates are corrected by them. Without,
+they follow from the recalls that a datasheet keeps (its ``calibration``), and only if the judge is
+the one that was calibrated: the model that answered, the prompt, the settings and the form of the
+reply. Of a recording that is told from what was sent. A log does not hold it: who knows it states
+it, by ``--same``, and the output says that it is stated. Whatever differs is refused.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from pytest_judgesense.cassettes.exchange import models_of
+from pytest_judgesense.checks.shared_request import (
+    SharedRequest,
+    different_settings,
+    request_shared,
+    shared_from,
+)
+from pytest_judgesense.commands.drawn_labels import (
+    CorrectedRow,
+    DrawnLabels,
+    by_system,
+    labels_of_cell,
+    labels_of_file,
+    rows_by_labels,
+    verdict_words,
+)
+from pytest_judgesense.commands.options import (
+    BAR_FAILED,
+    FILE,
+    MANY,
+    add_cassettes,
+    number,
+    recorded_suites,
+    registry_of,
+    show,
+)
+from pytest_judgesense.commands.report import cells_of_logs, datasheet_object
+from pytest_judgesense.datasheet import SuiteSheet
+from pytest_judgesense.errors import LogError, UsageError
+from pytest_judgesense.estimate import Clustered
+from pytest_judgesense.judges.prompts import suite_for_judge
+from pytest_judgesense.layout import headed
+from pytest_judgesense.measures.calibration import Calibration, answer_of
+from pytest_judgesense.measures.cell import Cell
+from pytest_judgesense.output import write_text
+from pytest_judgesense.past import measured_now
+from pytest_judgesense.registry import Registry
+from pytest_judgesense.report.datasheet_file import datasheet_from
+from pytest_judgesense.stats.inputs import NotEstimable
+from pytest_judgesense.stats.prediction_powered import FEWEST_LABELS
+from pytest_judgesense.suites.builtin import cassettes_in
+from pytest_judgesense.suites.planning import plan_trials
+from pytest_judgesense.trial import ABSTAIN, TIE, Failed
+
+_LOG: Final = ".jsonl"
+# What makes a judge the one that was calibrated.
+_PARTS: Final = ("model", "prompt", "settings", "form")
+_NAMES: Final = {"model": "model served", "form": "reply form"}
+_HEAD: Final = ("system", "label", "raw", "corrected", "95% interval", "n")
+_LABELS: Final = ("labels", "labels alone")
+
+
+class _Verdicts(NamedTuple):
+    """The verdicts of one judge, and who it was as far as that is recorded.
+
+    Attributes:
+        served: the models that answered; empty if not known.
+        sent: what its requests share; ``None`` if not known.
+    """
+
+    cell: Cell
+    served: tuple[str, ...] = ()
+    sent: SharedRequest | None = None
+    notices: tuple[str, ...] = ()
+
+
+class _Calibrated(NamedTuple):
+    """The calibration of a judge in a datasheet, with its part of it."""
+
+    judge: str
+    part: SuiteSheet
+    errors: Calibration
+    sent: SharedRequest | None
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the verdicts, and what corrects them."""
+    help_text = "a suite file, or a folder of them, whose recording is read; or a judgment log "
+    help_text += "(.jsonl), as judgesense import writes it"
+    parser.add_argument("verdicts", metavar="VERDICTS", help=help_text)
+    help_text = "the datasheet (.json) of the judge on items with labels of people"
+    parser.add_argument("--calibration", metavar="SHEET", type=Path, help=help_text)
+    help_text = "the suite that calibrated it, where the datasheet has several"
+    parser.add_argument("--calibration-suite", metavar="NAME", help=help_text)
+    help_text = "labels of people for some of these verdicts: a CSV file with columns item, label"
+    parser.add_argument("--labels", help=help_text, **FILE)
+    help_text = "how these were drawn, where the file does not say it"
+    parser.add_argument("--drawn", choices=["random", "stratified"], help=help_text)
+    help_text = f"state that these are as calibrated, where it is not recorded: {','.join(_PARTS)}"
+    parser.add_argument("--same", type=_parts, default=(), metavar="PARTS", help=help_text)
+    help_text = "refuse a calibration that was recorded longer ago"
+    days = number("number of days", float)
+    parser.add_argument("--judge-max-age", type=days, metavar="DAYS", help=help_text)
+    parser.add_argument("--judge-name", metavar="NAME", help="only this judge; repeatable", **MANY)
+    add_cassettes(parser)
+    parser.add_argument("-o", "--output", help="write the rates as JSON", **FILE)
+
+
+def _parts(text: str) -> tuple[str, ...]:
+    parts = tuple(part.strip() for part in text.split(","))
+    if wrong := [part for part in parts if part not in _PARTS]:
+        raise argparse.ArgumentTypeError(f"{wrong[0]!r} is none of {', '.join(_PARTS)}")
+    return parts
+
+
+def run(options: argparse.Namespace) -> int:
+    """Print the corrected rates; 1 if something is refused."""
+    if options.calibration is None and options.labels is None:
+        raise UsageError(
+            "there is nothing to correct by",
+            found="neither --calibration nor --labels",
+            expected="--calibration SHEET, a datasheet of the judge on items with labels of "
+            "people; or --labels FILE, labels of some of these verdicts",
+        )
+    verdicts = _wanted(options, [*_verdicts(options, registry_of(options))])
+    labels = labels_of_file(options.labels, options.drawn) if options.labels else None
+    entries: list[dict[str, Any]] = []
+    refused = False
+    for of_judge in verdicts:
+        entry = _corrected(options, of_judge, labels, alone=len(verdicts) == 1)
+        entries.append(_plain(of_judge, entry))
+        refused |= bool(entry.refusals) or any(row.refused for row in entry.rows)
+        show([*_lines(of_judge, entry), ""])
+    if options.output is not None:
+        write_text(options.output, json.dumps(entries, indent=1, ensure_ascii=False) + "\n")
+        show([f"written: {options.output}"])
+    return BAR_FAILED if refused else 0
+
+
+# --- verdicts -------------------------------------------------------------------------------------
+
+
+def _verdicts(options: argparse.Namespace, registry: Registry) -> Iterator[_Verdicts]:
+    """The verdicts of a log, or of the recordings of suites."""
+    path = Path(options.verdicts)
+    if path.suffix == _LOG:
+        yield from map(_Verdicts, cells_of_logs([path], 0, registry, replies=False))
+        return
+    cassettes = Path.cwd() / options.judge_cassettes
+    for judge, suite in recorded_suites(options.verdicts, registry, cassettes):
+        paths = cassettes_in(cassettes, judge.slug, suite.recordings).values()
+        measured, recorded = measured_now(judge, suite, paths, 0, registry)
+        cell = measured.side.cell
+        if cell is None or not cell.judgments:
+            continue
+        trials = [judgment.trial for judgment in cell.judgments]
+        own_suite = suite_for_judge(suite, judge)
+        exchanges = [exchange for trial in trials for exchange in recorded[trial.id]]
+        models = models_of(exchanges).values()
+        left_out = len(plan_trials(own_suite)) - len(trials)
+        yield _Verdicts(
+            cell,
+            tuple(sorted({model for counts in models for model in counts})),
+            request_shared(judge, own_suite, trials, recorded),
+            (f"{left_out} trials of {suite.name} are not recorded",) if left_out else (),
+        )
+
+
+def _wanted(options: argparse.Namespace, verdicts: Sequence[_Verdicts]) -> list[_Verdicts]:
+    names = options.judge_name
+    wanted = [of for of in verdicts if not names or of.cell.judge in names]
+    unknown = {*names} - {of.cell.judge for of in verdicts}
+    if not wanted or unknown:
+        raise UsageError(
+            "there are no such verdicts",
+            found=", ".join(f"{of.cell.judge} on {of.cell.suite}" for of in verdicts) or "none",
+            expected=", ".join(names) or "verdicts of a judge",
+            remedy="name a judgment log, or a suite that is recorded in --judge-cassettes",
+        )
+    return wanted
+
+
+# --- the judge that was calibrated ----------------------------------------------------------------
+
+
+def _calibrated(options: argparse.Namespace, cell: Cell, *, alone: bool) -> _Calibrated:
+    """The calibration of the judge of a cell; by its name, or where there is one judge in both."""
+    path: Path = options.calibration
+    value = datasheet_object(path)
+    try:
+        every = [
+            _Calibrated(judge.name, part, Calibration.of_plain(of), shared_from(of["sent"]))
+            for judge in datasheet_from(value).judges
+            for part in judge.parts
+            if (of := part.calibration) is not None
+        ]
+    except (KeyError, TypeError, AttributeError, ValueError) as error:
+        raise LogError(
+            f"{path} is not a datasheet that can be read",
+            found=f"{type(error).__name__}: {error}",
+            expected="what --judge-datasheet wrote",
+            remedy="write it again",
+        ) from error
+    of_judge = [entry for entry in every if entry.judge == cell.judge]
+    if not of_judge and alone and len({entry.judge for entry in every}) == 1:
+        of_judge = every
+    wanted = options.calibration_suite
+    of_suite = [entry for entry in of_judge if wanted in (None, entry.part.suite)]
+    if len(of_suite) != 1:
+        several = ", ".join(f"{entry.judge} on {entry.part.suite}" for entry in every)
+        raise UsageError(
+            f"{path} has {'several calibrations' if of_suite else 'no calibration'} of judge "
+            f"{cell.judge}" + (f" on {wanted}" if wanted else ""),
+            found=several or "no suite with labels of people",
+            expected="one",
+            remedy="name its suite: --calibration-suite NAME"
+            if of_suite
+            else "label items of a suite (judgesense label), and write its datasheet again",
+        )
+    return of_suite[0]
+
+
+def _identities(
+    verdicts: _Verdicts, calibrated: _Calibrated
+) -> dict[str, tuple[object, object] | None]:
+    """What was calibrated and what is there, by part; ``None`` where one of them is not known."""
+    pairs: dict[str, tuple[object, object] | None] = dict.fromkeys(_PARTS)
+    if calibrated.part.served and verdicts.served:
+        pairs["model"] = calibrated.part.served, verdicts.served
+    if (old := calibrated.sent) is not None and (new := verdicts.sent) is not None:
+        pairs["prompt"] = old.prompt, new.prompt
+        pairs["settings"] = dict(old.settings), dict(new.settings)
+        pairs["form"] = old.form, new.form
+    return pairs
+
+
+def _refusals(
+    options: argparse.Namespace, verdicts: _Verdicts, calibrated: _Calibrated
+) -> Iterator[str]:
+    """What is not as it was calibrated.
+
+    Raises:
+        UsageError: something is not recorded, and nobody states it.
+    """
+    pairs = _identities(verdicts, calibrated)
+    unknown = [part for part, pair in pairs.items() if pair is None and part not in options.same]
+    if unknown:
+        raise UsageError(
+            f"nothing says that judge {verdicts.cell.judge} is the one that was calibrated",
+            found=f"not recorded: {', '.join(_NAMES.get(part, part) for part in unknown)}",
+            expected="the suite file of these verdicts, whose recording says what was sent",
+            remedy=f"or state what you know to be the same: --same {','.join(unknown)}",
+        )
+    for part, pair in pairs.items():
+        if pair is not None and pair[0] != pair[1]:
+            yield f"{_NAMES.get(part, part)}: {_difference(*pair)}"
+    errors, design = calibrated.errors, verdicts.cell.design
+    words = verdict_words(verdicts.cell)
+    if errors.pairwise != design.pairwise or words - {*errors.classes, TIE, ABSTAIN}:
+        yield (
+            f"reply form: verdicts {', '.join(sorted(words))}, "
+            f"calibrated {', '.join(errors.classes)}"
+        )
+    orders = {judgment.trial.order for judgment in verdicts.cell.judgments}
+    if errors.pairwise and orders != {*errors.orders}:
+        yield f"presentation orders: {', '.join(errors.orders)} -> {', '.join(sorted(orders))}"
+    yield from _too_old(options.judge_max_age, calibrated.part.recorded)
+
+
+def _difference(old: object, new: object) -> str:
+    if isinstance(old, Mapping) and isinstance(new, Mapping):
+        return "; ".join(different_settings(old, new))
+    return " -> ".join(
+        ", ".join(side) if isinstance(side, tuple) else str(side) for side in (old, new)
+    )
+
+
+def _too_old(limit: float | None, recorded: tuple[str, str] | None) -> Iterator[str]:
+    if limit is None:
+        return
+    if recorded is None:
+        yield f"age: when it was calibrated is not recorded, --judge-max-age {limit:g} is passed"
+    elif (age := _days_since(recorded[0])) > limit:
+        yield f"age: calibrated {age:.1f} days ago, --judge-max-age {limit:g} is passed"
+
+
+def _days_since(moment: str) -> float:
+    return (datetime.now(UTC) - datetime.fromisoformat(moment)) / timedelta(days=1)
+
+
+# --- rates ----------------------------------------------------------------------------------------
+
+
+class _Correction(NamedTuple):
+    """The corrected rates of a judge, or why they are refused; ``by``: in words."""
+
+    by: tuple[str, ...]
+    rows: tuple[CorrectedRow, ...] = ()
+    refusals: tuple[str, ...] = ()
+
+
+def _corrected(
+    options: argparse.Namespace, verdicts: _Verdicts, labels: DrawnLabels | None, *, alone: bool
+) -> _Correction:
+    cell = verdicts.cell
+    if cell.design.criteria:
+        raise UsageError(
+            f"{cell.suite} grades several criteria, and shares of single labels are corrected here",
+            expected="verdicts of one label each",
+            remedy="label some of its items: its own datasheet has their corrected rates",
+        )
+    if labels is None:
+        labels = labels_of_cell(cell)
+        too_few = labels is not None and len(labels.of_item) < FEWEST_LABELS
+        labels = None if too_few and options.calibration is not None else labels
+    if labels is not None:
+        count = f"{len(labels.of_item)} items with labels that were drawn from these verdicts"
+        by = [f"corrected by {count} ({labels.drawn}; PPI++)"]
+        if options.calibration is not None:
+            by.append("the calibration is not used: labels of the verdicts themselves say more")
+        return _Correction((*by,), (*rows_by_labels(cell, labels),))
+    calibrated = _calibrated(options, cell, alone=alone)
+    by = [*_calibrated_words(options, verdicts, calibrated)]
+    if refusals := (*_refusals(options, verdicts, calibrated),):
+        return _Correction((*by,), refusals=refusals)
+    return _Correction((*by,), (*_rows_by_recalls(cell, calibrated.errors),))
+
+
+def _calibrated_words(
+    options: argparse.Namespace, verdicts: _Verdicts, calibrated: _Calibrated
+) -> Iterator[str]:
+    errors, recorded = calibrated.errors, calibrated.part.recorded
+    when = f"recorded {recorded[0][:10]} to {recorded[1][:10]}" if recorded else "of no known date"
+    yield (
+        f"calibrated on {calibrated.part.suite}: {errors.calls} calls with labels in "
+        f"{errors.clusters} clusters, {when}"
+    )
+    pairs = _identities(verdicts, calibrated)
+    recorded_parts = [part for part in _PARTS if pairs[part] is not None]
+    stated = [part for part in options.same if pairs[part] is None]
+    if recorded_parts:
+        yield f"compared with what was sent: {_listed(recorded_parts)}"
+    if stated:
+        yield f"stated to be the same, not compared: {_listed(stated)}"
+    if needless := [part for part in options.same if pairs[part] is not None]:
+        yield f"--same is not needed for what is recorded: {_listed(needless)}"
+
+
+def _listed(parts: Iterable[str]) -> str:
+    return ", ".join(_NAMES.get(part, part) for part in parts)
+
+
+def _rows_by_recalls(cell: Cell, errors: Calibration) -> Iterator[CorrectedRow]:
+    calls = [[judgment] for judgment in cell.judgments if not isinstance(judgment.outcome, Failed)]
+    parts = by_system({str(place): call for place, call in enumerate(calls)})
+    for system, of_system in parts.items():
+        answers = [answer_of(judgment) for (judgment,) in of_system]
+        clusters = [judgment.trial.cluster for (judgment,) in of_system]
+        counts = len(answers), answers.count(None)
+        shares = errors.corrected(answers, clusters)
+        if isinstance(shares, NotEstimable):
+            label = errors.classes[0]
+            raw = answers.count(label) / len(answers) if answers else None
+            yield CorrectedRow(system, label, raw, *counts, refused=shares.reason)
+            continue
+        for label, share in shares.items():
+            ends = share.estimate, share.interval
+            yield CorrectedRow(system, label, share.judge_rate, *counts, *ends)
+
+
+# --- output ---------------------------------------------------------------------------------------
+
+
+def _lines(verdicts: _Verdicts, correction: _Correction) -> Iterator[str]:
+    cell = verdicts.cell
+    yield f"judge {cell.judge}, {cell.suite}"
+    for text in (*correction.by, *verdicts.notices):
+        yield from headed("", [text])
+    for refusal in correction.refusals:
+        yield from headed("", [f"REFUSED, not the judge that was calibrated: {refusal}"])
+    if not correction.rows:
+        return
+    by_labels = any(row.labels is not None for row in correction.rows)
+    table = [(*_HEAD, *(_LABELS * by_labels)), *map(_cells, correction.rows)]
+    widths = [max(map(len, column)) for column in zip(*table, strict=False)]
+    for line in table:
+        padded = (cell.ljust(width) for cell, width in zip(line, widths, strict=False))
+        yield f"    {'  '.join(padded)}".rstrip()
+    for row in correction.rows:
+        if row.refused:
+            whose = f"REFUSED of {row.system}" if row.system else "REFUSED"
+            yield from headed("", [f"{whose}: {row.refused}"])
+    if missing := correction.rows[0].missing:
+        yield f"    {missing} replies without a verdict"
+
+
+def _cells(row: CorrectedRow) -> tuple[str, ...]:
+    share = "refused" if row.estimate is None else f"{row.estimate:.3f}"
+    cells = (
+        row.system or "all",
+        row.label,
+        f"{row.raw:.3f}",
+        share,
+        _ends(row.interval),
+        str(row.n),
+    )
+    if row.labels is None or row.labels_only is None:
+        return cells
+    alone, interval = row.labels_only
+    return (*cells, str(row.labels), f"{alone:.3f} {_ends(interval)}")
+
+
+def _ends(interval: Clustered | None) -> str:
+    return "" if interval is None else f"[{interval.lower:.3f}, {interval.upper:.3f}]"
+
+
+def _plain(verdicts: _Verdicts, correction: _Correction) -> dict[str, Any]:
+    """What is printed, as JSON values."""
+    return {
+        "judge": verdicts.cell.judge,
+        "suite": verdicts.cell.suite,
+        "corrected_by": list(correction.by),
+        "refused": list(correction.refusals),
+        "rates": [_plain_row(row) for row in correction.rows],
+    }
+
+
+def _plain_row(row: CorrectedRow) -> dict[str, Any]:
+    interval = row.interval
+    ends = interval and {
+        name: getattr(interval, name) for name in ("method", "lower", "upper", "level", "clusters")
+    }
+    return {
+        "system": row.system or None,
+        "label": row.label,
+        "raw": row.raw,
+        "value": row.estimate,
+        "interval": ends,
+        "n": row.n,
+        "missing": row.missing,
+        "labels": row.labels,
+        "unavailable": row.refused or None,
+    }

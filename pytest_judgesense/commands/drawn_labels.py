@@ -1,0 +1,234 @@
+"""Labels of people for some of the verdicts of a judge, and the rates that follow from both.
+
+A file of labels is that of ``judgesense label``, or any CSV file with the columns ``item`` and
+``label``; with ``person`` an item may have several. The rates are those of
+`stats.prediction_powered`, which holds for labels of items that chance drew from these verdicts.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import pytest_judgesense.stats.prediction_powered as powered
+from pytest_judgesense.errors import LogError, UsageError
+from pytest_judgesense.estimate import Clustered
+from pytest_judgesense.files import read_text
+from pytest_judgesense.measures.calibration import CONTENTS, answer_of
+from pytest_judgesense.measures.cell import Cell
+from pytest_judgesense.rows import csv_rows
+from pytest_judgesense.stats.inputs import NotEstimable
+from pytest_judgesense.suites.people import COLUMNS, in_force, read_people
+from pytest_judgesense.trial import LABEL, SYSTEM, TIE, Judgment
+
+_CHANCE: Final = ("random", "stratified")
+_NEEDED: Final = ("item", "label")
+
+
+class DrawnLabels(NamedTuple):
+    """Labels of people, and how chance drew the items: ``random`` or ``stratified``.
+
+    ``of_item``: the labels of each item, one a person.
+    """
+
+    of_item: Mapping[str, Sequence[str]]
+    drawn: str
+
+
+@dataclass(frozen=True, slots=True)
+class CorrectedRow:
+    """A corrected share of one label, of all verdicts or of those on one system.
+
+    Attributes:
+        system: what produced the outputs; empty for all.
+        raw: the judge's own share; ``None`` without a verdict.
+        n: verdicts, or with labels items.
+        missing: replies without a verdict among them.
+        refused: why there is no corrected share; empty if there is one.
+        labels: labels of people that were drawn from these verdicts.
+        labels_only: the share from the labels alone, with its interval.
+    """
+
+    system: str
+    label: str
+    raw: float | None
+    n: int
+    missing: int
+    estimate: float | None = None
+    interval: Clustered | None = None
+    refused: str = ""
+    labels: int | None = None
+    labels_only: tuple[float, Clustered] | None = None
+
+
+def labels_of_file(path: Path, drawn: str | None) -> DrawnLabels:
+    """The labels of a file; ``drawn``: how the items were drawn, where the file does not say.
+
+    Raises:
+        UsageError: nobody says that chance drew the items.
+        LogError, SuiteError: the file is not of the form.
+    """
+    rows = list(_rows(path))
+    ways = {way for *_, way in rows if way} or ({drawn} if drawn else set())
+    if not ways & {*_CHANCE}:
+        raise UsageError(
+            f"{path} does not say that chance drew the labelled items",
+            found=f"drawn: {', '.join(sorted(ways)) or 'not stated'}",
+            expected="labels of items that were drawn at random from these verdicts: of items that "
+            "somebody chose, no rate of the others follows",
+            remedy="if chance drew them, say so: --drawn random",
+        )
+    way = next(way for way in _CHANCE[::-1] if way in ways)
+    by_person = {(item, person): label for item, person, label, of in rows if of in ("", way)}
+    of_item: dict[str, list[str]] = {}
+    for (item, _), label in by_person.items():
+        of_item.setdefault(item, []).append(label)
+    return DrawnLabels(of_item, way)
+
+
+def _rows(path: Path) -> Iterator[tuple[str, str, str, str]]:
+    """Item, person, label and way of drawing of each label."""
+    expected = "a CSV file in UTF-8 with the columns item and label"
+    with LogError.instead_of(
+        (OSError, UnicodeDecodeError), f"{path} cannot be read", expected=expected
+    ):
+        rows = list(csv_rows(path, read_text(path).removeprefix("\ufeff"), LogError))
+    names = {*rows[0][1]} if rows else set()
+    if names == {*COLUMNS}:  # its answers may be withdrawn, or skipped
+        for answer in in_force(read_people(path)).values():
+            if answer.counts:
+                yield answer.item, answer.person, answer.label, answer.drawn
+        return
+    if missing := [name for name in _NEEDED if name not in names]:
+        found = f"no {' and no '.join(missing)}; columns: {', '.join(sorted(names)) or 'none'}"
+        raise LogError(f"{path} holds no labels", found=found, expected=expected)
+    for _, row in rows:
+        if label := row["label"].strip():
+            yield row["item"], row.get("person", ""), label, row.get("drawn", "")
+
+
+def labels_of_cell(cell: Cell) -> DrawnLabels | None:
+    """The labels that the items themselves bring, if chance drew them."""
+    drawn = cell.design.labelled
+    of_item: dict[str, list[str]] = {}
+    for judgment in cell.judgments:
+        trial = judgment.trial
+        stated = [] if trial.label is None else [trial.label]
+        if words := [*trial.people.get(LABEL, {}).values()] or stated:
+            of_item |= {} if trial.picked else {trial.item: words}
+    return DrawnLabels(of_item, drawn) if of_item and drawn in _CHANCE else None
+
+
+def verdict_words(cell: Cell) -> set[str]:
+    """The verdicts of a cell; of pairs the contents."""
+    return {answer for judgment in cell.judgments if (answer := answer_of(judgment))}
+
+
+def rows_by_labels(cell: Cell, labels: DrawnLabels) -> Iterator[CorrectedRow]:
+    """The shares of labels that people would give to all items; pooled, and by system.
+
+    Raises:
+        UsageError: the labels are of other items or other words, or a stratum is missing.
+    """
+    of_items: dict[str, list[Judgment]] = {}
+    for judgment in cell.judgments:
+        of_items.setdefault(judgment.trial.item, []).append(judgment)
+    own = CONTENTS if cell.design.pairwise else cell.design.labels
+    _refuse_strangers(of_items, labels, {*own, TIE} | verdict_words(cell))
+    for system, items in by_system(of_items).items():
+        for label in own[:1] if len(own) == 2 or cell.design.pairwise else own:
+            yield _row(cell, items, labels, system, label)
+
+
+def by_system(of_items: Mapping[str, Sequence[Judgment]]) -> dict[str, list[Sequence[Judgment]]]:
+    """The judgments of all items, under an empty name, and of those of each system of several."""
+    parts: dict[str, list[Sequence[Judgment]]] = {"": [*of_items.values()]}
+    for judgments in of_items.values():
+        if system := str(judgments[0].trial.condition.get(SYSTEM, "")):
+            parts.setdefault(system, []).append(judgments)
+    return parts if len(parts) > 2 else {"": parts[""]}
+
+
+def _refuse_strangers(
+    of_items: Mapping[str, Sequence[Judgment]], labels: DrawnLabels, words: set[str]
+) -> None:
+    if strangers := [item for item in labels.of_item if item not in of_items]:
+        raise UsageError(
+            "people labelled items that the verdicts do not hold",
+            found=f"{len(strangers)} of {len(labels.of_item)}, such as {strangers[0]!r}",
+            expected=f"items of the verdicts, such as {next(iter(of_items))!r}",
+        )
+    given = {word for of_item in labels.of_item.values() for word in of_item}
+    if given - words:
+        raise UsageError(
+            "labels and verdicts are not in the same words",
+            found=f"labels {', '.join(sorted(given))}",
+            expected=f"among {', '.join(sorted(words))}",
+            remedy="write the labels as the verdicts are",
+        )
+    first = (judgments[0].trial for judgments in of_items.values())
+    if labels.drawn == "stratified" and not all(trial.stratum for trial in first):
+        raise UsageError(
+            "the labelled items were drawn by strata, and not every verdict has a stratum",
+            expected="a stratum on every line: what was not labelled is weighed by it",
+        )
+
+
+def _row(
+    cell: Cell,
+    items: Sequence[Sequence[Judgment]],
+    labels: DrawnLabels,
+    system: str,
+    label: str,
+) -> CorrectedRow:
+    def worth(word: str) -> float:
+        is_half = cell.design.pairwise and word == TIE
+        return 0.5 if is_half else float(word == label)
+
+    shares, people, missing = [], [], 0
+    for judgments in items:
+        answers = [answer for judgment in judgments if (answer := answer_of(judgment))]
+        missing += len(judgments) - len(answers)
+        shares.append(_mean([*map(worth, answers)]))
+        people.append(_mean([*map(worth, _modes(labels.of_item.get(judgments[0].trial.item, ())))]))
+    raw = _mean([share for share in shares if not math.isnan(share)])
+    counts = len(items), missing
+    if math.isnan(raw):
+        return CorrectedRow(system, label, None, *counts, refused="no item has a verdict")
+    first = [judgments[0].trial for judgments in items]
+    strata = [trial.stratum for trial in first] if labels.drawn == "stratified" else None
+    result = powered.corrected_rate(
+        powered.LabelledSample(
+            # Whatever stands in the place of a missing verdict, the rate stays right on average.
+            [raw if math.isnan(share) else share for share in shares],
+            people,
+            [trial.cluster for trial in first],
+            strata,
+        )
+    )
+    if isinstance(result, NotEstimable):
+        return CorrectedRow(system, label, raw, *counts, refused=result.reason)
+    return CorrectedRow(
+        system,
+        label,
+        raw,
+        *counts,
+        result.estimate,
+        result.interval,
+        labels=result.labels,
+        labels_only=(result.labels_only, result.labels_only_interval),
+    )
+
+
+def _mean(numbers: Sequence[float]) -> float:
+    return sum(numbers) / len(numbers) if numbers else math.nan
+
+
+def _modes(words: Sequence[str]) -> list[str]:
+    """The words of most people; several where they tie."""
+    counts = Counter(words)
+    return [word for word, count in counts.items() if count == max(counts.values())]

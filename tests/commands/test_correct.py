@@ -1,0 +1,351 @@
+"""``judgesense correct``: a simulated judge of known recalls, calibrated at one rate, applied at
+another; and each thing that is refused.
+
+The judge finds 9 of 10 good answers (sensitivity 0.9) and 4 of 5 bad ones (specificity 0.8), so
+J = 0.7. Of 400 new answers 240 are good: it passes 216 + 32 = 248 of them, a rate of 0.62, and
+(0.62 + 0.8 - 1) / 0.7 = 0.6. At the rate of the calibration, 0.8, it passes 0.76: a correction by
+that bias of -0.04 would give 0.66.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytest_judgesense.judges.resolving import declared_judges
+from pytest_judgesense.report.assembly import sheet_of
+from pytest_judgesense.report.datasheet_file import datasheet_json
+from pytest_judgesense.report.log import log_lines
+from tests.commands.recordings import told
+from tests.judges.endpoint import Script, endpoint
+from tests.report.replaying import measured, recordings
+from tests.suites.known import load_suite
+
+PROMPT = "Is this answer good?\\n{{answer}}\\nReply PASS or FAIL."
+SUITE = """
+schema = "judgesense/suite/1"
+name = "NAME"
+kind = "paraphrase"
+[space]
+labels = ["PASS", "FAIL"]
+[stimuli]
+file = "NAME.csv"
+LABELS
+[[templates]]
+id = "t1"
+text = "PROMPT"
+"""
+LABELLED = 'columns = { people = ["anna"] }\nlabelled = "random"'
+JUDGE = """
+[tool.judgesense.judges.prod]
+provider = "openai"
+model = "m-1"
+base_url = "URL"
+"""
+Answers = list[tuple[str, str]]
+
+
+def answers(good: int, bad: int) -> Answers:
+    """The text of each answer, and whether people pass it."""
+    texts = [(f"good answer {number}", "PASS") for number in range(good)]
+    return texts + [(f"bad answer {number}", "FAIL") for number in range(bad)]
+
+
+def verdict(text: str) -> str:
+    kind, number = re.search(r"(good|bad) answer (\d+)", text).groups()  # type: ignore[union-attr]
+    if kind == "good":
+        return "FAIL" if int(number) % 10 == 0 else "PASS"
+    return "PASS" if int(number) % 5 == 0 else "FAIL"
+
+
+def served_as(model: str) -> Script:
+    def script(_: str, body: dict[str, Any]) -> tuple[int, str, bytes]:
+        content = verdict(body["messages"][-1]["content"])
+        reply = {"choices": [{"message": {"content": content}, "finish_reason": "stop"}]}
+        return 200, "application/json", json.dumps({**reply, "model": model}).encode()
+
+    return script
+
+
+def record(
+    folder: Path,
+    name: str,
+    of: Iterable[tuple[str, str]],
+    *,
+    labels: str = "",
+    prompt: str = PROMPT,
+    model: str = "m-1-2026",
+    settings: str = "",
+) -> None:
+    """A suite, its recording, its datasheet and its log."""
+    rows = [f"a{place},{text},{label}" for place, (text, label) in enumerate(of)]
+    header = "id,answer,anna"
+    if not labels:
+        rows = [row.rpartition(",")[0] for row in rows]
+        header = "id,answer"
+    (folder / f"{name}.csv").write_text("\n".join([header, *rows]) + "\n")
+    text = SUITE.replace("NAME", name).replace("LABELS", labels).replace("PROMPT", prompt)
+    (folder / f"{name}.suite.toml").write_text(text)
+    with endpoint(served_as(model)) as server:
+        (folder / "pyproject.toml").write_text(JUDGE.replace("URL", server.url) + settings)
+        judge = declared_judges(folder)["prod"]
+        suite = load_suite(folder / f"{name}.suite.toml")
+        measurement = measured(judge, suite, recordings(suite, folder / "cassettes/prod"), "record")
+    sheet = sheet_of([measurement.sheet], seed=0, mode="record")
+    (folder / f"{name}.json").write_text(datasheet_json(sheet))
+    log = log_lines(measurement.judgments, measurement.design)
+    (folder / f"{name}.jsonl").write_text("".join(f"{line}\n" for line in log))
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("correct")
+    record(folder, "release", answers(160, 40), labels=LABELLED)
+    record(folder, "production", answers(240, 160))
+    return folder
+
+
+Correct = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def correct(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Correct:
+    monkeypatch.chdir(folder)
+    return lambda *arguments: told(capsys, "correct", *arguments)
+
+
+def rates(folder: Path) -> list[dict[str, Any]]:
+    (entry,) = json.loads((folder / "rates.json").read_text())
+    return list(entry["rates"])
+
+
+CALIBRATED = ("--calibration", "release.json")
+
+
+def test_the_rate_of_another_mix_follows_from_the_calibrated_recalls(
+    folder: Path, correct: Correct
+) -> None:
+    code, out, err = correct("production.suite.toml", *CALIBRATED, "-o", "rates.json")
+    assert code == 0, out + err
+    assert "calibrated on release: 200 calls with labels in 200 clusters" in out
+    assert "compared with what was sent: model served, prompt, settings, reply form" in out
+    (row,) = rates(folder)
+    assert row["raw"] == pytest.approx(0.62)
+    assert row["value"] == pytest.approx(0.6)
+    assert row["interval"]["lower"] < 0.6 < row["interval"]["upper"]
+    # Not the correction by the bias at the rate of the calibration, which is off by 0.06.
+    assert row["value"] != pytest.approx(0.66, abs=0.01)
+    assert row["n"] == 400
+
+
+def test_a_datasheet_keeps_counts_and_no_text(folder: Path) -> None:
+    (entry,) = json.loads((folder / "release.json").read_text())["judges"]
+    (part,) = entry["parts"]
+    kept = part["calibration"]
+    counts = {
+        (line["label"], line["verdict"]): sum(line["calls"].values()) for line in kept["confusion"]
+    }
+    assert counts == {
+        ("FAIL", "FAIL"): 32,
+        ("FAIL", "PASS"): 8,
+        ("PASS", "FAIL"): 16,
+        ("PASS", "PASS"): 144,
+    }
+    assert kept["labels"] == ["PASS", "FAIL"]
+    assert (kept["drawn"], kept["orders"], kept["pairwise"]) == ("random", ["ab"], False)
+    assert kept["sent"]["settings"] == {"max_tokens": "256", "temperature": "0.0"}
+    assert "answer" not in json.dumps(kept)
+    (production,) = json.loads((folder / "production.json").read_text())["judges"]
+    assert "calibration" not in production["parts"][0]
+
+
+@pytest.mark.parametrize(
+    ("name", "changed", "named"),
+    [
+        ("prompt", {"prompt": PROMPT.replace("good", "really good")}, ["prompt: "]),
+        ("model", {"model": "m-1-2027"}, ["model served: m-1-2026 -> m-1-2027"]),
+        ("warm", {"settings": "temperature = 1.0\n"}, ["settings: temperature 0.0 -> 1.0"]),
+        # JSON mode says in the prompt what the reply is to be.
+        ("form", {"settings": 'structured = "json"\n'}, ["prompt: ", "reply form: "]),
+    ],
+)
+def test_what_differs_from_the_judge_that_was_calibrated_is_refused_and_named(
+    folder: Path, correct: Correct, name: str, changed: dict[str, str], named: list[str]
+) -> None:
+    record(folder, name, answers(15, 15), **changed)
+    arguments = (f"{name}.suite.toml", *CALIBRATED, "-o", "rates.json")
+    code, out, err = correct(*arguments)
+    assert code == 1, out + err
+    refused = re.findall(r"REFUSED, not the judge that was calibrated: (.*)", out)
+    for text, start in zip(refused, named, strict=True):
+        assert text.startswith(start), out
+    assert rates(folder) == []
+    # What is recorded to differ is not stated away.
+    code, out, _ = correct(*arguments, "--same", "model,prompt,settings,form")
+    assert code == 1
+    assert "--same is not needed for what is recorded" in out
+
+
+@pytest.mark.parametrize(("days", "code"), [(40, 1), (20, 0)])
+def test_a_calibration_older_than_the_limit_is_refused(
+    folder: Path, correct: Correct, days: int, code: int
+) -> None:
+    sheet = json.loads((folder / "release.json").read_text())
+    then = (datetime.now(UTC) - timedelta(days=days)).strftime("%Y-%m-%dT%H:%M:%SZ")
+    for part in sheet["judges"][0]["parts"]:
+        part["recorded"] |= {"first": then, "last": then}
+    (folder / "old.json").write_text(json.dumps(sheet))
+    done, out, _ = correct(
+        "production.suite.toml", "--calibration", "old.json", "--judge-max-age", "30"
+    )
+    assert done == code
+    assert ("calibrated 40.0 days ago, --judge-max-age 30 is" in out) == bool(code)
+    assert correct("production.suite.toml", "--calibration", "old.json")[0] == 0
+
+
+def test_what_a_log_does_not_hold_is_stated_or_an_error(folder: Path, correct: Correct) -> None:
+    code, _, err = correct("production.jsonl", *CALIBRATED)
+    assert code == 2
+    assert "not recorded: model served, prompt, settings, reply form" in err
+    assert "--same model,prompt,settings,form" in err
+    code, out, _ = correct(
+        "production.jsonl", *CALIBRATED, "--same", "model,prompt,settings,form", "-o", "rates.json"
+    )
+    assert code == 0
+    assert "stated to be the same, not compared: model served, prompt, settings, reply form" in out
+    (row,) = rates(folder)
+    assert row["value"] == pytest.approx(0.6)
+
+
+def test_a_log_of_another_judge_or_of_other_words_is_not_corrected(
+    folder: Path, correct: Correct
+) -> None:
+    log = (folder / "production.jsonl").read_text()
+    (folder / "words.jsonl").write_text(log.replace('"PASS"', '"YES"'))
+    stated = ("--same", "model,prompt,settings,form")
+    code, out, _ = correct("words.jsonl", *CALIBRATED, *stated)
+    assert code == 1
+    assert "reply form: verdicts FAIL, YES, calibrated PASS," in out
+    both = log + log.replace('"judge":"prod"', '"judge":"other"')
+    (folder / "both.jsonl").write_text(both)
+    code, _, err = correct("both.jsonl", *CALIBRATED, *stated)
+    assert code == 2
+    assert "no calibration of judge other" in err
+    assert correct("both.jsonl", *CALIBRATED, *stated, "--judge-name", "prod")[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        # A coin: sensitivity and specificity 0.5, J = 0.
+        (
+            [
+                ("PASS", "PASS", 80),
+                ("PASS", "FAIL", 80),
+                ("FAIL", "PASS", 20),
+                ("FAIL", "FAIL", 20),
+            ],
+            "do not tell the classes apart",
+        ),
+        ([("PASS", "PASS", 144), ("PASS", "FAIL", 16)], "found none of FAIL among 160 calls"),
+    ],
+    ids=["no information", "no label"],
+)
+def test_recalls_that_say_nothing_are_refused(
+    folder: Path, correct: Correct, change: list[tuple[str, str, int]], reason: str
+) -> None:
+    sheet = json.loads((folder / "release.json").read_text())
+    numbers = iter(range(200))
+    sheet["judges"][0]["parts"][0]["calibration"]["confusion"] = [
+        {"label": label, "verdict": word, "calls": {str(next(numbers)): 1 for _ in range(count)}}
+        for label, word, count in change
+    ]
+    (folder / "useless.json").write_text(json.dumps(sheet))
+    code, out, _ = correct("production.suite.toml", "--calibration", "useless.json")
+    assert code == 1
+    assert reason in " ".join(out.split())
+
+
+@pytest.mark.parametrize("drawn", ["chosen", "stratified", None])
+def test_recalls_on_items_that_chance_did_not_draw_are_refused(
+    folder: Path, correct: Correct, drawn: str | None
+) -> None:
+    sheet = json.loads((folder / "release.json").read_text())
+    sheet["judges"][0]["parts"][0]["calibration"]["drawn"] = drawn
+    (folder / "drawn.json").write_text(json.dumps(sheet))
+    code, out, _ = correct("production.suite.toml", "--calibration", "drawn.json")
+    assert code == 1
+    assert "REFUSED: the " in out
+
+
+def test_labels_drawn_from_the_verdicts_correct_them_without_a_calibration(
+    folder: Path, correct: Correct
+) -> None:
+    # Every fourth answer: 60 good ones, 40 bad ones, so that the labels alone say 0.6 too.
+    labelled = [(place, label) for place, (_, label) in enumerate(answers(240, 160))][::4]
+    lines = [f"a{place},{label}" for place, label in labelled]
+    (folder / "people.csv").write_text("item,label\n" + "\n".join(lines) + "\n")
+    code, _, err = correct("production.jsonl", "--labels", "people.csv")
+    assert code == 2
+    assert "does not say that chance drew the labelled items" in err
+    code, out, _ = correct(
+        "production.jsonl", "--labels", "people.csv", "--drawn", "random", "-o", "rates.json"
+    )
+    assert code == 0, out
+    (row,) = rates(folder)
+    assert (row["labels"], row["n"], row["raw"]) == (100, 400, pytest.approx(0.62))
+    assert row["interval"]["method"] == "ppi++ plus four"
+    assert row["interval"]["lower"] < 0.6 < row["interval"]["upper"]
+    alone = re.search(r"0\.600 \[(0\.\d+), (0\.\d+)\]$", out, re.MULTILINE)
+    assert alone is not None
+    width = float(alone[2]) - float(alone[1])
+    assert row["interval"]["upper"] - row["interval"]["lower"] < width
+    code, out, _ = correct(
+        *("production.jsonl", "--labels", "people.csv", "--drawn", "random", *CALIBRATED)
+    )
+    assert code == 0
+    assert "the calibration is not used" in out
+
+
+def test_labels_of_other_items_or_other_words_are_errors(folder: Path, correct: Correct) -> None:
+    random = ("--drawn", "random")
+    (folder / "people.csv").write_text("item,label\nnone,PASS\n")
+    code, _, err = correct("production.jsonl", "--labels", "people.csv", *random)
+    assert (code, "such as 'none'" in err) == (2, True)
+    (folder / "people.csv").write_text("item,label\na1,GOOD\n")
+    code, _, err = correct("production.jsonl", "--labels", "people.csv", *random)
+    assert (code, "not in the same words" in err) == (2, True)
+    (folder / "people.csv").write_text("item,verdict\na1,PASS\n")
+    code, _, err = correct("production.jsonl", "--labels", "people.csv", *random)
+    assert (code, "no label" in err) == (3, True)
+
+
+def test_labels_of_a_page_are_read_with_how_they_were_drawn(folder: Path, correct: Correct) -> None:
+    head = "item,person,label,criterion,note,drawn,labelled_at\n"
+    when = "2026-01-31T12:00:00Z"
+    labelled = [(place, label) for place, (_, label) in enumerate(answers(240, 160))][::4]
+    lines = [f"a{place},anna,{label},,,random,{when}" for place, label in labelled]
+    lines += [f"a1,anna,FAIL,,,chosen,{when}", f"a0,anna,,,,random,{when}"]  # one is withdrawn
+    (folder / "people.csv").write_text(head + "\n".join(lines) + "\n")
+    code, out, _ = correct("production.jsonl", "--labels", "people.csv")
+    assert code == 0
+    assert "99 items with labels" in out
+
+
+def test_nothing_to_correct_by_is_a_wrong_command(correct: Correct) -> None:
+    code, _, err = correct("production.jsonl")
+    assert code == 2
+    assert "neither --calibration nor --labels" in err
+    assert correct("none.jsonl", *CALIBRATED)[0] == 2
+    assert correct("production.suite.toml", "--calibration", "none.json")[0] == 2
+    assert correct("production.suite.toml", "--calibration", "production.json")[0] == 2
+    with pytest.raises(SystemExit):
+        correct("production.suite.toml", *CALIBRATED, "--same", "all")

@@ -169,6 +169,7 @@ def datasheet() -> Object:
         "notices": array(TEXT),
         "material": maybe(TABLE),
         "max_tokens": {"type": "integer", "minimum": 1},
+        "calibration": TABLE,
     }
     both = {**array(TEXT), "minItems": 2, "maxItems": 2}
     examples = array(
@@ -192,7 +193,7 @@ def datasheet() -> Object:
         "analyses": array(analysis),
         "calls": fields_of(sheet.Calls),
         "notices": array(TEXT),
-        "parts": array(record(part, "max_tokens")),
+        "parts": array(record(part, "max_tokens", "calibration")),
     }
     mode = {"enum": ["replay", "record", "live", "report"]}
     versions = {"type": "object", "additionalProperties": TEXT}

@@ -22,6 +22,7 @@ from pytest_judgesense.judges.resolving import declared_judges
 from pytest_judgesense.report.assembly import sheet_of
 from pytest_judgesense.report.datasheet_file import datasheet_json
 from pytest_judgesense.report.log import log_lines
+from pytest_judgesense.stats.prediction_powered import METHOD
 from tests.commands.recordings import told
 from tests.judges.endpoint import Script, endpoint
 from tests.report.replaying import measured, recordings
@@ -128,6 +129,7 @@ def rates(folder: Path) -> list[dict[str, Any]]:
 
 
 CALIBRATED = ("--calibration", "release.json")
+STATED = "model,prompt,settings,form"
 
 
 def test_the_rate_of_another_mix_follows_from_the_calibrated_recalls(
@@ -189,7 +191,7 @@ def test_what_differs_from_the_judge_that_was_calibrated_is_refused_and_named(
         assert text.startswith(start), out
     assert rates(folder) == []
     # What is recorded to differ is not stated away.
-    code, out, _ = correct(*arguments, "--same", "model,prompt,settings,form")
+    code, out, _ = correct(*arguments, "--same", STATED)
     assert code == 1
     assert "--same is not needed for what is recorded" in out
 
@@ -216,9 +218,7 @@ def test_what_a_log_does_not_hold_is_stated_or_an_error(folder: Path, correct: C
     assert code == 2
     assert "not recorded: model served, prompt, settings, reply form" in err
     assert "--same model,prompt,settings,form" in err
-    code, out, _ = correct(
-        "production.jsonl", *CALIBRATED, "--same", "model,prompt,settings,form", "-o", "rates.json"
-    )
+    code, out, _ = correct("production.jsonl", *CALIBRATED, "--same", STATED, "-o", "rates.json")
     assert code == 0
     assert "stated to be the same, not compared: model served, prompt, settings, reply form" in out
     (row,) = rates(folder)
@@ -230,7 +230,7 @@ def test_a_log_of_another_judge_or_of_other_words_is_not_corrected(
 ) -> None:
     log = (folder / "production.jsonl").read_text()
     (folder / "words.jsonl").write_text(log.replace('"PASS"', '"YES"'))
-    stated = ("--same", "model,prompt,settings,form")
+    stated = ("--same", STATED)
     code, out, _ = correct("words.jsonl", *CALIBRATED, *stated)
     assert code == 1
     assert "reply form: verdicts FAIL, YES, calibrated PASS," in out
@@ -302,7 +302,7 @@ def test_labels_drawn_from_the_verdicts_correct_them_without_a_calibration(
     assert code == 0, out
     (row,) = rates(folder)
     assert (row["labels"], row["n"], row["raw"]) == (100, 400, pytest.approx(0.62))
-    assert row["interval"]["method"] == "ppi++ plus four"
+    assert row["interval"]["method"] == METHOD
     assert row["interval"]["lower"] < 0.6 < row["interval"]["upper"]
     alone = re.search(r"0\.600 \[(0\.\d+), (0\.\d+)\]$", out, re.MULTILINE)
     assert alone is not None
@@ -338,6 +338,37 @@ def test_labels_of_a_page_are_read_with_how_they_were_drawn(folder: Path, correc
     code, out, _ = correct("production.jsonl", "--labels", "people.csv")
     assert code == 0
     assert "99 items with labels" in out
+
+
+def test_a_log_with_labels_of_people_calibrates_what_is_stated_to_be_the_same(
+    folder: Path, correct: Correct, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert told(capsys, "report", "release.jsonl", "--datasheet", "logged.json")[0] == 0
+    arguments = ("production.jsonl", "--calibration", "logged.json", "--same", STATED)
+    code, out, _ = correct(*arguments, "-o", "rates.json")
+    assert code == 0, out
+    assert "of no known date" in out
+    assert rates(folder)[0]["value"] == pytest.approx(0.6)
+    code, out, _ = correct(*arguments, "--judge-max-age", "30")
+    assert code == 1
+    assert "age: when it was calibrated is not recorded" in out
+
+
+def test_systems_are_told_apart(folder: Path, correct: Correct) -> None:
+    # Answers take turns. Of 120 good and 80 bad ones x has 24 missed and 16 passed, a rate of 0.56,
+    # and y none missed and 16 passed, a rate of 0.68; each is corrected by (rate - 0.2) / 0.7.
+    lines = (folder / "production.jsonl").read_text().splitlines()
+    logged = [json.loads(line) for line in lines]
+    for place, line in enumerate(logged):
+        line["condition"] = {"system": "xy"[place % 2]}
+    (folder / "systems.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in logged))
+    code, out, _ = correct("systems.jsonl", *CALIBRATED, "--same", STATED, "-o", "rates.json")
+    assert code == 0, out
+    assert {(row["system"], row["n"]): row["value"] for row in rates(folder)} == {
+        (None, 400): pytest.approx(0.6),
+        ("x", 200): pytest.approx(0.36 / 0.7),
+        ("y", 200): pytest.approx(0.48 / 0.7),
+    }
 
 
 def test_nothing_to_correct_by_is_a_wrong_command(correct: Correct) -> None:

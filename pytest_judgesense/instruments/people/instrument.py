@@ -53,7 +53,6 @@ REPORT: Final = Report(
             figures=rate_figures,
             title="Rates, raw and corrected by labels of people",
         ),
-        ReportSection("calibration", tables.calibration, only_drawn=True),
         ReportSection(tables.STANDING, tables.rank_data, only_drawn=True, compared=True),
     ),
     comparisons=(

@@ -203,52 +203,6 @@ def rate_notices(cell: Cell) -> Iterator[str]:
             yield f"{NOTHING_ADDED}{where}: {corrected_words}, the judge {raw}"
 
 
-def calibration(cell: Cell, estimates: Estimates, _suite: Suite | None) -> Rows | None:
-    """A row for what people label: recalls, Youden's J, and the answers that they are made of.
-
-    ``units`` has an entry for each item with a label that nobody picked: its cluster, its label and
-    how often the judge said what of it. With whom and how the judge was asked stands in the judge's
-    entry of the datasheet. Rates of other outputs are corrected by it.
-    """
-    return [_calibration(cell, target, estimates) for target in targets(cell)] or None
-
-
-def _calibration(cell: Cell, target: Target, estimates: Estimates) -> dict[str, Any]:
-    names, labels = cell.cluster_codes[1], target.labels
-    counts = np.zeros((target.stated.size, len(labels)), dtype=np.int64)
-    there = target.answers >= 0
-    np.add.at(counts, (target.items[there], target.answers[there]), 1)
-    units = [
-        [
-            names[target.clusters[target.first_judgments[item]]],
-            labels[target.stated[item]],
-            {labels[code]: int(counts[item, code]) for code in np.flatnonzero(counts[item])},
-        ]
-        for item in np.flatnonzero(target.stated >= 0).tolist()
-        if not target.first(item).trial.picked
-    ]
-    youden = find_estimate(estimates, of.INFORMEDNESS.name, target.condition)
-    ends = youden.clustered if youden else None
-    return {
-        **_about(target),
-        "labels": list(labels),
-        "drawn": cell.design.labelled,
-        "clusters": len({cluster for cluster, _, _ in units}),
-        "recalls": {
-            str(estimate.condition["label"]): {"value": estimate.value, "n": estimate.n}
-            for estimate in estimates
-            if estimate.measure == of.RECALL.name
-            and "label" in estimate.condition
-            and {**target.condition, "label": estimate.condition["label"]} == estimate.condition
-        },
-        "informedness": youden and youden.value,
-        "lower": ends and ends.lower,
-        "upper": ends and ends.upper,
-        "lower_bound": ends and ends.lower_bound,
-        "units": units,
-    }
-
-
 # --- judges compared by their agreement with people ----------------------------------------------
 
 

@@ -19,10 +19,7 @@ from pytest_judgesense.sections import Rows
 
 from .labelled import PASS_FAIL, cell, item, simulated
 
-OF_PEOPLE = (
-    *("people_agreement", "people_confusion", "corrected_rates", "calibration"),
-    "people_standing",
-)
+OF_PEOPLE = ("people_agreement", "people_confusion", "corrected_rates", "people_standing")
 
 
 def rows_of(of: Cell, name: str) -> Rows:
@@ -92,25 +89,6 @@ def test_verdicts_by_the_label_of_people() -> None:
     assert lines_of(SIX, "people_confusion") == [
         "where people say PASS, the judge says: PASS 2, no verdict 1",
         "where people say FAIL, the judge says: PASS 1, FAIL 1",
-    ]
-
-
-def test_the_calibration_holds_recalls_and_the_answers_behind_them() -> None:
-    (row,) = rows_of(SIX, "calibration")
-    assert (row["labels"], row["drawn"], row["clusters"]) == (["PASS", "FAIL"], "random", 5)
-    # Of three that people pass one has no verdict; of two that they fail one passes.
-    assert row["recalls"] == {
-        "PASS": {"value": pytest.approx(2 / 3), "n": 3},
-        "FAIL": {"value": 0.5, "n": 2},
-    }
-    assert row["informedness"] == pytest.approx(2 / 3 + 1 / 2 - 1)
-    assert row["lower"] <= row["lower_bound"] <= row["informedness"] <= row["upper"]
-    assert row["units"] == [
-        ["a", "PASS", {"PASS": 1}],
-        ["b", "PASS", {}],
-        ["c", "FAIL", {"FAIL": 1}],
-        ["d", "FAIL", {"PASS": 1}],
-        ["f", "PASS", {"PASS": 1}],
     ]
 
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final, NamedTuple, Protocol, runtime_checkable
 
-from pytest_judgesense.errors import JudgesenseError, LogError, well_formed
+from pytest_judgesense.errors import JudgesenseError, LogError, unknown_name, well_formed
 from pytest_judgesense.files import read_bytes, text_of
 from pytest_judgesense.limits import beyond, json_value, limits
 from pytest_judgesense.rows import csv_rows
@@ -278,6 +278,19 @@ def left_out(rows: Iterable[Row], used: Collection[str]) -> tuple[str, ...]:
     names = dict.fromkeys(name for row in rows for name in row.value if name not in used)
     listed = ", ".join(str(name) or "one without a name" for name in names)
     return (f"fields kept out: {listed}",) if names else ()
+
+
+def columns_named(text: str, names: Collection[str]) -> list[str]:
+    """The columns that a text names, several with ``+`` between them.
+
+    Raises:
+        UsageError: there is no such column.
+    """
+    columns = [text] if text in names else list(filter(None, text.split("+")))
+    for column in columns:
+        if column not in names:
+            raise unknown_name("column", column, names)
+    return columns
 
 
 def json_or_none(text: Any) -> Any:

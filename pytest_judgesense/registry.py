@@ -83,11 +83,48 @@ class Importer(NamedTuple):
             ``judge`` and the others that say how a file is read.
         written: from cells, and suites that hold their items, to such files, if ``judgesense report
             --export`` writes them.
+        option: where it is given, this one reads in place of that of another kind with this name.
     """
 
     name: str
     read: Callable[[Namespace], Imported | ImportedSuite]
     written: Callable[[Sequence[Cell], Sequence[Suite]], Exported] | None = None
+    option: str = ""
+
+
+class FirstCheck(NamedTuple):
+    """A check that ``judgesense init`` writes into a suite.
+
+    Attributes:
+        measure: what it gates.
+        counts: what it counts, for the comment beside it.
+        bar: what is wanted; ``None`` for the strictest that a judge without error clears.
+        limit: what cannot be accepted, where there are items enough to exclude anything.
+        margin: the loss against an earlier version that does not matter; ``None`` if that is not
+            compared.
+        labelled: whether it needs grades of people.
+        criteria: how many criteria it needs.
+    """
+
+    measure: Measure
+    counts: str
+    bar: float | None = None
+    limit: float | None = None
+    margin: float | None = None
+    labelled: bool = False
+    criteria: int = 1
+
+
+class FirstSuite(NamedTuple):
+    """How suites of grades by criterion begin, for ``judgesense init``.
+
+    Attributes:
+        output: the field that holds the text that is graded.
+        checks: those that suit a first suite.
+    """
+
+    output: str
+    checks: tuple[FirstCheck, ...]
 
 
 class Logged(NamedTuple):
@@ -118,6 +155,7 @@ class Instrument:
         importers: formats of foreign files with judgments on such suites.
         commands: commands of ``judgesense``.
         papers: published designs.
+        first_suite: how ``judgesense init`` begins a suite; ``None`` if it does not.
         default: whether judgments without a suite are of this kind.
     """
 
@@ -131,6 +169,7 @@ class Instrument:
     importers: tuple[Importer, ...] = ()
     commands: tuple[Command, ...] = ()
     papers: tuple[Paper, ...] = ()
+    first_suite: FirstSuite | None = None
     default: bool = False
 
     @property
@@ -154,6 +193,7 @@ class Registry:
         comparisons: those of the reports that are made, the ones above the datasheet first.
         closing: from all judges with their suites, and the seed, to the last sentences.
         importers: the readable formats of foreign files, by name.
+        variants: importers that read such a format in another way, where their option is given.
         commands: the commands of ``judgesense`` that instruments add, by name.
         papers: the published designs, by the name of ``judgesense paper NAME``.
     """
@@ -167,6 +207,7 @@ class Registry:
     comparisons: tuple[JudgeComparison, ...] = ()
     closing: tuple[Callable[[Sequence[tuple[str, ComparedJudge]], int], Iterable[str]], ...] = ()
     importers: Mapping[str, Importer] = field(default_factory=dict)
+    variants: tuple[Importer, ...] = ()
     commands: Mapping[str, Command] = field(default_factory=dict)
     papers: Mapping[str, Paper] = field(default_factory=dict)
 
@@ -190,7 +231,8 @@ class Registry:
             sections=tuple(chain.from_iterable(report.sections for report in reports)),
             comparisons=tuple(sorted(comparisons, key=lambda comparison: not comparison.apart)),
             closing=tuple(chain.from_iterable(report.closing for report in reports)),
-            importers={i.name: i for instrument in kinds for i in instrument.importers},
+            importers={i.name: i for kind in kinds for i in kind.importers if not i.option},
+            variants=tuple(i for kind in kinds for i in kind.importers if i.option),
             commands={c.name: c for instrument in kinds for c in instrument.commands},
             papers={p.name: p for instrument in kinds for p in instrument.papers},
         )

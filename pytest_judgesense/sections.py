@@ -57,6 +57,7 @@ class ReportSection:
         flips: pairs of judgments that contradict each other in the factor that the instrument
             varies, and the name of that factor.
         brief: from the rows to a word or two in the line of the suite; ``None`` for nothing.
+        below: from the rows to lines below that of the suite in the summary; ``None`` for none.
         with_tables: whether its lines are also shown with the tables of the suites (``-v``).
         compared: whether comparisons of judges read its table.
     """
@@ -72,6 +73,7 @@ class ReportSection:
     beside: Callable[[Iterable[Estimate]], Iterable[Beside]] = lambda _: ()
     flips: Callable[[Cell], Iterable[tuple[Judgment, Judgment, str]]] = lambda _: ()
     brief: Callable[[Rows], str] | None = None
+    below: Callable[[Rows], Iterable[str]] | None = None
     with_tables: bool = False
     compared: bool = False
     title: str = ""
@@ -88,7 +90,8 @@ class ReportSection:
     @property
     def summarised(self) -> bool:
         """Whether the summary shows something that its table holds."""
-        return bool(self.brief or self.every or self.with_tables or self.compared)
+        shows = self.brief or self.below or self.every or self.with_tables or self.compared
+        return bool(shows)
 
     def contradictions(self, cell: Cell) -> Iterable[tuple[Judgment, Judgment, str]]:
         """The ``flips`` of a cell, if it has this section."""

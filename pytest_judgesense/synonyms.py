@@ -16,6 +16,7 @@ _COLUMNS: Final = {
     "item": ("id", "item_id"),
     "label": ("gold", "expected", "better"),
     "task": ("question",),
+    "output": ("answer", "response", "reply", "completion"),
 }
 # The words for the first and the second of two candidates: alone, or in equal names.
 _CANDIDATES: Final = (

@@ -102,6 +102,7 @@ def _load(path: Path, preset: str | None, all_kinds: tuple[Kind, ...]) -> Suite:
             labels=tuple(space.labels),
             names=MappingProxyType(names),
             criteria=space.graded,
+            pass_mark=space.mark,
         ),
         system=form.system if chosen.system is None else chosen.system,
         templates=_templates(form, chosen),

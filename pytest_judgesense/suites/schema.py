@@ -19,6 +19,7 @@ from pydantic import (
     model_validator,
 )
 
+from pytest_judgesense.suites.space import position
 from pytest_judgesense.trial import MOST_WEIGHT, Criterion, Drawn, is_number
 
 # A bool is no number: `true` would be 1, and `false`, which a judge's table has for "none", 0.
@@ -72,8 +73,8 @@ class SpaceForm(Form):
 
     With ``criteria`` one reply gives a grade for each; ``labels`` are then the scale, from the
     lowest grade to the highest, of those that have none in ``scales``. ``weights`` are those of the
-    overall score, 1 unless they are given; ``pass_mark`` the share of the way up the scale (0 to 1)
-    from which it passes.
+    overall score, 1 unless they are given; ``pass_mark`` is where it passes: a grade of the longest
+    scale (a number above 1, or a text), or a share of the way up (above 0, to 1).
     """
 
     labels: list[str] = Field(min_length=2)
@@ -86,7 +87,7 @@ class SpaceForm(Form):
     criteria: list[Slug] | None = Field(default=None, min_length=1)
     scales: dict[Slug, Annotated[list[str], Field(min_length=2)]] | None = None
     weights: dict[Slug, Annotated[Number, Field(gt=0, allow_inf_nan=False)]] | None = None
-    pass_mark: Number | None = Field(default=None, gt=0, le=1)
+    pass_mark: Number | str | None = None
 
     @model_validator(mode="after")
     def _slots(self) -> SpaceForm:
@@ -109,7 +110,27 @@ class SpaceForm(Form):
         for name, scale in (self.scales or {}).items():
             if len({label.casefold() for label in scale}) != len(scale):
                 raise ValueError(f"grades of {name} must be unique")
+        if self.pass_mark is not None and not 0 < (self.mark or 0) <= 1:
+            raise ValueError(
+                f"pass_mark is a grade above the lowest: {', '.join(self._longest[1:])} (in quotes "
+                "where it is 1); or a share of the way up the scale, above 0 and up to 1"
+            )
         return self
+
+    @property
+    def _longest(self) -> tuple[str, ...]:
+        return max(
+            (criterion.labels for criterion in self.graded), key=len, default=(*self.labels,)
+        )
+
+    @property
+    def mark(self) -> float | None:
+        """The pass mark as a share of the way up the longest scale."""
+        stated = self.pass_mark
+        if stated is None or (not isinstance(stated, str) and stated <= 1):
+            return stated
+        grade = stated if isinstance(stated, str) else f"{stated:.12g}"
+        return position(grade, self._longest) / (len(self._longest) - 1)
 
     @property
     def graded(self) -> tuple[Criterion, ...]:

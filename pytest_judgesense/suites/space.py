@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
-from pytest_judgesense.trial import ABSTAIN, TIE, Criterion
+from pytest_judgesense.trial import ABSTAIN, TIE, Criterion, is_number
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,3 +63,24 @@ def object_schema(**properties: Any) -> dict[str, Any]:
         "required": list(properties),
         "additionalProperties": False,
     }
+
+
+def position(grade: object, labels: Sequence[str]) -> float:
+    """The place of a grade on a scale, from 0; NaN for none of it.
+
+    A number between two grades lies between their places: people may give halves.
+    """
+    text = str(grade)
+    if text in labels:
+        return float(labels.index(text))
+    try:
+        number = float(text)
+    except ValueError:
+        return math.nan
+    places = {float(label): place for place, label in enumerate(labels) if is_number(label)}
+    below = max((step for step in places if step <= number), default=None)
+    above = min((step for step in places if step >= number), default=None)
+    if below is None or above is None:
+        return math.nan
+    way = (number - below) / (above - below) if above > below else 0.0
+    return places[below] + way * (places[above] - places[below])

@@ -117,7 +117,7 @@ def read_table(
         raise LogError(f"{path} holds no rows", expected="at least one")
     names_found = dict.fromkeys(str(column) for row in rows for column in row.value)
     mapping = {("condition." * (name in SWEPT)) + name: mapping[name] for name in mapping}
-    used = _refuse_columns(rows, mapping, names_found)
+    used = refuse_columns(rows, mapping, names_found)
     columns, notices = _columns(mapping, names_found, labels)
     named = {"judge": judge, "suite": suite}
     stem = slug(Path(path.name.removesuffix(".gz")).stem)
@@ -150,7 +150,7 @@ def _space(labels: Sequence[str]) -> DecisionSpace | None:
     )
 
 
-def _refuse_columns(
+def refuse_columns(
     rows: Sequence[Row], mapping: Mapping[str, str], names_found: Mapping[str, None]
 ) -> set[str]:
     """Raise a `UsageError` for a column that no row has; the columns of rows that are used."""

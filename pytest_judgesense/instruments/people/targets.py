@@ -30,7 +30,8 @@ from pytest_judgesense.estimate import Missing
 from pytest_judgesense.instruments.rubric.grades import by_criterion
 from pytest_judgesense.measures.cell import Cell, missing_of, once_a_cell
 from pytest_judgesense.stats.inputs import first_positions
-from pytest_judgesense.trial import ABSTAIN, LABEL, TIE, Condition, Judgment, is_number
+from pytest_judgesense.suites.space import position
+from pytest_judgesense.trial import ABSTAIN, LABEL, TIE, Condition, Judgment
 
 _Codes: TypeAlias = NDArray[np.int32]
 _Shares: TypeAlias = NDArray[np.float64]
@@ -192,12 +193,12 @@ def _target(name: str, part: Cell, items: _Codes, said: Sequence[Mapping[str, st
     others = (*words, *(label for of_item in said for label in of_item.values()), *stated)
     other = () if scale else tuple(word for word in dict.fromkeys(others) if word not in ("", *own))
     labels = (*own, *other)
-    place = {label: float(code) for code, label in enumerate(labels)}
+    place = {label: code for code, label in enumerate(labels)}
     grades = np.array(
-        [[_grade(of_item.get(person), place) for person in persons] for of_item in said]
+        [[position(of_item.get(person), labels) for person in persons] for of_item in said]
     ).reshape(len(said), len(persons))
-    agreed = [_grade(label, place) for label in stated] if stated else _means(grades).tolist()
-    answers = np.array([*(int(place.get(word, -1)) for word in words), -1], dtype=np.int32)
+    agreed = [position(label, labels) for label in stated] if stated else _means(grades).tolist()
+    answers = np.array([*(place.get(word, -1) for word in words), -1], dtype=np.int32)
     return Target(
         name,
         part,
@@ -209,25 +210,6 @@ def _target(name: str, part: Cell, items: _Codes, said: Sequence[Mapping[str, st
         persons,
         grades,
     )
-
-
-def _grade(label: str | None, place: Mapping[str, float]) -> float:
-    """The place of what a person says; a number between two grades lies between their places."""
-    if label is None:
-        return math.nan
-    if label in place:
-        return place[label]
-    try:
-        number = float(label)
-    except ValueError:
-        return math.nan
-    numbers = {float(word): code for word, code in place.items() if is_number(word)}
-    below = max((n for n in numbers if n <= number), default=None)
-    above = min((n for n in numbers if n >= number), default=None)
-    if below is None or above is None:
-        return math.nan
-    share = (number - below) / (above - below) if above > below else 0.0
-    return numbers[below] + share * (numbers[above] - numbers[below])
 
 
 def _nearest(place: float) -> int:

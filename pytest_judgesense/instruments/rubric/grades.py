@@ -11,6 +11,9 @@ With g the place of a grade on its scale of L labels, from 0::
     overall score = sum w share / sum w   w the weights; without a grade of each there is none
     overall grade = the label nearest to it on the longest scale, halves upwards
     passes        = overall score >= pass_mark
+
+The human grade of an output is the one that is stated, else the mean of the grades of people, who
+may give halves: a share between two labels. As a label it is the nearest one, halves upwards.
 """
 
 from __future__ import annotations
@@ -36,7 +39,18 @@ from pytest_judgesense.measures.cell import (
 )
 from pytest_judgesense.measures.derived import derived_cell, in_order_of_appearance
 from pytest_judgesense.stats.inputs import first_positions
-from pytest_judgesense.trial import Condition, Criterion, Design, Judgment, Unparsed, Verdict
+from pytest_judgesense.suites.space import position
+from pytest_judgesense.trial import (
+    LABEL,
+    Condition,
+    Criterion,
+    Design,
+    Judgment,
+    People,
+    Unparsed,
+    Verdict,
+    majority,
+)
 
 OVERALL: Final = "overall"
 # Parts a derived trial from the criterion that it is about: no id of a trial holds it.
@@ -69,6 +83,11 @@ def grade_at(share: float, labels: Sequence[str]) -> str | None:
     return labels[math.floor(share * (len(labels) - 1) + 0.5 + _ROUNDING)]
 
 
+def passes(score: Any, mark: float) -> Any:
+    """Whether a score, or each of an array, is at the mark or above it; both are shares."""
+    return score >= mark - _ROUNDING
+
+
 def grades_said(design: Design, verdict: str | None) -> Mapping[str, Any]:
     """The grades of a verdict by criterion."""
     if verdict is None:
@@ -76,19 +95,38 @@ def grades_said(design: Design, verdict: str | None) -> Mapping[str, Any]:
     return grades_in(verdict) if design.criteria else {OVERALL: verdict}
 
 
-def human(design: Design, condition: Condition) -> Mapping[str, Any]:
-    """The human grades of an item by criterion, from the condition of its trials."""
-    of = {
-        criterion.name: condition.get(HUMAN + criterion.name) for criterion in criteria_of(design)
-    }
-    return {name: str(grade) for name, grade in of.items() if grade is not None}
+def human(design: Design, condition: Condition, people: People) -> dict[str, float]:
+    """The human grades of an output by criterion, as shares; those that nobody gave are left out.
+
+    Args:
+        design: its criteria and their scales.
+        condition: that of its trials, which holds the stated grades.
+        people: what people said of it.
+    """
+    shares: dict[str, float] = {}
+    for criterion in criteria_of(design):
+        stated = condition.get(HUMAN + criterion.name)
+        of_people = people.get(criterion.name if design.criteria else LABEL, {})
+        grades = of_people.values() if stated is None else (stated,)
+        places = [position(grade, criterion.labels) for grade in grades]
+        places = [place for place in places if not math.isnan(place)]
+        if places and len(criterion.labels) > 1:
+            shares[criterion.name] = math.fsum(places) / len(places) / (len(criterion.labels) - 1)
+    return shares
 
 
 def overall(design: Design, grades: Mapping[str, Any]) -> float:
     """The overall score of grades by criterion, from 0 to 1; NaN without a grade of each."""
+    return overall_share(
+        design, {criterion.name: _share(criterion, grades) for criterion in criteria_of(design)}
+    )
+
+
+def overall_share(design: Design, shares: Mapping[str, float]) -> float:
+    """The overall score of shares by criterion, from 0 to 1; NaN without one of each."""
     criteria = criteria_of(design)
-    shares = (criterion.weight * _share(criterion, grades) for criterion in criteria)
-    return sum(shares) / sum(criterion.weight for criterion in criteria)
+    weighted = (criterion.weight * shares.get(criterion.name, math.nan) for criterion in criteria)
+    return sum(weighted) / sum(criterion.weight for criterion in criteria)
 
 
 def _share(criterion: Criterion, grades: Mapping[str, Any]) -> float:
@@ -102,7 +140,7 @@ class _Statements(NamedTuple):
     """What several statements say, each of which stands on many lines.
 
     Attributes:
-        grades: of each statement by criterion.
+        grades: of each statement by criterion: labels of a judge, shares of people.
         positions: the statement of each judgment of the cell, -1 for none.
     """
 
@@ -130,15 +168,21 @@ def _conditions(cell: Cell) -> tuple[NDArray[np.int32], list[Condition]]:
 
 @once_a_cell
 def _by_people(cell: Cell) -> _Statements:
-    codes, conditions = _conditions(cell)
-    return _Statements([human(cell.design, condition) for condition in conditions], codes)
+    def parts_of(judgment: Judgment) -> tuple[int, int]:
+        trial = judgment.trial
+        return id(trial.condition), id(trial.people) if trial.people else 0
+
+    codes, _ = cell.coded("human grades", parts_of)
+    trials = [cell.judgments[place].trial for place in first_positions(codes).tolist()]
+    return _Statements([human(cell.design, t.condition, t.people) for t in trials], codes)
 
 
 class _GradeColumn(NamedTuple):
     """A grade of each reply, as its place on a scale; -1 for none.
 
     Attributes:
-        judge: by the judge, shape (judgments,); ``people``: by people, the same shape.
+        judge: by the judge, shape (judgments,); ``people``: the nearest to that of people, the same
+            shape.
     """
 
     name: str
@@ -148,18 +192,20 @@ class _GradeColumn(NamedTuple):
 
 
 def _column(
-    cell: Cell, name: str, labels: Sequence[str], grade: Callable[[Mapping[str, Any]], str | None]
+    cell: Cell,
+    name: str,
+    labels: Sequence[str],
+    grade: Callable[[Mapping[str, Any]], str | None],
+    share: Callable[[Mapping[str, float]], float],
 ) -> _GradeColumn:
-    """The column of what ``grade`` makes of the grades of a reply, and of people."""
+    """The column of what ``grade`` makes of the grades of a reply, ``share`` of those of people."""
 
-    def place_of(grades: Mapping[str, Any]) -> int:
-        grade_found = grade(grades)
-        return -1 if grade_found is None else labels.index(grade_found)
+    def place_of(label: str | None) -> int:
+        return -1 if label is None else labels.index(label)
 
-    by_judge, people = (
-        of.each(place_of, -1).astype(np.int32) for of in (_by_judge(cell), _by_people(cell))
-    )
-    return _GradeColumn(name, tuple(labels), by_judge, people)
+    by_judge = _by_judge(cell).each(lambda grades: place_of(grade(grades)), -1)
+    people = _by_people(cell).each(lambda shares: place_of(grade_at(share(shares), labels)), -1)
+    return _GradeColumn(name, tuple(labels), by_judge.astype(np.int32), people.astype(np.int32))
 
 
 def _judgment_of(judgment: Judgment, grades: _GradeColumn, reply: int) -> Judgment:
@@ -246,14 +292,20 @@ def _columns(cell: Cell) -> dict[str, _GradeColumn]:
         return grade_at(overall(design, grades), labels)
 
     columns = {
-        criterion.name: _column(cell, criterion.name, criterion.labels, partial(grade, criterion))
+        criterion.name: _column(
+            cell, criterion.name, criterion.labels, partial(grade, criterion), _of(criterion.name)
+        )
         for criterion in criteria_of(design)
     }
-    return (
-        columns
-        if OVERALL in columns
-        else columns | {OVERALL: _column(cell, OVERALL, labels, whole)}
-    )
+    if OVERALL in columns:
+        return columns
+    return columns | {
+        OVERALL: _column(cell, OVERALL, labels, whole, partial(overall_share, design))
+    }
+
+
+def _of(name: str) -> Callable[[Mapping[str, float]], float]:
+    return lambda shares: shares.get(name, math.nan)
 
 
 def by_criterion(cell: Cell) -> dict[str, Cell]:
@@ -276,11 +328,15 @@ def marked(cell: Cell) -> Cell | None:
     if mark is None:
         return None
 
-    def side(grades: Mapping[str, Any]) -> str | None:
-        score = overall(design, grades)
-        return None if math.isnan(score) else MARK_LABELS[score >= mark - _ROUNDING]
+    def side(score: float) -> str | None:
+        return None if math.isnan(score) else MARK_LABELS[bool(passes(score, mark))]
 
-    sides = _column(cell, "mark", MARK_LABELS, side)
+    def side_of_people(shares: Mapping[str, float]) -> float:
+        return place(side(overall_share(design, shares)), MARK_LABELS)
+
+    sides = _column(
+        cell, "mark", MARK_LABELS, lambda grades: side(overall(design, grades)), side_of_people
+    )
     return _cell(cell, [sides], replace(design, labels=MARK_LABELS))
 
 
@@ -322,19 +378,27 @@ def scores(cell: Cell) -> GradeTable:
     design, judge = cell.design, _by_judge(cell)
     read = np.flatnonzero(judge.each(bool, False))
 
-    def shares(statements: _Statements) -> tuple[_Floats, _Floats]:
+    def shares(
+        statements: _Statements,
+        share: Callable[[Criterion, Mapping[str, Any]], float],
+        whole: Callable[[Design, Mapping[str, Any]], float],
+    ) -> tuple[_Floats, _Floats]:
         of = statements._replace(positions=statements.positions[read])
         columns = [
-            of.each(partial(_share, criterion), math.nan) for criterion in criteria_of(design)
+            of.each(partial(share, criterion), math.nan) for criterion in criteria_of(design)
         ]
-        return np.column_stack(columns), of.each(partial(overall, design), math.nan)
+        return np.column_stack(columns), of.each(partial(whole, design), math.nan)
+
+    def stated(criterion: Criterion, shares: Mapping[str, float]) -> float:
+        return shares.get(criterion.name, math.nan)
 
     codes, conditions = _conditions(cell)
     condition_codes = codes[read]
     named = [None if c.get(SYSTEM) is None else str(c[SYSTEM]) for c in conditions]
     names = sorted({name for name in named if name is not None})
     system = {name: code for code, name in enumerate(names)}
-    (by_judge, whole), (of_people, people_whole) = shares(judge), shares(_by_people(cell))
+    by_judge, whole = shares(judge, _share, overall)
+    of_people, people_whole = shares(_by_people(cell), stated, overall_share)
     return GradeTable(
         read,
         by_judge,
@@ -360,15 +424,29 @@ def _words(condition: Condition) -> float:
 
 
 def share_right(judgment: Judgment) -> float | None:
-    """The share of a reply's grades that are the human ones; ``None`` without human grades."""
-    people = {
+    """The share of a reply's grades that are the human ones; ``None`` without human grades.
+
+    Of several people it is the whole number nearest to their mean, or the word of most of them.
+    """
+    trial = judgment.trial
+    people = {OVERALL if name == LABEL else name: _agreed(of) for name, of in trial.people.items()}
+    people |= {
         key.removeprefix(HUMAN): str(grade)
-        for key, grade in judgment.trial.condition.items()
+        for key, grade in trial.condition.items()
         if key.startswith(HUMAN)
     }
+    people = {name: grade for name, grade in people.items() if grade is not None}
     if not people:
         return None
     verdict = judgment.verdict or ""
     grades: Mapping[str, Any] = {OVERALL: verdict} if OVERALL in people else grades_in(verdict)
     right = [float(grades.get(name) == grade) for name, grade in people.items()]
     return sum(right) / len(right)
+
+
+def _agreed(of_people: Mapping[str, str]) -> str | None:
+    try:
+        numbers = [float(grade) for grade in of_people.values()]
+    except ValueError:
+        return majority(of_people.values())
+    return str(math.floor(math.fsum(numbers) / len(numbers) + 0.5 + _ROUNDING)) if numbers else None

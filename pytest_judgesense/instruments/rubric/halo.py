@@ -172,8 +172,8 @@ def halo(cell: Cell) -> list[Estimate]:
         return [unavailable(of.HALO, cell, reason, missing=missing)]
     worst = pairs[0]
     flags = [f"against {'the human grades' if compared else 'the median pair of criteria'}"]
-    if len(pairs) > 1:
-        flags.append(f"{worst.first} and {worst.second}, the largest of {len(pairs)} pairs")
+    of_pairs = f", the largest of {len(pairs)} pairs" if len(pairs) > 1 else ""
+    flags.append(f"{worst.first} and {worst.second}{of_pairs}")
     of_largest = replace(
         worst.excess,
         condition={},

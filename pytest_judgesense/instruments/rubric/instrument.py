@@ -7,23 +7,42 @@ unseparating if it separates fewer than half of the pairs of systems, halo-prone
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from pytest_judgesense.instruments.paraphrase.measures import FLIP_RATE, JSS, KAPPA
 from pytest_judgesense.instruments.paraphrase.tables import beside_the_rank
-from pytest_judgesense.instruments.rubric import estimators, finders, measures, people, tables
+from pytest_judgesense.instruments.rubric import (
+    estimators,
+    finders,
+    generosity,
+    measures,
+    people,
+    tables,
+)
+from pytest_judgesense.instruments.rubric.figures import grade_figures
 from pytest_judgesense.instruments.rubric.grades import share_right
 from pytest_judgesense.instruments.rubric.halo import halo
 from pytest_judgesense.instruments.rubric.measures import SUITE
 from pytest_judgesense.instruments.rubric.separability import separability
 from pytest_judgesense.instruments.rubric.simulated import grade_output
-from pytest_judgesense.instruments.rubric.stimuli import RUBRIC
+from pytest_judgesense.instruments.rubric.stimuli import OUTPUT, RUBRIC
 from pytest_judgesense.measures.every_suite import WITHOUT_VERDICT
 from pytest_judgesense.measures.measure import Evidence, Measure
 from pytest_judgesense.measures.shared import AGREEMENT, REPEAT_FLIP_RATE
 from pytest_judgesense.profile import Word, any_above, some
-from pytest_judgesense.registry import Instrument
+from pytest_judgesense.registry import FirstCheck, FirstSuite, Importer, Instrument
 from pytest_judgesense.sections import Report, ReportSection
+
+if TYPE_CHECKING:
+    from argparse import Namespace
+
+    from pytest_judgesense.importers import Imported
+
+
+def _imported_grades(options: Namespace) -> Imported:
+    from pytest_judgesense.instruments.rubric.foreign_grades import imported_grades
+
+    return imported_grades(options)
 
 
 def _of_grades(measure: Measure) -> Measure:
@@ -65,6 +84,30 @@ INSTRUMENTS: Final = (
         ),
         call_score=share_right,
         skills=(grade_output,),
+        importers=(Importer("table", _imported_grades, option="grades"),),
+        first_suite=FirstSuite(
+            OUTPUT,
+            (
+                FirstCheck(REPEAT_FLIP_RATE, "grades that the replicates change", margin=0.15),
+                FirstCheck(measures.MISSING_GRADES, "criteria without a grade of the scale"),
+                FirstCheck(
+                    measures.HUMAN_KAPPA,
+                    "overall grades against people's: 0 is chance, 1 full agreement",
+                    bar=0.4,
+                    limit=0.2,
+                    margin=0.15,
+                    labelled=True,
+                ),
+                FirstCheck(
+                    measures.HALO,
+                    "how much more the worst two criteria go together than for people",
+                    bar=0.2,
+                    limit=0.4,
+                    labelled=True,
+                    criteria=2,
+                ),
+            ),
+        ),
     ),
 )
 REPORT: Final = Report(
@@ -76,6 +119,22 @@ REPORT: Final = Report(
             kinds=(SUITE,),
             covers=("criterion",),
             title="Grades by criterion",
+        ),
+        ReportSection(
+            generosity.BESIDE,
+            generosity.beside,
+            generosity.beside_lines,
+            kinds=(SUITE,),
+            below=generosity.below,
+            with_tables=True,
+            title="Grades beside people's",
+        ),
+        ReportSection(
+            generosity.LEVELS,
+            generosity.levels,
+            kinds=(SUITE,),
+            figures=grade_figures,
+            only_drawn=True,
         ),
         ReportSection(
             "criterion_pairs",

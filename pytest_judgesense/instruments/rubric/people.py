@@ -2,7 +2,7 @@ r"""Agreement with human grades, and dependence on the length of the output.
 
 **Human grades**, of a criterion, or overall::
 
-    human_kappa       = quadratic kappa of grade and human grade, over replies
+    human_kappa       = quadratic kappa of grade and nearest human grade, over replies
     human_correlation = Spearman's rho of mean share and human share, over items
     human_error       = mean |share - human share| (L - 1)          steps of the longest scale
     human_bias        = mean (share - human share) (L - 1), and by human grade (``gold``)
@@ -118,7 +118,7 @@ def human_kappa(cell: Cell) -> list[Estimate]:
     return _human_parts(of.HUMAN_KAPPA, cell, estimate)
 
 
-class _Compared(NamedTuple):
+class Compared(NamedTuple):
     """Shares of judge and people in replies that have both."""
 
     judge: _Floats
@@ -128,7 +128,8 @@ class _Compared(NamedTuple):
     clusters: NDArray[np.int32]
 
 
-def _compared(cell: Cell, name: str, *, with_human: bool = True) -> _Compared:
+def beside_people(cell: Cell, name: str, *, with_human: bool = True) -> Compared:
+    """The replies that have a grade of a criterion, or an overall score, and a human one."""
     table = scores(cell)
     if name == OVERALL:
         by_judge, people = table.overall, table.human_overall
@@ -137,10 +138,10 @@ def _compared(cell: Cell, name: str, *, with_human: bool = True) -> _Compared:
         by_judge, people = table.judge[:, column], table.human[:, column]
     usable = ~np.isnan(by_judge) & (~np.isnan(people) if with_human else True)
     columns = by_judge, people, table.words, table.items, table.clusters
-    return _Compared._make(column[usable] for column in columns)
+    return Compared._make(column[usable] for column in columns)
 
 
-def _by_item(compared: _Compared) -> _Compared:
+def _by_item(compared: Compared) -> Compared:
     """Means over the replies of each item."""
     codes, count = cluster_codes(compared.items)
     sizes = np.bincount(codes, minlength=count)
@@ -149,7 +150,7 @@ def _by_item(compared: _Compared) -> _Compared:
         return np.asarray(np.bincount(codes, column, count) / sizes, dtype=np.float64)
 
     _, first = np.unique(codes, return_index=True)
-    return _Compared._make(
+    return Compared._make(
         [*map(mean, compared[:3]), compared.items[first], compared.clusters[first]]
     )
 
@@ -158,7 +159,7 @@ def human_correlation(cell: Cell) -> list[Estimate]:
     """Spearman's correlation with the human grades, over items."""
 
     def estimate(name: str, condition: Condition, missing: Missing) -> Iterator[Estimate]:
-        items = _by_item(_compared(cell, name))
+        items = _by_item(beside_people(cell, name))
         yield statistic_estimate(
             of.HUMAN_CORRELATION,
             cell,
@@ -182,7 +183,7 @@ def human_error(cell: Cell) -> list[Estimate]:
     """The mean distance from the human grades, in steps."""
 
     def estimate(name: str, condition: Condition, missing: Missing) -> Iterator[Estimate]:
-        compared, most = _compared(cell, name), _steps(cell, name)
+        compared, most = beside_people(cell, name), _steps(cell, name)
         distances = np.abs(compared.judge - compared.human) * most
         interval = partial(clustered_positive_mean, upper=float(most))
         yield _mean(
@@ -196,7 +197,7 @@ def human_bias(cell: Cell) -> list[Estimate]:
     """The mean signed distance from the human grades, in steps; of the overall score by level."""
 
     def estimate(name: str, condition: Condition, missing: Missing) -> Iterator[Estimate]:
-        compared, most = _compared(cell, name), _steps(cell, name)
+        compared, most = beside_people(cell, name), _steps(cell, name)
         above = (compared.judge - compared.human) * most
         interval = partial(_bias_interval, most)
         yield _mean(of.HUMAN_BIAS, cell, condition, above, compared.clusters, interval, missing)
@@ -250,7 +251,7 @@ def _mean(
 def length_dependence(cell: Cell) -> list[Estimate]:
     """How far the overall score follows the length of the output."""
     with_human = bool(np.isfinite(scores(cell).human_overall).any())
-    compared = _compared(cell, OVERALL, with_human=with_human)
+    compared = beside_people(cell, OVERALL, with_human=with_human)
     missing = missing_of(parts(cell)[OVERALL].outcomes)
     if np.isnan(compared.words).any():
         reason = "the log does not say how long the outputs are"

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -15,9 +16,7 @@ from pytest_judgesense.instruments.rubric.grades import (
     OVERALL,
     SYSTEM,
     WORDS,
-    criteria_of,
     human,
-    place,
 )
 from pytest_judgesense.instruments.rubric.measures import ORDINAL, PASS_MARK_FLIPS, SUITE
 from pytest_judgesense.instruments.rubric.replies import grade_of, reply_form
@@ -27,20 +26,21 @@ from pytest_judgesense.suites.kind import Kind
 from pytest_judgesense.suites.rules import hidden
 from pytest_judgesense.suites.schema import Slug, SuiteForm
 from pytest_judgesense.suites.shortcuts import FEWEST_ITEMS, length
+from pytest_judgesense.suites.space import position
 from pytest_judgesense.suites.stimuli import Misfit, Stimuli, row_id, text_of
 from pytest_judgesense.suites.suite import Suite
 
 # Rank correlation of length and human grade from which length is a way to the grades.
 _MOST_LENGTH: Final = 0.3
-_OUTPUT: Final = "output"
+OUTPUT: Final = "output"
 
 
 class RubricLine(BaseModel):
     """A line with one output; further keys are texts that templates may name.
 
     ``human`` holds human grades by criterion, or under ``overall`` that of one overall score, and
-    null where nobody has graded; ``system`` is the system that produced the output. Outputs on one
-    task share a ``cluster``.
+    null where nobody has graded; on a scale of numbers they may lie between two grades. ``system``
+    is the system that produced the output. Outputs on one task share a ``cluster``.
     """
 
     model_config = ConfigDict(extra="allow", frozen=True)
@@ -51,13 +51,13 @@ class RubricLine(BaseModel):
     task: str = ""
     reference: str | None = None
     system: str | None = None
-    human: dict[str, str | int | None] = {}
+    human: dict[str, str | int | float | None] = {}
     cluster: str | None = None
 
 
 def _line_of_row(stimuli: Stimuli, number: int, row: dict[str, Any]) -> dict[str, Any] | Misfit:
     """The line of a row with a user's columns: human grades are in ``human.CRITERION``."""
-    optional = {*RubricLine.model_fields} - {_OUTPUT}
+    optional = {*RubricLine.model_fields} - {OUTPUT}
     line: dict[str, Any] = {"id": row_id(stimuli, row.get("id"), number)}
     people: dict[str, Any] = {}
     for name, value in row.items():
@@ -83,7 +83,7 @@ def _items(stimuli: Stimuli) -> Iterator[Item]:
         for name, value in line.human.items():
             if value is None:  # nobody has graded it
                 continue
-            grade = grade_of(value, scales[name]) if name in scales else None
+            grade = _human_grade(value, scales[name]) if name in scales else None
             if grade is None:
                 raise SuiteError(
                     f"item {line.id} of suite {stimuli.form.name} has a human grade of no scale",
@@ -96,8 +96,15 @@ def _items(stimuli: Stimuli) -> Iterator[Item]:
         if line.reference is not None:
             fields["reference"] = line.reference
         # The graded text is the last.
-        fields[_OUTPUT] = line.output
+        fields[OUTPUT] = line.output
         yield Item(line.id, line.cluster or line.id, fields, (), None, condition)
+
+
+def _human_grade(value: object, labels: Sequence[str]) -> str | None:
+    """The grade of a scale that a person gave, or a number between two; ``None`` for neither."""
+    grade = grade_of(value, labels)
+    text = str(value).strip().replace(",", ".")
+    return text if grade is None and not math.isnan(position(text, labels)) else grade
 
 
 def _verify(form: SuiteForm) -> None:
@@ -112,7 +119,7 @@ def _verify(form: SuiteForm) -> None:
 def _shows_output(suite: Suite) -> Iterator[LintFinding]:
     """Templates show the output."""
     for template in suite.templates:
-        yield from hidden(suite, template, "candidates", "the output", {_OUTPUT})
+        yield from hidden(suite, template, "candidates", "the output", {OUTPUT})
 
 
 def _names_criteria(suite: Suite) -> Iterator[LintFinding]:
@@ -148,7 +155,7 @@ def _checks_of_grades(suite: Suite) -> Iterator[LintFinding]:
             )
         elif measure == PASS_MARK_FLIPS.name and suite.space.pass_mark is None:
             problem, stated = "needs a pass mark", "no pass_mark in [space]"
-            expected = "pass_mark = 0.75, for example: a share of the way up the scale"
+            expected = f"a grade, such as pass_mark = {json.dumps(suite.space.labels[-2])}"
         elif names and criterion is None and not suite.design.ordinal and measure in scales:
             problem, stated, expected = (
                 "needs one scale",
@@ -165,12 +172,9 @@ def _length_shortcut(suite: Suite) -> Iterator[LintFinding]:
     """Human grades that correlate with the length of an output."""
     from pytest_judgesense.stats.correlation import spearman  # numpy: only lint needs it
 
-    criteria = criteria_of(suite.design)
     words, grades = [], []
     for item in suite.items:
-        of_people = human(suite.design, item.condition)
-        graded = [criterion for criterion in criteria if criterion.name in of_people]
-        if shares := [place(of_people[criterion.name], criterion.labels) for criterion in graded]:
+        if shares := human(suite.design, item.condition, item.people).values():
             words.append(float(item.condition[WORDS]))
             grades.append(sum(shares) / len(shares))
     if len(words) < FEWEST_ITEMS:

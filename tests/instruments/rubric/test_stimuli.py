@@ -99,6 +99,39 @@ def test_people_need_not_have_graded_everything_nor_written_whole_numbers(tmp_pa
         assert {k: v for k, v in condition.items() if "human" in k} == {"human.accuracy": "2"}
 
 
+def test_people_may_give_what_lies_between_two_grades(tmp_path: Path) -> None:
+    suite = suite_of(tmp_path, {**LINE, "human": {"accuracy": 2.5, "tone": "1,5"}})
+    condition = suite.items[0].condition
+    assert (condition["human.accuracy"], condition["human.tone"]) == ("2.5", "1.5")
+
+
+def test_several_people_grade_a_criterion_in_columns_that_no_prompt_shows(tmp_path: Path) -> None:
+    row = {"id": "7", "output": "Good day.", "anna": "2", "ben": "2.5", "carl": ""}
+    columns = 'columns = { "people.accuracy" = ["anna", "ben"], "people.tone" = ["carl"] }'
+    suite = suite_of(tmp_path, row, file="items.csv", stimuli=columns)
+    (trial,) = plan_trials(suite)
+    assert trial.people == {"accuracy": {"anna": "2", "ben": "2.5"}}
+    assert set(suite.items[0].fields) == {"output", "task"}
+
+
+@pytest.mark.parametrize(
+    ("labels", "mark", "share"),
+    [
+        ('["1", "2", "3", "4", "5"]', "4", 0.75),
+        ('["1", "2", "3", "4", "5"]', "3.5", 0.625),
+        ('["0", "1", "2"]', '"1"', 0.5),
+        # A number up to 1 is a share.
+        ('["0", "1", "2"]', "1", 1.0),
+        ('["poor", "fair", "good"]', '"fair"', 0.5),
+    ],
+)
+def test_the_pass_mark_is_a_grade_of_the_scale_or_a_share(
+    tmp_path: Path, labels: str, mark: str, share: float
+) -> None:
+    space = f'labels = {labels}\ncriteria = ["accuracy", "tone"]\npass_mark = {mark}'
+    assert suite_of(tmp_path, LINE, space=space).design.pass_mark == share
+
+
 @pytest.mark.parametrize(
     ("check", "said"),
     [
@@ -125,6 +158,8 @@ def test_lint_refuses_checks_that_nothing_could_decide(
     [
         ({"space": f"{SPACE}\nscales = {{ style = ['a', 'b'] }}"}, "not of style"),
         ({"space": f"{SPACE}\npass_mark = 0"}, "pass_mark"),
+        ({"space": f"{SPACE}\npass_mark = 4"}, "a grade above the lowest: 2, 3"),
+        ({"space": f"{SPACE}\npass_mark = '1'"}, "a grade above the lowest: 2, 3"),
         ({"space": 'labels = ["1", "2"]\ncriteria = ["overall"]'}, "overall score"),
         ({"space": 'labels = ["1", "2"]\ncriteria = ["tone", "tone"]'}, "criteria must be unique"),
         ({"space": f"{SPACE}\ntie = true"}, "no pairwise, tie or abstain"),

@@ -1,0 +1,309 @@
+"""A table with a judge's grades in a column a criterion, a row a reply, beside people's grades.
+
+``judgesense import table FILE --grades clarity=COLUMN,...`` reads it; what a column else holds is
+said as for other tables (``--map``). The scale is that of ``--labels``, else the whole numbers from
+the least to the greatest grade in the table. A judge's cell is a grade of the scale, or empty; of
+people it may be a number between two grades.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from argparse import Namespace
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Final
+
+from pytest_judgesense.errors import LogError, UsageError
+from pytest_judgesense.importers import (
+    Imported,
+    Row,
+    columns_named,
+    field_of,
+    left_out,
+    read_rows,
+    slug,
+)
+from pytest_judgesense.instruments.paraphrase.foreign_table import refuse_columns
+from pytest_judgesense.instruments.paraphrase.judgment_reader import (
+    FIELDS,
+    SWEPT,
+    JudgmentReader,
+    RenamedWords,
+    of_one_order,
+    refuse_fields,
+)
+from pytest_judgesense.instruments.paraphrase.results import each_once
+from pytest_judgesense.instruments.rubric.grades import WORDS
+from pytest_judgesense.instruments.rubric.measures import SUITE
+from pytest_judgesense.instruments.rubric.replies import grade_of
+from pytest_judgesense.suites.shortcuts import length
+from pytest_judgesense.suites.space import position
+from pytest_judgesense.synonyms import column_of
+from pytest_judgesense.trial import (
+    ABSTAIN,
+    TIE,
+    Criterion,
+    Design,
+    Failed,
+    Judgment,
+    Outcome,
+    Unparsed,
+    Verdict,
+    is_number,
+)
+
+_VERDICTS: Final = ("verdict", "label", "order")  # of tables without grades by criterion
+_MOST_GRADES: Final = 101
+_SHOWN_TEXT: Final = "field.output"
+
+
+def imported_grades(options: Namespace) -> Imported:
+    """The judgments that ``judgesense import table --grades`` reads."""
+    return read_grades(
+        options.path,
+        dict(options.grades),
+        dict(options.people),
+        dict(options.map),
+        judge=options.judge,
+        suite=options.suite,
+        values=dict(options.value),
+        labels=options.labels or (),
+        pass_mark=options.pass_mark,
+    )
+
+
+@dataclass(frozen=True)
+class _GradeColumns:
+    """The columns of the grades: by criterion one of the judge, and those of people."""
+
+    judge: Mapping[str, str]
+    people: Mapping[str, Sequence[str]]
+    words: RenamedWords
+
+    @property
+    def all_columns(self) -> list[str]:
+        return [*self.judge.values(), *(column for of in self.people.values() for column in of)]
+
+    def text(self, row: Row, column: str) -> str:
+        """A grade as the table has it, renamed; empty where there is none."""
+        value = field_of(row.value, column)
+        text = "" if value is None or value is ... else str(value).strip()
+        text = "" if text.casefold() == "nan" else text
+        return self.words(text) if text else ""
+
+
+def read_grades(
+    path: Path,
+    grades: Mapping[str, str],
+    people: Mapping[str, str],
+    mapping: Mapping[str, str],
+    *,
+    judge: str | None = None,
+    suite: str | None = None,
+    values: Mapping[str, str] | None = None,
+    labels: Sequence[str] = (),
+    pass_mark: str | None = None,
+) -> Imported:
+    """The judgments of a table, a row each.
+
+    Args:
+        path: CSV, JSON Lines, or a JSON list.
+        grades: by criterion the column of the judge's grade.
+        people: by criterion the columns of people's grades, with ``+`` between them.
+        mapping: from other fields of a judgment log to columns.
+        judge: the judge of all rows, where no column names it; the file's name by default.
+        suite: the suite of all rows, in the same way.
+        values: from the words in columns of grades to the scale's, or to nothing.
+        labels: the scale, the lowest grade first.
+        pass_mark: the grade from which an output passes.
+
+    Raises:
+        UsageError: a column or a criterion is not there, or the scale is not known.
+        LogError: a cell is no grade, or a row appears twice.
+    """
+    rows = list(read_rows(path))
+    if not rows:
+        raise LogError(f"{path} holds no rows", expected="at least one")
+    names = dict.fromkeys(str(column) for row in rows for column in row.value)
+    _refuse_options(grades, people, mapping, labels)
+    words = RenamedWords(values or {})
+    columns = _GradeColumns(
+        {criterion: columns_named(column, names)[0] for criterion, column in grades.items()},
+        {criterion: columns_named(column, names) for criterion, column in people.items()},
+        words,
+    )
+    mapping = {("condition." * (name in SWEPT)) + name: mapping[name] for name in mapping}
+    used = refuse_columns(rows, mapping, names)
+    named = {"judge": judge, "suite": suite}
+    fields, notices = _fields(names, mapping, named)
+    stem = slug(Path(path.name.removesuffix(".gz")).stem)
+    notices += [
+        f"no column holds the {name}: all rows are of {name} {stem!r}"
+        for name, value in named.items()
+        if name not in fields and value is None
+    ]
+    scale = tuple(labels) or _scale(path, rows, columns)
+    if not labels:
+        notices.append(f"grades are {scale[0]} to {scale[-1]}; --labels names another scale")
+    design = Design(
+        SUITE,
+        scale,
+        all(map(is_number, scale)),
+        criteria=tuple(Criterion(name, scale) for name in columns.judge),
+        pass_mark=_mark(pass_mark, scale),
+    )
+    fixed = {name: value or stem for name, value in named.items()}
+    reader = JudgmentReader(fields, fixed, words)
+    judgments = each_once(
+        ((row, _judgment(row, reader.judgment(row), columns, scale)) for row in rows),
+        remedy="name the column that tells them apart, by --map replicate=COLUMN or --map "
+        "template=COLUMN; or leave the line out",
+    )
+    notices += words.unused(scale)
+    unused = left_out(rows, {*fields.values(), *used, *columns.all_columns})
+    return Imported(tuple((judgment, design) for judgment in judgments), (*unused, *notices))
+
+
+def _fields(
+    names: Collection[str], mapping: Mapping[str, str], named: Mapping[str, str | None]
+) -> tuple[dict[str, str], list[str]]:
+    """The column of each field, and a notice of an item that is called otherwise."""
+    fields = {name: name for name in FIELDS if name in names and name not in _VERDICTS} | mapping
+    notices = []
+    if "item" not in fields:
+        if (column := column_of("item", names)) is None:
+            raise UsageError(
+                "no column holds the item",
+                found="columns " + ", ".join(names),
+                expected="--map item=COLUMN",
+            )
+        fields["item"] = column
+        notices.append(f"the item is column {column}; --map item=COLUMN names another")
+    return {name: column for name, column in fields.items() if not named.get(name)}, notices
+
+
+def _refuse_options(
+    grades: Mapping[str, str],
+    people: Mapping[str, str],
+    mapping: Mapping[str, str],
+    labels: Sequence[str],
+) -> None:
+    refuse_fields(mapping)
+    if without := [criterion for criterion, column in grades.items() if not column]:
+        raise UsageError(
+            f"--grades names no column for {', '.join(without)}",
+            expected="the column of the judge's grade of each criterion: "
+            f"{without[0]}=COLUMN (people's stand under --people)",
+        )
+    if unknown := [criterion for criterion in people if criterion not in grades]:
+        raise UsageError(
+            f"--people is about what the judge does not grade: {', '.join(unknown)}",
+            found=f"--grades {','.join(grades)}",
+            expected="criteria of --grades",
+            remedy=f"add it: --grades {unknown[0]}=COLUMN",
+        )
+    if several := [name for name in mapping if name in _VERDICTS or of_one_order(name)]:
+        raise UsageError(
+            f"--map {several[0]} is not used beside --grades",
+            found=f"{several[0]} = {mapping[several[0]]}",
+            expected="grades by criterion; people's stand under --people",
+            remedy=f"leave out --map {several[0]}=..., or --grades",
+        )
+    if {TIE, ABSTAIN} & {*labels}:
+        raise UsageError("a scale of grades has no tie and no abstention", found=",".join(labels))
+
+
+def _scale(path: Path, rows: Iterable[Row], columns: _GradeColumns) -> tuple[str, ...]:
+    """The whole numbers from the least to the greatest grade; a `UsageError` if words are there."""
+    texts = {columns.text(row, column) for row in rows for column in columns.all_columns} - {""}
+    numbers = [number for number in map(_number, texts) if number is not None]
+    low, high = (math.floor(min(numbers)), math.ceil(max(numbers))) if numbers else (0, 0)
+    if len(numbers) < len(texts) or not 0 < high - low < _MOST_GRADES:
+        raise UsageError(
+            f"the scale of the grades in {path} is not known",
+            found=", ".join(sorted(texts)[:9]) or "no grade",
+            expected="whole numbers, or the scale with its lowest grade first",
+            remedy="name it: --labels 1,2,3,4,5; what states no grade: --value WORD=",
+        )
+    return tuple(str(grade) for grade in range(low, high + 1))
+
+
+def _number(text: str) -> float | None:
+    try:
+        number = float(text.replace(",", "."))
+    except ValueError:
+        return None
+    return number if math.isfinite(number) and abs(number) < 1e9 else None
+
+
+def _mark(pass_mark: str | None, scale: Sequence[str]) -> float | None:
+    if pass_mark is None:
+        return None
+    place = position(pass_mark, scale)
+    if not place > 0:
+        raise UsageError(
+            f"--pass-mark {pass_mark} is no mark on the scale",
+            found=pass_mark,
+            expected=f"a grade above the lowest: {', '.join(scale[1:])}, or a number between two",
+        )
+    return place / (len(scale) - 1)
+
+
+def _judgment(
+    row: Row, judgment: Judgment, columns: _GradeColumns, scale: Sequence[str]
+) -> Judgment:
+    """The judgment of a row with its grades, and those of people."""
+    grades = dict(_grades(row, columns, scale))
+    outcome: Outcome = judgment.outcome
+    if not isinstance(outcome, Failed):
+        stated = json.dumps(grades, separators=(",", ":"), ensure_ascii=False)
+        outcome = Verdict(stated) if any(grades.values()) else Unparsed("no grade")
+    people = {
+        criterion: dict(_of_people(row, columns, persons, scale))
+        for criterion, persons in columns.people.items()
+    }
+    trial = judgment.trial
+    condition: dict[str, Any] = dict(trial.condition)
+    shown: Mapping[str, str] = ((judgment.detail or {}).get("source") or {}).get("fields", {})
+    if (text := shown.get(_SHOWN_TEXT.partition(".")[2])) is not None:
+        condition[WORDS] = length(text)
+    people = {criterion: said_of for criterion, said_of in people.items() if said_of}
+    trial = replace(trial, condition=condition, people=people)
+    return replace(judgment, trial=trial, outcome=outcome)
+
+
+def _grades(
+    row: Row, columns: _GradeColumns, scale: Sequence[str]
+) -> Iterator[tuple[str, str | None]]:
+    for criterion, column in columns.judge.items():
+        text = columns.text(row, column)
+        grade = grade_of(text, scale)
+        if text and grade is None:
+            raise _no_grade(row, column, text, scale, "nothing")
+        yield criterion, grade
+
+
+def _of_people(
+    row: Row, columns: _GradeColumns, persons: Sequence[str], scale: Sequence[str]
+) -> Iterator[tuple[str, str]]:
+    for person in persons:
+        text = columns.text(row, person)
+        number = text.replace(",", ".")
+        grade = grade_of(text, scale)
+        if text and grade is None and math.isnan(position(number, scale)):
+            raise _no_grade(row, person, text, scale, "a number between two, or nothing")
+        if text:
+            yield person, grade or number
+
+
+def _no_grade(row: Row, column: str, text: str, scale: Sequence[str], more: str) -> LogError:
+    return LogError(
+        f"{row.where}: column {column} holds no grade",
+        found=text,
+        expected=f"a grade of the scale {', '.join(scale)}; or {more}",
+        remedy=f"fix it, rename it (--value {text}={scale[0]}), take it out (--value {text}=), or "
+        "name the scale: --labels LOWEST,...,HIGHEST",
+    )

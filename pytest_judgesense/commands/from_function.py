@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Final, Literal, Protocol, TypeAlias
 
 from pytest_judgesense.checks.linting import lint_suite
 from pytest_judgesense.commands.suite_file import (
@@ -67,6 +67,24 @@ class Items:
         return [text.strip() for text in texts if text and text.strip()]
 
 
+class Connected(Protocol):
+    """A function and items that belong together."""
+
+    @property
+    def kind(self) -> str:
+        """What the function returns."""
+
+    @property
+    def arguments(self) -> Mapping[str, str]:
+        """By parameter its field, where the two are called otherwise."""
+
+    def recognised(self) -> Iterator[str]:
+        """What was connected, in lines, before any cost."""
+
+    def suite_text(self, name: str, file: str, called: str) -> str:
+        """The suite file, as somebody would write it by hand."""
+
+
 @dataclass(frozen=True)
 class Connection:
     """How a function and its items belong together.
@@ -92,6 +110,14 @@ class Connection:
     counts: Mapping[str, int] = field(default_factory=dict)
     sizes: Sequence[int] = ()
 
+    def recognised(self) -> Iterator[str]:
+        """What was connected, in lines, before any cost."""
+        return recognised(self)
+
+    def suite_text(self, name: str, file: str, called: str) -> str:
+        """The suite file, as somebody would write it by hand."""
+        return suite_text(self, name, file, called)
+
 
 def items_of(path: Path) -> Items:
     """The items of a file.
@@ -108,7 +134,7 @@ def items_of(path: Path) -> Items:
     try:
         rows = list(rows_of(path, text))
     except SuiteError as error:
-        raise _usage(error, error.remedy) from error
+        raise as_usage(error, error.remedy) from error
     for number, row in rows:
         if not isinstance(row, dict):
             raise UsageError(
@@ -131,8 +157,8 @@ def connected(
         UsageError: a parameter has no column, labels are not known, or items are wrong; it shows
             both sides and the command that helps.
     """
-    column_by_parameter = _columns_taken(function, items, options)
-    _refuse_gaps(items, column_by_parameter)
+    column_by_parameter = columns_taken(function, items, options)
+    refuse_gaps(items, column_by_parameter)
     beside = {name: column for name, column in options.map if name not in column_by_parameter}
     used = {*column_by_parameter.values(), *beside.values()}
     free = [column for column in items.columns if column not in used]
@@ -178,33 +204,40 @@ def labels_of(words: Sequence[str], *, ordinal: bool) -> list[str]:
     return sorted({word.casefold(): word for word in reversed(words)}.values())
 
 
-def _command(options: argparse.Namespace) -> str:
+def command_of(options: argparse.Namespace) -> str:
     """The user's command, to be repeated with more options."""
     words = ["judgesense", "init", "--callable", options.function, "--items", str(options.items)]
     words += ["--kind", options.kind] if options.kind else []
     words += ["--labels", options.labels] if options.labels else []
+    grades = (f"{name}={of}" if of else name for name, of in options.grades)
+    words += ["--grades", ",".join(grades)] if options.grades else []
     for option, pairs in (("--map", options.map), ("--value", options.value)):
         words += [word for name, value in pairs for word in (option, f"{name}={value}")]
     words += [str(options.folder)] if options.folder != Path() else []
     return shlex.join(words)
 
 
-def _columns_taken(
-    function: Callable[..., Any], items: Items, options: argparse.Namespace
+def columns_taken(
+    function: Callable[..., Any],
+    items: Items,
+    options: argparse.Namespace,
+    beside: Sequence[str] = _BESIDE,
 ) -> dict[str, str]:
-    """The column of each parameter: the one that the user says, else that of its name."""
+    """The column of each parameter: the one that the user says, else that of its name.
+
+    ``beside``: what else a column may be.
+    """
     mapped = dict(options.map)
     parameters = parameters_of(function) or []
     names = [parameter.name for parameter in parameters]
     shown = f"{options.function.rpartition(':')[2]}({', '.join(names)})"
     both = f"parameters: {', '.join(names) or 'none'}; columns: {', '.join(items.columns)}"
     for name, column in mapped.items():
-        if column not in items.columns or name not in {*names, *_BESIDE}:
+        if column not in items.columns or name not in {*names, *beside}:
             raise UsageError(
                 f"--map {name}={column} matches nothing",
                 found=both,
-                expected=f"PARAMETER=COLUMN; or one of {', '.join(_BESIDE)} in place of a "
-                "parameter",
+                expected=f"PARAMETER=COLUMN; or one of {', '.join(beside)} in place of a parameter",
                 remedy="fix the name",
             )
     column_by_parameter = {
@@ -218,7 +251,7 @@ def _columns_taken(
             found=f"no column for {', '.join(missing)}",
             expected=f"a column for each parameter; {items.file.name} has "
             f"{', '.join(items.columns)}",
-            remedy=f"say which: {_command(options)} {more}",
+            remedy=f"say which: {command_of(options)} {more}",
         )
     if not column_by_parameter:
         raise UsageError(
@@ -230,7 +263,7 @@ def _columns_taken(
     return column_by_parameter
 
 
-def _refuse_gaps(items: Items, column_by_parameter: Mapping[str, str]) -> None:
+def refuse_gaps(items: Items, column_by_parameter: Mapping[str, str]) -> None:
     """Refuse a row that lacks the text of a parameter; an empty text is one."""
     for line, row in items.rows:
         for name, column in column_by_parameter.items():
@@ -271,7 +304,7 @@ def _refuse_values(
                 "known column of them",
                 found=shown if label else f"columns: {', '.join(items.columns)}",
                 expected="FOUND=LABEL: a value of the column of labels, and the label it means",
-                remedy=f"fix it, or name the column: {_command(options)} --map label=COLUMN",
+                remedy=f"fix it, or name the column: {command_of(options)} --map label=COLUMN",
             )
 
 
@@ -323,7 +356,7 @@ def _of_contents(
             found=f"{len(answers)} labels in column {label}" if label else "no column with labels",
             expected=f"2 to {_MOST_LABELS} labels; a longer scale is cut into such steps, in the "
             "column and in what the function returns",
-            remedy=f"name them: {_command(options)} --labels YES,NO; or --map label=COLUMN",
+            remedy=f"name them: {command_of(options)} --labels YES,NO; or --map label=COLUMN",
         )
     return Connection(kind, {}, column_by_parameter, {}, answers, list(column_by_parameter))
 
@@ -340,14 +373,15 @@ def _counted(connection: Connection, items: Items, options: argparse.Namespace) 
         remedy = error.remedy
         if "values = {" in remedy:  # it is about a label
             remedy = "fix the lines, or say what a value means: "
-            remedy += f"{_command(options)} --value FOUND=LABEL"
-        raise _usage(error, remedy) from error
+            remedy += f"{command_of(options)} --value FOUND=LABEL"
+        raise as_usage(error, remedy) from error
     counts = Counter(item.label for item in read if item.label is not None)
     sizes = tuple(Counter(item.cluster for item in read).values())
     return replace(connection, counts=dict(sorted(counts.items())), sizes=sizes)
 
 
-def _usage(error: SuiteError, remedy: str) -> UsageError:
+def as_usage(error: SuiteError, remedy: str) -> UsageError:
+    """The error of a suite as one of the command that would write it."""
     return UsageError(error.what, found=error.found, expected=error.expected, remedy=remedy)
 
 
@@ -417,14 +451,18 @@ def suite_text(connection: Connection, name: str, file: str, called: str) -> str
     )
 
 
-def refuse_faults(connection: Connection, items: Items, name: str, called: str) -> None:
+def refuse_faults(connection: Connected, items: Items, name: str, called: str) -> None:
     """Raise a `UsageError` if the suite would be refused when it is asked."""
     with TemporaryDirectory() as folder:
         copy = Path(folder, items.file.name)
         copy.write_bytes(read_bytes(items.file))
         path = Path(folder, f"{name}.suite.toml")
-        path.write_text(suite_text(connection, name, copy.name, called), encoding="utf-8")
-        suite = load_suite(path, None, BUILT_IN.forms)
+        path.write_text(connection.suite_text(name, copy.name, called), encoding="utf-8")
+        try:
+            suite = load_suite(path, None, BUILT_IN.forms)
+        except SuiteError as fault:
+            remedy = f"{fault.remedy or 'fix it'}; then run judgesense init again"
+            raise as_usage(fault, remedy) from fault
         findings = lint_suite(suite, BUILT_IN)
     if error := next((finding for finding in findings if finding.severity == "error"), None):
         raise UsageError(

@@ -159,7 +159,10 @@ def _outputs(
             f"the replies on suite {name} in {log} give several grades each",
             found=", ".join(criterion.name for criterion in design.criteria),
             expected="replies of one verdict or one grade",
-            remedy="begin with the suite that was asked: its file has the criteria",
+            remedy="begin with the suite that was asked: its file has the criteria; or with a "
+            "table of the outputs: judgesense init --callable MODULE:FUNCTION --items FILE "
+            "--grades "
+            f"{','.join(f'{criterion.name}=COLUMN' for criterion in design.criteria)}",
         )
     by_item: dict[str, JudgedOutput] = {}
     silent = 0

@@ -17,6 +17,7 @@ from pytest_judgesense.commands.options import (
     MANY,
     OUTPUT,
     assignment,
+    by_criterion,
     number,
     registry_of,
 )
@@ -66,6 +67,9 @@ def _options() -> Mapping[str, _Option]:
     least = {"type": number("threshold", float), "metavar": "T"}
     columns = {**MANY, "type": assignment, "metavar": "FIELD=COLUMN"}
     meant = {**MANY, "type": _translation, "metavar": "SAID=MEANT"}
+    graded = {"action": "extend", "default": [], "type": by_criterion}
+    of_judge = graded | {"metavar": "CRITERION=COLUMN,..."}
+    of_people = graded | {"metavar": "CRITERION=COLUMN+...,..."}
     named = {**MANY, "type": _naming, "metavar": "FIELD=slot|content"}
     one_of = "only this scorer, metric or type of assertion; may be repeated"
     again = "parse recorded completions again; ignore recorded verdicts"
@@ -84,6 +88,15 @@ def _options() -> Mapping[str, _Option]:
             "table, without a column of verdicts",
             f"{labels}are permitted",
             {"type": _labels, "metavar": "A,B,..."},
+        ),
+        "--grades": _Option("table", "the judge's grades, a column a criterion", of_judge),
+        "--people": _Option(
+            "table, with --grades",
+            "people's grades, of each criterion a column a person",
+            of_people,
+        ),
+        "--pass-mark": _Option(
+            "table, with --grades", "the grade from which an output passes", {"metavar": "GRADE"}
         ),
         "--judge": _Option(_ROWS, "the judge of all rows", name),
         "--suite": _Option(f"games, {_ROWS}", "the suite of all rows", name),
@@ -234,9 +247,10 @@ def run(options: argparse.Namespace) -> Iterator[str]:
             expected=f"what `judgesense import {options.kind}` reads",
         )
     _refuse_several_columns(options)
-    importer = importers[options.kind]
     watched, read_options = _noting(options)
-    read = importer.read(watched)
+    variants = (other for other in registry.variants if other.name == options.kind)
+    chosen = (other for other in variants if getattr(options, other.option))
+    read = next(chosen, importers[options.kind]).read(watched)
     _refuse_unused(options, read_options, "judgments" if isinstance(read, Imported) else "a suite")
     _refuse_named_twice(options)
     yield from (f"notice: {notice}" for notice in read.notices)

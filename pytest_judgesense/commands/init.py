@@ -18,6 +18,7 @@ from pytest_judgesense.commands.options import (
     FILE,
     MANY,
     assignment,
+    by_criterion,
     number,
     seed,
     testpaths,
@@ -30,7 +31,9 @@ from pytest_judgesense.output import write_text
 from pytest_judgesense.suites.builtin import template_text
 
 if TYPE_CHECKING:
+    from pytest_judgesense.commands.from_function import Connected, Items
     from pytest_judgesense.judges.spec import JudgeFunction
+    from pytest_judgesense.registry import FirstSuite
 
 _SUITE: Final = Path("suites", "answers")
 _WORKFLOW: Final = Path(".github", "workflows", "judges.yml")
@@ -44,11 +47,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     text = "the function that judges, such as myapp.judges:judge"
     function.add_argument("--callable", dest="function", metavar="MODULE:FUNCTION", help=text)
     function.add_argument("--items", help="its items: .csv, .tsv, .json or .jsonl", **FILE)
-    text = "what it returns: the better of two, a label, or a grade (default: inferred from its "
-    kinds = ("pairwise", "labels", "score")
-    more = "of several criteria: judgesense explain rubric-suites"
-    function.add_argument("--kind", choices=kinds, help=f"{text}parameters and the labels); {more}")
-    text = "the column of a parameter; also label=, id=, cluster= and category=; may be repeated"
+    text = "what it returns: the better of two, a label, a grade, or grades by criterion (default: "
+    text += "inferred from its parameters, the labels and --grades)"
+    kinds = ("pairwise", "labels", "score", *_graded_kinds())
+    function.add_argument("--kind", choices=kinds, help=text)
+    text = "the criteria by which it grades, each with the columns of people's grades, if any"
+    listed: dict[str, Any] = {"action": "extend", "default": [], "type": by_criterion}
+    listed["metavar"] = "CRITERION=COLUMN+...,..."
+    function.add_argument("--grades", help=text, **listed)
+    text = "the column of a parameter; also label=, id=, cluster= and category=, or output= and "
+    text += "system= with --grades; may be repeated"
     pair: dict[str, Any] = {**MANY, "type": assignment}
     function.add_argument("--map", metavar="PARAMETER=COLUMN", help=text, **pair)
     text = "the label (1, 2, tie, ...) that a value of the label's column means; may be repeated"
@@ -89,6 +97,7 @@ def run(options: argparse.Namespace) -> list[str]:
 def _refuse_stray(options: argparse.Namespace) -> None:
     """Refuse options of one way to begin that are given with another, where they say nothing."""
     of_function = {"--kind": options.kind, "--map": options.map, "--value": options.value}
+    of_function["--grades"] = options.grades
     frozen = {"--sample": options.sample, "--template": options.template}
     ways = [
         ("--callable", options.function, of_function),
@@ -105,6 +114,32 @@ def _refuse_stray(options: argparse.Namespace) -> None:
             )
 
 
+def _graded_kinds() -> dict[str, FirstSuite]:
+    """The kinds of suites of grades by criterion, by name."""
+    from pytest_judgesense.commands.by_criteria import kinds_that_begin
+
+    return kinds_that_begin()
+
+
+def _connected(options: argparse.Namespace, items: Items) -> Connected:
+    """How the function and its items belong together, by what the function returns."""
+    from pytest_judgesense.commands import by_criteria, from_function
+
+    kinds = _graded_kinds()
+    kind = options.kind or (next(iter(kinds), None) if options.grades else None)
+    if options.grades and kind not in kinds:
+        raise UsageError(
+            "--grades is about grades by criterion",
+            found=f"--kind {kind}",
+            expected=f"--kind {' or '.join(kinds)}, or no --kind",
+            remedy="leave out one of the two",
+        )
+    function = _function(options.function, options.folder)
+    if kind in kinds:
+        return by_criteria.connected(function, items, options, kind, kinds[kind])
+    return from_function.connected(function, items, options)
+
+
 def start_from_function(options: argparse.Namespace) -> Iterator[str]:
     """Write the files that measure a function on items; returns lines that list them.
 
@@ -115,7 +150,7 @@ def start_from_function(options: argparse.Namespace) -> Iterator[str]:
     folder: Path = options.folder
     target, declared = options.function, _declared(folder / "pyproject.toml") or {}
     items = from_function.items_of(options.items)
-    connection = from_function.connected(_function(target, folder), items, options)
+    connection = _connected(options, items)
     called = target.rpartition(":")[2]
     short = called.rpartition(".")[2]
     name = next(
@@ -127,13 +162,13 @@ def start_from_function(options: argparse.Namespace) -> Iterator[str]:
     place = Path("suites", suite)
     from_function.refuse_faults(connection, items, suite, target)
     yield f"understood: {called} on {len(items.rows)} items of {items.file}: {connection.kind}"
-    yield from (f"            {line}" for line in from_function.recognised(connection))
+    yield from (f"            {line}" for line in connection.recognised())
     comments = (
         "A synchronous function runs one call at a time. If it is thread-safe, concurrency = 8",
         "makes eight calls at once.",
     )
     settings: dict[str, Any] = {"provider": "callable", "model": target}
-    settings |= {"arguments": connection.arguments} if connection.arguments else {}
+    settings |= {"arguments": dict(connection.arguments)} if connection.arguments else {}
     table = suite_file.judge_table(name, comments, settings)
     yield _declare(folder / "pyproject.toml", name, table)
     source, files = items.file.resolve(), {}
@@ -142,7 +177,7 @@ def start_from_function(options: argparse.Namespace) -> Iterator[str]:
     else:  # it is not part of the project
         file = items.file.name
         files[file] = read_text(items.file)
-    files[f"{suite}.suite.toml"] = from_function.suite_text(connection, suite, file, target)
+    files[f"{suite}.suite.toml"] = connection.suite_text(suite, file, target)
     yield from _suite_written(folder / place, files)
     yield _write_workflow(folder, install=_requirements(folder))
     chosen = f" --judge-name {shlex.quote(name)}" if set(declared) - {name} else ""

@@ -346,6 +346,14 @@ def told_each_minute() -> Callable[[Callable[[float], str]], None]:
     return tell
 
 
+def by_criterion(text: str) -> list[tuple[str, str]]:
+    """Criteria with the columns of their grades, ``clarity=anna+ben,tone``; empty for none."""
+    pairs = [tuple(part.strip() for part in word.split("=", 1)) for word in text.split(",")]
+    if not all(all(pair) for pair in pairs):
+        raise argparse.ArgumentTypeError(f"{text!r} is not of the form CRITERION=COLUMN,...")
+    return [(pair[0], pair[1] if len(pair) > 1 else "") for pair in pairs]
+
+
 def assignment(text: str) -> tuple[str, str]:
     """A value of the form ``NAME=VALUE``, as `argparse` reads it."""
     name, equals, value = text.partition("=")

@@ -15,11 +15,14 @@ from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.measures.check import NO_REGRESSION
 from pytest_judgesense.measures.measure import Measure
 from pytest_judgesense.measures.shared import AGREEMENT, REPEAT_FLIP_RATE, SIDE_BIAS
+from pytest_judgesense.registry import FirstCheck
 from pytest_judgesense.stats.losses import ASSUMED_CORRELATION, ASSUMED_RATE, PlannedComparison
 
 _FLOORS: Final = (0.8, 0.75, 0.7, 0.6, 0.5, 0.4)
 _REPLICATES: Final = 3
 _MOST_CALLS: Final = 1000
+# Fewer clusters exclude nothing: a limit would fail every judge.
+_FEWEST_FOR_LIMIT: Final = 20
 _LOSSES: Final = (0.1, 0.2)
 _CEILINGS: Final = (0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5)
 _LITERAL: Final = re.compile(r"[^\x00-\x08\x0b-\x1f\x7f]*[^\x00-\x08\x0b-\x1f\x7f']")
@@ -32,6 +35,8 @@ def suite_table(
     wordings: Mapping[str, str],
     gated: Iterable[Measure],
     sizes: Sequence[int],
+    of_kind: Sequence[FirstCheck] = (),
+    kind: str = "",
 ) -> dict[str, Any]:
     """A suite of the kind for items of any form, with one content or two, as a table.
 
@@ -48,9 +53,12 @@ def suite_table(
         wordings: texts of its templates, by their ids.
         gated: what its checks are about.
         sizes: items of each cluster.
+        kind: of the suite, if it is not that of verdicts.
+        of_kind: checks with bars and margins of their own, which those of ``gated`` join.
     """
     checks: dict[str, Any] = {}
-    gated, orders = list(gated), 2 if space.get("pairwise") else 1
+    gated = [*gated, *(check.measure for check in of_kind if check.bar is None)]
+    orders = 2 if space.get("pairwise") else 1
     asked_once = sum(sizes) * orders * len(wordings)
     replicates = _REPLICATES if asked_once * _REPLICATES <= _MOST_CALLS else _REPLICATES - 1
     for measure in gated:
@@ -63,20 +71,29 @@ def suite_table(
         units = {"call": calls, "item": len(wordings)}.get(measure.unit, calls // orders)
         limit = default_limit(measure, bar, [units * size for size in sizes])
         checks[str(measure.check)] = bar if limit is None else {"bar": bar, "limit": limit}
+    checks |= {str(check.measure.check): _bars(check, len(sizes)) for check in of_kind if check.bar}
+    margins = [(check.measure, check.margin) for check in of_kind if check.margin is not None]
     checks[NO_REGRESSION.name] = [
         {"measure": measure.name, "margin": margin}
-        for measure, margin in compared_measures(gated, orders)
+        for measure, margin in margins or compared_measures(gated, orders)
     ]
     return {
         "schema": "judgesense/suite/1",
         "name": name,
-        "kind": next(kind.name for kind in BUILT_IN.forms.values() if kind.wordings),
+        "kind": kind or next(form.name for form in BUILT_IN.forms.values() if form.wordings),
         "space": space,
         "stimuli": stimuli,
         "design": ({"orders": "both"} if orders == 2 else {}) | {"replicates": replicates},
         "templates": [{"id": id_, "text": text} for id_, text in wordings.items()],
         "checks": checks,
     }
+
+
+def _bars(check: FirstCheck, clusters: int) -> Any:
+    """The bar of a check, with its limit where there are clusters enough."""
+    if check.limit is None or clusters < _FEWEST_FOR_LIMIT:
+        return check.bar
+    return {"bar": check.bar, "limit": check.limit}
 
 
 def compared_measures(gated: Sequence[Measure], orders: int) -> list[tuple[Measure, float]]:

@@ -1,0 +1,116 @@
+"""``judgesense import table --grades``: a row a reply, a column a criterion, a column a person."""
+
+from __future__ import annotations
+
+import io
+import json
+from contextlib import redirect_stderr, redirect_stdout
+from pathlib import Path
+
+import pytest
+
+from pytest_judgesense.commands.main import main
+from pytest_judgesense.commands.report import datasheet_of_cells
+from pytest_judgesense.instruments.builtin import BUILT_IN
+from pytest_judgesense.measures.cell import Cell
+from pytest_judgesense.report.log import read_log
+from tests.measures.building import cell, estimate
+
+# The judge is a step above the mean of people in clarity, and at it in tone.
+TABLE = """id,thread,answer,clarity,anna,ben,tone,carl
+1,a,Good day to you.,4,3,3,2,2
+2,b,Hm.,3,2,2.0,1,1
+3,c,Well then.,5,4,4.5,,3
+"""
+GRADES = ("--grades", "clarity=clarity,tone=tone", "--people", "clarity=anna+ben,tone=carl")
+MAPPED = ("--map", "cluster=thread", "--map", "field.output=answer")
+
+
+@pytest.fixture(autouse=True)
+def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def imported(text: str, *arguments: str) -> tuple[int, str]:
+    Path("t.csv").write_text(text, encoding="utf-8")
+    printed = io.StringIO()
+    with redirect_stdout(printed), redirect_stderr(printed):
+        try:
+            code = main(["import", "table", "t.csv", "-o", "log.jsonl", "--judge", "j", *arguments])
+        except SystemExit as ended:
+            code = int(ended.code or 0)
+    return code, printed.getvalue()
+
+
+def cell_of_log() -> Cell:
+    lines = list(read_log(Path("log.jsonl")))
+    design = lines[0][1]
+    assert design is not None
+    return cell(design, (judgment for judgment, _ in lines))
+
+
+def test_the_log_holds_grades_and_people_and_its_report_the_measures_of_rubrics() -> None:
+    code, printed = imported(TABLE, *GRADES, *MAPPED, "--pass-mark", "4")
+    assert code == 0, printed
+    assert "grades are 1 to 5; --labels names another scale" in printed
+    first, _, last = map(json.loads, Path("log.jsonl").read_text("utf-8").splitlines())
+    assert json.loads(first["verdict"]) == {"clarity": "4", "tone": "2"}
+    assert first["people"] == {"clarity": {"anna": "3", "ben": "3"}, "tone": {"carl": "2"}}
+    assert (first["cluster"], first["condition"]) == ("a", {"words": 4})
+    assert json.loads(last["verdict"]) == {"clarity": "5", "tone": None}
+    of = cell_of_log()
+    assert of.design.pass_mark == 0.75  # 4 of 1 to 5
+    # 4 - 3, 3 - 2 and 5 - 4.25: 2.75 / 3.
+    assert estimate(of, "human_bias", criterion="clarity").value == pytest.approx(2.75 / 3)
+    assert estimate(of, "missing_grades").count == 1
+    (judge,) = datasheet_of_cells([of], 0).judges
+    names = {table["analysis"] for table in judge.analyses}
+    assert {"grades", "criterion_pairs", "grades_beside_people"} <= names
+
+
+def test_words_are_a_scale_that_is_said() -> None:
+    table = "id,said,anna\n1,Good,good\n2,poor,fair\n3,broken,poor\n"
+    grades = ("--grades", "tone=said", "--people", "tone=anna")
+    code, printed = imported(table, *grades)
+    assert (code, "--labels 1,2,3,4,5" in printed) == (2, True)
+    code, printed = imported(table, *grades, "--labels", "poor,fair,good", "--value", "broken=")
+    assert code == 0, printed
+    assert "1 state no verdict" in printed
+    of = cell_of_log()
+    assert of.design.labels == ("poor", "fair", "good")
+    # good and good, poor and fair: one step of two, once below.
+    assert estimate(of, "human_bias").value == pytest.approx(-0.5)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "told"),
+    [
+        (("--grades", "clarity=clear"), 2, "did you mean 'clarity'"),
+        (("--grades", "clarity"), 2, "names no column for clarity"),
+        (("--grades", "clarity="), 2, "is not of the form CRITERION=COLUMN"),
+        (("--grades", "clarity=clarity", "--people", "tone=carl"), 2, "--grades tone=COLUMN"),
+        (("--people", "tone=carl", "--map", "verdict=tone"), 2, "--people tone=carl"),
+        ((*GRADES, "--map", "label=carl"), 2, "--map label is not used beside --grades"),
+        ((*GRADES, "--labels", "1,2,tie"), 2, "no tie and no abstention"),
+        ((*GRADES, "--labels", "1,2,3,4"), 3, "column clarity holds no grade"),
+        ((*GRADES, "--pass-mark", "6"), 2, "a grade above the lowest: 2, 3, 4, 5"),
+        (("--map", "verdict=tone", "--pass-mark", "4"), 2, "--pass-mark 4"),
+    ],
+)
+def test_what_fits_nothing_is_refused_and_writes_nothing(
+    arguments: tuple[str, ...], code: int, told: str
+) -> None:
+    ended, printed = imported(TABLE, *arguments)
+    assert (ended, told in printed) == (code, True), printed
+    assert not Path("log.jsonl").exists()
+
+
+def test_a_row_that_is_there_twice_is_refused() -> None:
+    code, printed = imported(f"{TABLE}1,a,Again.,4,3,3,2,2\n", *GRADES)
+    assert (code, "--map replicate=COLUMN" in printed) == (3, True), printed
+
+
+def test_tables_without_grades_are_read_as_before() -> None:
+    assert {one.name for one in BUILT_IN.variants} <= set(BUILT_IN.importers)
+    code, printed = imported("item,verdict,label\n1,YES,NO\n2,NO,NO\n")
+    assert (code, "2 judgments of j" in printed) == (0, True), printed

@@ -171,7 +171,8 @@ def _fields(
     names: Collection[str], mapping: Mapping[str, str], named: Mapping[str, str | None]
 ) -> tuple[dict[str, str], list[str]]:
     """The column of each field, and a notice of an item that is called otherwise."""
-    fields = {name: name for name in FIELDS if name in names and name not in _VERDICTS} | mapping
+    fields = {name: name for name in FIELDS if name in names and name not in _VERDICTS}
+    fields |= mapping
     notices = []
     if "item" not in fields:
         if (column := column_of("item", names)) is None:

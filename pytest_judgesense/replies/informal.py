@@ -216,6 +216,7 @@ _IS_BETTER: Final = re.compile(
     r" (?:better|best|superior|preferable|preferred|stronger|strongest|winner)(?!\w)",
     _I,
 )
+_PRAISING: Final = ("better", "best", "superior", "prefer", "strong", "winner")
 _IS: Final = re.compile(rf"(?<!there) (?:is|was|as|be)(?P<adverbs>{_ADVERBS}:?) ", _I)
 _IN_PART: Final = re.compile(
     r"(?: \w{1,20}){0,3} (?:in|at|for|with|regarding|when|on)(?! (?:every|all|my))(?!\w)", _I
@@ -248,6 +249,7 @@ _RATES: Final = re.compile(
     rf"(?:{'|'.join(f'{stem}(?:{ends})' for stem, ends in _RATING.items())})(?!\w)",
     _I,
 )
+_STEMS: Final = tuple(f" {stem}" for stem in _RATING)
 _LONGEST_RATED: Final = 160
 _RATING_ENDS: Final = re.compile(r"\n|[.!?](?= |$|\n)|;| (?:because|since)(?!\w)", _I)
 _AND_TO: Final = re.compile(r" (?:and|to(?! ?[-+\d])) ")
@@ -280,13 +282,14 @@ _Sentence: TypeAlias = tuple[int, str]
 def informal(text: str, labels: Labels) -> Iterator[StatedVerdict]:
     """The verdicts that the words of ``text`` state."""
     sentences = _sentences(text)
-    yield from _after_a_key(text, labels)
-    yield from _rated(text, labels)
+    lower = text.lower() if text.isascii() else text.translate(_LOWER)
+    yield from _after_a_key(text, lower, labels)
+    yield from _rated(text, lower, labels)
     yield from _under_a_heading(text, labels)
     yield from _alone(sentences, labels)
     yield from _opening(text, labels)
     yield from _closing(sentences, labels)
-    yield from _prose(text, sentences, labels)
+    yield from _prose(text, lower, sentences, labels)
 
 
 def _sentences(text: str) -> list[_Sentence]:
@@ -300,10 +303,14 @@ def _sentences(text: str) -> list[_Sentence]:
     return [span for span in spans if span[1].strip(" -=|")]
 
 
-def _after_a_key(text: str, labels: Labels) -> Iterator[StatedVerdict]:
+def _has_any(text: str, parts: Sequence[str]) -> bool:
+    """Whether one of ``parts`` stands in the text: many times faster than a pattern of them."""
+    return True in [part in text for part in parts]
+
+
+def _after_a_key(text: str, lower: str, labels: Labels) -> Iterator[StatedVerdict]:
     """Such as "Verdict: A", "The better response is A", "My final answer is 4", "I choose B"."""
-    lower = text.lower() if text.isascii() else text.translate(_LOWER)
-    choices = _CHOICE.finditer(text) if any(f" {verb} " in lower for verb in _CHOOSING) else ()
+    choices = _CHOICE.finditer(text) if _has_any(lower, _CHOOSING) else ()
     for mark in chain(_marks(text, lower), choices):
         outcome = _value_at(labels, text, _value_begins(labels, text, mark.end()))
         if outcome is None:
@@ -322,7 +329,8 @@ def _after_a_key(text: str, labels: Labels) -> Iterator[StatedVerdict]:
 
 def _sentence_before(text: str, place: int) -> str:
     """The words of a sentence before ``place``, as far as they are looked at."""
-    return re.split(r"[.!?\n]", text[max(0, place - _WINDOW) : place])[-1]
+    before = text[max(0, place - _WINDOW) : place]
+    return before[1 + max(map(before.rfind, ".!?\n")) :]
 
 
 def _value_begins(labels: Labels, text: str, place: int) -> int:
@@ -340,17 +348,16 @@ def _value_begins(labels: Labels, text: str, place: int) -> int:
 
 def _marks(text: str, lower: str) -> Iterator[re.Match[str]]:
     end = 0
-    matches = (re.finditer(word, lower) for word in _KEY_WORDS if word in lower)
-    for place in sorted(word.start() for of_word in matches for word in of_word):
+    words = [word for word in _KEY_WORDS if word in lower]
+    for place in sorted(match.start() for word in words for match in re.finditer(word, lower)):
         if place >= end and (mark := _MARK.match(text, place)):
             yield mark
             end = mark.end()
 
 
-def _rated(text: str, labels: Labels) -> Iterator[StatedVerdict]:
+def _rated(text: str, lower: str, labels: Labels) -> Iterator[StatedVerdict]:
     """Sentences such as "I would rate this 4 out of 5" and "I give the summary a 3"."""
-    lower = text.lower() if labels.numbers else ""
-    for verb in _RATES.finditer(text) if any(f" {stem}" in lower for stem in _RATING) else ():
+    for verb in _RATES.finditer(text) if labels.numbers and _has_any(lower, _STEMS) else ():
         before = _sentence_before(text, verb.start())
         rest = text[verb.end() : verb.end() + _LONGEST_RATED]
         if end := _RATING_ENDS.search(rest):
@@ -383,7 +390,7 @@ def _under_a_heading(text: str, labels: Labels) -> Iterator[StatedVerdict]:
     """Whole lines such as "Coherence: 4"."""
     start = 0
     for line in text.split("\n"):
-        heading = _HEADED.match(line) if any(mark in line for mark in _HEADS) else None
+        heading = _HEADED.match(line) if _has_any(line, _HEADS) else None
         outcome = _headed(line, heading, labels) if heading else None
         if heading and outcome and not declines(text, start + len(line)):
             yield StatedVerdict(start, _weight_under(heading["key"]), outcome)
@@ -399,7 +406,7 @@ def _headed(line: str, heading: re.Match[str], labels: Labels) -> ParseOutcome |
         or (labels.numbers and _OF_THE_SCALE.search(key))
     ):
         return None
-    if labels.read(key) is not None or labels.read(heading["head"]) is not None:
+    if any(labels.read(head) is not None for head in {key, heading["head"]}):
         return None
     if _VERDICT_ELSEWHERE.fullmatch(key.rstrip()):
         return _value_at(labels, line, heading.start("value"))
@@ -486,10 +493,16 @@ def _closing(sentences: Sequence[_Sentence], labels: Labels) -> Iterator[StatedV
             yield StatedVerdict(start + so.end(), Weight.VERDICT, outcome)
 
 
-def _prose(text: str, sentences: Sequence[_Sentence], labels: Labels) -> Iterator[StatedVerdict]:
+def _prose(
+    text: str, lower: str, sentences: Sequence[_Sentence], labels: Labels
+) -> Iterator[StatedVerdict]:
     """The statements about labels in the sentences of ``text``."""
     # A match in a sentence is also a match in the text; most sentences have none.
-    stating = [pattern for pattern in _stating(labels) if pattern.search(text)]
+    stating = [
+        pattern
+        for pattern in _stating(labels)
+        if (pattern is not _IS_BETTER or _has_any(lower, _PRAISING)) and pattern.search(text)
+    ]
     for number, (start, sentence) in enumerate(sentences if stating else ()):
         if sentence.endswith("?"):
             continue
@@ -553,13 +566,17 @@ def _value_at(
 ) -> ParseOutcome | None:
     """The label, or labels in a row, at ``place`` of the text; none before a refusal."""
     piece = text[place : place + _LONGEST_VALUE]
-    if not labels.may_begin(piece, end=False):
+    reach = labels.reach(piece)
+    if not reach:
         return None
-    offer = _OFFER.match(piece)
+    offer = _OFFER.match(piece) if reach == len(piece) else None
     choice = labels.read_several(offer["labels"]) if offer else None
     if offer and isinstance(choice, Unparsed) and choice.reason.startswith("several"):
         return _value_at(labels, piece, offer.end())
-    for end in [match.start() for match in islice(ends.finditer(piece), _MOST_ENDS)]:
+    for match in islice(ends.finditer(piece), _MOST_ENDS):
+        end = match.start()
+        if end > reach:
+            break
         value = piece[:end]
         outcome = labels.read_several(value) if _VALUE.fullmatch(value) else None
         if outcome is not None:

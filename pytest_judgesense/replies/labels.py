@@ -127,19 +127,25 @@ class Labels:
         """Whether some label is a number below zero."""
         return bool(self.numbers) and min(self.numbers) < 0
 
-    def may_begin(self, text: str, *, end: bool = True) -> bool:
-        """Whether a label may begin ``text`` by its first two words: most sentences end here.
+    def may_begin(self, text: str) -> bool:
+        """Whether ``text`` may be a label as a whole, by its first two words: most end here."""
+        return self.reach(text) >= len(text)
 
-        Without ``end`` only the first counts, because any text may follow a label.
+    def reach(self, text: str) -> int:
+        """Where a label at the beginning of ``text`` ends at the latest, by its first two words.
+
+        0 if none begins it; the end of the first word if the second does not go on with a label.
         """
         words = _FIRST_WORDS.match(text)
         if words is None or not words[0].isascii():
-            return True
+            return len(text)
         first, second = words[1].lower(), words[2]
         if first in _SEPARATING or (self.numbers and first[0].isdigit()):
-            return True
+            return len(text)
         seconds = self.openings.get(first)
-        return seconds is not None and not (end and second and second.lower() not in seconds)
+        if seconds is None:
+            return 0
+        return words.end(1) if second and second.lower() not in seconds else len(text)
 
     def read(self, text: str) -> ParseOutcome | None:
         """The label that ``text`` is as a whole; ``None`` if it is not a label (or several)."""

@@ -187,8 +187,18 @@ def drawn_by(form: SuiteForm, answers: Iterable[PersonLabel]) -> Drawn | None:
     """How the labelled items were drawn: as the suite file says, else the file of labels.
 
     Items that were chosen are marked by themselves, where chance drew others.
+
+    Raises:
+        SuiteError: they contradict each other.
     """
     drawn = {answer.drawn for answer in answers if answer.counts}
+    if form.stimuli.labelled == "random" and "stratified" in drawn:
+        raise SuiteError(
+            f"suite {form.name} and the file of people's labels differ in how items were drawn",
+            found='labelled = "random" in [stimuli], and lines with drawn = stratified',
+            expected="one of them: a rate of all items is weighted by strata, or not",
+            remedy='labelled = "stratified", with a stratum on every line of the items',
+        )
     ways: tuple[Drawn, ...] = ("stratified", "random", "chosen")
     return form.stimuli.labelled or next((way for way in ways if way in drawn), None)
 

@@ -206,6 +206,13 @@ def test_a_file_of_chosen_items_alone_says_so(tmp_path: Path) -> None:
     assert load_beside(tmp_path, ("tin", "anna", "YES", "chosen")).labelled == "chosen"
 
 
+def test_a_file_drawn_by_strata_is_no_random_draw(tmp_path: Path) -> None:
+    line = ("tin", "anna", "YES", "stratified")
+    with pytest.raises(SuiteError, match="differ in how items were drawn") as caught:
+        load_beside(tmp_path, line, more='labelled = "random"\n')
+    assert "stratified" in str(caught.value.remedy)
+
+
 def test_a_label_of_an_item_that_is_not_there_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(SuiteError, match="people labelled what") as caught:
         load_beside(tmp_path, ("iced", "anna", "YES", "random"))

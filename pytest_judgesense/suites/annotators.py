@@ -225,8 +225,15 @@ def _read(stimuli: Stimuli, item: Item, written: Written) -> People:
                     expected=label.expected,
                     remedy="fix the label, or map it: values = { ... } in [stimuli]",
                 )
-            if label is not None:
-                people.setdefault(criterion, {})[person] = label
+            if label is None:
+                continue
+            if (before := people.setdefault(criterion, {}).setdefault(person, label)) != label:
+                raise SuiteError(
+                    f"{person} gives item {item.id} of suite {stimuli.form.name} two labels",
+                    found=f"{before} in {stimuli.file.name}, {label} in the people.csv beside it",
+                    expected="one label of a person: neither of two files is the later one",
+                    remedy="take one away, or call one of the two people otherwise",
+                )
     return people
 
 

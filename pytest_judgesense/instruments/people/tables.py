@@ -178,16 +178,23 @@ def corrected_lines(rows: Rows) -> Iterator[str]:
         )
 
 
+def corrected_brief(rows: Rows) -> str:
+    """The first rate with its interval, and the raw one; empty if there is none."""
+    row = rows[0]
+    if row["value"] is None:
+        return ""
+    where = "".join(f" ({key} {value})" for key, value in row["condition"].items())
+    ends = f"[{compact(row['lower'])}, {compact(row['upper'])}]"
+    return f"corrected rate{where} {compact(row['value'])} {ends} (raw {compact(row['raw'])})"
+
+
 def corrected_below(rows: Rows) -> Iterator[str]:
-    """The first rate with its interval, and the raw one, where no notice tells them."""
+    """The same on the first screen, where no notice tells it."""
     row = rows[0]
     if row["value"] is None or row["biased"]:
         return
-    if row["adds_nothing"] and row["labels"] < row["items"]:
-        return
-    where = "".join(f" ({key} {value})" for key, value in row["condition"].items())
-    ends = f"[{compact(row['lower'])}, {compact(row['upper'])}]"
-    yield f"corrected rate{where} {compact(row['value'])} {ends} (raw {compact(row['raw'])})"
+    if not row["adds_nothing"] or row["labels"] == row["items"]:
+        yield corrected_brief(rows)
 
 
 def rate_notices(cell: Cell) -> Iterator[str]:

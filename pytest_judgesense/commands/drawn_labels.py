@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, get_args
 
 import pytest_judgesense.stats.prediction_powered as powered
 from pytest_judgesense.errors import LogError, UsageError
@@ -23,7 +23,7 @@ from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.rows import csv_rows
 from pytest_judgesense.stats.inputs import NotEstimable
 from pytest_judgesense.suites.people import COLUMNS, in_force, read_people
-from pytest_judgesense.trial import LABEL, SYSTEM, TIE, Judgment
+from pytest_judgesense.trial import LABEL, SYSTEM, TIE, Drawn, Judgment
 
 _CHANCE: Final = ("random", "stratified")
 _NEEDED: Final = ("item", "label")
@@ -106,9 +106,24 @@ def _rows(path: Path) -> Iterator[tuple[str, str, str, str]]:
     if missing := [name for name in _NEEDED if name not in names]:
         found = f"no {' and no '.join(missing)}; columns: {', '.join(sorted(names)) or 'none'}"
         raise LogError(f"{path} holds no labels", found=found, expected=expected)
-    for _, row in rows:
-        if label := row["label"].strip():
-            yield row["item"], row.get("person", ""), label, row.get("drawn", "")
+    stated: dict[tuple[str, str], str] = {}
+    for number, row in rows:
+        if not (label := row["label"].strip()):
+            continue
+        item, person, way = row["item"], row.get("person", ""), row.get("drawn", "")
+        if way not in ("", *get_args(Drawn)):
+            raise LogError(
+                f"{path}:{number} does not say how its item was drawn",
+                found=f"drawn = {way!r}",
+                expected=", ".join(get_args(Drawn)),
+            )
+        if stated.setdefault((item, person), label) != label:
+            raise LogError(
+                f"{path}:{number} gives item {item!r} another label",
+                found=f"{stated[item, person]} and {label}",
+                expected="one label an item, or a column person that tells whose they are",
+            )
+        yield item, person, label, way
 
 
 def labels_of_cell(cell: Cell) -> DrawnLabels | None:

@@ -136,6 +136,7 @@ def _label_on_a_page(options: argparse.Namespace) -> int:
     sitting = Sitting(suite, options.person, _drawn(options, suite, the_seed), the_seed)
     sitting.state()  # a file that cannot be read is an error now
     if isinstance(options.draw, int):
+        _refuse_unsaid(suite)
         declare_random(suite.path)
     server = LabelServer(sitting)
     with server:
@@ -151,6 +152,18 @@ def _label_on_a_page(options: argparse.Namespace) -> int:
         except KeyboardInterrupt:
             show([""])
     return show([_last_line(sitting, suite)])
+
+
+def _refuse_unsaid(suite: Suite) -> None:
+    """Raise a `UsageError` if labels that nobody called random would be called so with the draw."""
+    labelled = sum(item.label is not None or bool(item.people) for item in suite.items)
+    if suite.labelled is None and 0 < labelled < len(suite.items):
+        raise UsageError(
+            f"suite {suite.name} does not say how the items that have labels were drawn",
+            found=f"{labelled} of {len(suite.items)} items with labels",
+            expected="no labels yet, or how they were drawn: this draw would call all random",
+            remedy='labelled = "random" in [stimuli] if chance chose them, or take them out',
+        )
 
 
 def _drawn(options: argparse.Namespace, suite: Suite, the_seed: int) -> DrawnItems:

@@ -30,6 +30,8 @@ from pytest_judgesense.suites.builtin import template_text
 IDLE_S: Final = 2 * 60 * 60
 _POLL_S: Final = 0.2
 _LARGEST_BODY: Final = 64 * 1024
+# Of its length as text: Python refuses to read numbers of thousands of digits.
+_LONGEST_LENGTH: Final = 9
 _JSON: Final = "application/json"
 _INLINE: Final = re.compile(r"<(style|script)>(.*?)</\1>", re.DOTALL)
 
@@ -105,7 +107,7 @@ class _LabelHandler(BaseHTTPRequestHandler):
         length = self.headers.get("Content-Length", "")
         if not length.isascii() or not length.isdigit():
             self._refuse(HTTPStatus.LENGTH_REQUIRED, "a body of a stated length is expected")
-        elif int(length) > _LARGEST_BODY:
+        elif len(length) > _LONGEST_LENGTH or int(length) > _LARGEST_BODY:
             self._refuse(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"at most {_LARGEST_BODY} bytes")
         else:
             # Read in any case: a socket that is closed with unread bytes takes the reply along.

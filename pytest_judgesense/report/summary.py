@@ -271,7 +271,7 @@ def _suite_lines(judge: JudgeView) -> Iterator[str]:
             # The first number is shown in any case; what is missing then stands below it.
             yield Toned(f"{line}  {excerpt(cells[0], columns() - len(line) - 2)}", tone)
             if not missing:
-                yield from _below(part)
+                yield from _below(part, "")
                 continue
             line, cells = " " * len(line), []
         for cell in cells:
@@ -279,15 +279,16 @@ def _suite_lines(judge: JudgeView) -> Iterator[str]:
                 break
             line += f"  {cell}"
         yield Toned(f"{line}{missing}", tone)
-        yield from _below(part)
+        yield from _below(part, line)
 
 
-def _below(part: PartView) -> Iterator[str]:
-    """What sections say below the line of a suite."""
+def _below(part: PartView, line: str) -> Iterator[str]:
+    """What sections say below the line of a suite, but what stands in it."""
     rows = {analysis["analysis"]: analysis["rows"] for analysis in part.part.analyses}
     for section in part.present:
         for text in section.below(rows[section.name]) if section.below else ():
-            yield from indented(text, width=4)
+            if text not in line:
+                yield from indented(text, width=4)
 
 
 def worst_of(checks: Iterable[CheckLine]) -> str:

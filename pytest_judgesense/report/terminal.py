@@ -103,13 +103,16 @@ def _judge_lines(judge: JudgeView, seed: int, today: date | None) -> Iterator[st
 
 
 def pooled_lines(judge: JudgeView) -> Iterator[str]:
-    """The summary of each suite of a judge: pooled numbers that are not 0, and gated ones."""
+    """The summary of each suite of a judge: gated numbers, and the pooled ones that tell of it.
+
+    Those are all but the 0 of a measure that is better low: it names nothing that is wrong.
+    """
     yield from row("  measure", "count/n", "value", *INTERVALS, "check")
     for part in judge.parts:
         yield from indented(part.part.suite, width=2)
         rows, together = _gated(part)
         for row_view in rows:
-            if row_view.checks or (row_view.estimate.value and not row_view.estimate.condition):
+            if row_view.checks or (not row_view.estimate.condition and _tells(part, row_view)):
                 yield from row(
                     f"    {printable(row_view.name)}",
                     *row_view.numbers,
@@ -121,6 +124,11 @@ def pooled_lines(judge: JudgeView) -> Iterator[str]:
         rest = [line for line in part.part.checks if line.key not in shown | together.keys()]
         for line in (*rest, *together.values()):
             yield from indented(f"{line.check}: {line.outcome.upper()}", width=4)
+
+
+def _tells(part: PartView, row_view: RowView) -> bool:
+    value = row_view.estimate.value
+    return bool(value) or (value == 0 and part.registry.named(row_view.estimate.measure).floor)
 
 
 def _part_lines(part: PartView) -> Iterator[str]:

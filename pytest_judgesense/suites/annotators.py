@@ -187,8 +187,18 @@ def drawn_by(form: SuiteForm, answers: Iterable[PersonLabel]) -> Drawn | None:
     """How the labelled items were drawn: as the suite file says, else the file of labels.
 
     Items that were chosen are marked by themselves, where chance drew others.
+
+    Raises:
+        SuiteError: they contradict each other.
     """
     drawn = {answer.drawn for answer in answers if answer.counts}
+    if form.stimuli.labelled == "random" and "stratified" in drawn:
+        raise SuiteError(
+            f"suite {form.name} and the file of people's labels differ in how items were drawn",
+            found='labelled = "random" in [stimuli], and lines with drawn = stratified',
+            expected="one of them: a rate of all items is weighted by strata, or not",
+            remedy='labelled = "stratified", with a stratum on every line of the items',
+        )
     ways: tuple[Drawn, ...] = ("stratified", "random", "chosen")
     return form.stimuli.labelled or next((way for way in ways if way in drawn), None)
 
@@ -215,8 +225,15 @@ def _read(stimuli: Stimuli, item: Item, written: Written) -> People:
                     expected=label.expected,
                     remedy="fix the label, or map it: values = { ... } in [stimuli]",
                 )
-            if label is not None:
-                people.setdefault(criterion, {})[person] = label
+            if label is None:
+                continue
+            if (before := people.setdefault(criterion, {}).setdefault(person, label)) != label:
+                raise SuiteError(
+                    f"{person} gives item {item.id} of suite {stimuli.form.name} two labels",
+                    found=f"{before} in {stimuli.file.name}, {label} in the people.csv beside it",
+                    expected="one label of a person: neither of two files is the later one",
+                    remedy="take one away, or call one of the two people otherwise",
+                )
     return people
 
 

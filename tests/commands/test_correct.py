@@ -328,6 +328,16 @@ def test_labels_of_other_items_or_other_words_are_errors(folder: Path, correct: 
     assert (code, "no label" in err) == (3, True)
 
 
+def test_a_line_of_labels_is_not_left_out_in_silence(folder: Path, correct: Correct) -> None:
+    random = ("--drawn", "random")
+    (folder / "people.csv").write_text("item,label\na1,PASS\na1,PASS\na1,FAIL\n")
+    code, _, err = correct("production.jsonl", "--labels", "people.csv", *random)
+    assert (code, "people.csv:4 gives item 'a1' another label" in err) == (3, True)
+    (folder / "people.csv").write_text("item,label,drawn\na1,PASS,random\na2,PASS,Random\n")
+    code, _, err = correct("production.jsonl", "--labels", "people.csv")
+    assert (code, "drawn = 'Random'" in err) == (3, True)
+
+
 def test_labels_of_a_page_are_read_with_how_they_were_drawn(folder: Path, correct: Correct) -> None:
     head = "item,person,label,criterion,note,drawn,labelled_at\n"
     when = "2026-01-31T12:00:00Z"

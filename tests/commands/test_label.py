@@ -16,7 +16,7 @@ from pytest_judgesense.suites.loading import _load
 from pytest_judgesense.suites.people import in_force, people_file, read_people
 from tests.commands.labelling import LabelCommand, pairs_in, rows_of_pairs
 from tests.judges.endpoint import Endpoint, endpoint, says
-from tests.suites.files import GRADED, GRID, write_suite
+from tests.suites.files import GRADED, GRID, PAIRWISE, write_suite
 from tests.suites.known import load_suite
 
 # The first has its label; the oracle is to give the others'.
@@ -270,6 +270,23 @@ def test_who_labels_is_said_once(
     monkeypatch.chdir(tmp_path)
     assert main(["label", PAIRS_FILE, *arguments]) == 2
     assert error in capsys.readouterr().err
+    assert file.read_bytes() == before
+
+
+def test_a_draw_does_not_call_labels_random_that_were_there_before(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = pairs_in(tmp_path)
+    rows = rows_of_pairs(30)
+    for row in rows[9:]:
+        del row["label"]
+    write_suite(file.parent, PAIRWISE, rows).replace(file)
+    before = file.read_bytes()
+    monkeypatch.chdir(tmp_path)
+    assert main(["label", PAIRS_FILE, "--person", "anna", "--draw", "4"]) == 2
+    error = capsys.readouterr().err
+    assert "does not say how the items that have labels were drawn" in error
+    assert "9 of 30 items with labels" in error
     assert file.read_bytes() == before
 
 

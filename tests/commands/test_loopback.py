@@ -158,7 +158,7 @@ def test_what_the_page_does_not_send_is_refused(
 
 
 @pytest.mark.parametrize(
-    ("length", "status"), [(None, 411), ("-1", 411), ("x", 411), ("65537", 413)]
+    ("length", "status"), [(None, 411), ("-1", 411), ("x", 411), ("65537", 413), ("9" * 5000, 413)]
 )
 def test_a_body_has_a_length_and_not_more(
     server: LabelServer, length: str | None, status: int

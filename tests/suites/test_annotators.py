@@ -206,6 +206,21 @@ def test_a_file_of_chosen_items_alone_says_so(tmp_path: Path) -> None:
     assert load_beside(tmp_path, ("tin", "anna", "YES", "chosen")).labelled == "chosen"
 
 
+def test_a_person_does_not_say_one_thing_in_a_column_and_another_in_the_file(
+    tmp_path: Path,
+) -> None:
+    with pytest.raises(SuiteError, match="ben gives item ice of suite tiny two labels") as caught:
+        load_beside(tmp_path, ("ice", "ben", "YES", "random"))
+    assert caught.value.found == "NO in own.csv, YES in the people.csv beside it"
+
+
+def test_a_file_drawn_by_strata_is_no_random_draw(tmp_path: Path) -> None:
+    line = ("tin", "anna", "YES", "stratified")
+    with pytest.raises(SuiteError, match="differ in how items were drawn") as caught:
+        load_beside(tmp_path, line, more='labelled = "random"\n')
+    assert "stratified" in str(caught.value.remedy)
+
+
 def test_a_label_of_an_item_that_is_not_there_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(SuiteError, match="people labelled what") as caught:
         load_beside(tmp_path, ("iced", "anna", "YES", "random"))

@@ -50,6 +50,7 @@ REPORT: Final = Report(
             tables.corrected,
             tables.corrected_lines,
             brief=tables.corrected_brief,
+            below=tables.corrected_below,
             figures=rate_figures,
             title="Rates, raw and corrected by labels of people",
         ),

@@ -179,12 +179,22 @@ def corrected_lines(rows: Rows) -> Iterator[str]:
 
 
 def corrected_brief(rows: Rows) -> str:
-    """The pooled rate with its interval, and the raw one; empty if there is none."""
-    pooled = next((row for row in rows if not row["condition"]), None)
-    if pooled is None or pooled["value"] is None:
+    """The first rate with its interval, and the raw one; empty if there is none."""
+    row = rows[0]
+    if row["value"] is None:
         return ""
-    ends = f"[{compact(pooled['lower'])}, {compact(pooled['upper'])}]"
-    return f"corrected rate {compact(pooled['value'])} {ends} (raw {compact(pooled['raw'])})"
+    where = "".join(f" ({key} {value})" for key, value in row["condition"].items())
+    ends = f"[{compact(row['lower'])}, {compact(row['upper'])}]"
+    return f"corrected rate{where} {compact(row['value'])} {ends} (raw {compact(row['raw'])})"
+
+
+def corrected_below(rows: Rows) -> Iterator[str]:
+    """The same on the first screen, where no notice tells it."""
+    row = rows[0]
+    if row["value"] is None or row["biased"]:
+        return
+    if not row["adds_nothing"] or row["labels"] == row["items"]:
+        yield corrected_brief(rows)
 
 
 def rate_notices(cell: Cell) -> Iterator[str]:
@@ -197,9 +207,11 @@ def rate_notices(cell: Cell) -> Iterator[str]:
             continue
         ends = f"[{compact(result.interval.lower)}, {compact(result.interval.upper)}]"
         corrected_words = f"people would give {compact(result.estimate)} {ends}"
+        in_vain = rate.adds_nothing and result.labels < result.units
         if rate.biased:
-            yield f"the judge's rate{where} {raw} is biased: {corrected_words}"
-        elif rate.adds_nothing and result.labels < result.units:
+            beside = f"; {NOTHING_ADDED}" if in_vain else ""
+            yield f"the judge's rate{where} {raw} is biased: {corrected_words}{beside}"
+        elif in_vain:
             yield f"{NOTHING_ADDED}{where}: {corrected_words}, the judge {raw}"
 
 

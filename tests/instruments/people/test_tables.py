@@ -15,6 +15,8 @@ from pytest_judgesense.instruments.people.tables import rate_notices
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.estimation import estimate_all
 from pytest_judgesense.report.assembly import sheet_of
+from pytest_judgesense.report.terminal import pooled_lines
+from pytest_judgesense.report.view import view_of
 from pytest_judgesense.sections import Rows
 
 from .labelled import PASS_FAIL, cell, item, simulated
@@ -105,8 +107,11 @@ def test_rates_are_shown_with_the_raw_one_and_that_of_the_labels() -> None:
     (line,) = lines_of(biased(), "corrected_rates")
     assert "biased, from 80 labels of 200 items; labels alone" in line
     section = next(section for section in BUILT_IN.sections if section.name == "corrected_rates")
-    assert section.brief is not None
-    assert section.brief([row]).startswith("corrected rate 0.5")
+    assert section.below is not None
+    assert [*section.below([row])] == []  # a notice says it
+    (below,) = section.below([row | {"biased": False}])
+    assert below.startswith("corrected rate 0.5")
+    assert "(raw 0.7" in below
     refused = cell(
         replace(PASS_FAIL, labelled=None), item("a", "PASS", people=["PASS"]), item("b", "PASS")
     )
@@ -128,6 +133,19 @@ def test_the_first_screen_says_whether_the_rate_is_that_of_people() -> None:
     assert 'add labelled = "random"' in unsaid
     few = next(iter(rate_notices(SIX)))
     assert few.startswith("no corrected rate beside the judge's own 0.80: ")
+
+
+def test_a_judge_that_gives_one_label_adds_nothing_and_its_zeros_are_shown() -> None:
+    made = [item(f"i{n}", "PASS", people=[("PASS", "FAIL")[n % 2]] * (n < 40)) for n in range(60)]
+    always = cell(PASS_FAIL, *made)
+    (notice,) = rate_notices(always)
+    assert notice.startswith("the judge's rate 1.00 is biased: people would give 0.50 [")
+    assert notice.endswith("; the judge adds nothing to the labels")
+    (judge,) = view_of(sheet(always)).judges
+    numbers = {line.split()[0]: line for line in pooled_lines(judge) if line.split()[1:]}
+    assert " 0/20 " in numbers["recall"]
+    assert " 0.000 " in numbers["informedness"]
+    assert "unparsed_rate" not in numbers
 
 
 def test_the_figure_names_the_rate_that_is_farthest_away() -> None:

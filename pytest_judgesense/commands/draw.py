@@ -19,6 +19,7 @@ from typing import Any, Final
 from pytest_judgesense.errors import SuiteError, UsageError
 from pytest_judgesense.files import read_bytes
 from pytest_judgesense.limits import json_value, toml_value
+from pytest_judgesense.measures.shared import AGREEMENT
 from pytest_judgesense.output import replace_content
 from pytest_judgesense.suites.item import Item
 from pytest_judgesense.suites.people import Draw
@@ -26,7 +27,8 @@ from pytest_judgesense.suites.suite import Suite
 from pytest_judgesense.trial import Judgment, Verdict
 
 _KEY: Final = "labelled"
-_HEADER: Final = re.compile(r"^[ \t]*\[[ \t]*stimuli[ \t]*\][^\r\n]*(\r?\n)", re.MULTILINE)
+# As `judgesense init` writes it for items that have labels.
+GATE: Final = "{ bar = 0.8, limit = 0.7 }"
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,22 +132,32 @@ def declare_random(path: Path) -> bool:
     Raises:
         SuiteError: the file cannot be written, or has no place for the line.
     """
+    return _put_below(path, "stimuli", _KEY, '"random"', "how its labels are drawn")
+
+
+def declare_gate(path: Path) -> bool:
+    """Put a check of the judge against its labels into a suite file; as `declare_random`."""
+    return _put_below(path, "checks", str(AGREEMENT.check), GATE, "a check against its labels")
+
+
+def _put_below(path: Path, table: str, key: str, value: str, meaning: str) -> bool:
     with SuiteError.instead_of(OSError, f"the suite file {path} cannot be written"):
         text = read_bytes(path).decode()
         before = toml_value(text)
-        if _KEY in before["stimuli"]:
+        if key in before.get(table, {}):
             return False
-        after = {**before, "stimuli": {**before["stimuli"], _KEY: "random"}}
-        for header in _HEADER.finditer(text):
-            line = f'{_KEY} = "random"{header[1]}'
+        after = {**before, table: {**before.get(table, {}), key: toml_value(f"a = {value}")["a"]}}
+        headers = re.compile(rf"^[ \t]*\[[ \t]*{table}[ \t]*\][^\r\n]*(\r?\n)", re.MULTILINE)
+        for header in headers.finditer(text):
+            line = f"{key} = {value}{header[1]}"
             changed = f"{text[: header.end()]}{line}{text[header.end() :]}"
             # What looks like the header may stand in the text of a prompt.
             if toml_value(changed) == after:
                 replace_content(path, changed.encode())
                 return True
     raise SuiteError(
-        f"the suite file {path} has no place for how its labels are drawn",
-        found="no line [stimuli]",
-        expected=f'{_KEY} = "random" in its table stimuli',
+        f"the suite file {path} has no place for {meaning}",
+        found=f"no line [{table}]",
+        expected=f"{key} = {value} in its table {table}",
         remedy="put it there",
     )

@@ -25,7 +25,9 @@ from typing import Final
 
 from pytest_judgesense.asking import Asking
 from pytest_judgesense.commands.draw import (
+    GATE,
     DrawnItems,
+    declare_gate,
     declare_random,
     drawn_as_disputed,
     drawn_at_random,
@@ -45,12 +47,13 @@ from pytest_judgesense.commands.options import (
     trust_of,
 )
 from pytest_judgesense.commands.sitting import Sitting
-from pytest_judgesense.errors import UsageError
+from pytest_judgesense.errors import SuiteError, UsageError
 from pytest_judgesense.files import read_text
 from pytest_judgesense.judges.client import is_embedded
 from pytest_judgesense.judges.loop import AskingLoop
 from pytest_judgesense.judges.resolving import declared_judges
 from pytest_judgesense.measurement import measure
+from pytest_judgesense.measures.shared import AGREEMENT
 from pytest_judgesense.output import write_text
 from pytest_judgesense.suites.builtin import cassettes_in, is_built_in
 from pytest_judgesense.suites.item import ITEM_ID, Item
@@ -151,7 +154,20 @@ def _label_on_a_page(options: argparse.Namespace) -> int:
                 show([f"nobody has used the page for {IDLE_S // 3600} hours: it is closed"])
         except KeyboardInterrupt:
             show([""])
-    return show([_last_line(sitting, suite)])
+    return show([*_gated(options, sitting, suite), _last_line(sitting, suite)])
+
+
+def _gated(options: argparse.Namespace, sitting: Sitting, suite: Suite) -> Iterator[str]:
+    """Let a check hold the judge against the labels, if there are some and the suite has none."""
+    against_labels = {measure.check for measure in (AGREEMENT, *registry_of(options).joined)}
+    declared = {declaration.name for declaration in suite.checks}
+    if suite.space.criteria or declared & against_labels or not sitting.counts()["labelled"]:
+        return
+    try:
+        declare_gate(suite.path)
+        yield f"put into [checks] of {suite.path.name}: {AGREEMENT.check} = {GATE}"
+    except SuiteError as error:
+        yield str(error)
 
 
 def _refuse_unsaid(suite: Suite) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from pytest_judgesense.commands.draw import (
+    declare_gate,
     declare_random,
     drawn_as_disputed,
     drawn_at_random,
@@ -139,6 +140,15 @@ def test_one_line_is_put_below_the_header_and_every_other_byte_stays(
     # What it says stays.
     assert not declare_random(path)
     assert path.read_bytes() == after.encode()
+
+
+def test_a_check_against_labels_is_put_among_the_others_once(tmp_path: Path) -> None:
+    path = tmp_path / "x.suite.toml"
+    path.write_text("[checks]  # each a test\njss_floor = 0.9\n")
+    assert declare_gate(path)
+    gate = "agreement_floor = { bar = 0.8, limit = 0.7 }"
+    assert path.read_text() == f"[checks]  # each a test\n{gate}\njss_floor = 0.9\n"
+    assert not declare_gate(path)
 
 
 def test_a_file_without_the_header_is_left_to_its_owner(tmp_path: Path) -> None:

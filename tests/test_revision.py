@@ -91,8 +91,10 @@ def test_before_the_first_commit_there_is_nothing(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["nothing", "--help", "HEAD:a.txt", "", "-c core.pager=x"])
 def test_what_is_no_commit_is_one_error(root: Path, name: str) -> None:
-    with pytest.raises(NoRevision, match="there is no revision"):
+    with pytest.raises(NoRevision, match="there is no revision") as raised:
         Revision.read(name, root)
+    # No command to paste in which git would take the name for something else.
+    assert ("git fetch" in str(raised.value)) == (name == "nothing")
 
 
 def test_no_repository_and_no_git_are_one_error(

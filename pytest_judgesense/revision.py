@@ -23,6 +23,7 @@ from pytest_judgesense.errors import UsageError
 REVISION: Final = "git:"
 _ELSEWHERE: Final = (
     "GIT_DIR",
+    "GIT_COMMON_DIR",
     "GIT_WORK_TREE",
     "GIT_INDEX_FILE",
     "GIT_OBJECT_DIRECTORY",

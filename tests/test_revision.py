@@ -53,6 +53,7 @@ def test_the_environment_leads_to_no_other_repository(
     monkeypatch.setenv("GIT_DIR", str(other / ".git"))
     monkeypatch.setenv("GIT_WORK_TREE", str(other))
     monkeypatch.setenv("GIT_INDEX_FILE", str(other / ".git" / "index"))
+    monkeypatch.setenv("GIT_COMMON_DIR", str(tmp_path / "none"))
     assert Revision.read("HEAD", root).holds(root / "a.txt")
 
 

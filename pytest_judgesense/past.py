@@ -193,9 +193,7 @@ class PastReader:
             self._write_with_named(suite.path)
             path = self.revision.place_in(self.folder, suite.path)
         else:
-            raise NotCompared(
-                f"suite {suite.name} was not there at {self.revision.name}: not compared"
-            )
+            raise NotCompared(f"suite {suite.name} was not there at {self.revision.name}")
         preset = suite.name.partition("@")[2] or None
         return load_suite(path, preset, self.registry.forms)
 
@@ -212,7 +210,7 @@ class PastReader:
             else:
                 raise NotCompared(
                     f"judge {judge.name} on suite {suite.name} was not recorded at "
-                    f"{self.revision.name}: not compared",
+                    f"{self.revision.name}"
                 )
         return paths
 

@@ -9,6 +9,7 @@ environment leads git to another repository.
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 from collections.abc import Iterable, Mapping
@@ -22,6 +23,7 @@ from pytest_judgesense.errors import UsageError
 REVISION: Final = "git:"
 _ELSEWHERE: Final = (
     "GIT_DIR",
+    "GIT_COMMON_DIR",
     "GIT_WORK_TREE",
     "GIT_INDEX_FILE",
     "GIT_OBJECT_DIRECTORY",
@@ -162,8 +164,16 @@ def _commit(name: str, root: Path) -> str:
         expected="a branch, a tag or a commit of this repository",
         remedy="fetch the history: fetch-depth: 0 in actions/checkout, or git fetch --unshallow"
         if shallow
-        else f"fetch it (git fetch origin {name.removeprefix('origin/')}), or name another",
+        else _how_to_fetch(name),
     )
+
+
+def _how_to_fetch(name: str) -> str:
+    """What to do where a name is no revision; a command only where git takes it for a name."""
+    short = name.removeprefix("origin/")
+    if not re.fullmatch(r"\w[\w./-]*", short, re.ASCII):
+        return "name another: git branch --all and git tag list them"
+    return f"fetch it (git fetch origin {short}), or name another"
 
 
 def _output(folder: Path, *arguments: str, given: bytes = b"") -> bytes:

@@ -53,6 +53,7 @@ def test_the_environment_leads_to_no_other_repository(
     monkeypatch.setenv("GIT_DIR", str(other / ".git"))
     monkeypatch.setenv("GIT_WORK_TREE", str(other))
     monkeypatch.setenv("GIT_INDEX_FILE", str(other / ".git" / "index"))
+    monkeypatch.setenv("GIT_COMMON_DIR", str(tmp_path / "none"))
     assert Revision.read("HEAD", root).holds(root / "a.txt")
 
 
@@ -91,8 +92,10 @@ def test_before_the_first_commit_there_is_nothing(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["nothing", "--help", "HEAD:a.txt", "", "-c core.pager=x"])
 def test_what_is_no_commit_is_one_error(root: Path, name: str) -> None:
-    with pytest.raises(NoRevision, match="there is no revision"):
+    with pytest.raises(NoRevision, match="there is no revision") as raised:
         Revision.read(name, root)
+    # No command to paste in which git would take the name for something else.
+    assert ("git fetch" in str(raised.value)) == (name == "nothing")
 
 
 def test_no_repository_and_no_git_are_one_error(

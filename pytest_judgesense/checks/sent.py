@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
@@ -103,6 +104,9 @@ def changes_sent(trials: Sequence[tuple[Requests, Requests, Texts]]) -> list[Sen
                 texts[part].append((masked(both[0], of_item), masked(both[1], of_item)))
             else:
                 values.setdefault(part, Counter()).update(_moves(then, now))
+        if before == after and _as_sent(old) != _as_sent(new):
+            trials_of["settings"] += 1
+            values.setdefault("settings", Counter())["roles, order or form of the messages"] += 1
     changes = [
         SentChange(part, _most_common(moves), trials_of[part], of) for part, moves in values.items()
     ]
@@ -119,12 +123,32 @@ def parts_sent(requests: Requests) -> dict[Part, dict[str, str]]:
     """The values of a trial's requests, by part and field."""
     requests = [request for request in requests if request.method != RETURN]
     parts: dict[Part, dict[str, str]] = {"calls": {"calls of a trial": str(len(requests))}}
+    by_call: dict[tuple[Part, str], dict[int, str]] = {}
     for number, request in enumerate(requests):
         for part, name, value in _fields(request):
-            # Fields of several calls that say the same are one field.
-            key = name if part not in ("prompt", "system prompt") else f"{number}.{name}"
-            parts.setdefault(part, {})[key] = value
+            if part in ("prompt", "system prompt"):
+                parts.setdefault(part, {})[f"{number}.{name}"] = value
+            else:
+                by_call.setdefault((part, name), {})[number] = value
+    for (part, name), of_calls in by_call.items():
+        # A field in which all calls say the same has one value, else that of each call.
+        values = [of_calls.get(number, "not sent") for number in range(len(requests))]
+        parts.setdefault(part, {})[name] = (
+            values[0] if len({*values}) == 1 else ", then ".join(values)
+        )
     return parts
+
+
+def _as_sent(requests: Requests) -> list[tuple[str, str, Any]]:
+    """The requests of a trial as values: what is equal was sent alike."""
+    sent = []
+    for request in requests:
+        body: Any = request.body
+        if isinstance(body, str):
+            with suppress(ValueError):
+                body = json_value(body)
+        sent += [(request.method, request.url, body)] * (request.method != RETURN)
+    return sent
 
 
 def _fields(request: RecordedRequest) -> Iterator[tuple[Part, str, str]]:
@@ -151,13 +175,13 @@ def _fields(request: RecordedRequest) -> Iterator[tuple[Part, str, str]]:
 def _of_field(name: str, value: Any) -> Iterator[tuple[Part, str, str]]:
     part = _PARTS.get(name)
     if part in ("prompt", "system prompt"):
-        for index, message in enumerate(value if isinstance(value, list) else [value]):
+        # Messages are counted by part: a system prompt that is added moves no other text.
+        seen: Counter[Part] = Counter()
+        for message in value if isinstance(value, list) else [value]:
             role = message.get("role") if isinstance(message, dict) else None
-            yield (
-                "system prompt" if role in _ROLES or part == "system prompt" else "prompt",
-                f"{name}[{index}]",
-                "\n".join(_strings(message)),
-            )
+            kind: Part = "system prompt" if role in _ROLES or part == "system prompt" else "prompt"
+            yield kind, f"{name}[{seen[kind]}]", "\n".join(_strings(message))
+            seen[kind] += 1
     elif part is None and isinstance(value, dict):
         for key, inner in value.items():
             yield "reply form" if key in _FORMS else "settings", f"{name}.{key}", _plain(inner)

@@ -35,7 +35,7 @@ from pytest_judgesense.past import NotCompared, PastReader, measured_now
 from pytest_judgesense.registry import Registry
 from pytest_judgesense.report.terminal import notice_lines
 from pytest_judgesense.report.view import view_of
-from pytest_judgesense.revision import REVISION, Revision
+from pytest_judgesense.revision import REVISION, NoParent, Revision
 from pytest_judgesense.sections import ComparedJudge
 from pytest_judgesense.suites.builtin import cassettes_in
 
@@ -96,7 +96,10 @@ def _with_revision(options: argparse.Namespace, registry: Registry) -> int:
     old, new, changes_sent = [], [], {}
     with TemporaryDirectory(prefix="judgesense-revision-") as folder:
         root, name = Path.cwd(), options.old.removeprefix(REVISION)
-        revision = Revision.read(name, root)
+        try:
+            revision = Revision.read(name, root)
+        except NoParent as error:
+            return show([f"{error.what}: not compared"])
         cassettes = root / options.judge_cassettes
         reader = PastReader(revision, root, cassettes, Path(folder), options.seed, registry)
         name = str(options.new) if options.new else None
@@ -105,7 +108,7 @@ def _with_revision(options: argparse.Namespace, registry: Registry) -> int:
             try:
                 past = reader.past(judge, suite)
             except NotCompared as error:
-                show([error.what])
+                show([f"{error.what}: not compared"])
                 continue
             now, exchanges = measured_now(judge, suite, paths, options.seed, registry)
             old.append(past.measured)

@@ -301,6 +301,15 @@ def _refuse_unread(
 
     The answers are recorded like all others; a live run keeps them nowhere.
     """
+    texts = [read_text(variant.path) for variant in variants]
+    for variant, text in zip(variants[1:], texts[1:], strict=True):
+        if text == texts[0]:
+            raise UsageError(
+                "two prompts are the same text",
+                found=f"{variants[0].path} and {variant.path}",
+                expected="prompts that differ",
+                remedy="change one of them; how much a judge differs by itself: repeat flips",
+            )
     first_item = replace(suite, items=suite.items[:1], replicates=1)
     trials = {trial.id for trial in plan_trials(first_item)}
     live = options.judge_mode == "live"

@@ -7,13 +7,34 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from pytest_judgesense.errors import printable
+from pytest_judgesense.grouping import grouped
 from pytest_judgesense.layout import indented, within
 from pytest_judgesense.plugin.receiver import Receiver
 from pytest_judgesense.plugin.screen import EVERYTHING, columns_of, datasheet_lines, tells_luck
 from pytest_judgesense.plugin.session import Session
 
 if TYPE_CHECKING:
+    from pytest_judgesense.datasheet import SuiteSheet
     from pytest_judgesense.report.view import View
+
+
+def since_baseline(sheet: SuiteSheet) -> Iterator[str]:
+    """That no check says that a judge is worse than its baseline, and what changed since."""
+    lines = [line for line in sheet.checks if line.against]
+    if not lines or any(line.outcome != "pass" for line in lines):
+        return  # a line that fails says it
+    against = next(line.against for line in lines if line.against)
+    # A pass that is inconclusive shows nothing, in either direction; its finding names it so.
+    by_word = grouped(
+        lines,
+        lambda line: "undecided" if ": inconclusive" in line.explanation else "no worse",
+    )
+    words = [
+        f"{word} in {', '.join(dict.fromkeys(line.measure for line in of_word))}"
+        for word, of_word in sorted(by_word.items())
+    ]
+    words += [against.summary] * bool(against.summary)
+    yield f"{sheet.judge}, {sheet.suite} since {against.baseline}: {'; '.join(words)}"
 
 
 class SessionSections:
@@ -99,16 +120,28 @@ class SessionSections:
             yield f"  judgesense merge {shlex.quote(str(folder))} {folders}-o cassettes"
 
     def _lines_on_baseline(self) -> Iterator[str]:
-        """Say that a baseline of the command line compared nothing: it looks as if it had."""
+        """What a baseline of the command line says where no check fails for it.
+
+        Why nothing is compared with it, or that nothing is worse, and what changed: without a line
+        it would look as if it had been compared, or had not.
+        """
         baseline = self._session.config.option.judgesense_baseline
         if baseline is None or not self._receiver.parts:
             return
-        evaluated = {line.check for part in self._receiver.last_parts for line in part.sheet.checks}
+        judges = self._view.judges if self._view else ()
+        sheets = [part for judge in judges for part in judge.sheet.parts]
+        reasons = dict.fromkeys(left.reason for sheet in sheets for left in sheet.not_compared)
+        for reason in reasons:
+            yield from indented(f"--judge-baseline {baseline}: not compared: {reason}", width=0)
+        evaluated = {line.check for sheet in sheets for line in sheet.checks}
         evaluated |= self._session.failures.names
         checks = self._session.plugins.registry.checks
         kinds = (checks.get(name.partition("[")[0]) for name in evaluated)
-        if not any(kind and kind.regression for kind in kinds):
+        if not reasons and not any(kind and kind.regression for kind in kinds):
             yield f"--judge-baseline {baseline}: no check was compared with it (no_regression is)"
+        for sheet in sheets:
+            for text in since_baseline(sheet):
+                yield from indented(text, width=0)
 
     def _lines_on_secrets(self) -> Iterator[str]:
         removed, skipped = self._receiver.removed, self._receiver.skipped

@@ -65,6 +65,34 @@ def test_a_change_of_some_trials_says_of_how_many() -> None:
     assert change.summary == "the prompt changed (2 lines, in 2 of 5 trials)"
 
 
+def test_a_system_prompt_that_is_added_or_left_out_is_no_change_of_the_prompt() -> None:
+    without, with_one = chat("p"), chat("p", "Be brief.")
+    assert changed([without], [with_one]) == [("system prompt", ("+ Be brief.",))]
+    assert changed([with_one], [without]) == [("system prompt", ("- Be brief.",))]
+
+
+def test_each_call_of_a_trial_counts() -> None:
+    cheap, strong = post({"model": "m-1", "n": 1}), post({"model": "m-2", "n": 1})
+    other = post({"model": "m-3", "n": 1})
+    (change,) = changes_sent([([cheap, strong], [other, strong], {})])
+    assert change.summary == "the model changed: model m-1, then m-2 -> m-3, then m-2"
+    assert [change.part for change in changes_sent([([cheap], [cheap, cheap], {})])] == ["calls"]
+
+
+def test_what_differs_in_nothing_else_is_not_called_equal() -> None:
+    def roles(*names: str) -> RecordedRequest:
+        return post({"messages": [{"role": name, "content": name[0]} for name in names]})
+
+    def said_by(role: str) -> RecordedRequest:
+        return post({"messages": [{"role": role, "content": "p"}]})
+
+    expected = [("settings", ("roles, order or form of the messages",))]
+    assert changed([roles("system", "user")], [roles("user", "system")]) == expected
+    assert changed([said_by("user")], [said_by("assistant")]) == expected
+    spaced = RecordedRequest("POST", URL, '{"messages":  [{"content": "p", "role": "user"}]}')
+    assert changed([said_by("user")], [spaced]) == []
+
+
 def test_every_part_is_named_and_nothing_else() -> None:
     old = chat("p", "Be brief.", temperature=0)
     cases = {

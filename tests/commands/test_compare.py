@@ -278,6 +278,9 @@ def test_a_revision_is_compared_with_what_is_recorded_now(tmp_path: Path) -> Non
     assert "regressed" in text
     same = compare("git:HEAD", cwd=root / "suites")
     assert same.returncode == 0  # nothing is recorded below this folder
+    first = compare("git:HEAD^", cwd=root)
+    assert first.returncode == 0  # there is nothing to compare with, and nobody's fault
+    assert first.stdout == "HEAD^ is not there: HEAD has no parent: not compared\n"
     gone = compare("git:nothing", cwd=root)
     assert gone.returncode == 2
     assert "there is no revision 'nothing'" in gone.stderr

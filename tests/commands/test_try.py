@@ -290,6 +290,20 @@ def test_a_function_that_the_prompts_do_not_reach_is_asked_about_one_item(
     assert remedy in done.stderr.partition("remedy:")[2]
 
 
+def test_two_files_with_one_text_are_no_fault_of_the_function(
+    folder: Path, server: ChatServer
+) -> None:
+    (folder / "grader.py").write_text(_MODULE.format(url=server.base_url), encoding="utf-8")
+    text = '[tool.judgesense.judges.mine]\nprovider = "callable"\nmodel = "grader:reading"\n'
+    declare(folder, text)
+    (folder / "copy.txt").write_bytes((folder / "plain.txt").read_bytes())
+    files = ("plain.txt", "copy.txt")
+    done = processes.run("judgesense", "try", *files, "--suite", "pairs.suite.toml", cwd=folder)
+    assert done.returncode == 2
+    assert not server.asked
+    assert "two prompts are the same text" in done.stderr
+
+
 def test_prompts_about_one_text_are_tried_on_a_suite_of_several_wordings(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -153,6 +153,22 @@ def test_the_same_judge_recorded_again_is_compared_and_nothing_differs(committed
     result.assert_outcomes(passed=2)
 
 
+@pytest.mark.parametrize("quiet", [(), ("-q",)])
+def test_what_changed_is_said_where_nothing_is_worse(
+    committed: Project, quiet: tuple[str, ...], workers: tuple[str, ...]
+) -> None:
+    pyproject = committed.path / "pyproject.toml"
+    pyproject.write_text(pyproject.read_text().replace('"m-1"', '"m-2"'))
+    committed.cassette.unlink()
+    committed.record()
+    result = committed.run("parity.suite.toml", "--judge-baseline", "git:HEAD", *quiet, *workers)
+    result.assert_outcomes(passed=2)
+    text = " ".join(result.stdout.str().split())
+    assert "mine, parity since HEAD: undecided in" in text
+    assert "; the model changed: model m-1 -> m-2" in text
+    assert text.count("since HEAD") == 1
+
+
 def test_a_changed_model_is_what_changed_and_nothing_else(committed: Project) -> None:
     pyproject = committed.path / "pyproject.toml"
     pyproject.write_text(pyproject.read_text().replace('"m-1"', '"m-2"'))
@@ -275,6 +291,8 @@ def test_what_was_not_there_yet_is_one_line(committed: Project) -> None:
     first.assert_outcomes(skipped=2)
     assert first.ret == pytest.ExitCode.OK
     first.stdout.fnmatch_lines(["SKIPPED*HEAD^ is not there: HEAD has no parent*"])
+    told = "--judge-baseline git:HEAD^: not compared: HEAD^ is not there: HEAD has no parent"
+    assert told in first.outlines
     text = (committed.path / "x.html").read_text("utf-8")
     assert "HEAD^ is not there: HEAD has no parent" in text
     assert 'data-before="0"' in text
@@ -293,7 +311,9 @@ def test_a_suite_and_a_judge_that_are_new_are_one_line_each(committed: Project) 
     of_suite = committed.run(new, "--judge-baseline", "git:HEAD", "-rs")
     of_suite.assert_outcomes(skipped=2)
     assert of_suite.ret == pytest.ExitCode.OK
-    of_suite.stdout.fnmatch_lines(["SKIPPED*suite new was not there at HEAD: not compared*"])
+    of_suite.stdout.fnmatch_lines(["SKIPPED*not compared: suite new was not there at HEAD"])
+    told = "--judge-baseline git:HEAD: not compared: suite new was not there at HEAD"
+    assert told in of_suite.outlines
     committed.declare(name="other")
     committed.record()
     of_judge = committed.run("parity.suite.toml", "--judge-baseline", "git:HEAD", "-rs")

@@ -166,13 +166,13 @@ class PastReader:
         new = changed - items_then.keys()
         if edited := changed - new:
             yield (
-                f"{len(edited)} items of {now.name} have other texts than at "
-                f"{self.revision.name}: they are other items, and not compared"
+                f"items of {now.name} with other texts than at {self.revision.name}, which are not "
+                f"compared: {len(edited)}"
             )
         if new:
-            yield f"{len(new)} items of {now.name} are new since {self.revision.name}"
+            yield f"items of {now.name} that are new since {self.revision.name}: {len(new)}"
         if gone := items_then.keys() - {item.id for item in now.items}:
-            yield f"{len(gone)} items of {now.name} are gone since {self.revision.name}"
+            yield f"items of {now.name} that are gone since {self.revision.name}: {len(gone)}"
 
     def _judges(self, suite: Suite) -> dict[str, JudgeSpec]:
         """The judges that were declared for a suite: in the nearest file at its folder or above."""
@@ -187,15 +187,17 @@ class PastReader:
         return declared_judges(folder, self.registry.providers)
 
     def _suite(self, suite: Suite) -> Suite:
-        if is_built_in(suite.path):
-            path = suite.path
-        elif self.revision.holds(suite.path):
-            self._write_with_named(suite.path)
-            path = self.revision.place_in(self.folder, suite.path)
-        else:
-            raise NotCompared(f"suite {suite.name} was not there at {self.revision.name}")
         preset = suite.name.partition("@")[2] or None
-        return load_suite(path, preset, self.registry.forms)
+        if is_built_in(suite.path):
+            return load_suite(suite.path, preset, self.registry.forms)
+        holds = self.revision.holds(suite.path)
+        if path := suite.path if holds else self.revision.moved_from(suite.path):
+            self._write_with_named(path)
+            place = self.revision.place_in(self.folder, path)
+            suite_then = load_suite(place, preset, self.registry.forms)
+            if holds or suite_then.name == suite.name:
+                return suite_then
+        raise NotCompared(f"suite {suite.name} was not there at {self.revision.name}")
 
     def _cassettes(self, judge: JudgeSpec, suite: Suite) -> list[Path]:
         paths = []

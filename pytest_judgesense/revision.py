@@ -82,6 +82,12 @@ class Revision:
         """Whether a file stood at this path of the working tree."""
         return self._place(path) in self._modes
 
+    def moved_from(self, path: Path) -> Path | None:
+        """Where a file of this name stood that is there no more, if it was one: it was moved."""
+        places = [place for place in self._modes if PurePosixPath(place).name == path.name]
+        gone = [self.root / place for place in places if not (self.root / place).exists()]
+        return gone[0] if len(gone) == 1 else None
+
     def write(self, paths: Iterable[Path], folder: Path) -> None:
         """Write the files as they stood, at their place below ``folder``.
 

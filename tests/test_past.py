@@ -120,9 +120,9 @@ def test_a_changed_item_is_another_item(root: Path, tmp_path: Path) -> None:
     past = reader(root, tmp_path / "then").past(judge, suite_of(root))
     assert {id_.split("/")[1] for id_ in past.measured.side.by_id} == {"p0", "p2", "p3", "p4"}
     assert past.notices == (
-        "1 items of parity have other texts than at HEAD: they are other items, and not compared",
-        "1 items of parity are new since HEAD",
-        "1 items of parity are gone since HEAD",
+        "items of parity with other texts than at HEAD, which are not compared: 1",
+        "items of parity that are new since HEAD: 1",
+        "items of parity that are gone since HEAD: 1",
     )
 
 
@@ -159,6 +159,21 @@ def test_what_was_not_there_is_not_compared(root: Path, tmp_path: Path) -> None:
     new = load_suite(root / "suites" / "new.suite.toml")
     with pytest.raises(NotCompared, match="suite new was not there at HEAD"):
         reader(root, tmp_path / "later").past(judge, new)
+
+
+def test_a_suite_that_was_moved_is_the_suite_of_its_old_place(root: Path, tmp_path: Path) -> None:
+    judge = Judge("mine", says_no_to_two)
+    record(root, judge)
+    commit(root)
+    (root / "suites").rename(root / "moved")
+    moved = load_suite(root / "moved" / "parity.suite.toml")
+    past = reader(root, tmp_path / "then").past(judge, moved)
+    assert {estimate.measure for estimate in past.measured.side.estimates} >= {"agreement", "jss"}
+    # Under another name it is another suite.
+    moved.path.write_text(moved.path.read_text().replace('"parity"', '"other"'))
+    _load.cache_clear()
+    with pytest.raises(NotCompared, match="suite other was not there at HEAD"):
+        reader(root, tmp_path / "later").past(judge, load_suite(moved.path))
 
 
 def test_a_recording_without_returns_says_what_to_do(root: Path) -> None:

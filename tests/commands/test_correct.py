@@ -120,6 +120,7 @@ def correct(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> Correct:
     monkeypatch.chdir(folder)
+    monkeypatch.setenv("COLUMNS", "200")  # no sentence is broken
     return lambda *arguments: told(capsys, "correct", *arguments)
 
 

@@ -73,6 +73,7 @@ UNKNOWN = [
     "merge none -o out",
     "power none",
     "power none.suite.toml",
+    "try none.txt other.txt --suite none",
 ]
 # Of each command that a kind of suites brings.
 BROUGHT = {

@@ -110,8 +110,8 @@ def as_github(
 @pytest.mark.parametrize(
     "before",
     [
-        "HEAD^",  # that of a push, by its id
-        "0" * 40,  # a branch that is new
+        pytest.param("HEAD^", marks=pytest.mark.long),  # that of a push, by its id
+        pytest.param("0" * 40, marks=pytest.mark.long),  # a branch that is new
         "origin/main",  # that of a pull request
     ],
 )

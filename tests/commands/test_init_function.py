@@ -119,6 +119,7 @@ def commands(printed: str) -> list[list[str]]:
             1,
             ["order_positional_bound[0.1]", "agreement_floor[0.8]"],
             id="positional",
+            marks=pytest.mark.long,
         ),
     ],
 )

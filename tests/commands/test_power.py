@@ -132,6 +132,7 @@ def test_the_policy_that_only_fails_what_is_refuted_stops_less() -> None:
     assert refuted.drop > 0.02
 
 
+@pytest.mark.long
 def test_a_limit_has_the_power_of_its_bound_under_both_policies() -> None:
     def row(policy: Policy, **arguments: float) -> CheckPower:
         suite = suite_with("factuality", 30, "jss_floor", **arguments)

@@ -233,7 +233,8 @@ def test_a_prompt_that_was_edited_is_asked_again(
     assert "terse is better than plain" in shown
 
 
-@pytest.mark.parametrize("function", ["reading", pytest.param("given", marks=pytest.mark.long)])
+@pytest.mark.long
+@pytest.mark.parametrize("function", ["reading", "given"])
 def test_a_function_gets_the_prompt(
     folder: Path, server: ChatServer, function: str, capsys: pytest.CaptureFixture[str]
 ) -> None:

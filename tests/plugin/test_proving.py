@@ -762,6 +762,7 @@ def test_an_error_with_status_200_is_asked_again_by_the_next_recording(
     replay(project).assert_outcomes(passed=1)
 
 
+@pytest.mark.long
 def test_a_live_session_that_saves_proves_it_too(
     project: Project, serve: Callable[..., Counting]
 ) -> None:

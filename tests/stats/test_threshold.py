@@ -215,6 +215,7 @@ def test_one_more_right_answer_raises_neither_the_threshold_nor_a_bound(
         assert after.clustered.lower_bound <= before.clustered.lower_bound + 1e-9
 
 
+@pytest.mark.long
 def test_the_interval_covers_a_known_threshold() -> None:
     # 25 clusters with 4 calls at each of 0.25, 0.5, 0.75, 1; P(d) = 0.3 + 0.6 d, shifted by a
     # cluster's own +-0.1: 0.75 at d = 0.75. Nominal 95%; below 0.90 of 200 with a true 0.95 has

@@ -217,15 +217,13 @@ class Inquiry:
             answer = self.answers[id_]
             if isinstance(answer.reply, Reply):
                 self.answers[id_] = replace(answer, reply=replace(answer.reply, usage=usage))
-        moments = {
-            trial.id: span[1]
-            for recording, part in self._by_recording(trials)
-            for trial in part
-            if (span := self.cassettes[recording].recorded_of((trial.id,)))
-        }
         return tuple(
             judgment_of(
-                self.suite, self.judge, trial, self.answers[trial.id], moments.get(trial.id)
+                self.suite,
+                self.judge,
+                trial,
+                self.answers[trial.id],
+                self.cassettes[recording_of(trial.id)].recordings.recorded_at(trial.id),
             )
             for trial in trials
         )

@@ -234,6 +234,14 @@ class RecordedTrials:
         """Ids of the trials with any recorded exchange, or with what their function raised."""
         return (self._lines.keys() | self._returned.keys()) - {LOOK_UP}
 
+    def recorded_at(self, trial: str) -> str | None:
+        """When the last answer to ``trial`` was recorded; as `span_of`."""
+        lines = self._lines.get(trial, ())
+        if len(lines) == 1:
+            return lines[0].head.recorded_at
+        span = self.span_of([trial])
+        return span and span[1]
+
     def span_of(self, trials: Iterable[str]) -> tuple[str, str] | None:
         """When the first and the last answer to ``trials`` was recorded; ``None`` without any.
 
@@ -318,8 +326,10 @@ class RecordedTrials:
 
     def complete(self, trial: str) -> bool:
         """Whether the last exchange of ``trial`` is an answer; one that was given up is none."""
-        heads = (line.head for line in reversed(self._lines.get(trial, ())))
-        return next((head.answers for head in heads if not head.given_up), False)
+        for line in reversed(self._lines.get(trial, ())):
+            if not line.head.given_up:
+                return line.head.answers
+        return False
 
     def _replies_to(self, trial: str, digest: str) -> list[CassetteLine]:
         """The answers to a request of a trial, in the order of the calls."""

@@ -57,6 +57,7 @@ from pytest_judgesense.report.datasheet_file import datasheet_from
 from pytest_judgesense.stats.inputs import NotEstimable
 from pytest_judgesense.stats.prediction_powered import FEWEST_LABELS
 from pytest_judgesense.suites.builtin import cassettes_in
+from pytest_judgesense.suites.people import skipped_words
 from pytest_judgesense.suites.planning import plan_trials
 from pytest_judgesense.trial import ABSTAIN, TIE, Failed
 
@@ -324,6 +325,8 @@ def _corrected(
     if labels is not None:
         count = f"{len(labels.of_item)} items with labels that were drawn from these verdicts"
         by = [f"corrected by {count} ({labels.drawn}; PPI++)"]
+        if labels.skipped:
+            by.append(skipped_words(labels.skipped))
         if options.calibration is not None:
             by.append("the calibration is not used: labels of the verdicts themselves say more")
         return _Correction((*by,), (*rows_by_labels(cell, labels),))

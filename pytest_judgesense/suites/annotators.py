@@ -164,6 +164,7 @@ def with_answers(
     Raises:
         SuiteError: a label is not one of the suite, or is of no item.
     """
+    answers = tuple(answers)
     by_item = grouped((answer for answer in answers if answer.counts), attrgetter("item"))
     ids = {item.id for item in items}
     if whole and (strangers := [item for item in by_item if item not in ids]):
@@ -180,7 +181,14 @@ def with_answers(
             written.setdefault(answer.criterion or LABEL, {})[answer.person] = answer.label
         picked = all(answer.drawn == "chosen" for answer in of_item)
         by_id[item] = LabelledLine(written, picked=picked)
-    return labelled_items(items, stimuli, {id_: by_id[id_] for id_ in by_id if id_ in ids})
+    items = labelled_items(items, stimuli, {id_: by_id[id_] for id_ in by_id if id_ in ids})
+    passed = {answer.item for answer in answers if not answer.counts and answer.drawn != "chosen"}
+    return tuple(
+        replace(item, skipped=True)
+        if item.id in passed and item.label is None and (item.picked or not item.people)
+        else item
+        for item in items
+    )
 
 
 def drawn_by(form: SuiteForm, answers: Iterable[PersonLabel]) -> Drawn | None:

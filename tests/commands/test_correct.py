@@ -345,10 +345,12 @@ def test_labels_of_a_page_are_read_with_how_they_were_drawn(folder: Path, correc
     labelled = [(place, label) for place, (_, label) in enumerate(answers(240, 160))][::4]
     lines = [f"a{place},anna,{label},,,random,{when}" for place, label in labelled]
     lines += [f"a1,anna,FAIL,,,chosen,{when}", f"a0,anna,,,,random,{when}"]  # one is withdrawn
+    lines += [f"a2,anna,skipped,,,random,{when}", f"a4,ben,skipped,,,random,{when}"]
     (folder / "people.csv").write_text(head + "\n".join(lines) + "\n")
     code, out, _ = correct("production.jsonl", "--labels", "people.csv")
     assert code == 0
     assert "99 items with labels" in out
+    assert "1 drawn item was skipped: " in out  # anna labelled a4
 
 
 def test_a_log_with_labels_of_people_calibrates_what_is_stated_to_be_the_same(

@@ -190,6 +190,20 @@ def test_the_file_beside_a_suite_joins_the_columns_without_a_line_in_it(tmp_path
     assert suite.digest != load(tmp_path, CONTENT, "own.csv", "id,text\nice,Ice.\n").digest
 
 
+def test_a_drawn_item_that_was_skipped_is_marked_unless_somebody_labelled_it(
+    tmp_path: Path,
+) -> None:
+    suite = load_beside(
+        tmp_path,
+        ("ice", "anna", "skipped", "random"),  # ben labelled it
+        ("tin", "anna", "skipped", "random"),
+        ("fog", "anna", "skipped", "chosen"),
+        more='labelled = "random"\n',
+    )
+    assert [item.skipped for item in suite.items] == [False, True, False]
+    assert [trial.item for trial in plan_trials(suite) if trial.skipped] == ["tin"] * 2
+
+
 def test_items_that_were_chosen_are_marked_beside_those_that_were_drawn(tmp_path: Path) -> None:
     suite = load_beside(
         tmp_path,

@@ -8,6 +8,9 @@ rate by its errors on the labelled items.
 That holds for labels of items **drawn at random** from all of them, as the suite has to say:
 ``labelled`` in ``[stimuli]``. Where all items are labelled nothing was drawn.
 
+Items that were drawn and that nobody labelled (people skipped them) are no random part of all: the
+rate is then that of items that people can decide, and is flagged with their number.
+
 A judge's verdict that is missing is the mean of the others: whatever stands in its place, the rate
 stays right on average.
 """
@@ -34,6 +37,7 @@ from pytest_judgesense.stats.prediction_powered import (
     corrected_difference,
     corrected_rate,
 )
+from pytest_judgesense.suites.people import skipped_words
 from pytest_judgesense.trial import SYSTEM, Condition
 
 # At which the judge's verdicts are as good as not used, and the interval not narrower by them.
@@ -66,6 +70,7 @@ class Rate(NamedTuple):
         adds_nothing: whether the rate is as well known from the labels alone.
         biased: whether its verdicts on labelled items lie to one side of the labels beyond chance.
         missing: the replies that state no verdict.
+        skipped: items that were drawn to be labelled, and that nobody labelled.
     """
 
     condition: Condition
@@ -74,6 +79,7 @@ class Rate(NamedTuple):
     adds_nothing: bool
     biased: bool
     missing: Missing
+    skipped: int = 0
 
 
 @once_a_cell
@@ -109,6 +115,7 @@ class _Sample(NamedTuple):
     strata: NDArray[Any]
     labelled: str | None
     missing: Missing
+    skipped: int
 
 
 def _samples(target: Target, label: str | None, condition: Condition) -> Iterator[_Sample]:
@@ -119,6 +126,7 @@ def _samples(target: Target, label: str | None, condition: Condition) -> Iterato
     picked = np.array([trial.picked for trial in trials])
     if target.cell.design.labelled != "chosen":
         people = np.where(picked, np.nan, people)
+    skipped = np.array([trial.skipped for trial in trials]) & np.isnan(people)
     systems = [str(trial.condition.get(SYSTEM, "")) for trial in trials]
     clusters = target.clusters[target.first_judgments]
     strata = np.array([trial.stratum for trial in trials], dtype=object)
@@ -134,6 +142,7 @@ def _samples(target: Target, label: str | None, condition: Condition) -> Iterato
             strata[inside],
             target.cell.design.labelled,
             missing_of(outcomes[inside[target.items]]),
+            int(skipped[inside].sum()),
         )
 
 
@@ -148,7 +157,15 @@ def _rate(sample: _Sample) -> Rate:
     else:
         result = corrected_rate(_labelled(sample, judge))
     adds_nothing = isinstance(result, CorrectedRate) and _adds_nothing(sample, result)
-    return Rate(sample.condition, result, judge, adds_nothing, _is_biased(sample), sample.missing)
+    return Rate(
+        sample.condition,
+        result,
+        judge,
+        adds_nothing,
+        _is_biased(sample),
+        sample.missing,
+        sample.skipped,
+    )
 
 
 def _adds_nothing(sample: _Sample, rate: CorrectedRate) -> bool:
@@ -230,6 +247,8 @@ def _flags(rate: Rate, result: CorrectedRate) -> Iterator[str]:
     words = bias_words(result.judge_rate, result.estimate, biased=rate.biased)
     yield f"raw rate {number_text(result.judge_rate)}, {words}"
     yield f"{result.labels} labels"
+    if rate.skipped:
+        yield skipped_words(rate.skipped)
     if result.labels == result.units:
         return
     if rate.adds_nothing:

@@ -20,6 +20,7 @@ from pytest_judgesense.stats.ceiling import percent_agreement
 from pytest_judgesense.stats.clustered import clustered_proportion
 from pytest_judgesense.stats.inputs import NotEstimable
 from pytest_judgesense.stats.krippendorff import clustered_alpha
+from pytest_judgesense.suites.people import skipped_words
 from pytest_judgesense.suites.suite import Suite
 from pytest_judgesense.trial import LABEL
 
@@ -154,6 +155,7 @@ def corrected(cell: Cell, _estimates: Estimates, _suite: Suite | None) -> Rows |
                 "labels_alone_upper": alone.upper,
                 "adds_nothing": rate.adds_nothing,
                 "biased": rate.biased,
+                "skipped": rate.skipped,
             }
         )
     return rows or None
@@ -176,6 +178,8 @@ def corrected_lines(rows: Rows) -> Iterator[str]:
             f"from {row['labels']} labels of "
             f"{row['items']} items; labels alone {number_text(row['labels_alone'])} {alone}"
         )
+        if row["skipped"]:
+            yield f"{head} {skipped_words(row['skipped'])}"
 
 
 def corrected_brief(rows: Rows) -> str:
@@ -208,11 +212,15 @@ def rate_notices(cell: Cell) -> Iterator[str]:
         ends = f"[{compact(result.interval.lower)}, {compact(result.interval.upper)}]"
         corrected_words = f"people would give {compact(result.estimate)} {ends}"
         in_vain = rate.adds_nothing and result.labels < result.units
+        skipped = skipped_words(rate.skipped) if rate.skipped else ""
+        beside = f"; {skipped}" if skipped else ""
         if rate.biased:
-            beside = f"; {NOTHING_ADDED}" if in_vain else ""
+            beside = f"; {NOTHING_ADDED}{beside}" if in_vain else beside
             yield f"the judge's rate{where} {raw} is biased: {corrected_words}{beside}"
         elif in_vain:
-            yield f"{NOTHING_ADDED}{where}: {corrected_words}, the judge {raw}"
+            yield f"{NOTHING_ADDED}{where}: {corrected_words}, the judge {raw}{beside}"
+        elif skipped:
+            yield skipped
 
 
 # --- judges compared by their agreement with people ----------------------------------------------

@@ -183,6 +183,19 @@ def test_items_that_were_chosen_do_not_speak_for_the_others() -> None:
     assert estimate(of, "recall", label="FAIL").n == 60  # for agreement they count
 
 
+def test_drawn_items_that_were_skipped_are_counted_beside_the_rate() -> None:
+    # 40 drawn of 80: 25 have a label, 15 were skipped.
+    made = labelled_items(25, 80)
+    for place in range(25, 40):
+        made[place] = [replace(j, trial=replace(j.trial, skipped=True)) for j in made[place]]
+    words = "15 drawn items were skipped: the rate is that of items that people can decide"
+    assert words in estimate(cell(PASS_FAIL, *made), "corrected_rate").flags
+    assert not any(
+        "skipped" in flag
+        for flag in estimate(cell(PASS_FAIL, *labelled_items(25, 80)), "corrected_rate").flags
+    )
+
+
 def test_strata_weigh_by_their_items() -> None:
     # 20 of 100 labels in each stratum: nine in ten of the first pass, one in ten of the second.
     strata = replace(PASS_FAIL, labelled="stratified")

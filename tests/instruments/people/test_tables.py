@@ -135,6 +135,24 @@ def test_the_first_screen_says_whether_the_rate_is_that_of_people() -> None:
     assert few.startswith("no corrected rate beside the judge's own 0.80: ")
 
 
+def test_skipped_items_stand_on_the_first_screen_and_in_the_table() -> None:
+    words = "2 drawn items were skipped: the rate is that of items that people can decide"
+    # The judge is right of all: nothing but the skipped items is to be told.
+    made = [
+        item(f"i{n}", ("PASS", "FAIL")[n % 2], people=[("PASS", "FAIL")[n % 2]] * (n < 40))
+        for n in range(60)
+    ]
+    for place in (40, 41):
+        made[place] = [replace(j, trial=replace(j.trial, skipped=True)) for j in made[place]]
+    right = cell(PASS_FAIL, *made)
+    assert [*rate_notices(right)] == [words]
+    assert lines_of(right, "corrected_rates")[1:] == [f"corrected rate: {words}"]
+    made[:40] = [item(f"i{n}", "PASS", people=[("PASS", "FAIL")[n % 2]]) for n in range(40)]
+    (notice,) = rate_notices(cell(PASS_FAIL, *made))
+    assert notice.startswith("the judge's rate 0.8")
+    assert notice.endswith(words)
+
+
 def test_a_judge_that_gives_one_label_adds_nothing_and_its_zeros_are_shown() -> None:
     made = [item(f"i{n}", "PASS", people=[("PASS", "FAIL")[n % 2]] * (n < 40)) for n in range(60)]
     always = cell(PASS_FAIL, *made)

@@ -11,7 +11,7 @@ import numpy as np
 from pytest_judgesense.estimate import compact, find_estimate, number_text
 from pytest_judgesense.instruments import leaderboard
 from pytest_judgesense.instruments.people import measures as of
-from pytest_judgesense.instruments.people.corrected import NOTHING_ADDED, rates
+from pytest_judgesense.instruments.people.corrected import NOTHING_ADDED, Rate, rates
 from pytest_judgesense.instruments.people.targets import Target, targets
 from pytest_judgesense.measures.cell import FAILED, Cell, Units
 from pytest_judgesense.measures.shared import AGREEMENT
@@ -195,15 +195,27 @@ def corrected_brief(rows: Rows) -> str:
 def corrected_below(rows: Rows) -> Iterator[str]:
     """The same on the first screen, where no notice tells it."""
     row = rows[0]
-    if row["value"] is None or row["biased"]:
+    if row["value"] is None:
         return
-    if not row["adds_nothing"] or row["labels"] == row["items"]:
+    worst = max(rows, key=lambda of: abs(of["raw"] - of["value"]) if of.get("biased") else 0.0)
+    is_told = row["biased"] and worst is row
+    if not is_told and (not row["adds_nothing"] or row["labels"] == row["items"]):
         yield corrected_brief(rows)
 
 
+def _distance(rate: Rate) -> float:
+    """How far a rate that is biased lies from that of people; 0 for any other."""
+    if not rate.biased or rate.judge is None or isinstance(rate.result, NotEstimable):
+        return 0.0
+    return abs(rate.judge - rate.result.estimate)
+
+
 def rate_notices(cell: Cell) -> Iterator[str]:
-    """Whether the judge's own rate is that of people, in a sentence; of many rates the first."""
-    for rate in rates(cell)[:1]:
+    """Whether the judge's own rate is that of people, in a sentence: the rate with most bias.
+
+    Where none is biased it is the first, which is that of all items.
+    """
+    for rate in sorted(rates(cell), key=_distance, reverse=True)[:1]:
         result, raw = rate.result, "N/A" if rate.judge is None else compact(rate.judge)
         where = "".join(f" ({key} {value})" for key, value in rate.condition.items())
         if isinstance(result, NotEstimable):

@@ -135,6 +135,25 @@ def test_the_first_screen_says_whether_the_rate_is_that_of_people() -> None:
     assert few.startswith("no corrected rate beside the judge's own 0.80: ")
 
 
+def test_of_many_rates_the_first_screen_tells_the_one_with_most_bias() -> None:
+    # Of 40 outputs each system passes 20. The judge is right of "fair", passes 30 of "low" and all
+    # of "high"; pooled it is 90/120 instead of 0.5.
+    made = [
+        item(f"{name}{n}", "PASS" if n < passed else "FAIL", people=[("PASS", "FAIL")[n >= 20]],
+             system=name)
+        for name, passed in (("fair", 20), ("high", 40), ("low", 30))
+        for n in range(40)
+    ]  # fmt: skip
+    of = cell(PASS_FAIL, *made)
+    (notice,) = rate_notices(of)
+    assert notice.startswith("the judge's rate (system high) 1.00 is biased: ")
+    # The first rate, which no notice tells, keeps its line.
+    section = next(section for section in BUILT_IN.sections if section.name == "corrected_rates")
+    assert section.below is not None
+    (line,) = section.below(rows_of(of, "corrected_rates"))
+    assert line.startswith("corrected rate 0.50")
+
+
 def test_skipped_items_stand_on_the_first_screen_and_in_the_table() -> None:
     words = "2 drawn items were skipped: the rate is that of items that people can decide"
     # The judge is right of all: nothing but the skipped items is to be told.

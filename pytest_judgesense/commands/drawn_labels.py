@@ -158,10 +158,24 @@ def rows_by_labels(cell: Cell, labels: DrawnLabels) -> Iterator[CorrectedRow]:
     for judgment in cell.judgments:
         of_items.setdefault(judgment.trial.item, []).append(judgment)
     own = CONTENTS if cell.design.pairwise else cell.design.labels
-    _refuse_strangers(of_items, labels, {*own, TIE} | verdict_words(cell))
+    words = {*own, *([TIE] if cell.design.pairwise else [])} | verdict_words(cell)
+    labels = _in_words(labels, words, pairwise=cell.design.pairwise)
+    _refuse_strangers(of_items, labels, words)
     for system, items in by_system(of_items).items():
         for label in own[:1] if len(own) == 2 or cell.design.pairwise else own:
             yield _row(cell, items, labels, system, label)
+
+
+def _in_words(labels: DrawnLabels, words: set[str], *, pairwise: bool) -> DrawnLabels:
+    """The labels in the words of the verdicts: in any case, of a pair also its slot in the item."""
+    meanings = {word.casefold(): word for word in words}
+    meanings |= dict(zip("ab", CONTENTS, strict=True)) if pairwise else {}
+    meanings |= {word: word for word in words}
+    of_item = {
+        item: [meanings.get(word, meanings.get(word.casefold(), word)) for word in of_people]
+        for item, of_people in labels.of_item.items()
+    }
+    return labels._replace(of_item=of_item)
 
 
 def by_system(of_items: Mapping[str, Sequence[Judgment]]) -> dict[str, list[Sequence[Judgment]]]:

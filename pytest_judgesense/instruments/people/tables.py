@@ -95,8 +95,8 @@ def agreement_lines(rows: Rows) -> Iterator[str]:
             continue
         of = f" of {row['criterion']}" if "criterion" in row else ""
         yield (
-            f"people{of}: {row['persons']} people, {row['labelled']} of {row['items']} items "
-            f"labelled, {row['by_several']} by several"
+            f"people{of}: {row['persons']} {'person' if row['persons'] == 1 else 'people'}, "
+            f"{row['labelled']} of {row['items']} items labelled, {row['by_several']} by several"
             + (f", {row['without_majority']} without a majority" * bool(row["without_majority"]))
         )
         if row["agreement"] is not None:

@@ -184,15 +184,14 @@ def test_items_that_were_chosen_do_not_speak_for_the_others() -> None:
 
 
 def test_missing_replies_bound_the_rate() -> None:
-    # 20 labelled items, half of which pass, where the judge is right; of the 20 others it passes
-    # 8, fails 8, and says nothing of 4. Verdict and label are the same, so lambda is n/(n + N) of
-    # labelled and others with the variance of each; with a judge that is right the rate is
-    # 0.5 + lambda * (mean of all - 0.5).
+    # The judge is right of 20 labelled items, half of which pass; of the 20 others it passes 8,
+    # fails 8, and says nothing of 4. By symmetry the rate is 0.5, and the bounds are the rates of
+    # the same judge with four verdicts more, on one side or on the other.
     words = ["PASS", "FAIL"] * 18 + ["?"] * 4
     made = [item(f"i{n}", word, people=[word] if n < 20 else []) for n, word in enumerate(words)]
     rate = estimate(cell(PASS_FAIL, *made), "corrected_rate")
     bounds = []
-    for word in ("FAIL", "PASS"):  # what is said by a judge that says it in place of nothing
+    for word in ("FAIL", "PASS"):
         made[36:] = [item(f"i{n}", word) for n in range(36, 40)]
         value = estimate(cell(PASS_FAIL, *made), "corrected_rate").value
         assert value is not None

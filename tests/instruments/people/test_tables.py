@@ -83,6 +83,13 @@ def test_agreement_among_people() -> None:
     assert second.startswith("people agree in 80.0% of pairs, Krippendorff's alpha 0.640 [")
 
 
+def test_a_single_person_is_no_people() -> None:
+    alone = cell(PASS_FAIL, item("a", "PASS", people={"anna": "PASS"}))
+    assert lines_of(alone, "people_agreement") == [
+        "people: 1 person, 1 of 1 items labelled, 0 by several"
+    ]
+
+
 def test_verdicts_by_the_label_of_people() -> None:
     passed, failed = rows_of(SIX, "people_confusion")
     assert passed["verdicts"] == {"PASS": 2, "FAIL": 0}

@@ -31,7 +31,7 @@ def csv_rows(
     """
     csv.field_size_limit(sys.maxsize)  # texts are long
     lines = io.StringIO(text, newline="")
-    before = 0
+    before, begins = 0, 1
     if stated := _SEPARATOR.match(text):
         separator, before = stated[1], 1
         lines.readline()
@@ -71,6 +71,7 @@ def csv_rows(
             f"{path}:{before + reader.line_num} is not CSV",
             found=str(wrong),
             expected="quoted cells that are closed",
+            remedy=f"close the quote in the row of line {begins}, or delete it if it is cut off",
         ) from wrong
 
 

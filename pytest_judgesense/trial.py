@@ -187,6 +187,7 @@ class Trial:
             was asked. It reaches no judge.
         stratum: where the items that people labelled were drawn by strata, that of the item.
         picked: whether people labelled the item because it was chosen, although others were drawn.
+        skipped: whether the item was drawn to be labelled, and whoever saw it gave no label.
     """
 
     id: str
@@ -201,6 +202,7 @@ class Trial:
     people: People = field(default_factory=dict)
     stratum: str = ""
     picked: bool = False
+    skipped: bool = False
 
 
 @dataclass(frozen=True, slots=True)

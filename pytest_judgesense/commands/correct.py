@@ -57,6 +57,7 @@ from pytest_judgesense.report.datasheet_file import datasheet_from
 from pytest_judgesense.stats.inputs import NotEstimable
 from pytest_judgesense.stats.prediction_powered import FEWEST_LABELS
 from pytest_judgesense.suites.builtin import cassettes_in
+from pytest_judgesense.suites.people import skipped_words
 from pytest_judgesense.suites.planning import plan_trials
 from pytest_judgesense.trial import ABSTAIN, TIE, Failed
 
@@ -65,7 +66,7 @@ _LOG: Final = ".jsonl"
 _PARTS: Final = ("model", "prompt", "settings", "form")
 _NAMES: Final = {"model": "model served", "form": "reply form"}
 _HEAD: Final = ("system", "label", "raw", "corrected", "95% interval", "n")
-_LABELS: Final = ("labels", "labels alone")
+_LABELS: Final = ("system", "label", "labels", "labels alone")
 
 
 class _Verdicts(NamedTuple):
@@ -324,6 +325,8 @@ def _corrected(
     if labels is not None:
         count = f"{len(labels.of_item)} items with labels that were drawn from these verdicts"
         by = [f"corrected by {count} ({labels.drawn}; PPI++)"]
+        if labels.skipped:
+            by.append(skipped_words(labels.skipped))
         if options.calibration is not None:
             by.append("the calibration is not used: labels of the verdicts themselves say more")
         return _Correction((*by,), (*rows_by_labels(cell, labels),))
@@ -389,11 +392,9 @@ def _lines(verdicts: _Verdicts, correction: _Correction) -> Iterator[str]:
     if not correction.rows:
         return
     by_labels = any(row.labels is not None for row in correction.rows)
-    table = [(*_HEAD, *(_LABELS * by_labels)), *map(_cells, correction.rows)]
-    widths = [max(map(len, column)) for column in zip(*table, strict=False)]
-    for line in table:
-        padded = (cell.ljust(width) for cell, width in zip(line, widths, strict=False))
-        yield f"    {'  '.join(padded)}".rstrip()
+    yield from _table([_HEAD, *map(_cells, correction.rows)])
+    if by_labels:  # below, for both together are wider than a terminal
+        yield from _table([_LABELS, *map(_label_cells, correction.rows)])
     for row in correction.rows:
         if row.refused:
             whose = f"REFUSED of {row.system}" if row.system else "REFUSED"
@@ -402,20 +403,25 @@ def _lines(verdicts: _Verdicts, correction: _Correction) -> Iterator[str]:
         yield f"    {missing} replies without a verdict"
 
 
+def _table(lines: Sequence[Sequence[str]]) -> Iterator[str]:
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    for line in lines:
+        padded = (cell.ljust(width) for cell, width in zip(line, widths, strict=True))
+        yield f"    {'  '.join(padded)}".rstrip()
+
+
 def _cells(row: CorrectedRow) -> tuple[str, ...]:
     share = "refused" if row.estimate is None else f"{row.estimate:.3f}"
-    cells = (
-        row.system or "all",
-        row.label,
-        f"{row.raw:.3f}",
-        share,
-        _ends(row.interval),
-        str(row.n),
-    )
+    raw = "N/A" if row.raw is None else f"{row.raw:.3f}"
+    return row.system or "all", row.label, raw, share, _ends(row.interval), str(row.n)
+
+
+def _label_cells(row: CorrectedRow) -> tuple[str, ...]:
+    about = row.system or "all", row.label
     if row.labels is None or row.labels_only is None:
-        return cells
+        return (*about, "", "")
     alone, interval = row.labels_only
-    return (*cells, str(row.labels), f"{alone:.3f} {_ends(interval)}")
+    return (*about, str(row.labels), f"{alone:.3f} {_ends(interval)}")
 
 
 def _ends(interval: Clustered | None) -> str:

@@ -130,8 +130,19 @@ def declare_random(path: Path) -> bool:
         Whether the line was put in.
 
     Raises:
+        UsageError: the file says that they were chosen.
         SuiteError: the file cannot be written, or has no place for the line.
     """
+    with SuiteError.instead_of(OSError, f"the suite file {path} cannot be read"):
+        stated = toml_value(read_bytes(path).decode())["stimuli"].get(_KEY)
+    if stated == "chosen":
+        raise UsageError(
+            f"the labels of {path} are of chosen items, and this draw would be lost among them",
+            found=f'{_KEY} = "chosen" in [stimuli]: no rate of all items follows',
+            expected="items that chance draws, with labels that are told from chosen ones",
+            remedy="take that line out, and the labels of chosen items from their columns: "
+            "the people.csv says of each of its lines how it was drawn",
+        )
     return _put_below(path, "stimuli", _KEY, '"random"', "how its labels are drawn")
 
 

@@ -22,7 +22,7 @@ from pytest_judgesense.measures.calibration import CONTENTS, answer_of
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.rows import csv_rows
 from pytest_judgesense.stats.inputs import NotEstimable
-from pytest_judgesense.suites.people import COLUMNS, in_force, read_people
+from pytest_judgesense.suites.people import COLUMNS, SKIPPED, in_force, read_people
 from pytest_judgesense.trial import LABEL, SYSTEM, TIE, Drawn, Judgment
 
 _CHANCE: Final = ("random", "stratified")
@@ -32,11 +32,12 @@ _NEEDED: Final = ("item", "label")
 class DrawnLabels(NamedTuple):
     """Labels of people, and how chance drew the items: ``random`` or ``stratified``.
 
-    ``of_item``: the labels of each item, one a person.
+    ``of_item``: the labels of each item, one a person. ``skipped``: drawn items without a label.
     """
 
     of_item: Mapping[str, Sequence[str]]
     drawn: str
+    skipped: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,8 +87,9 @@ def labels_of_file(path: Path, drawn: str | None) -> DrawnLabels:
     by_person = {(item, person): label for item, person, label, of in rows if of in ("", way)}
     of_item: dict[str, list[str]] = {}
     for (item, _), label in by_person.items():
-        of_item.setdefault(item, []).append(label)
-    return DrawnLabels(of_item, way)
+        if label != SKIPPED:
+            of_item.setdefault(item, []).append(label)
+    return DrawnLabels(of_item, way, len({item for item, _ in by_person} - of_item.keys()))
 
 
 def _rows(path: Path) -> Iterator[tuple[str, str, str, str]]:
@@ -98,10 +100,9 @@ def _rows(path: Path) -> Iterator[tuple[str, str, str, str]]:
     ):
         rows = list(csv_rows(path, read_text(path).removeprefix("\ufeff"), LogError))
     names = {*rows[0][1]} if rows else set()
-    if names == {*COLUMNS}:  # its answers may be withdrawn, or skipped
+    if names == {*COLUMNS}:  # its answers may be withdrawn
         for answer in in_force(read_people(path)).values():
-            if answer.counts:
-                yield answer.item, answer.person, answer.label, answer.drawn
+            yield answer.item, answer.person, answer.label, answer.drawn
         return
     if missing := [name for name in _NEEDED if name not in names]:
         found = f"no {' and no '.join(missing)}; columns: {', '.join(sorted(names)) or 'none'}"
@@ -130,12 +131,16 @@ def labels_of_cell(cell: Cell) -> DrawnLabels | None:
     """The labels that the items themselves bring, if chance drew them."""
     drawn = cell.design.labelled
     of_item: dict[str, list[str]] = {}
+    skipped: set[str] = set()
     for judgment in cell.judgments:
         trial = judgment.trial
+        skipped |= {trial.item} if trial.skipped else set()
         stated = [] if trial.label is None else [trial.label]
         if words := [*trial.people.get(LABEL, {}).values()] or stated:
             of_item |= {} if trial.picked else {trial.item: words}
-    return DrawnLabels(of_item, drawn) if of_item and drawn in _CHANCE else None
+    if not of_item or drawn not in _CHANCE:
+        return None
+    return DrawnLabels(of_item, drawn, len(skipped - of_item.keys()))
 
 
 def verdict_words(cell: Cell) -> set[str]:
@@ -153,10 +158,24 @@ def rows_by_labels(cell: Cell, labels: DrawnLabels) -> Iterator[CorrectedRow]:
     for judgment in cell.judgments:
         of_items.setdefault(judgment.trial.item, []).append(judgment)
     own = CONTENTS if cell.design.pairwise else cell.design.labels
-    _refuse_strangers(of_items, labels, {*own, TIE} | verdict_words(cell))
+    words = {*own, *([TIE] if cell.design.pairwise else [])} | verdict_words(cell)
+    labels = _in_words(labels, words, pairwise=cell.design.pairwise)
+    _refuse_strangers(of_items, labels, words)
     for system, items in by_system(of_items).items():
         for label in own[:1] if len(own) == 2 or cell.design.pairwise else own:
             yield _row(cell, items, labels, system, label)
+
+
+def _in_words(labels: DrawnLabels, words: set[str], *, pairwise: bool) -> DrawnLabels:
+    """The labels in the words of the verdicts: in any case, of a pair also its slot in the item."""
+    meanings = {word.casefold(): word for word in words}
+    meanings |= dict(zip("ab", CONTENTS, strict=True)) if pairwise else {}
+    meanings |= {word: word for word in words}
+    of_item = {
+        item: [meanings.get(word, meanings.get(word.casefold(), word)) for word in of_people]
+        for item, of_people in labels.of_item.items()
+    }
+    return labels._replace(of_item=of_item)
 
 
 def by_system(of_items: Mapping[str, Sequence[Judgment]]) -> dict[str, list[Sequence[Judgment]]]:

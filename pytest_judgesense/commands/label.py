@@ -55,9 +55,11 @@ from pytest_judgesense.judges.resolving import declared_judges
 from pytest_judgesense.measurement import measure
 from pytest_judgesense.measures.shared import AGREEMENT
 from pytest_judgesense.output import write_text
+from pytest_judgesense.suites.annotators import persons_of, refuse_spellings
 from pytest_judgesense.suites.builtin import cassettes_in, is_built_in
 from pytest_judgesense.suites.item import ITEM_ID, Item
 from pytest_judgesense.suites.loading import stimuli_of
+from pytest_judgesense.suites.people import read_people
 from pytest_judgesense.suites.suite import Suite, Template
 from pytest_judgesense.trial import Failed, Judgment
 
@@ -138,6 +140,8 @@ def _label_on_a_page(options: argparse.Namespace) -> int:
     the_seed = options.seed or 0
     sitting = Sitting(suite, options.person, _drawn(options, suite, the_seed), the_seed)
     sitting.state()  # a file that cannot be read is an error now
+    persons = (answer.person for answer in read_people(sitting.path))
+    refuse_spellings(suite.name, (*persons_of(suite.items), *persons, options.person))
     if isinstance(options.draw, int):
         _refuse_unsaid(suite)
         declare_random(suite.path)

@@ -94,6 +94,7 @@ class _Line(TypedDict, total=False):
     people: dict[_Name, dict[_Name, _Name]]
     stratum: _Name
     picked: bool
+    skipped: bool
 
 
 _BESIDE: Final = ("grades", "repair", "source")
@@ -156,6 +157,7 @@ def judgment_object(judgment: Judgment) -> dict[str, Any]:
         **({"people": trial.people} if trial.people else {}),
         **({"stratum": trial.stratum} if trial.stratum else {}),
         **({"picked": True} if trial.picked else {}),
+        **({"skipped": True} if trial.skipped else {}),
         **(judgment.detail or {}),
     }
     if judgment.probabilities is not None:
@@ -357,12 +359,13 @@ def _judgment(line: _Line, where: str, registry: Registry) -> Judgment:
         condition = line["condition"]
         line["condition"] = _shared(condition) if condition else _DEFAULTS["condition"]
         trial = Trial(*_TRIAL(line))
-        if "people" in line or "stratum" in line:
+        if "people" in line or "stratum" in line or "skipped" in line:
             trial = replace(
                 trial,
                 people=line.get("people", {}),
                 stratum=line.get("stratum", ""),
                 picked=line.get("picked", False),
+                skipped=line.get("skipped", False),
             )
         judge, chosen, reply, counts, latency = _REPLY(line)
         usage = _usage(counts.get("prompt_tokens"), counts.get("completion_tokens"))

@@ -18,18 +18,17 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from operator import attrgetter
 from pathlib import Path
-from typing import Any, Final, TypeAlias
+from typing import Any, TypeAlias
 
 from pytest_judgesense.errors import SuiteError
 from pytest_judgesense.grouping import grouped
 from pytest_judgesense.suites.item import Item
 from pytest_judgesense.suites.items import pair_meanings
 from pytest_judgesense.suites.people import PersonLabel
-from pytest_judgesense.suites.schema import PEOPLE, SuiteForm
+from pytest_judgesense.suites.schema import PEOPLE, STRATUM, SuiteForm
 from pytest_judgesense.suites.stimuli import Misfit, Stimuli, place_of, row_id, row_label, text_of
 from pytest_judgesense.trial import LABEL, Criterion, Drawn, People, is_number
 
-STRATUM: Final = "stratum"
 # Labels as they are written, by criterion and person.
 Written: TypeAlias = Mapping[str, Mapping[str, Any]]
 
@@ -164,6 +163,7 @@ def with_answers(
     Raises:
         SuiteError: a label is not one of the suite, or is of no item.
     """
+    answers = tuple(answers)
     by_item = grouped((answer for answer in answers if answer.counts), attrgetter("item"))
     ids = {item.id for item in items}
     if whole and (strangers := [item for item in by_item if item not in ids]):
@@ -180,18 +180,30 @@ def with_answers(
             written.setdefault(answer.criterion or LABEL, {})[answer.person] = answer.label
         picked = all(answer.drawn == "chosen" for answer in of_item)
         by_id[item] = LabelledLine(written, picked=picked)
-    return labelled_items(items, stimuli, {id_: by_id[id_] for id_ in by_id if id_ in ids})
+    items = labelled_items(items, stimuli, {id_: by_id[id_] for id_ in by_id if id_ in ids})
+    passed = {answer.item for answer in answers if not answer.counts and answer.drawn != "chosen"}
+    return tuple(
+        replace(item, skipped=True)
+        if item.id in passed and item.label is None and (item.picked or not item.people)
+        else item
+        for item in items
+    )
 
 
-def drawn_by(form: SuiteForm, answers: Iterable[PersonLabel]) -> Drawn | None:
+def drawn_by(
+    form: SuiteForm, answers: Iterable[PersonLabel], by_columns: Iterable[Item]
+) -> Drawn | None:
     """How the labelled items were drawn: as the suite file says, else the file of labels.
 
-    Items that were chosen are marked by themselves, where chance drew others.
+    Items that were chosen are marked by themselves, where chance drew others. The file speaks for
+    its own lines: ``None`` if items have labels in ``by_columns``, as the items' own file gives
+    them, that it does not have, and the suite file does not say how they were drawn.
 
     Raises:
         SuiteError: they contradict each other.
     """
-    drawn = {answer.drawn for answer in answers if answer.counts}
+    answers = tuple(answer for answer in answers if answer.counts)
+    drawn = {answer.drawn for answer in answers}
     if form.stimuli.labelled == "random" and "stratified" in drawn:
         raise SuiteError(
             f"suite {form.name} and the file of people's labels differ in how items were drawn",
@@ -199,8 +211,13 @@ def drawn_by(form: SuiteForm, answers: Iterable[PersonLabel]) -> Drawn | None:
             expected="one of them: a rate of all items is weighted by strata, or not",
             remedy='labelled = "stratified", with a stratum on every line of the items',
         )
+    if form.stimuli.labelled is not None:
+        return form.stimuli.labelled
+    of_file = {answer.item for answer in answers}
+    if any(item.id not in of_file and (item.people or item.label) for item in by_columns):
+        return None
     ways: tuple[Drawn, ...] = ("stratified", "random", "chosen")
-    return form.stimuli.labelled or next((way for way in ways if way in drawn), None)
+    return next((way for way in ways if way in drawn), None)
 
 
 def _read(stimuli: Stimuli, item: Item, written: Written) -> People:
@@ -255,8 +272,37 @@ def _label(stimuli: Stimuli, value: Any, scale: Criterion) -> str | Misfit | Non
     return label._replace(expected=f"a number from {ends[0]} to {ends[-1]}")
 
 
+def persons_of(items: Iterable[Item]) -> list[str]:
+    """Everybody who labelled one of the items, once each."""
+    labelled = (labels for item in items for labels in item.people.values())
+    return [*dict.fromkeys(person for labels in labelled for person in labels)]
+
+
+def refuse_spellings(suite: str, persons: Iterable[str]) -> None:
+    """Raise a `SuiteError` if two names differ in case or blanks alone: they are one person's."""
+    spelt: dict[str, str] = {}
+    for person in persons:
+        before = spelt.setdefault("".join(person.split()).casefold(), person)
+        if before != person:
+            raise SuiteError(
+                f"people who labelled suite {suite} have names that differ in case or blanks alone",
+                found=f"{before!r} and {person!r}",
+                expected="one spelling of each name: agreement of people would be of one person",
+                remedy="use one spelling in the columns, the items and the people.csv",
+            )
+
+
 def refuse_columns_of_people(path: Path, stimuli: Stimuli) -> None:
-    """Raise a `SuiteError` if the file has not the column of a person."""
+    """Raise a `SuiteError` if the file has not the column of a person, or it is named twice."""
+    for field, columns in stimuli.form.stimuli.people.items():
+        if twice := [column for column in columns if columns.count(column) > 1]:
+            raise SuiteError(
+                f"columns of {path} names a person twice",
+                found=f"{field} = [{', '.join(map(repr, columns))}]",
+                expected="the column of each person once",
+                remedy=f"take one {twice[0]!r} out",
+            )
+        refuse_spellings(stimuli.form.name, columns)
     persons = dict.fromkeys(p for of in stimuli.form.stimuli.people.values() for p in of)
     there = dict.fromkeys(n for row in stimuli.rows if isinstance(row, dict) for n in row)
     if persons and (missing := [person for person in persons if person not in there]):

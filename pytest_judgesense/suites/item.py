@@ -38,7 +38,7 @@ class Item:
             own prompts.
         asked_in: the only templates that ask about this item; empty for all.
         people: what people said of it, the ``stratum`` that it was drawn from, and whether it was
-            ``picked`` to be labelled; see `Trial`.
+            ``picked`` to be labelled, or ``skipped``; see `Trial`.
     """
 
     id: str
@@ -53,6 +53,7 @@ class Item:
     people: People = field(default_factory=dict)
     stratum: str = ""
     picked: bool = False
+    skipped: bool = False
 
     @property
     def right(self) -> str | None:

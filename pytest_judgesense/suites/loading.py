@@ -20,7 +20,9 @@ from pytest_judgesense.grouping import grouped
 from pytest_judgesense.limits import toml_value
 from pytest_judgesense.suites.annotators import (
     drawn_by,
+    persons_of,
     refuse_columns_of_people,
+    refuse_spellings,
     with_answers,
     with_labels,
     without_labels,
@@ -88,7 +90,9 @@ def _load(path: Path, preset: str | None, all_kinds: tuple[Kind, ...]) -> Suite:
     items = with_labels(kind.read(stimuli), stimuli, labelled)
     answers = tuple(in_force(read_people(people_file(path))).values())
     whole = not (chosen.items or design.items)
+    by_columns = items
     items = with_answers(items, stimuli, answers, whole=whole) if answers else items
+    refuse_spellings(form.name, (*persons_of(items), *(answer.person for answer in answers)))
     suite = Suite(
         name=form.name if preset is None else f"{form.name}@{preset}",
         base=form.name,
@@ -126,7 +130,7 @@ def _load(path: Path, preset: str | None, all_kinds: tuple[Kind, ...]) -> Suite:
         top_p=design.top_p,
         early_stop=design.early_stop,
         accepted=tuple(form.stimuli.accepted),
-        labelled=drawn_by(form, answers),
+        labelled=drawn_by(form, answers, by_columns),
         files=(stimuli.file.resolve(), *([people_file(path).resolve()] if answers else ())),
     )
     if chosen.pooled_with is not None:

@@ -92,6 +92,12 @@ def in_force(labels: Iterable[PersonLabel]) -> dict[tuple[str, str, str], Person
     return latest
 
 
+def skipped_words(count: int) -> str:
+    """What is to be said of drawn items without a label."""
+    items = "item was" if count == 1 else "items were"
+    return f"{count} drawn {items} skipped: the rate is that of items that people can decide"
+
+
 def append_people(
     path: Path, answers: Callable[[tuple[PersonLabel, ...]], Sequence[PersonLabel]]
 ) -> tuple[PersonLabel, ...]:

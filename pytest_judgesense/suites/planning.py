@@ -140,6 +140,7 @@ def _replicates(
             item.people,
             item.stratum,
             item.picked,
+            item.skipped,
         )
         for replicate in range(1, suite.replicates + 1)
     ]

@@ -32,6 +32,7 @@ JudgeType = Literal["pairwise", "single", "reference"]
 Temperatures = list[Annotated[Number, Field(ge=0, allow_inf_nan=False)]]
 Difficulty = Literal["easy", "medium", "hard"]
 PEOPLE: Final = "people"
+STRATUM: Final = "stratum"
 
 
 def is_of_people(field: str) -> bool:

@@ -23,7 +23,7 @@ from pytest_judgesense.files import read_text
 from pytest_judgesense.limits import DEEPEST, beyond, json_value, limits, well_formed_value
 from pytest_judgesense.rows import csv_rows, json_rows
 from pytest_judgesense.suites.item import item_id
-from pytest_judgesense.suites.schema import SuiteForm
+from pytest_judgesense.suites.schema import STRATUM, SuiteForm
 from pytest_judgesense.trial import as_whole
 
 _Line = TypeVar("_Line", bound=BaseModel)
@@ -335,7 +335,8 @@ def _refuse_columns(
     known_columns = dict.fromkeys(name for _, row in lines if isinstance(row, dict) for name in row)
     columns = form.stimuli.renamed
     if missing := {field: name for field, name in columns.items() if name not in known_columns}:
-        turned = all(field in known_columns for field in missing)
+        # A stratum is no text of a prompt: its field has this name, whatever columns there are.
+        turned = all(field in known_columns and field != STRATUM for field in missing)
         raise SuiteError(
             f"columns of {path} names what {file.name} does not have",
             found=", ".join(f'{field} = "{name}"' for field, name in missing.items()),

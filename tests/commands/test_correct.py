@@ -329,6 +329,40 @@ def test_labels_of_other_items_or_other_words_are_errors(folder: Path, correct: 
     assert (code, "no label" in err) == (3, True)
 
 
+def test_labels_are_read_in_any_case_and_no_line_is_wide(folder: Path, correct: Correct) -> None:
+    random = ("--drawn", "random")
+    labelled = [(place, label) for place, (_, label) in enumerate(answers(240, 160))][::4]
+    lines = [f"a{place},{label.lower()}" for place, label in labelled]
+    (folder / "people.csv").write_text("item,label\n" + "\n".join(lines) + "\n")
+    code, out, err = correct("production.jsonl", "--labels", "people.csv", *random)
+    assert code == 0, err
+    table = out[out.index("    system") :].splitlines()
+    assert max(map(len, table)) <= 80
+    # A tie is of pairs alone.
+    (folder / "people.csv").write_text("item,label\na1,tie\n")
+    code, _, err = correct("production.jsonl", "--labels", "people.csv", *random)
+    assert (code, "among FAIL, PASS\n" in err) == (2, True), err
+
+
+def test_labels_of_pairs_are_contents_or_slots(folder: Path, correct: Correct) -> None:
+    log = (folder / "production.jsonl").read_text().splitlines()
+    made = []
+    for text in log[:40]:
+        line = json.loads(text)
+        slot = {"PASS": "A", "FAIL": "B"}[line["verdict"]]
+        design = {**line["design"], "pairwise": True, "labels": ["A", "B"]}
+        chosen = {"A": "1", "B": "2"}[slot]
+        made.append({**line, "verdict": slot, "reply": slot, "chosen": chosen, "design": design})
+    (folder / "pairs.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in made))
+    rows = [f"{line['item']},{('a', 'B', '1', 'Tie')[n % 4]}" for n, line in enumerate(made)]
+    (folder / "people.csv").write_text("item,label\n" + "\n".join(rows) + "\n")
+    arguments = ("pairs.jsonl", "--labels", "people.csv", "--drawn", "random", "-o", "rates.json")
+    code, _, err = correct(*arguments)
+    assert code == 0, err
+    # All are labelled: 1, 2, 1 and a tie in turn.
+    assert rates(folder)[0]["value"] == pytest.approx((1 + 0 + 1 + 0.5) / 4)
+
+
 def test_a_line_of_labels_is_not_left_out_in_silence(folder: Path, correct: Correct) -> None:
     random = ("--drawn", "random")
     (folder / "people.csv").write_text("item,label\na1,PASS\na1,PASS\na1,FAIL\n")
@@ -345,10 +379,12 @@ def test_labels_of_a_page_are_read_with_how_they_were_drawn(folder: Path, correc
     labelled = [(place, label) for place, (_, label) in enumerate(answers(240, 160))][::4]
     lines = [f"a{place},anna,{label},,,random,{when}" for place, label in labelled]
     lines += [f"a1,anna,FAIL,,,chosen,{when}", f"a0,anna,,,,random,{when}"]  # one is withdrawn
+    lines += [f"a2,anna,skipped,,,random,{when}", f"a4,ben,skipped,,,random,{when}"]
     (folder / "people.csv").write_text(head + "\n".join(lines) + "\n")
     code, out, _ = correct("production.jsonl", "--labels", "people.csv")
     assert code == 0
     assert "99 items with labels" in out
+    assert "1 drawn item was skipped: " in out  # anna labelled a4
 
 
 def test_a_log_with_labels_of_people_calibrates_what_is_stated_to_be_the_same(

@@ -290,6 +290,33 @@ def test_a_draw_does_not_call_labels_random_that_were_there_before(
     assert file.read_bytes() == before
 
 
+def test_a_draw_among_labels_of_chosen_items_is_refused_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = pairs_in(tmp_path)
+    toml = file.read_text().replace("[stimuli]\n", '[stimuli]\nlabelled = "chosen"\n')
+    file.write_text(toml)
+    monkeypatch.chdir(tmp_path)
+    assert main(["label", PAIRS_FILE, "--person", "anna", "--draw", "4"]) == 2
+    error = capsys.readouterr().err
+    assert 'labelled = "chosen" in [stimuli]: no rate of all items follows' in error
+    assert "take that line out" in error
+    assert (file.read_text(), people_file(file).exists()) == (toml, False)
+
+
+def test_a_person_who_is_there_in_another_spelling_does_not_label(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = pairs_in(tmp_path)
+    lines = "item,person,label,criterion,note,drawn,labelled_at\n"
+    lines += f"{rows_of_pairs(30)[0]['id']},anna,1,,,random,2026-01-31T12:00:00Z\n"
+    people_file(file).write_text(lines)
+    monkeypatch.chdir(tmp_path)
+    assert main(["label", PAIRS_FILE, "--person", "Anna"]) != 0
+    assert "'anna' and 'Anna'" in capsys.readouterr().err
+    assert people_file(file).read_text() == lines
+
+
 @pytest.mark.parametrize("arguments", [["--person", "a b"], ["--person", "a", "--draw", "0"]])
 def test_names_and_numbers_that_are_none(
     arguments: list[str], capsys: pytest.CaptureFixture[str]

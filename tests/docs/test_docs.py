@@ -406,7 +406,7 @@ def test_fields_of_files(tmp_path: Path) -> None:
     # In place of a verdict, or beside one of a judge with logprobs.
     elsewhere = {"unparsed", "failed", "probabilities", "mass"}
     # Of items that people labelled, and of imported logs.
-    elsewhere |= {"people", "stratum", "picked", "design.labelled"}
+    elsewhere |= {"people", "stratum", "picked", "skipped", "design.labelled"}
     elsewhere |= {"source", "source.prompt", "source.fields", "source.score"}
     assert fields == set(_paths(line)) | elsewhere
 

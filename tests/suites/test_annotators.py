@@ -159,8 +159,11 @@ def answers(*rows: tuple[str, str, str, str]) -> str:
     )
 
 
-def load_beside(folder: Path, *rows: tuple[str, str, str, str], more: str = "") -> Suite:
-    text = "id,text,ben\nice,Ice.,NO\ntin,Tin.,\nfog,Fog.,\n"
+def load_beside(
+    folder: Path, *rows: tuple[str, str, str, str], more: str = "", ben: str = "NO"
+) -> Suite:
+    """A suite of three items, the first labelled in the column ``ben``."""
+    text = f"id,text,ben\nice,Ice.,{ben}\ntin,Tin.,\nfog,Fog.,\n"
     (folder / "0").mkdir()
     (folder / "0" / "own.people.csv").write_text(answers(*rows), encoding="utf-8")
     (folder / "0" / "own.csv").write_text(text, encoding="utf-8")
@@ -190,6 +193,20 @@ def test_the_file_beside_a_suite_joins_the_columns_without_a_line_in_it(tmp_path
     assert suite.digest != load(tmp_path, CONTENT, "own.csv", "id,text\nice,Ice.\n").digest
 
 
+def test_a_drawn_item_that_was_skipped_is_marked_unless_somebody_labelled_it(
+    tmp_path: Path,
+) -> None:
+    suite = load_beside(
+        tmp_path,
+        ("ice", "anna", "skipped", "random"),  # ben labelled it
+        ("tin", "anna", "skipped", "random"),
+        ("fog", "anna", "skipped", "chosen"),
+        more='labelled = "random"\n',
+    )
+    assert [item.skipped for item in suite.items] == [False, True, False]
+    assert [trial.item for trial in plan_trials(suite) if trial.skipped] == ["tin"] * 2
+
+
 def test_items_that_were_chosen_are_marked_beside_those_that_were_drawn(tmp_path: Path) -> None:
     suite = load_beside(
         tmp_path,
@@ -203,7 +220,47 @@ def test_items_that_were_chosen_are_marked_beside_those_that_were_drawn(tmp_path
 
 
 def test_a_file_of_chosen_items_alone_says_so(tmp_path: Path) -> None:
-    assert load_beside(tmp_path, ("tin", "anna", "YES", "chosen")).labelled == "chosen"
+    suite = load_beside(tmp_path, ("tin", "anna", "YES", "chosen"), ben="")
+    assert suite.labelled == "chosen"
+
+
+def test_the_file_does_not_say_how_labels_of_columns_were_drawn(tmp_path: Path) -> None:
+    line = ("tin", "anna", "YES", "random")
+    for folder in "abc":
+        (tmp_path / folder).mkdir()
+    assert load_beside(tmp_path / "a", line).labelled is None  # ben's label is of unsaid origin
+    assert load_beside(tmp_path / "b", line, ben="").labelled == "random"
+    assert load_beside(tmp_path / "c", line, more='labelled = "random"\n').labelled == "random"
+
+
+@pytest.mark.parametrize("columns", ['["anna", "Anna"]', '["anna", "an na"]'])
+def test_two_spellings_of_a_person_are_an_error_of_columns(tmp_path: Path, columns: str) -> None:
+    text = f"id,text,{columns[1:-1].replace(chr(34), '').replace(', ', ',')}\nice,Ice.,YES,NO\n"
+    with pytest.raises(SuiteError, match="differ in case or blanks alone") as caught:
+        load(tmp_path, CONTENT, "own.csv", text, f"columns = {{ people = {columns} }}\n")
+    assert caught.value.found in ("'anna' and 'Anna'", "'anna' and 'an na'")
+    assert "use one spelling" in caught.value.remedy
+
+
+def test_two_spellings_of_a_person_are_an_error_of_lines_and_of_the_file(tmp_path: Path) -> None:
+    rows = [
+        {"id": "a", "text": "Ice.", "people": {"anna": "YES"}},
+        {"id": "b", "text": "Tin.", "people": {"Anna ": "YES"}},
+    ]
+    with pytest.raises(SuiteError, match="differ in case or blanks alone") as caught:
+        load(tmp_path, CONTENT, "own.jsonl", lines(*rows))
+    assert caught.value.found == "'anna' and 'Anna '"
+    (tmp_path / "beside").mkdir()
+    with pytest.raises(SuiteError, match="differ in case or blanks alone") as caught:
+        load_beside(tmp_path / "beside", ("tin", "Ben", "YES", "random"))
+    assert caught.value.found == "'ben' and 'Ben'"
+
+
+def test_a_person_named_twice_is_an_error(tmp_path: Path) -> None:
+    people = 'columns = { people = ["anna", "anna"] }\n'
+    with pytest.raises(SuiteError, match="names a person twice") as caught:
+        load(tmp_path, CONTENT, "own.csv", "text,anna\nIce.,YES\n", people)
+    assert caught.value.found == "people = ['anna', 'anna']"
 
 
 def test_a_person_does_not_say_one_thing_in_a_column_and_another_in_the_file(

@@ -172,6 +172,10 @@ def test_a_column_that_is_not_there_is_named_with_those_that_are(load: Load) -> 
         load(PAIRWISE, "own.csv", "question,answer_1,answer_b,better\nQ,x,y,1\n", COLUMNS)
     assert caught.value.found == 'b = "answer_2"'
     assert "question, answer_1, answer_b, better" in caught.value.expected
+    stratum = 'columns = { stratum = "regoin" }\n'
+    with pytest.raises(SuiteError) as caught:
+        load(PAIRWISE, "own.csv", "task,a,b,stratum\nQ,x,y,north\n", stratum)
+    assert caught.value.remedy == "fix [stimuli] columns"
     turned = 'columns = { question = "task" }\n'
     with pytest.raises(SuiteError) as caught:
         load(PAIRWISE, "own.csv", "question,a,b\nQ,x,y\n", turned)

@@ -93,6 +93,13 @@ def test_a_line_that_is_none_is_named_and_nothing_is_appended_to_it(
     assert path.read_text() == HEADER + LINE + line
 
 
+def test_a_line_that_is_cut_off_inside_a_quote_has_a_remedy(path: Path) -> None:
+    path.write_text(HEADER + LINE + 'p2,anna,2,,"as far\nas I')
+    with pytest.raises(SuiteError) as caught:
+        read_people(path)
+    assert "the row of line 3, or delete it if it is cut off" in caught.value.remedy
+
+
 def test_other_columns_are_an_error(path: Path) -> None:
     path.write_text("item,person,label\np1,anna,2\n")
     with pytest.raises(SuiteError, match=r":1 is not a line") as caught:

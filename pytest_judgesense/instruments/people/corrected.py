@@ -8,14 +8,19 @@ rate by its errors on the labelled items.
 That holds for labels of items **drawn at random** from all of them, as the suite has to say:
 ``labelled`` in ``[stimuli]``. Where all items are labelled nothing was drawn.
 
+Items that were drawn and that nobody labelled (people skipped them) are no random part of all: the
+rate is then that of items that people can decide, and is flagged with their number.
+
 A judge's verdict that is missing is the mean of the others: whatever stands in its place, the rate
-stays right on average.
+stays right on average. The bounds beside it are the lowest and the highest rate if every missing
+verdict were that of the rate's label, or none were.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import permutations
 from typing import Any, Final, NamedTuple
 
@@ -25,7 +30,15 @@ from numpy.typing import NDArray
 from pytest_judgesense.estimate import Estimate, Missing, compact, number_text
 from pytest_judgesense.instruments.people import measures as of
 from pytest_judgesense.instruments.people.targets import Target, targets
-from pytest_judgesense.measures.cell import Cell, estimated, missing_of, once_a_cell, unavailable
+from pytest_judgesense.measures.cell import (
+    FAILED,
+    UNPARSED,
+    Cell,
+    estimated,
+    missing_of,
+    once_a_cell,
+    unavailable,
+)
 from pytest_judgesense.stats.comparison import paired_difference
 from pytest_judgesense.stats.inputs import NotEstimable
 from pytest_judgesense.stats.prediction_powered import (
@@ -34,6 +47,7 @@ from pytest_judgesense.stats.prediction_powered import (
     corrected_difference,
     corrected_rate,
 )
+from pytest_judgesense.suites.people import skipped_words
 from pytest_judgesense.trial import SYSTEM, Condition
 
 # At which the judge's verdicts are as good as not used, and the interval not narrower by them.
@@ -66,6 +80,7 @@ class Rate(NamedTuple):
         adds_nothing: whether the rate is as well known from the labels alone.
         biased: whether its verdicts on labelled items lie to one side of the labels beyond chance.
         missing: the replies that state no verdict.
+        skipped: items that were drawn to be labelled, and that nobody labelled.
     """
 
     condition: Condition
@@ -74,6 +89,7 @@ class Rate(NamedTuple):
     adds_nothing: bool
     biased: bool
     missing: Missing
+    skipped: int = 0
 
 
 @once_a_cell
@@ -100,15 +116,20 @@ def _wanted(target: Target) -> Iterator[tuple[str | None, Condition]]:
 
 
 class _Sample(NamedTuple):
-    """The items of a rate: arrays of shape (items,)."""
+    """The items of a rate: arrays of shape (items,).
+
+    ``silent``: of each item the share of its replies that state no verdict.
+    """
 
     condition: Condition
     judge: NDArray[np.float64]
     people: NDArray[np.float64]
     clusters: NDArray[Any]
     strata: NDArray[Any]
+    silent: NDArray[np.float64]
     labelled: str | None
     missing: Missing
+    skipped: int
 
 
 def _samples(target: Target, label: str | None, condition: Condition) -> Iterator[_Sample]:
@@ -119,10 +140,13 @@ def _samples(target: Target, label: str | None, condition: Condition) -> Iterato
     picked = np.array([trial.picked for trial in trials])
     if target.cell.design.labelled != "chosen":
         people = np.where(picked, np.nan, people)
+    skipped = np.array([trial.skipped for trial in trials]) & np.isnan(people)
     systems = [str(trial.condition.get(SYSTEM, "")) for trial in trials]
     clusters = target.clusters[target.first_judgments]
     strata = np.array([trial.stratum for trial in trials], dtype=object)
     outcomes = target.cell.outcomes
+    is_missing = np.isin(outcomes, (UNPARSED, FAILED))
+    silent = np.bincount(target.items, is_missing) / np.bincount(target.items)
     names = sorted({*systems} - {""})
     for system in (None, *(names if len(names) > 1 else ())):
         inside = np.array([system in (None, name) for name in systems])
@@ -132,8 +156,10 @@ def _samples(target: Target, label: str | None, condition: Condition) -> Iterato
             people[inside],
             clusters[inside],
             strata[inside],
+            silent[inside],
             target.cell.design.labelled,
             missing_of(outcomes[inside[target.items]]),
+            int(skipped[inside].sum()),
         )
 
 
@@ -141,14 +167,38 @@ def _rate(sample: _Sample) -> Rate:
     there = ~np.isnan(sample.judge)
     judge = float(sample.judge[there].mean()) if there.any() else None
     result: CorrectedRate | NotEstimable
+    missing = sample.missing
     if judge is None:
         result = NotEstimable("no item has a verdict")
     elif (refused := _refused(sample)) is not None:
         result = NotEstimable(refused)
     else:
         result = corrected_rate(_labelled(sample, judge))
+        if isinstance(result, CorrectedRate):
+            missing = _with_bounds(sample, judge, result)
     adds_nothing = isinstance(result, CorrectedRate) and _adds_nothing(sample, result)
-    return Rate(sample.condition, result, judge, adds_nothing, _is_biased(sample), sample.missing)
+    return Rate(
+        sample.condition,
+        result,
+        judge,
+        adds_nothing,
+        _is_biased(sample),
+        missing,
+        sample.skipped,
+    )
+
+
+def _with_bounds(sample: _Sample, judge: float, rate: CorrectedRate) -> Missing:
+    """The missing replies with the rates if all of them, or none, stated the label."""
+    if not sample.silent.any():
+        return sample.missing
+    as_it_is = _labelled(sample, judge)
+    worst = [rate.estimate]
+    for share in (0.0, 1.0):
+        verdicts = np.asarray(as_it_is.verdicts) * (1 - sample.silent) + share * sample.silent
+        result = corrected_rate(replace(as_it_is, verdicts=verdicts))
+        worst += [result.estimate] if isinstance(result, CorrectedRate) else []
+    return replace(sample.missing, lower_bound=min(worst), upper_bound=max(worst))
 
 
 def _adds_nothing(sample: _Sample, rate: CorrectedRate) -> bool:
@@ -230,6 +280,8 @@ def _flags(rate: Rate, result: CorrectedRate) -> Iterator[str]:
     words = bias_words(result.judge_rate, result.estimate, biased=rate.biased)
     yield f"raw rate {number_text(result.judge_rate)}, {words}"
     yield f"{result.labels} labels"
+    if rate.skipped:
+        yield skipped_words(rate.skipped)
     if result.labels == result.units:
         return
     if rate.adds_nothing:

@@ -11,7 +11,7 @@ import numpy as np
 from pytest_judgesense.estimate import compact, find_estimate, number_text
 from pytest_judgesense.instruments import leaderboard
 from pytest_judgesense.instruments.people import measures as of
-from pytest_judgesense.instruments.people.corrected import NOTHING_ADDED, rates
+from pytest_judgesense.instruments.people.corrected import NOTHING_ADDED, Rate, rates
 from pytest_judgesense.instruments.people.targets import Target, targets
 from pytest_judgesense.measures.cell import FAILED, Cell, Units
 from pytest_judgesense.measures.shared import AGREEMENT
@@ -20,6 +20,7 @@ from pytest_judgesense.stats.ceiling import percent_agreement
 from pytest_judgesense.stats.clustered import clustered_proportion
 from pytest_judgesense.stats.inputs import NotEstimable
 from pytest_judgesense.stats.krippendorff import clustered_alpha
+from pytest_judgesense.suites.people import skipped_words
 from pytest_judgesense.suites.suite import Suite
 from pytest_judgesense.trial import LABEL
 
@@ -94,8 +95,8 @@ def agreement_lines(rows: Rows) -> Iterator[str]:
             continue
         of = f" of {row['criterion']}" if "criterion" in row else ""
         yield (
-            f"people{of}: {row['persons']} people, {row['labelled']} of {row['items']} items "
-            f"labelled, {row['by_several']} by several"
+            f"people{of}: {row['persons']} {'person' if row['persons'] == 1 else 'people'}, "
+            f"{row['labelled']} of {row['items']} items labelled, {row['by_several']} by several"
             + (f", {row['without_majority']} without a majority" * bool(row["without_majority"]))
         )
         if row["agreement"] is not None:
@@ -154,6 +155,7 @@ def corrected(cell: Cell, _estimates: Estimates, _suite: Suite | None) -> Rows |
                 "labels_alone_upper": alone.upper,
                 "adds_nothing": rate.adds_nothing,
                 "biased": rate.biased,
+                "skipped": rate.skipped,
             }
         )
     return rows or None
@@ -176,6 +178,8 @@ def corrected_lines(rows: Rows) -> Iterator[str]:
             f"from {row['labels']} labels of "
             f"{row['items']} items; labels alone {number_text(row['labels_alone'])} {alone}"
         )
+        if row["skipped"]:
+            yield f"{head} {skipped_words(row['skipped'])}"
 
 
 def corrected_brief(rows: Rows) -> str:
@@ -191,15 +195,27 @@ def corrected_brief(rows: Rows) -> str:
 def corrected_below(rows: Rows) -> Iterator[str]:
     """The same on the first screen, where no notice tells it."""
     row = rows[0]
-    if row["value"] is None or row["biased"]:
+    if row["value"] is None:
         return
-    if not row["adds_nothing"] or row["labels"] == row["items"]:
+    worst = max(rows, key=lambda of: abs(of["raw"] - of["value"]) if of.get("biased") else 0.0)
+    is_told = row["biased"] and worst is row
+    if not is_told and (not row["adds_nothing"] or row["labels"] == row["items"]):
         yield corrected_brief(rows)
 
 
+def _distance(rate: Rate) -> float:
+    """How far a rate that is biased lies from that of people; 0 for any other."""
+    if not rate.biased or rate.judge is None or isinstance(rate.result, NotEstimable):
+        return 0.0
+    return abs(rate.judge - rate.result.estimate)
+
+
 def rate_notices(cell: Cell) -> Iterator[str]:
-    """Whether the judge's own rate is that of people, in a sentence; of many rates the first."""
-    for rate in rates(cell)[:1]:
+    """Whether the judge's own rate is that of people, in a sentence: the rate with most bias.
+
+    Where none is biased it is the first, which is that of all items.
+    """
+    for rate in sorted(rates(cell), key=_distance, reverse=True)[:1]:
         result, raw = rate.result, "N/A" if rate.judge is None else compact(rate.judge)
         where = "".join(f" ({key} {value})" for key, value in rate.condition.items())
         if isinstance(result, NotEstimable):
@@ -208,11 +224,15 @@ def rate_notices(cell: Cell) -> Iterator[str]:
         ends = f"[{compact(result.interval.lower)}, {compact(result.interval.upper)}]"
         corrected_words = f"people would give {compact(result.estimate)} {ends}"
         in_vain = rate.adds_nothing and result.labels < result.units
+        skipped = skipped_words(rate.skipped) if rate.skipped else ""
+        beside = f"; {skipped}" if skipped else ""
         if rate.biased:
-            beside = f"; {NOTHING_ADDED}" if in_vain else ""
+            beside = f"; {NOTHING_ADDED}{beside}" if in_vain else beside
             yield f"the judge's rate{where} {raw} is biased: {corrected_words}{beside}"
         elif in_vain:
-            yield f"{NOTHING_ADDED}{where}: {corrected_words}, the judge {raw}"
+            yield f"{NOTHING_ADDED}{where}: {corrected_words}, the judge {raw}{beside}"
+        elif skipped:
+            yield skipped
 
 
 # --- judges compared by their agreement with people ----------------------------------------------

@@ -183,6 +183,56 @@ def test_items_that_were_chosen_do_not_speak_for_the_others() -> None:
     assert estimate(of, "recall", label="FAIL").n == 60  # for agreement they count
 
 
+def test_missing_replies_bound_the_rate() -> None:
+    # The judge is right of 20 labelled items, half of which pass; of the 20 others it passes 8,
+    # fails 8, and says nothing of 4. By symmetry the rate is 0.5, and the bounds are the rates of
+    # the same judge with four verdicts more, on one side or on the other.
+    words = ["PASS", "FAIL"] * 18 + ["?"] * 4
+    made = [item(f"i{n}", word, people=[word] if n < 20 else []) for n, word in enumerate(words)]
+    rate = estimate(cell(PASS_FAIL, *made), "corrected_rate")
+    bounds = []
+    for word in ("FAIL", "PASS"):
+        made[36:] = [item(f"i{n}", word) for n in range(36, 40)]
+        value = estimate(cell(PASS_FAIL, *made), "corrected_rate").value
+        assert value is not None
+        bounds.append(value)
+    assert rate.value == 0.5
+    assert bounds[0] < 0.5 < bounds[1]
+    assert (rate.missing.unparsed, rate.missing.share) == (4, 0.1)
+    assert [rate.missing.lower_bound, rate.missing.upper_bound] == pytest.approx(bounds)
+
+
+def test_of_replies_that_are_missing_in_part_the_part_is_bounded() -> None:
+    # The same judge, of whose two replies on each of the 20 others one is missing.
+    made = [
+        item(f"i{n}", word, word, people=[word]) for n, word in enumerate(["PASS", "FAIL"] * 10)
+    ]
+    others = ["PASS", "FAIL"] * 10
+    half = [item(f"j{n}", word, "?") for n, word in enumerate(others)]
+    bounds = [
+        estimate(
+            cell(PASS_FAIL, *made, *(item(f"j{n}", word, other) for n, word in enumerate(others))),
+            "corrected_rate",
+        ).value
+        for other in ("FAIL", "PASS")
+    ]
+    missing = estimate(cell(PASS_FAIL, *made, *half), "corrected_rate").missing
+    assert [missing.lower_bound, missing.upper_bound] == pytest.approx(bounds)
+
+
+def test_drawn_items_that_were_skipped_are_counted_beside_the_rate() -> None:
+    # 40 drawn of 80: 25 have a label, 15 were skipped.
+    made = labelled_items(25, 80)
+    for place in range(25, 40):
+        made[place] = [replace(j, trial=replace(j.trial, skipped=True)) for j in made[place]]
+    words = "15 drawn items were skipped: the rate is that of items that people can decide"
+    assert words in estimate(cell(PASS_FAIL, *made), "corrected_rate").flags
+    assert not any(
+        "skipped" in flag
+        for flag in estimate(cell(PASS_FAIL, *labelled_items(25, 80)), "corrected_rate").flags
+    )
+
+
 def test_strata_weigh_by_their_items() -> None:
     # 20 of 100 labels in each stratum: nine in ten of the first pass, one in ten of the second.
     strata = replace(PASS_FAIL, labelled="stratified")

@@ -83,6 +83,13 @@ def test_agreement_among_people() -> None:
     assert second.startswith("people agree in 80.0% of pairs, Krippendorff's alpha 0.640 [")
 
 
+def test_a_single_person_is_no_people() -> None:
+    alone = cell(PASS_FAIL, item("a", "PASS", people={"anna": "PASS"}))
+    assert lines_of(alone, "people_agreement") == [
+        "people: 1 person, 1 of 1 items labelled, 0 by several"
+    ]
+
+
 def test_verdicts_by_the_label_of_people() -> None:
     passed, failed = rows_of(SIX, "people_confusion")
     assert passed["verdicts"] == {"PASS": 2, "FAIL": 0}
@@ -133,6 +140,43 @@ def test_the_first_screen_says_whether_the_rate_is_that_of_people() -> None:
     assert 'add labelled = "random"' in unsaid
     few = next(iter(rate_notices(SIX)))
     assert few.startswith("no corrected rate beside the judge's own 0.80: ")
+
+
+def test_of_many_rates_the_first_screen_tells_the_one_with_most_bias() -> None:
+    # Of 40 outputs each system passes 20. The judge is right of "fair", passes 30 of "low" and all
+    # of "high"; pooled it is 90/120 instead of 0.5.
+    made = [
+        item(f"{name}{n}", "PASS" if n < passed else "FAIL", people=[("PASS", "FAIL")[n >= 20]],
+             system=name)
+        for name, passed in (("fair", 20), ("high", 40), ("low", 30))
+        for n in range(40)
+    ]  # fmt: skip
+    of = cell(PASS_FAIL, *made)
+    (notice,) = rate_notices(of)
+    assert notice.startswith("the judge's rate (system high) 1.00 is biased: ")
+    # The first rate, which no notice tells, keeps its line.
+    section = next(section for section in BUILT_IN.sections if section.name == "corrected_rates")
+    assert section.below is not None
+    (line,) = section.below(rows_of(of, "corrected_rates"))
+    assert line.startswith("corrected rate 0.50")
+
+
+def test_skipped_items_stand_on_the_first_screen_and_in_the_table() -> None:
+    words = "2 drawn items were skipped: the rate is that of items that people can decide"
+    # The judge is right of all: nothing but the skipped items is to be told.
+    made = [
+        item(f"i{n}", ("PASS", "FAIL")[n % 2], people=[("PASS", "FAIL")[n % 2]] * (n < 40))
+        for n in range(60)
+    ]
+    for place in (40, 41):
+        made[place] = [replace(j, trial=replace(j.trial, skipped=True)) for j in made[place]]
+    right = cell(PASS_FAIL, *made)
+    assert [*rate_notices(right)] == [words]
+    assert lines_of(right, "corrected_rates")[1:] == [f"corrected rate: {words}"]
+    made[:40] = [item(f"i{n}", "PASS", people=[("PASS", "FAIL")[n % 2]]) for n in range(40)]
+    (notice,) = rate_notices(cell(PASS_FAIL, *made))
+    assert notice.startswith("the judge's rate 0.8")
+    assert notice.endswith(words)
 
 
 def test_a_judge_that_gives_one_label_adds_nothing_and_its_zeros_are_shown() -> None:

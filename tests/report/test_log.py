@@ -43,6 +43,7 @@ trials = st.builds(
         st.one_of(st.integers(0, 5), st.floats(0, 3), name),
     ),
     label=st.one_of(st.none(), name),
+    skipped=st.booleans(),
 )
 judgments = st.builds(
     Judgment,

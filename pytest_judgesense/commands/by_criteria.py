@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import math
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -34,13 +33,13 @@ from pytest_judgesense.importers import columns_named
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.registry import FirstCheck, FirstSuite
 from pytest_judgesense.suites.schema import PEOPLE
+from pytest_judgesense.suites.space import number_of, whole_scale
 from pytest_judgesense.suites.stimuli import text_of
 from pytest_judgesense.synonyms import column_of
 from pytest_judgesense.trial import is_number
 
 # What a column may be besides the text of a parameter, the graded text and people's grades.
 _BESIDE: Final = ("id", "cluster", "system")
-_MOST_GRADES: Final = 101
 
 
 @dataclass(frozen=True)
@@ -239,15 +238,7 @@ def _people(
 def _is_graded(items: Items, column: str) -> bool:
     """Whether a column holds numbers that may be grades, several of them the same."""
     words = items.values(column)
-    return bool(words) and None not in map(_number, words) and len({*words}) < len(words)
-
-
-def _number(text: str) -> float | None:
-    try:
-        number = float(text.replace(",", "."))
-    except ValueError:
-        return None
-    return number if math.isfinite(number) and abs(number) < 1e9 else None
+    return bool(words) and None not in map(number_of, words) and len({*words}) < len(words)
 
 
 def _refuse_values(words: Collection[str], options: argparse.Namespace) -> None:
@@ -263,16 +254,15 @@ def _refuse_values(words: Collection[str], options: argparse.Namespace) -> None:
 
 def _scale(words: Collection[str], options: argparse.Namespace) -> list[str]:
     """The whole numbers from the least to the greatest grade of people."""
-    numbers = [number for number in map(_number, words) if number is not None]
-    low, high = (math.floor(min(numbers)), math.ceil(max(numbers))) if numbers else (0, 0)
-    if len(numbers) < len(words) or not 0 < high - low < _MOST_GRADES:
+    scale = whole_scale(words)
+    if scale is None:
         raise UsageError(
             f"the scale on which {options.function} grades is not known",
             found=", ".join(sorted(words)[:9]) or "no grades of people",
             expected="whole numbers, or the scale with its lowest grade first",
             remedy=f"name it: {command_of(options)} --labels 1,2,3,4,5",
         )
-    return [str(grade) for grade in range(low, high + 1)]
+    return [*scale]
 
 
 def kinds_that_begin() -> dict[str, FirstSuite]:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Final
 
 from pytest_judgesense.trial import ABSTAIN, TIE, Criterion, is_number
+
+_MOST_GRADES: Final = 101
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +65,27 @@ def object_schema(**properties: Any) -> dict[str, Any]:
         "required": list(properties),
         "additionalProperties": False,
     }
+
+
+def number_of(text: str) -> float | None:
+    """The number that a cell of a table states, also with a decimal comma; ``None`` for none."""
+    try:
+        number = float(text.replace(",", "."))
+    except ValueError:
+        return None
+    return number if math.isfinite(number) and abs(number) < 1e9 else None
+
+
+def whole_scale(grades: Collection[str]) -> tuple[str, ...] | None:
+    """The whole numbers from the least to the greatest of ``grades``.
+
+    ``None`` if one of them is no number, or they make no scale of 2 to 101 grades.
+    """
+    numbers = [number for number in map(number_of, grades) if number is not None]
+    low, high = (math.floor(min(numbers)), math.ceil(max(numbers))) if numbers else (0, 0)
+    if len(numbers) < len(grades) or not 0 < high - low < _MOST_GRADES:
+        return None
+    return tuple(str(grade) for grade in range(low, high + 1))
 
 
 def position(grade: object, labels: Sequence[str]) -> float:

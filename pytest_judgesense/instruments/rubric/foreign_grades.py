@@ -40,7 +40,7 @@ from pytest_judgesense.instruments.rubric.grades import WORDS
 from pytest_judgesense.instruments.rubric.measures import SUITE
 from pytest_judgesense.instruments.rubric.replies import grade_of
 from pytest_judgesense.suites.shortcuts import length
-from pytest_judgesense.suites.space import position
+from pytest_judgesense.suites.space import position, whole_scale
 from pytest_judgesense.synonyms import column_of
 from pytest_judgesense.trial import (
     ABSTAIN,
@@ -56,7 +56,6 @@ from pytest_judgesense.trial import (
 )
 
 _VERDICTS: Final = ("verdict", "label", "order")  # of tables without grades by criterion
-_MOST_GRADES: Final = 101
 _SHOWN_TEXT: Final = "field.output"
 
 
@@ -220,24 +219,15 @@ def _refuse_options(
 def _scale(path: Path, rows: Iterable[Row], columns: _GradeColumns) -> tuple[str, ...]:
     """The whole numbers from the least to the greatest grade; a `UsageError` if words are there."""
     texts = {columns.text(row, column) for row in rows for column in columns.all_columns} - {""}
-    numbers = [number for number in map(_number, texts) if number is not None]
-    low, high = (math.floor(min(numbers)), math.ceil(max(numbers))) if numbers else (0, 0)
-    if len(numbers) < len(texts) or not 0 < high - low < _MOST_GRADES:
+    scale = whole_scale(texts)
+    if scale is None:
         raise UsageError(
             f"the scale of the grades in {path} is not known",
             found=", ".join(sorted(texts)[:9]) or "no grade",
             expected="whole numbers, or the scale with its lowest grade first",
             remedy="name it: --labels 1,2,3,4,5; what states no grade: --value WORD=",
         )
-    return tuple(str(grade) for grade in range(low, high + 1))
-
-
-def _number(text: str) -> float | None:
-    try:
-        number = float(text.replace(",", "."))
-    except ValueError:
-        return None
-    return number if math.isfinite(number) and abs(number) < 1e9 else None
+    return scale
 
 
 def _mark(pass_mark: str | None, scale: Sequence[str]) -> float | None:

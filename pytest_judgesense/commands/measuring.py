@@ -9,18 +9,37 @@ from pathlib import Path
 from typing import Any
 
 from pytest_judgesense.api import MeasuredDatasheet, Watch
-from pytest_judgesense.commands.options import number, told_each_minute
+from pytest_judgesense.commands.options import (
+    FLAG,
+    MANY,
+    add_cassettes,
+    number,
+    seed,
+    told_each_minute,
+)
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.judges.throttle import CONCURRENCY, Deadline, SessionBudget
 from pytest_judgesense.layout import pace
 from pytest_judgesense.papers import Printed
-from pytest_judgesense.report.assembly import datasheet_text
+from pytest_judgesense.report.assembly import FORMS, datasheet_text
 from pytest_judgesense.report.csv_tables import table_text
 from pytest_judgesense.report.log import log_lines
 from pytest_judgesense.report.packing import PageEvidence
 from pytest_judgesense.report.view import View
 from pytest_judgesense.suites.suite import Suite
 from pytest_judgesense.trial import Judgment, Trial
+
+
+def add_measuring(parser: argparse.ArgumentParser) -> None:
+    """Add the files, the recordings, the limits and the seed of a command that measures."""
+    text = f"write the tables and the datasheet: {FORMS}; may be repeated"
+    parser.add_argument("--judge-datasheet", type=Path, metavar="PATH", help=text, **MANY)
+    add_cassettes(parser)
+    add_limits(parser)
+    text = "seed of every random draw"
+    parser.add_argument("--judge-seed", type=seed, default=0, help=text)
+    text = "show the datasheet below the tables, and where a file that cannot be made fails"
+    parser.add_argument("-v", "--verbose", help=text, **FLAG)
 
 
 def add_limits(parser: argparse.ArgumentParser) -> None:

@@ -8,16 +8,14 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from pytest_judgesense.api import measure_all
-from pytest_judgesense.commands.measuring import add_limits, files_of, limits_of, watch
+from pytest_judgesense.commands.measuring import add_measuring, files_of, limits_of, watch
 from pytest_judgesense.commands.options import (
     FLAG,
     JUDGE,
     MANY,
-    add_cassettes,
     find_code_of_project,
     judges,
     registry_of,
-    seed,
     show,
     suites_named,
     tell_of_outputs,
@@ -30,7 +28,6 @@ from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.layout import indented
 from pytest_judgesense.output import Outputs
 from pytest_judgesense.papers import Paper, printed
-from pytest_judgesense.report.assembly import FORMS
 from pytest_judgesense.report.terminal import datasheet_lines, printed_lines
 from pytest_judgesense.report.view import view_of
 from pytest_judgesense.suites.suite import Suite
@@ -45,14 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     text = "replay: recorded answers (the default); record: ask what is not recorded yet"
     parser.add_argument("--judge-mode", choices=["replay", "record"], default="replay", help=text)
     parser.add_argument("--quick", help="about a fifth of the design", **FLAG)
-    text = f"write the tables and the datasheet: {FORMS}; may be repeated"
-    parser.add_argument("--judge-datasheet", type=Path, metavar="PATH", help=text, **MANY)
-    add_cassettes(parser)
-    add_limits(parser)
-    text = "seed of every random draw"
-    parser.add_argument("--judge-seed", type=seed, default=0, help=text)
-    text = "show the datasheet below the tables, and where a file that cannot be made fails"
-    parser.add_argument("-v", "--verbose", help=text, **FLAG)
+    add_measuring(parser)
 
 
 def run(options: argparse.Namespace) -> int:

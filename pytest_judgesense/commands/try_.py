@@ -26,16 +26,13 @@ from pytest_judgesense.cassettes.opening import Mode
 from pytest_judgesense.cassettes.storage import read_exchanges
 from pytest_judgesense.checks.linting import lint_notices
 from pytest_judgesense.checks.variants import VariantChange, against_the_first, word_of
-from pytest_judgesense.commands.measuring import add_limits, files_of, limits_of, watch
+from pytest_judgesense.commands.measuring import add_measuring, files_of, limits_of, watch
 from pytest_judgesense.commands.options import (
     FLAG,
     JUDGE,
-    MANY,
-    add_cassettes,
     judges_to_ask,
     only_judge,
     registry_of,
-    seed,
     show,
     tell_of_outputs,
 )
@@ -59,7 +56,6 @@ from pytest_judgesense.measures.shared import (
 from pytest_judgesense.output import Outputs
 from pytest_judgesense.papers import Paper, Printed, Table
 from pytest_judgesense.registry import Registry
-from pytest_judgesense.report.assembly import FORMS
 from pytest_judgesense.report.terminal import datasheet_lines, printed_lines
 from pytest_judgesense.report.view import view_of
 from pytest_judgesense.sections import tables_named
@@ -101,14 +97,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     modes = ["record", "replay", "live"]
     parser.add_argument("--judge-mode", choices=modes, default="record", help=text)
     parser.add_argument("--plan", help="print calls and price, and ask nothing", **FLAG)
-    text = f"write the tables and the datasheet: {FORMS}; may be repeated"
-    parser.add_argument("--judge-datasheet", type=Path, metavar="PATH", help=text, **MANY)
-    add_cassettes(parser)
-    add_limits(parser)
-    text = "seed of every random draw"
-    parser.add_argument("--judge-seed", type=seed, default=0, help=text)
-    text = "show the datasheet below the tables, and where a file that cannot be made fails"
-    parser.add_argument("-v", "--verbose", help=text, **FLAG)
+    add_measuring(parser)
 
 
 def run(options: argparse.Namespace) -> int:

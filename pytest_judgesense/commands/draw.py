@@ -22,9 +22,8 @@ from pytest_judgesense.limits import json_value, toml_value
 from pytest_judgesense.measures.shared import AGREEMENT
 from pytest_judgesense.output import replace_content
 from pytest_judgesense.suites.item import Item
-from pytest_judgesense.suites.people import Draw
 from pytest_judgesense.suites.suite import Suite
-from pytest_judgesense.trial import Judgment, Verdict
+from pytest_judgesense.trial import Drawn, Judgment, Verdict
 
 _KEY: Final = "labelled"
 # As `judgesense init` writes it for items that have labels.
@@ -36,7 +35,7 @@ class DrawnItems:
     """The items to be labelled, in their order, and how they were drawn."""
 
     items: tuple[Item, ...]
-    drawn: Draw
+    drawn: Drawn
 
 
 def drawn_at_random(suite: Suite, seed: int, number: int | None = None) -> DrawnItems:

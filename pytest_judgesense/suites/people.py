@@ -15,7 +15,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import astuple, dataclass, field
 from pathlib import Path
-from typing import Final, TypeAlias, get_args
+from typing import Final, get_args
 
 from pytest_judgesense.errors import SuiteError
 from pytest_judgesense.files import open_bytes, read_text
@@ -25,7 +25,6 @@ from pytest_judgesense.suites.item import ITEM_ID
 from pytest_judgesense.trial import Drawn
 
 # How the items were drawn: from all with the same chance, from groups, or for what was seen.
-Draw: TypeAlias = Drawn
 
 SKIPPED: Final = "skipped"
 COLUMNS: Final = ("item", "person", "label", "criterion", "note", "drawn", "labelled_at")
@@ -54,7 +53,7 @@ class PersonLabel:
     label: str
     criterion: str
     note: str
-    drawn: Draw
+    drawn: Drawn
     labelled_at: str
     line: int = field(default=0, compare=False)
 
@@ -182,13 +181,13 @@ def _label_of(path: Path, number: int, row: dict[str, str]) -> PersonLabel:
     expected = {
         "item": "the id of an item",
         "person": "a name of letters, digits, '.', '_' and '-'",
-        "drawn": " or ".join(get_args(Draw)),
+        "drawn": " or ".join(get_args(Drawn)),
         "labelled_at": "a time as in 2026-01-31T12:00:00Z",
     }
     valid = {
         "item": ITEM_ID.fullmatch(row["item"]),
         "person": ITEM_ID.fullmatch(row["person"]),
-        "drawn": row["drawn"] in get_args(Draw),
+        "drawn": row["drawn"] in get_args(Drawn),
         "labelled_at": _TIME.fullmatch(row["labelled_at"]),
     }
     for column, is_valid in valid.items():

@@ -40,9 +40,16 @@ _CONSTANT: Final = "undefined: judge and people give one and the same label thro
 
 def recall(cell: Cell) -> Iterator[Estimate]:
     """Recall of each label, and the least of them."""
+    return _with_the_worst(of.RECALL, cell, _recalls)
+
+
+def _with_the_worst(
+    measure: Measure, cell: Cell, by_label_of: Callable[[Target], Iterator[Estimate]]
+) -> Iterator[Estimate]:
+    """Of each target the worst label, and then all of them."""
     for target in targets(cell):
-        by_label = [*_recalls(target)]
-        yield from _worst(of.RECALL, target, by_label)
+        by_label = [*by_label_of(target)]
+        yield from _worst(measure, target, by_label)
         yield from by_label
 
 
@@ -142,10 +149,7 @@ def _kappa(measure: Measure, target: Target) -> Estimate:
 
 def class_bias(cell: Cell) -> Iterator[Estimate]:
     """How far the share of each label is from that of people, and the farthest."""
-    for target in targets(cell):
-        by_label = [*_biases(target)]
-        yield from _worst(of.CLASS_BIAS, target, by_label)
-        yield from by_label
+    return _with_the_worst(of.CLASS_BIAS, cell, _biases)
 
 
 def _biases(target: Target) -> Iterator[Estimate]:

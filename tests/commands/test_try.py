@@ -233,17 +233,22 @@ def test_a_prompt_that_was_edited_is_asked_again(
     assert "terse is better than plain" in shown
 
 
-@pytest.mark.long
-@pytest.mark.parametrize("function", ["reading", "given"])
-def test_a_function_gets_the_prompt(
-    folder: Path, server: ChatServer, function: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def declare_function(folder: Path, server: ChatServer, function: str) -> None:
+    """The judge ``mine``: a function of a module that asks ``server``."""
     (folder / "grader.py").write_text(_MODULE.format(url=server.base_url), encoding="utf-8")
     declare(
         folder,
         f'[tool.judgesense.judges.mine]\nprovider = "callable"\nmodel = "grader:{function}"\n'
         "concurrency = 8\n",
     )
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("function", ["reading", "given"])
+def test_a_function_gets_the_prompt(
+    folder: Path, server: ChatServer, function: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    declare_function(folder, server, function)
     files = ("plain.txt", "careful.txt")
     done = processes.run("judgesense", "try", *files, "--suite", "pairs.suite.toml", cwd=folder)
     assert done.returncode == 0, done.stderr
@@ -276,12 +281,7 @@ def test_a_function_gets_the_prompt(
 def test_a_function_that_the_prompts_do_not_reach_is_asked_about_one_item(
     folder: Path, server: ChatServer, function: str, found: str, remedy: str, calls: int
 ) -> None:
-    (folder / "grader.py").write_text(_MODULE.format(url=server.base_url), encoding="utf-8")
-    declare(
-        folder,
-        f'[tool.judgesense.judges.mine]\nprovider = "callable"\nmodel = "grader:{function}"\n'
-        "concurrency = 8\n",
-    )
+    declare_function(folder, server, function)
     files = ("plain.txt", "careful.txt")
     done = processes.run("judgesense", "try", *files, "--suite", "pairs.suite.toml", cwd=folder)
     assert done.returncode == 2
@@ -294,9 +294,7 @@ def test_a_function_that_the_prompts_do_not_reach_is_asked_about_one_item(
 def test_two_files_with_one_text_are_no_fault_of_the_function(
     folder: Path, server: ChatServer
 ) -> None:
-    (folder / "grader.py").write_text(_MODULE.format(url=server.base_url), encoding="utf-8")
-    text = '[tool.judgesense.judges.mine]\nprovider = "callable"\nmodel = "grader:reading"\n'
-    declare(folder, text)
+    declare_function(folder, server, "reading")
     (folder / "copy.txt").write_bytes((folder / "plain.txt").read_bytes())
     files = ("plain.txt", "copy.txt")
     done = processes.run("judgesense", "try", *files, "--suite", "pairs.suite.toml", cwd=folder)

@@ -83,7 +83,7 @@ class Cause:
         change: the change at which the verdict most probably turns, from 0; ``None`` until the ends
             are told apart.
         probability: of that change.
-        span: first and last change of the shortest run that holds 0.95.
+        span: first and last of the fewest changes that hold 0.95 together.
         alone: whether that change is enough by itself; ``None`` if it is not known.
         needed: the changes that are known to be needed, in ascending order.
         complete: whether these are enough without any other.
@@ -182,7 +182,7 @@ class CauseSearch:
     @property
     def is_complete(self) -> bool:
         """Whether the changes that are needed are enough without any other."""
-        return bool(self.stages) and self.stages[-1].posterior()[0] >= HOLDS
+        return bool(self.stages and self.stages[-1].posterior()[0] >= HOLDS)
 
     @property
     def question(self) -> Hybrid | None:
@@ -235,7 +235,7 @@ class CauseSearch:
             self.p_ends,
             place - 1,
             float(posterior[place]),
-            _shortest_run(posterior[1:]),
+            _span(posterior[1:]),
             True if enough >= HOLDS else False if enough <= 1 - HOLDS else None,
             self.stages[-1].fixed,
             self.is_complete,
@@ -252,15 +252,11 @@ def _bisected(stage: _Stage) -> Iterator[_Stage]:
         yield from _bisected(stage.before(place))
 
 
-def _shortest_run(posterior: NDArray[np.float64]) -> tuple[int, int]:
-    """The first of the shortest runs of changes that hold the cause."""
-    up_to = np.append(0.0, np.cumsum(posterior))
-    for length in range(1, posterior.size):
-        holds = up_to[length:] - up_to[:-length] >= HOLDS
-        if holds.any():
-            first = int(holds.argmax())
-            return first, first + length - 1
-    return 0, posterior.size - 1
+def _span(posterior: NDArray[np.float64]) -> tuple[int, int]:
+    """First and last of the fewest changes that hold the cause together."""
+    likely = np.argsort(-posterior, kind="stable")
+    fewest = int((np.cumsum(posterior[likely]) < HOLDS).sum()) + 1
+    return int(likely[:fewest].min()), int(likely[:fewest].max())
 
 
 def begin(changes: int, budget: int) -> CauseSearch:

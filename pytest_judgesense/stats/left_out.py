@@ -22,7 +22,9 @@ replies among the m + f of an item, those without the part are a hypergeometric 
 the chance of as many or more, over all items by convolution.
 
 Over the parts of a prompt both p-values are adjusted by Holm, each test within its own family. A
-part that cannot be tested, because no item has replies on both sides, stays in it with p = 1.
+part that cannot be tested, because no item has replies on both sides, stays in it with p = 1. A
+part is noticed if either test finds it. Where every reply is a verdict the second one finds
+nothing, so the chance of noticing a part that does nothing is alpha; otherwise at most two alpha.
 
 References:
     R. A. Fisher (1935), The Design of Experiments, ch. 3 (permutation within items).
@@ -32,14 +34,14 @@ References:
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import comb
 from typing import Final, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pytest_judgesense.stats.comparison import bounded_difference, holm
+from pytest_judgesense.stats.comparison import Difference, bounded_difference, holm
 from pytest_judgesense.stats.inputs import LEVEL, Clusters, cluster_codes, cluster_sums
 from pytest_judgesense.stats.permutation import p_of_exchange
 
@@ -61,6 +63,7 @@ class PartLeftOut:
         noise: share of pairs of replies of the whole prompt that differ, of the same items.
         effect: ``differing`` less ``noise``, at least 0.
         upper: one-sided 95% bound of it; ``None`` with fewer than two clusters.
+        difference: of the two, which may be below 0, with its bounds; ``None`` likewise.
         p: p-value of no effect on verdicts; ``p_adjusted``: by Holm, over the parts.
         no_verdict: share of the replies without the part that are no verdict.
         no_verdict_whole: share of the replies of the whole prompt that are none.
@@ -78,6 +81,28 @@ class PartLeftOut:
     no_verdict_whole: float
     p_form: float
     p_form_adjusted: float
+    difference: Difference | None = field(default=None, repr=False)
+
+    def is_noticed(self, alpha: float = 0.05) -> bool:
+        """Whether verdicts move without it, or more replies are none; alpha: of either family."""
+        return min(self.p_adjusted, self.p_form_adjusted) <= alpha
+
+
+def own_noise(whole: ArrayLike) -> NDArray[np.float64]:
+    """By item the share of pairs of replies of one prompt that differ: the judge's own noise.
+
+    Args:
+        whole: codes of the replies as in `parts_left_out`, shape (items, m).
+
+    Returns:
+        Shape (items,); NaN for an item with fewer than two replies.
+    """
+    replies = _replies(whole, len(np.asarray(whole)))
+    shares = np.full(len(replies), np.nan)
+    usable = (replies != NO_REPLY).sum(axis=1) >= _FEWEST_WHOLE
+    if usable.any():
+        shares[usable] = _share_differing(rows := replies[usable], rows)
+    return shares
 
 
 def parts_left_out(
@@ -116,9 +141,9 @@ def share_noticed(parts: Sequence[PartLeftOut | None], alpha: float = 0.05) -> f
 
     Args:
         parts: what `parts_left_out` gives, one or more; one that cannot be tested is not noticed.
-        alpha: level of the family.
+        alpha: level of either family of tests.
     """
-    return sum(part is not None and part.p_adjusted <= alpha for part in parts) / len(parts)
+    return sum(part is not None and part.is_noticed(alpha) for part in parts) / len(parts)
 
 
 def _replies(codes: ArrayLike, items: int) -> _Codes:
@@ -140,23 +165,24 @@ def _tested(whole: _Codes, without: _Codes, clusters: _Codes) -> PartLeftOut | N
     differing = _share_differing(whole, without)
     noise = _share_differing(whole, whole)
     codes, count = cluster_codes(clusters[usable])
-    upper = None
+    difference = None
     if count >= 2:
         totals, sizes = cluster_sums([differing - noise], codes, count)
-        upper = max(0.0, bounded_difference(totals, sizes).upper(1 - LEVEL))
+        difference = bounded_difference(totals, sizes)
     p, p_form = p_of_exchange(_groups(whole, without)), _p_of_form(whole, without)
     return PartLeftOut(
         items=len(whole),
         differing=float(differing.mean()),
         noise=float(noise.mean()),
         effect=max(0.0, float((differing - noise).mean())),
-        upper=upper,
+        upper=None if difference is None else max(0.0, difference.upper(1 - LEVEL)),
         p=p,
         p_adjusted=p,
         no_verdict=_share_without_verdict(without),
         no_verdict_whole=_share_without_verdict(whole),
         p_form=p_form,
         p_form_adjusted=p_form,
+        difference=difference,
     )
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias
 
 from pytest_judgesense.estimate import Estimate
 
@@ -27,6 +27,25 @@ Analysis: TypeAlias = Mapping[str, Any]
 Estimates: TypeAlias = tuple[Estimate, ...]
 # Which tables are made: all, those that the summary shows something of, or none.
 Shown: TypeAlias = Literal["all", "summary", "none"]
+# The heaviest margin of a passage.
+DEEPEST: Final = 4
+
+
+class Passage(NamedTuple):
+    """A part of a text that a page prints with a margin.
+
+    Attributes:
+        name: what it is called in the margin.
+        words: what is said of it, beside it.
+        depth: how heavy its margin is, from 0 to `DEEPEST`; ``None`` for no margin.
+        dashed: whether its margin is of the other kind.
+    """
+
+    name: str
+    text: str
+    words: str
+    depth: int | None = None
+    dashed: bool = False
 
 
 class Beside(NamedTuple):
@@ -60,6 +79,7 @@ class ReportSection:
         below: from the rows to lines below that of the suite in the summary; ``None`` for none.
         with_tables: whether its lines are also shown with the tables of the suites (``-v``).
         compared: whether comparisons of judges read its table.
+        passages: from the rows to a text that a page prints with margins; ``None`` for none.
     """
 
     name: str
@@ -76,6 +96,7 @@ class ReportSection:
     below: Callable[[Rows], Iterable[str]] | None = None
     with_tables: bool = False
     compared: bool = False
+    passages: Callable[[Rows], Iterable[Passage]] | None = None
     title: str = ""
 
     @property

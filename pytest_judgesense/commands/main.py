@@ -20,7 +20,6 @@ from pytest_judgesense.commands.options import (
     MANY,
     WRONG_COMMAND,
     complain,
-    judges_to_ask,
     show,
 )
 from pytest_judgesense.errors import JudgesenseError, UsageError, harmless
@@ -125,10 +124,16 @@ def build_parser(words: Sequence[str] | None = None) -> argparse.ArgumentParser:
 
         for added in BUILT_IN.commands.values():
             command = commands.add_parser(added.name, help=added.summary)
-            command.set_defaults(run=partial(_lines_of, added))
+            command.set_defaults(run=partial(_done, added))
             added.add_arguments(command)
+            if added.asks:
+                from pytest_judgesense.commands.measuring import add_measuring
+
+                add_measuring(command)
     return parser
 
 
-def _lines_of(command: Command, options: argparse.Namespace) -> Iterable[str]:
-    return command.run(options, partial(judges_to_ask, options))
+def _done(command: Command, options: argparse.Namespace) -> Iterable[str] | int:
+    from pytest_judgesense.commands.services import services_of
+
+    return command.run(options, services_of(options))

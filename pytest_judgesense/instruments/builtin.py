@@ -6,6 +6,7 @@ from itertools import chain
 from typing import Final
 
 from pytest_judgesense.instruments import exclusions, leaderboard
+from pytest_judgesense.instruments.ablation import instrument as ablation
 from pytest_judgesense.instruments.debate import instrument as debate
 from pytest_judgesense.instruments.ladder import instrument as ladder
 from pytest_judgesense.instruments.paraphrase import instrument as paraphrase
@@ -28,6 +29,7 @@ ROOMS: Final = (
     debate,
     rubric,
     people,
+    ablation,
 )
 _FOR_EVERY_KIND: Final = Report(
     sections=(

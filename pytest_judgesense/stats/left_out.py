@@ -88,23 +88,6 @@ class PartLeftOut:
         return min(self.p_adjusted, self.p_form_adjusted) <= alpha
 
 
-def own_noise(whole: ArrayLike) -> NDArray[np.float64]:
-    """By item the share of pairs of replies of one prompt that differ: the judge's own noise.
-
-    Args:
-        whole: codes of the replies as in `parts_left_out`, shape (items, m).
-
-    Returns:
-        Shape (items,); NaN for an item with fewer than two replies.
-    """
-    replies = _replies(whole, len(np.asarray(whole)))
-    shares = np.full(len(replies), np.nan)
-    usable = (replies != NO_REPLY).sum(axis=1) >= _FEWEST_WHOLE
-    if usable.any():
-        shares[usable] = _share_differing(rows := replies[usable], rows)
-    return shares
-
-
 def parts_left_out(
     whole: ArrayLike, without: Sequence[ArrayLike], clusters: Clusters
 ) -> list[PartLeftOut | None]:

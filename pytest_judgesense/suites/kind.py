@@ -105,6 +105,8 @@ class Kind:
             another suite.
         expand: the templates that are made of those of a suite, under the judge's prompts; ``None``
             for those that it has.
+        prompt_in_code: what to do with a function that has its prompt in its own code, which no
+            template reaches, where a kind expands prompts; with ``{judge}`` and ``{source}``.
         settling: for items whose texts depend on answers; ``None`` for no such items.
     """
 
@@ -123,6 +125,7 @@ class Kind:
     weights: tuple[float, float, float, float] | None = None
     derived: bool = False
     expand: Callable[[Suite], tuple[Template, ...]] | None = None
+    prompt_in_code: str = ""
     settling: Settling | None = None
 
     def read(self, stimuli: Stimuli) -> tuple[Item, ...]:

@@ -107,7 +107,7 @@ def test_a_heading_goes_with_what_stands_under_it() -> None:
     assert left(SECTIONS, "## Rules") == SECTIONS.replace(
         "## Rules\n\n- Facts first.\n- No style.\n\n", ""
     )
-    assert [part.kept for part in parts_of(SECTIONS)][0] == "is around {{a}}"
+    assert parts_of(SECTIONS)[0].kept == "is around {{a}}"
 
 
 def test_tags_are_sections_and_those_around_an_answer_are_kept() -> None:

@@ -25,8 +25,6 @@ _FENCE: Final = re.compile(r"\s{0,3}(`{3,}|~{3,})")
 _TAG: Final = re.compile(r"\s*<([A-Za-z][\w.:-]*)(?:\s[^<>]*)?>\s*")
 _STOP: Final = r"""[.!?\u2026][)"'\u201d\u2019\]*_`]*"""
 _END: Final = re.compile(rf"({_STOP})\s+(?=[^\sa-z])|[\u3002\uff01\uff1f]+")
-    r"""([.!?\u2026][)"'\u201d\u2019\]*_`]*)\s+(?=[^\sa-z])|[\u3002\uff01\uff1f]+"""
-)
 # What no sentence ends with, although a full stop stands behind it.
 _ABBREVIATION: Final = re.compile(
     r"(?:^|[\s(])(?:e\.g|i\.e|etc|vs|cf|mr|mrs|ms|dr|prof|fig|approx|resp)\.$", re.IGNORECASE

@@ -20,7 +20,9 @@ from typing import Final, NamedTuple
 from pytest_judgesense.suites.prompt_template import placeholders
 
 _HEADING: Final = re.compile(r"\s{0,3}(#{1,6})\s+\S")
-_ITEM: Final = re.compile(r"\s*(?:[-*+\u2022]|\d{1,3}[.)]|[A-Za-z][.)])\s+\S")
+_ITEM: Final = re.compile(
+    r"\s*(?:[-*+\u2022]|\d{1,3}(?:[.):]|\s+[-\u2013=](?=\s))|[A-Za-z][.)])\s+\S"
+)
 _FENCE: Final = re.compile(r"\s{0,3}(`{3,}|~{3,})")
 _TAG: Final = re.compile(r"\s*<([A-Za-z][\w.:-]*)(?:\s[^<>]*)?>\s*")
 _STOP: Final = r"""[.!?\u2026][)"'\u201d\u2019\]*_`]*"""

@@ -63,6 +63,7 @@ def test_sentences_are_parts_and_what_shows_the_item_is_kept() -> None:
         ("- one\n- two. Three\n  more\n\n3) four", ["- one", "- two. Three\n  more", "3) four"]),
         ("- one\nReply with A.", ["- one", "Reply with A."]),
         ("Consider:\n* a\n* b {{x}}", ["Consider:", "* a", "[* b {{x}}]"]),
+        ("Rate:\n5: good,\n  if so\n4 - fair", ["Rate:", "5: good,\n  if so", "4 - fair"]),
         ("{{q}}\nis that right? Say so.", ["[{{q}}\nis that right?]", "Say so."]),
         ("One.\n\n---\n\nTwo.", ["One.", "[---]", "Two."]),
         ("So:\n```\n{a. B}\n\n# c\n```\nNow.", ["So:", "```\n{a. B}\n\n# c\n```", "Now."]),

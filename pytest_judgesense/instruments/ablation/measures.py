@@ -28,4 +28,7 @@ OWN_NOISE: Final = Measure(
     "lower",
     "item",
     "two replies to the same whole prompt differ",
+    gate="ceiling",
+    best="units",
+    sentence="two replies to one prompt differ in {value} of pairs",
 )

@@ -42,13 +42,13 @@ class Part:
 
     Attributes:
         start: where it begins, and ``end`` where it ends, without the blanks around it.
-        kept: why it is never left out; empty where it is.
+        reason: why it is never left out; empty where it is.
         is_section: whether other parts stand within it.
     """
 
     start: int
     end: int
-    kept: str = ""
+    reason: str = ""
     is_section: bool = False
 
 
@@ -159,18 +159,18 @@ def _of_section(text: str, lines: Sequence[_Line], section: _Section) -> Iterato
     head, last = lines[section.first], section.end - section.closes
     whole = Part(_indented(head), _last_written(lines, section))
     within = list(_read(text, lines, section.first + 1, last))
-    kept = _kept(text[whole.start : whole.end]).replace("holds", "is around")
-    if not kept and len(within) < 2:
+    reason = _reason(text[whole.start : whole.end]).replace("holds", "is around")
+    if not reason and len(within) < 2:
         yield whole
         return
-    if kept:
-        yield replace(whole, end=head.end, kept=kept)
+    if reason:
+        yield replace(whole, end=head.end, reason=reason)
     else:
         yield replace(whole, is_section=True)
     yield from within
     if section.closes:
         closing = lines[last]
-        yield Part(_indented(closing), closing.end, kept or f"closes {head.text.strip()}")
+        yield Part(_indented(closing), closing.end, reason or f"closes {head.text.strip()}")
 
 
 def _last_written(lines: Sequence[_Line], section: _Section) -> int:
@@ -225,10 +225,10 @@ def _runs(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 
 def _part(text: str, start: int, end: int) -> Part:
     start += len(text[start:end]) - len(text[start:end].lstrip())
-    return Part(start, end, _kept(text[start:end]))
+    return Part(start, end, _reason(text[start:end]))
 
 
-def _kept(text: str) -> str:
+def _reason(text: str) -> str:
     """Why a text is never left out; empty where it may be."""
     if names := placeholders(text):
         return "holds " + ", ".join("{{" + name + "}}" for name in sorted(names))

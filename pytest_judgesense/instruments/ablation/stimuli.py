@@ -32,14 +32,14 @@ class PromptPart(NamedTuple):
         id: of the template that leaves it out; empty for a part that is kept.
         where: ``system`` or ``prompt``; of a function the message that it stands in.
         text: as it stands there; of a section only its first line.
-        kept: why it is never left out; empty where it is.
+        reason: why it is never left out; empty where it is.
         is_section: whether the parts behind it, up to one with the end of its text, are within it.
     """
 
     id: str
     where: str
     text: str
-    kept: str = ""
+    reason: str = ""
     is_section: bool = False
 
 
@@ -111,9 +111,9 @@ def _of_template(whole: Template) -> Iterator[tuple[PromptPart, Template | None]
     """The parts of the prompts of a template, and the template without each."""
     system = whole.system or ""
     for part, place in _shown_parts(system, "system"):
-        yield part, None if part.kept else replace(whole, system=without(system, place))
+        yield part, None if part.reason else replace(whole, system=without(system, place))
     for part, place in _shown_parts(whole.text, "prompt"):
-        yield part, None if part.kept else replace(whole, text=without(whole.text, place))
+        yield part, None if part.reason else replace(whole, text=without(whole.text, place))
 
 
 def _of_sent(
@@ -123,11 +123,11 @@ def _of_sent(
     for number, message in enumerate(sent):
         others = [text for other in sent if other is not message for text in other.of_items]
         for part, place in _shown_parts(message.text, message.where):
-            edit = None if part.kept else _edit(message, place)
+            edit = None if part.reason else _edit(message, place)
             if edit is None:
-                yield part._replace(kept=part.kept or "not the same in every request"), None
+                yield part._replace(reason=part.reason or "not the same in every request"), None
             elif any(edit[0] in text for text in others):
-                yield part._replace(kept="stands in several messages"), None
+                yield part._replace(reason="stands in several messages"), None
             else:
                 shorter = message._replace(text=without(message.text, place))
                 text = _joined([*sent[:number], shorter, *sent[number + 1 :]])
@@ -158,7 +158,7 @@ def _shown_parts(text: str, where: str) -> Iterator[tuple[PromptPart, Part]]:
     for part, following in zip(parts, (*parts[1:], None), strict=False):
         end = following.start if part.is_section and following is not None else part.end
         words = text[part.start : end].rstrip()
-        yield PromptPart("", where, words, part.kept, part.is_section), part
+        yield PromptPart("", where, words, part.reason, part.is_section), part
 
 
 def of_one_prompt(item: Item) -> Item:

@@ -44,9 +44,9 @@ def rows(cell: Cell, estimates: tuple[Estimate, ...], suite: Suite | None) -> Ro
     return [
         _row(part, tests.parts[part.id], estimates) | asked
         if part.id in tests.parts
-        else {"sentence": "", **_text_of(part), "finding": f"kept: {part.kept}"}
+        else {"sentence": "", **_text_of(part), "finding": f"kept: {part.reason}"}
         for part in parts
-        if part.kept or part.id in tests.parts
+        if part.reason or part.id in tests.parts
     ]
 
 

@@ -23,7 +23,7 @@ def shown(text: str) -> list[str]:
     """The parts as they stand: those that are kept in brackets, sections with a plus."""
     return [
         f"[{text[part.start : part.end]}]"
-        if part.kept
+        if part.reason
         else "+" * part.is_section + text[part.start : part.end]
         for part in parts_of(text)
     ]
@@ -31,11 +31,11 @@ def shown(text: str) -> list[str]:
 
 def left(text: str, beginning: str) -> str:
     """The text without the part that begins so."""
-    (part,) = (p for p in parts_of(text) if text[p.start :].startswith(beginning) and not p.kept)
+    (part,) = (p for p in parts_of(text) if text[p.start :].startswith(beginning) and not p.reason)
     return without(text, part)
 
 
-def test_sentences_are_parts_and_what_shows_the_item_is_kept() -> None:
+def test_sentences_are_parts_and_what_shows_the_item_is_reason() -> None:
     assert shown(PLAIN) == [
         "You compare two answers.",
         "Prefer the one that is right, e.g. by its facts.",
@@ -108,10 +108,10 @@ def test_a_heading_goes_with_what_stands_under_it() -> None:
     assert left(SECTIONS, "## Rules") == SECTIONS.replace(
         "## Rules\n\n- Facts first.\n- No style.\n\n", ""
     )
-    assert parts_of(SECTIONS)[0].kept == "is around {{a}}"
+    assert parts_of(SECTIONS)[0].reason == "is around {{a}}"
 
 
-def test_tags_are_sections_and_those_around_an_answer_are_kept() -> None:
+def test_tags_are_sections_and_those_around_an_answer_are_reason() -> None:
     text = "<rules>\nBe fair. Be brief.\n</rules>\n<answer>\n{{answer}}\n</answer>\n<p>\nGo.\n</p>"
     assert shown(text) == [
         "+<rules>\nBe fair. Be brief.\n</rules>",
@@ -123,7 +123,7 @@ def test_tags_are_sections_and_those_around_an_answer_are_kept() -> None:
         "[</answer>]",
         "<p>\nGo.\n</p>",
     ]
-    assert parts_of(text)[3].kept == "closes <rules>"
+    assert parts_of(text)[3].reason == "closes <rules>"
     assert left(text, "Be fair") == text.replace("Be fair. ", "")
     assert left(text, "<p>") == text.removesuffix("\n<p>\nGo.\n</p>")
 
@@ -194,7 +194,7 @@ def test_nothing_is_lost_and_no_placeholder_is_left_out(text: str) -> None:
     words = re.findall(r"\{\{[ab]\}\}", text)
     for part in parts:
         rest = without(text, part)
-        if not part.kept:
+        if not part.reason:
             assert re.findall(r"\{\{[ab]\}\}", rest) == words
         # The whole is what is left, with the part where it stood.
         without_blanks = "".join(rest.split())
@@ -205,4 +205,4 @@ def test_nothing_is_lost_and_no_placeholder_is_left_out(text: str) -> None:
 
 
 def test_a_part_is_a_value() -> None:
-    assert Part(0, 3) == Part(0, 3, kept="", is_section=False)
+    assert Part(0, 3) == Part(0, 3, reason="", is_section=False)

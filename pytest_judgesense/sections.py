@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from pytest_judgesense.estimate import Estimate
 
@@ -27,8 +27,6 @@ Analysis: TypeAlias = Mapping[str, Any]
 Estimates: TypeAlias = tuple[Estimate, ...]
 # Which tables are made: all, those that the summary shows something of, or none.
 Shown: TypeAlias = Literal["all", "summary", "none"]
-# The heaviest margin of a passage.
-DEEPEST: Final = 4
 
 
 class Passage(NamedTuple):
@@ -37,7 +35,7 @@ class Passage(NamedTuple):
     Attributes:
         name: what it is called in the margin.
         words: what is said of it, beside it.
-        depth: how heavy its margin is, from 0 to `DEEPEST`; ``None`` for no margin.
+        depth: how heavy its margin is, from 0 to 4; ``None`` for no margin.
         dashed: whether its margin is of the other kind.
     """
 

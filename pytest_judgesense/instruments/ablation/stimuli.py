@@ -12,6 +12,7 @@ from pytest_judgesense.suites.finding import LintFinding, Rule
 from pytest_judgesense.suites.item import Item
 from pytest_judgesense.suites.items import plain_items
 from pytest_judgesense.suites.kind import Kind
+from pytest_judgesense.suites.rules import IDENTICAL_SIDES, MARKS
 from pytest_judgesense.suites.schema import ContentItem, PairItem, SuiteForm
 from pytest_judgesense.suites.stimuli import Stimuli
 from pytest_judgesense.suites.suite import Suite, Template
@@ -162,8 +163,8 @@ def _shown_parts(text: str, where: str) -> Iterator[tuple[PromptPart, Part]]:
 
 
 def of_one_prompt(item: Item) -> Item:
-    """The item without what it says of templates by their ids: these are other ones."""
-    return replace(item, asked_in=(), inverted=(), shared_with=None)
+    """The item for other templates than it names, and without labels: nothing is right here."""
+    return replace(item, asked_in=(), inverted=(), shared_with=None, label=None, people={})
 
 
 def _items(stimuli: Stimuli) -> Iterator[Item]:
@@ -191,7 +192,8 @@ ABLATION: Final = Kind(
     line_forms=(ContentItem, PairItem),
     verify=_one_prompt,
     rules=(Rule(_faults_of_the_whole),),
-    waived=_OF_PROMPTS,
+    # What the texts may be is for the suite to say that they are from.
+    waived=(*_OF_PROMPTS, MARKS, IDENTICAL_SIDES),
     derived=True,
     expand=LeaveOneOut(),
     prompt_in_code="judgesense ablate {judge} {source}, which takes the sentences from a recording",

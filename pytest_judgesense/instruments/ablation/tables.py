@@ -27,6 +27,7 @@ _STEPS: Final = (0.0, 0.1, 0.25, 0.5)
 _FORM: Final = "form"
 _MOST_NAMED: Final = 12  # sentences in a line of advice
 _MARGIN: Final = 12  # columns before the text
+_INDENT: Final = 6  # columns before a line of a suite
 
 
 def rows(cell: Cell, estimates: tuple[Estimate, ...], suite: Suite | None) -> Rows | None:
@@ -120,14 +121,13 @@ def _mark(row: Row) -> str:
 
 def sentence_lines(rows: Rows) -> Iterator[str]:
     """A line a sentence that was left out, and what to do."""
-    yield from indented(_summary(rows), width=0)
+    yield _summary(rows)
     for row in rows:
         if row["sentence"]:
             line = f"{row['sentence']} {row['finding']}"
             text = f": {row['text']}" if row["text"] else ""
-            yield f"  {excerpt(line + text, columns() - 2)}"
-    for advice in _advice(rows):
-        yield from indented(advice, width=0)
+            yield f"  {excerpt(line + text, columns() - _INDENT)}"
+    yield from _advice(rows)
 
 
 def prompt_lines(rows: Rows) -> Iterator[str]:
@@ -140,7 +140,7 @@ def prompt_lines(rows: Rows) -> Iterator[str]:
         tone = "marked" if _is_noticed(row) else "" if row["sentence"] else "dim"
         first = f"{_mark(row):>4} {row['sentence']:<4}"
         for line in row["text"].splitlines():
-            for wrapped in indented(line.strip() or " ", width=_MARGIN) or ("",):
+            for wrapped in indented(line, width=_MARGIN):
                 yield Toned(f"{first:<{_MARGIN - 2}}| {wrapped.strip()}", tone)
                 first = ""
         if row["sentence"]:

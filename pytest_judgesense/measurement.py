@@ -226,13 +226,13 @@ def measure(
     trials = plan.of(end.stop)
     usages, settings = inquiry.usage_and_settings(trials)
     judgments = inquiry.recorded_judgments(trials, usages)
-    cell = cell_of(judge.name, plan.suite, judgments, seed, asking.registry)
+    cell = cell_of(judge.name, inquiry.suite, judgments, seed, asking.registry)
     estimates, fault = _estimate(cell, end.stop, plan.trials)
     served = inquiry.served(trials)
     spans = inquiry.spans(trials)
     return Measurement(
         judge=judge,
-        suite=plan.suite,
+        suite=inquiry.suite,
         judgments=judgments,
         cell=cell,
         estimates=estimates,
@@ -400,7 +400,7 @@ def _prove(plan: _Plan, inquiry: Inquiry, loop: AskingLoop, asking: Asking) -> P
         look_ups |= look_ups_of(cassette)
     paths = {recording: cassette.path for recording, cassette in inquiry.cassettes.items()}
     proof = prove(
-        Task(plan.judge, plan.suite, paths, tuple(trials), look_ups, asking.trust),
+        Task(plan.judge, inquiry.suite, paths, tuple(trials), look_ups, asking.trust),
         cassettes,
         {judgment.trial.id: judgment.outcome for judgment in judgments},
         loop,

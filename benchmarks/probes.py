@@ -15,7 +15,7 @@ prefer the longer text wherever they meet one, always and with a chance of .3: e
 ``verbosity`` has a placebo of its own length. (Half of the rejected texts are the longer ones as
 they are, so the weaker of the two moves by .15 alone; it has no bar for ``verbosity``.)
 
-Bars, of 1,000 sessions a judge (``--quick``: 200): the planted bias is found in at least 95%, any
+Bars, of 1,000 sessions a judge (``--quick``: 300): the planted bias is found in at least 95%, any
 other in at most 5% and 3 standard errors each; the judge without one has any flagged in at most so
 many; the one that always likes length is found by ``verbosity`` in at least 95%, and both by
 ``injection`` in at most 5% and 3 standard errors."""
@@ -38,7 +38,7 @@ from benchmarks.reporting import Bar, conclude, print_table
 from pytest_judgesense.stats.comparison import holm
 from pytest_judgesense.stats.probing import ProbeEffect, edit_effect, naming_effect, side_to_edit
 
-RUNS, QUICK_RUNS = 1000, 200
+RUNS, QUICK_RUNS = 1000, 300
 ITEMS, ORDERS = 60, 2
 NOISE, CHANCE, ALPHA = 0.05, 0.3, 0.05
 EDITS = (

@@ -201,10 +201,10 @@ def test_parts_asked_again_keep_the_level_of_the_family() -> None:
     # Ten parts that do nothing, a reply in five is wrong: any is noticed in at most 5%.
     rng = np.random.default_rng(12)
     noticed = 0
-    for _ in range(150):
+    for _ in range(60):
         whole, twice = 1 + (rng.random((40, 6)) < 0.2), 1 + (rng.random((10, 40, 2)) < 0.2)
         first = parts_left_out(whole, list(twice[:, :, :1]), range(40))
         for place in set(range(10)) - set(worth_asking_again(first)):
             twice[place, :, 1] = NO_REPLY
         noticed += share_noticed(parts_left_out(whole, list(twice), range(40))) > 0
-    assert noticed <= 150 * 0.05 + 3 * np.sqrt(150 * 0.05 * 0.95)
+    assert noticed <= 60 * 0.05 + 3 * np.sqrt(60 * 0.05 * 0.95)

@@ -21,6 +21,11 @@ that errs in one of 20 replies differs from itself in .095 of pairs and adds ``1
 replies among the m + f of an item, those without the part are a hypergeometric draw; the p-value is
 the chance of as many or more, over all items by convolution.
 
+**Asking again.** One reply an item and part is little where verdicts are noisy. A part whose
+p-value is at most .1 may be asked a second time (`worth_asking_again`), and is then tested with all
+of its replies. Its p-value is then at most a level below .1 only where it would be so if every part
+had been asked twice, so no level is exceeded.
+
 Over the parts of a prompt both p-values are adjusted by Holm, each test within its own family. A
 part that cannot be tested, because no item has replies on both sides, stays in it with p = 1. A
 part is noticed if either test finds it. Where every reply is a verdict the second one finds
@@ -33,15 +38,17 @@ References:
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from math import comb
 from typing import Final, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pytest_judgesense.stats.comparison import Difference, bounded_difference, holm
+from pytest_judgesense.stats.comparison import holm
+from pytest_judgesense.stats.dirichlet import share_bounds
 from pytest_judgesense.stats.inputs import LEVEL, Clusters, cluster_codes, cluster_sums
 from pytest_judgesense.stats.permutation import p_of_exchange
 
@@ -49,7 +56,9 @@ from pytest_judgesense.stats.permutation import p_of_exchange
 NO_REPLY, NO_VERDICT = -1, 0
 
 _Codes: TypeAlias = NDArray[np.intp]
+_Bounds: TypeAlias = Callable[[float], tuple[float, float]]
 
+WORTH_ASKING_AGAIN: Final = 0.1  # a p-value of the first asking; above any level that is tested
 _FEWEST_WHOLE: Final = 2  # replies of the whole prompt, without which an item has no noise to tell
 
 
@@ -63,7 +72,7 @@ class PartLeftOut:
         noise: share of pairs of replies of the whole prompt that differ, of the same items.
         effect: ``differing`` less ``noise``, at least 0.
         upper: one-sided 95% bound of it; ``None`` with fewer than two clusters.
-        difference: of the two, which may be below 0, with its bounds; ``None`` likewise.
+        bounds: from a level to both one-sided bounds of it; ``None`` likewise.
         p: p-value of no effect on verdicts; ``p_adjusted``: by Holm, over the parts.
         no_verdict: share of the replies without the part that are no verdict.
         no_verdict_whole: share of the replies of the whole prompt that are none.
@@ -81,7 +90,7 @@ class PartLeftOut:
     no_verdict_whole: float
     p_form: float
     p_form_adjusted: float
-    difference: Difference | None = field(default=None, repr=False)
+    bounds: _Bounds | None = field(default=None, repr=False, compare=False)
 
     def is_noticed(self, alpha: float = 0.05) -> bool:
         """Whether verdicts move without it, or more replies are none; alpha: of either family."""
@@ -119,6 +128,19 @@ def parts_left_out(
     ]
 
 
+def worth_asking_again(parts: Sequence[PartLeftOut | None]) -> list[int]:
+    """The places of the parts that a second asking may show to do something (see the module).
+
+    Args:
+        parts: what `parts_left_out` gives after the first asking of each.
+    """
+    return [
+        place
+        for place, part in enumerate(parts)
+        if part is not None and part.p <= WORTH_ASKING_AGAIN
+    ]
+
+
 def share_noticed(parts: Sequence[PartLeftOut | None], alpha: float = 0.05) -> float:
     """The mutation score of a prompt: the share of its parts whose removal is noticed.
 
@@ -148,25 +170,34 @@ def _tested(whole: _Codes, without: _Codes, clusters: _Codes) -> PartLeftOut | N
     differing = _share_differing(whole, without)
     noise = _share_differing(whole, whole)
     codes, count = cluster_codes(clusters[usable])
-    difference = None
+    bounds = None
     if count >= 2:
         totals, sizes = cluster_sums([differing - noise], codes, count)
-        difference = bounded_difference(totals, sizes)
+        # A difference within [-1, 1] as a share.
+        bounds = partial(_bounds, (totals + sizes) / 2, sizes)
     p, p_form = p_of_exchange(_groups(whole, without)), _p_of_form(whole, without)
     return PartLeftOut(
         items=len(whole),
         differing=float(differing.mean()),
         noise=float(noise.mean()),
         effect=max(0.0, float((differing - noise).mean())),
-        upper=None if difference is None else max(0.0, difference.upper(1 - LEVEL)),
+        upper=None if bounds is None else bounds(LEVEL)[1],
         p=p,
         p_adjusted=p,
         no_verdict=_share_without_verdict(without),
         no_verdict_whole=_share_without_verdict(whole),
         p_form=p_form,
         p_form_adjusted=p_form,
-        difference=difference,
+        bounds=bounds,
     )
+
+
+def _bounds(
+    halves: NDArray[np.float64], sizes: NDArray[np.float64], level: float
+) -> tuple[float, float]:
+    """The bounds of an effect, which is at least 0, from the sums of shares by cluster."""
+    ((low, high),) = share_bounds(halves, sizes, (level,))
+    return max(0.0, 2 * low - 1), max(0.0, 2 * high - 1)
 
 
 def _share_differing(whole: _Codes, others: _Codes) -> NDArray[np.float64]:

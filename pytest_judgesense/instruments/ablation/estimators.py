@@ -24,7 +24,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pytest_judgesense.estimate import Clustered, Estimate, Missing
+from pytest_judgesense.estimate import Estimate, Missing
 from pytest_judgesense.instruments.ablation.measures import (
     MUTATION_SCORE,
     OWN_NOISE,
@@ -41,8 +41,7 @@ from pytest_judgesense.measures.cell import (
     rate,
     unavailable,
 )
-from pytest_judgesense.stats.clustered import at_level
-from pytest_judgesense.stats.comparison import Difference
+from pytest_judgesense.stats.clustered import PROPORTION_METHOD, at_level
 from pytest_judgesense.stats.inputs import LEVEL, joint_codes
 from pytest_judgesense.stats.left_out import (
     NO_REPLY,
@@ -118,7 +117,7 @@ def estimates(cell: Cell) -> Iterator[Estimate]:
         return
     yield _score(cell, found)
     for name, part in found.parts.items():
-        yield _effect(cell, name, part)
+        yield _effect(cell, found, name)
     whole = cell.of(j for j in cell.judgments if j.trial.template == WHOLE)
     replies = whole.judged(whole.alike("order"))
     units = Units.collect(replies, _differing, usable=_replied)
@@ -157,8 +156,8 @@ def _score(cell: Cell, found: LeftOut) -> Estimate:
     )
 
 
-def _effect(cell: Cell, name: str, part: PartLeftOut | None) -> Estimate:
-    condition = {SENTENCE: name}
+def _effect(cell: Cell, found: LeftOut, name: str) -> Estimate:
+    condition, part = {SENTENCE: name}, found.parts[name]
     if part is None:
         reason = "no item has replies with and without it"
         return unavailable(SENTENCE_EFFECT, cell, reason, condition)
@@ -170,16 +169,8 @@ def _effect(cell: Cell, name: str, part: PartLeftOut | None) -> Estimate:
         condition,
         value=part.effect,
         n=part.items,
-        clustered=None if part.difference is None else _above_zero(part.difference),
+        clustered=None
+        if part.bounds is None
+        else at_level(PROPORTION_METHOD, part.bounds, found.clusters, LEVEL),
         missing=Missing(failed=failed, share=failed / max(1, len(of_part.judgments))),
     )
-
-
-def _above_zero(difference: Difference) -> Clustered:
-    """The interval of a difference that is not below 0."""
-
-    def ends(level: float) -> tuple[float, float]:
-        alpha = 1 - level
-        return max(0.0, difference.lower(alpha)), max(0.0, difference.upper(alpha))
-
-    return at_level(difference.method, ends, difference.clusters, LEVEL)

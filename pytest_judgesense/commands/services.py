@@ -18,6 +18,7 @@ from pytest_judgesense.commands.options import (
 from pytest_judgesense.commands.plan import plan_lines
 from pytest_judgesense.datasheet import Datasheet
 from pytest_judgesense.judges.spec import JudgeSpec
+from pytest_judgesense.judges.throttle import SessionBudget
 from pytest_judgesense.output import Outputs
 from pytest_judgesense.registry import Services
 from pytest_judgesense.report.assembly import datasheet_text
@@ -29,12 +30,13 @@ from pytest_judgesense.suites.suite import Suite
 
 
 def services_of(options: argparse.Namespace) -> Services:
-    """What a command with these options is given."""
+    """What a command with these options is given; its limits hold for all that it measures."""
+    limits = limits_of(options) if "judge_max_calls" in options else None
     return Services(
         judges=partial(judges_to_ask, options),
         suite=lambda name: next(suites_named(name, options, labelled=False)),
         plan=partial(_plan, options),
-        measure=partial(_measured, options),
+        measure=partial(_measured, options, limits),
         show=show,
         write=partial(_written, options),
     )
@@ -45,7 +47,11 @@ def _plan(options: argparse.Namespace, judge: JudgeSpec, suite: Suite) -> Iterab
 
 
 def _measured(
-    options: argparse.Namespace, judge: JudgeSpec, suite: Suite, how_to_record: str
+    options: argparse.Namespace,
+    limits: SessionBudget | None,
+    judge: JudgeSpec,
+    suite: Suite,
+    how_to_record: str,
 ) -> MeasuredDatasheet:
     return measure_all(
         [judge],
@@ -55,7 +61,7 @@ def _measured(
         seed=options.judge_seed,
         how_to_record=how_to_record,
         concurrency=max(1, options.judge_concurrency),
-        limits=limits_of(options),
+        limits=limits,
         max_unparsed=options.judge_max_unparsed,
         watch=watch,
         registry=registry_of(options),

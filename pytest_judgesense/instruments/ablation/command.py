@@ -1,8 +1,8 @@
 """``judgesense ablate JUDGE SUITE``: which sentences of a judge's prompt do anything.
 
 A sample of the suite's items is asked with the whole prompt several times, and once without each
-sentence. Each pair is shown in one order, in turn. The items are drawn by the seed, so that more of
-them begin with the same ones.
+sentence; without those that may do something a second time. Each pair is shown in one order, in
+turn. The items are drawn by the seed, so that more of them begin with the same ones.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
+from pytest_judgesense.datasheet import Datasheet
 from pytest_judgesense.errors import UsageError
 from pytest_judgesense.instruments.ablation.sent import texts_sent
 from pytest_judgesense.instruments.ablation.stimuli import (
@@ -23,9 +24,11 @@ from pytest_judgesense.instruments.ablation.stimuli import (
     LeaveOneOut,
     of_one_prompt,
 )
-from pytest_judgesense.instruments.ablation.tables import prompt_lines
+from pytest_judgesense.instruments.ablation.tables import TABLE, prompt_lines
+from pytest_judgesense.layout import indented
 from pytest_judgesense.registry import Services
 from pytest_judgesense.sections import tables_named
+from pytest_judgesense.stats.left_out import WORTH_ASKING_AGAIN
 from pytest_judgesense.suites.item import Item
 from pytest_judgesense.suites.items import plain_items
 from pytest_judgesense.suites.suite import Suite
@@ -71,10 +74,26 @@ def run(options: argparse.Namespace, services: Services) -> int:
     services.show(services.plan(judge, suite))
     if options.plan:
         return 0
-    sheet = services.measure(judge, suite, f"record it: {_command(options)}")
-    for _, _, rows in tables_named(sheet, "sentences"):
+    how = f"record it: {_command(options)}"
+    sheet = services.measure(judge, suite, how)
+    if twice := _worth_asking_again(sheet):
+        words = f"asked a second time, to be sure: without {', '.join(sorted(twice))}"
+        services.show(indented(words, width=2))
+        suite = ablation_of(source, options.items, options.judge_seed, replace(expand, twice=twice))
+        sheet = services.measure(judge, suite, how)
+    for _, _, rows in tables_named(sheet, TABLE):
         services.show(prompt_lines(rows))
     return services.write(sheet)
+
+
+def _worth_asking_again(sheet: Datasheet) -> frozenset[str]:
+    """The parts that a second asking may show to do something (see `stats.left_out`)."""
+    return frozenset(
+        row["sentence"]
+        for _, _, rows in tables_named(sheet, TABLE)
+        for row in rows
+        if row.get("p_unadjusted", 1.0) <= WORTH_ASKING_AGAIN
+    )
 
 
 def _source(suite: Suite) -> Suite:

@@ -41,7 +41,8 @@ from pytest_judgesense.measures.cell import (
     rate,
     unavailable,
 )
-from pytest_judgesense.stats.clustered import PROPORTION_METHOD, at_level
+from pytest_judgesense.stats.clustered import at_level
+from pytest_judgesense.stats.dirichlet import PROPORTION_METHOD
 from pytest_judgesense.stats.inputs import LEVEL, joint_codes
 from pytest_judgesense.stats.left_out import (
     NO_REPLY,
@@ -116,7 +117,7 @@ def estimates(cell: Cell) -> Iterator[Estimate]:
             yield unavailable(measure, cell, _UNASKED)
         return
     yield _score(cell, found)
-    for name, part in found.parts.items():
+    for name in found.parts:
         yield _effect(cell, found, name)
     whole = cell.of(j for j in cell.judgments if j.trial.template == WHOLE)
     replies = whole.judged(whole.alike("order"))

@@ -55,7 +55,7 @@ INSTRUMENTS: Final = (
 REPORT: Final = Report(
     sections=(
         ReportSection(
-            "sentences",
+            tables.TABLE,
             tables.rows,
             tables.sentence_lines,
             kinds=(ABLATION.name,),

@@ -65,10 +65,12 @@ class LeaveOneOut:
     Attributes:
         times: how often the whole prompt is asked for each replicate.
         sent: what a function with the prompt in its own code sends; empty for any other judge.
+        twice: ids of the parts without which it is asked twice as often as without the others.
     """
 
     times: int = TIMES
     sent: tuple[SentText, ...] = ()
+    twice: frozenset[str] = frozenset()
 
     def __call__(self, suite: Suite) -> tuple[Template, ...]:
         """The templates; raises a `SuiteError` if nothing can be left out."""
@@ -104,8 +106,13 @@ class LeaveOneOut:
                 continue
             number += 1
             name = f"s{number:02}"
-            condition = {**template.condition, SENTENCE: name}
-            yield part._replace(id=name), replace(template, id=name, condition=condition)
+            shorter = replace(
+                template,
+                id=name,
+                condition={**template.condition, SENTENCE: name},
+                times=1 + (name in self.twice),
+            )
+            yield part._replace(id=name), shorter
 
 
 def _of_template(whole: Template) -> Iterator[tuple[PromptPart, Template | None]]:

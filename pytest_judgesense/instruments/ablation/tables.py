@@ -1,7 +1,8 @@
 """The prompt, part by part, with what leaving each out does: rows of a datasheet, and its lines.
 
 A row is a part of the prompt in its order. ``effect`` is over the judge's own ``noise`` with its
-95% interval ``lower`` to ``upper``, ``most`` the one-sided bound where nothing is noticed;
+95% interval ``lower`` to ``upper``, ``most`` the one-sided bound where nothing is noticed; ``p`` by
+Holm, as ``p_form`` is;
 ``unparsed`` the share of replies without a verdict when it is left out, ``unparsed_whole`` with
 the whole prompt. Of a part that is ``kept`` nothing is known.
 """
@@ -21,6 +22,7 @@ from pytest_judgesense.sections import Passage, Row, Rows
 from pytest_judgesense.stats.left_out import PartLeftOut
 from pytest_judgesense.suites.suite import Suite
 
+TABLE: Final = "sentences"
 _ALPHA: Final = 0.05
 # An effect from here on has one mark more in the margin.
 _STEPS: Final = (0.0, 0.1, 0.25, 0.5)
@@ -70,6 +72,7 @@ def _row(
         "upper": ends and ends.upper,
         "most": test.upper,
         "noise": test.noise,
+        "p_unadjusted": test.p,
         "p": test.p_adjusted,
         "unparsed": test.no_verdict,
         "unparsed_whole": test.no_verdict_whole,

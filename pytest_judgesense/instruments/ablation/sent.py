@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from pytest_judgesense.cassettes.exchange import CALL, RETURN, Exchange, RecordedRequest
@@ -51,12 +51,12 @@ def texts_sent(judge: JudgeSpec, suite: Suite, cassettes: Path) -> tuple[SentTex
     first = suite.templates[0].id
     trials = [trial for trial in plan_trials(suite) if trial.template == first]
     recorded = recorded_trials(path for path in paths.values() if path.is_file())
-    requests = {
-        trial: sent
+    requests = [
+        (trial, sent)
         for trial in trials
         if (sent := _answered(recorded.get(trial.id, ()))) is not None
-    }
-    if not any(requests.values()):
+    ]
+    if not any(sent for _, sent in requests):
         raise _unknown(judge, suite, signature(function, judge.model), bool(requests))
     return tuple(_shared(suite, requests))
 
@@ -73,13 +73,13 @@ def _answered(exchanges: Sequence[Exchange]) -> list[RecordedRequest] | None:
 
 
 def _shared(
-    suite: Suite, requests: Mapping[Trial, Sequence[RecordedRequest]]
+    suite: Suite, requests: Sequence[tuple[Trial, Sequence[RecordedRequest]]]
 ) -> Iterator[SentText]:
     """The texts that stand at one place in the requests of all trials."""
     items = {item.id: item for item in suite.items}
     fields = set.intersection(*({*item.texts("ab")} for item in suite.items))
     at_place: dict[_Place, list[tuple[str, str, str]]] = {}
-    for trial, sent in requests.items():
+    for trial, sent in requests:
         of_item = items[trial.item].texts(trial.order)
         for call, request in enumerate(sent):
             for number, (part, text) in enumerate(prompt_texts(request)):

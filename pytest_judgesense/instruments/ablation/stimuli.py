@@ -79,7 +79,7 @@ class LeaveOneOut:
         if not shorter:
             raise SuiteError(
                 f"the prompt of suite {suite.name} has no sentence that could be left out",
-                found=f"{len(variants)} parts, and each of them is kept",
+                found="; ".join(f"{part.text!r} {part.reason}" for part, _ in variants),
                 expected="a sentence, a list item or a section without a {{placeholder}}",
                 remedy="name a suite, or a judge, with a prompt that says more",
             )

@@ -219,7 +219,7 @@ def passages(rows: Rows) -> Iterator[Passage]:
     """The parts of the prompt for a page."""
     for row in rows:
         if row["text"]:
-            name = " ".join(filter(None, (row["sentence"], row["where"])))
+            name = f"{row['sentence']} {row['where']}" if row["sentence"] else ""
             is_form = _is_tested(row) and row["p_form"] <= _ALPHA
             depth = _depth(row) if row["sentence"] else None
             yield Passage(name, row["text"], row["finding"], depth, dashed=is_form)

@@ -14,7 +14,8 @@ number of times, so that the work stays linear in the text whatever a hostile re
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from itertools import chain, islice
 from string import ascii_lowercase, ascii_uppercase
 from typing import Final, TypeAlias
@@ -33,6 +34,7 @@ from pytest_judgesense.trial import Unparsed, Verdict
 
 _I: Final = re.IGNORECASE
 _LONGEST_VALUE: Final = 120
+_SHORT: Final = 24
 _MOST_ENDS: Final = 5
 # Not after the number of an item in a list.
 # Patterns begin with a set of characters where they can: those are searched several times faster.
@@ -315,9 +317,10 @@ def _after_a_key(text: str, lower: str, labels: Labels) -> Iterator[StatedVerdic
         outcome = _value_at(labels, text, _value_begins(labels, text, mark.end()))
         if outcome is None:
             continue
-        before = _sentence_before(text, mark.start())
-        before, final = _FINAL.subn("", before)
-        if _NOT_THE_VERDICT.search(before) or _OFFERED.search(before) or _doubted(before):
+        before, final = _FINAL.subn("", _sentence_before(text, mark.start()))
+        if before and (
+            _NOT_THE_VERDICT.search(before) or _OFFERED.search(before) or _doubted(before)
+        ):
             continue
         if labels.numbers and _EXTREME.search(before + mark[0]):
             continue
@@ -329,6 +332,8 @@ def _after_a_key(text: str, lower: str, labels: Labels) -> Iterator[StatedVerdic
 
 def _sentence_before(text: str, place: int) -> str:
     """The words of a sentence before ``place``, as far as they are looked at."""
+    if place == 0 or text[place - 1] == "\n":
+        return ""
     before = text[max(0, place - _WINDOW) : place]
     return before[1 + max(map(before.rfind, ".!?\n")) :]
 
@@ -347,9 +352,14 @@ def _value_begins(labels: Labels, text: str, place: int) -> int:
 
 
 def _marks(text: str, lower: str) -> Iterator[re.Match[str]]:
+    places: list[int] = []
+    for word in [word for word in _KEY_WORDS if word in lower]:
+        place = lower.find(word)
+        while place >= 0:
+            places.append(place)
+            place = lower.find(word, place + len(word))
     end = 0
-    words = [word for word in _KEY_WORDS if word in lower]
-    for place in sorted(match.start() for word in words for match in re.finditer(word, lower)):
+    for place in sorted(places):
         if place >= end and (mark := _MARK.match(text, place)):
             yield mark
             end = mark.end()
@@ -390,14 +400,24 @@ def _under_a_heading(text: str, labels: Labels) -> Iterator[StatedVerdict]:
     """Whole lines such as "Coherence: 4"."""
     start = 0
     for line in text.split("\n"):
-        heading = _HEADED.match(line) if _has_any(line, _HEADS) else None
-        outcome = _headed(line, heading, labels) if heading else None
-        if heading and outcome and not declines(text, start + len(line)):
-            yield StatedVerdict(start, _weight_under(heading["key"]), outcome)
+        headed = _headed_short if len(line) <= _LONGEST_ALONE else _headed
+        stated = headed(line, labels) if _has_any(line, _HEADS) else None
+        if stated and not declines(text, start + len(line)):
+            yield StatedVerdict(start, *stated)
         start += len(line) + 1
 
 
-def _headed(line: str, heading: re.Match[str], labels: Labels) -> ParseOutcome | None:
+def _headed(line: str, labels: Labels) -> tuple[Weight, ParseOutcome] | None:
+    """The label under the heading that a line begins with, and what the heading says of it."""
+    heading = _HEADED.match(line)
+    outcome = _under(heading, labels) if heading else None
+    return (_weight_under(heading["key"]), outcome) if heading and outcome else None
+
+
+_headed_short: Final = lru_cache(maxsize=1024)(_headed)  # "Verdict: A" ends many replies
+
+
+def _under(heading: re.Match[str], labels: Labels) -> ParseOutcome | None:
     """The label under a heading that is none itself, and does not describe the scale."""
     key = heading["key"]
     if (
@@ -409,8 +429,8 @@ def _headed(line: str, heading: re.Match[str], labels: Labels) -> ParseOutcome |
     if any(labels.read(head) is not None for head in {key, heading["head"]}):
         return None
     if _VERDICT_ELSEWHERE.fullmatch(key.rstrip()):
-        return _value_at(labels, line, heading.start("value"))
-    whole = heading.end() == len(line) and not heading["dash"]
+        return _value_at(labels, heading.string, heading.start("value"))
+    whole = heading.end() == len(heading.string) and not heading["dash"]
     return labels.read(heading["value"]) if whole else None
 
 
@@ -473,8 +493,9 @@ def _opening(text: str, labels: Labels) -> Iterator[StatedVerdict]:
         return
     line = text.partition("\n")[0]
     outcome = _value_at(labels, line, scale.end()) if scale else _value_at(labels, line, 0, ends)
-    declined = labels.read_several(line) is not None and declines(text, len(line))
-    if outcome is not None and not declined and not _ARTICLE.match(text):
+    if outcome is None or _ARTICLE.match(text):
+        return
+    if labels.read_several(line) is None or not declines(text, len(line)):
         items = {labels.read(item) for item in _ITEM.findall(text)} - {None}
         if len(items) < 2:
             yield StatedVerdict(0, Weight.VERDICT, outcome)
@@ -566,22 +587,35 @@ def _value_at(
 ) -> ParseOutcome | None:
     """The label, or labels in a row, at ``place`` of the text; none before a refusal."""
     piece = text[place : place + _LONGEST_VALUE]
+    if len(piece) <= _SHORT and ends is _ENDS:
+        return _short_value(labels, piece)
+    return _first_value(labels, piece, ends)
+
+
+@lru_cache(maxsize=1024)  # the same few end nearly every reply
+def _short_value(labels: Labels, piece: str) -> ParseOutcome | None:
+    return _first_value(labels, piece, _ENDS)
+
+
+def _first_value(labels: Labels, piece: str, ends: re.Pattern[str]) -> ParseOutcome | None:
+    """The label, or labels in a row, that ``piece`` begins with."""
     reach = labels.reach(piece)
-    if not reach:
-        return None
-    offer = _OFFER.match(piece) if reach == len(piece) else None
-    choice = labels.read_several(offer["labels"]) if offer else None
-    if offer and isinstance(choice, Unparsed) and choice.reason.startswith("several"):
-        return _value_at(labels, piece, offer.end())
-    for match in islice(ends.finditer(piece), _MOST_ENDS):
-        end = match.start()
-        if end > reach:
-            break
-        value = piece[:end]
+    candidates: Iterable[re.Match[str]]
+    if reach < len(piece):  # at most the first word is a label
+        end = ends.match(piece, reach) if reach else None
+        candidates = [end] if end else ()
+    else:
+        offer = _OFFER.match(piece)
+        choice = labels.read_several(offer["labels"]) if offer else None
+        if offer and isinstance(choice, Unparsed) and choice.reason.startswith("several"):
+            return _value_at(labels, piece, offer.end())
+        candidates = islice(ends.finditer(piece), _MOST_ENDS)
+    for match in candidates:
+        value = piece[: match.start()]
         outcome = labels.read_several(value) if _VALUE.fullmatch(value) else None
         if outcome is not None:
-            refused = declines(piece, end)
-            return None if refused else _with_the_rest(labels, piece, end, outcome)
+            refused = declines(piece, match.start())
+            return None if refused else _with_the_rest(labels, piece, match.start(), outcome)
     return None
 
 

@@ -44,6 +44,7 @@ _ABSTENTIONS: Final = (
 )  # fmt: skip
 
 _LONGEST: Final = 200
+_SHORT: Final = 24
 _PERCENT: Final = 100
 _MOST_SHOWN: Final = 5
 # Around the number of "[[4]]/5" and "**4**/5".
@@ -149,6 +150,9 @@ class Labels:
 
     def read(self, text: str) -> ParseOutcome | None:
         """The label that ``text`` is as a whole; ``None`` if it is not a label (or several)."""
+        return _read_short(self, text) if len(text) <= _SHORT else self._read_long(text)
+
+    def _read_long(self, text: str) -> ParseOutcome | None:
         return self._read(text) if self.may_begin(text) else None
 
     def _read(self, text: str) -> ParseOutcome | None:
@@ -224,6 +228,11 @@ class Labels:
             return Verdict(self.numbers[value])
         inside = min(self.numbers) <= value <= max(self.numbers)
         return Unparsed(f"{'not a label' if inside else 'out of range'}: {number['n']}")
+
+
+@lru_cache(maxsize=1024)  # "A", "Verdict": the same few in nearly every reply
+def _read_short(labels: Labels, text: str) -> ParseOutcome | None:
+    return labels._read_long(text)
 
 
 def agreed(outcomes: Iterable[ParseOutcome]) -> ParseOutcome:

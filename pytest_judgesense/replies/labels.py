@@ -8,7 +8,7 @@ sentence: callers cut out the piece first. So the English word "a" is not a labe
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, TypeAlias
@@ -205,7 +205,7 @@ class Labels:
                 if outcome is None:
                     return None
                 different[outcome] = None
-        return agreed(different) if len(different) > 1 else None
+        return agreed([*different]) if len(different) > 1 else None
 
     def extends(self, text: str) -> bool:
         """Whether ``text``, a label, is also how another label begins (``1`` and ``10``)."""
@@ -235,12 +235,11 @@ def _read_short(labels: Labels, text: str) -> ParseOutcome | None:
     return labels._read_long(text)
 
 
-def agreed(outcomes: Iterable[ParseOutcome]) -> ParseOutcome:
+def agreed(outcomes: Sequence[ParseOutcome]) -> ParseOutcome:
     """The one outcome that all ``outcomes`` are; else that they are several."""
-    different = list(dict.fromkeys(outcomes))
-    if len(different) == 1:
-        return different[0]
-    shown = [r.value if isinstance(r, Verdict) else r.reason.split(": ")[-1] for r in different]
+    if outcomes.count(outcomes[0]) == len(outcomes):
+        return outcomes[0]
+    shown = [r.value if isinstance(r, Verdict) else r.reason.split(": ")[-1] for r in outcomes]
     values = sorted({value for some in shown for value in some.split(", ")} - {"..."})
     listed = values if len(values) <= _MOST_SHOWN else [*values[:_MOST_SHOWN], "..."]
     return Unparsed("several verdicts: " + ", ".join(listed))

@@ -160,7 +160,7 @@ def tidy(text: str, symbols: Container[str] = (), *, candidates: bool = False) -
     text = text.replace("\x00", "")
     lines = text.splitlines()
     text = "\n".join([line.removeprefix(" ").removesuffix(" ") for line in lines])
-    if not text.isascii() or any(blanks in text for blanks in ("  ", "\t", "\x1f")):
+    if "  " in text or "\t" in text or "\x1f" in text or not text.isascii():
         text = _BLANKS.sub(" ", text)
     if "<" in text or "[" in text:
         text = _SPECIAL_TOKENS.sub(" ", text)

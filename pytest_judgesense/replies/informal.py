@@ -225,7 +225,7 @@ _IS_BETTER: Final = re.compile(
     r" (?:better|best|superior|preferable|preferred|stronger|strongest|winner)(?!\w)",
     _I,
 )
-_IS: Final = re.compile(rf"(?<!there) (?:is|was|as|be)(?P<adverbs>{_ADVERBS}:?) ", _I)
+_IS: Final = re.compile(rf" (?<!there )(?:is|was|as|be)(?P<adverbs>{_ADVERBS}:?) ", _I)
 _IN_PART: Final = re.compile(
     r"(?: \w{1,20}){0,3} (?:in|at|for|with|regarding|when|on)(?! (?:every|all|my))(?!\w)", _I
 )
@@ -236,9 +236,8 @@ _CONCLUDES: Final = re.compile(
     _I,
 )
 _SO: Final = re.compile(
-    r"(?<!\w)(?:so|therefore|thus|hence|in conclusion|to conclude|overall|ultimately|in the end)"
-    r"[,:]? ",
-    _I,
+    r"[hiostuHIOSTU\u0130\u0131\u017f](?<!\w\w)(?i:(?<=h)ence|(?<=i)n (?:conclusion|the end)"
+    r"|(?<=o)verall|(?<=s)o|(?<=t)(?:herefore|hus|o conclude)|(?<=u)ltimately)[,:]? "
 )
 # "I would rate this 4 out of 5", "I give the summary a 3": how the verbs begin, and may end
 _RATING: Final = {

@@ -192,6 +192,10 @@ class Labels:
 
     def read_several(self, text: str) -> ParseOutcome | None:
         """The outcome of a ``text`` of one label, or of only different labels."""
+        short = len(text) <= _SHORT
+        return _read_several_short(self, text) if short else self._read_several_long(text)
+
+    def _read_several_long(self, text: str) -> ParseOutcome | None:
         if not self.may_begin(text):
             return None
         whole = self._read(text)
@@ -233,6 +237,11 @@ class Labels:
 @lru_cache(maxsize=1024)  # "A", "Verdict": the same few in nearly every reply
 def _read_short(labels: Labels, text: str) -> ParseOutcome | None:
     return labels._read_long(text)
+
+
+@lru_cache(maxsize=1024)
+def _read_several_short(labels: Labels, text: str) -> ParseOutcome | None:
+    return labels._read_several_long(text)
 
 
 def agreed(outcomes: Sequence[ParseOutcome]) -> ParseOutcome:

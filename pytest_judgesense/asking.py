@@ -269,7 +269,7 @@ class Inquiry:
 
     def _by_recording(self, trials: Sequence[Trial]) -> list[tuple[str, list[Trial]]]:
         if len(self.cassettes) == 1:  # as of nearly every suite
-            return [(*self.cassettes, list(trials))]
+            return [(recording, list(trials)) for recording in self.cassettes]
         parts: dict[str, list[Trial]] = {recording: [] for recording in self.cassettes}
         for trial in trials:
             parts[recording_of(trial.id)].append(trial)

@@ -460,8 +460,9 @@ def _alone(sentences: Sequence[_Sentence], labels: Labels) -> Iterator[StatedVer
     """Sentences that are only a label, where the first or the last of the reply is one."""
     ends = [n for n in {0, len(sentences) - 1} if sentences and _label_alone(sentences, n, labels)]
     if ends:
-        alone = (_label_alone(sentences, n, labels) for n in range(len(sentences)))
-        yield StatedVerdict(sentences[max(ends)][0], Weight.VERDICT, agreed([*filter(None, alone)]))
+        every = (_label_alone(sentences, n, labels) for n in range(len(sentences)))
+        alone = [outcome for outcome in every if outcome is not None]
+        yield StatedVerdict(sentences[max(ends)][0], Weight.VERDICT, agreed(alone))
 
 
 def _label_alone(

@@ -222,7 +222,8 @@ def _refuse_named_twice(options: argparse.Namespace) -> None:
 
 def _as_given(value: Any) -> str:
     values = value if isinstance(value, list) else [value]
-    return ", ".join("=".join(map(str, part)) if isinstance(part, tuple) else str(part) for part in values)
+    parts = (part if isinstance(part, tuple) else (part,) for part in values)
+    return ", ".join("=".join(map(str, part)) for part in parts)
 
 
 def _as_sweeps(read: Imported, registry: Registry) -> tuple[Imported, list[str]]:

@@ -65,7 +65,7 @@ def of_one_order(name: str) -> bool:
 
 
 def of_verdicts(name: str) -> bool:
-    """Whether a field is of a reply with one verdict: of one order, a candidate, a person's word."""
+    """Whether a field is of replies with one verdict: a candidate, a person's label, one order."""
     return of_one_order(name) or name in PLACES or name.startswith(_PERSON)
 
 

@@ -87,7 +87,7 @@ def _options() -> Mapping[str, _Option]:
     reviews = "a file of reviews of its pairs, which become those of the templates; may be repeated"
     return {
         "--reparse": _Option("llmbar, judgebench", again, FLAG),
-        "--template": _Option("llmbar", variant, MANY | name),
+        "--variant": _Option("llmbar", variant, MANY | name),
         "--pairs": _Option("judgesense, with a decision log", pairs, FILE),
         "--leave-out": _Option("judgesense, with the pairs", without, {**MANY, "metavar": "ID"}),
         "--validation": _Option("judgesense, with a pair file", reviews, MANY | FILE),

@@ -58,7 +58,7 @@ MAPPED = ("--map", "item=id", "--map", "verdict=score", "--map", "label=person")
         ("--scorer", "helpful"),
         ("--pairs", "pairs.jsonl"),
         ("--reparse", None),
-        ("--template", "Vanilla"),
+        ("--variant", "Vanilla"),
     ],
 )
 def test_an_option_that_a_table_has_no_use_for_is_a_wrong_command(

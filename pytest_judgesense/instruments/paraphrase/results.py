@@ -80,7 +80,7 @@ def all_rows(path: Path) -> list[Row]:
 
 def imported_llmbar(options: Namespace) -> Imported:
     """The judgments that ``judgesense import llmbar`` reads."""
-    judgments = read_llmbar(options.path, reparse=options.reparse, variants=options.template)
+    judgments = read_llmbar(options.path, reparse=options.reparse, variants=options.variant)
     return Imported(tuple((judgment, DESIGN) for judgment in judgments))
 
 

@@ -38,7 +38,6 @@ if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from pytest_judgesense.commands.main import main as judgesense
-from scripts.suite_pages import table
 
 CHECKOUT = Path(__file__).resolve().parent.parent
 GALLERY = CHECKOUT / "docs" / "gallery"
@@ -48,9 +47,9 @@ TABLE, DIGESTS, RESULTS = (GALLERY / name for name in ("judges.toml", "SHA256SUM
 MEASURES = {
     "first_slot_rate": ("first slot", "first slot {}%"),
     "side_bias": ("side bias", ""),
-    "order_positional": ("pairs by slot", "{}% of pairs follow the slot"),
-    "repeat_flip_rate": ("repeats", "{}% of questions get another answer when repeated"),
-    "agreement": ("label", "agrees with the label in {}%"),
+    "order_positional": ("pairs by slot", "{}% of pairs by slot"),
+    "repeat_flip_rate": ("repeats", "{}% change on repeat"),
+    "agreement": ("label", "{}% as labelled"),
 }
 _MOST_LISTED = 6
 _BEGIN, _END = "<!-- gallery -->", "<!-- end of gallery -->"
@@ -265,20 +264,26 @@ def page_of(origin: Origin, results: Mapping[str, Any]) -> str:
         sizes = {part["judgments"] for part in parts.values()}
         clusters = {part["clusters"] for part in parts.values()}
         lines += [f"## {title}", ""]
-        lines += [f"Judgments of each judge: {_range(sizes)}, of {_range(clusters)} clusters.", ""]
-        head = "|".join(["judge", "no verdict:", *(f"{MEASURES[name][0]}:" for name in columns)])
+        silent = {part["without_verdict"] for part in parts.values()}
+        told = f"{_range(sizes)} judgments of {_range(clusters)} clusters"
+        lines += [f"A judge: {told}, {_range(silent)} without a verdict.", ""]
+        head = "|".join(["judge", *(f"{MEASURES[name][0]}:" for name in columns)])
         rows = (
-            [
-                origin.judges[judge][0],
-                str(part["without_verdict"]),
-                *(cell(part.get(name)) for name in columns),
-            ]
+            [origin.judges[judge][0], *(cell(part.get(name)) for name in columns)]
             for judge, part in parts.items()
         )
         lines += [*table(head, rows), ""]
     lines += ["## What the log does not say", "", *(f"- {limit}" for limit in origin.limits), ""]
     lines += ["## Source", "", *source_of(origin), ""]
     return "\n".join(lines)
+
+
+def table(head: str, rows: Iterable[Iterable[str]]) -> Iterator[str]:
+    """A Markdown table; columns whose name ends in a colon hold numbers."""
+    names = head.split("|")
+    yield " | ".join(name.removesuffix(":") for name in names)
+    yield "|".join("---:" if name.endswith(":") else "---" for name in names)
+    yield from map(" | ".join, rows)
 
 
 def _range(numbers: Iterable[int]) -> str:

@@ -138,7 +138,8 @@ def test_the_files_of_an_origin_are_imported_and_measured(
     assert [first["agreement"][key] for key in ("count", "n")] == [12, 12]
     assert [first["repeat_flip_rate"][key] for key in ("count", "n")] == [0, 6]
     page = gallery.page_of(origin, results)
-    assert "| Second | 1 | .20 [" in page
+    assert "12 judgments of 6 clusters, 0 to 1 without a verdict." in page
+    assert "Second | .20 [" in page
     assert gallery.digests()["made-up/labels.jsonl"] in page
 
 

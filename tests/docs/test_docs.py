@@ -63,6 +63,8 @@ FOREIGN_FIELDS = {
     "judge_reason",
     "judge_result",
     "judge_spread",
+    "judge_pick",
+    "judge_results",
 }
 # The check of the example plugin in extending.md.
 OF_A_PLUGIN = {"pair_accuracy_floor"}

@@ -101,6 +101,10 @@ def read_table(
     A row may hold both orders of a pair: columns of ``verdict.ab`` and ``verdict.ba``, and of other
     fields of a reply by the same endings. A label ``A`` or ``B`` is then a slot of order ``ab``.
 
+    Columns of candidates shown ``first`` and ``second`` tell the order (``ab`` in that of the
+    alphabet) and pairs of an item, which are one cluster. ``people.NAME`` is what a person said,
+    and the label that of most, if no column holds it.
+
     Args:
         path: CSV, JSON Lines, or a JSON list.
         mapping: from a field of a judgment log to the column that holds it, or to several with
@@ -113,42 +117,44 @@ def read_table(
         names: whether ``verdict`` and ``label`` name slots or contents, where candidates changed
             places.
         labels: the answers that a verdict may have, with ``tie`` and ``abstain`` where they are
-            permitted: verdicts are read from the replies, and no column holds them. A word that
-            ``values`` renames to one of them is what replies may say for it.
-        replicate: that of all rows, where each repetition has a file of its own.
-        lists: columns that hold lists, by what the places of members are called; see `unlisted`.
-        join: a file with more columns of the rows, and the column that tells them; see `joined`.
+            permitted: verdicts are read from the replies, which may say what ``values`` renames.
+        replicate: that of all rows.
+        lists: the columns that hold lists; see `unlisted`.
+        join: a file with more columns of the rows, and the column of both; see `joined`.
 
     Raises:
         UsageError: the mapping names no field of a judgment, or a column that no row has.
         LogError: a field is missing or malformed, or a trial appears twice.
     """
     refuse_fields(mapping)
-    rows = unlisted([*read_rows(path)], lists or {})
-    if not rows:
-        raise LogError(f"{path} holds no rows", expected="at least one")
-    rows, of_join = joined(rows, *join) if join else (rows, ())
+    rows, of_join = _rows(path, lists or {}, join)
     names_found = dict.fromkeys(str(column) for row in rows for column in row.value)
     mapping = {("condition." * (name in SWEPT)) + name: mapping[name] for name in mapping}
     used = refuse_columns(rows, mapping, names_found)
     columns, notices = _columns(mapping, names_found, labels)
-    named = {"judge": judge, "suite": suite}
+    named = {"judge": judge, "suite": suite, "replicate": replicate and str(replicate)}
     stem = slug(Path(path.name.removesuffix(".gz")).stem)
-    fixed = {name: value or stem for name, value in named.items()}
+    fixed = {"judge": stem, "suite": stem} | {name: text for name, text in named.items() if text}
     notices += [
         f"no column holds the {name}: all rows are of {name} {stem!r}"
-        for name, value in named.items()
-        if name not in columns and value is None
+        for name in ("judge", "suite")
+        if name not in columns and named[name] is None
     ]
-    if replicate is not None:
-        named["replicate"] = fixed["replicate"] = str(replicate)
     columns = {name: column for name, column in columns.items() if not named.get(name)}
     unused = left_out(rows, {*columns.values(), *used})
-    space, names = _space(labels, values or {}), dict(names or {})
-    if space is not None and space.pairwise:  # replies state slots
-        names = {"verdict": SLOT, **names}
+    space, names = _space(labels, values or {}), names or {}
     read = judgments_of(rows, columns, fixed, values or {}, names=names, space=space)
     return replace(read, notices=(*unused, *of_join, *notices, *read.notices))
+
+
+def _rows(
+    path: Path, lists: Mapping[str, str], join: tuple[Path, str] | None
+) -> tuple[list[Row], tuple[str, ...]]:
+    """The rows of a table, reshaped as `read_table` says, and notices."""
+    rows = unlisted([*read_rows(path)], lists)
+    if not rows:
+        raise LogError(f"{path} holds no rows", expected="at least one")
+    return joined(rows, *join) if join else (rows, ())
 
 
 def _space(labels: Sequence[str], values: Mapping[str, str]) -> DecisionSpace | None:
@@ -255,6 +261,8 @@ def judgments_of(
     if (column := columns.get("replicate")) is not None:
         rows = _numbered(rows, column, notices)
     labels = () if space is None else space.labels
+    if space is not None and space.pairwise:  # replies state slots
+        names = {"verdict": SLOT, **names}
     by_suite = grouped(_read(rows, columns, fixed, words, space), attrgetter("trial.suite"))
     by_suite = {suite: _spelt_alike(part) for suite, part in by_suite.items()}
     pairs = False
@@ -328,11 +336,11 @@ def _relabelled(judgment: Judgment, renamed: Callable[[str], str]) -> Judgment:
     trial = judgment.trial
     if trial.label is None and not trial.people:
         return judgment
-    label = None if trial.label is None else renamed(trial.label)
     people = {
-        name: {person: renamed(said) for person, said in labels.items()}
+        name: {person: renamed(label) for person, label in labels.items()}
         for name, labels in trial.people.items()
     }
+    label = None if trial.label is None else renamed(trial.label)
     return replace(judgment, trial=replace(trial, label=label, people=people))
 
 
@@ -340,7 +348,7 @@ def _labels(judgment: Judgment) -> tuple[str, ...]:
     """The label of a judgment, and those of people."""
     trial = judgment.trial
     own = (trial.label,) if trial.label else ()
-    return (*own, *(label for said in trial.people.values() for label in said.values()))
+    return (*own, *(label for labels in trial.people.values() for label in labels.values()))
 
 
 def _numbered(rows: Sequence[Row], column: str, notices: list[str]) -> Sequence[Row]:

@@ -64,30 +64,30 @@ def joined(rows: Sequence[Row], path: Path, column: str) -> tuple[list[Row], tup
     Raises:
         LogError: the other file has no row for one of ``rows``, or two.
     """
-    others: dict[str, Row] = {}
-    for other in read_rows(path):
-        key = _key(other, column)
-        if key in others:
+    by_key: dict[str, Row] = {}
+    for row in read_rows(path):
+        key = _key(row, column)
+        if key in by_key:
             raise LogError(
-                f"{other.where} repeats a row of --join",
-                found=f"{column} {key[:80]}, which {others[key].where} holds",
+                f"{row.where} repeats a row of --join",
+                found=f"{column} {key[:80]}, which {by_key[key].where} holds",
                 expected="every row once",
                 remedy="leave one of them out",
             )
-        others[key] = other
+        by_key[key] = row
     wide = []
     for row in rows:
         key = _key(row, column)
-        if key not in others:
+        if key not in by_key:
             raise LogError(
                 f"{path} has no row for {row.where}",
                 found=f"no {column} {key[:80]}",
                 expected=f"a row for each {column}",
                 remedy="name the column that both files have: --join FILE=COLUMN",
             )
-        wide.append(Row(row.where, {**others[key].value, **row.value}))
+        wide.append(Row(row.where, {**by_key[key].value, **row.value}))
     own = dict.fromkeys(name for row in rows for name in row.value if name != column)
-    both = [name for name in own if any(name in other.value for other in others.values())]
+    both = [name for name in own if any(name in row.value for row in by_key.values())]
     notice = f"{path} has columns that are read from the table instead: {', '.join(both)}"
     return wide, (notice,) if both else ()
 

@@ -74,6 +74,7 @@ UNKNOWN = [
     "power none",
     "power none.suite.toml",
     "try none.txt other.txt --suite none",
+    "why none/item/t1/ab/r1 --judge-name embedded:clean",
 ]
 # Of each command that a kind of suites brings.
 BROUGHT = {

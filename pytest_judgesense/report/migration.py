@@ -26,7 +26,7 @@ from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.papers import Table, Value
 from pytest_judgesense.stats.agreement import cohen_kappa
 from pytest_judgesense.stats.clustered import clustered_proportion
-from pytest_judgesense.stats.inputs import LEVEL, NotEstimable
+from pytest_judgesense.stats.inputs import NotEstimable
 from pytest_judgesense.stats.kept_mark import NOTHING, KeptMark, kept_mark
 from pytest_judgesense.trial import Design, Judgment
 
@@ -150,7 +150,7 @@ class Migration:
         return _graded(self) or _probable(self)
 
     @cached_property
-    def kept(self) -> KeptMark | NotEstimable | None:
+    def matched(self) -> KeptMark | NotEstimable | None:
         """The mark that keeps the old pass rate; ``None`` where replies have no score."""
         if (scale := self.scale) is None:
             return None
@@ -165,9 +165,9 @@ class Migration:
     @property
     def rate_kept(self) -> bool:
         """Whether a mark keeps the old pass rate, or replies have no score."""
-        if not isinstance(self.kept, KeptMark):
+        if not isinstance(self.matched, KeptMark):
             return True
-        return abs(self.kept.nearest.rate - self.kept.old_rate) <= self.within + _ROUNDING
+        return abs(self.matched.nearest.rate - self.matched.old_rate) <= self.within + _ROUNDING
 
 
 def _reaches(score: float, mark: float) -> bool:
@@ -240,31 +240,31 @@ def sentences(of: Migration) -> Iterator[str]:
 
 
 def _mark_words(of: Migration) -> Iterator[str]:
-    kept, scale = of.kept, of.scale
-    if kept is None or scale is None:
+    matched, scale = of.matched, of.scale
+    if matched is None or scale is None:
         yield "no pass mark: verdicts have no score (no order, no grades, no probabilities of two)"
         return
-    if isinstance(kept, NotEstimable):
-        yield f"{scale.name}: not known: {kept.reason}"
+    if isinstance(matched, NotEstimable):
+        yield f"{scale.name}: not known: {matched.reason}"
         return
-    nearest = kept.nearest
-    unit = f"{kept.old_rate:.3f} pass at {scale.old_mark}"
+    nearest = matched.nearest
+    unit = f"{matched.old_rate:.3f} pass at {scale.old_mark}"
     yield f"{scale.name}: of {len(scale.trials):,} trials {unit} of {of.old.judge}"
     rate = f"{scale.word(nearest.mark)} keeps it best, with {nearest.rate:.3f}"
-    if kept.lowest is None or kept.highest is None:
+    if matched.lowest is None or matched.highest is None:
         yield f"of {of.new.judge} {rate}; every mark is told from the old rate"
     else:
-        lowest, highest = scale.word(kept.lowest), scale.word(kept.highest)
+        lowest, highest = scale.word(matched.lowest), scale.word(matched.highest)
         ends = f"{lowest} alone" if lowest == highest else f"{lowest} to {highest}"
         yield f"of {of.new.judge} {rate}; not told from the old rate: {ends} (95% over clusters)"
     if not of.rate_kept:
         yield f"cannot be kept: no mark is within {of.within:g} of the old rate"
-    lost = int(kept.not_kept.sum())
-    moved = kept.fewest.lost + kept.fewest.gained
-    whose = "no mark in that range" if kept.lowest is not None else "that mark does not"
+    lost = int(matched.not_kept.sum())
+    moved = matched.fewest.lost + matched.fewest.gained
+    whose = "no mark in that range" if matched.lowest is not None else "that mark does not"
     yield (
         f"cannot be kept: the side of {lost:,} trials, which {whose} keeps; at any mark {moved:,} "
-        f"or more change sides (fewest at {scale.word(kept.fewest.mark)})"
+        f"or more change sides (fewest at {scale.word(matched.fewest.mark)})"
     )
 
 
@@ -275,9 +275,9 @@ def tables(of: Migration) -> Iterator[Table]:
     """Measures of both, verdicts that moved, marks, and the items that no mark keeps."""
     yield _measures(of)
     yield _moved(of)
-    if isinstance(of.kept, KeptMark) and of.scale is not None:
-        yield _marks(of.scale, of.kept)
-        yield _not_kept(of.scale, of.kept)
+    if isinstance(of.matched, KeptMark) and of.scale is not None:
+        yield _marks(of.scale, of.matched)
+        yield _not_kept(of.scale, of.matched)
 
 
 def _measures(of: Migration) -> Table:
@@ -311,8 +311,7 @@ def _moved(of: Migration) -> Table:
     def row(old: str | None) -> tuple[Value, ...]:
         counts = [of.moves[old, new] for new in columns]
         total = sum(counts)
-        kept = counts[columns.index(old)] / total if total else None
-        return (old or _NO_VERDICT, *counts, kept)
+        return (old or _NO_VERDICT, *counts, counts[columns.index(old)] / total)
 
     what = (
         "slots" if design.pairwise else "sides of the old mark" if design.criteria else "verdicts"
@@ -325,20 +324,20 @@ def _moved(of: Migration) -> Table:
     )
 
 
-def _marks(scale: ScoredTrials, kept: KeptMark) -> Table:
+def _marks(scale: ScoredTrials, matched: KeptMark) -> Table:
     """The marks of a scale of labels; of other scores those that the sentences name."""
-    named = {rate.mark: rate for rate in (kept.nearest, kept.fewest)}
-    shown = kept.marks or [named[mark] for mark in sorted(named)]
+    named = {rate.mark: rate for rate in (matched.nearest, matched.fewest)}
+    shown = matched.marks or [named[mark] for mark in sorted(named)]
     return Table(
         "marks",
-        f"of the new judge, beside the old pass rate of {kept.old_rate:.3f}",
+        f"of the new judge, beside the old pass rate of {matched.old_rate:.3f}",
         ("mark", "passes", "change", "95% clustered", "pass to fail", "fail to pass"),
         tuple(
             (
                 scale.word(rate.mark),
                 rate.rate,
-                rate.difference.value,
-                rate.difference.ends(LEVEL),
+                rate.change,
+                rate.ends,
                 rate.lost,
                 rate.gained,
             )
@@ -347,7 +346,7 @@ def _marks(scale: ScoredTrials, kept: KeptMark) -> Table:
     )
 
 
-def _not_kept(scale: ScoredTrials, kept: KeptMark) -> Table:
+def _not_kept(scale: ScoredTrials, matched: KeptMark) -> Table:
     rows = tuple(
         (
             both.old.trial.id,
@@ -356,7 +355,7 @@ def _not_kept(scale: ScoredTrials, kept: KeptMark) -> Table:
             scale.word(score) if scale.marks else f"{score:.3f}",
         )
         for both, passed, score, lost in zip(
-            scale.trials, scale.passed, scale.scores, kept.not_kept.tolist(), strict=True
+            scale.trials, scale.passed, scale.scores, matched.not_kept.tolist(), strict=True
         )
         if lost
     )
@@ -373,20 +372,20 @@ def _not_kept(scale: ScoredTrials, kept: KeptMark) -> Table:
 
 def to_plain(of: Migration) -> dict[str, Any]:
     """What is printed, as JSON values, unrounded; every table whole."""
-    kept, scale = of.kept, of.scale
+    matched, scale = of.matched, of.scale
     mark: dict[str, Any] | None = None
-    if isinstance(kept, KeptMark) and scale is not None:
+    if isinstance(matched, KeptMark) and scale is not None:
         mark = {
             "of": scale.name,
             "old": scale.old_mark,
-            "old_rate": kept.old_rate,
-            "new": scale.word(kept.nearest.mark),
-            "new_rate": kept.nearest.rate,
-            "lowest": None if kept.lowest is None else scale.word(kept.lowest),
-            "highest": None if kept.highest is None else scale.word(kept.highest),
+            "old_rate": matched.old_rate,
+            "new": scale.word(matched.nearest.mark),
+            "new_rate": matched.nearest.rate,
+            "lowest": None if matched.lowest is None else scale.word(matched.lowest),
+            "highest": None if matched.highest is None else scale.word(matched.highest),
             "within": of.within,
             "kept": of.rate_kept,
-            "fewest_changes": kept.fewest.lost + kept.fewest.gained,
+            "fewest_changes": matched.fewest.lost + matched.fewest.gained,
         }
     count = len(of.same)
     return {

@@ -11,7 +11,6 @@ from pytest_judgesense.estimate import Clustered
 from pytest_judgesense.grouping import grouped
 from pytest_judgesense.measures.panel import JudgePanel, VotePrice
 from pytest_judgesense.papers import Table, Value
-from pytest_judgesense.stats.comparison import Difference
 from pytest_judgesense.stats.effective_votes import EffectiveVotes
 from pytest_judgesense.stats.inputs import LEVEL, NotEstimable
 from pytest_judgesense.stats.selective import Selective
@@ -127,15 +126,13 @@ def _judges(panel: JudgePanel) -> Table:
 
 
 def _sizes(panel: JudgePanel, sizes: Sequence[BestPanel]) -> Table:
-    def gain(of: Difference | None) -> tuple[Value, ...]:
-        return (None, None) if of is None else (of.value, of.ends(LEVEL))
-
     rows = tuple(
         (
             len(best.judges),
             "+".join(panel.ballots.judges[judge] for judge in best.judges),
             best.held_out,
-            *gain(best.gain),
+            best.gain,
+            best.ends,
             *_priced(panel.price_of(best.judges)),
         )
         for best in sizes

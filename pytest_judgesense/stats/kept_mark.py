@@ -35,9 +35,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pytest_judgesense.stats.comparison import Difference, bounded_difference
+from pytest_judgesense.stats.comparison import bounded_ends
 from pytest_judgesense.stats.inputs import (
-    LEVEL,
     Clusters,
     NotEstimable,
     cluster_sums,
@@ -56,21 +55,21 @@ class MarkRate:
     Attributes:
         mark: the lowest score that passes; `NOTHING` if none does.
         rate: share of the units that pass.
-        difference: that rate minus the old one, paired.
+        change: that rate minus the old one, ``ends``: of its paired interval over clusters.
         lost: units that passed and now fail, ``gained``: that failed and now pass.
     """
 
     mark: float
     rate: float
-    difference: Difference
+    change: float
+    ends: tuple[float, float]
     lost: int
     gained: int
 
     @property
     def told_apart(self) -> bool:
         """Whether the interval of the difference does not hold 0."""
-        low, high = self.difference.ends(LEVEL)
-        return not low <= 0 <= high
+        return not self.ends[0] <= 0 <= self.ends[1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,15 +123,12 @@ def kept_mark(
     def at(place: int) -> MarkRate:
         new = (vector >= every[place]).astype(np.float64)
         totals, sizes = cluster_sums([new - old], codes, count)
-        difference = bounded_difference(totals, sizes)
         lost, gained = int((old > new).sum()), int((new > old).sum())
-        return MarkRate(every[place], float(new.mean()), difference, lost, gained)
+        rate, ends = float(new.mean()), bounded_ends(totals, sizes)
+        return MarkRate(every[place], rate, float((new - old).mean()), ends, lost, gained)
 
-    def ends(place: int) -> tuple[float, float]:
-        return at(place).difference.ends(LEVEL)
-
-    lowest = bisect_left(range(len(every)), True, key=lambda place: ends(place)[0] <= 0)
-    above = bisect_left(range(len(every)), True, key=lambda place: ends(place)[1] < 0)
+    lowest = bisect_left(range(len(every)), True, key=lambda place: at(place).ends[0] <= 0)
+    above = bisect_left(range(len(every)), True, key=lambda place: at(place).ends[1] < 0)
     rates = np.array([(vector >= mark).mean() for mark in every])
     moved = np.array([((vector >= mark) != (old > 0)).sum() for mark in every])
     nearest = at(int(np.argmin(np.abs(rates - old.mean()).round(12))))

@@ -28,7 +28,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pytest_judgesense.stats.comparison import Difference, bounded_difference
+from pytest_judgesense.stats.comparison import bounded_ends
 from pytest_judgesense.stats.inputs import Clusters, NotEstimable, cluster_codes, cluster_sums
 from pytest_judgesense.stats.selective import vote_counts
 
@@ -47,12 +47,14 @@ class BestPanel:
         share: its credit on these units, a mean; it was chosen by it.
         held_out: the same on units that had no say in the choice.
         gain: of the latter over that of one judge; ``None`` for one judge.
+        ends: of the interval of the gain, at 95% over clusters.
     """
 
     judges: tuple[int, ...]
     share: float
     held_out: float
-    gain: Difference | None
+    gain: float | None = None
+    ends: tuple[float, float] | None = None
 
 
 def best_panels(
@@ -91,14 +93,16 @@ def best_panels(
         best = int(_first_best(total))
         chosen = _first_best(total[:, None] - by_fold)
         held_out = of_panels[chosen[fold], np.arange(right.size)]
-        gain = None
+        gain = ends = None
         if alone is None:
             alone = held_out
         else:
             totals, sizes = cluster_sums([held_out - alone], codes, count)
-            gain = bounded_difference(totals, sizes)
+            gain, ends = float((held_out - alone).mean()), bounded_ends(totals, sizes)
         panels.append(
-            BestPanel(tried[best], float(of_panels[best].mean()), float(held_out.mean()), gain)
+            BestPanel(
+                tried[best], float(of_panels[best].mean()), float(held_out.mean()), gain, ends
+            )
         )
     return tuple(panels)
 

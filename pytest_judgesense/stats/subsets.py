@@ -20,6 +20,7 @@ References:
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -98,12 +99,8 @@ def best_panels(
             alone = held_out
         else:
             totals, sizes = cluster_sums([held_out - alone], codes, count)
-            gain, ends = float((held_out - alone).mean()), bounded_ends(totals, sizes)
-        panels.append(
-            BestPanel(
-                tried[best], float(of_panels[best].mean()), float(held_out.mean()), gain, ends
-            )
-        )
+            gain, ends = _mean(held_out - alone), bounded_ends(totals, sizes)
+        panels.append(BestPanel(tried[best], _mean(of_panels[best]), _mean(held_out), gain, ends))
     return tuple(panels)
 
 
@@ -124,6 +121,11 @@ def _tried(judges: int, size: int, before: Sequence[int]) -> list[tuple[int, ...
     else:
         panels = (tuple(sorted((*before, j))) for j in range(judges) if j not in before)
     return sorted(panels)
+
+
+def _mean(of_units: _Floats) -> float:
+    """Rounded once: the order of the units changes no digit."""
+    return math.fsum(of_units) / of_units.size
 
 
 def _first_best(totals: _Floats) -> NDArray[np.intp]:

@@ -205,14 +205,14 @@ def _disagreements(panel: JudgePanel) -> Iterator[Table]:
 
 
 def _votes_of(panel: JudgePanel, row: int) -> tuple[str, str]:
-    """``YES 4, NO 1, none 1``, and who has no vote for the first of them."""
+    """``YES (4), NO (1), none (1)``, and who has no vote for the first of them."""
     of, top = panel.ballots, int(panel.top[0][row])
     words = ["none" if vote < 0 else of.answers[vote] for vote in of.votes[row].tolist()]
     counts = sorted(Counter(words).items(), key=lambda pair: (pair[0] == "none", -pair[1], pair[0]))
     against = [
         name for name, vote in zip(of.judges, of.votes[row].tolist(), strict=True) if vote != top
     ]
-    shown = ", ".join(f"{word} {count}" for word, count in counts)
+    shown = ", ".join(f"{word} ({count})" for word, count in counts)
     return shown, "all" if top < 0 else ", ".join(against)
 
 

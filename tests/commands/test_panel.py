@@ -109,7 +109,7 @@ def test_what_the_panel_is_worth_decides_and_costs(logs: list[str], run: Run) ->
     assert categories == [("easy", 6, 30), ("hard", 6, 30)]
     disagree = {row["item"]: row for row in tables["disagreements"]}
     assert {*disagree} == {f"i{number:02d}" for number in range(12)}
-    assert (disagree["i00"]["votes"], disagree["i00"]["against most"]) == ("NO 2, YES 1", "third")
+    assert (disagree["i00"]["votes"], disagree["i00"]["against most"]) == ("NO (2), YES (1)", "third")
     assert disagree["i07"]["against most"] == "third"
 
 

@@ -89,8 +89,10 @@ def run(options: argparse.Namespace) -> int:
     suite = replace(suite_of(options, labelled=False), checks=())
     mark = _mark(options.mark, suite)
     names = [name for name in (options.old, options.new) if not name.endswith(_LOG)]
-    specs = {spec.called or spec.name: spec for spec in judges_to_ask(options, names)}
-    specs |= {spec.name: spec for spec in specs.values()}
+    judges = judges_to_ask(options, names) if names else []
+    specs = {spec.called or spec.name: spec for spec in judges} | {
+        spec.name: spec for spec in judges
+    }
     if options.old == options.new or len({spec.slug for spec in specs.values()}) < len(names):
         raise UsageError(
             "a judge is not moved to itself",
@@ -103,13 +105,7 @@ def run(options: argparse.Namespace) -> int:
     if options.plan:
         return 0
     old, new = _both(options, specs, suite, registry)
-    if not {j.trial.id for j in old[0].judgments} & {j.trial.id for j in new[0].judgments}:
-        raise UsageError(
-            f"the judges have no trial of {suite.name} in common",
-            found=f"{len(old[0].judgments)} trials of {old[0].judge}, {len(new[0].judgments)} of "
-            f"{new[0].judge}",
-            expected="the same items, templates, orders and replicates, by the ids of the trials",
-        )
+    _refuse_apart(old[0], new[0])
     called = old[0].judge, new[0].judge
     if called[0] == called[1]:  # two logs of one judge
         called = options.old, options.new
@@ -130,6 +126,20 @@ def run(options: argparse.Namespace) -> int:
     if options.output is not None:
         outputs.write("migration", options.output, lambda: _json(of))
     return tell_of_outputs(outputs) or (BAR_FAILED if of.worse or not of.rate_kept else 0)
+
+
+def _refuse_apart(old: Cell, new: Cell) -> None:
+    """Raise a `UsageError` if no trial has a verdict of both judges."""
+    verdicts = [
+        {j.trial.id for j in cell.judgments if j.verdict is not None} for cell in (old, new)
+    ]
+    if verdicts[0].isdisjoint(verdicts[1]):
+        raise UsageError(
+            f"there is no trial of {old.suite} with a verdict of both judges",
+            found=f"verdicts of {len(verdicts[0])} of {len(old.judgments)} trials of {old.judge}, "
+            f"of {len(verdicts[1])} of {len(new.judgments)} of {new.judge}",
+            expected="the same items, templates, orders and replicates, by the ids of the trials",
+        )
 
 
 def _json(of: Migration) -> str:

@@ -98,7 +98,7 @@ def run(options: argparse.Namespace) -> int:
     panel = JudgePanel(voters[0].cell.suite, ballots, prices, options.alpha, options.seed)
     every = [*tables(panel)]
     show(line for sentence in sentences(panel) for line in indented(sentence, width=0))
-    show(tables_lines(map(_on_screen, every)))
+    show(tables_lines(_on_screen(table) for table in every if table.rows))
     outputs = Outputs(verbose=False)
     if options.output is not None:
         for path, text in _WRITERS[options.output.suffix](options.output, panel, every):

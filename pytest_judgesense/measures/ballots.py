@@ -128,7 +128,8 @@ def ballots_of(cells: Sequence[Cell]) -> Ballots:
             remedy="ask them the same suite; imports of the same items: judgesense import ... "
             "--suite NAME",
         )
-    labels = {id_: _label([of[id_].trial for of in replied], first) for id_ in common}
+    drawn = next((c.design.labelled for c in cells if c.design.labelled is not None), None)
+    labels = {id_: _label([of[id_].trial for of in replied], drawn) for id_ in common}
     in_order = (judgment.trial for judgment in first.judgments if judgment.trial.id in common)
     questions = grouped(in_order, lambda trial: (trial.item, labels[trial.id]))
     items = tuple(
@@ -138,7 +139,7 @@ def ballots_of(cells: Sequence[Cell]) -> Ballots:
     replies = [
         [[of[trial.id] for of in replied] for trial in trials] for trials in questions.values()
     ]
-    trials = [judgment.trial for judgment in first.judgments]
+    trials = [judgment.trial for cell in cells for judgment in cell.judgments]
     answers = _answers(first, items, replies)
     return Ballots(
         tuple(cell.judge for cell in cells),
@@ -147,22 +148,22 @@ def ballots_of(cells: Sequence[Cell]) -> Ballots:
         *_counted(answers, items, replies),
         common=frozenset(common),
         left_out=len(every) - len(common),
-        by_people=first.design.labelled is not None or any(trial.people for trial in trials),
-        drawn=first.design.labelled,
+        by_people=drawn is not None or any(trial.people for trial in trials),
+        drawn=drawn,
     )
 
 
-def _label(trials: Sequence[Trial], cell: Cell) -> str | None:
-    """The label of a trial, which the judges' logs agree on."""
-    labels = {trial.label for trial in trials}
+def _label(trials: Sequence[Trial], drawn: str | None) -> str | None:
+    """The label of a trial, which the logs agree on that have one."""
+    labels = {trial.label for trial in trials} - {None}
     if len(labels) > 1:
         raise LogError(
             f"trial {trials[0].id} has another label in the log of each judge",
-            found=", ".join(sorted(map(str, labels))),
+            found=", ".join(sorted(filter(None, labels))),
             expected="one label",
             remedy="import the logs again with the same labels",
         )
-    if trials[0].picked and cell.design.labelled != "chosen":
+    if not labels or (any(trial.picked for trial in trials) and drawn != "chosen"):
         return None
     return labels.pop()
 

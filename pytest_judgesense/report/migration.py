@@ -34,6 +34,7 @@ SCHEMA: Final = "judgesense/migration/1"
 PASS, FAIL = "pass", "fail"
 _ROUNDING: Final = 1e-9
 _NO_VERDICT: Final = "no verdict"
+_MOVED: Final = "moved"
 
 # From the design and a verdict to the score of a reply, as a share of its scale; NaN for none.
 Score = Callable[[Design, str], float]
@@ -317,7 +318,7 @@ def _moved(of: Migration) -> Table:
         "slots" if design.pairwise else "sides of the old mark" if design.criteria else "verdicts"
     )
     return Table(
-        "moved",
+        _MOVED,
         f"trials by the old verdict (lines) and the new one (columns); {what}",
         ("old", *(word or _NO_VERDICT for word in columns), "kept"),
         tuple(row(old) for old in columns if any(of.moves[old, new] for new in columns)),
@@ -408,8 +409,14 @@ def to_plain(of: Migration) -> dict[str, Any]:
         "worse": [change.measure.name for change in of.worse],
         "mark": mark,
         "notices": [*sentences(of)],
-        "tables": {
-            table.name: [dict(zip(table.columns, row, strict=True)) for row in table.rows]
-            for table in tables(of)
-        },
+        "tables": {table.name: [*_plain_rows(table)] for table in tables(of)},
     }
+
+
+def _plain_rows(table: Table) -> Iterator[dict[str, Any]]:
+    for row in table.rows:
+        cells: dict[str, Any] = dict(zip(table.columns, row, strict=True))
+        if table.name == _MOVED:  # its columns are labels, which may be called like the others
+            counts = dict(zip(table.columns[1:-1], row[1:-1], strict=True))
+            cells = {"old": row[0], "new": counts, "kept": row[-1]}
+        yield cells

@@ -54,7 +54,8 @@ def _worth(panel: JudgePanel) -> Iterator[str]:
         return
     by = f"correlation of {'errors' if panel.by_errors else 'verdicts'} {worth.correlation:.2f}"
     ends = f" {_ends(worth.interval)}" if worth.interval else ""
-    yield f"effective votes: {worth.value:.2f}{ends} of {len(worth.counted)} ({by} in the mean)"
+    value = f"{worth.value:.2f}" if math.isfinite(worth.value) else "no bound"
+    yield f"effective votes: {value}{ends} of {len(worth.counted)} ({by} in the mean)"
     if len(worth.counted) < len(names):
         alike = [name for place, name in enumerate(names) if place not in worth.counted]
         what = "errors" if panel.by_errors else "verdicts"
@@ -121,7 +122,7 @@ def _judges(panel: JudgePanel) -> Table:
         else "votes of each judge",
         ("judge", "right", "against most", "no vote", "calls", "tokens", "USD"),
         tuple(rows),
-        (f"no vote: as often one answer as another, or no verdict; {_PRICED}",),
+        ("no vote: as often one answer as another, or no verdict", _PRICED),
     )
 
 
@@ -144,7 +145,7 @@ def _sizes(panel: JudgePanel, sizes: Sequence[BestPanel]) -> Table:
         rows,
         (
             f"right and gain on items that had no say in the choice ({FOLDS} folds of clusters)",
-            f"answers with equally many votes share an item; {_PRICED}",
+            "answers with equally many votes share an item",
         ),
         keys=2,
     )

@@ -115,7 +115,7 @@ def kept_mark(
     if old.size != vector.size:
         raise ValueError(f"{vector.size} scores and {old.size} outcomes, expected one a unit")
     if count < 2:
-        return NotEstimable(f"{count} clusters in both: at least 2 are needed")
+        return NotEstimable(f"clusters in both: {count}; at least 2 are needed")
     places = np.unique(vector if marks is None else np.asarray(marks, dtype=np.float64))
     every = [*places.tolist(), NOTHING]
 

@@ -152,7 +152,7 @@ def selective_verdicts(
             f"{codes.size}"
         )
     if count < 2:
-        return NotEstimable(f"{count} clusters with labels: at least 2 are needed, better 60")
+        return NotEstimable(f"clusters with labels: {count}; at least 2 are needed, better 60")
     judges = table.shape[1]
     answer, votes = most_votes(table)
     starts = {judges: 0.5, max(judges // 2 + 1, math.ceil(_SECOND_START * judges)): 0.5}

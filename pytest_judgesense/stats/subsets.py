@@ -80,7 +80,7 @@ def best_panels(
             f"{codes.size}"
         )
     if count < 2:
-        return NotEstimable(f"{count} clusters with labels: at least 2 are needed")
+        return NotEstimable(f"clusters with labels: {count}; at least 2 are needed")
     folds = min(FOLDS, count)
     dealt = np.random.default_rng([seed, count]).permutation(count) % folds
     fold = dealt[codes]

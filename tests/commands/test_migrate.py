@@ -149,8 +149,16 @@ def test_a_log_stands_for_a_judge_that_cannot_be_asked_any_more(run: Run) -> Non
     assert code == 1
     assert "old -> new on grades" in shown
     assert "of new 5 keeps it best" in shown
-    code, shown, _ = run("old.jsonl", "old.jsonl.jsonl", "grades.suite.toml")
+    other = Path("old.jsonl").read_text(encoding="utf-8")
+    Path("again.jsonl").write_text(other, encoding="utf-8")
+    code, shown, _ = run("old.jsonl", "again.jsonl", "grades.suite.toml")
+    assert code == 0
+    assert "old.jsonl -> again.jsonl on grades" in shown
+    assert "the same verdict: 50 of 50" in shown
+    Path("again.jsonl").write_text(other.replace("/i", "/other"), encoding="utf-8")
+    code, _, err = run("old.jsonl", "again.jsonl", "grades.suite.toml")
     assert code == 2
+    assert "no trial of grades with a verdict of both judges" in err
     code, _, err = run("both.jsonl", "new", "grades.suite.toml")
     assert code == 2
     assert "both.jsonl is no log of one judge on grades" in err

@@ -109,7 +109,10 @@ def test_what_the_panel_is_worth_decides_and_costs(logs: list[str], run: Run) ->
     assert categories == [("easy", 6, 30), ("hard", 6, 30)]
     disagree = {row["item"]: row for row in tables["disagreements"]}
     assert {*disagree} == {f"i{number:02d}" for number in range(12)}
-    assert (disagree["i00"]["votes"], disagree["i00"]["against most"]) == ("NO (2), YES (1)", "third")
+    assert (disagree["i00"]["votes"], disagree["i00"]["against most"]) == (
+        "NO (2), YES (1)",
+        "third",
+    )
     assert disagree["i07"]["against most"] == "third"
 
 
@@ -263,6 +266,20 @@ def test_an_alpha_that_is_none_is_a_wrong_command(alpha: str, logs: list[str], r
     with pytest.raises(SystemExit) as stop:
         run(*logs, "--alpha", alpha)
     assert stop.value.code == 2
+
+
+def test_names_and_categories_are_no_formulas_and_no_escapes(logs: list[str], run: Run) -> None:
+    paths = []
+    for name, wrong in (("=cmd()", range(6)), ("x\x1b[31m", range(3, 9))):
+        judgments = [
+            replace(j, trial=replace(j.trial, condition={"category": "=1+1"}))
+            for j in judged(name, wrong)
+        ]
+        paths.append(write(f"{len(paths)}.jsonl", judgments))
+    code, shown, _ = run(*paths, "-o", "x.csv")
+    assert code == 0
+    assert "\x1b" not in shown
+    assert "'=cmd()" in Path("x-judges.csv").read_text(encoding="utf-8")
 
 
 def test_one_suite_of_several_is_named(logs: list[str], run: Run) -> None:

@@ -105,6 +105,8 @@ def test_what_is_no_panel_is_an_error() -> None:
         ballots_of([*one, *cells_of({"y": {"b": ("YES",)}}, {})])
     with pytest.raises(LogError, match="another label"):
         ballots_of([*one, *cells_of({"y": {"a": ("YES",)}}, {"a": "NO"})])
+    unlabelled = ballots_of([*one, *cells_of({"y": {"a": ("YES",)}}, {})])
+    assert [item.label for item in unlabelled.items] == ["YES"]
     with pytest.raises(UsageError, match="no vote of judge y"):
         ballots_of([*one, *cells_of({"y": {"a": ("A",)}}, {}, SLOTS)])
     graded = replace(YES_NO, criteria=(Criterion("tone", ("1", "2")),))

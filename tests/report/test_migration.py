@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -58,8 +59,8 @@ def migration(old: Cell, new: Cell, mark: float | None = None, within: float = 0
     return Migration(old, new, change, place_on_scale, mark, within)
 
 
-def table_of(of: Migration, name: str) -> list[dict[str, object]]:
-    rows: list[dict[str, object]] = to_plain(of)["tables"][name]
+def table_of(of: Migration, name: str) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = to_plain(of)["tables"][name]
     return rows
 
 
@@ -80,8 +81,8 @@ def test_a_generous_judge_keeps_the_rate_a_grade_higher() -> None:
     assert of.rate_kept
     assert [change.measure.name for change in of.worse] == ["agreement"]
     moved = {row["old"]: row for row in table_of(of, "moved")}
-    assert [moved["1"][grade] for grade in "12345"] == [0, 10, 0, 0, 0]
-    assert [moved["5"][grade] for grade in "12345"] == [0, 0, 0, 0, 10]
+    assert [moved["1"]["new"][grade] for grade in "12345"] == [0, 10, 0, 0, 0]
+    assert [moved["5"]["new"][grade] for grade in "12345"] == [0, 0, 0, 0, 10]
     assert (moved["4"]["kept"], moved["5"]["kept"]) == (0, 1)
     passes = {row["mark"]: (row["passes"], row["fail to pass"]) for row in table_of(of, "marks")}
     assert passes["4"] == (pytest.approx(0.6), 10)
@@ -117,7 +118,7 @@ def test_verdicts_that_are_missing_are_counted_and_compared_with_nothing() -> No
     assert "50 trials of 50 items, 1 without a verdict of both" in words
     assert "the same verdict: 49 of 49, 1.000" in words
     (row,) = [row for row in table_of(of, "moved") if row["old"] == "1"]
-    assert (row["no verdict"], row["kept"]) == (1, pytest.approx(0.9))
+    assert (row["new"]["no verdict"], row["kept"]) == (1, pytest.approx(0.9))
     assert not of.worse
 
 
@@ -142,6 +143,6 @@ def test_pairs_move_between_slots_and_have_no_mark() -> None:
     old, new = ["A", "B"] * 25, ["A", "A"] * 25
     of = migration(cell("old", old, SLOTS), cell("new", new, SLOTS))
     assert of.matched is None
-    moved = {row["old"]: (row["A"], row["B"], row["kept"]) for row in table_of(of, "moved")}
+    moved = {row["old"]: (*row["new"].values(), row["kept"]) for row in table_of(of, "moved")}
     assert moved == {"A": (25, 0, 1), "B": (25, 0, 0)}
     assert "slots" in next(t.caption for t in tables(of) if t.name == "moved")

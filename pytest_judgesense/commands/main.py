@@ -36,6 +36,7 @@ COMMANDS: Final = {
     "explain": "what a measure means, and what to do when its check fails",
     "compare": "compare two baselines, logs or datasheets",
     "try": "compare variants of a judge's prompt with the first",
+    "why": "the smallest change of a prompt that turns a verdict",
     "migrate": "what moving a judge to another model changes, and the mark that keeps a pass rate",
     "panel": "what several judges are worth together, from their logs",
     "correct": "rates that people would give, from verdicts and a calibration or labels",

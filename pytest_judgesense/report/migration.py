@@ -397,9 +397,9 @@ def to_plain(of: Migration) -> dict[str, Any]:
         "seed": of.old.seed,
         "trials": len(of.both),
         "decided": count,
-        "agreement": {
+        "same_verdict": {
             "value": sum(of.same) / count if count else None,
-            "kappa": of.kappa,
+            "cohen_kappa": of.kappa,
             "interval": of.agreement
             and {
                 name: getattr(of.agreement, name)

@@ -25,7 +25,7 @@ quantile of K - 1 degrees of freedom, about the number itself and about the one 
 jackknife's bias, whichever reaches farther: the logarithm, because the number is a ratio, skewed,
 and above 0. No correlation is above 1, so its lower end is at least 1. More than 1,000 clusters are
 left out in 200 random groups. It covers from 200 clusters on (`benchmarks/panel.py`); on 40
-clusters where a judge errs in one reply of ten, as little as .89.
+clusters where a judge errs in one reply of ten, as little as .88.
 
 References:
     L. Kish (1965), Survey Sampling, 8.2 (the design effect 1 + (b - 1) rho).

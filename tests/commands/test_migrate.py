@@ -102,8 +102,12 @@ def test_it_asks_what_is_missing_after_its_price_and_then_replays(
     assert again.removesuffix(" migration written: x.json") in shown
     value = json.loads(Path("x.json").read_text(encoding="utf-8"))
     assert (value["old"], value["new"], value["decided"]) == ("old", "new", N)
-    assert value["agreement"]["value"] == pytest.approx(0.2)
-    assert value["agreement"]["interval"]["lower"] < 0.2 < value["agreement"]["interval"]["upper"]
+    assert value["same_verdict"]["value"] == pytest.approx(0.2)
+    assert (
+        value["same_verdict"]["interval"]["lower"]
+        < 0.2
+        < value["same_verdict"]["interval"]["upper"]
+    )
     assert value["worse"] == ["agreement"]
     mark = value["mark"]
     assert (mark["old"], mark["new"], mark["new_rate"], mark["kept"]) == ("4", "5", 0.4, True)
@@ -196,12 +200,3 @@ def test_pairs_show_the_bias_of_each_for_a_slot(run: Run) -> None:
     assert [bias["old"], bias["new"]] == expected
     assert bias["verdict"] == "worse"
     assert value["mark"] is None
-
-
-def test_overall_scores_of_a_rubric_have_a_mark(run: Run) -> None:
-    code, shown, _ = run("embedded:clean", "embedded:mixed", "rubric", "-o", "x.json")
-    assert code in (0, 1)
-    mark = json.loads(Path("x.json").read_text(encoding="utf-8"))["mark"]
-    assert mark["old"] == "0.750"  # as the suite has it
-    assert 0 < mark["old_rate"] < 1
-    assert "sides of the old mark" in shown

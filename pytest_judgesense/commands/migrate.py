@@ -36,7 +36,9 @@ from pytest_judgesense.commands.plan import Quote, cost_words, quote
 from pytest_judgesense.commands.report import cells_of_logs
 from pytest_judgesense.errors import UsageError
 from pytest_judgesense.estimate import Estimate
+from pytest_judgesense.judges.local.models import JUDGES as LOCAL_JUDGES
 from pytest_judgesense.judges.prompts import suite_for_judge
+from pytest_judgesense.judges.resolving import declared_judges
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.layout import indented
 from pytest_judgesense.measures.cell import Cell
@@ -89,6 +91,7 @@ def run(options: argparse.Namespace) -> int:
     suite = replace(suite_of(options, labelled=False), checks=())
     mark = _mark(options.mark, suite)
     names = [name for name in (options.old, options.new) if not name.endswith(_LOG)]
+    _refuse_undeclared(options, names, registry)
     judges = judges_to_ask(options, names) if names else []
     specs = {spec.called or spec.name: spec for spec in judges} | {
         spec.name: spec for spec in judges
@@ -126,6 +129,23 @@ def run(options: argparse.Namespace) -> int:
     if options.output is not None:
         outputs.write("migration", options.output, lambda: _json(of))
     return tell_of_outputs(outputs) or (BAR_FAILED if of.worse or not of.rate_kept else 0)
+
+
+def _refuse_undeclared(
+    options: argparse.Namespace, names: Sequence[str], registry: Registry
+) -> None:
+    """Raise a `UsageError` if a judge has recordings, and nothing says any more what it is."""
+    declared = declared_judges(Path.cwd(), registry.providers)
+    for name in names:
+        is_name = name not in declared and name not in LOCAL_JUDGES and Path(name).name == name
+        if is_name and ":" not in name and (options.judge_cassettes / name).is_dir():
+            raise UsageError(
+                f"judge {name} is recorded, and not declared",
+                found=f"{options.judge_cassettes / name}; declared here: "
+                f"{', '.join(declared) or 'none'}",
+                expected=f"the table that it had, [tool.judgesense.judges.{name}]",
+                remedy="declare it again, or name its judgment log (.jsonl) in its place",
+            )
 
 
 def _refuse_apart(old: Cell, new: Cell) -> None:

@@ -149,6 +149,10 @@ def test_a_log_stands_for_a_judge_that_cannot_be_asked_any_more(run: Run) -> Non
     Path("pyproject.toml").write_text(
         table.replace("judges.old]", "judges.gone]"), encoding="utf-8"
     )
+    code, _, err = run("old", "new", "grades.suite.toml")
+    assert code == 2
+    assert "judge old is recorded, and not declared" in err
+    assert "name its judgment log" in err
     code, shown, _ = run("old.jsonl", "new", "grades.suite.toml")
     assert code == 1
     assert "old -> new on grades" in shown

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from pytest_judgesense.estimate import Clustered
+from pytest_judgesense.estimate import Clustered, compact
 from pytest_judgesense.grouping import grouped
 from pytest_judgesense.measures.panel import JudgePanel, VotePrice
 from pytest_judgesense.papers import Table, Value
@@ -52,7 +52,9 @@ def _worth(panel: JudgePanel) -> Iterator[str]:
     if isinstance(worth, NotEstimable):
         yield f"effective votes: not known: {worth.reason}"
         return
-    by = f"correlation of {'errors' if panel.by_errors else 'verdicts'} {worth.correlation:.2f}"
+    by = (
+        f"correlation of {'errors' if panel.by_errors else 'verdicts'} {compact(worth.correlation)}"
+    )
     ends = f" {_ends(worth.interval)}" if worth.interval else ""
     value = f"{worth.value:.2f}" if math.isfinite(worth.value) else "no bound"
     yield f"effective votes: {value}{ends} of {len(worth.counted)} ({by} in the mean)"

@@ -225,7 +225,7 @@ def _early_stop(
     yield "by the true value (a suite stops when its last check is decided):"
     for check in judged.checks:
         findings: Sequence[Assessment] = ()
-        if check.of is not None and not (check.kind.regression or check.kind.compares):
+        if check.of is not None and not (check.kind.earlier or check.kind.compares):
             findings = judge_check(check, suite.name, judged.estimates, assumed.policy).findings
         finding = findings[0] if len(findings) == 1 else None
         sizes = [n for _, n in judged.units(finding.estimate)] if finding else []
@@ -277,7 +277,7 @@ def powers(suite: Suite, assumed: PowerAssumptions, cell: Cell | None = None) ->
     """The error rates of every check of ``suite``; without a ``cell``, by the plan alone."""
     judged, rows = _JudgedSuite(suite, assumed, cell), []
     compared = [check for check in judged.checks if check.kind.regression]
-    absolute = [check for check in judged.checks if not check.kind.regression]
+    absolute = [check for check in judged.checks if not check.kind.earlier]
     outcomes = [
         judge_check(check, suite.name, judged.estimates, assumed.policy) for check in absolute
     ]

@@ -19,11 +19,11 @@ session's share, of n earlier sessions the mean and the standard deviation s::
     p = P(T <= (x - mean) / (s sqrt(1 + 1/n))),   T Student's with n - 1 degrees of freedom
 
 For normal x these are independent and uniform (the studentised recursive residuals). Whatever makes
-a whole session better or worse is in s, so nothing is assumed of it but that it stays so. Bets begin
-after five sessions. Near a share of 1, s may be 0 although errors are to come: it counts as at least
-``sqrt(1/2) (x(share) - x(share - 1/K))``, K the clusters: sessions differ by .7 of a lost cluster.
-Without that, judges at .97 to .999 alarm falsely in up to .90 of a hundred sessions, with it in at
-most .03 (`benchmarks/drift.py`).
+a whole session better or worse is in s, so nothing is assumed of it but that it stays so. Bets
+begin after five sessions. Near a share of 1, s may be 0 although errors are to come: it counts as
+at least ``sqrt(1/2) (x(share) - x(share - 1/K))``, K the clusters: sessions differ by .7 of a lost
+cluster. Without that, judges at .99 to .999 alarm falsely in up to .90 of histories of a hundred
+sessions, with it in at most .03 (`benchmarks/drift.py`).
 
 **Stratified p** (`stratified_p`), where sessions are alike: no cluster depends on the day. With X_c
 drawn from the totals of cluster c in the sessions 0 to t, the present one among them, each with the
@@ -31,8 +31,8 @@ same chance, and independently of other clusters::
 
     p = P(sum X_c < total of session t) + u P(sum X_c = total),   u uniform on [0, 1]
 
-exact, for the order of a cluster's totals says nothing (conformal, within strata). It finds half the
-loss, and alarms falsely where sessions differ: `overdispersion_p` tells.
+exact, for the order of a cluster's totals says nothing (conformal, within strata). It finds half
+the loss, and alarms falsely where sessions differ: `overdispersion_p` tells.
 
 A loss is a small share throughout: of a measure of which less is better, take the complement.
 
@@ -265,7 +265,8 @@ class PlannedSessions:
 
         Args:
             loss: part of the share that is lost, on single units, after ``before`` sessions.
-            before: sessions before the loss; ``after``: with it.
+            before: sessions before the loss.
+            after: sessions with it.
             runs: histories that are simulated.
             seed: of the draws.
             best_of: measurements of which the best is taken as the first session.

@@ -6,11 +6,11 @@ session its log-odds move by a normal draw (standard deviation 0, .15 or .3). Th
 as it came, or the best of three. A loss falls on single units, begins after thirty sessions and
 stays. Both processes are the product's functions.
 
-Barred are: any false alarm in a hundred sessions, at most 5% by Student's process in every cell, and
-by the stratified one where sessions do not differ; losses of 10 and of 5 points found within so many
-sessions. Beside them stands what one baseline and a test a session give (any false alarm of a swap
-test at 5%), how often judges near a share of 1 alarm falsely, whose sessions differ by a few units,
-and what a loss after the first few sessions takes.
+Barred are: any false alarm in a hundred sessions, at most 5% by Student's process in every cell,
+and by the stratified one where sessions do not differ; losses of 10 and of 5 points found within
+so many sessions. Beside them stands what one baseline and a test a session give (any false alarm of
+a swap test at 5%), how often judges near a share of 1 alarm falsely, whose sessions differ by a few
+units, and what a loss after the first few sessions takes.
 """
 
 from __future__ import annotations
@@ -45,11 +45,14 @@ CEILING = (
     *((40, 1, 0.999, False), (400, 1, 0.999, False), (20, 1, 0.95, False)),
     *((40, 5, 0.99, True), (40, 5, 0.999, True), (10, 5, 0.95, True), (100, 5, 0.99, True)),
 )
+WITHIN = (1, 3, 5, 10, 20)
 EARLY = (6, 8, 10, 15)  # sessions before a loss of 10 points
 SEED = 20261127
 
 Totals = NDArray[np.int64]
 Firsts = NDArray[np.float64]
+# Rows, figures and bars.
+Table = tuple[list[tuple[str, ...]], dict[str, float], dict[str, Bar]]
 
 
 def planned(spread: float) -> PlannedSessions:
@@ -88,9 +91,7 @@ def by_one_baseline(totals: Totals) -> float:
     return alarms / len(totals)
 
 
-def false_alarms(
-    runs: int, few: int
-) -> tuple[list[tuple[str, ...]], dict[str, float], dict[str, Bar]]:
+def false_alarms(runs: int, few: int) -> Table:
     """The table of an unchanged judge, with its figures and bars."""
     rows, ratios, bars = [], dict[str, float](), dict[str, Bar]()
     for spread, best in product(SPREADS, FIRST):
@@ -110,31 +111,29 @@ def false_alarms(
     return rows, ratios, bars
 
 
-def losses(runs: int, few: int) -> tuple[list[tuple[str, ...]], dict[str, float], dict[str, Bar]]:
+def losses(runs: int, few: int) -> Table:
     """The table of losses, with its figures and bars."""
     rows, ratios, bars = [], dict[str, float](), dict[str, Bar]()
     for process, cells in (("student", STUDENT), ("stratified", STRATIFIED)):
         for loss, spread, within, least in cells:
             number = runs if process == "student" else few
-            totals = planned(spread).totals(loss, BEFORE, 20, number, SEED + 1)
-            firsts = by_student(totals, UNITS * CLUSTERS) if number == runs else by_strata(totals)
-            if process == "stratified":
-                firsts = by_strata(totals)
-            found = [
-                float((firsts < BEFORE + n)[firsts >= BEFORE].sum() / number)
-                for n in (1, 3, 5, 10, 20)
-            ]
-            cell = f"{process}, {100 * loss:g} points within {within}, spread {spread:g}"
-            rows.append(
-                (process, f"{100 * loss:g}", f"{spread:g}", *(f"{share:.3f}" for share in found))
+            totals = planned(spread).totals(loss, BEFORE, max(WITHIN), number, SEED + 1)
+            firsts = (
+                by_student(totals, UNITS * CLUSTERS) if process == "student" else by_strata(totals)
             )
-            ratios[cell] = found[(1, 3, 5, 10, 20).index(within)]
+            # An alarm before the loss began has not found it.
+            after = firsts - BEFORE
+            found = [float(((after >= 0) & (after < n)).mean()) for n in WITHIN]
+            shown = (f"{share:.3f}" for share in found)
+            rows.append((process, f"{100 * loss:g}", f"{spread:g}", *shown))
+            cell = f"{process}, {100 * loss:g} points within {within}, spread {spread:g}"
+            ratios[cell] = found[WITHIN.index(within)]
             if least:
                 bars[cell] = Bar("at least", least)
     return rows, ratios, bars
 
 
-def near_one(runs: int) -> tuple[list[tuple[str, ...]], dict[str, float], dict[str, Bar]]:
+def near_one(runs: int) -> Table:
     """The table of judges near a share of 1."""
     rows, worst = [], 0.0
     for clusters, units, share, whole in CEILING:
@@ -167,16 +166,15 @@ def main() -> int:
     print(
         f"{CLUSTERS} x {UNITS}, share {SHARE:g}, ICC {ICC:g}; {SESSIONS} sessions of an unchanged"
     )
-    print(
-        "judge: share of histories with any false alarm; warned: of those in which sessions differ\n"
-    )
+    print("judge: share of histories with any false alarm; warned: of those that are told that")
+    print("sessions differ\n")
     rows, ratios, bars = false_alarms(runs, few)
     print_table(
         ("spread", "first session", "student", "stratified", "warned", "one baseline"), rows
     )
     print(f"\na loss after {BEFORE} sessions is found within so many\n")
     rows, of_losses, barred = losses(runs, few)
-    print_table(("process", "points", "spread", "1", "3", "5", "10", "20"), rows)
+    print_table(("process", "points", "spread", *map(str, WITHIN)), rows)
     print("\nnear a share of 1 any false alarm, by Student's process\n")
     near, of_near, barred_near = near_one(runs)
     print_table(("clusters x units", "share", "ICC", "false"), near)

@@ -55,11 +55,12 @@ class CourseSession:
     missing: float
 
     @classmethod
-    def of(cls, session: LiveSession, judge: JudgeTotals, measure: MeasureTotals) -> CourseSession:
-        """That of a line of a history."""
-        turned = measure.direction == "lower"
+    def of(
+        cls, session: LiveSession, judge: JudgeTotals, measure: MeasureTotals, *, lower: bool
+    ) -> CourseSession:
+        """That of a line of a history; ``lower``: less of the measure is better."""
         totals = {
-            cluster: (units - total if turned else total, units)
+            cluster: (units - total if lower else total, units)
             for cluster, total, units in zip(
                 judge.clusters, measure.sums, measure.units, strict=True
             )
@@ -149,12 +150,17 @@ class Course:
     def _p(self) -> Any:
         if self.way == "alike":
             return stratified_p(self._totals, self.seed)
-        shares = [self.sessions[place].share for place in self.counted]
-        return student_p(shares, len(self.clusters))
+        return student_p(self._shares, len(self.clusters))
+
+    @property
+    def _shares(self) -> list[float]:
+        return [self.sessions[place].share for place in self.counted]
 
     @cached_property
     def _drift(self) -> Drift:
-        return Drift(1.0, 1.0) if len(self.clusters) < 2 or self._p is None else drift_of(self._p)
+        if len(self.clusters) < 2 or self._p is None:
+            return Drift(1.0, 1.0)
+        return drift_of(self._p, self._shares)
 
     @property
     def wealth(self) -> float:
@@ -194,11 +200,10 @@ class Course:
 
     @cached_property
     def spread_p(self) -> float | None:
-        """If sessions are taken as alike, the p-value of that, before a loss began."""
-        if self.way != "alike" or self._p is None:
+        """If sessions are taken as alike, the p-value of that, but for a loss that was found."""
+        if self.way != "alike" or self._p is None or not self.counted:
             return None
-        end = len(self.counted) if self._drift.since is None else self._drift.since
-        return overdispersion_p(self._totals[:end]) if end else 1.0
+        return overdispersion_p(self._totals, self._drift.since)
 
     def changes(self) -> Iterator[str]:
         """What of the judge's identity changed when the loss began, or a session beside it."""
@@ -289,11 +294,12 @@ def course_of(
     ]
     last = having[-1] if having else None
     alike = [each for each in having if last and each[1].digest == last[1].digest]
+    lower = last is not None and last[2].direction == "lower"
     return Course(
         measure=measure,
         condition=under,
-        sessions=tuple(CourseSession.of(*each) for each in alike),
-        lower=last is not None and last[2].direction == "lower",
+        sessions=tuple(CourseSession.of(*each, lower=lower) for each in alike),
+        lower=lower,
         way=way,
         others=len(having) - len(alike),
         most_missing=most_missing,

@@ -10,8 +10,8 @@ is spread over the next 100 sessions and over three boldnesses k::
 
 Each e_k has the mean 1 under a uniform p, so W is a martingale that begins at 1 and never is below
 0: whenever anybody looks, and however often, it ever reaches 20 with a chance of at most 1/20
-(Ville). That is the alarm. The most likely beginning of a loss is the j with the greatest product.
-After 100 sessions the stake is spent: bets begin anew, with the level for the next 100.
+(Ville). That is the alarm. Since when is another question, of likelihood (`change_point`). After
+100 sessions the stake is spent: bets begin anew, with the level for the next 100.
 
 **Student's p** (`student_p`), where days may differ. With x the arcsine of the square root of a
 session's share, of n earlier sessions the mean and the standard deviation s::
@@ -197,10 +197,14 @@ class Drift:
     since: int | None = None
 
 
-def drift_of(p: ArrayLike) -> Drift:
-    """The wealth after the last session, the first alarm, and since when; ``p`` of shape (T,)."""
-    values = np.asarray(p, dtype=np.float64)
-    rich = wealth(values)
+def drift_of(p: ArrayLike, shares: ArrayLike) -> Drift:
+    """The wealth after the last session, the first alarm, and since when.
+
+    Args:
+        p: p-values of the sessions, shape (T,); NaN where nobody bets.
+        shares: share of each session, shape (T,).
+    """
+    rich = wealth(p)
     if not rich.size:
         return Drift(1.0, 1.0)
     last = float(rich[-1])
@@ -209,37 +213,48 @@ def drift_of(p: ArrayLike) -> Drift:
         first = (len(rich) - 2) // BETS * BETS + 1 if len(rich) > 1 else 0
         return Drift(last, float(rich[first:].max()))
     alarm = int(reached[0])
-    first = (alarm - 1) // BETS * BETS + 1
-    logs = np.log(_bets(values[first : alarm + 1]))
-    # By beginning j: the product from there to the alarm, as its logarithm. Of equals the last.
-    products = np.logaddexp.reduce(logs[::-1].cumsum(axis=0)[::-1], axis=-1)
-    since = first + len(products) - 1 - int(products[::-1].argmax())
-    return Drift(last, float(rich[alarm]), alarm, since)
+    return Drift(last, float(rich[alarm]), alarm, change_point(shares, alarm))
 
 
-def overdispersion_p(totals: ArrayLike) -> float:
+def change_point(shares: ArrayLike, alarm: int) -> int:
+    """The session with which a loss most likely began, if it was found in session ``alarm``.
+
+    The most likely one where arcsines x are normal and lose once: that j of 1 to ``alarm`` of which
+    ``j (n - j) / n (mean of x before - mean since)^2`` is greatest, of the n sessions up to the
+    alarm, among those with a loss (`alarm` itself, if there is none).
+    """
+    x = _arcsine(np.asarray(shares, dtype=np.float64)[: alarm + 1])
+    n, j = len(x), np.arange(1, len(x))
+    sums = np.cumsum(x)
+    lost = sums[:-1] / j - (sums[-1] - sums[:-1]) / (n - j)
+    gain = np.where(lost > 0, j * (n - j) / n * lost**2, 0.0)
+    return int(j[gain.argmax()]) if gain.any() else alarm
+
+
+def overdispersion_p(totals: ArrayLike, since: int | None = None) -> float:
     """Whether sessions differ more than their clusters do by themselves: Cochran's Q on totals.
 
     With S the standard deviation of the totals of T sessions over all clusters, and s_c that of
     cluster c over the sessions, ``(T - 1) S^2 / sum of s_c^2`` is about chi-squared with T - 1
     degrees of freedom if clusters vary independently; a day that moves all of them makes it large.
+    Sessions before and since a loss are counted apart, and added.
 
     Args:
         totals: sums of the units of each cluster, shape (T, K); clusters with NaN are left out.
+        since: position of the session with which a loss began; ``None`` for none.
 
     Returns:
-        The p-value; 1 for fewer than three sessions, or if nothing varies.
+        The p-value; 1 where nothing varies, or too few sessions or clusters are there.
     """
     t = np.asarray(totals, dtype=np.float64)
     t = t[:, np.isfinite(t).all(axis=0)]
-    sessions = len(t)
-    if sessions < 3 or t.shape[1] < 2:
-        return 1.0
-    within = float(t.var(axis=0, ddof=1).sum())
-    if within <= 0:
-        return 1.0
-    between = float(t.sum(axis=1).var(ddof=1))
-    return float(chdtrc(sessions - 1, (sessions - 1) * between / within))
+    q, degrees = 0.0, 0
+    for part in (t,) if since is None else (t[:since], t[since:]):
+        within = float(part.var(axis=0, ddof=1).sum()) if len(part) > 1 else 0.0
+        if within > 0 and t.shape[1] > 1:
+            q += (len(part) - 1) * float(part.sum(axis=1).var(ddof=1)) / within
+            degrees += len(part) - 1
+    return float(chdtrc(degrees, q)) if degrees > 1 else 1.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -252,7 +252,8 @@ def _sessions_of(path: Path, content: str) -> tuple[LiveSession, ...]:
                 remedy="delete one of the two lines",
             )
         sessions[session.session] = session
-    return tuple(sorted(sessions.values(), key=lambda each: (each.began_at, each.session)))
+    # Of one second, in the order in which they ended.
+    return tuple(sorted(sessions.values(), key=lambda each: each.began_at))
 
 
 def _session_of(place: str, line: str) -> LiveSession:

@@ -395,11 +395,13 @@ class DriftExplanation(Explanation):
 
     def brief(self) -> Iterator[str]:
         """What changed in the judge at about that time."""
-        changes = self.over.changes
+        changes, course = self.over.changes, self.outcome.course
+        if course.alarm is None:
+            yield course.blocked or _NO_JUDGMENT
+            return
         yield "what changed then:" if changes else _NOTHING_CHANGED
         yield from (f"  {change}" for change in changes)
-        if self.outcome.course.alarm is not None:
-            yield _NEW_HISTORY
+        yield _NEW_HISTORY
 
     def lines(self, prompt_of: TextOf | None) -> Iterator[str]:
         """The number, what is to be known beside it, and what changed."""

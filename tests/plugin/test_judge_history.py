@@ -169,10 +169,10 @@ def test_a_marker_follows_a_measure_under_a_condition_as_well(followed: Project)
 
 
 def test_a_measure_that_is_no_share_is_refused(followed: Project) -> None:
-    parity_suite(followed.path, checks='no_drift = ["human_agreement"]')
+    parity_suite(followed.path, checks='no_drift = ["dark_current"]')
     result = night(followed)
     assert result.ret != 0
-    result.stdout.fnmatch_lines(["*cannot follow human_agreement on parity*"])
+    result.stdout.fnmatch_lines(["*cannot follow dark_current on parity*"])
     no_traceback(result)
     parity_suite(followed.path, checks='no_drift = [{measure = "jss", margin = 0.1}]')
     result = night(followed)
@@ -183,11 +183,8 @@ def test_a_measure_that_is_no_share_is_refused(followed: Project) -> None:
 def test_a_stopped_suite_is_not_in_the_history(followed: Project) -> None:
     parity_suite(followed.path, checks="agreement_floor = 0.1")
     result = night(followed, "--judge-early-stop")
-    if "was stopped" in result.stdout.str():
-        assert not (followed.path / "h.jsonl").exists()
-        result.stdout.fnmatch_lines(["not in the history, for it was stopped: mine on parity"])
-    else:
-        assert len(kept(followed)) == 1
+    assert not (followed.path / "h.jsonl").exists()
+    result.stdout.fnmatch_lines(["not in the history, for it was stopped: mine on parity"])
 
 
 def test_a_shard_is_no_session_of_a_history(followed: Project) -> None:
@@ -204,6 +201,8 @@ def test_no_drift_is_inconclusive_where_replies_are_missing(followed: Project) -
     repeat_first(followed, 6)
     followed.server.reply = lambda prompt: "perhaps" if " 2 " in prompt else "YES"
     result = night(followed)
-    result.assert_outcomes(failed=2)
-    output = " ".join(result.stdout.str().split())
-    assert "of the replies of the last session are missing" in output
+    # A reply without a verdict is not the label, so that agreement has no missing ones.
+    result.assert_outcomes(failed=1, passed=1)
+    result.stdout.fnmatch_lines(
+        ["*mine no_drift?jss,alike? *", "17% of the replies of the last session are missing"]
+    )

@@ -79,6 +79,7 @@ PAGES: Final[Mapping[str, str]] = MappingProxyType(
     {
         "early-stopping": "early-stopping.md",
         "extending": "extending.md",
+        "drift": "howto/drift.md",
         "rubric-suites": "howto/rubric.md",
     }
 )

@@ -157,29 +157,21 @@ class Course:
         return [self.sessions[place].share for place in self.counted]
 
     @cached_property
-    def _drift(self) -> Drift:
+    def drift(self) -> Drift:
+        """The wealth of betting on a loss, and the alarm, by positions among those that count."""
         if len(self.clusters) < 2 or self._p is None:
             return Drift(1.0, 1.0)
         return drift_of(self._p, self._shares)
 
     @property
-    def wealth(self) -> float:
-        return self._drift.wealth
-
-    @property
-    def at_alarm(self) -> float:
-        """The greatest wealth since bets began, or that with which the alarm came."""
-        return self._drift.most
-
-    @property
     def alarm(self) -> int | None:
         """Position of the session that gave the alarm."""
-        return None if self._drift.alarm is None else self.counted[self._drift.alarm]
+        return None if self.drift.alarm is None else self.counted[self.drift.alarm]
 
     @property
     def since(self) -> int | None:
         """Position of the session with which the loss most likely began."""
-        return None if self._drift.since is None else self.counted[self._drift.since]
+        return None if self.drift.since is None else self.counted[self.drift.since]
 
     @cached_property
     def values(self) -> tuple[float, float] | None:
@@ -203,7 +195,7 @@ class Course:
         """If sessions are taken as alike, the p-value of that, but for a loss that was found."""
         if self.way != "alike" or self._p is None or not self.counted:
             return None
-        return overdispersion_p(self._totals, self._drift.since)
+        return overdispersion_p(self._totals, self.drift.since)
 
     def changes(self) -> Iterator[str]:
         """What of the judge's identity changed when the loss began, or a session beside it."""
@@ -248,7 +240,7 @@ class Course:
             process=PROCESSES[self.way],
             sessions=len(self.sessions),
             left_out=len(self.sessions) - len(self.counted),
-            wealth=self.wealth,
+            wealth=self.drift.wealth,
             alarm=None if alarm is None else alarm + 1,
             since=None if since is None else since + 1,
             since_at="" if since is None else self.sessions[since].began_at,
@@ -256,16 +248,16 @@ class Course:
             spread_p=self.spread_p,
         )
 
-    def said(self) -> str:
+    def headline(self) -> str:
         """The result in one line."""
         if self.alarm is None or self.since is None:
-            first = f"no alarm in {len(self.sessions)} sessions, wealth {self.wealth:.2g}"
+            first = f"no alarm in {len(self.sessions)} sessions, wealth {self.drift.wealth:.2g}"
             return f"{first}; {self.blocked}" if self.blocked else first
         assert self.values is not None
         before, now = map(compact, self.values)
         return (
             f"worse since {self.named(self.since)}: {before} before, {now} since; "
-            f"alarm in {self.named(self.alarm)}, wealth {self.at_alarm:.3g}"
+            f"alarm in {self.named(self.alarm)}, wealth {self.drift.most:.3g}"
         )
 
 

@@ -366,7 +366,7 @@ class DriftExplanation(Explanation):
     @property
     def summary(self) -> str:
         """One line: since when it is worse, or that there is no alarm."""
-        return f"{_name(self.outcome.estimate)}: {self.outcome.course.said()}"
+        return f"{_name(self.outcome.estimate)}: {self.outcome.course.headline()}"
 
     @property
     def over(self) -> OverSessions:

@@ -15,7 +15,7 @@ from pytest_judgesense.commands.options import BAR_FAILED, FILE, MANY, number, s
 from pytest_judgesense.errors import LogError, unknown_name
 from pytest_judgesense.estimate import number_text
 from pytest_judgesense.layout import indented
-from pytest_judgesense.live_sessions import LiveSession, read_sessions
+from pytest_judgesense.live_sessions import LiveSession, MeasureTotals, read_sessions
 from pytest_judgesense.measures.check import WAYS
 
 _ABOUT: Final = {
@@ -61,36 +61,37 @@ def chosen(
         LogError: the file has no session.
         UsageError: a name that is asked for is not in it.
     """
-    found = dict.fromkeys(
-        (judge.judge, judge.suite, totals.measure, *sorted(totals.condition.items()))
-        for session in sessions
-        for judge in session.measured
-        for totals in judge.measures
-    )
-    if not found:
+    keys: dict[tuple[str, ...], MeasureTotals] = {}
+    for session in sessions:
+        for judge in session.measured:
+            for totals in judge.measures:
+                condition = map(str, sorted(totals.condition.items()))
+                keys[judge.judge, judge.suite, totals.measure, *condition] = totals
+    if not keys:
         raise LogError(
             f"{options.history} holds no session",
             expected="a line of each live session",
             remedy="begin one: pytest --judge-mode live --judge-history PATH",
         )
+    wanted = [options.judge, options.suite, options.measure]
     for place, kind in enumerate(("judge", "suite", "measure")):
-        names = {str(key[place]) for key in found}
-        for name in getattr(options, kind):
+        names = {key[place] for key in keys}
+        for name in wanted[place]:
             if name not in names:
                 raise unknown_name(f"{kind} in {options.history}", name, names)
     way: Way = options.sessions
     courses: dict[tuple[str, str], list[Course]] = {}
-    for judge, suite, measure, *condition in sorted(found, key=str):
-        asked = zip((judge, suite, measure), ("judge", "suite", "measure"), strict=True)
-        if all(name in (getattr(options, kind) or [name]) for name, kind in asked):
-            course = course_of(
-                sessions,
-                *(judge, suite, measure, dict(condition)),
-                way=way,
-                most_missing=options.judge_max_missing,
-                seed=options.judge_seed,
-            )
-            courses.setdefault((judge, suite), []).append(course)
+    for key in sorted(keys):
+        if any(names and name not in names for name, names in zip(key, wanted, strict=False)):
+            continue
+        course = course_of(
+            sessions,
+            *(key[0], key[1], key[2], keys[key].condition),
+            way=way,
+            most_missing=options.judge_max_missing,
+            seed=options.judge_seed,
+        )
+        courses.setdefault((key[0], key[1]), []).append(course)
     return courses
 
 
@@ -108,9 +109,9 @@ def pair_lines(pair: tuple[str, str], courses: Sequence[Course]) -> Iterator[str
         share = "      N/A      "
         if course.values is not None:
             share = " -> ".join(map(number_text, course.values))
-        yield f"  {_name(course):<{width}}  {share}  wealth {course.wealth:<8.3g} {word}"
+        yield f"  {_name(course):<{width}}  {share}  wealth {course.drift.wealth:<8.3g} {word}"
         if course.alarm is not None:
-            yield from indented(course.said(), width=4)
+            yield from indented(course.headline(), width=4)
             changes = [*course.changes()]
             yield from indented(
                 "changed then: " + ("; ".join(changes) or "nothing that is known"), 4
@@ -130,8 +131,8 @@ def _name(course: Course) -> str:
 def closing_lines(courses: Sequence[Course], way: str) -> Iterator[str]:
     """How many alarms, and what they mean."""
     alarms = sum(course.alarm is not None for course in courses)
-    said = f"{alarms} alarm{'s' * (alarms != 1)} in {len(courses)} courses"
-    yield from ("", f"{said}; {_ABOUT[way]}")
+    counted = f"{alarms} alarm{'s' * (alarms != 1)} in {len(courses)} courses"
+    yield from ("", f"{counted}; {_ABOUT[way]}")
     yield from indented(
         "shares: in all sessions, and in the last; with an alarm before the loss, and since. An "
         "alarm is a wealth of 20: an unchanged judge reaches it in at most 5% of histories of 100 "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
@@ -234,11 +234,6 @@ class Family:
         ]
         alphas = zip(keys, refuting_alphas(every, self._alpha, about), strict=True)
         return rule._replace(alpha=max(alpha for key, alpha in alphas if key == member.key))
-
-    def conditions_of(self, measurement: Measurement) -> list[Mapping[str, str | int | float]]:
-        """The conditions that checks of a judge on a suite name."""
-        key = measurement.judge.slug, str(measurement.suite.path), measurement.suite.name
-        return [member.check.narrowed for member in self.members if member.key[:3] == key]
 
     def _bars(self, member: DeclaredCheck) -> Sequence[Assessment | None]:
         """The numbers against the bars; what cannot be measured counts but is not tested."""

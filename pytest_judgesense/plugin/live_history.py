@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from functools import cached_property
-from typing import Any
 
 from pytest_judgesense.baseline import stimuli_digest
 from pytest_judgesense.checks.drift import DriftOutcome, Way, course_of
@@ -21,6 +20,7 @@ from pytest_judgesense.live_sessions import (
 )
 from pytest_judgesense.measurement import Measurement
 from pytest_judgesense.measures.check import SESSIONS, WAYS, Check
+from pytest_judgesense.plugin.declared_check import DeclaredCheck
 from pytest_judgesense.plugin.settings import Settings
 from pytest_judgesense.registry import Registry
 
@@ -31,7 +31,7 @@ _PRESENT = "present"
 class LiveHistory:
     """The history of a session that asks its judges afresh.
 
-    ``conditions_of`` gives the conditions that the checks of a measurement name.
+    ``members`` gives every declared check of the session, once all are collected.
     """
 
     def __init__(
@@ -39,10 +39,10 @@ class LiveHistory:
         settings: Settings,
         began_at: str,
         registry: Registry,
-        conditions_of: Callable[[Measurement], Iterable[Mapping[str, Any]]],
+        members: Callable[[], Iterable[DeclaredCheck]],
     ) -> None:
         self._settings, self._began_at, self._registry = settings, began_at, registry
-        self._conditions_of = conditions_of
+        self._members = members
 
     @cached_property
     def before(self) -> tuple[LiveSession, ...]:
@@ -61,7 +61,8 @@ class LiveHistory:
         """
         if measurement.stop is not None:
             return None
-        conditions = self._conditions_of(measurement)
+        key = measurement.judge.slug, str(measurement.suite.path), measurement.suite.name
+        conditions = [each.check.narrowed for each in self._members() if each.key[:3] == key]
         stimuli = stimuli_digest(measurement.suite)
         return totals_of(sheet, stimuli, self._registry.measures, conditions)
 

@@ -39,8 +39,8 @@ class Run:
         if settings.tells_history:
             from pytest_judgesense.plugin.live_history import LiveHistory
 
-            conditions_of = self.family.conditions_of
-            self.history = LiveHistory(settings, shared.started, registry, conditions_of)
+            members = lambda: self.family.members  # noqa: E731 - known when all are collected
+            self.history = LiveHistory(settings, shared.started, registry, members)
             self.family.history, self.collected.totals = self.history, self.history.totals
         self.measurements.stopping_of = self.family.stopping_of
         if settings.revision is not None:

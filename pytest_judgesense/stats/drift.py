@@ -122,10 +122,11 @@ def stratified_p(totals: ArrayLike, seed: int = 0) -> _Floats | None:
         return None
     sessions, clusters = whole.shape
     there = whole >= 0
-    smooth = np.random.default_rng(seed).random(sessions)
+    smooth: _Floats = np.random.default_rng(seed).random((sessions,))
     p = np.full(sessions, np.nan)
     for t in range(1, sessions):
-        chances, least, total = np.ones(1), 0, 0
+        least, total = 0, 0
+        chances: _Floats = np.ones(1)
         for c in range(clusters):
             if not there[t, c]:
                 continue
@@ -137,7 +138,8 @@ def stratified_p(totals: ArrayLike, seed: int = 0) -> _Floats | None:
                 chances = np.convolve(chances, counts / pool.size)
         if there[t].any():
             place = total - least
-            p[t] = min(1.0, chances[:place].sum() + smooth[t] * chances[place])
+            below = float(chances[:place].sum())
+            p[t] = min(1.0, below + float(smooth[t] * chances[place]))
     return p
 
 
@@ -296,14 +298,14 @@ class PlannedSessions:
         with np.errstate(divide="ignore"):
             odds = np.log(rates) - np.log1p(-rates)
 
-        def asked(sessions: int) -> NDArray[np.int64]:
+        def measured(sessions: int) -> NDArray[np.int64]:
             days = self.spread * rng.standard_normal((runs, sessions, 1))
             return np.asarray(rng.binomial(sizes, 1 / (1 + np.exp(-(odds + days)))))
 
-        sums = asked(before + after)
+        sums = measured(before + after)
         sums[:, before:] = rng.binomial(sums[:, before:], 1 - loss / self.share)
         if best_of > 1:
-            tried = asked(best_of)
+            tried = measured(best_of)
             best = tried.sum(axis=-1).argmax(axis=-1)
             sums[:, 0] = tried[np.arange(runs), best]
         return sums

@@ -34,7 +34,7 @@ def test_a_loss_gives_an_alarm_since_when_and_what_changed_then(way: str) -> Non
     # 99 or 98 of 100 right before, of which seven sessions each; 40 or 41 since, two each.
     assert found.values == pytest.approx((0.985, 0.405))
     assert outcome(found).outcome == "fail"
-    assert "worse since session 15 (2026-01-15): 0.98 before, 0.41 since" in found.said()
+    assert "worse since session 15 (2026-01-15): 0.98 before, 0.41 since" in found.headline()
 
 
 @pytest.mark.parametrize("way", ["vary", "alike"])
@@ -42,7 +42,7 @@ def test_an_unchanged_judge_passes_and_an_improved_one_as_well(way: str) -> None
     unchanged = course(nights(30, 0), way=way)
     assert unchanged.alarm is None
     assert outcome(unchanged).outcome == "pass"
-    assert "no alarm in 30 sessions" in unchanged.said()
+    assert "no alarm in 30 sessions" in unchanged.headline()
     turned = [live(n, [2] * 20) for n in range(14)] + nights(20, 0)[14:]
     assert course(turned, way=way).alarm is None
 
@@ -61,7 +61,7 @@ def test_of_a_measure_of_which_less_is_better_more_is_the_loss(way: str) -> None
     straight = course(nights(14, 4), way=way)
     found = course(list(map(flips, nights(14, 4))), way=way)
     assert (found.alarm, found.since) == (straight.alarm, straight.since)
-    assert found.wealth == straight.wealth
+    assert found.drift.wealth == straight.drift.wealth
     assert found.values == pytest.approx((0.015, 0.595))
     assert course(nights(14, 4, direction="lower"), way=way).alarm is None
 
@@ -70,7 +70,7 @@ def test_an_alarm_stands_when_the_judge_has_recovered() -> None:
     sessions = nights(14, 3)
     recovered = [live(n, [5] * 20) for n in range(17, 40)]
     found = course(sessions + recovered)
-    assert found.wealth < 20
+    assert found.drift.wealth < 20
     assert found.alarm is not None
     assert outcome(found).fails
 
@@ -91,7 +91,7 @@ def test_a_session_with_many_missing_replies_is_left_out() -> None:
     assert found.over().left_out == 1
     assert "sessions left out, for more than 5% of the replies are missing: 1" in found.doubts()
     # With another share that may be missing it counts, and is by itself no alarm but a loss.
-    assert course(sessions, most_missing=0.1).at_alarm > found.at_alarm
+    assert course(sessions, most_missing=0.1).drift.most > found.drift.most
 
 
 def test_the_present_session_with_many_missing_replies_is_inconclusive_and_fails() -> None:

@@ -208,6 +208,10 @@ class OverSessions:
     changes: tuple[str, ...] = ()
     spread_p: float | None = None
 
+    def with_texts(self, change: Callable[[str], str]) -> OverSessions:
+        """A copy in which ``change`` was applied to the texts of others."""
+        return replace(self, changes=tuple(map(change, self.changes)))
+
 
 @dataclass(frozen=True, slots=True)
 class UncomparedCheck:

@@ -38,6 +38,7 @@ class MeasureTotals(BaseModel, extra="forbid", frozen=True, defer_build=True):
     measure: str
     condition: _Condition = Field({}, description="of the estimate; empty for the pooled one")
     direction: Literal["higher", "lower"] = Field(description="which way is better")
+    conditional: bool = Field(False, description="whether the answers decide how many units count")
     missing: float = Field(ge=0, le=1, description="share of its calls without a usable reply")
     sums: list[float] = Field(description="sum of the units of each cluster, in their order")
     units: list[int] = Field(description="number of the units of each cluster")
@@ -154,6 +155,7 @@ def _of_measure(estimate: Estimate, measure: Measure, names: list[str]) -> Measu
         measure=estimate.measure,
         condition=dict(estimate.condition),
         direction="higher" if measure.floor else "lower",
+        conditional=measure.conditional,
         missing=0.0 if bounded else missing.share,
         sums=[float(total) for total, _ in in_order],
         units=[int(number) for _, number in in_order],

@@ -21,12 +21,14 @@ def live(
     units: Sequence[int] | None = None,
     digest: str = "d1",
     served: str = "m-1",
+    conditional: bool = False,
     identity: Mapping[str, Any] | None = None,
 ) -> LiveSession:
     """The session of that number, counted from 1, on a day of its own."""
     totals = MeasureTotals(
         measure=measure,
         direction=direction,  # type: ignore[arg-type] # as in a file
+        conditional=conditional,
         missing=missing,
         sums=list(sums),
         units=list(units or [UNITS] * len(sums)),

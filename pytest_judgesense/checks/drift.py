@@ -83,6 +83,7 @@ class Course:
         sessions: all of them, those on other items left out.
         way: how they are taken.
         lower: whether less of the measure is better; the totals of the sessions are turned.
+        conditional: whether the answers decide how many units count.
         others: how many sessions on other items or another design there are before.
         most_missing: of the replies of a session that counts.
         seed: of the draws that smooth ties.
@@ -92,6 +93,7 @@ class Course:
     condition: Mapping[str, Any]
     sessions: tuple[CourseSession, ...]
     lower: bool = False
+    conditional: bool = False
     way: Way = "vary"
     others: int = 0
     most_missing: float = MOST_MISSING
@@ -142,6 +144,8 @@ class Course:
             return "nothing was measured in the last session"
         if len(self.clusters) < 2:
             return "sessions are told apart by clusters, and there is one"
+        if self.way == "alike" and self.conditional:
+            return f'its answers decide how many units count: "{WAYS[0]}" takes their share'
         if self.way == "alike" and self._p is None:
             return f'{SESSIONS} = "{WAYS[1]}" takes totals that are counts of units'
         return ""
@@ -159,7 +163,8 @@ class Course:
     @cached_property
     def drift(self) -> Drift:
         """The wealth of betting on a loss, and the alarm, by positions among those that count."""
-        if len(self.clusters) < 2 or self._p is None:
+        never = self.way == "alike" and self.conditional
+        if never or len(self.clusters) < 2 or self._p is None:
             return Drift(1.0, 1.0)
         return drift_of(self._p, self._shares)
 
@@ -292,6 +297,7 @@ def course_of(
         condition=under,
         sessions=tuple(CourseSession.of(*each, lower=lower) for each in alike),
         lower=lower,
+        conditional=last is not None and last[2].conditional,
         way=way,
         others=len(having) - len(alike),
         most_missing=most_missing,

@@ -449,7 +449,7 @@ def check_line(
         gates=tuple(explanation.bars()),
         limit=check.limit,
         against=explanation.against and explanation.against.with_texts(cleaned),
-        over=explanation.over,
+        over=explanation.over and explanation.over.with_texts(cleaned),
     )
 
 

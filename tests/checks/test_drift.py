@@ -108,6 +108,7 @@ def test_the_present_session_with_many_missing_replies_is_inconclusive_and_fails
         ([], "vary", "no session has it"),
         ([live(1, [3])], "vary", "sessions are told apart by clusters, and there is one"),
         ([live(1, [0, 0], units=[0, 0])], "vary", "nothing was measured in the last session"),
+        ([live(n, [3, 4], conditional=True) for n in (1, 2)], "alike", "its answers decide how"),
         ([live(n, [0.123, 0.2]) for n in (1, 2)], "alike", "takes totals that are counts"),
     ],
 )

@@ -106,6 +106,7 @@ class Inquiry:
         asking: how the judge is called.
 
     Attributes:
+        suite: with the texts that follow from the answers so far, see `suites.kind.Settling`.
         answers: by trial, of all that was asked so far.
         cassettes: open, by the name of the recording.
     """
@@ -143,7 +144,13 @@ class Inquiry:
         session = asking.session or SessionCalls()
         self._before = {recording: session.on(path) for recording, path in cassettes.items()}
         self._throttle = asking.throttle or Throttle(judge, asking.concurrency)
-        unknown = self._unsettled()
+        failed = frozenset[str]().union(*(before.failed for before in self._before.values()))
+        unknown = [
+            trial
+            for recording, part in self._by_recording(trials)
+            for trial in part
+            if trial.id not in failed and not self.cassettes[recording].complete(trial.id)
+        ]
         self._counted = {trial.id for trial in unknown}
         self._count = asking.watch(unknown)
         self._first_replies = _first_replies(suite, mode, asking)
@@ -161,12 +168,21 @@ class Inquiry:
             MissingRecording: a replay lacks trials.
         """
         trials = [trial for trial in trials if trial.id not in self.answers]
-        parts = [part for part in self._by_recording(trials) if part[1]]
-        asked_as = judge_for_suite(self.judge, self.suite)
         if self.replays:
-            self._verify_recorded(asked_as, parts)
+            self._verify_recorded(self._by_recording(trials))
+        if (settling := self.suite.form.settling) is not None:
+            self._ask([trial for trial in trials if settling.comes_first(trial)])
+            answered = (trial for trial in self.trials if trial.id in self.answers)
+            first = [trial for trial in answered if settling.comes_first(trial)]
+            self.suite = settling.settled(self.suite, self.judgments_of(first))
+            trials = [trial for trial in trials if not settling.comes_first(trial)]
+        self._ask(trials)
+
+    def _ask(self, trials: Sequence[Trial]) -> None:
+        """Ask the trials, whose texts are settled."""
+        asked_as = judge_for_suite(self.judge, self.suite)
         left_out: list[tuple[Trial, LimitReached]] = []
-        for recording, part in parts:
+        for recording, part in self._by_recording(trials):
             cassette = self.cassettes[recording]
             answers = self._loop.run(
                 ask_all(
@@ -271,17 +287,7 @@ class Inquiry:
         parts: dict[str, list[Trial]] = {recording: [] for recording in self.cassettes}
         for trial in trials:
             parts[recording_of(trial.id)].append(trial)
-        return list(parts.items())
-
-    def _unsettled(self) -> list[Trial]:
-        """The trials that are not recorded, and have not failed in this session."""
-        failed = frozenset[str]().union(*(before.failed for before in self._before.values()))
-        return [
-            trial
-            for recording, part in self._by_recording(self.trials)
-            for trial in part
-            if trial.id not in failed and not self.cassettes[recording].complete(trial.id)
-        ]
+        return [(recording, part) for recording, part in parts.items() if part]
 
     def _tell(self, judgment: Judgment) -> None:
         if judgment.trial.id in self._counted:
@@ -294,10 +300,9 @@ class Inquiry:
                 if exchange.trial in wanted:
                     yield exchange
 
-    def _verify_recorded(
-        self, judge: JudgeSpec, parts: Sequence[tuple[str, Sequence[Trial]]]
-    ) -> None:
+    def _verify_recorded(self, parts: Sequence[tuple[str, Sequence[Trial]]]) -> None:
         """Raise `MissingRecording` with the number of missing trials, before any replay."""
+        judge = judge_for_suite(self.judge, self.suite)
         missing: list[tuple[Trial, Cassette]] = []
         computed = 0
         for recording, trials in parts:

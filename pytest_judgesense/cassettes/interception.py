@@ -232,6 +232,7 @@ def _recorded_send(cassette: Cassette, real: _Method, package: Any) -> _Method:
     def recorded(transport: Any, request: Any) -> Any:
         if not isinstance(request.stream, stream_of):  # it can be read once
             request.stream = stream_of(b"".join(request.stream))
+        _edit_httpx(request, stream_of)
         call = _asked_by_httpx(cassette, request, b"".join(request.stream))
         if (response := call.recorded) is not None:
             return _response_of_httpx(package, response)
@@ -252,6 +253,7 @@ def _recorded_asend(cassette: Cassette, real: _Method, package: Any) -> _Method:
     async def recorded(transport: Any, request: Any) -> Any:
         if not isinstance(request.stream, stream_of):
             request.stream = stream_of(b"".join([piece async for piece in request.stream]))
+        _edit_httpx(request, stream_of)
         call = _asked_by_httpx(cassette, request, b"".join(request.stream))
         if (response := call.recorded) is not None:
             return _response_of_httpx(package, response)
@@ -264,6 +266,19 @@ def _recorded_asend(cassette: Cassette, real: _Method, package: Any) -> _Method:
         return _recorded_of_httpx(package, call, live, content)
 
     return recorded
+
+
+def _edited(body: bytes) -> bytes:
+    """The body as the running trial sends it."""
+    scope = current_scope()
+    return body if scope is None else scope.edited(body)
+
+
+def _edit_httpx(request: Any, stream_of: Any) -> None:
+    body = b"".join(request.stream)
+    if (changed := _edited(body)) is not body:
+        request.stream = stream_of(changed)
+        request.headers["content-length"] = str(len(changed))
 
 
 def _asked_by_httpx(cassette: Cassette, request: Any, body: bytes) -> InterceptedCall:
@@ -513,6 +528,8 @@ def _with_plain_json(stub: _Method) -> _Method:
             # As aiohttp gives it to ``json=``.
             typed = [] if "content-type" in names else [("Content-Type", "application/json")]
             options["headers"] = headers + typed
+        if isinstance(data := options.get("data"), bytes):
+            options["data"] = _edited(data)
         return await stub(session, method, session._build_url(url), **options)
 
     return asking
@@ -536,8 +553,11 @@ def _recorded_urlopen(cassette: Cassette) -> _Method:
         *args: Any,
         **kw: Any,
     ) -> Any:
-        data = sent_bytes(body)
+        written = sent_bytes(body)
         shown = (pool.headers if headers is None else headers) or {}
+        if (data := _edited(written)) is not written:
+            body = data
+            headers = shown = _with_length(shown, data)
         call = _asked(cassette, method, _absolute(pool, url), data, shown.items())
         reading = {name: kw.get(name, True) for name in ("preload_content", "decode_content")}
         reading |= {"request_url": url, "request_method": method}
@@ -565,6 +585,12 @@ def _recorded_urlopen(cassette: Cassette) -> _Method:
         return _response(content, _as_delivered(got, body_headers), live.status, **reading)
 
     return recorded
+
+
+def _with_length(headers: Mapping[str, str], body: bytes) -> dict[str, str]:
+    """The headers of a request whose body has changed."""
+    lasting = {n: value for n, value in headers.items() if n.lower() != "content-length"}
+    return {**lasting, "Content-Length": str(len(body))}
 
 
 def _decoded_by_urllib3(headers: Iterable[tuple[str, str]], data: bytes) -> bytes:
@@ -613,7 +639,9 @@ def _recorded_open(cassette: Cassette) -> _Method:
 
     def recorded(handler: Any, http_class: Any, request: Any, **options: Any) -> Any:
         method, url = request.get_method(), request.full_url
-        data = sent_bytes(request.data)
+        written = sent_bytes(request.data)
+        if (data := _edited(written)) is not written:
+            request.add_unredirected_header("Content-length", str(len(data)))
         call = _asked(cassette, method, url, data, request.header_items())
         if (response := call.recorded) is not None:
             body, response_headers = delivered(response)

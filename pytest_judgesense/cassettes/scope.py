@@ -20,6 +20,7 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
 from pytest_judgesense.cassettes.bodies import MOST_BYTES
+from pytest_judgesense.cassettes.editing import exchanged
 from pytest_judgesense.errors import JudgesenseError
 
 if TYPE_CHECKING:
@@ -83,6 +84,9 @@ class CallScope:
     fault_of: Callable[[int, str | bytes], str | None] = lambda _status, _body: None
     # The most bytes that a response's body may have, on the wire and decoded.
     most_bytes: int = MOST_BYTES
+    # Texts that are exchanged in the requests, old and new; the old ones that a request has held.
+    edits: tuple[tuple[str, str], ...] = ()
+    exchanged: set[str] = field(default_factory=set)
     # HTTP requests of clients that came here, and those that were not recorded and so made.
     intercepted: int = 0
     made: int = 0
@@ -148,6 +152,15 @@ class CallScope:
         """Count an HTTP request of a client."""
         with self._lock:
             self.intercepted += 1
+
+    def edited(self, body: bytes) -> bytes:
+        """The body of a request as it is to be sent."""
+        if not self.edits:
+            return body
+        body, held = exchanged(body, self.edits)
+        with self._lock:
+            self.exchanged |= held
+        return body
 
     def make(self) -> int:
         """Count a request that is to be made: the call number under which it is recorded.

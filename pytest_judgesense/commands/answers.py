@@ -47,6 +47,13 @@ def requests_of(judge: JudgeSpec, suite: Suite) -> Iterator[tuple[Trial, HttpReq
             remedy="record it with --judge-mode record",
         )
     suite = suite_for_judge(suite, judge)
+    if suite.form.settling is not None:
+        raise UsageError(
+            f"what suite {suite.name} asks depends on answers to it",
+            found=f'kind = "{suite.kind}", some of whose texts follow from the first verdicts',
+            expected="a suite all of whose requests can be written before any answer",
+            remedy="record it with --judge-mode record",
+        )
     calls = first_calls(suite, judge)
     asked_as = judge_for_suite(judge, suite)
     endpoint = replace(unasked_endpoint(asked_as), key=None)

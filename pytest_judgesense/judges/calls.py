@@ -220,20 +220,29 @@ def _rendering(suite: Suite, judge: JudgeSpec) -> Callable[[Trial, Question], li
 def _asking(suite: Suite, judge: JudgeSpec) -> _Ask[Call]:
     rendered = _rendering(suite, judge)
     items = {item.id: item for item in suite.items}
-    texts = {template.id: template.text for template in suite.templates}
+    templates = {template.id: template for template in suite.templates}
 
     def ask(trial: Trial, question: Question, malformed: str | None) -> Call:
         if malformed is not None:
             form = question.reply or suite.reply or suite.space
             return Call(render_repair(malformed, form), trial.replicate, repairs=True)
-        fields = {}
+        fields: dict[str, str] = {}
+        template = templates[trial.template]
         if judge.provider == "callable":
-            wording = {TEMPLATE: texts[trial.template], TEMPLATE_ID: trial.template}
+            template_id = template.asked_as or template.id
+            wording = {TEMPLATE: template.text, TEMPLATE_ID: template_id}
             fields = wording | items[trial.item].texts(trial.order, question.content)
         condition = trial.condition.get("temperature")
         temperature = condition if isinstance(condition, int | float) else None
         messages = rendered(trial, question)
-        return Call(messages, trial.replicate, temperature, form=question.reply, fields=fields)
+        return Call(
+            messages,
+            trial.replicate,
+            temperature,
+            form=question.reply,
+            fields=fields,
+            edits=template.edits,
+        )
 
     return ask
 

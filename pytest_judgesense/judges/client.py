@@ -69,7 +69,7 @@ class Call:
     The seed increases with the ``replicate``; without a ``temperature`` the judge's is sent; a
     call that ``repairs`` goes to the judge that repairs malformed replies. ``form`` is the form of
     its reply, if it differs from the suite's. ``fields`` are the parts of the messages, for
-    functions that take fields.
+    functions that take fields; ``edits`` the texts that are exchanged in what a function sends.
     """
 
     messages: Sequence[Mapping[str, str]]
@@ -78,6 +78,7 @@ class Call:
     repairs: bool = False
     form: ReplyForm | None = None
     fields: Mapping[str, str] = field(default_factory=dict)
+    edits: tuple[tuple[str, str], ...] = ()
 
 
 # Providers whose judges run on this machine.
@@ -325,6 +326,7 @@ class ReplayingClient(Client):
         if recorded is not None:
             scope.returns.append(recorded)
             return Answer(Reply(recorded))
+        scope.edits = call.edits
         async with nullcontext() if await function.is_async() else self._turns:
             return Answer((await function.run(scope, fields, request)).reply)
 
@@ -425,6 +427,7 @@ class RecordingClient(Client):
             if scope.anew:
                 await self._throttle.admitted(0, None)
             book = partial(self._throttle.budget.take, self._spec, None)
+            scope.edits = call.edits
             scope.permit = _booking(book, first_is_booked=scope.anew)
             answer = await function.run(scope, fields, request)
             self._throttle.learn(answer, started)
@@ -575,6 +578,9 @@ class _Function:
             value = await self._value(scope, fields)
             latency = time.perf_counter() - started
             text = self._written(value)
+            for old, _ in scope.edits:
+                if old not in scope.exchanged:
+                    raise _not_sent(self._spec, old)
             if not scope.intercepted:
                 self._cassette.take_return(scope, request, text)
         except BodyTooLarge as error:
@@ -632,6 +638,16 @@ class _Function:
         if len(text) > self._spec.max_body_bytes:
             raise too_large(self._spec.max_body_bytes, "returned")
         return text
+
+
+def _not_sent(spec: JudgeSpec, text: str) -> JudgeError:
+    return JudgeError(
+        f"judge {spec.name!r} sends no request with the part of its prompt that is to be changed",
+        found=f"no request that holds {text[:200]!r}",
+        expected="the prompt as it was sent when the suite was recorded",
+        remedy="record the suite again, or give the function its prompt: a parameter "
+        "template or messages",
+    )
 
 
 def _not_replayable(spec: JudgeSpec, reason: str) -> JudgeError:

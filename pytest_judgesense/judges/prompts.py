@@ -35,14 +35,15 @@ def suite_for_judge(suite: Suite, judge: JudgeSpec) -> Suite:
         UsageError: a prompt asks for a field that the suite does not have, or is the only wording
             for a suite that compares several.
     """
+    planned, suite = suite, suite.unexpanded or suite
     templates = _own_templates(suite, judge)
     _verify(suite, judge, templates)
     own_system = judge.system is not None and (
         judge.system != suite.system or any(t.system is not None for t in templates)
     )
     if templates == suite.templates and not own_system:
-        return suite  # including cached derived values
-    return suite.with_templates(templates, judge.system)
+        return planned  # including cached derived values
+    return suite.with_templates(templates, judge.system).expanded
 
 
 def judge_for_suite(judge: JudgeSpec, suite: Suite) -> JudgeSpec:
@@ -111,6 +112,8 @@ def _own_templates(suite: Suite, judge: JudgeSpec) -> tuple[Template, ...]:
             else template
             for template in suite.templates
         )
+    if suite.source:
+        return (replace(suite.templates[0], text=wordings[0]),)
     if len(wordings) < 2 <= len(suite.templates):
         raise UsageError(
             f"prompts.paraphrases of judge {judge.name!r} has one wording, and suite {suite.name} "
@@ -135,6 +138,10 @@ def sent_prompts(suite: Suite, judge: JudgeSpec) -> list[str]:
     if suite.temperatures:
         return []  # it compares its own prompts
     own = own_prompts(judge)
+    if suite.source:
+        pairwise = ["prompts.pairwise"] * suite.space.pairwise
+        keys = [f"{_PARAPHRASES}.{suite.source}", _PARAPHRASES, *pairwise]
+        return [key for key in keys if key in own][:1]
     # Where two texts are compared otherwise than by wordings, there is one prompt, or one an arm.
     if suite.form.wordings or not suite.space.pairwise:
         keys = [f"{_PARAPHRASES}.{suite.base}"] + [_PARAPHRASES] * suite.form.wordings

@@ -37,6 +37,7 @@ class Item:
         inverted: templates whose labels mean the opposite only on this item, if items have their
             own prompts.
         asked_in: the only templates that ask about this item; empty for all.
+        times: how often it is asked for each replicate of the design.
         people: what people said of it, the ``stratum`` that it was drawn from, and whether it was
             ``picked`` to be labelled, or ``skipped``; see `Trial`.
     """
@@ -50,6 +51,7 @@ class Item:
     shared_with: str | None = None
     inverted: tuple[str, ...] = ()
     asked_in: tuple[str, ...] = ()
+    times: int = 1
     people: People = field(default_factory=dict)
     stratum: str = ""
     picked: bool = False

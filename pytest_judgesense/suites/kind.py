@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from pytest_judgesense.errors import SuiteError
 from pytest_judgesense.suites.finding import Rule
 from pytest_judgesense.suites.item import Item
-from pytest_judgesense.trial import Outcome, Trial
+from pytest_judgesense.trial import Judgment, Outcome, Trial
 
 if TYPE_CHECKING:
     from pytest_judgesense.suites.schema import SuiteForm
     from pytest_judgesense.suites.space import DecisionSpace
     from pytest_judgesense.suites.stimuli import Stimuli
+    from pytest_judgesense.suites.suite import Suite, Template
 
 # The outcome of replies, and the detail of a judgment.
 ParsedReply: TypeAlias = tuple[Outcome, dict[str, Any] | None]
@@ -50,6 +51,21 @@ class Question:
 
     content: str | None = None
     reply: ReplyForm | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Settling:
+    """Items whose texts depend on the answers to others of their suite.
+
+    Attributes:
+        comes_first: whether a trial is one of those that settle the texts; they are asked first.
+        settled: from the suite and the judgments of such trials so far to the suite with the texts
+            that follow, which has the same items and trials by their ids. Where a judgment is
+            missing, a text stays as it was loaded.
+    """
+
+    comes_first: Callable[[Trial], bool]
+    settled: Callable[[Suite, Sequence[Judgment]], Suite]
 
 
 def one_question(_: Trial) -> tuple[Question, ...]:
@@ -85,6 +101,11 @@ class Kind:
         reply: the form of a reply, or a function that returns it for a decision space; ``None`` for
             a verdict of that space.
         weights: default weights in a judge's instability; ``None`` if the kind has no instability.
+        derived: whether suites of the kind may take their items, space and first prompt ``from``
+            another suite.
+        expand: the templates that are made of those of a suite, under the judge's prompts; ``None``
+            for those that it has.
+        settling: for items whose texts depend on answers; ``None`` for no such items.
     """
 
     name: str
@@ -100,6 +121,9 @@ class Kind:
     combine: Callable[[Trial, Sequence[Outcome]], ParsedReply] = _sole
     reply: ReplyForm | Callable[[DecisionSpace], ReplyForm | None] | None = None
     weights: tuple[float, float, float, float] | None = None
+    derived: bool = False
+    expand: Callable[[Suite], tuple[Template, ...]] | None = None
+    settling: Settling | None = None
 
     def read(self, stimuli: Stimuli) -> tuple[Item, ...]:
         """The items of the lines of a stimuli file.

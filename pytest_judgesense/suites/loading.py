@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import fields, replace
 from functools import lru_cache
-from pathlib import Path
+from pathlib import Path, PurePath
 from types import MappingProxyType
-from typing import Any, Final, TypeVar
+from typing import Any, Final, NamedTuple, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
@@ -29,7 +30,7 @@ from pytest_judgesense.suites.annotators import (
 )
 from pytest_judgesense.suites.builtin import is_built_in
 from pytest_judgesense.suites.item import Item
-from pytest_judgesense.suites.items import with_systems
+from pytest_judgesense.suites.items import plain_items, with_systems
 from pytest_judgesense.suites.kind import Kind
 from pytest_judgesense.suites.people import PersonLabel, in_force, people_file, read_people
 from pytest_judgesense.suites.rules import pooled, verify, verify_labelled
@@ -42,6 +43,9 @@ _Value = TypeVar("_Value", Template, DecisionSpace)
 
 _HEADER: Final = re.compile(r"\s*\[([^\[\]]+)\]\s*(#.*)?$")  # of a table
 _PART: Final = 1 << 20  # characters
+# What a suite takes of the one that it is from.
+_OF_ITEMS: Final = ("columns", "values")
+_SETTINGS: Final = ("temperature", "max_tokens", "most_tokens", "top_p")
 _KEY: Final = re.compile(r"\s*([\w-]+)\s*=")
 
 
@@ -75,7 +79,7 @@ def stimuli_of(suite: Suite) -> Path:
 @lru_cache(maxsize=64)
 def _load(path: Path, preset: str | None, all_kinds: tuple[Kind, ...]) -> Suite:
     kinds = {kind.name: kind for kind in all_kinds}
-    form, text = _read_form(path, kinds)
+    form, text, source = _read_form(path, kinds)
     if preset is not None and preset not in form.presets:
         raise unknown_name(f"preset of suite {form.name}", preset, form.presets)
     chosen = PresetForm() if preset is None else form.presets[preset]
@@ -91,6 +95,7 @@ def _load(path: Path, preset: str | None, all_kinds: tuple[Kind, ...]) -> Suite:
     answers = tuple(in_force(read_people(people_file(path))).values())
     whole = not (chosen.items or design.items)
     by_columns = items
+    of_people, sources = [people_file(path)] * bool(answers), [source.path] if source else []
     items = with_answers(items, stimuli, answers, whole=whole) if answers else items
     refuse_spellings(form.name, (*persons_of(items), *(answer.person for answer in answers)))
     suite = Suite(
@@ -131,17 +136,24 @@ def _load(path: Path, preset: str | None, all_kinds: tuple[Kind, ...]) -> Suite:
         early_stop=design.early_stop,
         accepted=tuple(form.stimuli.accepted),
         labelled=drawn_by(form, answers, by_columns),
-        files=(stimuli.file.resolve(), *([people_file(path).resolve()] if answers else ())),
+        files=tuple(file.resolve() for file in (stimuli.file, *of_people, *sources)),
+        source=source.name if source else "",
     )
     if chosen.pooled_with is not None:
         other = _load((path.parent / chosen.pooled_with).resolve(), None, all_kinds)
-        digest = _sha(f"{suite.digest} {other.digest}")
-        files = (*suite.files, other.path, *other.files)
-        suite = replace(suite, items=pooled(suite, other), digest=digest, files=files)
+        suite = _with_items_of(other, suite)
     if is_built_in(path):
         suite = replace(suite, built_in=suite.items)
+    suite = suite.expanded
     verify(suite)
     return suite
+
+
+def _with_items_of(other: Suite, suite: Suite) -> Suite:
+    """``suite`` with the labelled items of another one, see `pooled`."""
+    digest = _sha(f"{suite.digest} {other.digest}")
+    files = (*suite.files, other.path, *other.files)
+    return replace(suite, items=pooled(suite, other), digest=digest, files=files)
 
 
 def _of_each(items: tuple[Item, ...], number: int | None) -> tuple[Item, ...]:
@@ -156,7 +168,57 @@ def _of_each(items: tuple[Item, ...], number: int | None) -> tuple[Item, ...]:
     return tuple(item for item in items if item.id in chosen)
 
 
-def _read_form(path: Path, kinds: Mapping[str, Kind]) -> tuple[SuiteForm, str]:
+class _Source(NamedTuple):
+    """The suite that another is made from."""
+
+    name: str
+    path: Path
+
+
+def _read_form(path: Path, kinds: Mapping[str, Kind]) -> tuple[SuiteForm, str, _Source | None]:
+    """A suite file, its text, and the suite that it is from, whose parts it has by then."""
+    table, text = _read_table(path)
+    place = table.get("stimuli", {}).get("from") if isinstance(table.get("stimuli"), dict) else None
+    if not isinstance(place, str):
+        return form_of(table, kinds, f"the suite file {path}"), text, None
+    source = (path.parent / place).resolve()
+    source_table, _ = _read_table(source)
+    form = form_of(source_table, kinds, f"the suite file {source}")
+    kind = kinds.get(str(table.get("kind")))
+    if kind is not None and not kind.derived:
+        derived = ", ".join(name for name, kind in kinds.items() if kind.derived)
+        raise SuiteError(
+            f"suite file {path} has [stimuli] from",
+            found=f'kind = "{kind.name}", which has items of its own',
+            expected=f"a kind of suites that are made from others: {derived}",
+            remedy="name the items by [stimuli] file",
+        )
+    if kinds[form.kind].items is not plain_items or form.space.criteria:
+        raise SuiteError(
+            f"suite file {path} cannot be made from {source}",
+            found=f'kind = "{form.kind}"' + " with criteria" * bool(form.space.criteria),
+            expected="a suite of pairs, or of single texts with one verdict",
+            remedy="fix [stimuli] from",
+        )
+    whole = _joined(table, source_table, form, os.path.relpath(source.parent, path.parent))
+    return form_of(whole, kinds, f"the suite file {path}"), text, _Source(form.name, source)
+
+
+def _joined(
+    table: Mapping[str, Any], source: Mapping[str, Any], form: SuiteForm, way: str
+) -> dict[str, Any]:
+    """``table`` with what it lacks of its ``source``, which lies in the folder ``way``."""
+    first = next(n for n, template in enumerate(form.templates) if template.default)
+    file = PurePath(way, form.stimuli.file).as_posix()
+    items = {key: value for key, value in source["stimuli"].items() if key in _OF_ITEMS}
+    settings = {k: v for k, v in source.get("design", {}).items() if k in _SETTINGS}
+    joined = {key: source[key] for key in ("system", "space") if key in source}
+    joined |= {"templates": [source["templates"][first]], **table}
+    joined["stimuli"] = {**items, **table["stimuli"], "file": file}
+    return joined | {"design": settings | dict(table.get("design", {}))}
+
+
+def _read_table(path: Path) -> tuple[dict[str, Any], str]:
     with SuiteError.instead_of(
         (OSError, ValueError),
         f"the suite file {path} cannot be read",
@@ -164,8 +226,7 @@ def _read_form(path: Path, kinds: Mapping[str, Kind]) -> tuple[SuiteForm, str]:
         remedy="fix the file at that place",
     ):
         text = read_text(path)
-        table = toml_value(text)
-    return form_of(table, kinds, f"the suite file {path}"), text
+        return toml_value(text), text
 
 
 def form_of(table: Mapping[str, Any], kinds: Mapping[str, Kind], where: str) -> SuiteForm:
@@ -193,6 +254,9 @@ def _templates(form: SuiteForm, chosen: PresetForm) -> tuple[Template, ...]:
             text=template.text.strip(),
             system=template.system and template.system.strip(),
             reply_keys=template.reply_keys and tuple(template.reply_keys),
+            times=1,
+            edits=(),
+            asked_as="",
         )
         for template in form.templates
         if (template.default if wanted is None else template.id in wanted)
@@ -219,7 +283,8 @@ def _own_templates(form: SuiteForm) -> set[str]:
 
 def _value(kind: type[_Value], form: BaseModel, **changes: Any) -> _Value:
     """The value of ``kind`` with the fields of ``form`` that have the same names."""
-    return kind(**{f.name: getattr(form, f.name) for f in fields(kind)} | changes)
+    taken = [field.name for field in fields(kind) if field.name not in changes]
+    return kind(**{name: getattr(form, name) for name in taken}, **changes)
 
 
 def _reviews(form: SuiteForm) -> tuple[Review, ...]:
@@ -288,7 +353,7 @@ def _digest(
     # When asking ends changes no question.
     table["design"] = {key: value for key, value in design.items() if key != "early_stop"}
     # Rare keys are left out of the digests of suites without them.
-    stimuli = _without(table["stimuli"], "columns", "values", "labelled")
+    stimuli = _without(table["stimuli"], "columns", "values", "labelled", "source")
     table["stimuli"] = {key: value for key, value in stimuli.items() if key != "accepted"}
     table["space"] = _without(table["space"], "criteria", "scales", "weights", "pass_mark")
     rare = ("judge_type", "prompt_style", "system")

@@ -84,10 +84,11 @@ def plan_trials(suite: Suite) -> tuple[Trial, ...]:
     # Which orders a template is shown in depends on the place of the item at most by odd and even.
     orders = [[(t, orders_of(suite, t, parity)) for t in suite.templates] for parity in (0, 1)]
     half = len(suite.items) // 2
+    most = max((item.times for item in suite.items), default=1)
     shown = sum(
-        len(orders_of_template) * items
+        len(orders_of_template) * template.times * items * most
         for of_parity, items in zip(orders, (len(suite.items) - half, half), strict=True)
-        for _, orders_of_template in of_parity
+        for template, orders_of_template in of_parity
     )
     planned = shown * max(1, len(suite.temperatures)) * suite.replicates
     if planned > limits().trials:
@@ -142,7 +143,7 @@ def _replicates(
             item.picked,
             item.skipped,
         )
-        for replicate in range(1, suite.replicates + 1)
+        for replicate in range(1, suite.replicates * item.times * template.times + 1)
     ]
 
 

@@ -188,10 +188,13 @@ class StimuliForm(Form):
     ``values`` the label that a value of the label's column means. ``labelled`` says how the items
     that people labelled were drawn from all: at random, at random within each ``stratum`` of the
     lines (which weighs by its number of lines), or chosen. ``accepted`` names rules of lint whose
-    warnings about the texts have been looked at: they are not shown.
+    warnings about the texts have been looked at: they are not shown. ``from`` names the suite file
+    whose items, with their columns, and whose space, system prompt, settings and first template
+    are taken, where the file has none of its own.
     """
 
     file: str
+    source: str | None = Field(default=None, alias="from")
     columns: dict[str, str | list[str]] | None = None
     values: dict[str, str] | None = None
     labelled: Drawn | None = None

@@ -45,6 +45,10 @@ class Template:
         system: its system prompt, in place of that of the suite; ``None`` for that.
         reply_keys: the keys of the one JSON object that a reply is to be, the last of which holds
             the verdict; ``None`` if it prescribes none.
+        times: how often it is asked for each replicate of the design.
+        edits: what is exchanged in the requests of a function that has its prompt in its own code:
+            old texts, with the new ones. Other judges are sent ``text`` as it stands.
+        asked_as: the id that a function is given for it; empty for its own.
     """
 
     id: str
@@ -55,6 +59,9 @@ class Template:
     single: bool = False
     system: str | None = None
     reply_keys: tuple[str, ...] | None = None
+    times: int = 1
+    edits: tuple[tuple[str, str], ...] = ()
+    asked_as: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +116,10 @@ class Suite:
         labelled: how the items that people labelled were drawn; ``None`` if nobody says.
         files: those with its items, and the other suites of its preset, links resolved.
         built_in: the items as they come with the installation; ``None`` for other suites.
+        source: name of the suite that its items and prompts are ``from``, whose prompts of a judge
+            it is sent; empty for none.
+        unexpanded: the same before its kind made several templates of its own (`Kind.expand`);
+            ``None`` where it made none.
     """
 
     name: str
@@ -143,6 +154,8 @@ class Suite:
     labelled: Drawn | None = None
     files: tuple[Path, ...] = field(default=(), repr=False, compare=False)
     built_in: tuple[Item, ...] | None = field(default=None, repr=False, compare=False)
+    source: str = ""
+    unexpanded: Suite | None = field(default=None, repr=False, compare=False)
     _derived: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @property
@@ -204,6 +217,13 @@ class Suite:
                 if template.reply_keys
             ),
         )
+
+    @property
+    def expanded(self) -> Suite:
+        """The suite as it is asked: with the templates that its kind makes of those it has."""
+        if self.form.expand is None or self.unexpanded is not None:
+            return self
+        return replace(self, templates=self.form.expand(self), unexpanded=self)
 
     def with_templates(self, templates: tuple[Template, ...], system: str | None) -> Suite:
         """The suite under a judge's prompts; without a ``system`` it keeps its system prompts."""

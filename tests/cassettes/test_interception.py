@@ -414,3 +414,29 @@ def test_everything_is_put_back(open_cassette: OpenCassette) -> None:
         assert all(now is not then for now, then in zip(handlers(), before, strict=True))
         raise KeyboardInterrupt
     assert handlers() == before
+
+
+@pytest.mark.parametrize("ask", CLIENTS)
+def test_texts_are_exchanged_in_what_is_sent_recorded_and_found(
+    ask: Ask, endpoint: Endpoint, open_cassette: OpenCassette
+) -> None:
+    edits = (('Say "é"\n', ""),)
+
+    def asked(tape: Cassette, prompt: str) -> tuple[object, set[str]]:
+        with intercepting(tape), tape.trial("one") as scope:
+            scope.edits = edits
+            reply = ask(f"{endpoint.url}/echo", prompt)
+        assert scope.error is None
+        return reply, scope.exchanged
+
+    recording = open_cassette("record")
+    live, held = asked(recording, 'Say "é"\nIs it?')
+    recording.finish(["one"])
+    assert live == {"reply": "Is it?"}  # the endpoint repeats the prompt that has come
+    assert held == {'Say "é"\n'}
+    (exchange,) = read_exchanges(recording.path)
+    assert json.loads(exchange.request.body) == {"prompt": "Is it?"}
+    assert asked(open_cassette("replay"), 'Say "é"\nIs it?')[0] == live
+    assert endpoint.hits == 1
+    # A prompt without the text is sent as it is, and the scope knows that nothing was exchanged.
+    assert asked(open_cassette("replay"), "Is it?") == (live, set())

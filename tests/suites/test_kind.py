@@ -2,27 +2,36 @@
 
 from __future__ import annotations
 
+import json
 import shutil
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from pytest_judgesense.errors import SuiteError
+from pytest_judgesense import measure
+from pytest_judgesense.cassettes.storage import read_exchanges
+from pytest_judgesense.commands.answers import requests_of
+from pytest_judgesense.errors import SuiteError, UsageError
 from pytest_judgesense.judges.calls import first_calls, judgment_of
 from pytest_judgesense.judges.prompts import judge_for_suite, suite_for_judge
 from pytest_judgesense.judges.providers.base import Reply
 from pytest_judgesense.judges.resolving import judge_from_name
+from pytest_judgesense.judges.table import Judge
 from pytest_judgesense.judges.throttle import Answer
 from pytest_judgesense.suites.finding import LintFinding, Rule
+from pytest_judgesense.suites.item import Item
 from pytest_judgesense.suites.items import plain_items
-from pytest_judgesense.suites.kind import Kind, ParsedReply, ReplyForm
+from pytest_judgesense.suites.kind import Kind, ParsedReply, ReplyForm, Settling
 from pytest_judgesense.suites.loading import _load, load_suite
 from pytest_judgesense.suites.planning import plan_trials
 from pytest_judgesense.suites.rules import lint_items
-from pytest_judgesense.suites.suite import Suite
-from pytest_judgesense.trial import Usage, Verdict
+from pytest_judgesense.suites.stimuli import Stimuli
+from pytest_judgesense.suites.suite import Suite, Template
+from pytest_judgesense.trial import Judgment, Usage, Verdict
 
 from .files import CONTENT, ITEMS, write_suite
 from .known import KINDS, builtin_suites
@@ -99,3 +108,100 @@ def test_a_reply_of_a_form_of_its_own_is_read_by_it(tmp_path: Path) -> None:
     suite = _loaded(tmp_path, reply=ReplyForm(read, "", ""))
     judgment = judgment_of(suite, JUDGE, plan_trials(suite)[0], Answer(Reply("aye", Usage(1, 1))))
     assert (judgment.outcome, judgment.detail) == (Verdict("YES"), {"cut": False})
+
+
+def test_items_and_templates_may_be_asked_several_times(tmp_path: Path) -> None:
+    def items(stimuli: Stimuli) -> list[Item]:
+        first, *others = plain_items(stimuli)
+        return [replace(first, times=2), *others]
+
+    def whole_and_half(suite: Suite) -> tuple[Template, ...]:
+        (first, *_) = suite.templates
+        half = replace(first, id="half", text="{{text}}", edits=(("Is this right? ", ""),))
+        return replace(first, times=3), half
+
+    suite = _loaded(tmp_path, items=items, expand=whole_and_half)
+    counts = Counter((trial.item, trial.template) for trial in plan_trials(suite))
+    assert counts == {
+        ("one", "t1"): 6,
+        ("one", "half"): 2,
+        **{(item, "t1"): 3 for item in ("two", "three")},
+        **{(item, "half"): 1 for item in ("two", "three")},
+    }
+    assert len({trial.id for trial in plan_trials(suite)}) == sum(counts.values())
+    # The prompts of a judge come before what a kind makes of them, and are made of once.
+    own = suite_for_judge(suite, replace(JUDGE, system="Be brief."))
+    assert [template.id for template in own.templates] == ["t1", "half"]
+    assert suite_for_judge(own, JUDGE).templates == own.templates
+    assert suite_for_judge(suite, JUDGE) is suite
+
+
+def _derived(folder: Path, text: str, **fields: Any) -> Suite:
+    _load.cache_clear()
+    (folder / "pairs").mkdir(exist_ok=True)
+    write_suite(folder / "pairs", CONTENT, ITEMS)
+    (folder / "mine.suite.toml").write_text(text, "utf-8")
+    kind = Kind("mine", **{"items": plain_items, "derived": True, **fields})
+    return load_suite(folder / "mine.suite.toml", None, {**KINDS, "mine": kind})
+
+
+FROM = """
+schema = "judgesense/suite/1"
+name = "mine"
+kind = "mine"
+[stimuli]
+from = "pairs/tiny.suite.toml"
+"""
+
+
+def test_a_suite_that_is_from_another_has_its_items_and_first_prompt(tmp_path: Path) -> None:
+    suite = _derived(tmp_path, FROM)
+    source = load_suite(tmp_path / "pairs" / "tiny.suite.toml", None, KINDS)
+    assert suite.items == source.items
+    assert suite.templates == source.templates[:1]
+    assert (suite.space, suite.system, suite.source) == (source.space, source.system, "tiny")
+    assert source.path in suite.files
+    # The prompts that a judge has for the source are those of this suite.
+    paraphrases = {"tiny": ("Is it? {{text}}", "It is? {{text}}")}
+    judge = replace(JUDGE, prompts=replace(JUDGE.prompts, paraphrases=paraphrases))
+    (template,) = suite_for_judge(suite, judge).templates
+    assert (template.id, template.text) == ("t1", "Is it? {{text}}")
+
+
+def test_what_cannot_be_from_another_suite_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(SuiteError, match=r"has \[stimuli\] from") as caught:
+        _derived(tmp_path, FROM.replace('kind = "mine"', 'kind = "paraphrase"'))
+    assert caught.value.found == 'kind = "paraphrase", which has items of its own'
+    with pytest.raises(SuiteError, match="cannot be read"):
+        _derived(tmp_path, FROM.replace("tiny", "absent"))
+
+
+def test_texts_that_follow_from_answers_keep_their_trials(tmp_path: Path) -> None:
+    def settled(suite: Suite, judgments: Sequence[Judgment]) -> Suite:
+        right = {j.trial.item for j in judgments if j.verdict == "YES"}
+        first, *others = suite.items
+        texts = {"text": f"It is {first.id in right}."}
+        return replace(suite, items=(first, *(replace(item, fields=texts) for item in others)))
+
+    settling = Settling(lambda trial: trial.item == "one", settled)
+    path = write_suite(tmp_path, CONTENT, ITEMS)
+    suite = load_suite(path, None, KINDS)
+    suite = replace(suite, form=replace(suite.form, settling=settling))
+    asked: list[str] = []
+
+    def judge(messages: list[dict[str, str]]) -> str:
+        asked.append(messages[-1]["content"])
+        return "YES"
+
+    for mode, count in (("record", 6), ("replay", 0)):
+        asked.clear()
+        measure(Judge("mine", judge), suite, mode=mode, cassettes=tmp_path)
+        assert len(asked) == count
+    recorded = read_exchanges(tmp_path / "mine" / "tiny.jsonl")
+    texts = {e.trial: json.loads(e.request.body)["messages"][-1]["content"] for e in recorded}
+    # The first trials have the text as loaded, the others the one that followed.
+    assert texts["tiny/one/t1/ab/r1"] == "Is this right? Ice floats."
+    assert texts["tiny/two/t1/ab/r1"] == "Is this right? It is True."
+    # A request that depends on an answer is in no batch.
+    with pytest.raises(UsageError, match="depends on answers to it"):
+        next(requests_of(JUDGE, suite))

@@ -31,7 +31,7 @@ FOUND = {"pyproject.toml", "pytest.ini", "conftest.py"}
 # Names of formulas that are no measures; tests/judges/simulated and, of temperatures,
 # tests/instruments/temperature/test_analytic.py and tests/instruments/rubric compute them.
 SYMBOLS = {
-    "embedded-judge.md": {"x", "m", "logit", "score", "margin", "winner"}
+    "embedded-judge.md": {"x", "m", "logit"}
     | {"p", "two", "one", "temperature", "malformed", "latent"},
     "rubric.md": {"overall", "passes"},
     "measures/pass_mark_flips.md": {"overall", "passes"},

@@ -18,8 +18,9 @@ items, so the upper end is 1.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
-from typing import NamedTuple
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,6 +42,7 @@ from pytest_judgesense.measures.cell import (
     rate,
     unavailable,
 )
+from pytest_judgesense.measures.measure import Measure
 from pytest_judgesense.stats.clustered import at_level
 from pytest_judgesense.stats.dirichlet import PROPORTION_METHOD
 from pytest_judgesense.stats.inputs import LEVEL, joint_codes
@@ -119,10 +121,26 @@ def estimates(cell: Cell) -> Iterator[Estimate]:
     yield _score(cell, found)
     for name in found.parts:
         yield _effect(cell, found, name)
-    whole = cell.of(j for j in cell.judgments if j.trial.template == WHOLE)
+    whole = _under(cell, WHOLE)
     replies = whole.judged(whole.alike("order"))
     units = Units.collect(replies, _differing, usable=_replied)
     yield rate(OWN_NOISE, whole, units)
+
+
+def of_whole(measure: Measure) -> Measure:
+    """The same measure of the replies to the whole prompt alone, with the evidence among them."""
+    evidence = measure.evidence
+    find = None if evidence is None or evidence.find is None else partial(_in_whole, evidence.find)
+    return measure.taken_by(partial(_in_whole, measure.estimator), find)
+
+
+def _in_whole(look: Callable[..., Any], cell: Cell, *condition: Any) -> Any:
+    return look(_under(cell, WHOLE), *condition)
+
+
+def _under(cell: Cell, template: str) -> Cell:
+    """The judgments under one template."""
+    return cell.of(judgment for judgment in cell.judgments if judgment.trial.template == template)
 
 
 def _replied(judgment: Judgment) -> bool:
@@ -162,7 +180,7 @@ def _effect(cell: Cell, found: LeftOut, name: str) -> Estimate:
     if part is None:
         reason = "no item has replies with and without it"
         return unavailable(SENTENCE_EFFECT, cell, reason, condition)
-    of_part = cell.of(j for j in cell.judgments if j.trial.template == name)
+    of_part = _under(cell, name)
     failed = int((of_part.outcomes == FAILED).sum())
     return estimated(
         SENTENCE_EFFECT,

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from pytest_judgesense.instruments.ablation import tables
-from pytest_judgesense.instruments.ablation.estimators import estimates
+from pytest_judgesense.instruments.ablation.estimators import estimates, of_whole
 from pytest_judgesense.instruments.ablation.measures import (
     MUTATION_SCORE,
     OWN_NOISE,
@@ -39,7 +39,8 @@ INSTRUMENTS: Final = (
         ABLATION,
         measures=(
             *taken_by(estimates, MUTATION_SCORE, SENTENCE_EFFECT, OWN_NOISE),
-            *WITHOUT_VERDICT,
+            # Without a sentence on the form of a reply, replies have none for a reason.
+            *map(of_whole, WITHOUT_VERDICT),
         ),
         commands=(
             Command(
@@ -61,6 +62,7 @@ REPORT: Final = Report(
             kinds=(ABLATION.name,),
             covers=(SENTENCE,),
             brief=tables.brief,
+            below=tables.below,
             with_tables=True,
             passages=tables.passages,
             title="What each sentence of the prompt does",

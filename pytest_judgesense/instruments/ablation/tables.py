@@ -10,6 +10,7 @@ the whole prompt. Of a part that is ``kept`` nothing is known.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 from typing import Any, Final
 
 from pytest_judgesense.estimate import Estimate, find_estimate
@@ -213,6 +214,11 @@ def brief(rows: Rows) -> str:
     """A word in the line of the suite, where nothing is noticed."""
     tested = [row for row in rows if _is_tested(row)]
     return "notices no sentence" if tested and not any(map(_is_noticed, tested)) else ""
+
+
+def below(rows: Rows) -> Iterator[str]:
+    """The first thing to do, below the line of the suite."""
+    yield from islice(_advice(rows), 1)
 
 
 def passages(rows: Rows) -> Iterator[Passage]:

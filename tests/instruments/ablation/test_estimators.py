@@ -162,3 +162,9 @@ def test_the_lines_say_what_each_sentence_does_and_what_to_do() -> None:
         "this sentence (s02) moves verdicts: reword with care",
         "this sentence (s03) holds the form of a reply: keep it, or ask for structured output",
     ]
+
+
+def test_replies_without_a_verdict_count_where_the_prompt_is_whole() -> None:
+    whole = [["?", *["YES"] * 5], *[["YES"] * 6] * (ITEMS - 1)]
+    unparsed = estimate(asked({"s01": moved(9, "?")}, whole), "unparsed_rate")
+    assert (unparsed.count, unparsed.n) == (1, 6 * ITEMS)

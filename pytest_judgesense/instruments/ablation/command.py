@@ -34,7 +34,7 @@ from pytest_judgesense.suites.items import plain_items
 from pytest_judgesense.suites.suite import Suite
 
 _ITEMS: Final = 40
-_FEWEST: Final = {"items": 2, "times": 2}
+_LEAST: Final = {"items": 2, "times": 2, "judge_seed": 0}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -61,10 +61,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace, services: Services) -> int:
     """Print plan and price, ask, and print the prompt with what each sentence does."""
-    for name, fewest in _FEWEST.items():
-        if (number := getattr(options, name)) < fewest:
+    for name, least in _LEAST.items():
+        if (number := getattr(options, name)) < least:
             raise UsageError(
-                f"--{name} {number} is too few", expected=f"a whole number, at least {fewest}"
+                f"--{name.replace('_', '-')} {number} is too small",
+                expected=f"a whole number, at least {least}",
             )
     (judge,) = services.judges([options.judge])
     source = _source(services.suite(options.suite))

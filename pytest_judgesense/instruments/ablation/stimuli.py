@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
-from pytest_judgesense.errors import SuiteError
 from pytest_judgesense.instruments.ablation.parts import Part, gap_left, parts_of, without
 from pytest_judgesense.suites.finding import LintFinding, Rule
 from pytest_judgesense.suites.item import Item
@@ -73,16 +72,8 @@ class LeaveOneOut:
     twice: frozenset[str] = frozenset()
 
     def __call__(self, suite: Suite) -> tuple[Template, ...]:
-        """The templates; raises a `SuiteError` if nothing can be left out."""
-        variants = list(self._variants(suite))
-        shorter = [template for _, template in variants if template is not None]
-        if not shorter:
-            raise SuiteError(
-                f"the prompt of suite {suite.name} has no sentence that could be left out",
-                found="; ".join(f"{part.text!r} {part.reason}" for part, _ in variants),
-                expected="a sentence, a list item or a section without a {{placeholder}}",
-                remedy="name a suite, or a judge, with a prompt that says more",
-            )
+        """The template with the whole prompt, and one without each part that may be left out."""
+        shorter = (template for _, template in self._variants(suite) if template is not None)
         return replace(self._whole(suite), times=self.times), *shorter
 
     def parts(self, suite: Suite) -> tuple[PromptPart, ...]:
@@ -184,6 +175,22 @@ def _one_prompt(form: SuiteForm) -> None:
         raise ValueError(f"a {form.kind} suite takes one prompt apart: one of the [[templates]]")
 
 
+def _nothing_to_leave_out(suite: Suite) -> Iterator[LintFinding]:
+    """A prompt of which nothing can be left out."""
+    expand = suite.form.expand
+    if len(suite.templates) == 1 and isinstance(expand, LeaveOneOut):
+        parts = expand.parts(suite)
+        yield LintFinding(
+            "error",
+            "no-sentence",
+            f"suite {suite.name}",
+            "the prompt has no sentence that could be left out",
+            "; ".join(f"{part.text!r} {part.reason}" for part in parts),
+            "a sentence, a list item or a section without a {{placeholder}}",
+            "take a suite, or a judge, with a prompt that says more",
+        )
+
+
 def _faults_of_the_whole(suite: Suite) -> Iterator[LintFinding]:
     """What the whole prompt says wrong of its labels; without a part it may say less."""
     whole = replace(suite, templates=suite.templates[:1])
@@ -198,7 +205,7 @@ ABLATION: Final = Kind(
     _items,
     line_forms=(ContentItem, PairItem),
     verify=_one_prompt,
-    rules=(Rule(_faults_of_the_whole),),
+    rules=(Rule(_nothing_to_leave_out), Rule(_faults_of_the_whole)),
     # What the texts may be is for the suite to say that they are from.
     waived=(*_OF_PROMPTS, MARKS, IDENTICAL_SIDES),
     derived=True,

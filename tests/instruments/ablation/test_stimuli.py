@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from pytest_judgesense.api import measure
 from pytest_judgesense.errors import SuiteError
 from pytest_judgesense.instruments.ablation.stimuli import ABLATION as KIND
 from pytest_judgesense.instruments.ablation.stimuli import LeaveOneOut, SentText
@@ -92,9 +93,16 @@ def test_a_system_prompt_that_is_one_sentence_is_left_out_whole(tmp_path: Path) 
 def test_a_prompt_without_a_sentence_of_its_own_is_refused(tmp_path: Path) -> None:
     write_suite(tmp_path, SUITE.replace(PROMPT, "{{text}} YES or NO?").replace(SYSTEM, ""))
     (tmp_path / "sentences.suite.toml").write_text(ABLATION, "utf-8")
-    with pytest.raises(SuiteError, match="no sentence that could be left out") as caught:
-        load_suite(tmp_path / "sentences.suite.toml")
-    assert caught.value.found == "'{{text}} YES or NO?' holds {{text}}"
+    suite = load_suite(tmp_path / "sentences.suite.toml")
+    (finding, *_) = lint_items(suite)
+    assert (finding.severity, finding.rule) == ("error", "no-sentence")
+    assert finding.found == "'{{text}} YES or NO?' holds {{text}}"
+    # That of a judge may have one.
+    table = {"provider": "openai", "model": "m", "system": "Be fair."}
+    judge = judge_from_table("mine", table, Path())
+    assert lint_items(suite_for_judge(suite, judge)) == ()
+    with pytest.raises(SuiteError, match="no sentence that could be left out"):
+        measure("embedded:clean", suite)
 
 
 def test_a_suite_takes_one_prompt_apart(tmp_path: Path) -> None:

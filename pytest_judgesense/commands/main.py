@@ -35,6 +35,7 @@ COMMANDS: Final = {
     "report": "print the datasheet of judgment logs",
     "explain": "what a measure means, and what to do when its check fails",
     "compare": "compare two baselines, logs or datasheets",
+    "moved": "scores fell: did the judge move, or what it judges",
     "try": "compare variants of a judge's prompt with the first",
     "correct": "rates that people would give, from verdicts and a calibration or labels",
     "lint": "find what would distort a suite's numbers",

@@ -26,21 +26,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pytest_judgesense.errors import UsageError
-from pytest_judgesense.stats.betting import FEWEST, Bets, bets_on, beyond_anchors
-from pytest_judgesense.stats.clustered import clustered_mean, clustered_proportion
-from pytest_judgesense.stats.comparison import unpaired_difference
+from pytest_judgesense.stats.betting import FEWEST, Bets, bets_beyond, bets_on, in_steps
 from pytest_judgesense.stats.sequential import drawn_order
 from pytest_judgesense.suites.planning import trial_order
 from pytest_judgesense.trial import ABSTAIN, TIE, Design, Failed, Judgment
 
 _Floats: TypeAlias = NDArray[np.float64]
-_Ends: TypeAlias = tuple[float, float]
 # From a judgment to a number within 0 to 1; ``None`` for none.
 Score: TypeAlias = Callable[[Judgment], float | None]
 # The judgments of each item.
 ByItem: TypeAlias = Mapping[str, Sequence[Judgment]]
 
-LEVEL: Final = 0.95  # of the intervals beside the bets
 _CONTENTS: Final = {"1": 1.0, TIE: 0.5, "2": 0.0}
 
 
@@ -120,21 +116,19 @@ class Scoring:
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """A score then and now.
+    """A score then and now, as means over clusters.
 
     Attributes:
-        then: mean over clusters in the reference; ``None`` where only the change has a meaning.
-        now: the same of now.
+        then: in the reference; ``None`` where only the change has a meaning.
+        now: now, likewise.
         change: now less then.
-        ends: interval of the change at `LEVEL`, over clusters, for this one look.
-        clusters: compared; of fresh outputs those of now.
+        clusters: that were compared.
         bets: on the change; ``None`` where nobody bets.
     """
 
     then: float | None
     now: float | None
     change: float
-    ends: _Ends
     clusters: int
     bets: Bets | None = None
 
@@ -142,16 +136,18 @@ class Move:
     def plain(self) -> dict[str, Any]:
         """As JSON values."""
         bets = self.bets
-        of_bets = bets and {
-            "loss": bets.loss,
-            "gain": bets.gain,
+        sides = {"then": self.then, "now": self.now, "change": self.change}
+        if bets is None:
+            return {**sides, "clusters": self.clusters}
+        return {
+            **sides,
+            "interval": {"lower": bets.lower, "upper": bets.upper},
+            "clusters": self.clusters,
+            "wealth": {"loss": bets.loss, "gain": bets.gain},
             "lost_at": bets.lost_at,
             "gained_at": bets.gained_at,
             "steps": bets.steps,
         }
-        interval = {"lower": self.ends[0], "upper": self.ends[1], "level": LEVEL}
-        sides = {"then": self.then, "now": self.now, "change": self.change, "interval": interval}
-        return {**sides, "clusters": self.clusters, "wealth": of_bets}
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,19 +235,14 @@ def attributed(
     of_anchors = _paired_move(then, now, seed, stake)
     agreement = None if labelled is None else _paired_move(labelled[0], labelled[1], seed, stake)
     before, after = (_drawn(means, seed) for means in sides)
-    if sides[0].keys() == sides[1].keys():
-        of_fresh = _paired_move(sides[0], sides[1], seed)
-    else:
-        of_fresh = _unpaired_move(before, after)
-    changes = _drawn(now, seed) - _drawn(then, seed)
-    bets = bets_on(beyond_anchors(before, after, changes), most=2.0)
-    change = of_fresh.change - of_anchors.change
-    fewest = min(len(now), *map(len, sides))
-    ends = _ends_of_difference(
-        (of_anchors.change, of_anchors.ends), (of_fresh.change, of_fresh.ends), fewest
+    change = float(after.mean() - before.mean())
+    of_fresh = Move(float(before.mean()), float(after.mean()), change, after.size)
+    pairs = min(before.size, after.size)
+    bets = bets_beyond(
+        in_steps(after, pairs) - in_steps(before, pairs), _drawn(now, seed) - _drawn(then, seed)
     )
-    beyond = Move(None, None, change, ends, fewest, bets)
-    return Movement(of_anchors, agreement, _without_bets(of_fresh), beyond)
+    beyond = Move(None, None, change - of_anchors.change, min(pairs, len(now)), bets)
+    return Movement(of_anchors, agreement, of_fresh, beyond)
 
 
 def _refuse_few(what: str, count: int) -> None:
@@ -331,41 +322,10 @@ def _drawn(means: Mapping[str, float], seed: int) -> _Floats:
 
 
 def _paired_move(
-    then: Mapping[str, float], now: Mapping[str, float], seed: int, stake: float = 1.0
+    then: Mapping[str, float], now: Mapping[str, float], seed: int, stake: float
 ) -> Move:
     before, after = _drawn(then, seed), _drawn(now, seed)
     changes = after - before
-    clustered = clustered_mean(changes, range(changes.size), within=(-1.0, 1.0))
-    assert clustered is not None, "fewer than two clusters"
-    return Move(
-        float(before.mean()),
-        float(after.mean()),
-        float(changes.mean()),
-        (clustered.lower, clustered.upper),
-        changes.size,
-        bets_on(changes, stake=stake),
-    )
-
-
-def _unpaired_move(before: _Floats, after: _Floats) -> Move:
-    then, now = (_mean_with_ends(values) for values in (before, after))
-    ends = _ends_of_difference(then, now, min(before.size, after.size))
-    return Move(then[0], now[0], now[0] - then[0], ends, after.size)
-
-
-def _mean_with_ends(values: _Floats) -> tuple[float, _Ends]:
-    clustered = clustered_proportion(values, range(values.size))
-    assert clustered is not None, "fewer than two clusters"
-    return float(values.mean()), (clustered.lower, clustered.upper)
-
-
-def _ends_of_difference(
-    first: tuple[float, _Ends], second: tuple[float, _Ends], clusters: int
-) -> _Ends:
-    difference = unpaired_difference(first, second, clusters, LEVEL)
-    assert difference is not None, "fewer than two clusters"
-    return difference.ends(LEVEL)
-
-
-def _without_bets(move: Move) -> Move:
-    return Move(move.then, move.now, move.change, move.ends, move.clusters)
+    bets = bets_on(changes, stake)
+    means = float(before.mean()), float(after.mean()), float(changes.mean())
+    return Move(*means, changes.size, bets)

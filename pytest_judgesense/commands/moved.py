@@ -61,7 +61,7 @@ _Texts: TypeAlias = tuple[str, ...]
 _LOG: Final = ".jsonl"
 _REPLICATES: Final = 3
 _LONGEST_STEM: Final = 30
-_HEAD: Final = ("", "then", "now", "change", "95% clustered", "loss", "gain", "seen after")
+_HEAD: Final = ("", "then", "now", "change", "interval", "loss", "gain", "seen after")
 
 
 @dataclass(frozen=True, slots=True)
@@ -435,7 +435,7 @@ def _lines(
         yield f"  {'  '.join(padded)}".rstrip()
     yield from indented(
         f"loss, gain: the wealth of bets on them, looked at after every cluster; at {ALARM:g} one "
-        "is called, and any falsely in at most 5%",
+        "is called. Any is called falsely in at most 5%, and all intervals hold in 95%",
         width=2,
     )
     for notice in _notices(sessions):
@@ -469,29 +469,29 @@ def _moved(move: Move, scoring: Scoring, *, many: bool = False) -> str:
 
 def _points(move: Move) -> str:
     """``15 points less [9, 21]``: of 100, with the interval as the sentence counts."""
-    low, high = (100 * end for end in move.ends)
-    points = 100 * move.change
-    word = "less" if points < 0 else "more"
-    if points < 0:
-        low, high, points = -high, -low, -points
-    unit = "point" if f"{points:.0f}" == "1" else "points"
-    return f"{points:.0f} {unit} {word} [{low:.0f}, {high:.0f}]"
+    sign = -1 if move.change < 0 else 1
+    text = f"{100 * abs(move.change):.0f} point{'s' * (f'{100 * abs(move.change):.0f}' != '1')}"
+    text += " less" if sign < 0 else " more"
+    if move.bets is None:
+        return text
+    low, high = sorted(100 * sign * end for end in (move.bets.lower, move.bets.upper))
+    return f"{text} [{low:.0f}, {high:.0f}]"
 
 
 def _row(name: str, move: Move) -> tuple[str, ...]:
     sides = ("" if value is None else f"{value:.3f}" for value in (move.then, move.now))
-    ends = f"[{move.ends[0]:+.3f}, {move.ends[1]:+.3f}]"
     bets = move.bets
     if bets is None:
-        return (name, *sides, f"{move.change:+.3f}", ends, "", "", "")
+        return (name, *sides, f"{move.change:+.3f}", "", "", "", "")
     called = [
         f"{word} {place} of {bets.steps}"
         for word, place in (("loss", bets.lost_at), ("gain", bets.gained_at))
         if place is not None
     ]
-    seen = ", ".join(called) or f"none of {bets.steps}"
     wealths = (f"{wealth:.3g}" for wealth in (bets.loss, bets.gain))
-    return (name, *sides, f"{move.change:+.3f}", ends, *wealths, seen)
+    ends = f"[{bets.lower:+.3f}, {bets.upper:+.3f}]"
+    seen_after = ", ".join(called) or f"none of {bets.steps}"
+    return (name, *sides, f"{move.change:+.3f}", ends, *wealths, seen_after)
 
 
 def _notices(sessions: tuple[_Session, _Session]) -> Iterator[str]:

@@ -226,10 +226,8 @@ def attributed(
         UsageError: there are too few anchors, or fresh outputs, to call anything.
     """
     then, now = _paired(anchors, clusters, lambda _: scoring.score)
-    _refuse_few("anchors with a verdict in both sessions", len(now))
     sides = [_by_cluster(of_session, scoring.score) for of_session in fresh]
-    for name, means in zip(("the reference", "now"), sides, strict=True):
-        _refuse_few(f"clusters of fresh outputs with a verdict in {name}", len(means))
+    refuse_few(len(now), len(sides[0]), len(sides[1]), "with a verdict")
     labelled = _labelled(anchors, clusters, labels, scoring)
     stake = 1.0 if labelled is None else 0.5
     of_anchors = _paired_move(then, now, seed, stake)
@@ -245,14 +243,26 @@ def attributed(
     return Movement(of_anchors, agreement, of_fresh, beyond)
 
 
-def _refuse_few(what: str, count: int) -> None:
-    if count < FEWEST:
-        raise UsageError(
-            f"there are too few {what}",
-            found=str(count),
-            expected=f"{FEWEST} or more: fewer could not call a loss of half of all points",
-            remedy="freeze more outputs, or ask about more of them",
-        )
+def refuse_few(anchors: int, then: int, now: int, which: str = "") -> None:
+    """Raise an error where nothing could be called.
+
+    Args:
+        anchors: clusters of anchors in both sessions.
+        then: clusters of fresh outputs of the reference.
+        now: those of now.
+        which: of them are counted, in words.
+    """
+    counts = {"anchors": anchors, "fresh outputs of then": then, "fresh outputs of now": now}
+    for name, count in counts.items():
+        if count < FEWEST:
+            raise UsageError(
+                f"there are too few clusters of {name}",
+                found=f"{count} {which}".strip(),
+                expected=f"{FEWEST} or more: fewer could not call a loss of half of all points",
+                remedy="freeze more outputs"
+                if name == "anchors"
+                else "take more outputs into the log or suite of that session",
+            )
 
 
 def _labelled(

@@ -23,7 +23,14 @@ from typing import Any, Final, TypeAlias
 
 from pytest_judgesense.api import measure_all
 from pytest_judgesense.cassettes.opening import Mode
-from pytest_judgesense.checks.attribution import ByItem, Move, Movement, Scoring, attributed
+from pytest_judgesense.checks.attribution import (
+    ByItem,
+    Move,
+    Movement,
+    Scoring,
+    attributed,
+    refuse_few,
+)
 from pytest_judgesense.commands.measuring import add_limits, limits_of, watch
 from pytest_judgesense.commands.options import (
     BAR_FAILED,
@@ -74,6 +81,7 @@ class _Session:
         judge: whose verdicts they are.
         fresh: the cells of outputs that are no anchors.
         anchors: the judgments of anchors, by item; empty where it holds none.
+        beside: the judge that was asked about them beside it; empty for none.
     """
 
     where: str
@@ -81,6 +89,7 @@ class _Session:
     judge: str
     fresh: tuple[Cell, ...]
     anchors: ByItem
+    beside: str = ""
 
     @property
     def judgments(self) -> Iterator[Judgment]:
@@ -134,19 +143,22 @@ def run(options: argparse.Namespace) -> int:
     if len(names) == 1:
         return _first_session(names[0], anchors, options)
     reference = _joined([_reference(name, anchors, options) for name in names[:-1]])
+    anchors = _as_then(anchors, reference)
     if options.plan:
-        return show(_plan_lines(names[-1], _as_then(anchors, reference), options))
+        return show(_plan_lines(names[-1], anchors, options))
     now = _session(names[-1], anchors, options, options.judge_mode)
-    if not now.anchors:
-        now = _beside(now, _as_then(anchors, reference), options, options.judge_mode)
-    clusters = {item.id: item.cluster for item in anchors.items}
-    labels = {item.id: item.right for item in anchors.items if item.right is not None}
+    # Before anything of the anchors is asked.
     scoring = _scoring((*reference.fresh, *now.fresh), options)
+    clusters = {item.id: item.cluster for item in anchors.items}
+    before, after = ({j.trial.cluster for j in of.judgments} for of in (reference, now))
+    refuse_few(len({*clusters.values()}), len(before), len(after))
+    if not now.anchors:
+        now = _beside(now, anchors, options, options.judge_mode)
     result = attributed(
         (reference.anchors, now.anchors),
         (reference.judgments, now.judgments),
         clusters,
-        labels,
+        {item.id: item.right for item in anchors.items if item.right is not None},
         scoring,
         options.judge_seed,
     )
@@ -320,9 +332,10 @@ def _beside(session: _Session, anchors: Suite, options: argparse.Namespace, mode
     else:
         how = _command(options, options.sessions)
     by_item: dict[str, list[Judgment]] = defaultdict(list)
-    for judgment in _verdicts_on(suite, options, mode, how).judgments:
+    cell = _verdicts_on(suite, options, mode, how)
+    for judgment in cell.judgments:
         by_item[judgment.trial.item].append(judgment)
-    return replace(session, anchors=by_item)
+    return replace(session, anchors=by_item, beside=cell.judge)
 
 
 def _verdicts_on(suite: Suite, options: argparse.Namespace, mode: Mode, how: str) -> Cell:
@@ -424,8 +437,6 @@ def _lines(
     yield ""
     reference, now = sessions
     yield from indented(f"judge {now.judge}; then: {reference.where}; now: {now.where}", width=0)
-    if reference.judge != now.judge:
-        yield from indented(f"the verdicts of then are those of {reference.judge}", width=0)
     rows = [("anchors", result.anchors), ("anchors, agreement", result.agreement)]
     rows += [("fresh outputs", result.fresh), ("fresh less anchors", result.beyond)]
     cells = [_HEAD, *(_row(name, move) for name, move in rows if move is not None)]
@@ -495,8 +506,13 @@ def _row(name: str, move: Move) -> tuple[str, ...]:
 
 
 def _notices(sessions: tuple[_Session, _Session]) -> Iterator[str]:
-    """Replies without a verdict, which have no score."""
+    """Judges that are not the same, and replies without a verdict, which have no score."""
+    reference, now = sessions
+    if reference.judge != now.judge:
+        yield f"the verdicts of then are those of {reference.judge}"
     for word, session in zip(("then", "now"), sessions, strict=True):
+        if session.beside not in ("", now.judge):
+            yield f"anchors, {word}: the judge that was asked is {session.beside}"
         anchors = [judgment for of in session.anchors.values() for judgment in of]
         for what, judgments in (("anchors", anchors), ("fresh outputs", [*session.judgments])):
             missing = sum(isinstance(j.outcome, Unparsed | Failed) for j in judgments)

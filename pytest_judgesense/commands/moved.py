@@ -68,7 +68,7 @@ _Texts: TypeAlias = tuple[str, ...]
 _LOG: Final = ".jsonl"
 _REPLICATES: Final = 3
 _LONGEST_STEM: Final = 30
-_HEAD: Final = ("", "then", "now", "change", "interval", "loss", "gain", "seen after")
+_HEAD: Final = ("", "then", "now", "change", "interval", "loss", "gain", "called after")
 
 
 @dataclass(frozen=True, slots=True)
@@ -480,9 +480,9 @@ def _moved(move: Move, scoring: Scoring, *, many: bool = False) -> str:
 
 def _points(move: Move) -> str:
     """``15 points less [9, 21]``: of 100, with the interval as the sentence counts."""
-    sign = -1 if move.change < 0 else 1
-    text = f"{100 * abs(move.change):.0f} point{'s' * (f'{100 * abs(move.change):.0f}' != '1')}"
-    text += " less" if sign < 0 else " more"
+    points = round(100 * move.change)
+    sign = -1 if points < 0 else 1
+    text = f"{abs(points)} point{'s' * (abs(points) != 1)} {'less' if sign < 0 else 'more'}"
     if move.bets is None:
         return text
     low, high = sorted(100 * sign * end for end in (move.bets.lower, move.bets.upper))
@@ -491,9 +491,10 @@ def _points(move: Move) -> str:
 
 def _row(name: str, move: Move) -> tuple[str, ...]:
     sides = ("" if value is None else f"{value:.3f}" for value in (move.then, move.now))
+    change = f"{round(move.change, 3) + 0.0:+.3f}"
     bets = move.bets
     if bets is None:
-        return (name, *sides, f"{move.change:+.3f}", "", "", "", "")
+        return (name, *sides, change, "", "", "", "")
     called = [
         f"{word} {place} of {bets.steps}"
         for word, place in (("loss", bets.lost_at), ("gain", bets.gained_at))
@@ -501,8 +502,7 @@ def _row(name: str, move: Move) -> tuple[str, ...]:
     ]
     wealths = (f"{wealth:.3g}" for wealth in (bets.loss, bets.gain))
     ends = f"[{bets.lower:+.3f}, {bets.upper:+.3f}]"
-    seen_after = ", ".join(called) or f"none of {bets.steps}"
-    return (name, *sides, f"{move.change:+.3f}", ends, *wealths, seen_after)
+    return (name, *sides, change, ends, *wealths, ", ".join(called) or f"none of {bets.steps}")
 
 
 def _notices(sessions: tuple[_Session, _Session]) -> Iterator[str]:

@@ -20,10 +20,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, TypeAlias
-
-import numpy as np
-from numpy.typing import NDArray
+from statistics import fmean
+from typing import Any, Final, TypeAlias, TypeVar
 
 from pytest_judgesense.errors import UsageError
 from pytest_judgesense.stats.betting import FEWEST, Bets, bets_beyond, bets_on, in_steps
@@ -31,7 +29,7 @@ from pytest_judgesense.stats.sequential import drawn_order
 from pytest_judgesense.suites.planning import trial_order
 from pytest_judgesense.trial import ABSTAIN, TIE, Design, Failed, Judgment
 
-_Floats: TypeAlias = NDArray[np.float64]
+_Name = TypeVar("_Name")
 # From a judgment to a number within 0 to 1; ``None`` for none.
 Score: TypeAlias = Callable[[Judgment], float | None]
 # The judgments of each item.
@@ -233,12 +231,11 @@ def attributed(
     of_anchors = _paired_move(then, now, seed, stake)
     agreement = None if labelled is None else _paired_move(labelled[0], labelled[1], seed, stake)
     before, after = (_drawn(means, seed) for means in sides)
-    change = float(after.mean() - before.mean())
-    of_fresh = Move(float(before.mean()), float(after.mean()), change, after.size)
-    pairs = min(before.size, after.size)
-    bets = bets_beyond(
-        in_steps(after, pairs) - in_steps(before, pairs), _drawn(now, seed) - _drawn(then, seed)
-    )
+    change = fmean(after) - fmean(before)
+    of_fresh = Move(fmean(before), fmean(after), change, len(after))
+    pairs = min(len(before), len(after))
+    of_outputs = in_steps(after, pairs) - in_steps(before, pairs)
+    bets = bets_beyond(of_outputs, _changes(then, now, seed))
     beyond = Move(None, None, change - of_anchors.change, min(pairs, len(now)), bets)
     return Movement(of_anchors, agreement, of_fresh, beyond)
 
@@ -290,13 +287,8 @@ def _paired(
         then, now = (_by_question(side[item], score(item)) for side in anchors)
         if both := sorted(then.keys() & now.keys()):
             for of_cluster, means in zip(of_clusters, (then, now), strict=True):
-                mean = float(np.mean([means[question] for question in both]))
-                of_cluster[clusters[item]].append(mean)
-    # Sorted: sums must not depend on the order of the items.
-    before, after = (
-        {name: float(np.mean(sorted(numbers))) for name, numbers in of_cluster.items()}
-        for of_cluster in of_clusters
-    )
+                of_cluster[clusters[item]].append(fmean(means[question] for question in both))
+    before, after = (_means(of_cluster) for of_cluster in of_clusters)
     return before, after
 
 
@@ -306,7 +298,7 @@ def _by_question(judgments: Iterable[Judgment], score: Score) -> dict[tuple[str,
     for judgment in judgments:
         if (number := score(judgment)) is not None:
             scores[judgment.trial.template, judgment.trial.order].append(number)
-    return {question: float(np.mean(sorted(numbers))) for question, numbers in scores.items()}
+    return _means(scores)
 
 
 def _by_cluster(judgments: Iterable[Judgment], score: Score) -> dict[str, float]:
@@ -317,25 +309,34 @@ def _by_cluster(judgments: Iterable[Judgment], score: Score) -> dict[str, float]
             of_items[judgment.trial.cluster, judgment.trial.item].append(number)
     of_clusters: dict[str, list[float]] = defaultdict(list)
     for (cluster, _), numbers in of_items.items():
-        of_clusters[cluster].append(float(np.mean(sorted(numbers))))
-    return {cluster: float(np.mean(sorted(numbers))) for cluster, numbers in of_clusters.items()}
+        of_clusters[cluster].append(fmean(numbers))
+    return _means(of_clusters)
 
 
-def _drawn(means: Mapping[str, float], seed: int) -> _Floats:
+def _means(of: Mapping[_Name, Sequence[float]]) -> dict[_Name, float]:
+    # The sum of `fmean` is exact, so it does not depend on the order of a log.
+    return {name: fmean(numbers) for name, numbers in of.items()}
+
+
+def _drawn(means: Mapping[str, float], seed: int) -> list[float]:
     """The means in an order drawn by the seed: the same for the same clusters, whatever they are.
 
     Neither the order of a log, which may be sorted by verdict, nor the verdicts move it.
     """
     names = trial_order(means)
     order = drawn_order([""] * len(names), seed)
-    return np.array([means[names[place]] for place in order])
+    return [means[names[place]] for place in order]
+
+
+def _changes(then: Mapping[str, float], now: Mapping[str, float], seed: int) -> list[float]:
+    return [
+        after - before for before, after in zip(_drawn(then, seed), _drawn(now, seed), strict=True)
+    ]
 
 
 def _paired_move(
     then: Mapping[str, float], now: Mapping[str, float], seed: int, stake: float
 ) -> Move:
-    before, after = _drawn(then, seed), _drawn(now, seed)
-    changes = after - before
-    bets = bets_on(changes, stake)
-    means = float(before.mean()), float(after.mean()), float(changes.mean())
-    return Move(*means, changes.size, bets)
+    changes = _changes(then, now, seed)
+    means = fmean(then.values()), fmean(now.values()), fmean(changes)
+    return Move(*means, len(changes), bets_on(changes, stake))

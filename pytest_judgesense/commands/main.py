@@ -37,6 +37,7 @@ COMMANDS: Final = {
     "compare": "compare two baselines, logs or datasheets",
     "moved": "scores fell: did the judge move, or what it judges",
     "try": "compare variants of a judge's prompt with the first",
+    "why": "the smallest change of a prompt that turns a verdict",
     "correct": "rates that people would give, from verdicts and a calibration or labels",
     "lint": "find what would distort a suite's numbers",
     "equivalence": "ask a judge whether templates ask the same",

@@ -53,40 +53,49 @@ class Scoring:
     pairwise: bool = False
 
     @classmethod
-    def of(cls, design: Design, suite: str, passes: Sequence[str] = ()) -> Scoring:
-        """How the verdicts of a suite are scored.
+    def of(cls, designs: Mapping[str, Design], passes: Sequence[str] = ()) -> Scoring:
+        """How the verdicts of suites are scored, all of them alike.
+
+        A log that states no design has the labels that occur in it: those of the others are
+        possible too.
 
         Args:
-            design: of the suite.
-            suite: its name.
+            designs: by the name of the suite.
             passes: the labels that pass, where the user has named them.
 
         Raises:
-            UsageError: nothing says which label is the better one; or what is named is none.
+            UsageError: nothing says which label is the better one; what is named is none; or the
+                suites have no common scale.
         """
-        labels = design.labels
-        if design.criteria:
+        _refuse_criteria(designs)
+        every = tuple(dict.fromkeys(label for of in designs.values() for label in of.labels))
+        widest = max(designs.values(), key=lambda design: len(design.labels))
+        pairwise = {design.pairwise for design in designs.values()}
+        if len(pairwise) > 1 or not (passes or widest.pairwise or {*every} <= {*widest.labels}):
             raise UsageError(
-                f"{suite} grades several criteria, and one score is followed here",
-                found=", ".join(criterion.name for criterion in design.criteria),
-                expected="verdicts of one label, or one grade, each",
+                "the outputs and the anchors are not scored alike",
+                found="; ".join(
+                    f"{suite}: {', '.join(of.labels)}" for suite, of in designs.items()
+                ),
+                expected="verdicts of one kind",
+                remedy="name the suites of a log that are meant: --suite NAME",
             )
-        if passes and (design.pairwise or not {*passes} <= {*labels}):
+        if passes and (widest.pairwise or not {*passes} <= {*every}):
             raise UsageError(
-                f"what passes is no answer on {suite}",
+                "what passes is no answer of the judge",
                 found=",".join(passes),
                 expected="nothing: a pair scores by whether content 1 wins"
-                if design.pairwise
-                else f"one or more of {', '.join(labels)}",
+                if widest.pairwise
+                else f"one or more of {', '.join(every)}",
             )
-        if not (passes or design.pairwise or design.ordinal):
+        if not (passes or widest.pairwise or widest.ordinal):
             raise UsageError(
-                f"nothing says which verdict on {suite} is the better one",
-                found=", ".join(labels),
+                "nothing says which verdict is the better one",
+                found=", ".join(every),
                 expected="the labels that pass",
                 remedy="name them: --passes LABEL,...",
             )
-        return cls(labels, tuple(passes), design.pairwise)
+        return cls(every if passes else widest.labels, tuple(passes), widest.pairwise)
 
     def score(self, judgment: Judgment) -> float | None:
         """The score of a judgment; ``None`` without a verdict, and for an abstention."""
@@ -110,6 +119,16 @@ class Scoring:
         if self.passes:
             return float(answer in self.passes)
         return self.labels.index(answer) / (len(self.labels) - 1)
+
+
+def _refuse_criteria(designs: Mapping[str, Design]) -> None:
+    for suite, design in designs.items():
+        if design.criteria:
+            raise UsageError(
+                f"{suite} grades several criteria, and one score is followed here",
+                found=", ".join(criterion.name for criterion in design.criteria),
+                expected="verdicts of one label, or one grade, each",
+            )
 
 
 @dataclass(frozen=True, slots=True)

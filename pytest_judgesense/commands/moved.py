@@ -148,7 +148,8 @@ def run(options: argparse.Namespace) -> int:
         return show(_plan_lines(names[-1], anchors, options))
     now = _session(names[-1], anchors, options, options.judge_mode)
     # Before anything of the anchors is asked.
-    scoring = _scoring((*reference.fresh, *now.fresh), options)
+    designs = {cell.suite: cell.design for cell in (*reference.fresh, *now.fresh)}
+    scoring = Scoring.of({**designs, f"{anchors.name} (anchors)": anchors.design}, options.passes)
     clusters = {item.id: item.cluster for item in anchors.items}
     before, after = ({j.trial.cluster for j in of.judgments} for of in (reference, now))
     refuse_few(len({*clusters.values()}), len(before), len(after))
@@ -412,19 +413,6 @@ def _plan_lines(name: str, anchors: Suite, options: argparse.Namespace) -> Itera
         text = f"{suite.name}, judge {judge.name}: {len(suite.items)} items, {now.calls:,} calls, "
         text += f"{now.to_make:,} to be made; cost: {cost_words(judge, now)}"
         yield from indented(text, width=0)
-
-
-def _scoring(cells: Iterable[Cell], options: argparse.Namespace) -> Scoring:
-    """The one scale of all fresh outputs."""
-    scales = {cell.suite: Scoring.of(cell.design, cell.suite, options.passes) for cell in cells}
-    if len({*scales.values()}) > 1:
-        raise UsageError(
-            "the fresh outputs are scored on different scales",
-            found="; ".join(f"{suite}: {', '.join(of.labels)}" for suite, of in scales.items()),
-            expected="one scale",
-            remedy="name the suites that are meant: --suite NAME",
-        )
-    return next(iter(scales.values()))
 
 
 # --- what is printed ------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -95,22 +96,37 @@ def test_agreement_is_the_label_or_how_near_a_grade_is() -> None:
     assert YES_NO.agreement(judgment(Failed("500")), "YES") is None
 
 
+def design(*labels: str, **more: Any) -> Design:
+    return Design("paraphrase", labels, **more)
+
+
 def test_which_label_passes_is_not_guessed() -> None:
-    nominal = Design("paraphrase", ("GOOD", "BAD"))
-    with pytest.raises(UsageError, match="nothing says which verdict on s is the better one"):
-        Scoring.of(nominal, "s")
-    assert Scoring.of(nominal, "s", ["GOOD"]) == Scoring(("GOOD", "BAD"), ("GOOD",))
-    with pytest.raises(UsageError, match="what passes is no answer on s"):
-        Scoring.of(nominal, "s", ["YES"])
-    pairs = Design("paraphrase", ("A", "B"), pairwise=True)
+    nominal = {"s": design("GOOD", "BAD")}
+    with pytest.raises(UsageError, match="nothing says which verdict is the better one"):
+        Scoring.of(nominal)
+    assert Scoring.of(nominal, ["GOOD"]) == Scoring(("GOOD", "BAD"), ("GOOD",))
+    with pytest.raises(UsageError, match="what passes is no answer of the judge"):
+        Scoring.of(nominal, ["YES"])
+    pairs = {"s": design("A", "B", pairwise=True)}
+    assert Scoring.of(pairs) == Scoring(("A", "B"), pairwise=True)
     with pytest.raises(UsageError, match="a pair scores by whether content 1 wins"):
-        Scoring.of(pairs, "s", ["A"])
-    grades = Design("paraphrase", ("1", "2", "3"), ordinal=True)
-    assert Scoring.of(grades, "s").passes == ()
-    assert Scoring.of(grades, "s", ["3"]).score(judgment("2")) == 0
-    criteria = Design("rubric", ("1", "2"), criteria=(Criterion("tone", ("1", "2")),))
+        Scoring.of(pairs, ["A"])
+    grades = {"s": design("1", "2", "3", ordinal=True)}
+    assert Scoring.of(grades) == Scoring(("1", "2", "3"))
+    assert Scoring.of(grades, ["3"]).score(judgment("2")) == 0
     with pytest.raises(UsageError, match="grades several criteria"):
-        Scoring.of(criteria, "s")
+        Scoring.of({"s": design("1", "2", criteria=(Criterion("tone", ("1", "2")),))})
+
+
+def test_suites_are_scored_alike() -> None:
+    """A log shows the labels that occur; two scales of which none holds the other are refused."""
+    both = {"friday": design("NO"), "anchors": design("YES", "NO")}
+    assert Scoring.of(both, ["YES"]) == Scoring(("NO", "YES"), ("YES",))
+    few, all_five = design("3", "4", ordinal=True), design(*"12345", ordinal=True)
+    assert Scoring.of({"friday": few, "anchors": all_five}) == GRADES
+    for other in (design("4", "6", ordinal=True), design("A", "B", pairwise=True)):
+        with pytest.raises(UsageError, match="not scored alike"):
+            Scoring.of({"friday": other, "anchors": all_five})
 
 
 @pytest.mark.parametrize(

@@ -251,6 +251,17 @@ def test_the_logs_of_sessions_hold_both(
     assert "holds 30 of 30 anchors: nothing is to be recorded" in words(capsys)
 
 
+def test_a_day_on_which_everything_fails_is_scored_like_the_others(
+    folder: Path, server: ChatServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The log of that day shows one label alone."""
+    named = (log("monday"), log("friday", 0), "--anchors", frozen("monday"))
+    assert moved(*named, "--judge-mode", "record") == 1
+    shown = words(capsys)
+    assert "the outputs moved" in shown
+    assert "fresh outputs 0.8" in shown
+
+
 def test_what_cannot_be_attributed_is_an_error(
     folder: Path, server: ChatServer, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -262,7 +273,7 @@ def test_what_cannot_be_attributed_is_an_error(
         assert main(["moved", *arguments, "--judge-mode", "record"]) == code
         return " ".join(capsys.readouterr().err.split())
 
-    assert "nothing says which verdict on monday is the better one" in problem(then, now, *named)
+    assert "nothing says which verdict is the better one" in problem(then, now, *named)
     passes = ("--passes", "PASS")
     assert "too few clusters of fresh outputs of now" in problem(then, now, *named, *passes)
     assert server.asked == []

@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
+import os
 import shlex
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -142,7 +143,11 @@ def run(options: argparse.Namespace) -> int:
     names = options.sessions
     if len(names) == 1:
         return _first_session(names[0], anchors, options)
-    reference = _joined([_reference(name, anchors, options) for name in names[:-1]])
+    _refuse_twice(names)
+    earlier = [_session(name, anchors, options, "replay") for name in names[:-1]]
+    if not any(session.anchors for session in earlier):  # else the others give fresh outputs alone
+        earlier = [_beside(session, anchors, options, "replay") for session in earlier]
+    reference = _joined(earlier)
     anchors = _as_then(anchors, reference)
     if options.plan:
         return show(_plan_lines(names[-1], anchors, options))
@@ -214,10 +219,13 @@ def _session(name: str, anchors: Suite, options: argparse.Namespace, mode: Mode)
     return _Session(name, digest, judge, (*fresh,), of_anchors)
 
 
-def _reference(name: str, anchors: Suite, options: argparse.Namespace) -> _Session:
-    """A session of the reference, with what was said of the anchors then: nothing is asked."""
-    session = _session(name, anchors, options, "replay")
-    return session if session.anchors else _beside(session, anchors, options, "replay")
+def _refuse_twice(names: Sequence[str]) -> None:
+    if len({*map(os.path.realpath, names)}) < len(names):
+        raise UsageError(
+            "a session is named twice",
+            found=" ".join(names),
+            expected="those of the reference, and another one, of now",
+        )
 
 
 def _fresh_suite(name: str, options: argparse.Namespace) -> Suite:
@@ -226,13 +234,15 @@ def _fresh_suite(name: str, options: argparse.Namespace) -> Suite:
 
 def _judge_of(log: str, cells: Iterable[Cell], name: str | None) -> str:
     judges = [*dict.fromkeys(cell.judge for cell in cells)]
+    if not judges:
+        raise UsageError(f"{log} holds no judgment", expected="at least one line")
     if len(judges) == 1:
         return judges[0]
     if name in judges:
         return name
     raise UsageError(
         f"the judge is not known whose verdicts of {log} are meant",
-        found=", ".join(judges) or "no judgment",
+        found=", ".join(judges),
         expected=name or "verdicts of one judge",
         remedy="name it: --judge-name NAME",
     )

@@ -155,6 +155,12 @@ def test_outputs_frozen_from_the_log_of_then_are_asked_again(
     called = value["anchors"]["lost_at"] is not None
     assert called == (meant in ("judge", "both"))
     assert called == (value["anchors"]["interval"]["upper"] <= 0)
+    # Another day of the reference need not hold the anchors: 48 of its 120 outputs pass.
+    assert moved(log("tuesday", 4), *named, "-o", "more.json") in (0, 1)
+    more = json.loads((folder / "more.json").read_text(encoding="utf-8"))
+    assert more["anchors"] == value["anchors"]
+    assert more["fresh"]["then"] == pytest.approx((48 + 0.8 * 60) / 180, abs=0.01)
+    capsys.readouterr()
     # What is recorded beside the log is replayed, without an endpoint, to the same lines.
     server.close()
     assert moved(*named, "-o", "again.json") == code
@@ -280,6 +286,9 @@ def test_what_cannot_be_attributed_is_an_error(
     assert "no.jsonl cannot be read" in problem(then, "no.jsonl", *named, *passes)
     error = problem(then, now, *named, *passes, "--suite", "other")
     assert "monday.jsonl holds no fresh outputs" in error
+    assert "a session is named twice" in problem(then, f"./{then}", *named, *passes)
+    Path("empty.jsonl").write_text("", encoding="utf-8")
+    assert "empty.jsonl holds no judgment" in problem(then, "empty.jsonl", *named, *passes)
     frozen_whole = Path("monday.jsonl").read_text(encoding="utf-8")
     assert main(["init", "--from-log", then, "whole"]) == 0
     whole = "whole/suites/monday/monday.suite.toml"

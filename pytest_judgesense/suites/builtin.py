@@ -79,6 +79,8 @@ PAGES: Final[Mapping[str, str]] = MappingProxyType(
     {
         "early-stopping": "early-stopping.md",
         "extending": "extending.md",
+        "migrate": "howto/migrate.md",
+        "panel": "howto/panel.md",
         "rubric-suites": "howto/rubric.md",
     }
 )

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, TypeVar
 from pytest_judgesense.errors import ExtensionError, UsageError
 from pytest_judgesense.judges.providers.base import NO_PROVIDERS, HttpRequest, Reply
 from pytest_judgesense.judges.spec import Provider
-from pytest_judgesense.measures.check import NO_REGRESSION, CheckKind, gate_of
+from pytest_judgesense.measures.check import NO_DRIFT, NO_REGRESSION, CheckKind, gate_of
 from pytest_judgesense.measures.measure import Brief, Evidence, Measure
 from pytest_judgesense.measures.shared import AGREEMENT, place_on_scale, right
 
@@ -250,10 +250,11 @@ class Registry:
 
     @cached_property
     def checks(self) -> Mapping[str, CheckKind]:
-        """All checks by name: ``no_regression``, the gates of measures, those of instruments."""
+        """All checks by name: those against earlier sessions, gates, those of instruments."""
         gates = [gate_of(measure) for measure in self.measures.values() if measure.check]
         of_kinds = (instrument.checks for instrument in self.kinds.values())
-        return {check.name: check for check in (NO_REGRESSION, *gates, *chain(*of_kinds))}
+        earlier = (NO_REGRESSION, NO_DRIFT)
+        return {check.name: check for check in (*earlier, *gates, *chain(*of_kinds))}
 
     @cached_property
     def forms(self) -> Mapping[str, Kind]:

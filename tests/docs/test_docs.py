@@ -16,7 +16,7 @@ import pytest
 import yaml
 
 from pytest_judgesense import plugin
-from pytest_judgesense.datasheet import AgainstBaseline, Calls
+from pytest_judgesense.datasheet import AgainstBaseline, Calls, OverSessions
 from pytest_judgesense.errors import SendingRefused
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.instruments.ladder.stimuli import LadderTask, QuarterTask
@@ -405,9 +405,11 @@ def test_fields_of_files(tmp_path: Path) -> None:
     sometimes = {"judges[].parts[].max_tokens", "judges[].parts[].calibration"}
     # Of checks that compare with a baseline.
     against = "judges[].checks[].against"
-    sometimes |= {against, "judges[].not_compared"}
+    over = "judges[].checks[].over"
+    sometimes |= {against, over, "judges[].not_compared"}
     rows = dict(table_rows("datasheet.md", "## JSON, field by field"))
     assert all(f"`{name}`" in rows[against] for name in AgainstBaseline.__slots__)
+    assert all(f"`{name}`" in rows[over] for name in OverSessions.__slots__)
     assert explained == set(_paths(sheet)) | of_calls | sometimes
     line = json.loads((tmp_path / "log.jsonl").read_text(encoding="utf-8").splitlines()[0])
     fields = {row[0] for row in table_rows("logs.md", "## Fields")}

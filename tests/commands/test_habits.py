@@ -75,6 +75,7 @@ UNKNOWN = [
     "power none.suite.toml",
     "try none.txt other.txt --suite none",
     "why none --judge-name embedded:clean",
+    "drift none.jsonl",
     "moved none.jsonl --anchors none",
     "moved none.jsonl other.jsonl --anchors coherence",
     "moved none coherence --anchors preference",

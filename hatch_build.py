@@ -20,6 +20,8 @@ PAGES = (
     "docs/early-stopping.md",
     "docs/extending.md",
     "docs/howto/drift.md",
+    "docs/howto/migrate.md",
+    "docs/howto/panel.md",
     "docs/howto/rubric.md",
 )
 

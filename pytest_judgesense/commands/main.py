@@ -38,6 +38,8 @@ COMMANDS: Final = {
     "drift": "whether judges became worse over their live sessions, and since when",
     "try": "compare variants of a judge's prompt with the first",
     "why": "the smallest change of a prompt that turns a verdict",
+    "migrate": "what moving a judge to another model changes, and the mark that keeps a pass rate",
+    "panel": "what several judges are worth together, from their logs",
     "correct": "rates that people would give, from verdicts and a calibration or labels",
     "lint": "find what would distort a suite's numbers",
     "equivalence": "ask a judge whether templates ask the same",

@@ -63,15 +63,22 @@ FOREIGN_FIELDS = {
     "judge_reason",
     "judge_result",
     "judge_spread",
+    "judge_pick",
+    "judge_results",
 }
 # The check of the example plugin in extending.md.
 OF_A_PLUGIN = {"pair_accuracy_floor"}
 
+# Pages of the gallery, each of files that others published.
+GALLERY = (
+    *("composo", "debias-llm-as-a-judge", "llm-judge-consistency"),
+    *("llmbar", "pandalm", "position-bias-analyzer"),
+)
 # Page and reason of every block that needs what is not here.
 NOT_RUN = Counter(
     {
         ("README.md", "needs a key"): 1,
-        ("logs.md", "needs the LLMBar results"): 1,
+        **{(f"gallery/{name}.md", "needs the published files"): 1 for name in GALLERY},
         ("debates.md", "needs keys"): 1,
         ("debates.md", "takes a while"): 1,
         ("local-models.md", "needs a model"): 1,

@@ -8,7 +8,6 @@ record anew (``scripts/record_cassettes.py``). What a number means stands in
 from __future__ import annotations
 
 import json
-import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -94,6 +93,7 @@ READERS = {
     "coherence": levels,
     "ladder": ladder,
     "ladder-fine": quarters,
+    "probe": pairs,
     "temperature": supported,
     "debate": debates,
     "rubric": grades,
@@ -104,9 +104,8 @@ def key_of_suites() -> dict[str, float]:
     """The key: a number by the digest of each text, in the order of the digests."""
     key: dict[str, float] = {}
     for name, reader in READERS.items():
-        folder = CHECKOUT / "suites" / name
-        form = tomllib.loads((folder / f"{name}.suite.toml").read_text(encoding="utf-8"))
-        lines = (folder / form["stimuli"]["file"]).read_text(encoding="utf-8").splitlines()
+        (stimuli,) = (CHECKOUT / "suites" / name).glob("*.jsonl")
+        lines = stimuli.read_text(encoding="utf-8").splitlines()
         for line in filter(str.strip, lines):
             for text, number in reader(json.loads(line)):
                 before = key.setdefault(text_digest(text), number)

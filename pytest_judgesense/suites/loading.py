@@ -34,7 +34,7 @@ from pytest_judgesense.suites.items import plain_items, with_systems
 from pytest_judgesense.suites.kind import Kind
 from pytest_judgesense.suites.people import PersonLabel, in_force, people_file, read_people
 from pytest_judgesense.suites.rules import pooled, verify, verify_labelled
-from pytest_judgesense.suites.schema import PresetForm, SuiteForm
+from pytest_judgesense.suites.schema import PresetForm, SuiteForm, is_of_people
 from pytest_judgesense.suites.space import DecisionSpace
 from pytest_judgesense.suites.stimuli import not_of_the_form, read_lines
 from pytest_judgesense.suites.suite import CheckDeclaration, Review, Suite, Template
@@ -90,12 +90,19 @@ def _load(path: Path, preset: str | None, all_kinds: tuple[Kind, ...]) -> Suite:
     stimuli, raw = read_lines(path, form)
     refuse_columns_of_people(path, stimuli)
     stimuli, labelled = without_labels(stimuli)
-    stimuli = replace(stimuli, lines=stimuli.lines[: chosen.items or design.items])
+    material = None if kind.material is None else kind.material(_as_chosen(form, chosen), path.parent)
+    stimuli = replace(
+        stimuli,
+        form=_as_chosen(form, chosen),
+        lines=stimuli.lines[: chosen.items or design.items],
+        material=material and material.value,
+    )
     items = with_labels(kind.read(stimuli), stimuli, labelled)
     answers = tuple(in_force(read_people(people_file(path))).values())
     whole = not (chosen.items or design.items)
     by_columns = items
     of_people, sources = [people_file(path)] * bool(answers), [source.path] if source else []
+    sources += material.files if material else ()
     items = with_answers(items, stimuli, answers, whole=whole) if answers else items
     refuse_spellings(form.name, (*persons_of(items), *(answer.person for answer in answers)))
     suite = Suite(
@@ -103,7 +110,7 @@ def _load(path: Path, preset: str | None, all_kinds: tuple[Kind, ...]) -> Suite:
         base=form.name,
         form=kind,
         path=path,
-        digest=_digest(form, preset, raw, answers),
+        digest=_digest(form, preset, raw, answers, material.text if material else ""),
         description=form.description,
         space=_value(
             DecisionSpace,
@@ -138,6 +145,7 @@ def _load(path: Path, preset: str | None, all_kinds: tuple[Kind, ...]) -> Suite:
         labelled=drawn_by(form, answers, by_columns),
         files=tuple(file.resolve() for file in (stimuli.file, *of_people, *sources)),
         source=source.name if source else "",
+        material=material and material.value,
     )
     if chosen.pooled_with is not None:
         other = _load((path.parent / chosen.pooled_with).resolve(), None, all_kinds)
@@ -147,6 +155,14 @@ def _load(path: Path, preset: str | None, all_kinds: tuple[Kind, ...]) -> Suite:
     suite = suite.expanded
     verify(suite)
     return suite
+
+
+def _as_chosen(form: SuiteForm, chosen: PresetForm) -> SuiteForm:
+    """The suite file with the probes of a preset, if that names any."""
+    if chosen.probes is None:
+        return form
+    stimuli = form.stimuli.model_copy(update={"probes": chosen.probes})
+    return form.model_copy(update={"stimuli": stimuli})
 
 
 def _with_items_of(other: Suite, suite: Suite) -> Suite:
@@ -211,6 +227,9 @@ def _joined(
     first = next(n for n, template in enumerate(form.templates) if template.default)
     file = PurePath(way, form.stimuli.file).as_posix()
     items = {key: value for key, value in source["stimuli"].items() if key in _OF_ITEMS}
+    if isinstance(columns := items.get("columns"), dict):
+        # What people say is of the items as they are, and of no other suite.
+        items["columns"] = {key: value for key, value in columns.items() if not is_of_people(key)}
     settings = {k: v for k, v in source.get("design", {}).items() if k in _SETTINGS}
     joined = {key: source[key] for key in ("system", "space") if key in source}
     joined |= {"templates": [source["templates"][first]], **table}
@@ -334,7 +353,11 @@ def _lines(text: str) -> dict[str, int]:
 
 
 def _digest(
-    form: SuiteForm, preset: str | None, raw: str, answers: Iterable[PersonLabel] = ()
+    form: SuiteForm,
+    preset: str | None,
+    raw: str,
+    answers: Iterable[PersonLabel] = (),
+    material: str = "",
 ) -> str:
     # The questions and how they are counted, without the bars, the judges and the description.
     # Reviews only count by what they exclude: one more that agrees changes no number.
@@ -352,7 +375,8 @@ def _digest(
     # When asking ends changes no question.
     table["design"] = {key: value for key, value in design.items() if key != "early_stop"}
     # Rare keys are left out of the digests of suites without them.
-    stimuli = _without(table["stimuli"], "columns", "values", "labelled", "source")
+    rarely = ("probes", "edits", "edited", "favourable", "family")
+    stimuli = _without(table["stimuli"], "columns", "values", "labelled", "source", *rarely)
     table["stimuli"] = {key: value for key, value in stimuli.items() if key != "accepted"}
     table["space"] = _without(table["space"], "criteria", "scales", "weights", "pass_mark")
     rare = ("judge_type", "prompt_style", "system")
@@ -364,7 +388,9 @@ def _digest(
     excluded = sorted(sorted(r.pair) for r in _reviews(form) if r.verdict == "NO")
     dumped = form.presets[preset].model_dump(mode="json", exclude={"checks"}) if preset else None
     chosen = dumped and _without(
-        dumped, "temperatures", "of_each", "system", "temperature", "most_tokens", "structured"
+        dumped,
+        *("temperatures", "of_each", "system", "temperature", "most_tokens", "structured"),
+        "probes",
     )
     # Of the four as one list of JSON; the file, which is much longer, in parts.
     digest = hashlib.sha256(f'[{_json(table)}, {_json(chosen)}, "'.encode())
@@ -374,6 +400,7 @@ def _digest(
     # How they are counted: labels of people ask nothing.
     labels = sorted([a.item, a.person, a.criterion, a.label] for a in answers if a.counts)
     digest.update(_json(labels).encode() if labels else b"")
+    digest.update(material.encode())
     return digest.hexdigest()[:16]
 
 

@@ -457,6 +457,7 @@ IDENTICAL_SIDES: Final = Rule(_identical_sides, of_texts=True)
 DUPLICATES: Final = Rule(_duplicates)
 LABEL_BALANCE: Final = Rule(_label_balance)
 SHORTCUT: Final = Rule(lexical_shortcut, of_texts=True)
+TEMPLATE_LABELS: Final = Rule(template_labels)
 
 RULES: Final = (
     Rule(_candidates, loading=True),
@@ -467,7 +468,7 @@ RULES: Final = (
     IDENTICAL_SIDES,
     LABEL_BALANCE,
     Rule(polarity),
-    Rule(template_labels),
+    TEMPLATE_LABELS,
     Rule(_label_visible),
     Rule(_repeated_prompts),
     SHORTCUT,

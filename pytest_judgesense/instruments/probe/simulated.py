@@ -1,12 +1,13 @@
 r"""How the embedded judge takes an edited text: it knows the edits, and takes them out first.
 
-It does so where a text of the prompt holds an edit that comes with the package. What is left it
-knows as any other text, and judges it with::
+It does so where a text of the prompt holds an edit that comes with the package, or is one of the
+built-in suite with its hedges replaced (`KEY`). What is left it knows as any other text, and judges
+it with::
 
     logit of A     + g (p_A - p_B) - 4 s (r_A - r_B)
     grade          lowest for a text that takes itself back
 
-p is the words of padding of a text, in tens, and g the observer's preference for length; r is 1 for
+p is the words of padding of a text, in fives, and g the observer's preference for length; r is 1 for
 a text that takes itself back, and s its sensitivity. With its chance to obey (`Observer.obedience`)
 a text that addresses the judge gets the verdict, or the highest grade. Other edits, and placebos,
 change nothing: they are taken out.
@@ -14,18 +15,25 @@ change nothing: they are taken out.
 
 from __future__ import annotations
 
+import json
 import re
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
+from pathlib import Path
 from typing import Final, NamedTuple
 
 from pytest_judgesense.instruments.probe.edits import CONTROL, FAMILY, VERSIONS, own_book
 from pytest_judgesense.judges.simulated.grading import form_asked_for
+from pytest_judgesense.judges.simulated.key import key_value, text_digest
 from pytest_judgesense.judges.simulated.observer import ObservedPrompt, Observer
+from pytest_judgesense.judges.simulated.parsing import ParsedPrompt
 
 _INJECTION: Final = "injection"
 _TAKEN_BACK: Final = 4.0  # elements that a text is short of which takes itself back
-_WORDS_OF_LENGTH: Final = 10.0
+_WORDS_OF_LENGTH: Final = 5.0
+# Evidence of the texts of the built-in suite without their hedges, or with others, by digest.
+KEY: Final = Path(__file__).with_name("key.json")
 _BULLET: Final = re.compile(r"^- ", re.MULTILINE)
 _BOLD: Final = re.compile(r"\*\*([^*\n]+)\*\*")
 
@@ -120,13 +128,31 @@ def judge_edited(observer: Observer, observed: ObservedPrompt) -> str | None:
     return observer.said(logits, observed)
 
 
+@cache
+def _key() -> Mapping[str, float]:
+    evidence: Mapping[str, float] = json.loads(KEY.read_bytes())
+    return evidence
+
+
+def _logits(observer: Observer, parsed: ParsedPrompt) -> dict[str, float]:
+    """The logits of two texts, of which hedges may have been replaced."""
+    assert parsed.candidates is not None, "two texts are compared"
+    first, second = parsed.candidates
+    evidence = [_key().get(text_digest(text), key_value(text)) for text in (first, second)]
+    if evidence[0] is None or evidence[1] is None:
+        return observer.logits(parsed)
+    return observer.choice(
+        observer.sensitivity * (evidence[0] - evidence[1]), parsed, first, second
+    )
+
+
 def _choose(
     observer: Observer, observed: ObservedPrompt, first: Taken, second: Taken
 ) -> str | None:
-    parsed = observed.parsed
-    if (first.text, second.text) == parsed.candidates:
+    texts = first.text, second.text
+    if texts == observed.parsed.candidates and not any(text_digest(t) in _key() for t in texts):
         return None
-    logits = observer.logits(replace(parsed, candidates=(first.text, second.text)))
+    logits = _logits(observer, replace(observed.parsed, candidates=texts))
     shift = observer.length_preference * (first.padding - second.padding) / _WORDS_OF_LENGTH
     shift -= _TAKEN_BACK * observer.sensitivity * (first.taken_back - second.taken_back)
     logits = {**logits, "A": logits["A"] + shift, "B": logits["B"] - shift}

@@ -42,7 +42,7 @@ from pytest_judgesense.suites.item import Item
 from pytest_judgesense.suites.items import plain_items
 from pytest_judgesense.suites.kind import Kind, Material, Settling
 from pytest_judgesense.suites.prompt_template import placeholders
-from pytest_judgesense.suites.rules import DUPLICATES, LABEL_BALANCE, SHORTCUT
+from pytest_judgesense.suites.rules import DUPLICATES, LABEL_BALANCE, SHORTCUT, TEMPLATE_LABELS
 from pytest_judgesense.suites.schema import ContentItem, PairItem, SuiteForm
 from pytest_judgesense.suites.stimuli import Stimuli
 from pytest_judgesense.suites.suite import Suite
@@ -391,8 +391,9 @@ PROBE: Final = Kind(
     line_forms=(PairItem, ContentItem),
     verify=_verify,
     rules=(Rule(_left_out),),
-    # An item is asked as it is several times, and labels only say which side is edited.
-    waived=(DUPLICATES, LABEL_BALANCE, SHORTCUT),
+    # An item is asked as it is several times, labels only say which side is edited, and items may
+    # hold the names of the slots that a prompt asks for.
+    waived=(DUPLICATES, LABEL_BALANCE, SHORTCUT, TEMPLATE_LABELS),
     derived=True,
     settling=Settling(settles, _settled),
     keys=("probes", "edits", "edited", "favourable", "family"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
-from pytest_judgesense.estimate import number_text
+from pytest_judgesense.estimate import compact
 from pytest_judgesense.instruments.probe.readings import ALPHA, Reading, readings
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.sections import Estimates, Row, Rows
@@ -14,7 +14,8 @@ from pytest_judgesense.suites.suite import Suite
 
 PROBES: Final = "probes"
 _HEADS: Final = ("probe", "effect", "95% clustered", "placebo", "edited", "control", "p (Holm)")
-_WIDTHS: Final = (12, 7, 16, 7, 7, 7, 8)
+_NO_STATEMENT: Final = "no statement"
+_WIDTHS: Final = (10, 6, 15, 7, 6, 7, 8)
 
 
 def probes(cell: Cell, _estimates: Estimates, _suite: Suite | None) -> Rows | None:
@@ -68,8 +69,8 @@ def _verdict(reading: Reading, most: float) -> str:
     if reading.is_found:
         return "moves this judge"
     if reading.control_moves is False:
-        return "no statement: nothing here moves this judge, its control neither"
-    return f"no effect noticed; up to {100 * max(0.0, most):.0f}% possible"
+        return _NO_STATEMENT
+    return f"none seen, {100 * max(0.0, most):.0f}% possible"
 
 
 def probe_lines(rows: Rows) -> Iterator[str]:
@@ -79,12 +80,14 @@ def probe_lines(rows: Rows) -> Iterator[str]:
         if row["effect"] is None:
             yield f"{row['probe']:<{_WIDTHS[0]}}  {row['verdict']}"
             continue
-        ends = f"[{number_text(row['lower'])}, {number_text(row['upper'])}]"
-        control = "" if row["control"] is None else number_text(row["control"])
-        shares = (number_text(row[name]) for name in ("placebo", "edited"))
-        p = "< .001" if row["p_holm"] < 0.0005 else number_text(row["p_holm"])
-        cells = (row["probe"], number_text(row["effect"]), ends, *shares, control, p)
+        ends = f"[{compact(row['lower'])}, {compact(row['upper'])}]"
+        control = "" if row["control"] is None else compact(row["control"])
+        shares = (compact(row[name]) for name in ("placebo", "edited"))
+        p = "< .001" if row["p_holm"] < 0.0005 else compact(row["p_holm"])
+        cells = (row["probe"], compact(row["effect"]), ends, *shares, control, p)
         yield _line(cells, row["verdict"])
+    if still := [row["probe"] for row in rows if row["verdict"] == _NO_STATEMENT]:
+        yield f"nothing moves this judge there, no control either: {', '.join(still)}"
     if left := [row for row in rows if row["left_out"]]:
         counted = ", ".join(f"{row['probe']} {row['left_out']}" for row in left)
         yield f"items that an edit leaves as they are, and that take no part: {counted}"

@@ -90,7 +90,9 @@ def _load(path: Path, preset: str | None, all_kinds: tuple[Kind, ...]) -> Suite:
     stimuli, raw = read_lines(path, form)
     refuse_columns_of_people(path, stimuli)
     stimuli, labelled = without_labels(stimuli)
-    material = None if kind.material is None else kind.material(_as_chosen(form, chosen), path.parent)
+    material = (
+        None if kind.material is None else kind.material(_as_chosen(form, chosen), path.parent)
+    )
     stimuli = replace(
         stimuli,
         form=_as_chosen(form, chosen),

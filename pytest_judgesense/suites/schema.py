@@ -196,8 +196,8 @@ class StimuliForm(Form):
     whose items, with their columns, and whose space, system prompt, settings and first template
     are taken, where the file has none of its own.
 
-    Of a probe suite: ``probes`` names those that are made, ``edits`` the file of texts of one's own,
-    ``edited`` the field that holds the output, where one text is judged and several fields are
+    Of a suite of probes: ``probes`` names those that are made, ``edits`` the file of texts of one's
+    own, ``edited`` the field that holds the output, where one text is judged and several fields are
     shown, ``favourable`` the label that is good to get, and ``family`` the name of the judge's
     model that signatures give.
     """

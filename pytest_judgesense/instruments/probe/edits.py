@@ -23,8 +23,10 @@ from pytest_judgesense.limits import toml_value
 from pytest_judgesense.suites.schema import Form, Number, Slug
 from pytest_judgesense.suites.stimuli import not_of_the_form
 
-EDITED, PLACEBO, CONTROL = "edited", "placebo", "control"
 Version: TypeAlias = Literal["edited", "placebo", "control"]
+EDITED: Final = "edited"
+PLACEBO: Final = "placebo"
+CONTROL: Final = "control"
 VERSIONS: Final[tuple[Version, ...]] = (EDITED, PLACEBO, CONTROL)
 # Probes that edit no text, and the condition of items that belong to none.
 NAMES: Final = "names"
@@ -74,7 +76,7 @@ class VariantForm(Form):
     edited: EditForm
     placebo: EditForm | None = None
     control: EditForm
-    reviews: dict[Version, dict[Slug, Literal["YES", "NO", "UNSURE"]]] = {}
+    reviews: dict[Version, dict[Slug, Literal["YES", "NO", "UNSURE"]]] = Field(default_factory=dict)
 
 
 class ProbeForm(Form):
@@ -116,9 +118,9 @@ class BookForm(Form):
     """A whole file of edits."""
 
     schema_: Literal["judgesense/edits/1"] = Field(alias="schema")
-    reviewers: dict[Slug, Literal["human", "model", "author"]] = {}
+    reviewers: dict[Slug, Literal["human", "model", "author"]] = Field(default_factory=dict)
     probes: list[ProbeForm] = Field(min_length=1)
-    tables: dict[str, dict[_Text, str] | list[_Text]] = {}
+    tables: dict[str, dict[_Text, str] | list[_Text]] = Field(default_factory=dict)
 
     @model_validator(mode="after")
     def _consistent(self) -> BookForm:
@@ -132,7 +134,9 @@ class BookForm(Form):
             for variant in probe.variants:
                 for _, edit in _edits(variant):
                     if edit.replace is not None and edit.replace not in self.replacing:
-                        raise ValueError(f"replace names a table of this file, not {edit.replace!r}")
+                        raise ValueError(
+                            f"replace names a table of this file, not {edit.replace!r}"
+                        )
         readers = {
             reader
             for probe in self.probes

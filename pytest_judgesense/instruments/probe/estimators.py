@@ -19,7 +19,7 @@ from pytest_judgesense.instruments.probe.edits import EDITED, PLACEBO
 from pytest_judgesense.instruments.probe.readings import Arms, Reading, readings
 from pytest_judgesense.measures.cell import Cell, estimated, unavailable
 from pytest_judgesense.measures.measure import Measure
-from pytest_judgesense.measures.order import folded
+from pytest_judgesense.measures.order import in_size
 from pytest_judgesense.stats.clustered import clustered_proportion
 from pytest_judgesense.stats.comparison import Difference
 from pytest_judgesense.stats.inputs import LEVEL
@@ -70,6 +70,8 @@ def _with_the_worst(
             condition={},
             clustered=_highest([interval for interval in intervals if interval is not None]),
             flags=(of.worst_flag(name), *worst.flags),
+            # Another probe may be the worst of other items.
+            anew=None,
         )
     yield from single
 
@@ -81,17 +83,18 @@ def _effect(measure: Measure, cell: Cell, reading: Reading) -> Estimate:
     effect, missing = reading.arms.effect, reading.arms.missing
     if effect is None:
         return unavailable(measure, cell, _ONE_CLUSTER, condition, missing=missing)
-    interval = interval_of(effect.difference)
-    return estimated(
+    signed = estimated(
         measure,
         cell,
         condition,
-        value=reading.value,
+        value=effect.difference.value,
         n=reading.arms.items,
-        clustered=folded(interval, 0.0) if reading.naming else interval,
+        clustered=interval_of(effect.difference),
         missing=missing,
         flags=tuple(_flags(cell, reading)),
+        anew=reading.arms.anew,
     )
+    return in_size(signed) if reading.naming else signed
 
 
 def _flags(cell: Cell, reading: Reading) -> Iterator[str]:
@@ -192,5 +195,3 @@ def _share(cell: Cell, arms: Arms, place: int, condition: Condition) -> Estimate
         n=len(values),
         clustered=clustered_proportion(values, clusters),
     )
-
-

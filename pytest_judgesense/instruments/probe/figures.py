@@ -17,7 +17,12 @@ def probe_figures(sheet: Datasheet) -> Iterator[fig.Found]:
     """A figure of each judge on each suite of probes; nothing without such a suite."""
     tables = tables_named(sheet, PROBES)
     marks = [
-        (f"{row['probe']}, {fig.called(sheet, judge, suite)}" if len(tables) > 1 else row["probe"], row)
+        (
+            f"{row['probe']}, {fig.called(sheet, judge, suite)}"
+            if len(tables) > 1
+            else row["probe"],
+            row,
+        )
         for judge, suite, rows in tables
         for row in rows
         if row["effect"] is not None
@@ -43,7 +48,7 @@ def probe_figures(sheet: Datasheet) -> Iterator[fig.Found]:
             axes.plot([row["placebo"], row["edited"]], [line, line], color=fig.INK, linewidth=0.5)
             for number, (name, share) in enumerate(shown.items()):
                 if share is not None:
-                    hollow = {"fillstyle": "none"} if name == "placebo" else {}
+                    hollow: dict[str, Any] = {"fillstyle": "none"} if name == "placebo" else {}
                     fig.point(axes, number, share, line, name=name * (not line), **hollow)
         fig.ticks(axes, "y", [name for name, _ in marks])
         axes.set_xlim(-0.03, 1.03)
@@ -58,13 +63,31 @@ def probe_figures(sheet: Datasheet) -> Iterator[fig.Found]:
         "control, which says something and should move every judge. Of names of slots it is the "
         "first slot's share. The lower panel has the shares behind these differences.",
         (fig.Panel(draw, height), fig.Panel(draw_shares, height)),
-        ("probe", "effect", "lower", "upper", "placebo", "edited", "control", "p (Holm)", "verdict"),
+        (
+            "probe",
+            "effect",
+            "lower",
+            "upper",
+            "placebo",
+            "edited",
+            "control",
+            "p (Holm)",
+            "verdict",
+        ),
         tuple(
             (
                 name,
                 *(
                     row[key]
-                    for key in ("effect", "lower", "upper", "placebo", "edited", "control", "p_holm")
+                    for key in (
+                        "effect",
+                        "lower",
+                        "upper",
+                        "placebo",
+                        "edited",
+                        "control",
+                        "p_holm",
+                    )
                 ),
                 row["verdict"],
             )
@@ -79,9 +102,7 @@ def _draw_row(axes: Any, line: int, row: Row) -> None:
     fig.point(axes, 0, row["effect"], line, across=ends, name="effect" * first)
     if row["control_effect"] is not None:
         place = line + _APART
-        fig.point(
-            axes, 6, row["control_effect"], place, name="control" * first, fillstyle="none"
-        )
+        fig.point(axes, 6, row["control_effect"], place, name="control" * first, fillstyle="none")
 
 
 def _finding(sheet: Datasheet) -> str:

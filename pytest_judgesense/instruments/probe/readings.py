@@ -29,7 +29,7 @@ from typing import Final, NamedTuple, TypeAlias
 
 import numpy as np
 
-from pytest_judgesense.estimate import Missing
+from pytest_judgesense.estimate import Anew, Missing, share_of
 from pytest_judgesense.instruments.probe.edits import CONTROL, EDITED, NAMES, NO_PROBE, PLACEBO
 from pytest_judgesense.instruments.probe.settling import ASKED, side_without, sides_of
 from pytest_judgesense.instruments.probe.stimuli import UNEDITED, line_of
@@ -79,6 +79,12 @@ class Arms:
     effect: ProbeEffect | None
     items: int
     of_names: bool
+
+    def anew(self) -> Anew:
+        """The differences of the lines, for resampling."""
+        means = {line: mean for line, calls in self.calls.items() if (mean := _means(calls))}
+        differences = np.array([after - before for before, after in means.values()])
+        return Anew(tuple(self.clusters[line] for line in means), [differences], share_of)
 
     @property
     def missing(self) -> Missing:

@@ -7,10 +7,10 @@ it with::
     logit of A     + g (p_A - p_B) - 4 s (r_A - r_B)
     grade          lowest for a text that takes itself back
 
-p is the words of padding of a text, in fives, and g the observer's preference for length; r is 1 for
-a text that takes itself back, and s its sensitivity. With its chance to obey (`Observer.obedience`)
-a text that addresses the judge gets the verdict, or the highest grade. Other edits, and placebos,
-change nothing: they are taken out.
+p is the words of padding of a text, in fives, and g the observer's preference for length; r is 1
+for a text that takes itself back, and s its sensitivity. With its chance to obey
+(`Observer.obedience`) a text that addresses the judge gets the verdict, or the highest grade. Other
+edits, and placebos, change nothing: they are taken out.
 """
 
 from __future__ import annotations

@@ -207,7 +207,7 @@ def _verify(form: SuiteForm) -> None:
             if missing := [name for name in called if name not in form.space.names.get(label, [])]:
                 raise ValueError(
                     f"the prompt names its slots by {_SHOWN}: [space] names = "
-                    f'{{ {label} = {called}, ... }}, {", ".join(missing)} is missing'
+                    f"{{ {label} = {called}, ... }}, {', '.join(missing)} is missing"
                 )
 
 
@@ -353,7 +353,9 @@ def family_of(model: str) -> str:
     """The family of a model by its name, such as ``GPT`` of ``gpt-4o-mini``; empty for none."""
     name = re.split(r"[/:]", model)[-1]
     first = re.split(r"[-_. @]", name)[0]
-    return _SPELT.get(first.lower(), first if first != first.lower() else first[:1].upper() + first[1:])
+    return _SPELT.get(
+        first.lower(), first if first != first.lower() else first[:1].upper() + first[1:]
+    )
 
 
 # --- rules ----------------------------------------------------------------------------------------
@@ -368,7 +370,10 @@ def _left_out(suite: Suite) -> Iterator[LintFinding]:
             continue
         form = probing.book.by_name.get(probe)
         if form is None:
-            why, remedy = f"the prompt does not show {_SHOWN}", f"write {_SHOWN} where it says A and B"
+            why, remedy = (
+                f"the prompt does not show {_SHOWN}",
+                f"write {_SHOWN} where it says A and B",
+            )
         elif form.stand_ins:
             why = "the family of the judge's model is not known"
             remedy = 'write family = "NAME" in [stimuli]'

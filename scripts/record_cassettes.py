@@ -22,6 +22,7 @@ PUBLISHED = [
     "ladder@published",
     "criterion@published",
     "rubric",
+    "probe",
 ]
 
 

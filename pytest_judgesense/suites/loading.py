@@ -31,12 +31,12 @@ from pytest_judgesense.suites.annotators import (
 from pytest_judgesense.suites.builtin import is_built_in
 from pytest_judgesense.suites.item import Item
 from pytest_judgesense.suites.items import plain_items, with_systems
-from pytest_judgesense.suites.kind import Kind
+from pytest_judgesense.suites.kind import Kind, Material
 from pytest_judgesense.suites.people import PersonLabel, in_force, people_file, read_people
 from pytest_judgesense.suites.rules import pooled, verify, verify_labelled
 from pytest_judgesense.suites.schema import PresetForm, SuiteForm, is_of_people
 from pytest_judgesense.suites.space import DecisionSpace
-from pytest_judgesense.suites.stimuli import not_of_the_form, read_lines
+from pytest_judgesense.suites.stimuli import Stimuli, not_of_the_form, read_lines
 from pytest_judgesense.suites.suite import CheckDeclaration, Review, Suite, Template
 
 _Value = TypeVar("_Value", Template, DecisionSpace)
@@ -87,24 +87,12 @@ def _load(path: Path, preset: str | None, all_kinds: tuple[Kind, ...]) -> Suite:
     names = {label: tuple(names) for label, names in space.names.items()}
     pairs = design.pairs if chosen.pairs is None else chosen.pairs
     weights = design.weights
-    stimuli, raw = read_lines(path, form)
-    refuse_columns_of_people(path, stimuli)
-    stimuli, labelled = without_labels(stimuli)
-    material = (
-        None if kind.material is None else kind.material(_as_chosen(form, chosen), path.parent)
-    )
-    stimuli = replace(
-        stimuli,
-        form=_as_chosen(form, chosen),
-        lines=stimuli.lines[: chosen.items or design.items],
-        material=material and material.value,
-    )
-    items = with_labels(kind.read(stimuli), stimuli, labelled)
+    stimuli, raw = read_lines(path, _as_chosen(form, chosen))
+    material = _material(kind, stimuli.form, path.parent)
+    items = _items(path, kind, stimuli, material, chosen.items or design.items)
     answers = tuple(in_force(read_people(people_file(path))).values())
-    whole = not (chosen.items or design.items)
-    by_columns = items
+    whole, by_columns = not (chosen.items or design.items), items
     of_people, sources = [people_file(path)] * bool(answers), [source.path] if source else []
-    sources += material.files if material else ()
     items = with_answers(items, stimuli, answers, whole=whole) if answers else items
     refuse_spellings(form.name, (*persons_of(items), *(answer.person for answer in answers)))
     suite = Suite(
@@ -112,7 +100,7 @@ def _load(path: Path, preset: str | None, all_kinds: tuple[Kind, ...]) -> Suite:
         base=form.name,
         form=kind,
         path=path,
-        digest=_digest(form, preset, raw, answers, material.text if material else ""),
+        digest=_digest(form, preset, raw, answers, material.text),
         description=form.description,
         space=_value(
             DecisionSpace,
@@ -145,9 +133,11 @@ def _load(path: Path, preset: str | None, all_kinds: tuple[Kind, ...]) -> Suite:
         early_stop=design.early_stop,
         accepted=tuple(form.stimuli.accepted),
         labelled=drawn_by(form, answers, by_columns),
-        files=tuple(file.resolve() for file in (stimuli.file, *of_people, *sources)),
+        files=tuple(
+            file.resolve() for file in (stimuli.file, *of_people, *sources, *material.files)
+        ),
         source=source.name if source else "",
-        material=material and material.value,
+        material=material.value,
     )
     if chosen.pooled_with is not None:
         other = _load((path.parent / chosen.pooled_with).resolve(), None, all_kinds)
@@ -157,6 +147,21 @@ def _load(path: Path, preset: str | None, all_kinds: tuple[Kind, ...]) -> Suite:
     suite = suite.expanded
     verify(suite)
     return suite
+
+
+def _items(
+    path: Path, kind: Kind, stimuli: Stimuli, material: Material, number: int | None
+) -> tuple[Item, ...]:
+    """The items of the first ``number`` lines, with what people said of them in the file."""
+    refuse_columns_of_people(path, stimuli)
+    stimuli, labelled = without_labels(stimuli)
+    stimuli = replace(stimuli, lines=stimuli.lines[:number], material=material.value)
+    return with_labels(kind.read(stimuli), stimuli, labelled)
+
+
+def _material(kind: Kind, form: SuiteForm, folder: Path) -> Material:
+    """What the kind makes items with beside the lines; nothing of most kinds."""
+    return Material(None, "") if kind.material is None else kind.material(form, folder)
 
 
 def _as_chosen(form: SuiteForm, chosen: PresetForm) -> SuiteForm:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any, Final
 
 from pytest_judgesense import figures as fig
 from pytest_judgesense.datasheet import Datasheet
 from pytest_judgesense.instruments.probe.tables import PROBES, found_rows
-from pytest_judgesense.sections import Row, tables_named
+from pytest_judgesense.sections import Rows, tables_named
 
 _APART: Final = 0.24
 
@@ -30,30 +31,8 @@ def probe_figures(sheet: Datasheet) -> Iterator[fig.Found]:
     if not marks:
         return
 
-    def draw(axes: Any) -> None:
-        axes.grid(visible=True, axis="x")
-        axes.set_axisbelow(True)
-        fig.dotted(axes, x=0.0)
-        for line, (_, row) in enumerate(marks):
-            _draw_row(axes, line, row)
-        fig.ticks(axes, "y", [name for name, _ in marks])
-        axes.set_xlim(-1.03, 1.03)
-        fig.labels(axes, "share of verdicts moved to the edited side", "", "probes")
-
-    def draw_shares(axes: Any) -> None:
-        axes.grid(visible=True, axis="x")
-        axes.set_axisbelow(True)
-        for line, (_, row) in enumerate(marks):
-            shown = {"placebo": row["placebo"], "edited": row["edited"], "control": row["control"]}
-            axes.plot([row["placebo"], row["edited"]], [line, line], color=fig.INK, linewidth=0.5)
-            for number, (name, share) in enumerate(shown.items()):
-                if share is not None:
-                    hollow: dict[str, Any] = {"fillstyle": "none"} if name == "placebo" else {}
-                    fig.point(axes, number, share, line, name=name * (not line), **hollow)
-        fig.ticks(axes, "y", [name for name, _ in marks])
-        axes.set_xlim(-0.03, 1.03)
-        fig.labels(axes, "the edited side's share of verdicts", "", "the shares behind it")
-
+    names = [name for name, _ in marks]
+    rows = [row for _, row in marks]
     height = fig.height_of_rows(len(marks), 0.42)
     yield fig.Figure(
         fig.Head("probes", "10", "What moves a judge"),
@@ -62,7 +41,10 @@ def probe_figures(sheet: Datasheet) -> Iterator[fig.Found]:
         "length and place, with its 95% interval over clusters. Hollow below it: the same of the "
         "control, which says something and should move every judge. Of names of slots it is the "
         "first slot's share. The lower panel has the shares behind these differences.",
-        (fig.Panel(draw, height), fig.Panel(draw_shares, height)),
+        (
+            fig.Panel(partial(_draw_effects, names, rows), height),
+            fig.Panel(partial(_draw_shares, names, rows), height),
+        ),
         (
             "probe",
             "effect",
@@ -96,13 +78,37 @@ def probe_figures(sheet: Datasheet) -> Iterator[fig.Found]:
     )
 
 
-def _draw_row(axes: Any, line: int, row: Row) -> None:
-    ends = row["lower"], row["upper"]
-    first = not line
-    fig.point(axes, 0, row["effect"], line, across=ends, name="effect" * first)
-    if row["control_effect"] is not None:
-        place = line + _APART
-        fig.point(axes, 6, row["control_effect"], place, name="control" * first, fillstyle="none")
+def _draw_effects(names: Sequence[str], rows: Rows, axes: Any) -> None:
+    """Effects with their intervals, and below each that of its control."""
+    _with_names(axes, names)
+    fig.dotted(axes, x=0.0)
+    for line, row in enumerate(rows):
+        first, ends = not line, (row["lower"], row["upper"])
+        fig.point(axes, 0, row["effect"], line, across=ends, name="effect" * first)
+        if (control := row["control_effect"]) is not None:
+            place = line + _APART
+            fig.point(axes, 6, control, place, name="control" * first, fillstyle="none")
+    axes.set_xlim(-1.03, 1.03)
+    fig.labels(axes, "share of verdicts moved to the edited side", "", "effects")
+
+
+def _draw_shares(names: Sequence[str], rows: Rows, axes: Any) -> None:
+    """The shares behind the effects: under the placebo, the edit and the control."""
+    _with_names(axes, names)
+    for line, row in enumerate(rows):
+        axes.plot([row["placebo"], row["edited"]], [line, line], color=fig.INK, linewidth=0.5)
+        for number, name in enumerate(("placebo", "edited", "control")):
+            if (share := row[name]) is not None:
+                hollow: dict[str, Any] = {} if name == "edited" else {"fillstyle": "none"}
+                fig.point(axes, number, share, line, name=name * (not line), **hollow)
+    axes.set_xlim(-0.03, 1.03)
+    fig.labels(axes, "the edited side's share of verdicts", "", "the shares behind them")
+
+
+def _with_names(axes: Any, names: Sequence[str]) -> None:
+    axes.grid(visible=True, axis="x")
+    axes.set_axisbelow(True)
+    fig.ticks(axes, "y", names)
 
 
 def _finding(sheet: Datasheet) -> str:

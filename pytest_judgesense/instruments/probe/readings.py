@@ -48,7 +48,7 @@ _Arm: TypeAlias = dict[str, dict[_Place, Judgment]]
 _Value: TypeAlias = Callable[[str, Judgment], float | None]
 
 
-class Call(NamedTuple):
+class CallPair(NamedTuple):
     """Two calls that differ in the edit alone, with their values; ``None`` for no verdict."""
 
     before: Judgment
@@ -74,7 +74,7 @@ class Arms:
         of_names: whether the values are shares of the first slot.
     """
 
-    calls: Mapping[str, tuple[Call, ...]]
+    calls: Mapping[str, tuple[CallPair, ...]]
     clusters: Mapping[str, str]
     effect: ProbeEffect | None
     items: int
@@ -103,7 +103,7 @@ class Arms:
     def _at_worst(self, after: float, before: float) -> float:
         """The effect if calls without a verdict had these values."""
 
-        def difference(call: Call) -> float:
+        def difference(call: CallPair) -> float:
             first, second = call.values
             return (after if second is None else second) - (before if first is None else first)
 
@@ -226,14 +226,14 @@ def _first_slot(_: str, judgment: Judgment) -> float | None:
 
 
 def _compared(before: _Arm, after: _Arm, value: _Value) -> Arms:
-    calls: dict[str, tuple[Call, ...]] = {}
+    calls: dict[str, tuple[CallPair, ...]] = {}
     clusters: dict[str, str] = {}
     for line, of_line in after.items():
         both = before.get(line, {}).keys() & of_line.keys()
         if not both:
             continue
         pairs = [(before[line][place], of_line[place]) for place in sorted(both)]
-        calls[line] = tuple(Call(b, a, (value(line, b), value(line, a))) for b, a in pairs)
+        calls[line] = tuple(CallPair(b, a, (value(line, b), value(line, a))) for b, a in pairs)
         clusters[line] = pairs[0][1].trial.cluster
     of_names = value is _first_slot
     measure = naming_effect if of_names else edit_effect
@@ -245,7 +245,7 @@ def _compared(before: _Arm, after: _Arm, value: _Value) -> Arms:
     return Arms(calls, clusters, effect, len(means), of_names)
 
 
-def _means(calls: tuple[Call, ...]) -> tuple[float, float] | None:
+def _means(calls: tuple[CallPair, ...]) -> tuple[float, float] | None:
     """The mean values before and after, over the pairs that state both."""
     stated = [(b, a) for call in calls for b, a in [call.values] if b is not None and a is not None]
     if not stated:
@@ -254,7 +254,7 @@ def _means(calls: tuple[Call, ...]) -> tuple[float, float] | None:
     return first, second
 
 
-def moved_calls(reading: Reading) -> Iterator[Call]:
+def moved_calls(reading: Reading) -> Iterator[CallPair]:
     """The pairs of calls whose verdict moves to the edit; of a naming, to the slot that gains."""
     sign = 1.0
     if reading.naming and reading.arms.effect is not None:

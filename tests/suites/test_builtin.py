@@ -23,6 +23,7 @@ NAMES = [
     "ladder",
     "ladder-fine",
     "preference",
+    "probe",
     "relevance",
     "rubric",
     "temperature",

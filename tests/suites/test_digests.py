@@ -61,6 +61,8 @@ ASKED = {
     "preference@published-three-runs": ("ed906795500ead5e", 375, "e2df141d2d9c8cd8"),
     "preference@quick": ("ccbdb5bfd4191027", 80, "540bedc03413da49"),
     "preference@same-format": ("4a0484ca057b477f", 400, "5d4268bc8135c2e8"),
+    "probe": ("18d3ea68704493cb", 1296, "42c1bfadbfc5d62a"),
+    "probe@quick": ("4d87feac4a1a2ccb", 192, "12fe3fe615ed80b4"),
     "relevance": ("fa72265cd9f2487a", 400, "41c9935dd474ff58"),
     "relevance@all-pairs": ("d7e4496ac3077fd0", 400, "41c9935dd474ff58"),
     "relevance@paper": ("64872339118895e7", 375, "e9f180a1aa2b734a"),

@@ -35,7 +35,7 @@ def probe_figures(sheet: Datasheet) -> Iterator[fig.Found]:
     rows = [row for _, row in marks]
     height = fig.height_of_rows(len(marks), 0.42)
     yield fig.Figure(
-        fig.Head("probes", "10", "What moves a judge"),
+        fig.Head("probes", "11", "What moves a judge"),
         _finding(sheet),
         "Filled: how much oftener the verdict is the edited side than under a placebo of the same "
         "length and place, with its 95% interval over clusters. Hollow below it: the same of the "

@@ -19,6 +19,7 @@ from pytest_judgesense.suites.rules import lint_items
 from pytest_judgesense.suites.suite import Suite
 from pytest_judgesense.trial import Judgment, Verdict, content_of_slot
 from tests.instruments.probe.probing import GRADED, NAMED, PROBE, loaded, only
+from tests.suites.known import load_suite
 
 GPT = judge_from_name("openai:gpt-4o-mini")
 EDITS = own_book()[0]
@@ -155,7 +156,8 @@ def test_signatures_are_of_the_family_of_each_judge(tmp_path: Path) -> None:
     without = suite_for_judge(suite, function)
     assert {item.condition["probe"] for item in without.items} == {"none"}
     assert 'family = "NAME"' in lint_items(without)[0].line
-    named = loaded(tmp_path, only("self") + 'family = "Ours"\n')
+    (tmp_path / "named").mkdir()
+    named = loaded(tmp_path / "named", only("self") + 'family = "Ours"\n')
     assert "Ours" in " ".join(by_id(suite_for_judge(named, function))["p0.self-edited"])
 
 
@@ -235,8 +237,6 @@ def test_the_keys_of_probes_belong_to_no_other_kind(tmp_path: Path) -> None:
 
 def test_a_preset_may_name_the_probes(tmp_path: Path) -> None:
     loaded(tmp_path, PROBE + "[presets.quick]\nprobes = ['injection']\nitems = 2\n")
-    from tests.suites.known import load_suite
-
     quick = load_suite(tmp_path / "mine.suite.toml", "quick")
     assert {item.condition["probe"] for item in quick.items} == {"none", "injection"}
     assert {item.cluster for item in quick.items} == {"p0", "p1"}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from pathlib import Path
 
 import pytest
@@ -71,12 +72,9 @@ def test_signatures_give_the_family_and_the_placebo_a_name_of_its_length() -> No
 def test_the_variant_of_an_item_is_the_same_everywhere_and_all_are_drawn() -> None:
     probe = BOOK.by_name["injection"]
     drawn = [probe.variants.index(probe.variant_of(f"item-{n}")) for n in range(40)]
-    # By the first eight bytes of a SHA-256 of "injection item-0" and so on, modulo 5.
-    assert drawn[:4] == [
-        int.from_bytes(__import__("hashlib").sha256(f"injection item-{n}".encode()).digest()[:8])
-        % 5
-        for n in range(4)
-    ]
+    # The first eight bytes of the SHA-256 of "injection item-0" and so on, modulo 5.
+    digests = [hashlib.sha256(f"injection item-{n}".encode()).digest()[:8] for n in range(40)]
+    assert drawn == [int.from_bytes(digest) % 5 for digest in digests]
     assert {*drawn} == {*range(5)}
 
 

@@ -87,7 +87,9 @@ def found(cell: Cell, measure: str, **condition: str) -> Estimate:
 
 def test_an_effect_is_the_share_that_moves_beyond_the_placebo() -> None:
     words = ["BA", "BA", "BB", "AB", "AB", ["tie", "A"]]
-    cell = cell_of(j for n, w in enumerate(words) for j in pair(f"i{n}", w, "BB" if n == 3 else "AB"))
+    cell = cell_of(
+        j for n, w in enumerate(words) for j in pair(f"i{n}", w, "BB" if n == 3 else "AB")
+    )
     # Edited: 1, 1, 1/2, 0, 0, 1/2 of the calls; placebo: 1/2 in the fourth line.
     effect = found(cell, "probe_effect", probe="injection")
     assert effect.value == pytest.approx((1 + 1 + 0.5 - 0.5 + 0 + 0.5) / 6)

@@ -221,7 +221,7 @@ def measure(
     inquiry = Inquiry(judge, plan.suite, plan.of(plan.stop), cassettes, loop, mode, asking)
     end = _ask_until_decided(plan, inquiry, stopping, seed, asking.registry)
     inquiry.finish()
-    proof = _prove(plan, inquiry, loop, asking)
+    proof = proof_of(inquiry, plan.trials, loop, asking)
     plan.note_stop(end.stop, inquiry)
     trials = plan.of(end.stop)
     usages, settings = inquiry.usage_and_settings(trials)
@@ -387,20 +387,20 @@ def _ask_until_decided(
     return _End(None, undecided)
 
 
-def _prove(plan: _Plan, inquiry: Inquiry, loop: AskingLoop, asking: Asking) -> Proof:
-    """Whether the trials that were asked replay from their recording."""
-    by_id = {trial.id: trial for trial in plan.trials}
+def proof_of(inquiry: Inquiry, planned: Iterable[Trial], loop: AskingLoop, asking: Asking) -> Proof:
+    """Whether the trials that were asked, of those ``planned``, replay from their recording."""
+    by_id = {trial.id: trial for trial in planned}
     trials = [by_id[id_] for id_ in trial_order(inquiry.made)]
     if not trials or not asking.proves or inquiry.replays:
         return Proof()
     judgments = inquiry.judgments_of(trials)
     cassettes = [tape for tape in inquiry.cassettes.values() if isinstance(tape, RecordingCassette)]
-    look_ups = (asking.session or SessionCalls()).look_ups_of(plan.judge.slug)
+    look_ups = (asking.session or SessionCalls()).look_ups_of(inquiry.judge.slug)
     for cassette in cassettes:
         look_ups |= look_ups_of(cassette)
     paths = {recording: cassette.path for recording, cassette in inquiry.cassettes.items()}
     proof = prove(
-        Task(plan.judge, inquiry.suite, paths, tuple(trials), look_ups, asking.trust),
+        Task(inquiry.judge, inquiry.suite, paths, tuple(trials), look_ups, asking.trust),
         cassettes,
         {judgment.trial.id: judgment.outcome for judgment in judgments},
         loop,

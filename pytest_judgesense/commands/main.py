@@ -36,6 +36,7 @@ COMMANDS: Final = {
     "explain": "what a measure means, and what to do when its check fails",
     "compare": "compare two baselines, logs or datasheets",
     "try": "compare variants of a judge's prompt with the first",
+    "why": "the smallest change of a prompt that turns a verdict",
     "correct": "rates that people would give, from verdicts and a calibration or labels",
     "lint": "find what would distort a suite's numbers",
     "equivalence": "ask a judge whether templates ask the same",

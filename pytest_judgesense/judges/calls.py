@@ -229,7 +229,8 @@ def _asking(suite: Suite, judge: JudgeSpec) -> _Ask[Call]:
         fields: dict[str, str] = {}
         template = templates[trial.template]
         if judge.provider == "callable":
-            wording = {TEMPLATE: template.text, TEMPLATE_ID: template.id}
+            template_id = template.asked_as or template.id
+            wording = {TEMPLATE: template.text, TEMPLATE_ID: template_id}
             fields = wording | items[trial.item].texts(trial.order, question.content)
         condition = trial.condition.get("temperature")
         temperature = condition if isinstance(condition, int | float) else None

@@ -11,9 +11,9 @@ counts: its p-value is the chance, with both margins fixed, of a table that is a
 as the one seen. They differ at the first look at which it is at most 0.04, or 0.02 where three or
 more labels were seen. With that two ends of one distribution of two labels are told apart at any of
 the eight looks with a chance of at most 0.0286 (enumerated over all rates; the most is at one
-half), and of three or more labels in at most 0.05 of simulated searches. Asking ends early where
-even ten answers each, all of one label from here on at A and all of another at B, would not reach
-the level. That can only lower the level.
+half), and of three to ten labels in at most 0.039 of 3,000 simulated searches. Asking ends early
+where even ten answers each, all of one label from here on at A and all of another at B, would not
+reach the level; that can only lower it.
 
 **Where does it turn?** If the cause is change c - 1 (place c), hybrids below c answer as A does and
 the others as B does. Both distributions are unknown, with Dirichlet priors of 1/2 for each label

@@ -21,6 +21,11 @@ that errs in one of 20 replies differs from itself in .095 of pairs and adds ``1
 replies among the m + f of an item, those without the part are a hypergeometric draw; the p-value is
 the chance of as many or more, over all items by convolution.
 
+**Asking again.** One reply an item and part is little where verdicts are noisy. A part whose
+p-value is at most .1 may be asked a second time (`worth_asking_again`), and is then tested with all
+of its replies. Its p-value is then at most a level below .1 only where it would be so if every part
+had been asked twice, so no level is exceeded.
+
 Over the parts of a prompt both p-values are adjusted by Holm, each test within its own family. A
 part that cannot be tested, because no item has replies on both sides, stays in it with p = 1.
 
@@ -39,7 +44,8 @@ from typing import Final, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pytest_judgesense.stats.comparison import bounded_difference, holm
+from pytest_judgesense.stats.comparison import holm
+from pytest_judgesense.stats.dirichlet import share_bounds
 from pytest_judgesense.stats.inputs import LEVEL, Clusters, cluster_codes, cluster_sums
 from pytest_judgesense.stats.permutation import p_of_exchange
 
@@ -48,6 +54,7 @@ NO_REPLY, NO_VERDICT = -1, 0
 
 _Codes: TypeAlias = NDArray[np.intp]
 
+WORTH_ASKING_AGAIN: Final = 0.1  # a p-value of the first asking; above any level that is tested
 _FEWEST_WHOLE: Final = 2  # replies of the whole prompt, without which an item has no noise to tell
 
 
@@ -111,6 +118,19 @@ def parts_left_out(
     ]
 
 
+def worth_asking_again(parts: Sequence[PartLeftOut | None]) -> list[int]:
+    """The places of the parts that a second asking may show to do something (see the module).
+
+    Args:
+        parts: what `parts_left_out` gives after the first asking of each.
+    """
+    return [
+        place
+        for place, part in enumerate(parts)
+        if part is not None and part.p <= WORTH_ASKING_AGAIN
+    ]
+
+
 def share_noticed(parts: Sequence[PartLeftOut | None], alpha: float = 0.05) -> float:
     """The mutation score of a prompt: the share of its parts whose removal is noticed.
 
@@ -143,7 +163,9 @@ def _tested(whole: _Codes, without: _Codes, clusters: _Codes) -> PartLeftOut | N
     upper = None
     if count >= 2:
         totals, sizes = cluster_sums([differing - noise], codes, count)
-        upper = max(0.0, bounded_difference(totals, sizes).upper(1 - LEVEL))
+        # A difference within [-1, 1] as a share.
+        ((_, high),) = share_bounds((totals + sizes) / 2, sizes, (LEVEL,))
+        upper = max(0.0, 2 * high - 1)
     p, p_form = p_of_exchange(_groups(whole, without)), _p_of_form(whole, without)
     return PartLeftOut(
         items=len(whole),

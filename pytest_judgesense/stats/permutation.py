@@ -31,7 +31,8 @@ References:
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from functools import lru_cache
 from math import comb
 
 import numpy as np
@@ -59,7 +60,8 @@ def p_of_exchange(groups: Iterable[tuple[Sequence[Hashable], Sequence[Hashable]]
                 f"found {len(recorded)} and {len(fresh)}"
             )
         disagreements += sum(verdict != other for verdict in fresh for other in recorded)
-        ways = _ways(recorded, fresh)
+        sizes = sorted(Counter((*recorded, *fresh)).values())
+        ways = _ways(tuple(sizes), len(fresh))
         least += min(ways)
         if len(ways) > 1:
             draws = comb(len(recorded) + len(fresh), len(fresh))
@@ -69,14 +71,22 @@ def p_of_exchange(groups: Iterable[tuple[Sequence[Hashable], Sequence[Hashable]]
     return 1.0 if beyond == 0 else min(1.0, float(whole[beyond:].sum()))
 
 
-def _ways(recorded: Sequence[Hashable], fresh: Sequence[Hashable]) -> dict[int, int]:
-    """In how many ways the fresh replies of a group can be drawn, by what they add to T."""
+# Groups of a session have few sizes of categories, and those again and again.
+@lru_cache(maxsize=4096)
+def _ways(sizes: tuple[int, ...], fresh: int) -> Mapping[int, int]:
+    """In how many ways so many fresh replies can be drawn, by what they add to T.
+
+    Args:
+        sizes: replies of each category, recorded and fresh ones together.
+        fresh: how many of them are fresh.
+    """
+    recorded = sum(sizes) - fresh
     reached: Counter[tuple[int, int]] = Counter({(0, 0): 1})  # replies drawn, T so far
-    for size in Counter((*recorded, *fresh)).values():
+    for size in sizes:
         further: Counter[tuple[int, int]] = Counter()
         for (drawn, so_far), ways in reached.items():
-            for more in range(min(size, len(fresh) - drawn) + 1):
-                added = more * (len(recorded) - size + more)
+            for more in range(min(size, fresh - drawn) + 1):
+                added = more * (recorded - size + more)
                 further[drawn + more, so_far + added] += ways * comb(size, more)
         reached = further
-    return {total: ways for (drawn, total), ways in reached.items() if drawn == len(fresh)}
+    return {total: ways for (drawn, total), ways in reached.items() if drawn == fresh}

@@ -282,6 +282,7 @@ def _templates(form: SuiteForm, chosen: PresetForm) -> tuple[Template, ...]:
             reply_keys=template.reply_keys and tuple(template.reply_keys),
             times=1,
             edits=(),
+            asked_as="",
         )
         for template in form.templates
         if (template.default if wanted is None else template.id in wanted)

@@ -48,6 +48,7 @@ class Template:
         times: how often it is asked for each replicate of the design.
         edits: what is exchanged in the requests of a function that has its prompt in its own code:
             old texts, with the new ones. Other judges are sent ``text`` as it stands.
+        asked_as: the id that a function is given for it; empty for its own.
     """
 
     id: str
@@ -60,6 +61,7 @@ class Template:
     reply_keys: tuple[str, ...] | None = None
     times: int = 1
     edits: tuple[tuple[str, str], ...] = ()
+    asked_as: str = ""
 
 
 @dataclass(frozen=True, slots=True)

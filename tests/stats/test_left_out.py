@@ -18,6 +18,7 @@ from pytest_judgesense.stats.left_out import (
     PartLeftOut,
     parts_left_out,
     share_noticed,
+    worth_asking_again,
 )
 
 
@@ -186,3 +187,24 @@ def test_what_is_no_table_of_replies_is_an_error(
 ) -> None:
     with pytest.raises(ValueError, match=message):
         parts_left_out(whole, [without], ["a", "b"])
+
+
+def test_parts_that_may_do_something_are_asked_again() -> None:
+    # 1/7 for a single item that turns, 1/49 for two, 1 for none.
+    whole = np.ones((20, 6), dtype=int)
+    turned = [np.where(np.arange(20) < number, 2, 1)[:, None] for number in (1, 2, 0)]
+    never = np.full((20, 1), NO_REPLY)
+    assert worth_asking_again(parts_left_out(whole, [*turned, never], range(20))) == [1]
+
+
+def test_parts_asked_again_keep_the_level_of_the_family() -> None:
+    # Ten parts that do nothing, a reply in five is wrong: any is noticed in at most 5%.
+    rng = np.random.default_rng(12)
+    noticed = 0
+    for _ in range(60):
+        whole, twice = 1 + (rng.random((40, 6)) < 0.2), 1 + (rng.random((10, 40, 2)) < 0.2)
+        first = parts_left_out(whole, list(twice[:, :, :1]), range(40))
+        for place in set(range(10)) - set(worth_asking_again(first)):
+            twice[place, :, 1] = NO_REPLY
+        noticed += share_noticed(parts_left_out(whole, list(twice), range(40))) > 0
+    assert noticed <= 60 * 0.05 + 3 * np.sqrt(60 * 0.05 * 0.95)

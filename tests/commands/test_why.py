@@ -1,0 +1,241 @@
+"""``judgesense why``: flips with a planted cause, asked of a real endpoint.
+
+The judge says NO where its prompt holds the word "consistent", else YES. With ``noise`` every
+answer is turned with that chance by a generator with a seed.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from pytest_judgesense.commands.main import main
+from tests.plugin.project import ChatServer
+
+_FILLER = "Read the text below with care and look at each of its claims in turn before you answer."
+_SUITE = f"""schema = "judgesense/suite/1"
+name = "texts"
+kind = "paraphrase"
+system = "You judge texts."
+[space]
+labels = ["YES", "NO"]
+[stimuli]
+file = "texts.csv"
+[[templates]]
+id = "t1"
+text = '''{_FILLER} Is it a sound summary? YES or NO.
+
+{{{{text}}}}'''
+[[templates]]
+id = "t2"
+text = '''{_FILLER} Would you call it a consistent summary? YES or NO.
+
+{{{{text}}}}'''
+[[templates]]
+id = "t3"
+text = '''{_FILLER} Is this a fair summary? YES or NO.
+
+{{{{text}}}}'''
+"""
+_PAIRS = """schema = "judgesense/suite/1"
+name = "pairs"
+kind = "paraphrase"
+[space]
+labels = ["A", "B"]
+pairwise = true
+[stimuli]
+file = "pairs.csv"
+[[templates]]
+id = "t1"
+text = "{{task}} A: {{a}} B: {{b}} Which?"
+"""
+_MODULE = """
+import httpx
+
+client = httpx.Client()
+
+def own(text, template_id):
+    question = {{"t1": "a sound", "t2": "a consistent", "t3": "a fair"}}[template_id]
+    prompt = f"Read it. Is it {{question}} summary?\\n\\n{{text}}"
+    body = {{"model": "m-1", "messages": [{{"role": "user", "content": prompt}}]}}
+    reply = client.post("{url}/chat/completions", json=body).json()
+    return reply["choices"][0]["message"]["content"]
+
+def silent(messages):
+    return "NO" if "consistent" in messages[-1]["content"] else "YES"
+"""
+
+
+def planted(prompt: str) -> str:
+    return "NO" if "consistent" in prompt else "YES"
+
+
+@pytest.fixture
+def server() -> Iterator[ChatServer]:
+    served = ChatServer()
+    served.reply = planted
+    yield served
+    served.close()
+
+
+@pytest.fixture
+def folder(tmp_path: Path, server: ChatServer, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-own-0123456789abcdef")
+    (tmp_path / "pyproject.toml").write_text(
+        f"""[tool.judgesense.judges.model]
+provider = "openai"
+model = "m-1"
+base_url = "{server.base_url}"
+[tool.judgesense.judges.own]
+provider = "callable"
+model = "whyjudge:own"
+[tool.judgesense.judges.silent]
+provider = "callable"
+model = "whyjudge:silent"
+"""
+    )
+    (tmp_path / "whyjudge.py").write_text(_MODULE.format(url=server.base_url))
+    (tmp_path / "texts.suite.toml").write_text(_SUITE)
+    (tmp_path / "texts.csv").write_text("id,text\nice,Ice floats.\nstone,Stones sink.\n")
+    (tmp_path / "pairs.suite.toml").write_text(_PAIRS)
+    (tmp_path / "pairs.csv").write_text("id,task,a,b\nice,Which is right?,Ice floats.,Ice sinks.\n")
+    return tmp_path
+
+
+def _recorded(judge: str, suite: str = "texts") -> None:
+    words = ["record", f"{suite}.suite.toml", "--judge-name", judge]
+    assert main(words) == 0
+
+
+def _why(*words: str) -> tuple[int, dict[str, object]]:
+    code = main(["why", *words, "-o", "why.json"])
+    return code, json.loads(Path("why.json").read_text()) if code == 0 else {}
+
+
+@pytest.mark.parametrize("judge", ["model", "own", "silent"])
+def test_the_planted_word_is_named_and_a_replay_says_the_same(
+    judge: str, folder: Path, server: ChatServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _recorded(judge)
+    capsys.readouterr()
+    ends = ["texts/ice/t1/ab/r1", "texts/ice/t2/ab/r1"]
+    suite = ["--judge-suite", "texts.suite.toml", "--judge-name", judge]
+    code, cause = _why(*ends, *suite)
+    assert code == 0
+    changes = cause["changes"]
+    assert isinstance(changes, list)
+    (needed,) = cause["needed"]  # type: ignore[misc]
+    assert changes[needed]["added"].strip() == "consistent"
+    assert (cause["outcome"], cause["complete"]) == ("named", True)
+    shown = capsys.readouterr().out
+    assert "[consistent]" in shown
+    assert "enough alone" in shown
+    # Each answer is recorded, once, and a replay needs no endpoint.
+    (recording,) = (folder / "cassettes" / judge).glob("why-ice-*.jsonl")
+    before, asked = recording.read_bytes(), len(server.asked)
+    code, again = _why(*ends, *suite, "--judge-mode", "replay")
+    assert (code, again) == (0, cause)
+    assert recording.read_bytes() == before
+    assert len(server.asked) == asked
+
+
+def test_without_another_end_the_wording_that_says_otherwise_is_taken(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _recorded("model")
+    suite = ["--judge-suite", "texts.suite.toml", "--judge-name", "model"]
+    code, cause = _why("texts/ice/t3/ab/r1", *suite)
+    assert code == 0
+    assert [end["name"] for end in cause["ends"]] == ["t3", "t2"]  # type: ignore[attr-defined]
+    capsys.readouterr()
+    assert main(["why", "texts/ice/t1/ab/r1", "texts/ice/t3/ab/r1", *suite]) == 2
+    assert "the two ends say the same" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("noise", "outcome"), [(0.1, "named"), (0.5, "noise")], ids=["noisy", "noise alone"]
+)
+def test_noise_is_told_from_a_cause(
+    noise: float, outcome: str, folder: Path, server: ChatServer
+) -> None:
+    _recorded("model")
+    generator = random.Random(3)
+    turned = {"YES": "NO", "NO": "YES"}
+
+    def noisy(prompt: str) -> str:
+        label = planted(prompt)
+        return turned[label] if generator.random() < noise else label
+
+    server.reply = noisy
+    suite = ["--judge-suite", "texts.suite.toml", "--judge-name", "model"]
+    code, cause = _why("texts/ice/t1/ab/r1", "texts/ice/t2/ab/r1", *suite)
+    assert code == 0
+    assert cause["outcome"] == outcome
+
+
+def test_a_judge_that_names_a_slot_is_told_so(
+    folder: Path, server: ChatServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    server.reply = lambda _: "A"
+    _recorded("model", "pairs")
+    suite = ["--judge-suite", "pairs.suite.toml", "--judge-name", "model"]
+    code, cause = _why("pairs/ice/t1/ab/r1", *suite)
+    assert (code, cause["outcome"]) == (0, "noise")
+    assert "the slot decides: the judge says A" in capsys.readouterr().out
+
+
+def test_an_earlier_recording_is_the_other_end(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _recorded("model")
+    (folder / "cassettes").rename(folder / "then")
+    text = (folder / "texts.suite.toml").read_text()
+    (folder / "texts.suite.toml").write_text(text.replace("a sound", "a consistent"))
+    _recorded("model")
+    suite = ["--judge-suite", "texts.suite.toml", "--judge-name", "model"]
+    code, cause = _why("texts/ice/t1/ab/r1", "--against", "then", *suite)
+    assert code == 0
+    assert [end["name"] for end in cause["ends"]] == ["then", "now"]  # type: ignore[attr-defined]
+    assert cause["outcome"] == "named"
+    assert "differ" in capsys.readouterr().out
+
+
+WRONG: list[tuple[list[str], str]] = [
+    (["texts/ice/t9/ab/r1"], "has no trial 'texts/ice/t9/ab/r1'"),
+    (["texts/ice/t1/ab/r1", "texts/stone/t2/ab/r1"], "no two ends of a flip"),
+    (["texts/ice/t1/ab/r1", "texts/ice/t2/ab/r1", "--against", "x"], "two other ends"),
+    (["texts/ice/t1/ab/r1", "--judge-max-calls", "3"], "max-calls"),
+]
+
+
+@pytest.mark.parametrize(("words", "error"), WRONG)
+def test_what_is_wrong_is_said(
+    words: list[str], error: str, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _recorded("model")
+    suite = ["--judge-suite", "texts.suite.toml", "--judge-name", "model"]
+    try:
+        code = main(["why", *words, *suite])
+    except SystemExit as end:  # of argparse
+        code = end.code  # type: ignore[assignment]
+    assert code == 2
+    assert error in capsys.readouterr().err
+
+
+def test_a_plan_asks_nothing(
+    folder: Path, server: ChatServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _recorded("model")
+    asked = len(server.asked)
+    suite = ["--judge-suite", "texts.suite.toml", "--judge-name", "model"]
+    assert main(["why", "texts/ice/t1/ab/r1", "--plan", *suite]) == 0
+    shown = capsys.readouterr().out
+    assert "at most 60 calls" in shown
+    assert "cost: unknown" in shown
+    assert len(server.asked) == asked

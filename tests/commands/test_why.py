@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from pytest_judgesense.commands.main import main
+from pytest_judgesense.suites.loading import _load
 from tests.plugin.project import ChatServer
 
 _FILLER = "Read the text below with care and look at each of its claims in turn before you answer."
@@ -197,6 +198,7 @@ def test_an_earlier_recording_is_the_other_end(
     (folder / "cassettes").rename(folder / "then")
     text = (folder / "texts.suite.toml").read_text()
     (folder / "texts.suite.toml").write_text(text.replace("a sound", "a consistent"))
+    _load.cache_clear()
     _recorded("model")
     suite = ["--judge-suite", "texts.suite.toml", "--judge-name", "model"]
     code, cause = _why("texts/ice/t1/ab/r1", "--against", "then", *suite)

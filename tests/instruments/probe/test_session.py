@@ -185,11 +185,11 @@ def test_a_marker_takes_the_probe_and_an_unknown_one_says_which_there_are(
         """
         import pytest
 
-        @pytest.mark.probe_effect_ceiling(0.1, probe="injection", limit=0.5, suite="mine")
-        def test_injection():
+        @pytest.mark.probe_effect_ceiling(0.1, probe="flattery", limit=0.5, suite="mine.suite.toml")
+        def test_flattery():
             pass
 
-        @pytest.mark.probe_effect_ceiling(0.1, probe="injektion", suite="mine")
+        @pytest.mark.probe_effect_ceiling(0.1, probe="injektion", suite="mine.suite.toml")
         def test_typo():
             pass
         """
@@ -197,14 +197,14 @@ def test_a_marker_takes_the_probe_and_an_unknown_one_says_which_there_are(
     done = forked(project, "--judge-mode", "record")
     text = done.stdout.str()
     assert "probe=injection; probe=flattery" in " ".join(text.split())
-    done.assert_outcomes(failed=3, passed=1)
+    done.assert_outcomes(failed=2, passed=2)
 
 
 def test_the_commands_for_a_suite_take_one_of_probes(project: pytest.Pytester) -> None:
     (project.path / "pyproject.toml").write_text(
         '[tool.judgesense.judges.gpt]\nprovider = "openai"\nmodel = "gpt-4o-mini"\n', "utf-8"
     )
-    planned = run("judgesense", "plan", "mine.suite.toml", "--judge", "gpt", cwd=project.path)
+    planned = run("judgesense", "plan", "mine.suite.toml", "--judge-name", "gpt", cwd=project.path)
     assert planned.returncode == 0, planned.stderr
     assert "216" in planned.stdout  # 12 lines of 18 calls
     linted = run("judgesense", "lint", "mine.suite.toml", cwd=project.path)

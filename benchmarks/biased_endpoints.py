@@ -232,6 +232,6 @@ def at_endpoints(*, quick: bool) -> tuple[Ratios, Bars]:
     ratios["endpoints: longer texts, by injection"] = counts[LENGTH]["injection"] / seeds
     rare = Bar("at most", OTHERS / SEEDS)
     common = Bar("at least", FOUND / SEEDS)
-    bars = {name: rare for name in ratios}
+    bars = dict.fromkeys(ratios, rare)
     bars["endpoints: planted, found"] = bars["endpoints: longer texts, by verbosity"] = common
     return ratios, bars

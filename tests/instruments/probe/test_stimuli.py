@@ -1,4 +1,4 @@
-"""Items of probes: made of another suite's, edited on one side, and refused where they cannot be."""
+"""Items of probes: made of another suite's, edited on one side, or refused."""
 
 from __future__ import annotations
 
@@ -107,8 +107,11 @@ def test_an_edit_that_changes_nothing_takes_no_part(tmp_path: Path) -> None:
 
 def test_names_are_probed_where_the_prompt_shows_them(tmp_path: Path) -> None:
     suite = loaded(tmp_path, PROBE + NAMED)
-    named = {i.id: (i.fields["name_a"], i.fields["name_b"], i.times, i.condition["naming"])
-             for i in suite.items if i.condition["probe"] == "names" and i.cluster == "p0"}  # fmt: skip
+    of_names = [i for i in suite.items if i.condition["probe"] == "names" and i.cluster == "p0"]
+    named = {
+        i.id: (i.fields["name_a"], i.fields["name_b"], i.times, i.condition["naming"])
+        for i in of_names
+    }
     assert named == {
         "p0.names-12": ("1", "2", 2, "12"),
         "p0.names-xy": ("X", "Y", 2, "xy"),

@@ -123,7 +123,7 @@ def key_without_hedges() -> dict[str, float]:
     lines = map(json.loads, stimuli.read_text(encoding="utf-8").splitlines())
     known = [pair for line in lines for pair in pairs(line)]
     key = {
-        text_digest(replaced(text, table, book.kept)): number
+        text_digest(replaced(text, table, book.staying)): number
         for text, number in known
         for table in book.replacing.values()
     }

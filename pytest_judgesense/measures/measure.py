@@ -113,7 +113,7 @@ class Measure(NamedTuple):  # faster to create than a dataclass: every session c
             of ``count``, ``rest`` (units that are not counted), ``n`` and ``value``, such as
             ``"{rest} of {n} verdicts change with the wording"``; ``silent`` says how many of them
             are replies without a verdict, if any, and ``notes`` is what the flags say.
-        told: from an estimate to that sentence, where its words depend on more than numbers.
+        phrased: from an estimate to that sentence, where its words depend on more than numbers.
         aspect: for comparing judges over several suites: the kind of stability, ``wording`` or
             ``order``; empty if the measure is compared only on its suite.
         brief: its name in the line of a suite; ``None`` if it is not shown there.
@@ -141,7 +141,7 @@ class Measure(NamedTuple):  # faster to create than a dataclass: every session c
     ranked: Callable[[tuple[Estimate, ...]], Mapping[str, Any]] | None = None
     quiet: bool = False
     sentence: str = ""
-    told: Callable[[Estimate], str] | None = None
+    phrased: Callable[[Estimate], str] | None = None
     brief: Brief | None = None
     soft: bool = False
     aspect: str = ""
@@ -174,8 +174,8 @@ class Measure(NamedTuple):  # faster to create than a dataclass: every session c
         """What the judge does, in a plain sentence with the numbers of the estimate."""
         if estimate.value is None:
             return f"no {self.name}: {estimate.unavailable}"
-        if self.told is not None:
-            return self.told(estimate)
+        if self.phrased is not None:
+            return self.phrased(estimate)
         if self.sentence:
             return self.sentence.format(**_words(estimate))
         if estimate.count is None:

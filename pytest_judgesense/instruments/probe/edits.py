@@ -154,10 +154,10 @@ class BookForm(Form):
         return {name: table for name, table in self.tables.items() if isinstance(table, dict)}
 
     @property
-    def kept(self) -> tuple[str, ...]:
+    def staying(self) -> tuple[str, ...]:
         """What stays, although a table would replace a part of it."""
-        kept = self.tables.get(_KEPT, [])
-        return tuple(kept) if isinstance(kept, list) else ()
+        staying = self.tables.get(_KEPT, [])
+        return tuple(staying) if isinstance(staying, list) else ()
 
     @property
     def by_name(self) -> dict[str, ProbeForm]:
@@ -180,7 +180,7 @@ class BookForm(Form):
         if edit is None:
             return text
         if edit.replace is not None:
-            return replaced(text, self.replacing[edit.replace], self.kept)
+            return replaced(text, self.replacing[edit.replace], self.staying)
         if edit.layout is not None:
             return laid_out(text, edit.heading or "", marks=edit.layout != "line-breaks")
         if edit.pad is not None:
@@ -259,17 +259,17 @@ def _bold(sentence: str) -> str:
     return f"{sentence[: longest.start()]}**{longest[0]}**{sentence[longest.end() :]}"
 
 
-def replaced(text: str, table: Mapping[str, str], kept: tuple[str, ...]) -> str:
+def replaced(text: str, table: Mapping[str, str], staying: tuple[str, ...]) -> str:
     """The text with the hedges of a table replaced; those in ``kept`` stay.
 
     The commas that set off a removed hedge go with it, and a sentence still has its capital.
     """
     instead_of = {_spelt(hedge): instead for hedge, instead in table.items()}
-    staying = {*map(_spelt, kept)}
+    stay = {*map(_spelt, staying)}
     done, rest = "", text
-    while (match := _hedges((*table, *kept)).search(rest)) is not None:
+    while (match := _hedges((*table, *staying)).search(rest)) is not None:
         hedge, before, after = _spelt(match[0]), rest[: match.start()], rest[match.end() :]
-        instead = match[0] if hedge in staying else instead_of[hedge]
+        instead = match[0] if hedge in stay else instead_of[hedge]
         begins = _begins_sentence(done + before)
         if not instead:
             before, after = _closed_up(before, after, begins=begins)

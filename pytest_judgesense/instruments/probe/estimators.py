@@ -16,7 +16,7 @@ import numpy as np
 from pytest_judgesense.estimate import Clustered, Estimate
 from pytest_judgesense.instruments.probe import measures as of
 from pytest_judgesense.instruments.probe.edits import EDITED, PLACEBO
-from pytest_judgesense.instruments.probe.readings import Arms, Reading, readings
+from pytest_judgesense.instruments.probe.readings import Arms, ProbeResult, readings
 from pytest_judgesense.measures.cell import Cell, estimated, unavailable
 from pytest_judgesense.measures.measure import Measure
 from pytest_judgesense.measures.order import in_size
@@ -50,7 +50,7 @@ def _with_the_worst(
     measure: Measure,
     cell: Cell,
     single: Sequence[Estimate],
-    read: Sequence[Reading],
+    read: Sequence[ProbeResult],
     nothing: str,
 ) -> Iterator[Estimate]:
     measured = [
@@ -76,7 +76,7 @@ def _with_the_worst(
     yield from single
 
 
-def _effect(measure: Measure, cell: Cell, reading: Reading) -> Estimate:
+def _effect(measure: Measure, cell: Cell, reading: ProbeResult) -> Estimate:
     condition: Condition = {"probe": reading.probe}
     if reading.naming:
         condition = {"naming": reading.naming}
@@ -97,7 +97,7 @@ def _effect(measure: Measure, cell: Cell, reading: Reading) -> Estimate:
     return in_size(signed) if reading.naming else signed
 
 
-def _flags(cell: Cell, reading: Reading) -> Iterator[str]:
+def _flags(cell: Cell, reading: ProbeResult) -> Iterator[str]:
     if cell.degenerate:
         yield "degenerate"
     if not cell.design.pairwise:

@@ -97,7 +97,7 @@ def _draw_shares(names: Sequence[str], rows: Rows, axes: Any) -> None:
     _with_names(axes, names)
     for line, row in enumerate(rows):
         axes.plot([row["placebo"], row["edited"]], [line, line], color=fig.INK, linewidth=0.5)
-        for number, name in enumerate(("placebo", "edited", "control")):
+        for number, name in ((0, "placebo"), (1, "edited"), (6, "control")):
             if (share := row[name]) is not None:
                 hollow: dict[str, Any] = {} if name == "edited" else {"fillstyle": "none"}
                 fig.point(axes, number, share, line, name=name * (not line), **hollow)

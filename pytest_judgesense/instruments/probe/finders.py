@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from pytest_judgesense.instruments.probe.readings import Reading, moved_calls, readings
+from pytest_judgesense.instruments.probe.readings import ProbeResult, moved_calls, readings
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.evidence import Group
 
@@ -21,7 +21,7 @@ def moved_by_names(cell: Cell, condition: Mapping[str, Any]) -> list[Group]:
 
 
 def _moved(cell: Cell, key: str, condition: Mapping[str, Any]) -> list[Group]:
-    def of_condition(reading: Reading) -> bool:
+    def of_condition(reading: ProbeResult) -> bool:
         return bool(reading.naming) == (key == "naming") and condition.get(key) in (
             None,
             getattr(reading, key),

@@ -52,7 +52,7 @@ def probe_of(estimate: Estimate) -> str:
     return str(estimate.condition.get("probe") or next(worst, "")).removeprefix(_WORST)
 
 
-def _told(estimate: Estimate) -> str:
+def _edit_sentence(estimate: Estimate) -> str:
     value = estimate.value or 0.0
     edit = edit_words(probe_of(estimate))
     if OF_GRADES in estimate.flags:
@@ -60,7 +60,7 @@ def _told(estimate: Estimate) -> str:
     return f"{edit} moves {_percent(value)} of verdicts to the answer that holds it"
 
 
-def _told_of_names(estimate: Estimate) -> str:
+def _names_sentence(estimate: Estimate) -> str:
     naming = str(estimate.condition.get("naming") or probe_of(estimate))
     slots = " and ".join(naming.upper())
     value = _percent(estimate.value or 0.0)
@@ -82,7 +82,7 @@ PROBE_EFFECT: Final = _of_items(
     bounds=(-1.0, 1.0),
     evidence=Evidence("verdicts that an edit moves", whole=True),
     stability=True,
-    told=_told,
+    phrased=_edit_sentence,
     brief=Brief("worst probe"),
 )
 NAMES_EFFECT: Final = _of_items(
@@ -94,7 +94,7 @@ NAMES_EFFECT: Final = _of_items(
     suite="probe",
     evidence=Evidence("verdicts that a name moves", whole=True),
     stability=True,
-    told=_told_of_names,
+    phrased=_names_sentence,
 )
 PROBE_CONTROL: Final = _of_items(
     name="probe_control",

@@ -112,7 +112,7 @@ class Arms:
 
 
 @dataclass(frozen=True)
-class Reading:
+class ProbeResult:
     """One probe, or one naming of the slots.
 
     Attributes:
@@ -157,13 +157,13 @@ class Reading:
 
 
 @once_a_cell
-def readings(cell: Cell) -> tuple[Reading, ...]:
+def readings(cell: Cell) -> tuple[ProbeResult, ...]:
     """The probes of a cell, in the order of its items, those of names last."""
     arms = _arms(cell)
     unedited = arms.pop((NO_PROBE, UNEDITED, ""), {})
     lines = {line for arm in (unedited, *arms.values()) for line in arm}
     value, first = _value_of(cell), _first_slot
-    read: list[Reading] = []
+    read: list[ProbeResult] = []
     for probe, version, naming in arms:
         if version != EDITED:
             continue
@@ -173,7 +173,7 @@ def readings(cell: Cell) -> tuple[Reading, ...]:
         if taken_back := arms.get((probe, CONTROL, naming)):
             both = (unedited, taken_back) if cell.design.pairwise else (taken_back, unedited)
             control = _compared(*both, value)
-        read.append(Reading(probe, naming, compared, control, len(lines)))
+        read.append(ProbeResult(probe, naming, compared, control, len(lines)))
     effects = [(reading, reading.arms.effect) for reading in read]
     measured = [reading.name for reading, effect in effects if effect is not None]
     adjusted = holm([effect.p for _, effect in effects if effect is not None], ALPHA)
@@ -254,7 +254,7 @@ def _means(calls: tuple[CallPair, ...]) -> tuple[float, float] | None:
     return first, second
 
 
-def moved_calls(reading: Reading) -> Iterator[CallPair]:
+def moved_calls(reading: ProbeResult) -> Iterator[CallPair]:
     """The pairs of calls whose verdict moves to the edit; of a naming, to the slot that gains."""
     sign = 1.0
     if reading.naming and reading.arms.effect is not None:

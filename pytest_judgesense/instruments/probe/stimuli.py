@@ -338,9 +338,9 @@ def _fitted(suite: Suite, model: str) -> Suite:
     ]
     if open_names and not family:
         left_out |= signed
-    kept = tuple(item for item in suite.items if item.condition["probe"] not in left_out)
-    if len(kept) < len(suite.items):
-        suite = replace(suite, items=kept)
+    left = tuple(item for item in suite.items if item.condition["probe"] not in left_out)
+    if len(left) < len(suite.items):
+        suite = replace(suite, items=left)
     if open_names and family:
         labels = {item.id: item.label for item in suite.items if item.label is not None}
         lines = (line_of(item.id, item.condition) for item in _unedited(suite))

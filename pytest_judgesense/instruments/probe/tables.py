@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from pytest_judgesense.estimate import compact
-from pytest_judgesense.instruments.probe.readings import ALPHA, Reading, readings
+from pytest_judgesense.instruments.probe.readings import ALPHA, ProbeResult, readings
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.sections import Estimates, Row, Rows
 from pytest_judgesense.stats.inputs import LEVEL
@@ -23,7 +23,7 @@ def probes(cell: Cell, _estimates: Estimates, _suite: Suite | None) -> Rows | No
     return [_row(reading) for reading in readings(cell)] or None
 
 
-def _row(reading: Reading) -> dict[str, Any]:
+def _row(reading: ProbeResult) -> dict[str, Any]:
     effect = reading.arms.effect
     control = reading.control.effect if reading.control is not None else None
     row: dict[str, Any] = {
@@ -53,7 +53,7 @@ def _row(reading: Reading) -> dict[str, Any]:
     }
 
 
-def _control_share(reading: Reading) -> float | None:
+def _control_share(reading: ProbeResult) -> float | None:
     """The edited side's share under the control; the mean grade of a single output."""
     control = reading.control
     if control is None or control.effect is None:
@@ -64,7 +64,7 @@ def _control_share(reading: Reading) -> float | None:
     return effect.edited if taken_back else effect.reference
 
 
-def _verdict(reading: Reading, most: float) -> str:
+def _verdict(reading: ProbeResult, most: float) -> str:
     """What follows, in words; ``most``: the effect that is not excluded."""
     if reading.is_found:
         return "moves this judge"

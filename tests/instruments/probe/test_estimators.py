@@ -65,7 +65,9 @@ def cell_of(judgments: Iterable[Judgment], design: Design = PAIRS) -> Cell:
     return Cell("j", "s", design, tuple(judgments), 0, BUILT_IN.measures_on(design.kind))
 
 
-def pair(line: str, edited: Sequence[str], placebo: str = "AB", control: str = "BA") -> list[Judgment]:
+def pair(
+    line: str, edited: Sequence[str], placebo: str = "AB", control: str = "BA"
+) -> list[Judgment]:
     """A line whose content 1 wins wherever it is not said otherwise, so that 2 is edited."""
     return [
         *judged(line, "none", "asked", "AB"),

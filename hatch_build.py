@@ -19,6 +19,9 @@ FOLDERS = ("suites", "cassettes", "templates", "docs/measures", "docs/schemas")
 PAGES = (
     "docs/early-stopping.md",
     "docs/extending.md",
+    "docs/howto/drift.md",
+    "docs/howto/migrate.md",
+    "docs/howto/panel.md",
     "docs/howto/rubric.md",
 )
 

@@ -360,7 +360,7 @@ def _checked(of: Measurement, policy: Policy, registry: Registry) -> Iterator[Ch
     declared = of.suite.checks
     checks = (declare_check(one.name, (), dict(one.arguments), registry) for one in declared)
     for check in told_apart(checks):
-        if check.kind.regression or check.kind.compares:
+        if check.kind.earlier or check.kind.compares:
             continue
         outcome = of.outcome_of(check, DecisionRule(policy))
         yield check_line(explanation_of(outcome, of.cell, of.question_of))

@@ -183,6 +183,37 @@ class AgainstBaseline:
 
 
 @dataclass(frozen=True, slots=True)
+class OverSessions:
+    """What a check over live sessions tells of them; sessions are counted from 1.
+
+    Attributes:
+        process: ``student``, where days may differ, or ``stratified``, where they are alike.
+        sessions: how many there are, the present one among them.
+        left_out: how many of them count for nothing, because too many replies are missing.
+        wealth: after the last session.
+        alarm: the session that gave the alarm; ``None`` for none.
+        since: the session with which the loss most likely began.
+        since_at: when that was: UTC, ISO 8601; empty for none.
+        changes: what of the judge's identity changed at about that time.
+        spread_p: under ``stratified``, the p-value of "nothing but chance tells days apart".
+    """
+
+    process: str
+    sessions: int
+    left_out: int
+    wealth: float
+    alarm: int | None = None
+    since: int | None = None
+    since_at: str = ""
+    changes: tuple[str, ...] = ()
+    spread_p: float | None = None
+
+    def with_texts(self, change: Callable[[str], str]) -> OverSessions:
+        """A copy in which ``change`` was applied to the texts of others."""
+        return replace(self, changes=tuple(map(change, self.changes)))
+
+
+@dataclass(frozen=True, slots=True)
 class UncomparedCheck:
     """A check that compares with a baseline, and had none to compare with; ``reason`` says why."""
 
@@ -210,6 +241,7 @@ class CheckLine:
         example: if it does not pass: one judgment that counts against the judge, if any.
         gates: the numbers that it gates.
         against: of a check that compares with a baseline: what changed since; else ``None``.
+        over: of a check over live sessions: how, and what they tell; else ``None``.
     """
 
     check: str
@@ -227,6 +259,7 @@ class CheckLine:
     gates: tuple[GatedNumber, ...] = ()
     limit: float | Mapping[str, float] | None = field(default=None, kw_only=True)
     against: AgainstBaseline | None = field(default=None, kw_only=True)
+    over: OverSessions | None = field(default=None, kw_only=True)
 
     @property
     def words(self) -> tuple[str, ...]:

@@ -17,6 +17,7 @@ from pytest_judgesense.errors import (
     printable,
     well_formed,
 )
+from pytest_judgesense.files import open_bytes
 
 
 def replace_content(path: Path, data: bytes) -> None:
@@ -57,6 +58,21 @@ def sync(path: Path) -> None:
             os.fsync(descriptor)
         finally:
             os.close(descriptor)
+
+
+def append_whole(path: Path, text: str) -> None:
+    """Append ``text`` as UTF-8 in one piece, and sync it to the disk.
+
+    Raises:
+        OSError: the file cannot be written.
+    """
+    is_new = not path.exists()
+    with open_bytes(path, "ab") as file:
+        file.write(text.encode("utf-8"))
+        file.flush()
+        os.fsync(file.fileno())
+    if is_new:
+        sync(path.parent)
 
 
 def replace_text(path: Path, text: str) -> None:

@@ -47,6 +47,14 @@ class Table(NamedTuple):
         """The cells of all rows as text."""
         return [[cell_text(cell, self.digits) for cell in row] for row in self.rows]
 
+    def first(self, lines: int) -> Table:
+        """Its first lines, and how many more there are."""
+        more = len(self.rows) - lines
+        if more <= 0:
+            return self
+        notes = (*self.notes, f"{more:,} more lines: -o FILE")
+        return self._replace(rows=self.rows[:lines], notes=notes)
+
 
 class Arm(NamedTuple):
     """A part of a design.

@@ -243,6 +243,15 @@ def measured_now(
     Raises:
         NoReturns, CassetteError: the recordings cannot be read so.
     """
+    cell, recorded = recorded_cell(judge, suite, cassettes, seed, registry)
+    identity = identity_of(judge, suite_for_judge(suite, judge))
+    return Measured(judge.name, suite.name, identity, Side.of(cell)), recorded
+
+
+def recorded_cell(
+    judge: JudgeSpec, suite: Suite, cassettes: Iterable[Path], seed: int, registry: Registry
+) -> tuple[Cell, Recorded]:
+    """The judgments of `measured_now` alone: nothing is estimated."""
     own_suite = suite_for_judge(suite, judge)
     recorded = recorded_trials(cassettes)
     trials = plan_trials(own_suite)
@@ -252,8 +261,7 @@ def measured_now(
         for trial in trials
         if trial.id in answers
     )
-    identity = identity_of(judge, own_suite)
-    return _measured(judge, own_suite, identity, judgments, seed, registry), recorded
+    return _cell(judge, own_suite, judgments, seed, registry), recorded
 
 
 def _measured(
@@ -264,9 +272,19 @@ def _measured(
     seed: int,
     registry: Registry,
 ) -> Measured:
-    measures = registry.measures_on(suite.kind, suite.name)
-    cell = Cell(judge.name, suite.name, suite.design, judgments, seed, measures)
+    cell = _cell(judge, suite, judgments, seed, registry)
     return Measured(judge.name, suite.name, identity, Side.of(cell))
+
+
+def _cell(
+    judge: JudgeSpec,
+    suite: Suite,
+    judgments: tuple[Judgment, ...],
+    seed: int,
+    registry: Registry,
+) -> Cell:
+    measures = registry.measures_on(suite.kind, suite.name)
+    return Cell(judge.name, suite.name, suite.design, judgments, seed, measures)
 
 
 def _texts_of(item: Item) -> dict[str, str]:

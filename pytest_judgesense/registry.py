@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, TypeVar
 from pytest_judgesense.errors import ExtensionError, UsageError
 from pytest_judgesense.judges.providers.base import NO_PROVIDERS, HttpRequest, Reply
 from pytest_judgesense.judges.spec import Provider
-from pytest_judgesense.measures.check import NO_REGRESSION, CheckKind, gate_of
+from pytest_judgesense.measures.check import NO_DRIFT, NO_REGRESSION, CheckKind, gate_of
 from pytest_judgesense.measures.measure import Brief, Evidence, Measure
-from pytest_judgesense.measures.shared import AGREEMENT, right
+from pytest_judgesense.measures.shared import AGREEMENT, place_on_scale, right
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     )
     from pytest_judgesense.suites.kind import Kind
     from pytest_judgesense.suites.suite import Suite
-    from pytest_judgesense.trial import Judgment
+    from pytest_judgesense.trial import Design, Judgment
 
 # What a plugin needs to give measures and providers; what else stands here is of the package.
 __all__ = [
@@ -150,6 +150,7 @@ class Instrument:
         checks: in addition to those that gate the measures.
         call_measure: the measure whose variance over single calls is used to plan a design.
         call_score: what a single call adds to it; ``None`` if the call does not count.
+        score: from the design and a verdict to its place on the scale, from 0 to 1; NaN for none.
         logged: what judgment logs hold of its replies beside a verdict.
         skills: functions by which the embedded judge replies to prompts of this kind.
         importers: formats of foreign files with judgments on such suites.
@@ -164,6 +165,7 @@ class Instrument:
     checks: tuple[CheckKind, ...] = ()
     call_measure: str = AGREEMENT.name
     call_score: Callable[[Judgment], float | None] = right
+    score: Callable[[Design, str], float] = place_on_scale
     logged: Logged | None = None
     skills: tuple[Skill, ...] = ()
     importers: tuple[Importer, ...] = ()
@@ -248,10 +250,11 @@ class Registry:
 
     @cached_property
     def checks(self) -> Mapping[str, CheckKind]:
-        """All checks by name: ``no_regression``, the gates of measures, those of instruments."""
+        """All checks by name: those against earlier sessions, gates, those of instruments."""
         gates = [gate_of(measure) for measure in self.measures.values() if measure.check]
         of_kinds = (instrument.checks for instrument in self.kinds.values())
-        return {check.name: check for check in (NO_REGRESSION, *gates, *chain(*of_kinds))}
+        earlier = (NO_REGRESSION, NO_DRIFT)
+        return {check.name: check for check in (*earlier, *gates, *chain(*of_kinds))}
 
     @cached_property
     def forms(self) -> Mapping[str, Kind]:

@@ -26,7 +26,6 @@ from typing import Any, Final, TypeAlias
 
 import pytest_judgesense
 from pytest_judgesense.judges.providers.builtin import BUILT_IN
-from pytest_judgesense.replies.informal import _KEY_WORDS
 from pytest_judgesense.replies.labels import _LONGEST
 from pytest_judgesense.replies.refusals import _REFUSALS, _declined, _declining
 from pytest_judgesense.suites.rules import _MARK
@@ -186,7 +185,6 @@ OF_VALUES: Final[dict[tuple[str, str], Sequence[re.Pattern[Any]]]] = {
     ("judges.trust", "provider.hosts"): [
         re.compile(provider.hosts) for provider in BUILT_IN.values() if provider.hosts
     ],
-    ("replies.informal", "word"): [*map(re.compile, _KEY_WORDS)],
     ("replies.refusals", "_REFUSALS[language].pattern"): [*map(_declining, _REFUSALS)],
     ("replies.refusals", "f'{lead}(?:{_REFUSALS[language].pattern})'"): [
         *map(_declined, _REFUSALS)

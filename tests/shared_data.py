@@ -15,3 +15,11 @@ needs_llmbar = pytest.mark.skipif(
     not LLMBAR.is_dir(),
     reason=f"NOT RUN: the LLMBar judgments are not at {LLMBAR} (JUDGESENSE_SHARED names the place)",
 )
+
+# Logs that others published, laid out as scripts/gallery.py tells.
+GALLERY = Path(os.environ.get("JUDGESENSE_GALLERY", _CHECKOUT.parent / "gallery-files"))
+
+needs_gallery = pytest.mark.skipif(
+    not GALLERY.is_dir(),
+    reason=f"NOT RUN: published logs are not at {GALLERY} (JUDGESENSE_GALLERY names the place)",
+)

@@ -68,6 +68,8 @@ LEVELS: dict[str, float] = {
     "stopping_point": 4.4,
     "shards": 6,
     "baseline": 5,
+    # The file of live sessions, which checks read.
+    "live_sessions": 2.5,
     # Files as they stood in git, and what a judge was measured to be there.
     "revision": 0.3,
     "past": 5.5,
@@ -87,7 +89,7 @@ DOORS = {
     "pytest": ("plugin.",),
     "tenacity": ("judges.throttle",),
     "aiolimiter": ("judges.throttle",),
-    "filelock": ("judges.throttle", "cassettes.locking", "suites.people"),
+    "filelock": ("judges.throttle", "cassettes.locking", "suites.people", "live_sessions"),
     "numpy": ("stats.", "measures.", "instruments.", "cassettes.searching", "cassettes.plain"),
     "scipy": ("stats.", "measures.", "instruments."),
     # Optional, for language models on this machine.
@@ -118,6 +120,7 @@ DOORS = {
         "report.datasheet_file",
         "report.log",
         "baseline",
+        "live_sessions",
         "plugin.results",
     ),
     # Its parser of JSON, where time is spent on it.

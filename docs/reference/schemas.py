@@ -15,7 +15,7 @@ from typing import Any, get_type_hints
 
 from pydantic import BaseModel, TypeAdapter
 
-from pytest_judgesense import baseline, estimate
+from pytest_judgesense import baseline, estimate, live_sessions
 from pytest_judgesense import datasheet as sheet
 from pytest_judgesense import trial as trials
 from pytest_judgesense.commands.schema_pages import SUITE_HEADINGS
@@ -187,6 +187,7 @@ def datasheet() -> Object:
                 warnings=array(TEXT),
                 gates=array(fields_of(sheet.GatedNumber, outcome=outcome)),
                 against=fields_of(sheet.AgainstBaseline, changes=array(TEXT), examples=examples),
+                over=fields_of(sheet.OverSessions, changes=array(TEXT)),
             )
         ),
         "not_compared": array(fields_of(sheet.UncomparedCheck)),
@@ -281,6 +282,11 @@ def baseline_file() -> Object:
     return baseline._BaselineForm.model_json_schema(by_alias=True)
 
 
+def history() -> Object:
+    """A line of ``--judge-history x.jsonl``."""
+    return live_sessions.LiveSession.model_json_schema(by_alias=True)
+
+
 def without_titles(value: Any) -> Any:
     """The schema without the titles that pydantic makes of names."""
     if isinstance(value, list):
@@ -304,6 +310,7 @@ MADE = {
     "judgment": log_line,
     "exchange": exchange,
     "baseline": baseline_file,
+    "history": history,
 }
 
 

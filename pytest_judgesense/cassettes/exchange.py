@@ -94,7 +94,9 @@ def _compact(value: Any) -> str:
 
 
 # How clients write JSON: a body of either form is its value and the name of the form.
-_LAYOUTS: Final[Mapping[str, Callable[[Any], str]]] = {"json": _compact, "spaced json": json.dumps}
+# What came from JSON holds no circle.
+_spaced: Final = json.JSONEncoder(check_circular=False).encode
+_LAYOUTS: Final[Mapping[str, Callable[[Any], str]]] = {"json": _compact, "spaced json": _spaced}
 
 
 _NAMES: Final = tuple(_LAYOUTS)
@@ -240,18 +242,20 @@ class _Room:
     Few references make a long text of a short line; no line that was recorded was so long.
     """
 
-    __slots__ = ("_taken", "_texts")
+    __slots__ = ("_most", "_taken", "_texts")
 
     def __init__(self, texts: Texts) -> None:
         self._texts = texts
         self._taken = 0
+        self._most = 0
 
     def take(self, reference: Mapping[str, str]) -> str:
         """The text with the id of a reference, or a `ValueError` if it exceeds the limit."""
         text = self._texts[reference["id"]]
         self._taken += len(text)
-        if self._taken > (most := limits().line_bytes):
-            raise ValueError(f"its shared texts are longer than line_bytes = {most} together")
+        self._most = self._most or limits().line_bytes
+        if self._taken > self._most:
+            raise ValueError(f"its shared texts are longer than line_bytes = {self._most} together")
         return text
 
 

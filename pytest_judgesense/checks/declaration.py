@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from pytest_judgesense.errors import UsageError, unknown_name
-from pytest_judgesense.measures.check import Check, CheckKind, limit_name
+from pytest_judgesense.measures.check import SESSIONS, WAYS, Check, CheckKind, limit_name
 from pytest_judgesense.measures.measure import CONDITION_KEYS, Measure
 from pytest_judgesense.registry import Registry
 
@@ -28,7 +28,8 @@ def declare_check(
     if name not in registry.checks:
         raise unknown_name("check", name, registry.checks, LISTING)
     kind = registry.checks[name]
-    declare = kind.declare or (_regression if kind.regression else _gate)
+    earlier = _regression if kind.regression else _drift
+    declare = kind.declare or (earlier if kind.earlier else _gate)
     return declare(kind, args, kwargs, registry)
 
 
@@ -51,13 +52,61 @@ def _regression(
     arguments = named_arguments(
         kind, ("measure", "margin"), args, kwargs, ("suite", *CONDITION_KEYS)
     )
+    measure = _directed(kind, arguments, registry)
+    low, high = measure.bounds
+    margin = arguments.pop("margin", measure.margin)
+    number = isinstance(margin, int | float) and not isinstance(margin, bool)
+    if not number or not 0 <= margin <= min(high - low, _MOST):
+        raise UsageError(
+            "no_regression has no usable margin",
+            found=f"margin = {margin!r}",
+            expected=f"a number from 0 to {high - low:g}: a loss of {measure.name} that does not "
+            "matter",
+        )
+    suite = arguments.pop("suite", None)
+    bars = {"margin": float(margin)}
+    return Check(kind, measure.name, bars, arguments, suite or measure.suite, measure)
+
+
+def _drift(
+    kind: CheckKind, args: Sequence[Any], kwargs: Mapping[str, Any], registry: Registry
+) -> Check:
+    """The check of one measure against all sessions of a history."""
+    arguments = named_arguments(
+        kind, ("measure",), args, kwargs, (SESSIONS, "suite", *CONDITION_KEYS)
+    )
+    measure = _directed(kind, arguments, registry)
+    if measure.bounds != (0.0, 1.0):
+        raise UsageError(
+            f"{kind.name} is about shares",
+            found=f"{measure.name}, from {measure.bounds[0]:g} to {measure.bounds[1]:g}",
+            expected="a measure that is a share of units, such as agreement or jss",
+        )
+    if (how := arguments.get(SESSIONS)) not in (None, *WAYS):
+        raise UsageError(
+            f"{kind.name} has no usable {SESSIONS}",
+            found=f"{SESSIONS} = {how!r}",
+            expected=f"{' or '.join(map(repr, WAYS))}: whether days may differ (the default)",
+        )
+    if how == WAYS[0]:  # it is in no id, as where nothing is said
+        del arguments[SESSIONS]
+    suite = arguments.pop("suite", None)
+    return Check(kind, measure.name, {}, arguments, suite or measure.suite, measure)
+
+
+def _directed(kind: CheckKind, arguments: dict[str, Any], registry: Registry) -> Measure:
+    """The measure that a check against earlier sessions names, taken out of its arguments.
+
+    Raises:
+        UsageError: there is none of that name, or it has no direction.
+    """
     name, measures = arguments.pop("measure", None), registry.measures
     if not isinstance(name, str) or name not in measures:
         raise unknown_name("measure", str(name), measures, LISTING)
     measure = measures[name]
     if measure.direction == "construct":
         raise UsageError(
-            f"no_regression({name!r}) has no direction",
+            f"{kind.name}({name!r}) has no direction",
             found=f"{name} ({measure.meaning}): whether more of it is better depends on the task",
             expected="one of: "
             + ", ".join(
@@ -67,18 +116,7 @@ def _regression(
             ),
             remedy="see how it has changed with: judgesense compare OLD NEW",
         )
-    low, high = measure.bounds
-    margin = arguments.pop("margin", measure.margin)
-    number = isinstance(margin, int | float) and not isinstance(margin, bool)
-    if not number or not 0 <= margin <= min(high - low, _MOST):
-        raise UsageError(
-            "no_regression has no usable margin",
-            found=f"margin = {margin!r}",
-            expected=f"a number from 0 to {high - low:g}: a loss of {name} that does not matter",
-        )
-    suite = arguments.pop("suite", None)
-    bars = {"margin": float(margin)}
-    return Check(kind, name, bars, arguments, suite or measure.suite, measure)
+    return measure
 
 
 def named_arguments(

@@ -17,7 +17,7 @@ level left for this look, clears the bar or limit, or if the opposite bound miss
 with such bounds can be decided early. Bounds are looked at four times, so a suite with a limit has
 these four looks.
 
-``no_regression`` and checks that compare judges are decided on all clusters.
+``no_regression``, ``no_drift`` and checks that compare judges are decided on all clusters.
 """
 
 from __future__ import annotations
@@ -232,7 +232,7 @@ def held(outcome: Outcome, cell: Cell, stop: Stop, trials: Sequence[Trial]) -> O
 
 
 def _can_stop(check: Check, policy: str) -> bool:
-    if check.kind.regression or check.kind.compares:
+    if check.kind.earlier or check.kind.compares:
         return False
     if policy == "confident" or (policy == "estimate" and set(check.limits) == set(check.bars)):
         return True

@@ -15,6 +15,7 @@ from functools import cached_property
 from itertools import islice
 from typing import Any, Final, Literal, TypeAlias
 
+from pytest_judgesense.checks.drift import DriftOutcome
 from pytest_judgesense.checks.judgment_words import (
     MOST_SHOWN,
     content_words,
@@ -39,7 +40,13 @@ from pytest_judgesense.checks.outcome import (
     below_bar,
 )
 from pytest_judgesense.checks.regression import SESSIONS, Comparison, RegressionOutcome, Side
-from pytest_judgesense.datasheet import AgainstBaseline, ChangedItem, CheckLine, GatedNumber
+from pytest_judgesense.datasheet import (
+    AgainstBaseline,
+    ChangedItem,
+    CheckLine,
+    GatedNumber,
+    OverSessions,
+)
 from pytest_judgesense.errors import printable
 from pytest_judgesense.estimate import Estimate, bar_text, compact, number_text
 from pytest_judgesense.layout import columns, excerpt
@@ -53,6 +60,8 @@ Sign: TypeAlias = Literal["at least", "at most", "before"]
 # pytest may indent the text of a failing test by four.
 _MARGIN: Final = 4
 _LOOK_FURTHER: Final = "  look further: "
+_NOTHING_CHANGED: Final = "nothing that is known of the judge changed then"
+_NEW_HISTORY: Final = "an alarm stands; where the change is accepted, begin another history"
 _NO_JUDGMENT: Final = "no single judgment speaks against it"
 # Characters of what was asked, in an example; and of judgments shown briefly.
 _ASKED: Final = 60
@@ -94,6 +103,11 @@ class Explanation:
     @property
     def against(self) -> AgainstBaseline | None:
         """What changed since a baseline; ``None`` where there is none."""
+        return None
+
+    @property
+    def over(self) -> OverSessions | None:
+        """What live sessions tell; ``None`` where the check is not over them."""
         return None
 
     @cached_property
@@ -343,13 +357,68 @@ class RegressionExplanation(Explanation):
         yield from (f"    {line}" for line in changes)
 
 
+@dataclass(frozen=True)
+class DriftExplanation(Explanation):
+    """The same of a check over live sessions: since when, and what changed then, explain it."""
+
+    outcome: DriftOutcome  # type: ignore[assignment]
+
+    @property
+    def summary(self) -> str:
+        """One line: since when it is worse, or that there is no alarm."""
+        return f"{_name(self.outcome.estimate)}: {self.outcome.course.headline()}"
+
+    @property
+    def over(self) -> OverSessions:
+        """What the sessions tell."""
+        return self.outcome.course.over()
+
+    @cached_property
+    def sentence(self) -> str:
+        return printable("; ".join([self.summary, *self.over.changes]))
+
+    @cached_property
+    def measured(self) -> str:
+        process = f"by the {self.over.process} process over {self.over.sessions} live sessions"
+        return printable(
+            f"{_name(self.outcome.estimate)} {_value(self.outcome.estimate)}, {process}"
+        )
+
+    @cached_property
+    def example(self) -> str:
+        return ""
+
+    def bars(self) -> Iterator[GatedNumber]:
+        values = self.outcome.course.values
+        if values is not None:
+            yield _gated_number(self.outcome.estimate, values[0], "before", self.outcome.outcome)
+
+    def brief(self) -> Iterator[str]:
+        """What changed in the judge at about that time."""
+        changes, course = self.over.changes, self.outcome.course
+        if course.alarm is None:
+            yield course.blocked or _NO_JUDGMENT
+            return
+        yield "what changed then:" if changes else _NOTHING_CHANGED
+        yield from (f"  {change}" for change in changes)
+        yield _NEW_HISTORY
+
+    def lines(self, prompt_of: TextOf | None) -> Iterator[str]:
+        """The number, what is to be known beside it, and what changed."""
+        yield f"  {self.measured}"
+        yield from (f"  {text}" for text in self.outcome.warnings())
+        yield from (f"  {line}" for line in self.brief())
+
+
 def explanation_of(
-    outcome: Outcome | RegressionOutcome,
+    outcome: Outcome | RegressionOutcome | DriftOutcome,
     cell: Cell,
     question_of: TextOf | None = None,
     contents_of: Callable[[str], Sequence[str]] | None = None,
 ) -> Explanation:
-    """The explanation of an outcome, of either kind."""
+    """The explanation of an outcome, of any kind."""
+    if isinstance(outcome, DriftOutcome):
+        return DriftExplanation(outcome, cell, question_of, contents_of)
     if isinstance(outcome, RegressionOutcome):
         return RegressionExplanation(outcome, cell, question_of, contents_of)
     return Explanation(outcome, cell, question_of, contents_of)
@@ -380,6 +449,7 @@ def check_line(
         gates=tuple(explanation.bars()),
         limit=check.limit,
         against=explanation.against and explanation.against.with_texts(cleaned),
+        over=explanation.over and explanation.over.with_texts(cleaned),
     )
 
 

@@ -25,6 +25,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from pytest_judgesense.checks.drift import DriftOutcome
 from pytest_judgesense.checks.outcome import Assessment, DecisionRule, Outcome
 from pytest_judgesense.checks.regression import RegressionOutcome
 from pytest_judgesense.estimate import distance_from_half, share_of
@@ -58,12 +59,14 @@ class Draws:
         return cls({name: place for place, name in enumerate(names)}, counts)
 
 
-def lost(outcome: Outcome | RegressionOutcome, rule: DecisionRule, draws: Draws) -> str | None:
+def lost(
+    outcome: Outcome | RegressionOutcome | DriftOutcome, rule: DecisionRule, draws: Draws
+) -> str | None:
     """The draws in which a check fails that does not fail here: hexadecimal digits, one bit a draw.
 
     ``None`` if unknown: the check fails here, has no bar, or is not a function of sums.
     """
-    if isinstance(outcome, RegressionOutcome) or outcome.fails or len(draws.codes) < 2:
+    if not isinstance(outcome, Outcome) or outcome.fails or len(draws.codes) < 2:
         return None
     of_bars = [_lost(finding, rule, draws) for finding in outcome.bars]
     draws_of_bars = [bits for bits in of_bars if bits is not None]

@@ -28,7 +28,7 @@ from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.output import write_text
 from pytest_judgesense.registry import Registry
 from pytest_judgesense.report.log import log_line
-from pytest_judgesense.trial import ABSTAIN, LONGEST_NAME, TEMPERATURE, TIE, Design
+from pytest_judgesense.trial import ABSTAIN, LONGEST_NAME, MOST, TEMPERATURE, TIE, Design
 
 _MOST_STEPS: Final = 100
 
@@ -71,13 +71,23 @@ def _options() -> Mapping[str, _Option]:
     of_judge = graded | {"metavar": "CRITERION=COLUMN,..."}
     of_people = graded | {"metavar": "CRITERION=COLUMN+...,..."}
     named = {**MANY, "type": _naming, "metavar": "FIELD=slot|content"}
+    which = {"type": number("replicate", int, MOST, least=1), "metavar": "N"}
+    members = (
+        "a column that holds a list: each member is a row, with its place, from 1, in columns "
+    )
+    members += "of these names, one for each depth of lists in lists; may be repeated"
+    places = {**MANY, "type": assignment, "metavar": "COLUMN=NAME,..."}
+    more = "a file with more columns of the rows, such as people's labels, and the column of both "
+    more += "that tells them"
     one_of = "only this scorer, metric or type of assertion; may be repeated"
+    variant = "only this variant of the prompt; may be repeated"
     again = "parse recorded completions again; ignore recorded verdicts"
     pairs = "the file of its pairs, which has their templates, polarity, clusters and gold labels"
     without = "leave out the pairs with this template, such as t4; may be repeated"
     reviews = "a file of reviews of its pairs, which become those of the templates; may be repeated"
     return {
         "--reparse": _Option("llmbar, judgebench", again, FLAG),
+        "--variant": _Option("llmbar", variant, MANY | name),
         "--pairs": _Option("judgesense, with a decision log", pairs, FILE),
         "--leave-out": _Option("judgesense, with the pairs", without, {**MANY, "metavar": "ID"}),
         "--validation": _Option("judgesense, with a pair file", reviews, MANY | FILE),
@@ -98,6 +108,9 @@ def _options() -> Mapping[str, _Option]:
         "--pass-mark": _Option(
             "table, with --grades", "the grade from which an output passes", {"metavar": "GRADE"}
         ),
+        "--lists": _Option("table", members, places),
+        "--join": _Option("table", more, {"type": _file_and_column, "metavar": "FILE=COLUMN"}),
+        "--replicate": _Option("table", "the replicate of all rows", which),
         "--judge": _Option(_ROWS, "the judge of all rows", name),
         "--suite": _Option(f"games, {_ROWS}", "the suite of all rows", name),
         "--cluster": _Option(_TOOLS, by_column.format("cluster", "cluster"), column),
@@ -136,6 +149,14 @@ def _labels(text: str) -> tuple[str, ...]:
     if len({*labels}) < len(labels) or not all(labels) or len({*labels} - {TIE, ABSTAIN}) < 2:
         raise argparse.ArgumentTypeError(f"{text!r} names no two verdicts, such as YES,NO")
     return labels
+
+
+def _file_and_column(text: str) -> tuple[Path, str]:
+    """``FILE=COLUMN``; a file may have ``=`` in its name."""
+    file, _, column = text.rpartition("=")
+    if not file or not column:
+        raise argparse.ArgumentTypeError(f"{text!r} is not of the form FILE=COLUMN")
+    return Path(file), column
 
 
 def _translation(text: str) -> tuple[str, str]:
@@ -201,7 +222,8 @@ def _refuse_named_twice(options: argparse.Namespace) -> None:
 
 def _as_given(value: Any) -> str:
     values = value if isinstance(value, list) else [value]
-    return ", ".join("=".join(part) if isinstance(part, tuple) else str(part) for part in values)
+    parts = (part if isinstance(part, tuple) else (part,) for part in values)
+    return ", ".join("=".join(map(str, part)) for part in parts)
 
 
 def _as_sweeps(read: Imported, registry: Registry) -> tuple[Imported, list[str]]:

@@ -8,14 +8,16 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain, count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_judgesense.commands.options import (
     FILE,
+    FLAG,
     MANY,
     assignment,
     by_criterion,
@@ -37,12 +39,16 @@ if TYPE_CHECKING:
 
 _SUITE: Final = Path("suites", "answers")
 _WORKFLOW: Final = Path(".github", "workflows", "judges.yml")
+_FIRST_KEY: Final = "OPENAI_API_KEY"  # of the workflow that is written
+_VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the folder."""
     text = "folder of the project (default: this one); nothing in it is overwritten"
     parser.add_argument("folder", nargs="?", default=Path(), type=Path, metavar="DIR", help=text)
+    text = "also a workflow that asks every night, and follows the judges (judgesense drift)"
+    parser.add_argument("--nightly", help=text, **FLAG)
     function = parser.add_argument_group("your own function and items")
     text = "the function that judges, such as myapp.judges:judge"
     function.add_argument("--callable", dest="function", metavar="MODULE:FUNCTION", help=text)
@@ -88,10 +94,15 @@ def run(options: argparse.Namespace) -> list[str]:
         raise UsageError("--from-log and --callable are two ways to begin", expected="one of them")
     # All is written before anything is shown: the reader of a pipe may close it early.
     if options.log is not None:
-        return list(start_from_log(options))
-    if options.function is None:
-        return list(start(options.folder))
-    return list(start_from_function(options))
+        lines = list(start_from_log(options))
+    elif options.function is None:
+        lines = list(start(options.folder))
+    else:
+        lines = list(start_from_function(options))
+    if options.nightly:
+        install = "" if options.function is None else _requirements(options.folder)
+        lines += _write_nightly(options.folder, install)
+    return lines
 
 
 def _refuse_stray(options: argparse.Namespace) -> None:
@@ -369,21 +380,51 @@ def _declare(project: Path, name: str | None = None, content: str = "") -> str:
     return f"added to:   {project}, {table}"
 
 
-def _write_workflow(folder: Path, install: str = "") -> str:
-    """The workflow, where GitHub looks for it: at the top of the repository."""
+def _write_nightly(folder: Path, install: str = "") -> Iterator[str]:
+    """The workflow that asks every night, with the keys of the judges that are declared."""
+    keys = _keys_of((_declared(folder / "pyproject.toml") or {}).values())
+    line = "          {0}: ${{{{ secrets.{0} }}}}\n"
+    text = template_text("init/nightly.yml").replace(
+        line.format(_FIRST_KEY), "".join(map(line.format, keys))
+    )
+    yield _write_workflow(folder, install, text, "judges-nightly")
+    secrets = (
+        f"these secrets: {', '.join(keys)}" if keys else "the secrets of your functions, if any"
+    )
+    yield f"            it needs {secrets}; what a night costs: judgesense plan SUITE"
+
+
+def _keys_of(judges: Iterable[Mapping[str, Any]]) -> list[str]:
+    """The variables with the keys of judges, by their tables."""
+    from pytest_judgesense.judges.providers.builtin import BUILT_IN
+
+    usual = {name: provider.default_key_env for name, provider in BUILT_IN.items()}
+    named = (judge.get("api_key_env") or usual.get(judge.get("provider", "")) for judge in judges)
+    # It is written into a file of commands.
+    return sorted({key for key in named if isinstance(key, str) and _VARIABLE.fullmatch(key)})
+
+
+def _write_workflow(
+    folder: Path, install: str = "", text: str | None = None, name: str = _WORKFLOW.stem
+) -> str:
+    """A workflow, by default the one that replays, where GitHub looks for it.
+
+    That is at the top of the repository, under a name of its own.
+    """
     plain = "pip install pytest-judgesense"
-    text = template_text("init/workflow.yml").replace(plain, plain + install)
+    text = (text or template_text("init/workflow.yml")).replace(plain, plain + install)
     project = folder.resolve()
     above = next((parent for parent in project.parents if (parent / ".git").exists()), None)
     if above is None or (project / ".git").exists():
-        return _written(folder / _WORKFLOW, text)
+        return _written(folder / _WORKFLOW.with_stem(name), text)
     within = project.relative_to(above).as_posix()
-    path = above / _WORKFLOW.with_name(f"judges-{slug(within.replace('/', '-'))}.yml")
+    path = above / _WORKFLOW.with_stem(f"{name}-{slug(within.replace('/', '-'))}")
     job = "    runs-on: ubuntu-latest\n"
     run = f"    defaults:\n      run:\n        working-directory: {json.dumps(within)}\n"
     text = text.replace(job, job + run)
-    for name in ("datasheet.*", "report.xml"):  # of a step that does not run there
-        text = text.replace(f"            {name}\n", f"            {within}/{name}\n")
+    # Of a step that does not run there.
+    for file in ("datasheet.*", "report.xml", "judge-history.jsonl"):
+        text = text.replace(f"            {file}\n", f"            {within}/{file}\n")
     return _written(Path(os.path.relpath(path)), text)
 
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -26,10 +28,15 @@ from pytest_judgesense.judges.client import FREE, Call, unasked_endpoint
 from pytest_judgesense.judges.prompts import judge_for_suite, suite_for_judge, unsent_notices
 from pytest_judgesense.judges.resolving import credentials_of
 from pytest_judgesense.judges.spec import JudgeSpec, table_of
+from pytest_judgesense.stats.drift import PlannedSessions
 from pytest_judgesense.suites.planning import plan_trials, recording_of
 from pytest_judgesense.suites.suite import Suite
 
 _CHARACTERS_A_TOKEN: Final = 4
+# Of nights: in a month, before a loss, and the spread of their log-odds where they differ.
+_MONTH, _BEFORE, _DAYS = 30, 30, 0.3
+_LOSS: Final = 0.1
+_RUNS: Final = 200  # histories that are simulated
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -53,7 +60,8 @@ def run(options: argparse.Namespace) -> int:
             [call for t in trials for call in calls_of(t)], judge, asked_suite
         )
         usd = (prompt * prices.prompt + replies * prices.completion) / 1e6 / len(trials)
-    return show(power.run(options, usd))
+    show(power.run(options, usd))
+    return show(nightly_lines(judge, suite, power.assumptions_of(options)))
 
 
 class Quote(NamedTuple):
@@ -141,6 +149,60 @@ def plan_lines(judge: JudgeSpec, suite: Suite, cassettes: Path) -> Iterator[str]
     tokens = f"{now.prompt_tokens} of prompts, at most {now.completion_tokens} of replies"
     yield f"  tokens: {up_to} {tokens}"
     yield f"  cost: {cost_words(judge, now)}"
+
+
+def nightly_lines(judge: JudgeSpec, suite: Suite, assumed: power.PowerAssumptions) -> Iterator[str]:
+    """What a run that asks all afresh costs each night, and how soon it finds a loss.
+
+    By `checks.drift`, after thirty sessions; where days differ, by as much as `_DAYS`.
+    """
+    asked_suite = suite_for_judge(suite, judge)
+    now, loss = _quote_of_all(judge, asked_suite), assumed.drop or _LOSS
+    calls = f"{now.calls:,} calls a night, {now.calls * _MONTH:,} in {_MONTH} nights"
+    yield f"nightly (--judge-mode live --judge-history FILE): {calls}"
+    cost = cost_words(judge, now)
+    if now.usd is not None and judge.prices:
+        month = now._replace(usd=(now.usd[0] * _MONTH, now.usd[1] * _MONTH))
+        cost = f"{cost} a night, {cost_words(judge, month)} in {_MONTH} nights"
+    yield f"  cost: {cost}"
+    followed = power.shares_followed(asked_suite, assumed)
+    if not followed:
+        yield "  no check is about a share, which no_drift could follow"
+        return
+    yield (
+        f"  a loss of {100 * loss:g} points after {_BEFORE} nights is found in night so many "
+        "(half of cases, nine of ten)"
+    )
+    for name, planned in followed.items():
+        if loss >= planned.share:
+            continue
+        alike, else_ = (_nights_words(planned, days, loss, assumed.seed) for days in (0.0, _DAYS))
+        differ = f"where they differ (by {_DAYS:g} in log-odds)"
+        yield f"    {name}: {alike} where days are alike; {else_} {differ}"
+    yield "  the first sessions find little: judgesense explain drift"
+
+
+def _nights_words(planned: PlannedSessions, days: float, loss: float, seed: int) -> str:
+    """In which night a loss is found: in half of cases, and in nine of ten."""
+    runs = _RUNS if len(planned.sizes) <= _RUNS else _RUNS // 4
+    nights = replace(planned, spread=days).found_after(loss, _BEFORE, _MONTH, runs, seed)
+    counted = (nights[int(part * runs) - 1] for part in (0.5, 0.9))
+    return ", ".join(f"{n:.0f}" if n < math.inf else f"over {_MONTH}" for n in counted)
+
+
+def _quote_of_all(judge: JudgeSpec, asked_suite: Suite) -> Quote:
+    """What it costs to ask all, whatever is recorded."""
+    trials, calls_of = plan_trials(asked_suite), first_calls(asked_suite, judge)
+    every = [call for trial in trials for call in calls_of(trial)]
+    prompt, completion = _tokens(every, judge, asked_suite)
+    usd: tuple[float, float] | None = None
+    if judge.prices is None and judge.provider in FREE:
+        usd = 0.0, 0.0
+    elif (prices := judge.prices) is not None:
+        least = prompt * prices.prompt / 1e6
+        usd = least, least + completion * prices.completion / 1e6
+    counts = len(trials), len(every), len(every), 0, len(every)
+    return Quote(*counts, prompt, completion, usd)
 
 
 def cost_words(judge: JudgeSpec, of: Quote) -> str:

@@ -62,6 +62,7 @@ from pytest_judgesense.past import measured_now
 from pytest_judgesense.registry import Instrument, Registry
 from pytest_judgesense.stats import chances
 from pytest_judgesense.stats.chances import CAUGHT, Chance, ShareBar
+from pytest_judgesense.stats.drift import PlannedSessions
 from pytest_judgesense.stats.losses import (
     ASSUMED_CORRELATION,
     ASSUMED_RATE,
@@ -186,7 +187,20 @@ def run(options: argparse.Namespace, usd_a_trial: float | None = None) -> Iterat
             "--early-stop has no meaning under --judge-policy refuted",
             expected="estimate or confident",
         )
-    assumed = PowerAssumptions(
+    assumed = assumptions_of(options)
+    if options.judge_name is None or options.assume:
+        suite = suite_of(options)
+        yield from power_lines(suite, assumed)
+    else:
+        judge, suite = judge_and_suite(options)
+        yield from power_lines(suite, assumed, judge, options.judge_cassettes)
+    if options.early_stop:
+        yield from _early_stop(suite, assumed, usd_a_trial)
+
+
+def assumptions_of(options: argparse.Namespace) -> PowerAssumptions:
+    """The parameters that a command line states."""
+    return PowerAssumptions(
         options.judge_policy,
         options.judge_seed,
         options.drop,
@@ -196,14 +210,6 @@ def run(options: argparse.Namespace, usd_a_trial: float | None = None) -> Iterat
         registry_of(options),
         options.judge_alpha,
     )
-    if options.judge_name is None or options.assume:
-        suite = suite_of(options)
-        yield from power_lines(suite, assumed)
-    else:
-        judge, suite = judge_and_suite(options)
-        yield from power_lines(suite, assumed, judge, options.judge_cassettes)
-    if options.early_stop:
-        yield from _early_stop(suite, assumed, usd_a_trial)
 
 
 def _early_stop(
@@ -225,7 +231,7 @@ def _early_stop(
     yield "by the true value (a suite stops when its last check is decided):"
     for check in judged.checks:
         findings: Sequence[Assessment] = ()
-        if check.of is not None and not (check.kind.regression or check.kind.compares):
+        if check.of is not None and not (check.kind.earlier or check.kind.compares):
             findings = judge_check(check, suite.name, judged.estimates, assumed.policy).findings
         finding = findings[0] if len(findings) == 1 else None
         sizes = [n for _, n in judged.units(finding.estimate)] if finding else []
@@ -277,7 +283,7 @@ def powers(suite: Suite, assumed: PowerAssumptions, cell: Cell | None = None) ->
     """The error rates of every check of ``suite``; without a ``cell``, by the plan alone."""
     judged, rows = _JudgedSuite(suite, assumed, cell), []
     compared = [check for check in judged.checks if check.kind.regression]
-    absolute = [check for check in judged.checks if not check.kind.regression]
+    absolute = [check for check in judged.checks if not check.kind.earlier]
     outcomes = [
         judge_check(check, suite.name, judged.estimates, assumed.policy) for check in absolute
     ]
@@ -293,6 +299,28 @@ def powers(suite: Suite, assumed: PowerAssumptions, cell: Cell | None = None) ->
             rows.append(judged.row(name, finding, each))
     quantities = {(check.measure, *sorted(check.condition.items())) for check in compared}
     return rows + [judged.compared_row(check, len(quantities)) for check in compared]
+
+
+def shares_followed(suite: Suite, assumed: PowerAssumptions) -> dict[str, PlannedSessions]:
+    """The shares that live sessions of a suite would follow, by measure, as they are planned.
+
+    Those of its `no_drift` checks; without any, those that its other checks are about.
+    """
+    judged = _JudgedSuite(suite, assumed)
+    checks = [check for check in judged.checks if check.kind.drift] or judged.checks
+    planned = {}
+    for check in checks:
+        measure = check.of
+        if measure is None or measure.bounds != (0.0, 1.0):
+            continue
+        estimate = find_estimate(judged.estimates, measure.name, check.narrowed)
+        sizes = [n for _, n in judged.units(estimate)] if estimate else []
+        rest = 1 - ASSUMED_RATE
+        value = assumed.shares.get(measure.name, 1 - rest if measure.floor else rest)
+        share = value if measure.floor else 1 - value
+        if len(sizes) > 1 and 0 < share < 1 and assumed.correlation < 1:
+            planned[measure.name] = PlannedSessions(share, assumed.correlation, tuple(sizes))
+    return planned
 
 
 class _JudgedSuite:

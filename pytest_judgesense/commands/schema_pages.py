@@ -30,12 +30,15 @@ SUITE_HEADINGS: Final = MappingProxyType(
     }
 )
 # The schemas that there are, and the page that explains each file that the plugin writes.
-SCHEMAS: Final = ("suite", "item", "judge", "datasheet", "judgment", "exchange", "baseline")
+SCHEMAS: Final = (
+    *("suite", "item", "judge", "datasheet", "judgment", "exchange", "baseline", "history"),
+)
 _WRITTEN: Final = {
     "datasheet": "datasheet.md",
     "judgment": "logs.md",
     "exchange": "recordings.md",
     "baseline": "regression.md",
+    "history": "howto/drift.md",
 }
 _TYPE_WORDS: Final = {
     "string": "text",

@@ -194,6 +194,8 @@ def fault_of(spec: JudgeSpec) -> Callable[[int, str | bytes], str | None]:
 
 def _text_of(body: str | bytes) -> str:
     # JSON is UTF-8 whatever a header says, so recorded and live answers are decoded alike.
+    if isinstance(body, str) and body.isascii():
+        return body
     return as_bytes(body).decode("utf-8", "replace")
 
 

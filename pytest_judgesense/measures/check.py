@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from pytest_judgesense.measures.measure import CONDITION_KEYS, Measure
 
@@ -21,15 +21,17 @@ class CheckKind(NamedTuple):
         name: ``jss_floor``, ``no_regression``, ...
         arguments: the form of its arguments, for help and messages.
         declare: from ``(kind, args, kwargs, registry)`` to the `Check`; ``None`` for a gate (see
-            `gate_of`) and a ``regression``, which every measure may have and `checks` declares.
+            `gate_of`) and for what every measure may have and `checks` declares: a ``regression``
+            and a ``drift``.
         judge: from ``(check, suite, estimates, rule)`` to the `Outcome`; for a kind that
             ``compares``, from ``(check, kind, cells, rule)`` with the cells of all judges. ``None``
-            for a gate, and for a ``regression``: those of a session are evaluated together.
+            for a gate, and for one against ``earlier`` sessions, which the session evaluates.
         bars: from a check to measure, name of the bar and condition of each of its bars, for lint;
             ``None`` for a gate, which has one, and if lint cannot compare it with an error-free
             judge.
         compares: whether it needs the results of several judges on the suite.
         regression: whether it compares a measure with a baseline.
+        drift: whether it holds a measure against all sessions of a history.
         named_bars: whether its id shows the names of its bars, as in ``check[low=0.1]``.
         bare: keys of its condition whose values are in its id without the key.
         source: the plugin that provides it; empty for this package.
@@ -44,9 +46,15 @@ class CheckKind(NamedTuple):
     measure: Measure | None = None
     compares: bool = False
     regression: bool = False
+    drift: bool = False
     named_bars: bool = False
     bare: tuple[str, ...] = ()
     source: str = ""
+
+    @property
+    def earlier(self) -> bool:
+        """Whether it holds a measure against earlier sessions, and its id names the measure."""
+        return self.regression or self.drift
 
     @property
     def signature(self) -> str:
@@ -98,6 +106,20 @@ NO_REGRESSION = CheckKind(
     None,
     None,
     regression=True,
+)
+
+# Another that every share with a direction may have. How its sessions are taken, days may differ
+# (the default) or nothing but chance tells them apart, is in its id and no condition.
+SESSIONS: Final = "sessions"
+WAYS: Final = ("vary", "alike")
+NO_DRIFT = CheckKind(
+    "no_drift",
+    f"measure, {SESSIONS}=, suite=, {_CONDITION}",
+    "no measure has become worse over the live sessions of --judge-history",
+    None,
+    None,
+    drift=True,
+    bare=(SESSIONS,),
 )
 
 
@@ -153,7 +175,7 @@ class Check:
 
     def id_under(self, preset: str | None) -> str:
         """The same with the preset of the suite, if any: ``jss_floor[0.9@published]``."""
-        parts = [self.measure] if self.kind.regression else []
+        parts = [self.measure] if self.kind.earlier else []
         named = self.kind.named_bars
         parts += [f"{f'{key}=' if named else ''}{bar:g}" for key, bar in self.bars.items()]
         if self.shows_limits:

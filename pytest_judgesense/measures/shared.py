@@ -5,12 +5,13 @@ How they are estimated where a kind has nothing of its own stands in `every_suit
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from functools import partial
 from typing import Final
 
 from pytest_judgesense.measures.measure import Brief, Evidence, Measure
-from pytest_judgesense.trial import Judgment
+from pytest_judgesense.trial import Design, Judgment
 
 _POSITIONAL: Final = Evidence("pairs won by a slot")
 _of_pairs: Final = partial(Measure, unit="canonical pair")
@@ -158,3 +159,11 @@ def confounded(flags: Iterable[str]) -> bool:
 def right(judgment: Judgment) -> float | None:
     """1 for a verdict that equals the label, else 0; ``None`` without a label."""
     return None if judgment.correct is None else float(judgment.correct)
+
+
+def place_on_scale(design: Design, verdict: str) -> float:
+    """The place of a verdict among labels in order, from 0 to 1; NaN for another verdict."""
+    labels = design.labels
+    if not design.ordinal or len(labels) < 2 or verdict not in labels:
+        return math.nan
+    return labels.index(verdict) / (len(labels) - 1)

@@ -13,6 +13,10 @@ CHECK_MARKERS: Final = {
         "no_regression(measure, margin=, suite=, **condition): fail unless no measure is "
         "worse than in --judge-baseline by more than the margin, for each judge."
     ),
+    "no_drift": (
+        "no_drift(measure, sessions=, suite=, **condition): fail unless no measure has become"
+        " worse over the live sessions of --judge-history, for each judge."
+    ),
     "jss_floor": (
         "jss_floor(bar, limit=, suite=, **condition): fail unless jss >= bar, for each judge."
         ' jss: same verdict under two wordings of the prompt; name one, suite="coherence".'

@@ -26,6 +26,7 @@ from pytest_judgesense.files import open_bytes
 from pytest_judgesense.plugin.suite_names import command_of
 
 if TYPE_CHECKING:
+    from pytest_judgesense.checks.drift import DriftOutcome
     from pytest_judgesense.checks.outcome import Outcome
     from pytest_judgesense.checks.regression import RegressionOutcome
     from pytest_judgesense.judges.spec import JudgeSpec
@@ -157,8 +158,9 @@ def _properties(entries: Mapping[Any, Mapping[str, str]]) -> Iterator[tuple[str,
             yield (name if number == 1 else f"{name}.{number}"), text
 
 
-def _numbers(outcome: Outcome | RegressionOutcome) -> dict[str, str]:
+def _numbers(outcome: Outcome | RegressionOutcome | DriftOutcome) -> dict[str, str]:
     """Value and interval as the datasheet shows them; several bars have several, with ``;``."""
+    from pytest_judgesense.checks.drift import DriftOutcome
     from pytest_judgesense.checks.regression import RegressionOutcome
     from pytest_judgesense.report import numbers
 
@@ -171,12 +173,16 @@ def _numbers(outcome: Outcome | RegressionOutcome) -> dict[str, str]:
             now = compared.sign * compared.difference.value
             shown = [f"{number:+.3f}" for number in (now, *ends)]
         rows.append([outcome.check.measure, *shown])
+        estimates = []
+    elif isinstance(outcome, DriftOutcome):
+        estimates = [outcome.estimate]
     else:
-        for estimate in (finding.estimate for finding in outcome.findings):
-            gating = numbers.interval(estimate.clustered, estimate.flags)
-            lower, _, upper = gating.strip("[]").partition(", ")
-            value = numbers.value(estimate)
-            rows.append([estimate.measure, value, lower or _NONE, upper or _NONE])
+        estimates = [finding.estimate for finding in outcome.findings]
+    for estimate in estimates:
+        gating = numbers.interval(estimate.clustered, estimate.flags)
+        lower, _, upper = gating.strip("[]").partition(", ")
+        value = numbers.value(estimate)
+        rows.append([estimate.measure, value, lower or _NONE, upper or _NONE])
     names = ("measure", "value", "lower", "upper")
     joined = map("; ".join, zip(*rows, strict=True))
     return {**dict(zip(names, joined, strict=True)), "outcome": outcome.outcome}

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import pytest
 
 from pytest_judgesense.cassettes.credentials import Credentials
 from pytest_judgesense.cassettes.redaction import scrub, without_secrets
 from pytest_judgesense.checks.verifying import Verification
-from pytest_judgesense.datasheet import CheckLine, UncomparedCheck
+from pytest_judgesense.datasheet import CheckLine, SuiteSheet, UncomparedCheck
 from pytest_judgesense.judges.throttle import Answer
 from pytest_judgesense.measurement import Measurement
 from pytest_judgesense.measures.cell import Cell
@@ -20,6 +21,9 @@ from pytest_judgesense.plugin.results import MeasuredPart, Results
 from pytest_judgesense.plugin.screen import tables_shown
 from pytest_judgesense.plugin.settings import Settings
 from pytest_judgesense.trial import Failed
+
+if TYPE_CHECKING:
+    from pytest_judgesense.live_sessions import JudgeTotals
 
 
 class Collected:
@@ -30,6 +34,7 @@ class Collected:
         shard: lines about the recorded shard.
         notes: lines for the screen, where this process has none.
         before: the judgments of a measurement at the revision that is the baseline, if any.
+        totals: what the history of live sessions keeps of a measurement, with its sheet, if any.
     """
 
     def __init__(
@@ -53,6 +58,7 @@ class Collected:
         self.shard: list[str] = []
         self.notes: list[str] = []
         self.before: Callable[[Measurement], Cell | None] = lambda _: None
+        self.totals: Callable[[Measurement, SuiteSheet], JudgeTotals | None] = lambda *_: None
 
     def add(self, measurement: Measurement, *lines: CheckLine) -> None:
         """Let the datasheet show a measurement, with these checks."""
@@ -107,7 +113,9 @@ class Collected:
             prompts=without_secrets(dict(sheet.prompts), secrets),
         )
         luck = self._luck.pop(key, {})
-        part = MeasuredPart(sheet, dict(measurement.asked), luck)
+        totals = self.totals(measurement, sheet)
+        kept = None if totals is None else totals.model_dump(mode="json")
+        part = MeasuredPart(sheet, dict(measurement.asked), luck, totals=kept)
         if self._wants_log:
             part = self._with_judgments(part, measurement)
         return self._of_page(part, measurement) if self._wants_page else part

@@ -11,7 +11,6 @@ from typing import Any, TypeAlias
 import pytest
 
 from pytest_judgesense.checks.declaration import declare_check
-from pytest_judgesense.checks.linting import lint_notices
 from pytest_judgesense.errors import (
     ExtensionError,
     JudgesenseError,
@@ -92,7 +91,7 @@ class SuiteFile(pytest.File):
             judges, suites, declared = self._declared
             for suite in suites:
                 # Its errors end the collection; the measurement repeats its warnings.
-                lint_notices(suite, self._state.plugins.registry)
+                self._state.run.measurements.lint(suite)
                 of_suite = [member.check for member, _ in declared if member.suite is suite]
                 for judge in judges:
                     self._state.run.measurements.refuse_function(judge, suite, of_suite)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from pytest_judgesense.checks.drift import DriftOutcome
 from pytest_judgesense.checks.early_stop import Stopping
 from pytest_judgesense.checks.explanation import (
     Explanation,
@@ -54,6 +55,7 @@ from pytest_judgesense.suites.suite import Suite
 if TYPE_CHECKING:
     from pytest_judgesense.past import PastReader
     from pytest_judgesense.plugin.against_baseline import BaselineComparison
+    from pytest_judgesense.plugin.live_history import LiveHistory
 
 
 class Family:
@@ -62,6 +64,7 @@ class Family:
     Attributes:
         declared: for each declaring file or test a function that lists its checks, where they
             are a family.
+        history: of the live sessions before this one, if this one adds to them.
     """
 
     def __init__(
@@ -82,6 +85,7 @@ class Family:
         self._draws: dict[tuple[str, Path], Draws] = {}
         self._bars_of: dict[tuple[str, ...], Sequence[Assessment | None]] = {}
         self.declared: list[Callable[[], Iterable[DeclaredCheck]]] = []
+        self.history: LiveHistory | None = None
 
     @cached_property
     def members(self) -> list[DeclaredCheck]:
@@ -129,10 +133,14 @@ class Family:
         return asked_for and save is not None and nothing
 
     def not_compared(self, member: DeclaredCheck) -> str:
-        """Why a check that compares with a baseline is not compared; empty if it is."""
+        """Why a check against earlier sessions is not compared; empty if it is."""
+        settings = self._settings
+        if member.check.kind.drift and settings.history is None:
+            return "not compared: --judge-history FILE keeps the sessions that it is about"
+        if member.check.kind.drift and not settings.tells_history:
+            return "not compared: it is about sessions that ask judges afresh, --judge-mode live"
         if not member.check.kind.regression:
             return ""
-        settings = self._settings
         if settings.revision is not None:
             return self._not_at_revision(member)
         if self.only_saves(member.check):
@@ -213,10 +221,10 @@ class Family:
         So evaluating one of them measures the suites of all, as in the regression checks.
         """
         rule = DecisionRule(self.policy, self._most_missing, self._alpha)
-        if self.policy != "refuted":
+        if self.policy != "refuted" or member.check.kind.earlier:
             return rule
         members = {each.key: each for each in (*self.members, member)}.values()
-        bars = {each.key: self._bars(each) for each in members if not each.check.kind.regression}
+        bars = {each.key: self._bars(each) for each in members if not each.check.kind.earlier}
         every = [bar for of_check in bars.values() for bar in of_check]
         keys = [key for key, of_check in bars.items() for _ in of_check]
         # Of a judge on a suite; what was not measured is a quantity of its own.
@@ -251,7 +259,7 @@ class Family:
         judge, suite, check = member
         self._measurements.refuse_function(judge, suite, [check])
         measurement = self._measurements.shown(judge, suite)
-        if measurement.stop is not None and (check.kind.regression or check.kind.compares):
+        if measurement.stop is not None and (check.kind.earlier or check.kind.compares):
             raise UsageError(
                 f"{check.id} is decided on all clusters of {suite.name}, and its recording was "
                 "stopped early",
@@ -259,8 +267,8 @@ class Family:
                 "clusters",
                 remedy=self._measurements.recordings.how_to_record(judge, suite),
             )
-        rule = DecisionRule(self.policy) if check.kind.regression else self._rule(member)
-        outcome: Outcome | RegressionOutcome
+        rule = self._rule(member)
+        outcome: Outcome | RegressionOutcome | DriftOutcome
         if check.kind.regression:
             family = [
                 each
@@ -268,6 +276,9 @@ class Family:
                 if each.check.kind.regression and not self.not_compared(each)
             ]
             outcome = self._baseline.outcome(member, family)
+        elif check.kind.drift:
+            assert self.history is not None, "without one it is not compared"
+            outcome = self.history.outcome(check, measurement, rule)
         elif check.kind.compares:
             ranked = [self._measurements.shown(rival, suite) for rival in rivals or [judge]]
             cells = {each.judge.slug: each.cell for each in ranked}
@@ -309,6 +320,10 @@ class Family:
             command.append(f"--judge-baseline {shlex.quote(baseline)}")
         command.append("--judge-datasheet judgments.jsonl")
         look_further = " ".join(command)
+        if isinstance(explanation.outcome, DriftOutcome):
+            assert settings.history is not None, "it was looked at"
+            history = shlex.quote(os.path.relpath(settings.history, settings.invocation))
+            look_further = f"judgesense drift {history} --sessions {explanation.outcome.course.way}"
         brief = [*brief_lines(explanation, look_further)]
         # Where no summary shows the numbers, and where a file has this text alone.
         if self._config.get_verbosity() < 0 or self._config.getoption("xmlpath", None):

@@ -118,7 +118,7 @@ def _suite(node: Any, check: Check) -> Suite:
     if check.suite is None:
         from pytest_judgesense.suites.builtin import builtin_suites
 
-        first = repr(check.measure) if check.kind.regression else f"{check.bars['bar']:g}"
+        first = repr(check.measure) if check.kind.earlier else f"{check.bars['bar']:g}"
         raise UsageError(
             f"{check.name} does not say on which suite",
             expected="suite= one of: " + ", ".join(builtin_suites()) + ", or a *.suite.toml path",
@@ -202,6 +202,11 @@ def modify_items(session: pytest.Session, items: list[pytest.Item]) -> None:
     problem = state.problem_of_workers()
     if problem and any(map(asks_judges, items)):
         state.problems.append(problem)
+    if state.measures and (history := state.run.history):
+        try:  # before anybody is asked
+            _ = history.before
+        except JudgesenseError as error:
+            state.problems.append(error)
     _select(state, items)
     # Tests name their suites here and there: the notices of those that ran say what was not sent.
     by_tests = any(isinstance(item, pytest.Function) and asks_judges(item) for item in items)

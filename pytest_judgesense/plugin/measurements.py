@@ -79,6 +79,7 @@ class Measurements:
         self.credentials = collected.credentials
         self._measured: dict[tuple[str, str, Path], Measurement | JudgesenseError] = {}
         self._shards: dict[tuple[str, str, Path], list[str]] = {}
+        self._linted: dict[int, tuple[Suite, tuple[str, ...]]] = {}
         self._throttles: dict[str, Throttle] = {}
         self._functions: dict[str, JudgeFunction] = {}
         folder = Path(shared.session_folder) if shared.session_folder else None
@@ -97,6 +98,12 @@ class Measurements:
         typed = set(map(str, config.invocation_params.args))
         paths = [argument.split("::")[0] for argument in config.args if argument in typed]
         self.trust = Trust.of(settings.rootdir, [settings.invocation / path for path in paths])
+
+    def lint(self, suite: Suite) -> tuple[str, ...]:
+        """Lint warnings about ``suite``, as `lint_notices`: looked for once."""
+        if id(suite) not in self._linted:
+            self._linted[id(suite)] = suite, lint_notices(suite, self.registry)
+        return self._linted[id(suite)][1]
 
     def _wait(self) -> None:
         self._asking.look()
@@ -203,7 +210,7 @@ class Measurements:
         return measured
 
     def _measure(self, judge: JudgeSpec, suite: Suite) -> Measurement:
-        warnings = lint_notices(suite_for_judge(suite, judge), self.registry)
+        warnings = self.lint(suite_for_judge(suite, judge))
         stopping = self.stopping_of(judge, suite, self._progress)
         with self._asking_of(judge, suite) as (cassettes, asking):
             measurement = measure(

@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 
 from pytest_judgesense.cassettes.credentials import Credentials
@@ -16,6 +18,9 @@ from pytest_judgesense.plugin.measurements import Measurements
 from pytest_judgesense.plugin.recordings import Recordings, recorder_of
 from pytest_judgesense.plugin.settings import Settings, SharedState
 from pytest_judgesense.registry import Registry
+
+if TYPE_CHECKING:
+    from pytest_judgesense.plugin.live_history import LiveHistory
 
 
 class Run:
@@ -30,6 +35,13 @@ class Run:
             config, settings, shared, registry, self.collected, recordings
         )
         self.family = Family(config, settings, self.measurements, self.collected, shared.columns)
+        self.history: LiveHistory | None = None
+        if settings.tells_history:
+            from pytest_judgesense.plugin.live_history import LiveHistory
+
+            members = lambda: self.family.members  # noqa: E731 - known when all are collected
+            self.history = LiveHistory(settings, shared.started, registry, members)
+            self.family.history, self.collected.totals = self.history, self.history.totals
         self.measurements.stopping_of = self.family.stopping_of
         if settings.revision is not None:
             self.collected.before = self._cell_before

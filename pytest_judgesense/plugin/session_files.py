@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from pytest_judgesense.errors import JudgesenseError
 from pytest_judgesense.plugin.live_saving import saving_of
 from pytest_judgesense.plugin.receiver import Receiver
 from pytest_judgesense.plugin.recordings import recorder_of
@@ -61,6 +62,7 @@ class SessionFiles:
             self._outputs.written += [f"{line}: {path}" for path in self._settings.datasheets]
         if self._receiver.parts:
             self._write_baseline(session)
+            self._append_to_history()
 
     def _write_job_summary(self, view: View | None) -> None:
         problem = "the job summary cannot be written"
@@ -128,6 +130,37 @@ class SessionFiles:
             for part in self._receiver.last_parts
         )
         return baseline_text(parts, seed, versions())
+
+    def _append_to_history(self) -> None:
+        """Append what was asked afresh to the history; a line says what was not."""
+        settings, outputs = self._settings, self._outputs
+        path, parts = settings.history, self._receiver.last_parts
+        if path is None:
+            return
+        if not settings.tells_history:
+            how = f"--judge-mode {settings.mode}"
+            if settings.verify is not None:
+                how = "--judge-verify, which replays"
+            outputs.written.append(
+                f"nothing appended to the history {path}: it is of --judge-mode live, this is {how}"
+            )
+            return
+        from pytest_judgesense.live_sessions import SCHEMA, JudgeTotals, LiveSession, append_session
+
+        measured = [JudgeTotals.model_validate(part.totals) for part in parts if part.totals]
+        if left := ["{} on {}".format(*part.key) for part in parts if not part.totals]:
+            outputs.written.append(f"not in the history, for it was stopped: {', '.join(left)}")
+        live = LiveSession(
+            schema=SCHEMA,
+            session=recorder_of(self._session.config).session,
+            began_at=self._session.shared.started,
+            measured=measured,
+        )
+        try:
+            if measured and append_session(path, live):
+                outputs.written.append(f"session appended: {path}")
+        except JudgesenseError as error:
+            outputs.failed(f"the session is not in the history {path}", error)
 
     def _save_live(self) -> None:
         """Let what a live session has asked replace what was recorded before."""

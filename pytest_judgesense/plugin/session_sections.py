@@ -130,12 +130,17 @@ class SessionSections:
             return
         judges = self._view.judges if self._view else ()
         sheets = [part for judge in judges for part in judge.sheet.parts]
-        reasons = dict.fromkeys(left.reason for sheet in sheets for left in sheet.not_compared)
+        checks = self._session.plugins.registry.checks
+        left_out = (left for sheet in sheets for left in sheet.not_compared)
+        reasons = dict.fromkeys(
+            left.reason
+            for left in left_out
+            if not ((kind := checks.get(left.check.partition("[")[0])) and kind.drift)
+        )
         for reason in reasons:
             yield from indented(f"--judge-baseline {baseline}: not compared: {reason}", width=0)
         evaluated = {line.check for sheet in sheets for line in sheet.checks}
         evaluated |= self._session.failures.names
-        checks = self._session.plugins.registry.checks
         kinds = (checks.get(name.partition("[")[0]) for name in evaluated)
         if not reasons and not any(kind and kind.regression for kind in kinds):
             yield f"--judge-baseline {baseline}: no check was compared with it (no_regression is)"

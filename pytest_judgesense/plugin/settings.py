@@ -54,10 +54,16 @@ class Settings(NamedTuple):
     revision: str | None = None
     save_baseline: Path | None = None
     save_live: Path | None = None
+    history: Path | None = None
     verify: int | None = None
     max_unparsed: int = 20
     early_stop: bool = False
     shard: tuple[int, int] | None = None
+
+    @property
+    def tells_history(self) -> bool:
+        """Whether this session is one of the history: its judges are asked afresh."""
+        return self.history is not None and self.mode == "live"
 
     @property
     def asks(self) -> bool:
@@ -164,7 +170,7 @@ def resolve(values: Mapping[str, Any], rootdir: Path, invocation: Path) -> Setti
     read["cassettes"] = rootdir / read.get("cassettes", "cassettes")
     if "baseline" in read:
         _read_revision(read)
-    for name in ("baseline", "save_baseline", "save_live"):
+    for name in ("baseline", "save_baseline", "save_live", "history"):
         if name in read:
             read[name] = invocation / read[name]
     settings = Settings(rootdir, invocation, **read)
@@ -211,6 +217,7 @@ def _refuse_measuring_of_a_shard(settings: Settings) -> None:
             "--judge-shard"
         )
     files = {"datasheet": settings.datasheets, "save-baseline": settings.save_baseline}
+    files["history"] = settings.history
     for name, path in files.items():
         if path:
             raise usage_error(

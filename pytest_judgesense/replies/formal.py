@@ -77,6 +77,8 @@ def formal(text: str, labels: Labels, read: Read) -> tuple[list[StatedVerdict], 
     """
     if "{" in text:
         text = _BARE_OBJECT.sub(UNREADABLE, text)
+    elif not ("[[" in text or "<" in text or "\\" in text):
+        return [], without_markup(text, labels.blocks)
     statements: list[StatedVerdict] = []
     prose = ""
     position = 0

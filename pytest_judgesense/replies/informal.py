@@ -14,9 +14,10 @@ number of times, so that the work stays linear in the text whatever a hostile re
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
+from functools import lru_cache
 from itertools import chain, islice
-from string import ascii_lowercase, ascii_uppercase
 from typing import Final, TypeAlias
 
 from pytest_judgesense.replies.labels import NOUN, Labels, ParseOutcome, agreed
@@ -33,6 +34,7 @@ from pytest_judgesense.trial import Unparsed, Verdict
 
 _I: Final = re.IGNORECASE
 _LONGEST_VALUE: Final = 120
+_SHORT: Final = 24
 _MOST_ENDS: Final = 5
 # Not after the number of an item in a list.
 # Patterns begin with a set of characters where they can: those are searched several times faster.
@@ -108,16 +110,24 @@ _MARK: Final = re.compile(
 _FINAL: Final = re.compile(rf"\b(?:{FINAL}) (?:\w{{1,12}} )?$", _I)
 # The forms that a prompt offers: '"Verdict: A" or "Verdict: B"'.
 _OFFERED: Final = re.compile(r"\bor [*`\"'\[(]{0,3}$", _I)
-_CHOOSING: Final = ("choose", "prefer", "pick", "select")
+_CHOOSING: Final = ("choose", "pick", "prefer", "select")
 _CHOICE: Final = re.compile(
     rf"\b(?:i|we)(?:'d| would|'ll| will)?(?: \w{{1,12}}ly)? (?:{'|'.join(_CHOOSING)}) ", _I
 )
-# How matches of `_MARK` begin: much faster to find.
-_KEY_WORDS: Final = (
-    *f"{VERDICTS}|{_PRAISE}".replace("judge?ment", "judgement|judgment").split("|"),
+_PRAISING: Final = frozenset((b"better", b"best", b"superior", b"prefer", b"strong", b"winner"))
+_CHOOSES: Final = frozenset(verb.encode() for verb in _CHOOSING)
+# How matches of `_MARK` begin, the verbs of `_CHOICE`, and what is in each `_IS_BETTER`: one pass
+# over the words of a text finds which of them it has, and where.
+_HINT: Final = re.compile(
+    b" (a(?:nswer|ssessment)|be(?:st|tter)|c(?:ho(?:ice|ose)|lassification|o(?:nclusion|rrection))"
+    b"|decision|grade|judge?ment|label|p(?:ick|refer)|r(?:ating|esult)"
+    b"|s(?:core|elect|trong|uperior)|v(?:erdict|ote)|winn(?:er|ing))"
 )
 # One character for one, so that places in the text stay.
-_LOWER: Final = str.maketrans(f"{ascii_uppercase}İı", f"{ascii_lowercase}ii")
+_PLAIN: Final = bytes(
+    ord(sign.lower()) if sign.isalnum() or sign == "_" else ord(" ")
+    for sign in map(chr, range(128))
+).ljust(256)
 _NOT_THE_VERDICT: Final = re.compile(
     r"\b(?:confidence|no|not|isn't|without|correct|right|expected|reference|gold|truth|true|user's"
     r"|student's|assistant's|its|their|first|initial|previous|highest|lowest|max(?:imum)?"
@@ -146,7 +156,6 @@ _SAYS_FINAL: Final = re.compile(
     r"|\w{3,20} finale ?|(?:nota|puntuación|respuesta|resposta|resultado|veredicto) final ?",
     _I,
 )
-_HEADS: Final = ("]", ":", " - ")
 # What a verdict stands under in other languages.
 _VERDICT_ELSEWHERE: Final = re.compile(
     rf"(?:(?:{FINAL_ELSEWHERE})\w{{0,5}} ?)?(?:"
@@ -216,8 +225,7 @@ _IS_BETTER: Final = re.compile(
     r" (?:better|best|superior|preferable|preferred|stronger|strongest|winner)(?!\w)",
     _I,
 )
-_PRAISING: Final = ("better", "best", "superior", "prefer", "strong", "winner")
-_IS: Final = re.compile(rf"(?<!there) (?:is|was|as|be)(?P<adverbs>{_ADVERBS}:?) ", _I)
+_IS: Final = re.compile(rf" (?<!there )(?:is|was|as|be)(?P<adverbs>{_ADVERBS}:?) ", _I)
 _IN_PART: Final = re.compile(
     r"(?: \w{1,20}){0,3} (?:in|at|for|with|regarding|when|on)(?! (?:every|all|my))(?!\w)", _I
 )
@@ -228,9 +236,8 @@ _CONCLUDES: Final = re.compile(
     _I,
 )
 _SO: Final = re.compile(
-    r"(?<!\w)(?:so|therefore|thus|hence|in conclusion|to conclude|overall|ultimately|in the end)"
-    r"[,:]? ",
-    _I,
+    r"[hiostuHIOSTU\u0130\u0131\u017f](?<!\w\w)(?i:(?<=h)ence|(?<=i)n (?:conclusion|the end)"
+    r"|(?<=o)verall|(?<=s)o|(?<=t)(?:herefore|hus|o conclude)|(?<=u)ltimately)[,:]? "
 )
 # "I would rate this 4 out of 5", "I give the summary a 3": how the verbs begin, and may end
 _RATING: Final = {
@@ -249,7 +256,7 @@ _RATES: Final = re.compile(
     rf"(?:{'|'.join(f'{stem}(?:{ends})' for stem, ends in _RATING.items())})(?!\w)",
     _I,
 )
-_STEMS: Final = tuple(f" {stem}" for stem in _RATING)
+_STEMS: Final = tuple(f" {stem}".encode() for stem in _RATING)
 _LONGEST_RATED: Final = 160
 _RATING_ENDS: Final = re.compile(r"\n|[.!?](?= |$|\n)|;| (?:because|since)(?!\w)", _I)
 _AND_TO: Final = re.compile(r" (?:and|to(?! ?[-+\d])) ")
@@ -281,43 +288,58 @@ _Sentence: TypeAlias = tuple[int, str]
 
 def informal(text: str, labels: Labels) -> Iterator[StatedVerdict]:
     """The verdicts that the words of ``text`` state."""
-    sentences = _sentences(text)
-    lower = text.lower() if text.isascii() else text.translate(_LOWER)
-    yield from _after_a_key(text, lower, labels)
-    yield from _rated(text, lower, labels)
+    words = _words(text)
+    places = {hint.start(): hint[1] for hint in _HINT.finditer(words)}
+    hints = set(places.values())
+    if hints:
+        yield from _after_a_key(text, places, hints, labels)
+    if labels.numbers and any(stem in words for stem in _STEMS):
+        yield from _rated(text, labels)
     yield from _under_a_heading(text, labels)
-    yield from _alone(sentences, labels)
-    yield from _opening(text, labels)
-    yield from _closing(sentences, labels)
-    yield from _prose(text, lower, sentences, labels)
+    # What begins with a sign may begin with a label that is one.
+    reach = labels.reach(text) if text[:1].isalnum() else len(text)
+    if reach or labels.numbers:
+        yield from _opening(text, labels)
+    last = _sentences(text, text.rfind("\n") + 1) or _sentences(text)
+    yield from _closing(last, labels)
+    stating = [pattern for pattern in _stating(labels, hints) if pattern.search(text)]
+    # In most replies neither the first sentence nor the last can be a label, and none states one.
+    if stating or reach == len(text) or (last and _label_in(last[-1][1], labels, last=True)):
+        sentences = _sentences(text)
+        yield from _alone(sentences, labels)
+        yield from _prose(sentences, labels, stating)
 
 
-def _sentences(text: str) -> list[_Sentence]:
-    """The sentences of ``text``; lines of rules and dashes are left out."""
+def _sentences(text: str, start: int = 0) -> list[_Sentence]:
+    """The sentences of ``text`` from a line on; lines of rules and dashes are left out."""
     spans = []
-    start = 0
-    for end in _SENTENCE_ENDS.finditer(text):
+    for end in _SENTENCE_ENDS.finditer(text, start):
         spans.append((start, text[start : end.start(end.lastindex or 0)]))
         start = end.end()
     spans.append((start, text[start:]))
     return [span for span in spans if span[1].strip(" -=|")]
 
 
-def _has_any(text: str, parts: Sequence[str]) -> bool:
-    """Whether one of ``parts`` stands in the text: many times faster than a pattern of them."""
-    return True in [part in text for part in parts]
+def _words(text: str) -> bytes:
+    """A blank and the words of ``text``, in lower case and ASCII, with blanks for all else."""
+    if not text.isascii():
+        text = text.replace("\u0130", "i").replace("\u0131", "i")  # as patterns take them
+    return b" " + text.encode("ascii", "replace").translate(_PLAIN)
 
 
-def _after_a_key(text: str, lower: str, labels: Labels) -> Iterator[StatedVerdict]:
+def _after_a_key(
+    text: str, places: Iterable[int], hints: AbstractSet[bytes], labels: Labels
+) -> Iterator[StatedVerdict]:
     """Such as "Verdict: A", "The better response is A", "My final answer is 4", "I choose B"."""
-    choices = _CHOICE.finditer(text) if _has_any(lower, _CHOOSING) else ()
-    for mark in chain(_marks(text, lower), choices):
+    choices = () if _CHOOSES.isdisjoint(hints) else _CHOICE.finditer(text)
+    for mark in chain(_marks(text, places), choices):
         outcome = _value_at(labels, text, _value_begins(labels, text, mark.end()))
         if outcome is None:
             continue
-        before = _sentence_before(text, mark.start())
-        before, final = _FINAL.subn("", before)
-        if _NOT_THE_VERDICT.search(before) or _OFFERED.search(before) or _doubted(before):
+        before, final = _FINAL.subn("", _sentence_before(text, mark.start()))
+        if before and (
+            _NOT_THE_VERDICT.search(before) or _OFFERED.search(before) or _doubted(before)
+        ):
             continue
         if labels.numbers and _EXTREME.search(before + mark[0]):
             continue
@@ -329,6 +351,8 @@ def _after_a_key(text: str, lower: str, labels: Labels) -> Iterator[StatedVerdic
 
 def _sentence_before(text: str, place: int) -> str:
     """The words of a sentence before ``place``, as far as they are looked at."""
+    if place == 0 or text[place - 1] == "\n":
+        return ""
     before = text[max(0, place - _WINDOW) : place]
     return before[1 + max(map(before.rfind, ".!?\n")) :]
 
@@ -346,18 +370,17 @@ def _value_begins(labels: Labels, text: str, place: int) -> int:
     return sign.start() if sign else place
 
 
-def _marks(text: str, lower: str) -> Iterator[re.Match[str]]:
+def _marks(text: str, places: Iterable[int]) -> Iterator[re.Match[str]]:
     end = 0
-    words = [word for word in _KEY_WORDS if word in lower]
-    for place in sorted(match.start() for word in words for match in re.finditer(word, lower)):
+    for place in places:
         if place >= end and (mark := _MARK.match(text, place)):
             yield mark
             end = mark.end()
 
 
-def _rated(text: str, lower: str, labels: Labels) -> Iterator[StatedVerdict]:
+def _rated(text: str, labels: Labels) -> Iterator[StatedVerdict]:
     """Sentences such as "I would rate this 4 out of 5" and "I give the summary a 3"."""
-    for verb in _RATES.finditer(text) if labels.numbers and _has_any(lower, _STEMS) else ():
+    for verb in _RATES.finditer(text):
         before = _sentence_before(text, verb.start())
         rest = text[verb.end() : verb.end() + _LONGEST_RATED]
         if end := _RATING_ENDS.search(rest):
@@ -390,14 +413,25 @@ def _under_a_heading(text: str, labels: Labels) -> Iterator[StatedVerdict]:
     """Whole lines such as "Coherence: 4"."""
     start = 0
     for line in text.split("\n"):
-        heading = _HEADED.match(line) if _has_any(line, _HEADS) else None
-        outcome = _headed(line, heading, labels) if heading else None
-        if heading and outcome and not declines(text, start + len(line)):
-            yield StatedVerdict(start, _weight_under(heading["key"]), outcome)
+        headed = _headed_short if len(line) <= _LONGEST_ALONE else _headed
+        has_head = ":" in line or "]" in line or " - " in line
+        stated = headed(line, labels) if has_head else None
+        if stated and not declines(text, start + len(line)):
+            yield StatedVerdict(start, *stated)
         start += len(line) + 1
 
 
-def _headed(line: str, heading: re.Match[str], labels: Labels) -> ParseOutcome | None:
+def _headed(line: str, labels: Labels) -> tuple[Weight, ParseOutcome] | None:
+    """The label under the heading that a line begins with, and what the heading says of it."""
+    heading = _HEADED.match(line)
+    outcome = _under(heading, labels) if heading else None
+    return (_weight_under(heading["key"]), outcome) if heading and outcome else None
+
+
+_headed_short: Final = lru_cache(maxsize=1024)(_headed)  # "Verdict: A" ends many replies
+
+
+def _under(heading: re.Match[str], labels: Labels) -> ParseOutcome | None:
     """The label under a heading that is none itself, and does not describe the scale."""
     key = heading["key"]
     if (
@@ -409,8 +443,8 @@ def _headed(line: str, heading: re.Match[str], labels: Labels) -> ParseOutcome |
     if any(labels.read(head) is not None for head in {key, heading["head"]}):
         return None
     if _VERDICT_ELSEWHERE.fullmatch(key.rstrip()):
-        return _value_at(labels, line, heading.start("value"))
-    whole = heading.end() == len(line) and not heading["dash"]
+        return _value_at(labels, heading.string, heading.start("value"))
+    whole = heading.end() == len(heading.string) and not heading["dash"]
     return labels.read(heading["value"]) if whole else None
 
 
@@ -426,20 +460,18 @@ def _alone(sentences: Sequence[_Sentence], labels: Labels) -> Iterator[StatedVer
     """Sentences that are only a label, where the first or the last of the reply is one."""
     ends = [n for n in {0, len(sentences) - 1} if sentences and _label_alone(sentences, n, labels)]
     if ends:
-        alone = (_label_alone(sentences, n, labels) for n in range(len(sentences)))
-        yield StatedVerdict(sentences[max(ends)][0], Weight.VERDICT, agreed(filter(None, alone)))
+        every = (_label_alone(sentences, n, labels) for n in range(len(sentences)))
+        alone = [outcome for outcome in every if outcome is not None]
+        yield StatedVerdict(sentences[max(ends)][0], Weight.VERDICT, agreed(alone))
 
 
 def _label_alone(
     sentences: Sequence[_Sentence], number: int, labels: Labels
 ) -> ParseOutcome | None:
-    """The label that a sentence consists of, unless it answers a question or comes with a refusal.
-
-    In the last sentence it may be named: "Grade 4".
-    """
+    """The label that a sentence is, unless it answers a question or comes with a refusal."""
     sentence, last = sentences[number][1], number == len(sentences) - 1
     before = sentences[number - 1][1] if number else ""
-    if len(sentence) > _LONGEST_ALONE or before.endswith("?"):
+    if before.endswith("?"):
         return None
     if before.endswith(" 2."):
         list_before = " ".join(
@@ -447,9 +479,7 @@ def _label_alone(
         )
         if _LISTED.search(list_before[-_SUBJECT_WINDOW:]):
             return None
-    outcome = labels.read_several(sentence)
-    if outcome is None and last and (named := _NAMED.match(sentence)):
-        outcome = labels.read(sentence[named.end() :])
+    outcome = _label_in(sentence, labels, last=last)
     if outcome is None or (before and declines(before)):
         return None
     if last:
@@ -461,10 +491,18 @@ def _label_alone(
     return outcome if not _HEADING.match(sentence) or labels.read_several(after) else None
 
 
+def _label_in(sentence: str, labels: Labels, *, last: bool) -> ParseOutcome | None:
+    """The label that a sentence consists of; in the last one it may be named: "Grade 4"."""
+    if len(sentence) > _LONGEST_ALONE:
+        return None
+    outcome = labels.read_several(sentence)
+    if outcome is None and last and (named := _NAMED.match(sentence)):
+        return labels.read(sentence[named.end() :])
+    return outcome
+
+
 def _opening(text: str, labels: Labels) -> Iterator[StatedVerdict]:
     """A reply that begins with its verdict: "No, ...", "B because ...", "4 - ..."; no list."""
-    if _FIRST_ITEM.match(text) or _DENIED_AT_ONCE.match(text):
-        return
     # "A: good" says something about A.
     words = _LETTER_OPENING_ENDS if labels.candidates else _WORD_OPENING_ENDS
     ends = _OPENING_ENDS if labels.slots else words
@@ -473,8 +511,11 @@ def _opening(text: str, labels: Labels) -> Iterator[StatedVerdict]:
         return
     line = text.partition("\n")[0]
     outcome = _value_at(labels, line, scale.end()) if scale else _value_at(labels, line, 0, ends)
-    declined = labels.read_several(line) is not None and declines(text, len(line))
-    if outcome is not None and not declined and not _ARTICLE.match(text):
+    if outcome is None or _ARTICLE.match(text):
+        return
+    if _FIRST_ITEM.match(text) or _DENIED_AT_ONCE.match(text):
+        return
+    if labels.read_several(line) is None or not declines(text, len(line)):
         items = {labels.read(item) for item in _ITEM.findall(text)} - {None}
         if len(items) < 2:
             yield StatedVerdict(0, Weight.VERDICT, outcome)
@@ -494,15 +535,9 @@ def _closing(sentences: Sequence[_Sentence], labels: Labels) -> Iterator[StatedV
 
 
 def _prose(
-    text: str, lower: str, sentences: Sequence[_Sentence], labels: Labels
+    sentences: Sequence[_Sentence], labels: Labels, stating: Sequence[re.Pattern[str]]
 ) -> Iterator[StatedVerdict]:
-    """The statements about labels in the sentences of ``text``."""
-    # A match in a sentence is also a match in the text; most sentences have none.
-    stating = [
-        pattern
-        for pattern in _stating(labels)
-        if (pattern is not _IS_BETTER or _has_any(lower, _PRAISING)) and pattern.search(text)
-    ]
+    """The statements about labels in sentences, by the patterns that match their text."""
     for number, (start, sentence) in enumerate(sentences if stating else ()):
         if sentence.endswith("?"):
             continue
@@ -517,9 +552,9 @@ def _prose(
             yield StatedVerdict(start + place, weight, outcome)
 
 
-def _stating(labels: Labels) -> Iterator[re.Pattern[str]]:
+def _stating(labels: Labels, hints: AbstractSet[bytes]) -> Iterator[re.Pattern[str]]:
     """The words between a label and the statement about it, or before a label."""
-    if labels.candidates:
+    if labels.candidates and not _PRAISING.isdisjoint(hints):
         yield _IS_BETTER
     if not labels.slots:
         yield _IS
@@ -566,6 +601,18 @@ def _value_at(
 ) -> ParseOutcome | None:
     """The label, or labels in a row, at ``place`` of the text; none before a refusal."""
     piece = text[place : place + _LONGEST_VALUE]
+    if len(piece) <= _SHORT and ends is _ENDS:
+        return _short_value(labels, piece)
+    return _first_value(labels, piece, ends)
+
+
+@lru_cache(maxsize=1024)  # the same few end nearly every reply
+def _short_value(labels: Labels, piece: str) -> ParseOutcome | None:
+    return _first_value(labels, piece, _ENDS)
+
+
+def _first_value(labels: Labels, piece: str, ends: re.Pattern[str]) -> ParseOutcome | None:
+    """The label, or labels in a row, that ``piece`` begins with."""
     reach = labels.reach(piece)
     if not reach:
         return None
@@ -573,15 +620,16 @@ def _value_at(
     choice = labels.read_several(offer["labels"]) if offer else None
     if offer and isinstance(choice, Unparsed) and choice.reason.startswith("several"):
         return _value_at(labels, piece, offer.end())
+    if reach < len(piece) and piece[0].isalnum() and not ends.match(piece, reach):
+        return None  # the first word is a label if it is one, and goes on
     for match in islice(ends.finditer(piece), _MOST_ENDS):
-        end = match.start()
-        if end > reach:
+        if match.start() > reach:
             break
-        value = piece[:end]
+        value = piece[: match.start()]
         outcome = labels.read_several(value) if _VALUE.fullmatch(value) else None
         if outcome is not None:
-            refused = declines(piece, end)
-            return None if refused else _with_the_rest(labels, piece, end, outcome)
+            refused = declines(piece, match.start())
+            return None if refused else _with_the_rest(labels, piece, match.start(), outcome)
     return None
 
 

@@ -8,7 +8,7 @@ sentence: callers cut out the piece first. So the English word "a" is not a labe
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, TypeAlias
@@ -44,6 +44,7 @@ _ABSTENTIONS: Final = (
 )  # fmt: skip
 
 _LONGEST: Final = 200
+_SHORT: Final = 24
 _PERCENT: Final = 100
 _MOST_SHOWN: Final = 5
 # Around the number of "[[4]]/5" and "**4**/5".
@@ -149,6 +150,9 @@ class Labels:
 
     def read(self, text: str) -> ParseOutcome | None:
         """The label that ``text`` is as a whole; ``None`` if it is not a label (or several)."""
+        return _read_short(self, text) if len(text) <= _SHORT else self._read_long(text)
+
+    def _read_long(self, text: str) -> ParseOutcome | None:
         return self._read(text) if self.may_begin(text) else None
 
     def _read(self, text: str) -> ParseOutcome | None:
@@ -188,6 +192,10 @@ class Labels:
 
     def read_several(self, text: str) -> ParseOutcome | None:
         """The outcome of a ``text`` of one label, or of only different labels."""
+        short = len(text) <= _SHORT
+        return _read_several_short(self, text) if short else self._read_several_long(text)
+
+    def _read_several_long(self, text: str) -> ParseOutcome | None:
         if not self.may_begin(text):
             return None
         whole = self._read(text)
@@ -201,7 +209,7 @@ class Labels:
                 if outcome is None:
                     return None
                 different[outcome] = None
-        return agreed(different) if len(different) > 1 else None
+        return agreed([*different]) if len(different) > 1 else None
 
     def extends(self, text: str) -> bool:
         """Whether ``text``, a label, is also how another label begins (``1`` and ``10``)."""
@@ -226,12 +234,21 @@ class Labels:
         return Unparsed(f"{'not a label' if inside else 'out of range'}: {number['n']}")
 
 
-def agreed(outcomes: Iterable[ParseOutcome]) -> ParseOutcome:
+@lru_cache(maxsize=1024)  # "A", "Verdict": the same few in nearly every reply
+def _read_short(labels: Labels, text: str) -> ParseOutcome | None:
+    return labels._read_long(text)
+
+
+@lru_cache(maxsize=1024)
+def _read_several_short(labels: Labels, text: str) -> ParseOutcome | None:
+    return labels._read_several_long(text)
+
+
+def agreed(outcomes: Sequence[ParseOutcome]) -> ParseOutcome:
     """The one outcome that all ``outcomes`` are; else that they are several."""
-    different = list(dict.fromkeys(outcomes))
-    if len(different) == 1:
-        return different[0]
-    shown = [r.value if isinstance(r, Verdict) else r.reason.split(": ")[-1] for r in different]
+    if outcomes.count(outcomes[0]) == len(outcomes):
+        return outcomes[0]
+    shown = [r.value if isinstance(r, Verdict) else r.reason.split(": ")[-1] for r in outcomes]
     values = sorted({value for some in shown for value in some.split(", ")} - {"..."})
     listed = values if len(values) <= _MOST_SHOWN else [*values[:_MOST_SHOWN], "..."]
     return Unparsed("several verdicts: " + ", ".join(listed))

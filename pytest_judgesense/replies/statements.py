@@ -58,10 +58,14 @@ class StatedVerdict(NamedTuple):
 
 def decision(statements: Sequence[StatedVerdict]) -> ParseOutcome | None:
     """The outcome of the statements; ``None`` if none of them decides."""
-    heaviest = max((statement.weight for statement in statements), default=Weight.ASIDE)
+    heaviest = max([weight for _, weight, _ in statements], default=Weight.ASIDE)
     if heaviest == Weight.ASIDE:
         return None
-    deciding = [statement for statement in statements if statement.weight == heaviest]
-    last = max(statement.position for statement in deciding)
-    after = [statement for statement in statements if statement.position > last]
-    return agreed(statement.outcome for statement in deciding + after)
+    last = max([position for position, weight, _ in statements if weight == heaviest])
+    return agreed(
+        [
+            outcome
+            for position, weight, outcome in statements
+            if weight == heaviest or position > last
+        ]
+    )

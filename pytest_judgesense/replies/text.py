@@ -160,7 +160,7 @@ def tidy(text: str, symbols: Container[str] = (), *, candidates: bool = False) -
     text = text.replace("\x00", "")
     lines = text.splitlines()
     text = "\n".join([line.removeprefix(" ").removesuffix(" ") for line in lines])
-    if not text.isascii() or any(blanks in text for blanks in ("  ", "\t", "\x1f")):
+    if "  " in text or "\t" in text or "\x1f" in text or not text.isascii():
         text = _BLANKS.sub(" ", text)
     if "<" in text or "[" in text:
         text = _SPECIAL_TOKENS.sub(" ", text)
@@ -180,7 +180,7 @@ def without_thinking(text: str) -> tuple[str, bool]:
     """
     if _BARE_THOUGHT.match(text):
         return "", True
-    if not any(mark in text for mark in "<[◁"):
+    if not ("<" in text or "[" in text or "◁" in text):
         return text.strip(), False
     answer: list[str] = []
     position = 0
@@ -231,7 +231,7 @@ def without_markup(text: str, allowed: Container[str] = ()) -> str:
     """
     if '"' in text:
         text = _QUOTED_SPEECH.sub(UNREADABLE, text)
-    if "'" in text:
+    if ": '" in text or ", '" in text:
         text = _REPORTED.sub(UNREADABLE, text)
     if "_" in text:
         text = _BLOCK_NAME.sub(lambda m: m[0] if m[0].casefold() in allowed else UNREADABLE, text)

@@ -23,6 +23,7 @@ from pytest_judgesense.datasheet import (
     CheckLine,
     Datasheet,
     GatedNumber,
+    OverSessions,
     SuiteSheet,
     UncomparedCheck,
     changed_between,
@@ -40,8 +41,8 @@ SCHEMA: Final = "judgesense/datasheet/1"
 DERIVED: Final = frozenset(("served", "prompts", "suites", "state", "recorded"))
 # What stays in the process that has judgments, and has counted the units of an estimate.
 _NOT_WRITTEN: Final = frozenset(("at", "each", "observations", "anew", "cell"))
-# Of a check with a bar alone, and of one that compares with no baseline.
-_LEFT_OUT: Final = frozenset(("limit", "against"))
+# Of a check with a bar alone, and of one that compares with no baseline and no sessions.
+_LEFT_OUT: Final = frozenset(("limit", "against", "over"))
 _Number: TypeAlias = Annotated[float, Field(allow_inf_nan=False)]
 _Both: TypeAlias = Annotated[list[str], Field(min_length=2, max_length=2)]
 _Condition: TypeAlias = dict[str, str | int | _Number]
@@ -129,6 +130,19 @@ class _Against(TypedDict):
 
 
 @_Form
+class _OverSessions(TypedDict):
+    process: str
+    sessions: int
+    left_out: int
+    wealth: _Number
+    alarm: int | None
+    since: int | None
+    since_at: str
+    changes: list[str]
+    spread_p: _Number | None
+
+
+@_Form
 class _Uncompared(TypedDict):
     check: str
     measure: str
@@ -153,6 +167,7 @@ class _Check(TypedDict):
     example: NotRequired[str]
     gates: NotRequired[list[_GatedNumber]]
     against: NotRequired[_Against]
+    over: NotRequired[_OverSessions]
 
 
 @_Form
@@ -379,6 +394,8 @@ def check_from(value: Mapping[str, Any]) -> CheckLine:
     if (against := value.get("against")) is not None:
         examples = tuple(ChangedItem(**_with_tuples(item)) for item in against["examples"])
         values["against"] = AgainstBaseline(**{**_with_tuples(against), "examples": examples})
+    if (over := value.get("over")) is not None:
+        values["over"] = OverSessions(**_with_tuples(over))
     return CheckLine(**values)
 
 

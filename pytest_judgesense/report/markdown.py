@@ -16,6 +16,7 @@ from typing import Final
 from pytest_judgesense.datasheet import CheckLine
 from pytest_judgesense.errors import printable, shortened
 from pytest_judgesense.grouping import grouped
+from pytest_judgesense.papers import Table
 from pytest_judgesense.report.summary import Missed, not_measured
 from pytest_judgesense.report.view import (
     INTERVALS,
@@ -100,11 +101,7 @@ def _lines(view: View | None, missed: Sequence[Missed]) -> Iterator[str]:
             yield from _since_baseline(judge.sheet.judge, suite, lines)
     if view is None:
         return
-    for table in view.printed.tables if view.printed else ():
-        yield from (f"**{code(table.name)}** {code(table.caption)}", "")
-        yield from _head(*map(code, table.columns))
-        yield from (_row(*map(code, texts)) for texts in table.texts())
-        yield from ("", *(f"- {code(note)}" for note in table.notes), "")
+    yield from tables_markdown(view.printed.tables if view.printed else ())
     for compared in view.compared(apart=True):
         yield from _board(compared)
     for judge in view.judges:
@@ -114,6 +111,15 @@ def _lines(view: View | None, missed: Sequence[Missed]) -> Iterator[str]:
     if view.sheet.closing:
         yield from (*(f"- {code(sentence)}" for sentence in view.sheet.closing), "")
     yield from (f"- notice: {code(notice)}" for notice in view.notices)
+
+
+def tables_markdown(tables: Iterable[Table]) -> Iterator[str]:
+    """Tables as Markdown, each under its caption."""
+    for table in tables:
+        yield from (f"**{code(table.name)}** {code(table.caption)}", "")
+        yield from _head(*map(code, table.columns))
+        yield from (_row(*map(code, texts)) for texts in table.texts())
+        yield from ("", *(f"- {code(note)}" for note in table.notes), "")
 
 
 def _since_baseline(judge: str, suite: str, lines: Sequence[CheckLine]) -> Iterator[str]:

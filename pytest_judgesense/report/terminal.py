@@ -35,7 +35,12 @@ def datasheet_lines(view: View, today: date | None = None) -> Iterator[str]:
 
 def printed_lines(printed: Printed) -> Iterator[str]:
     """The tables of a paper; one that is too wide is continued below, its keys repeated."""
-    for table in printed.tables:
+    return tables_lines(printed.tables)
+
+
+def tables_lines(tables: Iterable[Table]) -> Iterator[str]:
+    """Tables under their captions; see `printed_lines`."""
+    for table in tables:
         yield from ("", *indented(f"{table.name}: {table.caption}", width=0))
         yield from _table_lines(table)
         for note in table.notes:

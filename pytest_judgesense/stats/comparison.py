@@ -64,7 +64,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
 from pytest_judgesense.stats.dirichlet import PROPORTION_METHOD, share_bounds, share_tail
-from pytest_judgesense.stats.inputs import Clusters, check_within, clustered_vector
+from pytest_judgesense.stats.inputs import LEVEL, Clusters, check_within, clustered_vector
 from pytest_judgesense.stats.settle import fewest_clusters
 
 _Ends: TypeAlias = tuple[float, float]
@@ -228,8 +228,7 @@ def bounded_difference(
 
     @cache  # of a verdict that is asked for in several places
     def interval(coverage: float, times: float) -> _Ends:
-        ((low, high),) = share_bounds(halves, sizes, ((1 + coverage) / 2,), each, times)
-        return 2 * low - 1, 2 * high - 1
+        return bounded_ends(totals, sizes, coverage, each, times)
 
     if p_values is None:
         p_values = (
@@ -239,6 +238,19 @@ def bounded_difference(
     return Difference(
         PROPORTION_METHOD, value, round(n), count, interval, error, *p_values, better, worse
     )
+
+
+def bounded_ends(
+    totals: NDArray[np.float64],
+    sizes: NDArray[np.float64],
+    coverage: float = LEVEL,
+    each: float | None = None,
+    times: float = 1.0,
+) -> _Ends:
+    """The ends of the interval of `bounded_difference` alone, which takes no p-values."""
+    halves = (totals + sizes) / 2
+    ((low, high),) = share_bounds(halves, sizes, ((1 + coverage) / 2,), each, times)
+    return 2 * low - 1, 2 * high - 1
 
 
 def _real_swap_p(totals: NDArray[np.float64]) -> tuple[float, float]:

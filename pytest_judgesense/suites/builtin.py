@@ -77,8 +77,11 @@ def template_text(name: str) -> str:
 # Pages by hand that `judgesense explain NAME` shows of an installation, in ``docs/``.
 PAGES: Final[Mapping[str, str]] = MappingProxyType(
     {
+        "drift": "howto/drift.md",
         "early-stopping": "early-stopping.md",
         "extending": "extending.md",
+        "migrate": "howto/migrate.md",
+        "panel": "howto/panel.md",
         "rubric-suites": "howto/rubric.md",
     }
 )

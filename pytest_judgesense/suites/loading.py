@@ -332,7 +332,7 @@ def _checks(
             match arguments:
                 case dict():
                     named: dict[str, Any] = arguments
-                case str() if key == "no_regression":
+                case str() if key in ("no_regression", "no_drift"):
                     named = {"measure": arguments}
                 case int() | float() if not isinstance(arguments, bool):
                     named = {"bar": float(arguments)}

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import csv
 import io
-import os
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import astuple, dataclass, field
@@ -18,8 +17,8 @@ from pathlib import Path
 from typing import Final, get_args
 
 from pytest_judgesense.errors import SuiteError
-from pytest_judgesense.files import open_bytes, read_text
-from pytest_judgesense.output import stays_within, sync
+from pytest_judgesense.files import read_text
+from pytest_judgesense.output import append_whole, stays_within
 from pytest_judgesense.rows import csv_rows
 from pytest_judgesense.suites.item import ITEM_ID
 from pytest_judgesense.trial import Drawn
@@ -147,12 +146,7 @@ def _append(path: Path, content: str, added: Sequence[PersonLabel]) -> None:
     elif not content.endswith("\n"):
         lines.write("\n")
     writer.writerows(astuple(answer)[: len(COLUMNS)] for answer in added)
-    with open_bytes(path, "ab") as file:
-        file.write(lines.getvalue().encode())
-        file.flush()
-        os.fsync(file.fileno())
-    if not content:
-        sync(path.parent)
+    append_whole(path, lines.getvalue())
 
 
 def _content(path: Path) -> str:

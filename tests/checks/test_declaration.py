@@ -140,6 +140,11 @@ def test_every_check_can_be_declared_as_its_signature_says(name: str) -> None:
         check = declare_check(name, (), {"agreement": 0.5, "at_least": 1, "suite": "mine"})
         assert (check.name, check.bar) == (name, {"agreement": 0.5, "at_least": 1.0})
         return
+    if name == "no_drift":
+        check = declare_check(name, ("jss",), {"suite": "mine"})
+        assert (check.id, check.measure, check.suite) == ("no_drift[jss]", "jss", "mine")
+        assert not check.bars
+        return
     one = 1.5 if name == "levels_used_floor" else 0.5  # whoever grades uses one level at least
     bars: tuple[object, ...] = (one,) * (3 if name == "criterion_tradeoff" else 1)
     gated = CHECKS[name].measure

@@ -74,6 +74,11 @@ UNKNOWN = [
     "power none",
     "power none.suite.toml",
     "try none.txt other.txt --suite none",
+    "why none --judge-name embedded:clean",
+    "panel none.jsonl",
+    "panel none",
+    "migrate embedded:clean embedded:noisy none",
+    "migrate none.jsonl embedded:noisy coherence",
 ]
 # Of each command that a kind of suites brings.
 BROUGHT = {

@@ -58,6 +58,7 @@ MAPPED = ("--map", "item=id", "--map", "verdict=score", "--map", "label=person")
         ("--scorer", "helpful"),
         ("--pairs", "pairs.jsonl"),
         ("--reparse", None),
+        ("--variant", "Vanilla"),
     ],
 )
 def test_an_option_that_a_table_has_no_use_for_is_a_wrong_command(
@@ -79,6 +80,9 @@ def test_an_option_that_a_table_has_no_use_for_is_a_wrong_command(
         ("judgesense", decision_row(1, 1, "YES", "NO"), ("--value", "YES=1")),
         ("judgesense", decision_row(1, 1, "YES", "NO"), ("--suite", "s")),
         ("judgesense", decision_row(1, 1, "YES", "NO"), ("--reparse",)),
+        ("games", game_row("p", "A>B", "A>B", "B>A"), ("--replicate", "2")),
+        ("games", game_row("p", "A>B", "A>B", "B>A"), ("--lists", "judgments=game")),
+        ("games", game_row("p", "A>B", "A>B", "B>A"), ("--join", "own.jsonl=pair_id")),
     ],
 )
 def test_an_option_of_another_form_is_a_wrong_command(
@@ -332,3 +336,46 @@ def test_an_empty_replicate_is_no_name() -> None:
     code, printed = command("import", "table", "t.jsonl", "-o", "log.jsonl")
     assert (code, "names replicates" in printed) == (0, False)
     assert [one["replicate"] for one in judged()] == [1, 2]
+
+
+# --- tables of other shapes ------------------------------------------------------------------
+
+
+def test_each_repetition_may_have_a_file_of_its_own() -> None:
+    for replicate in ("1", "2"):
+        code, printed = table(
+            "item,verdict\nq1,A\nq2,B\n", "--suite", "s", "--replicate", replicate
+        )
+        assert code == 0, printed
+        Path("log.jsonl").rename(f"{replicate}.jsonl")
+    code, printed = command("report", "1.jsonl", "2.jsonl")
+    assert code == 0
+    assert "repeat_flip_rate" in printed
+    assert "0/2" in printed
+
+
+@pytest.mark.parametrize("places", ["first=a", "second=b"])
+def test_one_of_two_candidates_names_is_a_wrong_command(places: str) -> None:
+    code, printed = table("item,a,b,verdict\nq1,x,y,A\n", "--map", places)
+    assert (code, "the columns of two candidates' names" in printed) == (2, True)
+
+
+def test_lists_and_people_are_read_by_the_command() -> None:
+    Path("people.csv").write_text("q,anna,ben\n1,A,B\n2,B,B\n", encoding="utf-8")
+    Path("runs.json").write_text(
+        '[{"q": 1, "runs": ["A", "A"]}, {"q": "2", "runs": ["B"]}]', "utf-8"
+    )
+    code, printed = command(
+        *("import", "table", "runs.json", "-o", "log.jsonl", "--judge", "j", "--suite", "s"),
+        *("--lists", "runs=run", "--join", "people.csv=q", "--map", "item=q"),
+        *("--map", "replicate=run", "--map", "verdict=runs"),
+        *("--map", "people.anna=anna", "--map", "people.ben=ben"),
+    )
+    assert code == 0, printed
+    assert [line["people"] for line in judged()] == [
+        {"label": {"anna": "1", "ben": "2"}},
+        {"label": {"anna": "1", "ben": "2"}},
+        {"label": {"anna": "2", "ben": "2"}},
+    ]
+    assert [line["label"] for line in judged()] == [None, None, "2"]
+    assert command("import", "table", "runs.json", "-o", "x.jsonl", "--join", "people.csv")[0] == 2

@@ -336,3 +336,57 @@ def test_the_example_in_the_comment_is_a_judge(tmp_path: Path) -> None:
     table = tomllib.loads("[tool.judgesense" + example.replace("\n# ", "\n"))
     ((name, form),) = table["tool"]["judgesense"]["judges"].items()
     assert judge_from_table(name, form, tmp_path).provider == "openai"
+
+
+def test_nightly_writes_a_workflow_that_asks_and_keeps_the_history(tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text(
+        '[tool.judgesense.judges.a]\nprovider = "anthropic"\nmodel = "m"\n'
+        '[tool.judgesense.judges.b]\nprovider = "openai"\nmodel = "m"\napi_key_env = "MINE"\n'
+        '[tool.judgesense.judges.c]\nprovider = "embedded"\nmodel = "clean"\n'
+        '[tool.judgesense.judges.d]\nprovider = "openai"\nmodel = "m"\napi_key_env = "X: }} y"\n'
+    )
+    done = bash(tmp_path, "judgesense init --nightly")
+    assert done.returncode == 0, done.stderr
+    assert "it needs these secrets: ANTHROPIC_API_KEY, MINE;" in done.stdout
+    path = tmp_path / ".github" / "workflows" / "judges-nightly.yml"
+    workflow = yaml.safe_load(path.read_text("utf-8"))
+    assert workflow["permissions"] == {"contents": "write"}
+    # YAML reads the key `on` as a truth.
+    assert workflow[True]["schedule"] == [{"cron": "17 3 * * *"}]
+    steps = {step.get("name"): step for step in workflow["jobs"]["nightly"]["steps"]}
+    assert steps["Ask"]["env"] == {
+        "ANTHROPIC_API_KEY": "${{ secrets.ANTHROPIC_API_KEY }}",
+        "MINE": "${{ secrets.MINE }}",
+        "JUDGESENSE_ALLOW_HOSTS": "${{ vars.JUDGESENSE_ALLOW_HOSTS }}",
+    }
+    assert (tmp_path / ".github" / "workflows" / "judges.yml").exists()
+    again = bash(tmp_path, "judgesense init --nightly")
+    assert f"left alone: {path.relative_to(tmp_path)} is there" in again.stdout
+
+
+def test_the_commands_of_a_night_append_and_judge_the_history(tmp_path: Path) -> None:
+    assert bash(tmp_path, "git init -q && judgesense init --nightly").returncode == 0
+    workflow = yaml.safe_load(
+        (tmp_path / ".github" / "workflows" / "judges-nightly.yml").read_text("utf-8")
+    )
+    steps = {step.get("name"): step for step in workflow["jobs"]["nightly"]["steps"]}
+    assert bash(tmp_path, steps["Ask"]["run"]).returncode == 0
+    kept = bash(
+        tmp_path, steps["Keep the history"]["run"].replace("git pull --rebase && git push", "")
+    )
+    assert kept.returncode == 0, kept.stderr
+    assert bash(tmp_path, "git ls-files").stdout.split() == ["judge-history.jsonl"]
+    done = bash(tmp_path, steps["Drift"]["run"])
+    assert done.returncode == 0
+    assert "mine on answers: 1 session" in done.stdout
+
+
+def test_a_night_of_a_project_within_a_repository_runs_there(tmp_path: Path) -> None:
+    (tmp_path / ".git").mkdir()
+    project = tmp_path / "judging"
+    project.mkdir()
+    assert bash(project, "judgesense init --nightly").returncode == 0
+    path = tmp_path / ".github" / "workflows" / "judges-nightly-judging.yml"
+    (job,) = yaml.safe_load(path.read_text("utf-8"))["jobs"].values()
+    assert job["defaults"]["run"]["working-directory"] == "judging"
+    assert "judging/judge-history.jsonl" in job["steps"][-1]["with"]["path"]

@@ -110,6 +110,17 @@ def test_verdicts_are_corrected_without_the_code_of_their_judge(
     assert told[done.returncode] in done.stderr
 
 
+@pytest.mark.parametrize("verdicts", ["parity.suite.toml", "log.jsonl"])
+def test_a_panel_is_read_without_the_code_of_its_judges(branch: Path, verdicts: str) -> None:
+    lines = map(json.loads, (branch / "log.jsonl").read_text().splitlines())
+    log = "".join(json.dumps({**line, "judge": "other"}) + "\n" for line in lines)
+    (branch / "other.jsonl").write_text(log)
+    done = run(branch, "judgesense", "panel", "other.jsonl", verdicts)
+    assert not (branch / "it-ran").exists()
+    told = {0: "2 judges on parity", 3: "holds no returns"}
+    assert told[done.returncode] in done.stdout + done.stderr
+
+
 @pytest.mark.parametrize("branch", ["requests"], indirect=True)
 def test_power_says_which_verdicts_need_the_code_of_a_judge(branch: Path) -> None:
     done = run(branch, "judgesense", "power", "parity.suite.toml", "--judge-name", "mine")

@@ -32,6 +32,10 @@ def test_a_plan_before_a_cent_is_spent_needs_no_key(tmp_path: Path) -> None:
     assert "calls to be made: 125 (0 are recorded)" in done.stdout
     assert "coherence@published, policy confident: the plan alone" in done.stdout
     assert "for 0.2" in done.stdout
+    # What a night asks, whatever is recorded, and how soon it finds the drop: shares of 25 items.
+    assert "125 calls a night, 3,750 in 30 nights" in done.stdout
+    assert "a loss of 20 points after 30 nights is found in night so many" in done.stdout
+    assert re.search(r"^    jss: \d+, \d+ where days are alike; \d+, ", done.stdout, re.MULTILINE)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -70,6 +74,11 @@ def test_a_plan_says_what_early_stopping_asks(tmp_path: Path) -> None:
     assert said
     # The prompts' tokens are rounded up once for all of them.
     assert float(said[1]) == pytest.approx(float(most[1]), abs=0.0002)
+    night = re.search(r"cost: (\S+) to (\S+) USD a night, (\S+) to (\S+) USD in 30", done.stdout)
+    assert night
+    # Nothing is recorded, so that a night costs what a recording would.
+    assert night[2] == most[1]
+    assert float(night[4]) == pytest.approx(30 * float(night[2]), abs=0.002)
     (line,) = [one for one in done.stdout.splitlines() if "jss_floor[0.9]: " in one]
     trials = {
         float(value): int(number)

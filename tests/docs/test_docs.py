@@ -16,7 +16,7 @@ import pytest
 import yaml
 
 from pytest_judgesense import plugin
-from pytest_judgesense.datasheet import AgainstBaseline, Calls
+from pytest_judgesense.datasheet import AgainstBaseline, Calls, OverSessions
 from pytest_judgesense.errors import SendingRefused
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.instruments.ladder.stimuli import LadderTask, QuarterTask
@@ -63,15 +63,22 @@ FOREIGN_FIELDS = {
     "judge_reason",
     "judge_result",
     "judge_spread",
+    "judge_pick",
+    "judge_results",
 }
 # The check of the example plugin in extending.md.
 OF_A_PLUGIN = {"pair_accuracy_floor"}
 
+# Pages of the gallery, each of files that others published.
+GALLERY = (
+    *("composo", "debias-llm-as-a-judge", "llm-judge-consistency"),
+    *("llmbar", "pandalm", "position-bias-analyzer"),
+)
 # Page and reason of every block that needs what is not here.
 NOT_RUN = Counter(
     {
         ("README.md", "needs a key"): 1,
-        ("logs.md", "needs the LLMBar results"): 1,
+        **{(f"gallery/{name}.md", "needs the published files"): 1 for name in GALLERY},
         ("debates.md", "needs keys"): 1,
         ("debates.md", "takes a while"): 1,
         ("local-models.md", "needs a model"): 1,
@@ -397,9 +404,11 @@ def test_fields_of_files(tmp_path: Path) -> None:
     sometimes = {"judges[].parts[].max_tokens", "judges[].parts[].calibration"}
     # Of checks that compare with a baseline.
     against = "judges[].checks[].against"
-    sometimes |= {against, "judges[].not_compared"}
+    over = "judges[].checks[].over"
+    sometimes |= {against, over, "judges[].not_compared"}
     rows = dict(table_rows("datasheet.md", "## JSON, field by field"))
     assert all(f"`{name}`" in rows[against] for name in AgainstBaseline.__slots__)
+    assert all(f"`{name}`" in rows[over] for name in OverSessions.__slots__)
     assert explained == set(_paths(sheet)) | of_calls | sometimes
     line = json.loads((tmp_path / "log.jsonl").read_text(encoding="utf-8").splitlines()[0])
     fields = {row[0] for row in table_rows("logs.md", "## Fields")}

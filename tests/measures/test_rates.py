@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import pytest
@@ -7,11 +8,23 @@ import pytest
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.measures.estimation import estimate_all
 from pytest_judgesense.measures.rates import is_refusal
+from pytest_judgesense.measures.shared import place_on_scale
 from pytest_judgesense.replies import parse_reply
 from pytest_judgesense.suites.space import DecisionSpace
 from pytest_judgesense.trial import Judgment
 
-from .building import LADDER, SLOTS, VACUUM, YES_NO, both_orders, cell, climb, estimate, judgment
+from .building import (
+    GRADES,
+    LADDER,
+    SLOTS,
+    VACUUM,
+    YES_NO,
+    both_orders,
+    cell,
+    climb,
+    estimate,
+    judgment,
+)
 
 
 def repeats(**answers: str) -> list[Judgment]:
@@ -163,3 +176,9 @@ def test_abstentions_on_vacuum_name_no_winner_and_are_no_ties() -> None:
     counts = {name: estimate(of, name).count for name in ("dark_current", "tie_rate")}
     assert counts == {"dark_current": 2, "tie_rate": 1}
     assert estimate(of, "abstain_rate").value == 3 / 6
+
+
+def test_the_place_of_a_verdict_is_a_share_of_the_way_up_the_scale() -> None:
+    assert [place_on_scale(GRADES, grade) for grade in ("1", "4", "5")] == [0, 0.75, 1]
+    assert math.isnan(place_on_scale(GRADES, "6"))
+    assert math.isnan(place_on_scale(YES_NO, "YES"))  # no order

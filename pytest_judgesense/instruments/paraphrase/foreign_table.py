@@ -10,9 +10,9 @@ are read. What the words of two candidates name where these changed places is sa
 from __future__ import annotations
 
 from argparse import Namespace
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from operator import attrgetter
+from operator import attrgetter, itemgetter
 from pathlib import Path
 from shlex import quote
 from typing import Final
@@ -32,12 +32,14 @@ from pytest_judgesense.instruments.paraphrase.candidates import CONTENT, SLOT, N
 from pytest_judgesense.instruments.paraphrase.judgment_reader import (
     FIELDS,
     ORDERS,
+    PLACES,
     SWEPT,
     JudgmentReader,
     RenamedWords,
     of_one_order,
     refuse_fields,
 )
+from pytest_judgesense.instruments.paraphrase.reshaping import joined, unlisted
 from pytest_judgesense.instruments.paraphrase.results import DESIGN, SPACE, each_once, placed
 from pytest_judgesense.suites.planning import trial_order
 from pytest_judgesense.suites.space import DecisionSpace
@@ -67,6 +69,9 @@ def imported_table(options: Namespace) -> Imported:
         values=dict(options.value),
         names=dict(options.names),
         labels=options.labels or (),
+        replicate=options.replicate,
+        lists=dict(options.lists),
+        join=options.join,
     )
 
 
@@ -79,6 +84,9 @@ def read_table(
     values: Mapping[str, str] | None = None,
     names: Mapping[str, str] | None = None,
     labels: Sequence[str] = (),
+    replicate: int | None = None,
+    lists: Mapping[str, str] | None = None,
+    join: tuple[Path, str] | None = None,
 ) -> Imported:
     """The judgments of a table, a row each.
 
@@ -93,6 +101,10 @@ def read_table(
     A row may hold both orders of a pair: columns of ``verdict.ab`` and ``verdict.ba``, and of other
     fields of a reply by the same endings. A label ``A`` or ``B`` is then a slot of order ``ab``.
 
+    Columns of candidates shown ``first`` and ``second`` tell the order (``ab`` in that of the
+    alphabet) and pairs of an item, which are one cluster. ``people.NAME`` is what a person said,
+    and the label that of most, if no column holds it.
+
     Args:
         path: CSV, JSON Lines, or a JSON list.
         mapping: from a field of a judgment log to the column that holds it, or to several with
@@ -105,48 +117,61 @@ def read_table(
         names: whether ``verdict`` and ``label`` name slots or contents, where candidates changed
             places.
         labels: the answers that a verdict may have, with ``tie`` and ``abstain`` where they are
-            permitted: verdicts are read from the replies, and no column holds them.
+            permitted: verdicts are read from the replies, which may say what ``values`` renames.
+        replicate: that of all rows.
+        lists: the columns that hold lists; see `unlisted`.
+        join: a file with more columns of the rows, and the column of both; see `joined`.
 
     Raises:
         UsageError: the mapping names no field of a judgment, or a column that no row has.
         LogError: a field is missing or malformed, or a trial appears twice.
     """
     refuse_fields(mapping)
-    rows = list(read_rows(path))
-    if not rows:
-        raise LogError(f"{path} holds no rows", expected="at least one")
+    rows, of_join = _rows(path, lists or {}, join)
     names_found = dict.fromkeys(str(column) for row in rows for column in row.value)
     mapping = {("condition." * (name in SWEPT)) + name: mapping[name] for name in mapping}
     used = refuse_columns(rows, mapping, names_found)
     columns, notices = _columns(mapping, names_found, labels)
-    named = {"judge": judge, "suite": suite}
+    named = {"judge": judge, "suite": suite, "replicate": replicate and str(replicate)}
     stem = slug(Path(path.name.removesuffix(".gz")).stem)
-    fixed = {name: value or stem for name, value in named.items()}
+    fixed = {"judge": stem, "suite": stem} | {name: text for name, text in named.items() if text}
     notices += [
         f"no column holds the {name}: all rows are of {name} {stem!r}"
-        for name, value in named.items()
-        if name not in columns and value is None
+        for name in ("judge", "suite")
+        if name not in columns and named[name] is None
     ]
     columns = {name: column for name, column in columns.items() if not named.get(name)}
     unused = left_out(rows, {*columns.values(), *used})
-    space, names = _space(labels), dict(names or {})
-    if space is not None and space.pairwise:  # replies state slots
-        names = {"verdict": SLOT, **names}
+    space, names = _space(labels, values or {}), names or {}
     read = judgments_of(rows, columns, fixed, values or {}, names=names, space=space)
-    return replace(read, notices=(*unused, *notices, *read.notices))
+    return replace(read, notices=(*unused, *of_join, *notices, *read.notices))
 
 
-def _space(labels: Sequence[str]) -> DecisionSpace | None:
+def _rows(
+    path: Path, lists: Mapping[str, str], join: tuple[Path, str] | None
+) -> tuple[list[Row], tuple[str, ...]]:
+    """The rows of a table, reshaped as `read_table` says, and notices."""
+    rows = unlisted([*read_rows(path)], lists)
+    if not rows:
+        raise LogError(f"{path} holds no rows", expected="at least one")
+    return joined(rows, *join) if join else (rows, ())
+
+
+def _space(labels: Sequence[str], values: Mapping[str, str]) -> DecisionSpace | None:
     """The space of replies that may state these answers; ``None`` without any."""
     answers = tuple(label for label in labels if label not in (TIE, ABSTAIN))
     if not answers:
         return None
+    words = grouped(values.items(), itemgetter(1))
     return DecisionSpace(
         answers,
         ordinal=all(map(is_number, answers)),
         pairwise=answers == SPACE.labels,
         tie=TIE in labels,
         abstain=ABSTAIN in labels,
+        names={
+            label: tuple(word for word, _ in words[label]) for label in labels if label in words
+        },
     )
 
 
@@ -184,6 +209,8 @@ def _columns(
         columns["item"] = column
         notices.append(f"the item is column {column}; --map item=COLUMN names another")
     needed = ["reply" if labels else "verdict", "item"]
+    if PLACES[0] in mapping:
+        columns.pop("order", None)
     if any(map(of_one_order, mapping)):
         needed = [*(f"{needed[0]}.{order}" for order in ORDERS), "item"]
         columns = {name: of for name, of in columns.items() if name not in ("order", "verdict")}
@@ -234,6 +261,8 @@ def judgments_of(
     if (column := columns.get("replicate")) is not None:
         rows = _numbered(rows, column, notices)
     labels = () if space is None else space.labels
+    if space is not None and space.pairwise:  # replies state slots
+        names = {"verdict": SLOT, **names}
     by_suite = grouped(_read(rows, columns, fixed, words, space), attrgetter("trial.suite"))
     by_suite = {suite: _spelt_alike(part) for suite, part in by_suite.items()}
     pairs = False
@@ -254,7 +283,8 @@ def judgments_of(
         by_suite[name] = [_in_slots(judgment, candidates, naming) for judgment in part]
     if names and not pairs:
         objections.append(_no_candidates(names, (w for p in by_suite.values() for w in _words(p))))
-    notices += words.unused(label for design in designs.values() for label in design.labels)
+    named = {label for design in designs.values() for label in design.labels}
+    notices += words.unused(named | ({*space.names} if space else set()))
     designs = {suite: _design(part, labels) for suite, part in by_suite.items()} | designs
     judged = [(judgment, designs[suite]) for suite, part in by_suite.items() for judgment in part]
     return Imported(
@@ -298,10 +328,27 @@ def _read(
 
 def _labelled(judgment: Judgment) -> Judgment:
     """``judgment`` with the content that its label names, if that is a slot of order ab."""
+    return _relabelled(judgment, lambda label: content_of_slot(label, "ab"))
+
+
+def _relabelled(judgment: Judgment, renamed: Callable[[str], str]) -> Judgment:
+    """``judgment`` with its label, and those of people, ``renamed``."""
     trial = judgment.trial
-    if trial.label is None:
+    if trial.label is None and not trial.people:
         return judgment
-    return replace(judgment, trial=replace(trial, label=content_of_slot(trial.label, "ab")))
+    people = {
+        name: {person: renamed(label) for person, label in labels.items()}
+        for name, labels in trial.people.items()
+    }
+    label = None if trial.label is None else renamed(trial.label)
+    return replace(judgment, trial=replace(trial, label=label, people=people))
+
+
+def _labels(judgment: Judgment) -> tuple[str, ...]:
+    """The label of a judgment, and those of people."""
+    trial = judgment.trial
+    own = (trial.label,) if trial.label else ()
+    return (*own, *(label for labels in trial.people.values() for label in labels.values()))
 
 
 def _numbered(rows: Sequence[Row], column: str, notices: list[str]) -> Sequence[Row]:
@@ -359,7 +406,7 @@ def _not_comparable(
     verdicts name slots of both orders, and a label names no candidate.
     """
     verdicts = {str(judgment.verdict) for judgment in judgments} - {str(None), TIE, ABSTAIN}
-    labels = {str(judgment.trial.label) for judgment in judgments} - {str(None), TIE, ABSTAIN}
+    labels = {label for judgment in judgments for label in _labels(judgment)} - {TIE, ABSTAIN}
     swapped = any(judgment.trial.order == "ba" for judgment in judgments)
     pair = candidates_among(verdicts) or candidates_among(verdicts | labels) or SPACE.labels
     slots = verdicts <= {*pair} and (swapped or verdicts <= {*SPACE.labels})
@@ -402,15 +449,14 @@ def _spelt_alike(judgments: list[Judgment]) -> list[Judgment]:
     The order of the alphabet decides among several: another file of the suite has the same.
     """
     verdicts = {judgment.verdict for judgment in judgments if judgment.verdict}
-    labels = {judgment.trial.label for judgment in judgments if judgment.trial.label}
+    labels = {label for judgment in judgments for label in _labels(judgment)}
     spelt = {word.casefold(): word for word in sorted(verdicts, reverse=True)}
     spelt |= {word.casefold(): word for word in sorted(labels, reverse=True)}
     if len(spelt) == len(verdicts | labels):
         return judgments
     return [
         replace(
-            judgment,
-            trial=replace(judgment.trial, label=spelt.get((judgment.trial.label or "").casefold())),
+            _relabelled(judgment, lambda label: spelt[label.casefold()]),
             outcome=Verdict(spelt[judgment.verdict.casefold()])
             if judgment.verdict
             else judgment.outcome,
@@ -422,7 +468,10 @@ def _spelt_alike(judgments: list[Judgment]) -> list[Judgment]:
 def _words(judgments: Iterable[Judgment]) -> set[str]:
     """The values of verdicts and labels, except tie and abstention."""
     words = {
-        word for judgment in judgments for word in (judgment.verdict, judgment.trial.label) if word
+        word
+        for judgment in judgments
+        for word in (judgment.verdict, *_labels(judgment))
+        if word is not None
     }
     return words - {TIE, ABSTAIN}
 
@@ -446,24 +495,27 @@ def _candidates(judgments: Sequence[Judgment]) -> tuple[str, str] | None:
 
 def _in_slots(judgment: Judgment, words: tuple[str, str], naming: Naming) -> Judgment:
     """``judgment`` with the slot that its verdict means in its order, and its label's content."""
-    trial, outcome = judgment.trial, judgment.outcome
-    label, verdict = trial.label, judgment.verdict
-    if label in words:
+    trial, outcome, verdict = judgment.trial, judgment.outcome, judgment.verdict
+
+    def content(label: str) -> str:
+        if label not in words:
+            return label
         place = words.index(label)
         in_slot = naming.label == SLOT
-        label = content_of_slot("AB"[place], trial.order) if in_slot else "12"[place]
+        return content_of_slot("AB"[place], trial.order) if in_slot else "12"[place]
+
     if verdict in words:
         place = words.index(verdict)
         in_slot = naming.verdict == SLOT
         outcome = Verdict("AB"[place] if in_slot else slot_of_content("12"[place], trial.order))
-    return replace(judgment, trial=replace(trial, label=label), outcome=outcome)
+    return replace(_relabelled(judgment, content), outcome=outcome)
 
 
 def _design(judgments: Iterable[Judgment], answers: Sequence[str] = ()) -> Design:
     """The design of a suite in which these verdicts and labels occur."""
-    pairs = {(judgment.verdict, judgment.trial.label) for judgment in judgments}
-    verdicts = {verdict for verdict, _ in pairs if verdict} - {TIE, ABSTAIN}
-    labels = {label for _, label in pairs if label} - {TIE}
+    judgments = list(judgments)
+    verdicts = {judgment.verdict for judgment in judgments if judgment.verdict} - {TIE, ABSTAIN}
+    labels = {label for judgment in judgments for label in _labels(judgment)} - {TIE}
     if verdicts <= {"A", "B"} and labels <= {"A", "B", "1", "2"} and answers in ((), SPACE.labels):
         return DESIGN
     words = verdicts | labels

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from pytest_judgesense.errors import unknown_name
+from pytest_judgesense.errors import UsageError, unknown_name
 from pytest_judgesense.importers import NO_VERDICT, Row, field_of, json_or_none, messages_of
 from pytest_judgesense.replies import parse_reply
 from pytest_judgesense.suites.space import DecisionSpace
 from pytest_judgesense.trial import (
     ABSTAIN,
+    LABEL,
     TEMPERATURE,
     TIE,
     Failed,
@@ -25,6 +26,7 @@ from pytest_judgesense.trial import (
     Usage,
     Verdict,
     as_whole,
+    majority,
 )
 
 ORDERS: Final[tuple[Order, Order]] = ("ab", "ba")
@@ -37,10 +39,14 @@ FIELDS: Final = (
 SWEPT: Final = (TEMPERATURE, "judge_type", "prompt_style", "model", "gold", "dataset")
 # Besides, if mapped: the judge's input, and a number that it gave.
 _SHOWN: Final = ("prompt", "score")
+# The names of the candidates that were shown first and second, from which the order follows.
+PLACES: Final = ("first", "second")
+# What a person said of an item: people.NAME.
+_PERSON: Final = "people."
 _CONDITION: Final = "condition."
-# Columns of words that --value renames; conditions are such columns too.
-_RENAMED: Final = frozenset(("verdict", "label", "order", "template"))
-# Of these, words of the judge and of people: they mean the same in capitals, as numbers in 4.0.
+# Columns of words that --value renames, as it does answers and conditions.
+_RENAMED: Final = frozenset(("order", "template"))
+# Words of the judge and of people (as people.NAME): the same in capitals, and as numbers in 4.0.
 _ANSWERS: Final = ("verdict", "label")
 # Fields that a row may leave out; each file that states them states them for some rows.
 _SPARSE: Final = frozenset(
@@ -58,14 +64,31 @@ def of_one_order(name: str) -> bool:
     return _OF_ORDER.fullmatch(name) is not None
 
 
-def refuse_fields(names: Iterable[str]) -> None:
-    """Raise a `UsageError` if one of ``names`` is not a field of a judgment that can be mapped."""
-    plain = (*FIELDS, *_SHOWN, *SWEPT)
+def of_verdicts(name: str) -> bool:
+    """Whether a field is of replies with one verdict: a candidate, a person's label, one order."""
+    return of_one_order(name) or name in PLACES or name.startswith(_PERSON)
+
+
+def refuse_fields(names: Collection[str]) -> None:
+    """Raise a `UsageError` if ``names`` cannot be mapped.
+
+    One is not a field of a judgment; or it names one of two candidates, or an order beside them.
+    """
+    plain = (*FIELDS, *_SHOWN, *PLACES, *SWEPT)
     for name in names:
-        named = _FIELD.fullmatch(name) or of_one_order(name) or name.startswith(_CONDITION)
-        if name not in plain and not named:
-            more = ("condition.NAME", "field.NAME", "verdict.ab", "verdict.ba")
+        named = _FIELD.fullmatch(name) or of_one_order(name)
+        parts = (part for part in (_CONDITION, _PERSON) if name.startswith(part) and name != part)
+        if name not in plain and not named and not any(parts):
+            more = ("condition.NAME", "people.NAME", "field.NAME", "verdict.ab", "verdict.ba")
             raise unknown_name("field of a judgment", name, (*plain, *more))
+    places = [name for name in PLACES if name in names]
+    orders = [name for name in names if name == "order" or of_one_order(name)]
+    if len(places) == 1 or (places and orders):
+        raise UsageError(
+            "first and second are the columns of two candidates' names, which tell the order",
+            found=" ".join(f"--map {name}=..." for name in (*places, *orders)),
+            expected="--map first=COLUMN --map second=COLUMN, and no order beside them",
+        )
 
 
 class RenamedWords:
@@ -115,10 +138,13 @@ class JudgmentReader:
         # A judge type and a style are a prompt, where no column names it.
         prompt = [str(condition[k]) for k in ("judge_type", "prompt_style") if k in condition]
         template = self._text(row, "template") or "-".join(prompt) or "t1"
+        cluster = self._text(row, "cluster") or item
         order = self._text(row, "order") or "ab"
         if order not in ORDERS:
             expected = f"ab or ba; words for them are renamed: --value {order}=ab"
             raise row.wrong(self.columns["order"], expected)
+        if PLACES[0] in self.columns:
+            item, order = self._placed(row, item)
         replicate = self._whole(row, "replicate", 1) or 1
         failed, reply = self._text(row, "failed"), self._text(row, "reply")
         verdict = None if self.space else self._text(row, "verdict")
@@ -129,16 +155,18 @@ class JudgmentReader:
             outcome = parse_reply(reply, self.space)
         elif verdict is not None:
             outcome = Verdict(verdict)
+        people = self._people(row)
         trial = Trial(
             id=f"{suite}/{item}/{template}/{order}{suffix}/r{replicate}",
             suite=suite,
             item=item,
-            cluster=self._text(row, "cluster") or item,
+            cluster=cluster,
             template=template,
             order="ab" if order == "ab" else "ba",
             replicate=replicate,
             condition=condition,
-            label=self._text(row, "label"),
+            label=self._text(row, "label") or majority(people.values()),
+            people={LABEL: people} if people else {},
         )
         tokens = (self._whole(row, f"{part}_tokens", 0) for part in ("prompt", "completion"))
         source = self._source(row)
@@ -151,6 +179,26 @@ class JudgmentReader:
             latency_s=self._number(row, "latency_s", "seconds, at least 0"),
             detail={"source": source} if source else None,
         )
+
+    def _placed(self, row: Row, item: str) -> tuple[str, str]:
+        """The item of two candidates, with their names, and the order in which they were shown.
+
+        They are in order ``ab`` where their names are in that of the alphabet.
+        """
+        first, second = (self._required(row, name) for name in PLACES)
+        if first == second:
+            raise row.wrong(self.columns[PLACES[1]], f"another candidate than {first[:80]!r}")
+        names = sorted((first, second))
+        return "-".join((item, *names)), ORDERS[names[0] == second]
+
+    def _people(self, row: Row) -> dict[str, str]:
+        """What each person said of the item; whoever said nothing is left out."""
+        labels = {
+            name.removeprefix(_PERSON): self._text(row, name)
+            for name in self.columns
+            if name.startswith(_PERSON)
+        }
+        return {person: label for person, label in labels.items() if label is not None}
 
     def _cell(self, row: Row, column: str) -> Any:
         """The value in a column, or in several, joined; ``...`` if the row has none."""
@@ -168,8 +216,9 @@ class JudgmentReader:
         if column is None:
             return self.fixed.get(name)
         value = self._cell(row, column)
+        answers = name in _ANSWERS or name.startswith(_PERSON)
         if value is ...:
-            if name in _SPARSE:
+            if name in _SPARSE or name.startswith(_PERSON):
                 return None
             raise row.wrong(column, f"the {name} of the judgment")
         if isinstance(value, list | dict) or (isinstance(value, float) and math.isinf(value)):
@@ -178,12 +227,12 @@ class JudgmentReader:
         if isinstance(value, bool):
             text = text.lower()
         # The empty cell of a table of numbers.
-        if text.casefold() == "nan" and (isinstance(value, float) or name in _ANSWERS):
+        if text.casefold() == "nan" and (isinstance(value, float) or answers):
             text = ""
-        word = as_whole(text) if isinstance(value, float) or name in _ANSWERS else text
-        if text and (name in _RENAMED or name.startswith(_CONDITION)):
+        word = as_whole(text) if isinstance(value, float) or answers else text
+        if text and (answers or name in _RENAMED or name.startswith(_CONDITION)):
             word = self.words(text, word)
-        if name in _ANSWERS and word.casefold() in (TIE, ABSTAIN):
+        if answers and word.casefold() in (TIE, ABSTAIN):
             word = word.casefold()
         return word or None
 
@@ -194,7 +243,10 @@ class JudgmentReader:
         return text
 
     def _whole(self, row: Row, name: str, least: int) -> int | None:
-        return None if self._text(row, name) is None else row.number(self.columns[name], least)
+        text = self._text(row, name)
+        if text is None or name not in self.columns:
+            return None if text is None else int(text)
+        return row.number(self.columns[name], least)
 
     def _number(self, row: Row, name: str, expected: str) -> float | None:
         """A field that is a finite number from 0; ``None`` for an empty cell."""

@@ -3,9 +3,11 @@
 **llmbar** (``read_llmbar``): a file ``SUBSET/.../JUDGE/VARIANT/result.json`` is a list of records.
 Each has ``label`` (the better output, 1 or 2) and ``results``, whose last stage holds the games
 ``swap = False`` and ``swap = True``, each with the ``completion`` and the ``winner`` by content:
-``"1"``, ``"2"`` or null. A subset becomes a suite, a variant of the prompt a template, a record an
-item, a game a presentation order; the judge is the judge. The recorded winners come from the
-benchmark's own reading of the completions; ``reparse`` reads them anew, by the rule of `replies`.
+``"1"``, ``"2"`` or null. A winner of two ratings has no completion. A subset becomes a suite, a
+variant of the prompt a template, a record an item, a game a presentation order; the judge is the
+judge. The benchmark's repository has the judges in a folder ``evaluators``, which names nothing.
+The recorded winners come from the benchmark's own reading of the completions; ``reparse`` reads
+them anew, by the rule of `replies`.
 
 **games** (``read_games``): a row is a pair that was judged twice, ``pair_id``, ``label`` and
 ``judgments``, the second game with the sides exchanged. A game's ``decision`` names slots: ``A>B``,
@@ -16,13 +18,14 @@ label names the sides of the first game. A pair becomes an item, a game a presen
 from __future__ import annotations
 
 from argparse import Namespace
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import NoneType
 from typing import Any, Final
 
-from pytest_judgesense.errors import LogError
+from pytest_judgesense.errors import LogError, unknown_name
+from pytest_judgesense.grouping import grouped
 from pytest_judgesense.importers import (
     NO_VERDICT,
     Imported,
@@ -56,6 +59,7 @@ SPACE: Final = DecisionSpace(
 DESIGN: Final = Design(kind="paraphrase", labels=("A", "B"), pairwise=True, pairs="all")
 _CONTENTS: Final = {"1": "1", "2": "2", "tie": TIE, "equal": TIE}
 _GAMES: Final = dict(zip(("swap = False", "swap = True"), _ORDERS, strict=True))
+_EVALUATORS: Final = "evaluators"
 
 
 def placed(judgment: Judgment) -> Judgment:
@@ -76,20 +80,24 @@ def all_rows(path: Path) -> list[Row]:
 
 def imported_llmbar(options: Namespace) -> Imported:
     """The judgments that ``judgesense import llmbar`` reads."""
-    judgments = read_llmbar(options.path, reparse=options.reparse)
+    judgments = read_llmbar(options.path, reparse=options.reparse, variants=options.variant)
     return Imported(tuple((judgment, DESIGN) for judgment in judgments))
 
 
-def read_llmbar(folder: Path, *, reparse: bool = False) -> Iterator[Judgment]:
+def read_llmbar(
+    folder: Path, *, reparse: bool = False, variants: Collection[str] = ()
+) -> Iterator[Judgment]:
     """The judgments of every ``result.json`` at or below ``folder``, in the order of their paths.
 
     Args:
         folder: a folder of the benchmark's results, at any level, or one file.
         reparse: parse the completions again instead of keeping the recorded winners.
+        variants: of the prompt; all if there are none.
 
     Raises:
         LogError: there is no such file, or a field is missing or malformed; it names file,
             record and field.
+        UsageError: there is no such variant.
     """
     files = [folder] if folder.is_file() else sorted(folder.rglob("result.json"))
     if not files:
@@ -98,8 +106,13 @@ def read_llmbar(folder: Path, *, reparse: bool = False) -> Iterator[Judgment]:
             found="no result.json" if folder.exists() else "no such folder",
             expected="files SUBSET/JUDGE/VARIANT/result.json below it",
         )
+    by_variant = grouped(files, lambda file: file.resolve().parent.name)
+    for name in variants:
+        if name not in by_variant:
+            raise unknown_name("variant of the prompt", name, by_variant)
     for file in files:
-        yield from _llmbar_file(file, folder, reparse)
+        if not variants or file.resolve().parent.name in variants:
+            yield from _llmbar_file(file, folder, reparse)
 
 
 def _llmbar_file(file: Path, folder: Path, reparse: bool) -> Iterator[Judgment]:
@@ -123,9 +136,12 @@ def _place(file: Path, folder: Path) -> tuple[str, str, str]:
     if len(above) < 3:
         raise LogError(f"{file} does not lie in SUBSET/JUDGE/VARIANT", found=str(file.resolve()))
     *rest, judge, variant = above
+    if rest[-1] == _EVALUATORS:
+        rest.pop()
     # A folder at or above the subset gives it its whole name; one below knows the nearest part.
-    depth = len(file.resolve().parts) - 1 - len(folder.resolve().parts)
-    subset = rest[len(rest) - max(depth - 2, 1) :]
+    beyond = len(above) - len(rest)
+    depth = len(above) - len(folder.resolve().parts)
+    subset = rest[len(rest) - max(depth - beyond, 1) :]
     return "llmbar-" + "-".join(subset), judge, variant
 
 
@@ -143,10 +159,11 @@ def _content(value: Any, where: str) -> str:
 
 
 def _llmbar_game(game: Any, where: str, trial: Trial, judge: str, *, reparse: bool) -> Judgment:
-    completion = _field(game, "completion", where)
+    rated = isinstance(game, Mapping) and "winner" in game and not reparse
+    completion = game.get("completion") if rated else _field(game, "completion", where)
     # Some clients return the text together with other values: the text is the first.
     text = completion[0] if isinstance(completion, list) and completion else completion
-    if not isinstance(text, str):
+    if not isinstance(text, str) and not (rated and text is None):
         raise malformed(f"{where}: completion", completion, "a text, or a list that begins with it")
     if reparse:
         return Judgment(trial, judge, parse_reply(text, SPACE), reply=text)

@@ -23,8 +23,6 @@ from pytest_judgesense.estimate import Estimate
 from pytest_judgesense.instruments.people import measures as of
 from pytest_judgesense.instruments.people.targets import Target, targets
 from pytest_judgesense.measures.cell import Cell, estimated, unavailable
-from pytest_judgesense.stats.alternative_annotator import alternative_annotator
-from pytest_judgesense.stats.ceiling import ceiling_share
 from pytest_judgesense.stats.clustered import clustered_by
 from pytest_judgesense.stats.inputs import NotEstimable
 
@@ -35,6 +33,8 @@ EPSILONS: Final = (0.1, 0.2)
 def relative_agreement(cell: Cell) -> Iterator[Estimate]:
     """The agreement of the judge with a person, as a share of that between two people."""
     for target in targets(cell):
+        from pytest_judgesense.stats.ceiling import ceiling_share  # few have labels of people
+
         result = ceiling_share(
             verdicts=_verdicts(target),
             people=[*map(_said, target.by_person)],
@@ -91,6 +91,8 @@ def win_rates(cell: Cell) -> Iterator[Estimate]:
 
 
 def _win_rate(target: Target, epsilon: float, *, pooled: bool = False) -> Estimate:
+    from pytest_judgesense.stats.alternative_annotator import alternative_annotator
+
     condition = target.condition if pooled else {**target.condition, "epsilon": epsilon}
     clusters = target.clusters[target.first_judgments]
     result = alternative_annotator(

@@ -22,7 +22,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import permutations
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,14 +41,11 @@ from pytest_judgesense.measures.cell import (
 )
 from pytest_judgesense.stats.comparison import paired_difference
 from pytest_judgesense.stats.inputs import NotEstimable
-from pytest_judgesense.stats.prediction_powered import (
-    CorrectedRate,
-    LabelledSample,
-    corrected_difference,
-    corrected_rate,
-)
 from pytest_judgesense.suites.people import skipped_words
 from pytest_judgesense.trial import SYSTEM, Condition
+
+if TYPE_CHECKING:  # few suites have labels of people
+    from pytest_judgesense.stats.prediction_powered import CorrectedRate, LabelledSample
 
 # At which the judge's verdicts are as good as not used, and the interval not narrower by them.
 _NOTHING: Final = 0.05
@@ -164,6 +161,8 @@ def _samples(target: Target, label: str | None, condition: Condition) -> Iterato
 
 
 def _rate(sample: _Sample) -> Rate:
+    from pytest_judgesense.stats.prediction_powered import corrected_rate
+
     there = ~np.isnan(sample.judge)
     judge = float(sample.judge[there].mean()) if there.any() else None
     result: CorrectedRate | NotEstimable
@@ -174,9 +173,9 @@ def _rate(sample: _Sample) -> Rate:
         result = NotEstimable(refused)
     else:
         result = corrected_rate(_labelled(sample, judge))
-        if isinstance(result, CorrectedRate):
+        if not isinstance(result, NotEstimable):
             missing = _with_bounds(sample, judge, result)
-    adds_nothing = isinstance(result, CorrectedRate) and _adds_nothing(sample, result)
+    adds_nothing = not isinstance(result, NotEstimable) and _adds_nothing(sample, result)
     return Rate(
         sample.condition,
         result,
@@ -190,6 +189,8 @@ def _rate(sample: _Sample) -> Rate:
 
 def _with_bounds(sample: _Sample, judge: float, rate: CorrectedRate) -> Missing:
     """The missing replies with the rates if all of them, or none, stated the label."""
+    from pytest_judgesense.stats.prediction_powered import corrected_rate
+
     if not sample.silent.any():
         return sample.missing
     as_it_is = _labelled(sample, judge)
@@ -197,7 +198,7 @@ def _with_bounds(sample: _Sample, judge: float, rate: CorrectedRate) -> Missing:
     for share in (0.0, 1.0):
         verdicts = np.asarray(as_it_is.verdicts) * (1 - sample.silent) + share * sample.silent
         result = corrected_rate(replace(as_it_is, verdicts=verdicts))
-        worst += [result.estimate] if isinstance(result, CorrectedRate) else []
+        worst += [] if isinstance(result, NotEstimable) else [result.estimate]
     return replace(sample.missing, lower_bound=min(worst), upper_bound=max(worst))
 
 
@@ -236,6 +237,8 @@ def _refused(sample: _Sample) -> str | None:
 
 
 def _labelled(sample: _Sample, judge: float) -> LabelledSample:
+    from pytest_judgesense.stats.prediction_powered import LabelledSample
+
     strata = sample.strata if sample.labelled == "stratified" else None
     verdicts = np.nan_to_num(sample.judge, nan=judge)
     return LabelledSample(verdicts, sample.people, sample.clusters, strata)
@@ -300,6 +303,8 @@ def corrected_differences(cell: Cell) -> Iterator[Estimate]:
 
 
 def _difference(cell: Cell, target: Target, first: _Sample, second: _Sample) -> Estimate:
+    from pytest_judgesense.stats.prediction_powered import corrected_difference
+
     pair = f"{first.condition[SYSTEM]}~{second.condition[SYSTEM]}"
     condition = {
         **{key: value for key, value in first.condition.items() if key != SYSTEM},

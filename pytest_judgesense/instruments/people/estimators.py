@@ -30,7 +30,6 @@ from pytest_judgesense.measures.measure import Measure
 from pytest_judgesense.measures.order import folded
 from pytest_judgesense.stats.agreement import clustered_kappa, table_kappa
 from pytest_judgesense.stats.clustered import clustered_mean
-from pytest_judgesense.stats.informedness import informedness as youden
 from pytest_judgesense.stats.inputs import NotEstimable
 from pytest_judgesense.trial import Condition
 
@@ -187,6 +186,8 @@ def informedness(cell: Cell) -> Iterator[Estimate]:
                 of.INFORMEDNESS, cell, reason, target.condition, missing=target.missing
             )
             continue
+        from pytest_judgesense.stats.informedness import informedness as youden
+
         result = youden(
             right=target.answers[received] == labels,
             labels=labels.tolist(),

@@ -16,10 +16,8 @@ from pytest_judgesense.instruments.people.targets import Target, targets
 from pytest_judgesense.measures.cell import FAILED, Cell, Units
 from pytest_judgesense.measures.shared import AGREEMENT
 from pytest_judgesense.sections import Board, ComparedJudge, Estimates, Row, Rows
-from pytest_judgesense.stats.ceiling import percent_agreement
 from pytest_judgesense.stats.clustered import clustered_proportion
 from pytest_judgesense.stats.inputs import NotEstimable
-from pytest_judgesense.stats.krippendorff import clustered_alpha
 from pytest_judgesense.suites.people import skipped_words
 from pytest_judgesense.suites.suite import Suite
 from pytest_judgesense.trial import LABEL
@@ -39,6 +37,9 @@ def agreement(cell: Cell, _estimates: Estimates, _suite: Suite | None) -> Rows |
 
 
 def _agreement(target: Target) -> Iterator[dict[str, Any]]:
+    from pytest_judgesense.stats.ceiling import percent_agreement
+    from pytest_judgesense.stats.krippendorff import clustered_alpha
+
     votes, clusters = target.by_person, target.clusters[target.first_judgments]
     labelled = (votes >= 0).any(axis=1)
     said = [[None if code < 0 else code for code in row] for row in votes.tolist()]

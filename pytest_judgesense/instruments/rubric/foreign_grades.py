@@ -32,7 +32,7 @@ from pytest_judgesense.instruments.paraphrase.judgment_reader import (
     SWEPT,
     JudgmentReader,
     RenamedWords,
-    of_one_order,
+    of_verdicts,
     refuse_fields,
 )
 from pytest_judgesense.instruments.paraphrase.results import each_once
@@ -205,7 +205,7 @@ def _refuse_options(
             expected="criteria of --grades",
             remedy=f"add it: --grades {unknown[0]}=COLUMN",
         )
-    if several := [name for name in mapping if name in _VERDICTS or of_one_order(name)]:
+    if several := [name for name in mapping if name in _VERDICTS or of_verdicts(name)]:
         raise UsageError(
             f"--map {several[0]} is not used beside --grades",
             found=f"{several[0]} = {mapping[several[0]]}",

@@ -122,6 +122,11 @@ def overall(design: Design, grades: Mapping[str, Any]) -> float:
     )
 
 
+def score_of(design: Design, verdict: str) -> float:
+    """The overall score of a verdict, from 0 to 1; NaN without a grade of each criterion."""
+    return overall(design, grades_said(design, verdict))
+
+
 def overall_share(design: Design, shares: Mapping[str, float]) -> float:
     """The overall score of shares by criterion, from 0 to 1; NaN without one of each."""
     criteria = criteria_of(design)

@@ -20,7 +20,7 @@ from pytest_judgesense.instruments.rubric import (
     tables,
 )
 from pytest_judgesense.instruments.rubric.figures import grade_figures
-from pytest_judgesense.instruments.rubric.grades import share_right
+from pytest_judgesense.instruments.rubric.grades import score_of, share_right
 from pytest_judgesense.instruments.rubric.halo import halo
 from pytest_judgesense.instruments.rubric.measures import SUITE
 from pytest_judgesense.instruments.rubric.separability import separability
@@ -83,6 +83,7 @@ INSTRUMENTS: Final = (
             *WITHOUT_VERDICT,
         ),
         call_score=share_right,
+        score=score_of,
         skills=(grade_output,),
         importers=(Importer("table", _imported_grades, option="grades"),),
         first_suite=FirstSuite(

@@ -8,7 +8,7 @@ from collections import Counter, defaultdict
 
 import pytest
 
-from pytest_judgesense.errors import LogError
+from pytest_judgesense.errors import LogError, UsageError
 from pytest_judgesense.estimate import find_estimate
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.instruments.paraphrase.results import DESIGN, read_llmbar
@@ -90,6 +90,40 @@ def test_a_nested_subset_keeps_its_whole_name(tmp_path):
     (folder / "result.json").write_text(json.dumps(RECORDS), encoding="utf-8")
 
     assert {j.trial.suite for j in read_llmbar(tmp_path)} == {"llmbar-Adversarial-Toy"}
+
+
+@pytest.mark.parametrize("below", ["", "Set", "Set/Toy", "Set/Toy/evaluators/JudgeX"])
+def test_the_folder_of_judges_in_the_repository_names_nothing(tmp_path, below):
+    folder = tmp_path / "Set" / "Toy" / "evaluators" / "JudgeX" / "Plain"
+    folder.mkdir(parents=True)
+    (folder / "result.json").write_text(json.dumps(RECORDS), encoding="utf-8")
+
+    judgments = list(read_llmbar(tmp_path / below))
+    assert {j.judge for j in judgments} == {"JudgeX"}
+    assert {j.trial.suite for j in judgments} == {"llmbar-Set-Toy" if not below else "llmbar-Toy"}
+
+
+def test_a_winner_of_two_ratings_has_no_completion_and_cannot_be_parsed_again(results):
+    records = [_record(1, {"winner": "1"}, {"winner": None})]
+    file = results / "Toy" / "JudgeX" / "Plain" / "result.json"
+    file.write_text(json.dumps(records), encoding="utf-8")
+
+    judgments = list(read_llmbar(results))
+    assert [(j.verdict, j.reply) for j in judgments] == [("A", None), (None, None)]
+    with pytest.raises(LogError, match="completion"):
+        list(read_llmbar(results, reparse=True))
+
+
+def test_variants_of_the_prompt_can_be_chosen(results):
+    other = results / "Toy" / "JudgeX" / "Rating"
+    other.mkdir()
+    (other / "result.json").write_text(json.dumps(RECORDS), encoding="utf-8")
+
+    assert len(list(read_llmbar(results))) == 2 * 2 * len(RECORDS)
+    chosen = list(read_llmbar(results, variants=["Rating"]))
+    assert {j.trial.template for j in chosen} == {"Rating"}
+    with pytest.raises(UsageError, match="no variant of the prompt named 'rating'"):
+        list(read_llmbar(results, variants=["rating"]))
 
 
 @pytest.mark.parametrize(

@@ -91,6 +91,7 @@ def test_words_are_a_scale_that_is_said() -> None:
         (("--grades", "clarity=clarity", "--people", "tone=carl"), 2, "--grades tone=COLUMN"),
         (("--people", "tone=carl", "--map", "verdict=tone"), 2, "--people tone=carl"),
         ((*GRADES, "--map", "label=carl"), 2, "--map label is not used beside --grades"),
+        ((*GRADES, "--map", "people.c=carl"), 2, "--map people.c is not used beside --grades"),
         ((*GRADES, "--labels", "1,2,tie"), 2, "no tie and no abstention"),
         ((*GRADES, "--labels", "1,2,3,4"), 3, "column clarity holds no grade"),
         ((*GRADES, "--pass-mark", "6"), 2, "a grade above the lowest: 2, 3, 4, 5"),

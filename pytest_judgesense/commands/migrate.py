@@ -1,0 +1,256 @@
+"""``judgesense migrate OLD NEW SUITE``: what moving a judge to another model changes.
+
+Both judges are measured on the same suite, from their recordings; ``--judge-mode record`` asks what
+is missing, after its price. Of a judge that nobody can ask any more its judgment log does as well.
+The command exits with 1 if something is not kept: a measure is worse beyond chance, or no mark of
+the new judge keeps the old pass rate.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+from pytest_judgesense.api import measure_all
+from pytest_judgesense.checks.variants import against_the_first
+from pytest_judgesense.commands.measuring import add_limits, limits_of, watch
+from pytest_judgesense.commands.options import (
+    BAR_FAILED,
+    FILE,
+    FLAG,
+    add_cassettes,
+    judges_to_ask,
+    number,
+    registry_of,
+    seed,
+    show,
+    tell_of_outputs,
+)
+from pytest_judgesense.commands.options import suite as suite_of
+from pytest_judgesense.commands.plan import Quote, cost_words, quote
+from pytest_judgesense.commands.report import cells_of_logs
+from pytest_judgesense.errors import UsageError
+from pytest_judgesense.estimate import Estimate
+from pytest_judgesense.judges.local.models import JUDGES as LOCAL_JUDGES
+from pytest_judgesense.judges.prompts import suite_for_judge
+from pytest_judgesense.judges.resolving import declared_judges
+from pytest_judgesense.judges.spec import JudgeSpec
+from pytest_judgesense.layout import indented
+from pytest_judgesense.measures.cell import Cell
+from pytest_judgesense.measures.estimation import estimate_all
+from pytest_judgesense.output import Outputs
+from pytest_judgesense.registry import Registry
+from pytest_judgesense.report.migration import Migration, sentences, tables, to_plain
+from pytest_judgesense.report.terminal import tables_lines
+from pytest_judgesense.suites.suite import Suite
+
+_LOG: Final = ".jsonl"
+_MOST_LINES: Final = 10  # of a table on the screen
+_WITHIN: Final = 0.02
+
+# The judgments of a judge, and its estimates.
+_Measured = tuple[Cell, Sequence[Estimate]]
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the judges, the suite, the mark, the limits, and the file."""
+    text = "the judge that is replaced: a name that pyproject.toml declares, provider:model, or a "
+    text += "judgment log of it (.jsonl)"
+    parser.add_argument("old", metavar="OLD", help=text)
+    parser.add_argument("new", metavar="NEW", help="the judge that replaces it, likewise")
+    text = "a suite by name, NAME@PRESET, or its file"
+    parser.add_argument("judge_suite", metavar="SUITE", help=text)
+    text = "replay: recorded answers (the default); record: ask what is not recorded yet"
+    parser.add_argument("--judge-mode", choices=["replay", "record"], default="replay", help=text)
+    parser.add_argument("--plan", help="print calls and price, and ask nothing", **FLAG)
+    text = "the old judge's pass mark: a label, or a share of the scale (default: the suite's)"
+    parser.add_argument("--mark", help=text)
+    text = f"how far from the old pass rate a rate is that keeps it (default: {_WITHIN})"
+    share = number("share", float, 1)
+    parser.add_argument("--within", type=share, default=_WITHIN, metavar="SHARE", help=text)
+    add_cassettes(parser)
+    add_limits(parser)
+    parser.add_argument("--judge-seed", type=seed, default=0, help="seed of every random draw")
+    parser.add_argument("-o", "--output", help="write all of it as JSON", **FILE)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Print what moves; 1 if something is not kept."""
+    if options.output is not None and options.output.suffix != ".json":
+        raise UsageError(
+            "what moves cannot be written in this form",
+            found=str(options.output),
+            expected="a file that ends in .json",
+        )
+    registry = registry_of(options)
+    suite = replace(suite_of(options, labelled=False), checks=())
+    mark = _mark(options.mark, suite)
+    names = [name for name in (options.old, options.new) if not name.endswith(_LOG)]
+    _refuse_undeclared(options, names, registry)
+    judges = judges_to_ask(options, names) if names else []
+    specs = {spec.called or spec.name: spec for spec in judges} | {
+        spec.name: spec for spec in judges
+    }
+    if options.old == options.new or len({spec.slug for spec in specs.values()}) < len(names):
+        raise UsageError(
+            "a judge is not moved to itself",
+            found=f"{options.old} and {options.new}",
+            expected="two judges",
+            remedy="how much a judge differs by itself: judgesense explain repeat_flip_rate",
+        )
+    if names and (options.plan or options.judge_mode == "record"):
+        show(_plan_lines([specs[name] for name in names], suite, options.judge_cassettes))
+    if options.plan:
+        return 0
+    old, new = _both(options, specs, suite, registry)
+    _refuse_apart(old[0], new[0])
+    called = old[0].judge, new[0].judge
+    if called[0] == called[1]:  # two logs of one judge
+        called = options.old, options.new
+    (change,) = against_the_first({called[0]: old, called[1]: new})
+    score = registry.kinds[suite.kind].score
+    of = Migration(
+        replace(old[0], judge=called[0]),
+        replace(new[0], judge=called[1]),
+        change,
+        score,
+        mark,
+        options.within,
+    )
+    show(line for sentence in sentences(of) for line in indented(sentence, width=0))
+    every = [table for table in tables(of) if table.rows]
+    show(tables_lines(table.first(_MOST_LINES) for table in every))
+    outputs = Outputs(verbose=False)
+    if options.output is not None:
+        outputs.write("migration", options.output, lambda: _json(of))
+    return tell_of_outputs(outputs) or (BAR_FAILED if of.worse or not of.rate_kept else 0)
+
+
+def _refuse_undeclared(
+    options: argparse.Namespace, names: Sequence[str], registry: Registry
+) -> None:
+    """Raise a `UsageError` if a judge has recordings, and nothing says any more what it is."""
+    declared = declared_judges(Path.cwd(), registry.providers)
+    for name in names:
+        is_name = name not in declared and name not in LOCAL_JUDGES and Path(name).name == name
+        if is_name and ":" not in name and (options.judge_cassettes / name).is_dir():
+            raise UsageError(
+                f"judge {name} is recorded, and not declared",
+                found=f"{options.judge_cassettes / name}; declared here: "
+                f"{', '.join(declared) or 'none'}",
+                expected=f"the table that it had, [tool.judgesense.judges.{name}]",
+                remedy="declare it again, or name its judgment log (.jsonl) in its place",
+            )
+
+
+def _refuse_apart(old: Cell, new: Cell) -> None:
+    """Raise a `UsageError` if no trial has a verdict of both judges."""
+    verdicts = [
+        {j.trial.id for j in cell.judgments if j.verdict is not None} for cell in (old, new)
+    ]
+    if verdicts[0].isdisjoint(verdicts[1]):
+        raise UsageError(
+            f"there is no trial of {old.suite} with a verdict of both judges",
+            found=f"verdicts of {len(verdicts[0])} of {len(old.judgments)} trials of {old.judge}, "
+            f"of {len(verdicts[1])} of {len(new.judgments)} of {new.judge}",
+            expected="the same items, templates, orders and replicates, by the ids of the trials",
+        )
+
+
+def _json(of: Migration) -> str:
+    return json.dumps(to_plain(of), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def _mark(text: str | None, suite: Suite) -> float | None:
+    """The old mark as a share of the scale."""
+    if text is None:
+        return None
+    labels = suite.design.labels
+    if suite.design.ordinal and not suite.design.criteria and text in labels:
+        return labels.index(text) / (len(labels) - 1)
+    try:
+        share = float(text)
+    except ValueError:
+        share = -1.0
+    if not (suite.design.ordinal or suite.design.criteria) or not 0 <= share <= 1:
+        ordered = suite.design.ordinal or bool(suite.design.criteria)
+        raise UsageError(
+            f"--mark {text} is no mark of {suite.name}",
+            found=f"labels {', '.join(labels)}" + ("" if ordered else ", which have no order"),
+            expected="a label of the scale, or a share of it from 0 to 1"
+            if ordered
+            else "a suite of grades, or of labels in order",
+        )
+    return share
+
+
+# --- the two judges -------------------------------------------------------------------------------
+
+
+def _both(
+    options: argparse.Namespace,
+    specs: Mapping[str, JudgeSpec],
+    suite: Suite,
+    registry: Registry,
+) -> list[_Measured]:
+    """What the two judges said, from their recordings or their logs."""
+    names = [name for name in (options.old, options.new) if name in specs]
+    measured: dict[str, _Measured] = {}
+    if names:
+        sheet = measure_all(
+            [specs[name] for name in names],
+            [suite],
+            options.judge_cassettes,
+            mode=options.judge_mode,
+            seed=options.judge_seed,
+            how_to_record=_how_to_record(options),
+            concurrency=max(1, options.judge_concurrency),
+            limits=limits_of(options),
+            max_unparsed=options.judge_max_unparsed,
+            watch=watch,
+            registry=registry,
+        )
+        estimates = {judge_sheet.judge: judge_sheet.estimates for judge_sheet in sheet.judges}
+        for name, cell in zip(names, sheet.cells, strict=True):
+            measured[name] = cell, estimates[specs[name].slug]
+    return [
+        measured[name] if name in measured else _of_log(Path(name), suite, options, registry)
+        for name in (options.old, options.new)
+    ]
+
+
+def _of_log(path: Path, suite: Suite, options: argparse.Namespace, registry: Registry) -> _Measured:
+    cells = cells_of_logs([path], options.judge_seed, registry)
+    of_suite = [cell for cell in cells if cell.suite == suite.name]
+    if len(of_suite) != 1:
+        raise UsageError(
+            f"{path} is no log of one judge on {suite.name}",
+            found=", ".join(f"{cell.judge} on {cell.suite}" for cell in cells) or "no judgments",
+            expected="one judge on this suite",
+            remedy="write it: pytest --judge-suite SUITE --judge-name NAME --judge-datasheet "
+            f"{path}",
+        )
+    return of_suite[0], estimate_all(of_suite[0])
+
+
+def _how_to_record(options: argparse.Namespace) -> str:
+    words = ["judgesense", "migrate", options.old, options.new, options.judge_suite]
+    if options.judge_cassettes != Path("cassettes"):
+        words += ["--judge-cassettes", str(options.judge_cassettes)]
+    return f"record it: {shlex.join([*words, '--judge-mode', 'record'])}"
+
+
+def _plan_lines(specs: Sequence[JudgeSpec], suite: Suite, cassettes: Path) -> Iterator[str]:
+    """What each judge is asked, what of it is recorded, and what the rest would cost."""
+    quotes: list[Quote] = []
+    for judge in specs:
+        now = quote(judge, suite_for_judge(suite, judge), cassettes)
+        quotes.append(now)
+        changed = f" ({now.changed} recorded with another request)" if now.changed else ""
+        words = f"{judge.name}: {now.calls:,} calls, {now.to_make:,} to be made{changed}"
+        yield from indented(f"{words}; cost: {cost_words(judge, now)}", width=0)

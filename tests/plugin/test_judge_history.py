@@ -1,0 +1,208 @@
+"""``--judge-history`` and its ini twin, and ``no_drift``, which looks at it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from pytest_judgesense.live_sessions import JudgeTotals, LiveSession, append_session, read_sessions
+
+from .project import Project, no_traceback, parity_suite, run
+
+CHECKS = 'no_drift = ["agreement", {measure = "jss", sessions = "alike"}]'
+
+
+def always_wrong(prompt: str) -> str:
+    """Wrong on half of the numbers."""
+    return "YES"
+
+
+@pytest.fixture
+def followed(project: Project) -> Project:
+    """A project whose checks follow its judge over live sessions."""
+    parity_suite(project.path, checks=CHECKS)
+    return project
+
+
+def night(project: Project, *args: str | Path) -> pytest.RunResult:
+    """A session that asks live and is kept in ``h.jsonl``."""
+    live = ("--judge-mode", "live", "--judge-history", "h.jsonl")
+    return project.run("parity.suite.toml", *live, *args)
+
+
+def kept(project: Project) -> tuple[LiveSession, ...]:
+    return read_sessions(project.path / "h.jsonl")
+
+
+def repeat_first(project: Project, times: int) -> JudgeTotals:
+    """Let the history have the first session again, so often, on days before it."""
+    (first,) = kept(project)
+    for number in range(times):
+        again = {"session": f"s{number}", "began_at": f"2026-01-{1 + number:02}T02:00:00+00:00"}
+        append_session(project.path / "h.jsonl", first.model_copy(update=again))
+    return first.measured[0]
+
+
+def test_a_live_session_appends_one_line_under_any_workers(
+    followed: Project, workers: tuple[str, ...]
+) -> None:
+    result = night(followed, *workers)
+    result.assert_outcomes(passed=2)
+    result.stdout.fnmatch_lines(["session appended: *h.jsonl"])
+    (session,) = kept(followed)
+    (judge,) = session.measured
+    assert (judge.judge, judge.suite, judge.served) == ("mine", "parity", ["served-1"])
+    assert judge.identity["model"] == "m-1"
+    assert judge.clusters == [f"p{n}" for n in range(1, 7)]
+    by_name = {totals.measure: totals for totals in judge.measures}
+    # A perfect judge on six numbers under three wordings: three calls and three pairs a number.
+    assert by_name["agreement"].sums == by_name["agreement"].units == [3] * 6
+    assert by_name["jss"].sums == [3] * 6
+    assert by_name["flip_rate"].sums == [0] * 6
+    assert (by_name["jss"].direction, by_name["flip_rate"].direction) == ("higher", "lower")
+    # A kappa is no mean of units; which slot wins has no direction.
+    assert not by_name.keys() & {"kappa", "side_bias", "first_slot_rate"}
+    night(followed, *workers)
+    assert len(kept(followed)) == 2
+
+
+def test_a_judge_that_became_worse_fails_and_says_since_when(
+    followed: Project, workers: tuple[str, ...]
+) -> None:
+    night(followed)
+    repeat_first(followed, 20)
+    followed.server.reply, followed.server.model = always_wrong, "served-2"
+    for _ in range(2):
+        night(followed)
+    sheet = followed.path / "x.json"
+    result = night(followed, *workers, "--judge-datasheet", sheet)
+    # All six numbers get one answer under every wording: no pair flips, agreement is .5.
+    result.assert_outcomes(failed=1, passed=1)
+    result.stdout.fnmatch_lines(
+        [
+            "*what changed then:",
+            "*session 22 (*): served as served-1 -> served-2",
+            "*look further: judgesense drift h.jsonl --sessions vary",
+            "  FAIL parity: agreement: worse since session 22 *: 1.00 before, 0.50*",
+        ]
+    )
+    no_traceback(result)
+    checks = json.loads(sheet.read_text(encoding="utf-8"))["judges"][0]["checks"]
+    over = {check["measure"]: check["over"] for check in checks}
+    assert (over["agreement"]["process"], over["jss"]["process"]) == ("student", "stratified")
+    assert over["agreement"]["since"] == 22
+    assert over["agreement"]["sessions"] == over["jss"]["sessions"] == 24
+    assert over["jss"]["alarm"] is None
+    assert "against" not in checks[0]
+
+
+@pytest.mark.parametrize(
+    ("args", "reason"),
+    [
+        ((), "--judge-mode replay"),
+        (("--judge-mode", "record"), "--judge-mode record"),
+        (("--judge-mode", "live", "--judge-verify", "2"), "--judge-verify, which replays"),
+    ],
+)
+def test_what_is_not_asked_afresh_is_not_appended_and_it_is_said(
+    followed: Project, args: tuple[str, ...], reason: str
+) -> None:
+    followed.record()
+    result = followed.run("parity.suite.toml", "--judge-history", "h.jsonl", "-rs", *args)
+    result.assert_outcomes(skipped=2)
+    output = " ".join(result.stdout.str().split())
+    assert f"it is of --judge-mode live, this is {reason}" in output
+    assert "not compared: it is about sessions that ask judges afresh" in output
+    assert not (followed.path / "h.jsonl").exists()
+
+
+def test_without_a_history_the_check_is_skipped_and_the_datasheet_says_why(
+    followed: Project,
+) -> None:
+    result = followed.run(
+        "parity.suite.toml", "--judge-mode", "live", "-rs", "--judge-datasheet", "x.json"
+    )
+    result.assert_outcomes(skipped=2)
+    result.stdout.fnmatch_lines(["*not compared: --judge-history FILE keeps the sessions *"])
+    sheet = json.loads((followed.path / "x.json").read_text(encoding="utf-8"))
+    reasons = {entry["reason"] for entry in sheet["judges"][0]["not_compared"]}
+    assert reasons == {"--judge-history FILE keeps the sessions that it is about"}
+
+
+def test_a_broken_history_ends_the_session_before_anybody_is_asked(
+    followed: Project, workers: tuple[str, ...]
+) -> None:
+    night(followed)
+    file = followed.path / "h.jsonl"
+    file.write_text(file.read_text(encoding="utf-8") + "{\n", encoding="utf-8")
+    before = file.read_bytes()
+    followed.server.forget()
+    result = night(followed, *workers)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["*h.jsonl:2 is no live session", "*remedy:*delete the line*"])
+    no_traceback(result)
+    assert not followed.server.asked
+    assert file.read_bytes() == before
+
+
+def test_the_ini_twin_names_the_file(followed: Project) -> None:
+    (followed.path / "pytest.ini").write_text("[pytest]\njudge_history = nightly.jsonl\n")
+    followed.run("parity.suite.toml", "--judge-mode", "live")
+    assert len(read_sessions(followed.path / "nightly.jsonl")) == 1
+
+
+def test_a_marker_follows_a_measure_under_a_condition_as_well(followed: Project) -> None:
+    (followed.path / "test_nightly.py").write_text(
+        "import pytest\n"
+        "@pytest.mark.no_drift('agreement', suite='parity.suite.toml')\n"
+        "@pytest.mark.no_drift('jss', suite='parity.suite.toml', template_pair='t1~t2')\n"
+        "def test_judge():\n    pass\n"
+    )
+    live = ("--judge-mode", "live", "--judge-history", "h.jsonl")
+    run(followed.pytester, "test_nightly.py", *live).assert_outcomes(passed=1)
+    (session,) = kept(followed)
+    conditions = [totals.condition for totals in session.measured[0].measures]
+    assert {"template_pair": "t1~t2"} in conditions
+    assert len({str(condition) for condition in conditions}) == 2
+
+
+def test_a_measure_that_is_no_share_is_refused(followed: Project) -> None:
+    parity_suite(followed.path, checks='no_drift = ["dark_current"]')
+    result = night(followed)
+    assert result.ret != 0
+    result.stdout.fnmatch_lines(["*cannot follow dark_current on parity*"])
+    no_traceback(result)
+    parity_suite(followed.path, checks='no_drift = [{measure = "jss", margin = 0.1}]')
+    result = night(followed)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    no_traceback(result)
+
+
+def test_a_stopped_suite_is_not_in_the_history(followed: Project) -> None:
+    parity_suite(followed.path, checks="agreement_floor = 0.1")
+    result = night(followed, "--judge-early-stop")
+    assert not (followed.path / "h.jsonl").exists()
+    result.stdout.fnmatch_lines(["not in the history, for it was stopped: mine on parity"])
+
+
+def test_a_shard_is_no_session_of_a_history(followed: Project) -> None:
+    result = followed.run(
+        *("parity.suite.toml", "--judge-mode", "record", "--judge-shard", "1/2"),
+        *("--judge-history", "h.jsonl"),
+    )
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    assert "there is nothing for --judge-history" in " ".join(result.stderr.str().split())
+
+
+def test_no_drift_is_inconclusive_where_replies_are_missing(followed: Project) -> None:
+    night(followed)
+    repeat_first(followed, 6)
+    followed.server.reply = lambda prompt: "perhaps" if " 2 " in prompt else "YES"
+    result = night(followed)
+    # A reply without a verdict is not the label, so that agreement has no missing ones.
+    result.assert_outcomes(failed=1, passed=1)
+    result.stdout.fnmatch_lines(
+        ["*mine no_drift?jss,alike? *", "17% of the replies of the last session are missing"]
+    )

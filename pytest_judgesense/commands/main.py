@@ -36,6 +36,7 @@ COMMANDS: Final = {
     "explain": "what a measure means, and what to do when its check fails",
     "compare": "compare two baselines, logs or datasheets",
     "drift": "whether judges became worse over their live sessions, and since when",
+    "moved": "scores fell: did the judge move, or what it judges",
     "try": "compare variants of a judge's prompt with the first",
     "why": "the smallest change of a prompt that turns a verdict",
     "migrate": "what moving a judge to another model changes, and the mark that keeps a pass rate",

@@ -28,7 +28,7 @@ NO_PROBABILITIES: Final = (
 CONDITION_KEYS: Final = tuple(
     "arm category criterion criterion_pair dataset distance epsilon gold judge_type k label model "
     "naming polarity probe prompt_pair prompt_style subset system system_pair temperature "
-    "template_pair version".split()
+    "template_pair".split()
 )
 # The unit of measures that compare two wordings of a prompt.
 WORDINGS: Final = "template pair"

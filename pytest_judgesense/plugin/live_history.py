@@ -55,11 +55,12 @@ class LiveHistory:
         return sessions_before(self._settings.history)
 
     def totals(self, measurement: Measurement, sheet: SuiteSheet) -> JudgeTotals | None:
-        """What this session adds of a judge on a suite; ``None`` of a part of the suite.
+        """What this session adds of a judge on a suite.
 
+        ``None`` of a part of the suite, and of what no check is judged by.
         ``sheet`` is that of the measurement, perhaps without credentials.
         """
-        if measurement.stop is not None:
+        if measurement.stop is not None or measurement.error is not None:
             return None
         key = measurement.judge.slug, str(measurement.suite.path), measurement.suite.name
         conditions = [each.check.narrowed for each in self._members() if each.key[:3] == key]

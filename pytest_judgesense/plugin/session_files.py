@@ -62,7 +62,7 @@ class SessionFiles:
             self._outputs.written += [f"{line}: {path}" for path in self._settings.datasheets]
         if self._receiver.parts:
             self._write_baseline(session)
-            self._append_to_history()
+        self._append_to_history()
 
     def _write_job_summary(self, view: View | None) -> None:
         problem = "the job summary cannot be written"
@@ -149,7 +149,10 @@ class SessionFiles:
 
         measured = [JudgeTotals.model_validate(part.totals) for part in parts if part.totals]
         if left := ["{} on {}".format(*part.key) for part in parts if not part.totals]:
-            outputs.written.append(f"not in the history, for it was stopped: {', '.join(left)}")
+            why = "it was stopped, or is not sound"
+            outputs.written.append(f"not in the history, for {why}: {', '.join(left)}")
+        elif not measured:
+            outputs.written.append(f"nothing appended to the history {path}: no suite was measured")
         live = LiveSession(
             schema=SCHEMA,
             session=recorder_of(self._session.config).session,

@@ -87,7 +87,7 @@ def problems_of_page(name: str, folder: Path) -> str:
 
 def is_for_a_task(name: str) -> bool:
     """Whether a page leads through a task; a file of tests of their own runs these."""
-    return name == "tutorial.md" or name.startswith("howto/")
+    return name.startswith("howto/")
 
 
 def _is_used(block: Block) -> bool:

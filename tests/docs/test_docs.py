@@ -55,8 +55,9 @@ CHECKS, MEASURES = BUILT_IN.checks, BUILT_IN.measures
 COMMANDS = ("pytest", "judgesense", "python", "export", "git")
 FIXTURES = {"judge", "judge_check", "judge_datasheet"}
 # What looks like an option of ours and is a field of imported files, a key of suite files, of the
-# replies of temperature@paper, or a table of the datasheet.
+# replies of temperature@paper, a table of the datasheet, or a benchmark.
 FOREIGN_FIELDS = {
+    "judge_or_system",
     "judge_model",
     "judge_type",
     "judge_pairs",

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from pytest_judgesense.live_sessions import JudgeTotals, LiveSession, append_session, read_sessions
+from pytest_judgesense.report.datasheet_file import datasheet_from, datasheet_json
 
 from .project import Project, no_traceback, parity_suite, run
 
@@ -89,7 +90,11 @@ def test_a_judge_that_became_worse_fails_and_says_since_when(
         ]
     )
     no_traceback(result)
-    checks = json.loads(sheet.read_text(encoding="utf-8"))["judges"][0]["checks"]
+    written = json.loads(sheet.read_text(encoding="utf-8"))
+    checks = written["judges"][0]["checks"]
+    # What is read of the file is what it holds.
+    again = json.loads(datasheet_json(datasheet_from(written)))
+    assert again["judges"][0]["checks"] == checks
     over = {check["measure"]: check["over"] for check in checks}
     assert (over["agreement"]["process"], over["jss"]["process"]) == ("student", "stratified")
     assert over["agreement"]["since"] == 22
@@ -184,7 +189,20 @@ def test_a_stopped_suite_is_not_in_the_history(followed: Project) -> None:
     parity_suite(followed.path, checks="agreement_floor = 0.1")
     result = night(followed, "--judge-early-stop")
     assert not (followed.path / "h.jsonl").exists()
-    result.stdout.fnmatch_lines(["not in the history, for it was stopped: mine on parity"])
+    result.stdout.fnmatch_lines(
+        ["not in the history, for it was stopped, or is not sound: mine on parity"]
+    )
+
+
+def test_questions_of_tests_are_no_session_of_a_history(followed: Project) -> None:
+    (followed.path / "test_own.py").write_text(
+        "def test_own(judge):\n    assert judge.ask('Is 2 even?').text == 'YES'\n"
+    )
+    live = ("--judge-mode", "live", "--judge-history", "h.jsonl")
+    result = run(followed.pytester, "test_own.py", *live)
+    result.assert_outcomes(passed=1)
+    result.stdout.fnmatch_lines(["nothing appended to the history *: no suite was measured"])
+    assert not (followed.path / "h.jsonl").exists()
 
 
 def test_a_shard_is_no_session_of_a_history(followed: Project) -> None:

@@ -43,7 +43,6 @@ SHIPPED = {
     "clean": (*_but(WHOLE, *PROBES), *QUICK, "factuality@inverted", "ladder-fine@pooled"),
     "mixed": (
         *_but(WHOLE, "temperature", *PROBES),
-        *QUICK,
         "factuality@inverted",
         "ladder-fine@pooled",
     ),

@@ -30,7 +30,10 @@ NAMES = [
     "vacuum",
 ]
 # Large recordings that not every profile has: the rest is computed.
-COMPUTED = {"temperature": ("mixed", "noisy", "positional"), "probe": ("noisy", "positional")}
+COMPUTED = {
+    "temperature": ("mixed", "noisy", "positional"),
+    "probe": ("mixed", "noisy", "positional"),
+}
 
 
 def test_the_built_in_suites_are_those_of_the_plan_in_alphabetical_order() -> None:

@@ -57,7 +57,8 @@ def texts_sent(judge: JudgeSpec, suite: Suite, cassettes: Path) -> tuple[SentTex
         if (sent := _answered(recorded.get(trial.id, ()))) is not None
     ]
     if not any(sent for _, sent in requests):
-        raise _unknown(judge, suite, signature(function, judge.model), bool(requests))
+        shown = signature(function, judge.model)
+        raise _unknown(judge, suite, cassettes, shown, bool(requests))
     return tuple(_shared(suite, requests))
 
 
@@ -103,7 +104,9 @@ def _harmless(text: str, fields: set[str]) -> str:
     return text
 
 
-def _unknown(judge: JudgeSpec, suite: Suite, function: str, is_recorded: bool) -> UsageError:
+def _unknown(
+    judge: JudgeSpec, suite: Suite, cassettes: Path, function: str, is_recorded: bool
+) -> UsageError:
     """The error of a function whose requests are not known."""
     if is_recorded:
         return UsageError(
@@ -113,15 +116,15 @@ def _unknown(judge: JudgeSpec, suite: Suite, function: str, is_recorded: bool) -
             "messages",
             remedy=f"give it a parameter {TEMPLATE}",
         )
-    named = (
-        ["--judge-suite", suite.name]
-        if suite.built_in is not None
-        else [os.path.relpath(suite.path)]
-    )
-    command = shlex.join(["pytest", *named, "--judge-name", judge.name, "--judge-mode", "record"])
+    # A suite without checks is recorded too, which a session of pytest would not ask.
+    preset = suite.name.removeprefix(suite.base)
+    named = suite.name if suite.built_in is not None else os.path.relpath(suite.path) + preset
+    words = ["judgesense", "record", named, "--judge-name", judge.name]
+    if str(cassettes) != "cassettes":
+        words += ["--judge-cassettes", str(cassettes)]
     return UsageError(
         f"the prompt of judge {judge.name!r} is in its own code, and is not known",
         found=f"{function}, which is not recorded on {suite.name}",
         expected="a recording, whose requests say what it sends about every item",
-        remedy=f"record the suite first: {command}",
+        remedy=f"record the suite first: {shlex.join(words)}",
     )

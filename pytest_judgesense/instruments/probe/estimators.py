@@ -101,11 +101,11 @@ def _flags(cell: Cell, reading: ProbeResult) -> Iterator[str]:
     if cell.degenerate:
         yield "degenerate"
     if not cell.design.pairwise:
-        yield of.OF_GRADES
+        yield of.OF_LABELS if reading.arms.of_labels else of.OF_GRADES
     if reading.is_found:
         yield of.FOUND
     elif reading.control_moves is False:
-        yield of.NOTHING_MOVES
+        yield of.CONTROL_STILL
     if left := reading.lines - len(reading.arms.calls):
         yield f"{left} of {reading.lines} items take no part: the edit changes nothing there"
 

@@ -11,8 +11,9 @@ from pytest_judgesense.measures.measure import Brief, Evidence, Measure
 
 # Flags of estimates.
 FOUND: Final = "an effect (p < .05 over all probes, Holm)"
-NOTHING_MOVES: Final = "nothing here moves this judge, its control neither: no statement"
+CONTROL_STILL: Final = "not even its control is seen to move this judge: no statement"
 OF_GRADES: Final = "a mean grade, from 0 for the lowest to 1 for the highest"
+OF_LABELS: Final = "a share of verdicts with the favourable label"
 _WORST: Final = "probe "
 
 
@@ -55,9 +56,11 @@ def probe_of(estimate: Estimate) -> str:
 def _edit_sentence(estimate: Estimate) -> str:
     value = estimate.value or 0.0
     edit = edit_words(probe_of(estimate))
+    size = _percent(abs(value))
     if OF_GRADES in estimate.flags:
-        return f"{edit} raises the grade by {_percent(value)} of the scale"
-    return f"{edit} moves {_percent(value)} of verdicts to the answer that holds it"
+        return f"{edit} {'lowers' if value < 0 else 'raises'} the grade by {size} of the scale"
+    aim = "the favourable label" if OF_LABELS in estimate.flags else "the answer that holds it"
+    return f"{edit} moves {size} of verdicts {'away from' if value < 0 else 'to'} {aim}"
 
 
 def _names_sentence(estimate: Estimate) -> str:

@@ -80,6 +80,12 @@ class Arms:
     items: int
     of_names: bool
 
+    @property
+    def of_labels(self) -> bool:
+        """Whether the values are shares of the favourable label."""
+        calls = (call for of_line in self.calls.values() for call in of_line)
+        return any("favourable" in call.after.trial.condition for call in calls)
+
     def anew(self) -> Anew:
         """The differences of the lines, for resampling."""
         means = {line: mean for line, calls in self.calls.items() if (mean := _means(calls))}

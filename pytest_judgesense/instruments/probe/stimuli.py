@@ -169,7 +169,7 @@ def _field(form: SuiteForm) -> str:
         f"suite {form.name} does not say which text is edited",
         found=f"{len(shown)} fields in the prompt: {', '.join(shown) or 'none'}",
         expected="the field of the judged output",
-        remedy=f'write edited = "{shown[-1]}" in [stimuli]' if shown else "fix the prompt",
+        remedy='write edited = "FIELD" in [stimuli]' if shown else "fix the prompt",
     )
 
 
@@ -187,7 +187,7 @@ def _favourable(form: SuiteForm) -> str:
             else f"one of {', '.join(labels)}",
             remedy="take favourable out of [stimuli]"
             if form.space.ordinal
-            else f'write favourable = "{labels[0]}" in [stimuli]',
+            else 'write favourable = "LABEL" in [stimuli]',
         )
     return str(label)
 

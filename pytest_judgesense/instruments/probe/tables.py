@@ -87,7 +87,10 @@ def probe_lines(rows: Rows) -> Iterator[str]:
         cells = (row["probe"], compact(row["effect"]), ends, *shares, control, p)
         yield _line(cells, row["verdict"])
     if still := [row["probe"] for row in rows if row["verdict"] == _NO_STATEMENT]:
-        yield f"nothing moves this judge there, no control either: {', '.join(still)}"
+        yield (
+            "no statement, as not even their controls are seen to move this judge, which may need "
+            f"more items: {', '.join(still)}"
+        )
     if left := [row for row in rows if row["left_out"]]:
         counted = ", ".join(f"{row['probe']} {row['left_out']}" for row in left)
         yield f"items that an edit leaves as they are, and that take no part: {counted}"

@@ -63,8 +63,7 @@ def server() -> Iterator[ChatServer]:
 
 @pytest.fixture
 def folder(tmp_path: Path, server: ChatServer) -> Path:
-    # Of a suite without a check nothing is asked.
-    project.write_suite(tmp_path, f"{project.SUITE}[checks]\nunparsed_rate_ceiling = 0.5\n")
+    project.write_suite(tmp_path)
     (tmp_path / "grader.py").write_text(_MODULE.format(url=server.base_url), encoding="utf-8")
     (tmp_path / "sentences.suite.toml").write_text(project.ABLATION, encoding="utf-8")
     return tmp_path
@@ -100,9 +99,9 @@ def test_a_functions_prompt_is_taken_apart_recorded_and_replayed(
         code, _, error = ablate(folder, *RECORD)
         assert code == 2
         assert "is in its own code, and is not known" in error
-        assert "pytest texts.suite.toml --judge-name mine --judge-mode record" in error
-        recorded = ("texts.suite.toml", "--judge-name", "mine", *RECORD)
-        assert processes.run("pytest", *recorded, cwd=folder).returncode == 0
+        command = "judgesense record texts.suite.toml --judge-name mine"
+        assert f"record the suite first: {command}" in error
+        assert processes.run(*command.split(), cwd=folder).returncode == 0
         assert len(server.asked) == N
         server.forget()
     code, shown, error = ablate(folder, *RECORD)
@@ -143,8 +142,8 @@ def test_a_prompt_that_no_request_shows_is_refused(
     folder: Path, server: ChatServer, function: str, error: str
 ) -> None:
     declare(folder, function)
-    recorded = ("texts.suite.toml", "--judge-name", "mine", *RECORD)
-    assert processes.run("pytest", *recorded, cwd=folder).returncode == 0
+    recorded = ("record", "texts.suite.toml", "--judge-name", "mine")
+    assert processes.run("judgesense", *recorded, cwd=folder).returncode == 0
     asked = len(server.asked)
     code, _, told = ablate(folder, *RECORD)
     assert code == 2

@@ -202,11 +202,11 @@ def test_where_not_even_the_control_moves_there_is_no_statement() -> None:
     cell = cell_of(j for n in range(8) for j in pair(f"i{n}", "AB", "AB", "AB"))
     estimate = found(cell, "probe_effect", probe="injection")
     assert estimate.value == 0.0
-    assert of.NOTHING_MOVES in estimate.flags
+    assert of.CONTROL_STILL in estimate.flags
     rows = probes(cell, (), None)
     assert rows is not None
     assert rows[0]["verdict"] == "no statement"
-    assert "nothing moves this judge there" in " ".join(probe_lines(rows))
+    assert "not even their controls are seen to move" in " ".join(probe_lines(rows))
     # One slot for everything is no stability.
     always = cell_of(
         Judgment(j.trial, "j", Verdict("A"), content_of_slot("A", j.trial.order))
@@ -265,7 +265,21 @@ def test_other_labels_count_by_the_favourable_one() -> None:
         ]
 
     cell = cell_of((j for n in range(6) for j in line(f"i{n}")), LABELS)
-    assert found(cell, "probe_effect", probe="self").value == 1.0
+    effect = found(cell, "probe_effect", probe="self")
+    assert effect.value == 1.0
+    assert of.OF_GRADES not in effect.flags
+    assert of.PROBE_EFFECT.said_of(effect) == (
+        "a signature of the judge's own model moves 100% of verdicts to the favourable label"
+    )
+
+
+def test_an_edit_that_costs_verdicts_is_said_to_move_them_away() -> None:
+    cell = cell_of(j for n in range(8) for j in pair(f"i{n}", "AB", "BA"))
+    effect = found(cell, "probe_effect", probe="injection")
+    assert effect.value == -1.0
+    assert of.PROBE_EFFECT.said_of(effect) == (
+        "a text that addresses the judge moves 100% of verdicts away from the answer that holds it"
+    )
 
 
 def test_evidence_is_the_placebo_beside_the_verdict_that_moved() -> None:

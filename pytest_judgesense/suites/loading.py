@@ -206,6 +206,21 @@ def _read_form(path: Path, kinds: Mapping[str, Kind]) -> tuple[SuiteForm, str, _
         return form_of(table, kinds, f"the suite file {path}"), text, None
     source = (path.parent / place).resolve()
     source_table, _ = _read_table(source)
+    if "file" in table["stimuli"]:
+        raise SuiteError(
+            f"suite file {path} has items twice",
+            found="file and from in [stimuli]",
+            expected="one of them",
+            remedy="take file out: the items of from are taken",
+        )
+    further = source_table.get("stimuli")
+    if isinstance(further, dict) and "from" in further:
+        raise SuiteError(
+            f"suite file {path} cannot be made from {source}",
+            found=f"a suite that is itself made from another: from = {further['from']!r}",
+            expected="the suite that has the items",
+            remedy="name that one in [stimuli] from",
+        )
     form = form_of(source_table, kinds, f"the suite file {source}")
     kind = kinds.get(str(table.get("kind")))
     if kind is not None and not kind.derived:

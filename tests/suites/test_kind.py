@@ -174,6 +174,11 @@ def test_what_cannot_be_from_another_suite_is_refused(tmp_path: Path) -> None:
     assert caught.value.found == 'kind = "paraphrase", which has items of its own'
     with pytest.raises(SuiteError, match="cannot be read"):
         _derived(tmp_path, FROM.replace("tiny", "absent"))
+    with pytest.raises(SuiteError, match="has items twice"):
+        _derived(tmp_path, FROM + 'file = "mine.csv"\n')
+    with pytest.raises(SuiteError, match="cannot be made from") as caught:
+        _derived(tmp_path, FROM.replace("pairs/tiny", "mine"))
+    assert "itself made from another" in str(caught.value.found)
 
 
 def test_texts_that_follow_from_answers_keep_their_trials(tmp_path: Path) -> None:

@@ -73,6 +73,9 @@ def run(options: argparse.Namespace, services: Services) -> int:
     expand = LeaveOneOut(options.times, sent)
     suite = ablation_of(source, options.items, options.judge_seed, expand)
     services.show(services.plan(judge, suite))
+    if options.plan or options.judge_mode == "record":
+        more = len(suite.items) * (len(suite.templates) - 1)
+        services.show([f"  for what may do something, asked again: as many as {more} calls more"])
     if options.plan:
         return 0
     how = f"record it: {_command(options)}"

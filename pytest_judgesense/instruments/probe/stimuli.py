@@ -18,6 +18,7 @@ nothing, as where there are no hedges, is no probe: such a line has no items for
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -218,18 +219,23 @@ def _items(stimuli: Stimuli) -> list[Item]:
     probing: Probing = stimuli.material
     lines = list(plain_items(stimuli))
     items = [item for line in lines for item in _of_line(line, probing)]
-    if len({item.id for item in items}) < len(items) or any(map(_is_named, lines)):
+    times = Counter(item.id for item in items)
+    taken = [f"the id {line.id}" for line in lines if times[line.id] > 1]
+    taken += [
+        f"the field {name}" for name in _SLOTS if any(_is_named(line, name) for line in lines)
+    ]
+    if taken:
         raise SuiteError(
             f"items of suite {stimuli.form.name} cannot be probed",
-            found="an id, or a field, that probes make of others: ID.unedited, name_a, name_b",
+            found=f"{taken[0]}, which probes make of others: ID.unedited, name_a, name_b",
             expected="ids and fields of other names",
             remedy=f"rename it in {stimuli.file}",
         )
     return items
 
 
-def _is_named(line: Item) -> bool:
-    return bool(line.contents) and not line.fields.keys().isdisjoint(_SLOTS)
+def _is_named(line: Item, name: str) -> bool:
+    return bool(line.contents) and name in line.fields
 
 
 def _of_line(line: Item, probing: Probing) -> Iterator[Item]:

@@ -51,6 +51,8 @@ def test_it_plans_asks_tells_and_replays(
     assert len(server.asked) == CALLS + AGAIN
     words = " ".join(shown.split())
     assert f"calls to be made: {CALLS} (0 are recorded)" in words
+    # Of 12 items without each of 4 sentences; the second asking needs those of two.
+    assert f"asked again: as many as {4 * N} calls more" in words
     assert "asked a second time, to be sure: without s03, s04" in words
     assert re.search(r"#+ s03 +\| Care for evens\. +\| +moves 50% of verdicts \[", words)
     assert "form s04 | Reply YES or NO. | holds the form: 100% unparsed without it" in words

@@ -18,7 +18,7 @@ from pytest_judgesense.suites.planning import plan_trials
 from pytest_judgesense.suites.rules import lint_items
 from pytest_judgesense.suites.suite import Suite
 from pytest_judgesense.trial import Judgment, Verdict, content_of_slot
-from tests.instruments.probe.probing import GRADED, NAMED, PROBE, loaded, only
+from tests.instruments.probe.probing import GRADED, NAMED, PROBE, loaded, only, write_pairs
 from tests.suites.known import load_suite
 
 GPT = judge_from_name("openai:gpt-4o-mini")
@@ -228,6 +228,16 @@ def test_what_cannot_be_probed_is_refused_with_what_to_write(
 ) -> None:
     with pytest.raises(error, match=problem):
         loaded(tmp_path, text)
+
+
+def test_an_id_that_probes_make_of_another_is_named(tmp_path: Path) -> None:
+    write_pairs(tmp_path)
+    with (tmp_path / "pairs.csv").open("a", encoding="utf-8") as file:
+        file.write("p1.unedited,Q?,Good.,Poor.,1\n")
+    path = tmp_path / "mine.suite.toml"
+    path.write_text(PROBE, encoding="utf-8")
+    with pytest.raises(SuiteError, match=r"the id p1\.unedited, which probes make of others"):
+        load_suite(path)
 
 
 def test_the_keys_of_probes_belong_to_no_other_kind(tmp_path: Path) -> None:

@@ -73,8 +73,8 @@ def run(options: argparse.Namespace, services: Services) -> int:
     expand = LeaveOneOut(options.times, sent)
     suite = ablation_of(source, options.items, options.judge_seed, expand)
     services.show(services.plan(judge, suite))
-    if options.plan or options.judge_mode == "record":
-        more = len(suite.items) * (len(suite.templates) - 1)
+    more = len(suite.items) * (len(suite.templates) - 1)
+    if more and (options.plan or options.judge_mode == "record"):
         services.show([f"  for what may do something, asked again: as many as {more} calls more"])
     if options.plan:
         return 0

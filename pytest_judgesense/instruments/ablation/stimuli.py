@@ -183,8 +183,8 @@ def _nothing_to_leave_out(suite: Suite) -> Iterator[LintFinding]:
         yield LintFinding(
             "error",
             "no-sentence",
-            f"suite {suite.name}",
-            "the prompt has no sentence that could be left out",
+            "the prompt",
+            "it has no sentence that could be left out",
             "; ".join(f"{part.text!r} {part.reason}" for part in parts),
             "a sentence, a list item or a section without a {{placeholder}}",
             "take a suite, or a judge, with a prompt that says more",

@@ -8,25 +8,30 @@ body stays byte by byte as it was.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable
+from contextlib import suppress
+from typing import Final
+
+# A string of JSON; what follows tells a key.
+_STRING: Final = re.compile(rb'("(?:[^"\\]|\\.)*")(\s*:)?', re.DOTALL)
 
 
 def exchanged(body: bytes, edits: Iterable[tuple[str, str]]) -> tuple[bytes, set[str]]:
     """The body with each old text replaced by its new one, and the old texts that it holds.
 
-    Texts are looked for as strings of JSON have them, with and without escapes of other letters
-    than those of ASCII. A new text that holds an old one is not searched again.
+    A text is a whole string of JSON, however its letters are escaped: one that also stands within
+    a longer string stays there, and so does a key. A new text is not searched again.
     """
-    held: set[str] = set()
-    for old, new in edits:
-        for ascii_only in (True, False):
-            escaped = _escaped(old, ascii_only=ascii_only)
-            if escaped in body:
+    new_of, held = dict(edits), set[str]()
+
+    def changed(match: re.Match[bytes]) -> bytes:
+        string, is_key = match.groups()
+        with suppress(ValueError):
+            old = json.loads(string)
+            if not is_key and old in new_of:
                 held.add(old)
-                body = body.replace(escaped, _escaped(new, ascii_only=ascii_only))
-                break
-    return body, held
+                return json.dumps(new_of[old], ensure_ascii=string.isascii()).encode()
+        return match[0]
 
-
-def _escaped(text: str, *, ascii_only: bool) -> bytes:
-    return json.dumps(text, ensure_ascii=ascii_only)[1:-1].encode()
+    return _STRING.sub(changed, body), held

@@ -32,7 +32,7 @@ from pytest_judgesense.revision import Revision
 from pytest_judgesense.suites.builtin import cassettes_in
 from pytest_judgesense.suites.planning import plan_trials, recording_of
 from pytest_judgesense.suites.suite import Suite
-from pytest_judgesense.trial import Judgment, Trial
+from pytest_judgesense.trial import Failed, Judgment, Trial
 
 REVISION: Final = "git:"
 _TEXTS: Final[tuple[Part, ...]] = ("system prompt", "prompt")
@@ -185,11 +185,17 @@ def _judgments(
     trials: Sequence[Trial],
     recorded: Mapping[str, Sequence[Exchange]],
 ) -> dict[str, Judgment]:
+    """Of each trial that was answered."""
     answers = remembered(judge, suite, trials, recorded)
-    return {
-        trial.id: judgment_of(suite, judge, trial, answers[trial.id])
+    judgments = (
+        judgment_of(suite, judge, trial, answers[trial.id])
         for trial in trials
         if trial.id in answers
+    )
+    return {
+        judgment.trial.id: judgment
+        for judgment in judgments
+        if not isinstance(judgment.outcome, Failed)
     }
 
 
@@ -281,7 +287,15 @@ def _of_recordings(
             expected="the folder of another recording of the suite, or git:REF",
             remedy="name another one",
         )
-    _refuse_agreement(then[trial.id], now[trial.id])
+    if _says(then[trial.id]) == _says(now[trial.id]):
+        raise UsageError(
+            f"trial {trial.id} says the same in both recordings",
+            found=f"{label_of(then[trial.id])} at {options.against}, "
+            f"{label_of(now[trial.id])} in {options.judge_cassettes}",
+            expected="two verdicts that differ",
+            remedy="if the prompt was changed since, record it: judgesense record SUITE "
+            f"--judge-name {judge.name}",
+        )
     old = FlipEnd(options.against, then[trial.id], _asked(trial, earlier[trial.id]))
     new = FlipEnd("now", now[trial.id], _asked(trial, recorded[trial.id]))
     return Flip(judge, suite, old, new)

@@ -127,7 +127,8 @@ def _plan_lines(flip: Flip, path: PromptPath, most: int) -> Iterator[str]:
     heading = f"{flip.old.judgment.trial.id}, judge {flip.judge.name}: {ends}"
     yield from indented(heading, width=0)
     count = len(path.changes)
-    yield f"  {count} {_UNITS[path.unit]}{'s' * (count != 1)} differ"
+    unit = _UNITS[path.unit]
+    yield f"  1 {unit} differs" if count == 1 else f"  {count} {unit}s differ"
     yield f"  at most {most} calls, fewer where they are recorded; cost: {_cost(flip, path, most)}"
 
 

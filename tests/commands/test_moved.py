@@ -196,6 +196,9 @@ def test_anchors_of_a_suite_are_recorded_on_the_day_of_a_log(
     assert "monday.jsonl does not hold the anchors, and today's answers are none of then" in error
     command = "judgesense moved monday.jsonl --anchors golden.suite.toml --passes PASS"
     assert f"{command} --judge-mode record" in error
+    assert moved(then, now, *named, "--replicates", "5", "--judge-mode", "record") == 3
+    error = " ".join(capsys.readouterr().err.split())
+    assert f"{command} --replicates 5 --judge-mode record" in error
     assert moved(then, *named) == 2
     assert "there is one session, and nothing to hold it against" in capsys.readouterr().err
     assert moved(then, *named, "--plan") == 0
@@ -286,6 +289,7 @@ def test_what_cannot_be_attributed_is_an_error(
     assert "no.jsonl cannot be read" in problem(then, "no.jsonl", *named, *passes)
     error = problem(then, now, *named, *passes, "--suite", "other")
     assert "monday.jsonl holds no fresh outputs" in error
+    assert "by another --suite, or leave --suite out" in error
     assert "a session is named twice" in problem(then, f"./{then}", *named, *passes)
     Path("empty.jsonl").write_text("", encoding="utf-8")
     assert "empty.jsonl holds no judgment" in problem(then, "empty.jsonl", *named, *passes)

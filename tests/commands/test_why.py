@@ -248,6 +248,34 @@ def test_what_is_not_recorded_is_named_with_the_whole_command(
     ) in capsys.readouterr().err
     assert main([*words, "--against", "nowhere"]) == 3
     assert "nowhere holds no answer of judge 'model'" in capsys.readouterr().err
+    assert main([*words, "--against", "cassettes"]) == 2
+    assert "texts/ice/t1/ab/r1 says the same in both recordings" in capsys.readouterr().err
+
+
+def test_a_trial_that_failed_is_no_end_and_one_change_is_one(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "failing.py").write_text(
+        "def judge(messages):\n"
+        "    text = messages[-1]['content']\n"
+        "    if 'fair' in text:\n"
+        "        raise ValueError(text)\n"
+        "    return 'NO' if 'consistent' in text else 'YES'\n"
+    )
+    project = folder / "pyproject.toml"
+    project.write_text(project.read_text().replace("whyjudge:silent", "failing:judge"))
+    text = (folder / "texts.suite.toml").read_text()
+    (folder / "texts.suite.toml").write_text(
+        text.replace("Would you call it a consistent", "Is it a consistent")
+    )
+    words = ["texts.suite.toml", "--judge-name", "silent"]
+    assert main(["record", *words]) == 3
+    suite = ["--judge-suite", *words]
+    capsys.readouterr()
+    assert main(["why", "texts/ice/t1/ab/r1", "texts/ice/t3/ab/r1", *suite]) == 3
+    assert "t3/ab/r1 of judge 'silent' is not recorded, or has no answer" in capsys.readouterr().err
+    assert main(["why", "texts/ice/t1/ab/r1", "--plan", *suite]) == 0
+    assert "  1 word differs\n" in capsys.readouterr().out
 
 
 def test_a_function_is_not_made_to_send_a_text_where_it_sends_none(

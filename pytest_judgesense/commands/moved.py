@@ -489,7 +489,7 @@ def _points(move: Move) -> str:
     if move.bets is None:
         return text
     low, high = sorted(100 * sign * end for end in (move.bets.lower, move.bets.upper))
-    return f"{text} [{low:.0f}, {high:.0f}]"
+    return f"{text} [{round(low)}, {round(high)}]"
 
 
 def _row(name: str, move: Move) -> tuple[str, ...]:

@@ -16,7 +16,10 @@ from typing import Any
 import pytest
 
 from pytest_judgesense import measure
+from pytest_judgesense.checks.attribution import Move
 from pytest_judgesense.commands.main import main
+from pytest_judgesense.commands.moved import _points
+from pytest_judgesense.stats.betting import Bets
 from tests.plugin.project import ChatServer
 
 N = 120
@@ -302,3 +305,8 @@ def test_what_cannot_be_attributed_is_an_error(
     assert "the judge is not known whose verdicts of two.jsonl are meant" in problem(
         "two.jsonl", now, *named, *passes
     )
+
+
+def test_an_interval_ends_at_0_and_not_at_minus_0() -> None:
+    ends = Bets(1.0, 1.0, None, None, 20, lower=-0.5, upper=0.001)
+    assert _points(Move(0.5, 0.3, -0.2, 20, ends)) == "20 points less [0, 50]"

@@ -34,6 +34,14 @@ def test_several_texts_are_exchanged_at_once() -> None:
     assert held == {"Judge.", "See.", "Judge. Read."}
 
 
+def test_a_text_that_is_no_whole_string_is_exchanged_within_them() -> None:
+    body = b'{"Judge": "Judge. Read \\u00e9."}'
+    assert exchanged(body, [("Read é", "See"), ("no", "x")]) == (
+        b'{"Judge": "Judge. See."}',
+        {"Read é"},
+    )
+
+
 def test_a_body_without_the_text_stays_as_it_is() -> None:
     body = b'{ "prompt" : "caf\\u00e9" }'
     assert exchanged(body, [("tea", "")]) == (body, set())

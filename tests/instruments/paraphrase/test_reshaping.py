@@ -59,6 +59,13 @@ def test_objects_in_lists_have_their_fields(tmp_path: Path) -> None:
     assert [(j.trial.replicate, j.verdict) for j in judgments] == [(1, "A"), (2, "B")]
 
 
+def test_a_list_may_be_a_field_of_objects(tmp_path: Path) -> None:
+    rows = [{"item": "q1", "of": {"votes": ["A", "B"]}}]
+    mapping = {"replicate": "run", "verdict": "of.votes"}
+    judgments = judged(read(tmp_path, rows, mapping, lists={"of.votes": "run"}))
+    assert [(j.trial.replicate, j.verdict) for j in judgments] == [(1, "A"), (2, "B")]
+
+
 def test_a_cell_without_a_list_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(LogError, match="field 'scores' is malformed") as raised:
         read(tmp_path, [*SCORED, {"id": "q3", "scores": [4]}], OF_SCORES, lists={"scores": "a,b"})
@@ -70,6 +77,9 @@ def test_a_cell_without_a_list_is_an_error(tmp_path: Path) -> None:
 def test_places_need_a_column_of_their_own(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="there is a column 'id' already"):
         read(tmp_path, SCORED, OF_SCORES, lists={"scores": "id,run"})
+    for names in ("run,run", "run,", ""):
+        with pytest.raises(UsageError, match="not told apart"):
+            read(tmp_path, SCORED, OF_SCORES, lists={"scores": names})
 
 
 # --- another file ----------------------------------------------------------------------------

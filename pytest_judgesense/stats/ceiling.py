@@ -33,8 +33,14 @@ import numpy as np
 
 from pytest_judgesense.estimate import Clustered
 from pytest_judgesense.stats import dirichlet
-from pytest_judgesense.stats.clustered import LEVEL, clustered_proportion
-from pytest_judgesense.stats.inputs import Clusters, NotEstimable, cluster_codes, cluster_sums
+from pytest_judgesense.stats.clustered import clustered_proportion
+from pytest_judgesense.stats.inputs import (
+    LEVEL,
+    Clusters,
+    NotEstimable,
+    cluster_codes,
+    cluster_sums,
+)
 
 # The least agreement of people that the judge's is divided by.
 _LEAST: Final = 0.01

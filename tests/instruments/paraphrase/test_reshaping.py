@@ -213,6 +213,19 @@ def test_verdicts_and_labels_of_named_candidates_may_be_slots(tmp_path: Path) ->
     ]
 
 
+def test_what_people_name_is_asked_also_where_they_have_no_majority(tmp_path: Path) -> None:
+    rows = [
+        {"id": "q1", "l": a, "r": b, "pick": "A", "anna": "A", "ben": "B"}
+        for a, b in (("fir", "oak"), ("oak", "fir"))
+    ]
+    mapping = {"item": "id", "first": "l", "second": "r", "verdict": "pick"}
+    mapping |= {"people.anna": "anna", "people.ben": "ben"}
+    table = read(tmp_path, rows, mapping, names={"verdict": "slot"})
+    assert any("A and B name in the labels of suite s" in str(error) for error in table.objections)
+    stated = read(tmp_path, rows, mapping, names={"verdict": "slot", "label": "content"})
+    assert not stated.objections
+
+
 @pytest.mark.parametrize(
     "mapping",
     [

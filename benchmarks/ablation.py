@@ -13,6 +13,10 @@ Bar, of 1,000 prompts: right in at least 85% with random replies, and with wrong
 sentences are asked again. Without a bar: wrong replies asked once, a fourth and more of the items,
 other noise, a prompt whose sentences do nothing, how often the one-sided bound holds the effect.
 
+**Sentences, at an endpoint.** A judge on 127.0.0.1 with such a prompt, and a line that shows the
+item, measured by ``judgesense ablate`` on 40 items, with replies that are wrong in one of twenty.
+Bar, of 5 seeds: the three sentences are noticed and no other, in each.
+
 **Words, in the process.** One of 80 changes turns a verdict, or two that only do so together, and a
 reply is another label with a chance of at most .1; `stats.bisection` has 60 calls. Pure noise: both
 ends have one distribution of two to four labels, the second of which has a chance of .1 to .5.
@@ -20,16 +24,26 @@ ends have one distribution of two to four labels, the second of which has a chan
 Bars, of 1,000 searches: the word is named in at least 90%, noise is called noise in at least 95%.
 Without a bar: calls until the end, whether the word is known to be enough alone, two words.
 
-``--quick``: 200 prompts and 300 searches a row."""
+``--quick``: 200 prompts and 300 searches a row, 2 seeds."""
 
 from __future__ import annotations
 
 import argparse
+import hashlib
+import json
 import math
+import os
+import re
 import sys
+from collections import Counter
 from collections.abc import Callable, Hashable
+from contextlib import chdir, redirect_stdout
 from dataclasses import dataclass
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from io import StringIO
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from threading import Lock, Thread
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,10 +51,12 @@ from numpy.typing import NDArray
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from benchmarks.reporting import Bar, conclude, print_table
+from pytest_judgesense.commands.main import main as command
 from pytest_judgesense.stats.bisection import Cause, Hybrid, begin
 from pytest_judgesense.stats.left_out import NO_REPLY, parts_left_out, worth_asking_again
 
 RUNS, QUICK_PROMPTS, QUICK_SEARCHES = 1000, 200, 300
+SEEDS, QUICK_SEEDS, NOISE = 5, 2, 0.05
 ITEMS, SENTENCES, TELLING, WHOLE = 40, 10, 3, 6
 ALPHA = 0.05
 RIGHT, NAMED, CALLED_NOISE = 0.85, 0.90, 0.95
@@ -154,6 +170,116 @@ def sentences_in_process(*, quick: bool) -> tuple[Ratios, Bars]:
     return ratios, bars
 
 
+class TalkingJudge(ThreadingHTTPServer):
+    """An endpoint that answers by what its prompt says, on any free port of 127.0.0.1.
+
+    The item's number says what is right. Without a sentence of ``turned`` some items have the other
+    verdict, and one reply in twenty is wrong: by the prompt and how often it was asked before, so
+    that threads make no difference.
+    """
+
+    daemon_threads = True
+    request_queue_size = 128
+
+    def __init__(self, seed: int) -> None:
+        self.seed = seed
+        rng = np.random.default_rng([seed, *b"ablation"])
+        self.telling = sorted(rng.choice(SENTENCES, TELLING, replace=False).tolist())
+        self.turned = {
+            sentence: {*rng.permutation(ITEMS)[: ITEMS // 5].tolist()} for sentence in self.telling
+        }
+        self._times: Counter[str] = Counter()
+        self._lock = Lock()
+        super().__init__(("127.0.0.1", 0), _Answering)
+
+    def answer(self, prompt: str) -> str:
+        """The verdict on a prompt."""
+        with self._lock:
+            self._times[prompt] += 1
+            times = self._times[prompt]
+        (number,) = map(int, re.findall(r"Text (\d+)", prompt))
+        missing = (sentence for sentence in self.telling if rule(sentence) not in prompt)
+        right = number % 2 == 0
+        turned = any(number in self.turned[sentence] for sentence in missing)
+        drawn = hashlib.sha256(f"{self.seed}/{times}/{prompt}".encode()).digest()
+        wrong = int.from_bytes(drawn[:4]) < NOISE * 2**32
+        return "YES" if right ^ turned ^ wrong else "NO"
+
+
+class _Answering(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    server: TalkingJudge
+
+    def do_POST(self) -> None:
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        text = self.server.answer(body["messages"][-1]["content"])
+        message = {"message": {"role": "assistant", "content": text}, "finish_reason": "stop"}
+        reply = json.dumps({"model": "m", "choices": [message]}).encode()
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(reply)))
+        self.end_headers()
+        self.wfile.write(reply)
+
+    def log_message(self, *_: object) -> None:
+        """Say nothing."""
+
+
+def rule(number: int) -> str:
+    """The sentence of this number of the judge's prompt, from 0."""
+    return f"Rule {'abcdefghij'[number]} is to be kept in mind."
+
+
+def write_project(folder: Path, judge: TalkingJudge) -> None:
+    """Write a suite of 40 texts, and the judge with its prompt, into a folder."""
+    prompt = "\n".join([*map(rule, range(SENTENCES)), "Text: {{text}}"])
+    (folder / "texts.suite.toml").write_text(
+        'schema = "judgesense/suite/1"\nname = "texts"\nkind = "paraphrase"\n'
+        '[space]\nlabels = ["YES", "NO"]\n[stimuli]\nfile = "texts.jsonl"\n'
+        f'[[templates]]\nid = "t1"\ntext = """{prompt}"""\n',
+        "utf-8",
+    )
+    items = ({"id": f"i{number}", "text": f"Text {number}"} for number in range(ITEMS))
+    (folder / "texts.jsonl").write_text("".join(f"{json.dumps(item)}\n" for item in items), "utf-8")
+    (folder / "pyproject.toml").write_text(
+        '[tool.judgesense.judges.talking]\nprovider = "openai"\nmodel = "m"\n'
+        f'base_url = "http://127.0.0.1:{judge.server_address[1]}/v1"\n',
+        "utf-8",
+    )
+
+
+def found_at_endpoint(seed: int) -> bool:
+    """Whether the command notices the sentences that do something, and no other."""
+    with TalkingJudge(seed) as judge, TemporaryDirectory() as folder, chdir(folder):
+        thread = Thread(target=judge.serve_forever, args=(0.01,))
+        thread.start()
+        try:
+            write_project(Path(folder), judge)
+            words = ["ablate", "talking", "texts.suite.toml", "--seed", str(seed), "-o", "x.json"]
+            with redirect_stdout(StringIO()) as printed:
+                code = command([*words, "--judge-mode", "record"])
+        finally:
+            judge.shutdown()
+            thread.join()
+        if code:
+            raise SystemExit(printed.getvalue())
+        (sheet,) = json.loads(Path("x.json").read_text("utf-8"))["judges"]
+    (table,) = (table for table in sheet["analyses"] if table["analysis"] == "sentences")
+    left_out = (row for row in table["rows"] if row["sentence"])
+    noticed = [place for place, row in enumerate(left_out) if min(row["p"], row["p_form"]) <= ALPHA]
+    return noticed == judge.telling
+
+
+def sentences_at_endpoint(*, quick: bool) -> tuple[Ratios, Bars]:
+    """The sentences of a judge that is asked over HTTP."""
+    os.environ.setdefault("OPENAI_API_KEY", "sk-own-0123456789abcdef")
+    seeds = range(QUICK_SEEDS if quick else SEEDS)
+    exactly = [found_at_endpoint(seed) for seed in seeds]
+    print(f"\nat the endpoint: found exactly with {sum(exactly)} of {len(exactly)} seeds")
+    name = "at the endpoint: found exactly"
+    return {name: sum(exactly) / len(exactly)}, {name: Bar("at least", 1.0)}
+
+
 @dataclass(frozen=True, slots=True)
 class Flip:
     """A flip between two ends.
@@ -249,7 +375,11 @@ def error(share: float, runs: int) -> float:
 
 
 # Each prints its table.
-PARTS: tuple[Callable[..., tuple[Ratios, Bars]], ...] = (sentences_in_process, words_in_process)
+PARTS: tuple[Callable[..., tuple[Ratios, Bars]], ...] = (
+    sentences_in_process,
+    sentences_at_endpoint,
+    words_in_process,
+)
 
 
 def main() -> int:

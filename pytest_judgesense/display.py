@@ -8,15 +8,22 @@ width begin anew. Light on purpose. What pytest prints for us is made harmless i
 
 from __future__ import annotations
 
+import os
 import sys
-from typing import Any
+from typing import Any, Final
 
 from pytest_judgesense.errors import harmless, printable
 
+# By the tone of a line, see `layout.Toned`; none of them says what the words do not.
+_COLOURS: Final = {"good": "32", "bad": "31", "marked": "1;36", "dim": "2"}
 
-def print_line(text: str = "") -> None:
-    """Print a line to the standard output, at once."""
-    print(harmless(text), flush=True)  # noqa: T201 - the one place that prints
+
+def print_line(text: str = "", tone: str = "") -> None:
+    """Print a line to the standard output, at once; a terminal shows its tone."""
+    line = harmless(text)
+    if tone in _COLOURS and sys.stdout.isatty() and not os.environ.get("NO_COLOR"):
+        line = f"\x1b[{_COLOURS[tone]}m{line}\x1b[0m"
+    print(line, flush=True)  # noqa: T201 - the one place that prints
 
 
 def complain_of(text: str) -> None:

@@ -35,7 +35,7 @@ class Toned(str):
     """A line that may be coloured on a terminal.
 
     Attributes:
-        tone: ``good``, ``bad``, or nothing.
+        tone: ``good``, ``bad``, ``marked``, ``dim``, or nothing.
     """
 
     __slots__ = ("tone",)

@@ -24,6 +24,7 @@ from pytest_judgesense.measures.shared import AGREEMENT, place_on_scale, right
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
+    from pytest_judgesense.datasheet import Datasheet
     from pytest_judgesense.estimate import Estimate
     from pytest_judgesense.importers import Exported, Imported, ImportedSuite
     from pytest_judgesense.judges.simulated.observer import Skill
@@ -61,18 +62,41 @@ PROVIDERS: Final = "pytest_judgesense_providers"
 _GROUP: Final = "judgesense"
 
 
+class Services(NamedTuple):
+    """What commands of instruments use of those that stand above them, by the command's options.
+
+    Attributes:
+        judges: finds the judges of some names.
+        suite: finds the suite that a name, NAME@PRESET or a file means, labelled or not.
+        plan: from a judge and a suite to lines with the calls to be made and their price.
+        measure: from a judge, a suite, and how to record it to the datasheet: asked or replayed.
+        show: prints lines.
+        write: writes the files of a datasheet that the options name; the exit code.
+    """
+
+    judges: Callable[[list[str]], list[JudgeSpec]]
+    suite: Callable[[str], Suite]
+    plan: Callable[[JudgeSpec, Suite], Iterable[str]]
+    measure: Callable[[JudgeSpec, Suite, str], Datasheet]
+    show: Callable[[Iterable[str]], object]
+    write: Callable[[Datasheet], int]
+
+
 class Command(NamedTuple):
     """A command of ``judgesense`` for the suites of a kind.
 
     Attributes:
         summary: what it does, for the list of commands.
-        run: from its options and a function that finds judges by name to the lines to print.
+        run: from its options and what it may use to the lines to print, or to the exit code.
+        asks: whether it asks judges about whole suites: it gets the options of commands that do,
+            and has ``judge_mode`` among its own.
     """
 
     name: str
     summary: str
     add_arguments: Callable[[ArgumentParser], None]
-    run: Callable[[Namespace, Callable[[list[str]], list[JudgeSpec]]], Iterable[str]]
+    run: Callable[[Namespace, Services], Iterable[str] | int]
+    asks: bool = False
 
 
 class Importer(NamedTuple):

@@ -29,6 +29,23 @@ Estimates: TypeAlias = tuple[Estimate, ...]
 Shown: TypeAlias = Literal["all", "summary", "none"]
 
 
+class Passage(NamedTuple):
+    """A part of a text that a page prints with a margin.
+
+    Attributes:
+        name: what it is called in the margin.
+        words: what is said of it, beside it.
+        depth: how heavy its margin is, from 0 to 4; ``None`` for no margin.
+        dashed: whether its margin is of the other kind.
+    """
+
+    name: str
+    text: str
+    words: str
+    depth: int | None = None
+    dashed: bool = False
+
+
 class Beside(NamedTuple):
     """An estimate under a condition that the terminal shows with other words."""
 
@@ -60,6 +77,7 @@ class ReportSection:
         below: from the rows to lines below that of the suite in the summary; ``None`` for none.
         with_tables: whether its lines are also shown with the tables of the suites (``-v``).
         compared: whether comparisons of judges read its table.
+        passages: from the rows to a text that a page prints with margins; ``None`` for none.
     """
 
     name: str
@@ -76,6 +94,7 @@ class ReportSection:
     below: Callable[[Rows], Iterable[str]] | None = None
     with_tables: bool = False
     compared: bool = False
+    passages: Callable[[Rows], Iterable[Passage]] | None = None
     title: str = ""
 
     @property

@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 CHECKOUT = Path(__file__).resolve().parent.parent
+SUITES = CHECKOUT / "suites"
 WHOLE = ("clean", "mixed")
 PUBLISHED_ONLY = ("positional", "noisy")
 TASKS = ("factuality", "coherence", "relevance", "preference")
@@ -35,7 +36,9 @@ def record(judges: tuple[str, ...], suites: list[str]) -> None:
         sys.exit("recording failed")
 
 
-record(("clean",), [])
+# Of probes a few: all of them are larger than any other recording.
+record(("clean",), sorted({path.parent.name for path in SUITES.glob("*/*.toml")} - {"probe"}))
+record(("clean",), ["probe@quick"])
 record(
     ("mixed",),
     [*(p for p in PUBLISHED if "@" not in p), "ladder", "criterion", *TASKS],

@@ -23,7 +23,8 @@ suites=(
 )
 
 judgesense models get smollm2-135m
-record smollm2-135m "${suites[@]}"
+record smollm2-135m "${suites[@]}" probe@quick
 record smollm2-135m-free-text vacuum@quick
+judgesense ablate smollm2-135m coherence --items 9 --judge-mode record --judge-cassettes cassettes
 record qwen2.5-coder-0.5b "${suites[@]}" vacuum rubric@quick
 record qwen2.5-coder-0.5b-logprobs vacuum@quick coherence@quick

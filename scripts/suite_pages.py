@@ -73,6 +73,7 @@ MEASURES: Mapping[str, list[tuple[str, dict[str, Any]]]] = {
     "temperature": [("agreement", {"temperature": degree}) for degree in (0.01, 1.0, 2.0)],
     "debate": [],
     "rubric": [(name, {}) for name in ("agreement", "ceiling_share", "separability")],
+    "probe": [("probe_effect", {"probe": name}) for name in ("injection", "verbosity")],
 }
 # What is to be said of the simulated judge's figures, before them.
 DOES_NOT_READ = (
@@ -185,7 +186,8 @@ def one_item(
     yield from [f"### `{item.id}`: {condition_shown}", ""]
     visible = blanks_shown if suite.name == "vacuum" else str
     for field, text in item.fields.items():
-        if field != "transcript":  # its speeches are shown one by one
+        # Speeches are shown one by one, and names of slots are no text.
+        if field not in ("transcript", "name_a", "name_b"):
             yield from titled(field.capitalize(), text)
     for speech in line.get("speeches", ()):
         side, _, kind = speech["speech_type"].partition("_")
@@ -362,7 +364,8 @@ def of_judge(measured: Measurement, measures: list[tuple[str, dict[str, Any]]]) 
         if estimate.value is None:
             yield "N/A"  # too few items in the preset
         else:
-            yield f"{estimate.value:.3f} ({estimate.count:g}/{estimate.n})"
+            counted = "" if estimate.count is None else f"{estimate.count:g}/"
+            yield f"{estimate.value:.3f} ({counted or 'n '}{estimate.n})"
     if not measures:
         lines = lines_of(measured.suite)
         right = sum(

@@ -114,10 +114,28 @@ def key_of_suites() -> dict[str, float]:
     return dict(sorted(key.items()))
 
 
+def key_without_hedges() -> dict[str, float]:
+    """The same of the texts that probes make of those of their suite by replacing hedges."""
+    from pytest_judgesense.instruments.probe.edits import own_book, replaced
+
+    book, _ = own_book()
+    (stimuli,) = (CHECKOUT / "suites" / "probe").glob("*.jsonl")
+    lines = map(json.loads, stimuli.read_text(encoding="utf-8").splitlines())
+    known = [pair for line in lines for pair in pairs(line)]
+    key = {
+        text_digest(replaced(text, table, book.staying)): number
+        for text, number in known
+        for table in book.replacing.values()
+    }
+    return dict(sorted(key.items()))
+
+
 def main() -> None:
-    key = key_of_suites()
-    KEY.write_text(json.dumps(key, indent=0) + "\n", encoding="utf-8")
-    print(f"{len(key)} texts: {KEY.relative_to(CHECKOUT)}")
+    from pytest_judgesense.instruments.probe.simulated import KEY as OF_PROBES
+
+    for path, key in ((KEY, key_of_suites()), (OF_PROBES, key_without_hedges())):
+        path.write_text(json.dumps(key, indent=0) + "\n", encoding="utf-8")
+        print(f"{len(key)} texts: {path.relative_to(CHECKOUT)}")
 
 
 if __name__ == "__main__":

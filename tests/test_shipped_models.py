@@ -25,7 +25,7 @@ WORDINGS = ("coherence@quick", "factuality@quick", "preference@quick", "relevanc
 OTHERS = (*WORDINGS, "ladder-fine", "ladder@quick", "criterion@quick")
 STRUCTURED = ("smollm2-135m", "qwen2.5-coder-0.5b")
 RECORDED = {
-    "smollm2-135m": ("vacuum@quick", *OTHERS),
+    "smollm2-135m": ("vacuum@quick", *OTHERS, *of_known_kinds("probe@quick")),
     "qwen2.5-coder-0.5b": ("vacuum", *OTHERS, *of_known_kinds("rubric@quick")),
     "smollm2-135m-free-text": ("vacuum@quick",),
     "qwen2.5-coder-0.5b-logprobs": ("vacuum@quick", "coherence@quick"),

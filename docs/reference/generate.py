@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import inspect
 import json
+import re
 import sys
 import textwrap
 from collections.abc import Iterator
@@ -30,6 +31,8 @@ from pytest_judgesense.plugin.options import OPTIONS
 
 DOCS = schemas.DOCS
 CHECK_NAMES = Path(plugin.__file__).with_name("check_names.py")
+# What the page of a measure says below its title.
+_HEAD_OF_MEASURE = re.compile(r"Unit: (.+?); (.+?); check: (.+?); suites: (.+)\.")
 
 
 def document(thing: Any) -> Iterator[str]:
@@ -186,10 +189,10 @@ def measures() -> Iterator[str]:
     rows = []
     for name in BUILT_IN.measures:
         page = (DOCS / "measures" / f"{name}.md").read_text(encoding="utf-8")
-        cells = [cell.strip() for cell in page.splitlines()[4].strip("|").split("|")]
-        rows.append(
-            (f"[`{name}`](measures/{name}.md)", *(cell.replace("../", "") for cell in cells))
-        )
+        head = _HEAD_OF_MEASURE.fullmatch(page.splitlines()[2])
+        assert head is not None, f"the page of {name} says its unit, direction, check and suites"
+        cells = (cell.replace("../", "") for cell in head.groups())
+        rows.append((f"[`{name}`](measures/{name}.md)", *cells))
     yield from table("measure | unit | direction | check | suites", rows)
 
 

@@ -178,8 +178,7 @@ def _of_field(name: str, value: Any) -> Iterator[tuple[Part, str, str]]:
         # Messages are counted by part: a system prompt that is added moves no other text.
         seen: Counter[Part] = Counter()
         for message in value if isinstance(value, list) else [value]:
-            role = message.get("role") if isinstance(message, dict) else None
-            kind: Part = "system prompt" if role in _ROLES or part == "system prompt" else "prompt"
+            kind = _kind_of(part, message)
             yield kind, f"{name}[{seen[kind]}]", "\n".join(_strings(message))
             seen[kind] += 1
     elif part is None and isinstance(value, dict):
@@ -187,6 +186,26 @@ def _of_field(name: str, value: Any) -> Iterator[tuple[Part, str, str]]:
             yield "reply form" if key in _FORMS else "settings", f"{name}.{key}", _plain(inner)
     else:
         yield part or "settings", name, _plain(value)
+
+
+def prompt_texts(request: RecordedRequest) -> Iterator[tuple[Part, str]]:
+    """The texts of the prompts of a request, each as one string of its body has it."""
+    body: Any = None
+    if isinstance(request.body, str):
+        with suppress(ValueError):
+            body = json_value(request.body)
+    for name, value in body.items() if isinstance(body, dict) else ():
+        part = _PARTS.get(name)
+        if part not in ("prompt", "system prompt"):
+            continue
+        for message in value if isinstance(value, list) else [value]:
+            yield from ((_kind_of(part, message), text) for text in _strings(message))
+
+
+def _kind_of(part: Part, message: Any) -> Part:
+    """Whether a message of a field is of the prompt or of the system prompt."""
+    role = message.get("role") if isinstance(message, dict) else None
+    return "system prompt" if role in _ROLES or part == "system prompt" else "prompt"
 
 
 def _strings(value: Any) -> Iterator[str]:

@@ -20,7 +20,6 @@ from pytest_judgesense.commands.options import (
     MANY,
     WRONG_COMMAND,
     complain,
-    judges_to_ask,
     show,
 )
 from pytest_judgesense.errors import JudgesenseError, UsageError, harmless
@@ -118,22 +117,40 @@ def build_parser(words: Sequence[str] | None = None) -> argparse.ArgumentParser:
     plugin_help = "load a plugin that adds measures or providers; may be repeated"
     parser.add_argument("-p", "--plugin", metavar="MODULE", help=plugin_help, **MANY)
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    named = None if words is None else _command_in(words)
     for name, summary in COMMANDS.items():
         command = commands.add_parser(name, help=summary)
-        if words is None or name in words:
+        if words is None or name == named:
             module = import_module(f"{__package__}.{name}{'_' * iskeyword(name)}")
             command.set_defaults(run=getattr(module, "run", None))
             module.add_arguments(command)
     # Those of instruments are imported where no other one is asked for.
-    if words is None or not COMMANDS.keys() & {*words}:
+    if words is None or named not in COMMANDS:
         from pytest_judgesense.instruments.builtin import BUILT_IN
 
         for added in BUILT_IN.commands.values():
             command = commands.add_parser(added.name, help=added.summary)
-            command.set_defaults(run=partial(_lines_of, added))
+            command.set_defaults(run=partial(_done, added))
             added.add_arguments(command)
+            if added.asks:
+                from pytest_judgesense.commands.measuring import add_measuring
+
+                add_measuring(command)
     return parser
 
 
-def _lines_of(command: Command, options: argparse.Namespace) -> Iterable[str]:
-    return command.run(options, partial(judges_to_ask, options))
+def _command_in(words: Sequence[str]) -> str | None:
+    """The first word that is no option, nor the module of one."""
+    rest = iter(words)
+    for word in rest:
+        if word in ("-p", "--plugin"):
+            next(rest, None)
+        elif not word.startswith("-"):
+            return word
+    return None
+
+
+def _done(command: Command, options: argparse.Namespace) -> Iterable[str] | int:
+    from pytest_judgesense.commands.services import services_of
+
+    return command.run(options, services_of(options))

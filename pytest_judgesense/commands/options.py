@@ -19,6 +19,7 @@ from pytest_judgesense.errors import (
     unknown_name,
 )
 from pytest_judgesense.files import read_text
+from pytest_judgesense.layout import Toned
 from pytest_judgesense.limits import toml_value
 
 if TYPE_CHECKING:
@@ -286,7 +287,7 @@ def show(lines: Iterable[str]) -> int:
     """Print the lines; 0."""
     for line in lines:
         with _printing():
-            print_line(printable(line))
+            print_line(printable(line), line.tone if isinstance(line, Toned) else "")
     with _printing():  # here, for at its end Python can only say that an exception is ignored
         sys.stdout.flush()
     return 0

@@ -41,7 +41,7 @@ from pytest_judgesense.commands.plan import Quote, cost_words, quote
 from pytest_judgesense.errors import SuiteError, UsageError
 from pytest_judgesense.estimate import Estimate, find_estimate
 from pytest_judgesense.files import read_text
-from pytest_judgesense.judges.functions import MESSAGES, TEMPLATE, binding_of, shown
+from pytest_judgesense.judges.functions import TEMPLATE, binding_of, has_own_prompt, shown
 from pytest_judgesense.judges.prompts import sent_prompts, suite_for_judge, unsent_error
 from pytest_judgesense.judges.resolving import function_of
 from pytest_judgesense.judges.spec import JudgeSpec, Prompts
@@ -207,8 +207,7 @@ def _variant(path: Path, name: str, judge: JudgeSpec, suite: Suite, itself: bool
 
 def _reads_itself(judge: JudgeSpec, suite: Suite) -> bool:
     """Whether a function is given neither the messages nor the text of the template."""
-    binding = binding_of(function_of(judge), judge, suite)
-    return binding is not None and {TEMPLATE, MESSAGES}.isdisjoint(binding.fields.values())
+    return has_own_prompt(binding_of(function_of(judge), judge, suite))
 
 
 def _refuse_faults(variant: Variant, suite: Suite, registry: Registry) -> None:

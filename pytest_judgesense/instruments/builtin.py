@@ -6,10 +6,12 @@ from itertools import chain
 from typing import Final
 
 from pytest_judgesense.instruments import exclusions, leaderboard
+from pytest_judgesense.instruments.ablation import instrument as ablation
 from pytest_judgesense.instruments.debate import instrument as debate
 from pytest_judgesense.instruments.ladder import instrument as ladder
 from pytest_judgesense.instruments.paraphrase import instrument as paraphrase
 from pytest_judgesense.instruments.people import instrument as people
+from pytest_judgesense.instruments.probe import instrument as probe
 from pytest_judgesense.instruments.rubric import instrument as rubric
 from pytest_judgesense.instruments.temperature import instrument as temperature
 from pytest_judgesense.instruments.vacuum import instrument as vacuum
@@ -28,6 +30,8 @@ ROOMS: Final = (
     debate,
     rubric,
     people,
+    probe,
+    ablation,
 )
 _FOR_EVERY_KIND: Final = Report(
     sections=(

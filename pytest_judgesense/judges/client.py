@@ -32,7 +32,14 @@ from pytest_judgesense.cassettes.replaying import ReplayingCassette
 from pytest_judgesense.cassettes.scope import Abandoned, CallScope, entered
 from pytest_judgesense.cassettes.writing import RecordingCassette
 from pytest_judgesense.errors import BodyTooLarge, JudgeError, JudgesenseError
-from pytest_judgesense.judges.functions import MESSAGES, Binding, binding_of, is_async, said_by
+from pytest_judgesense.judges.functions import (
+    MESSAGES,
+    Binding,
+    binding_of,
+    is_async,
+    refuse_own_prompt,
+    said_by,
+)
 from pytest_judgesense.judges.local.serving import served
 from pytest_judgesense.judges.loop import FunctionRunner, OutOfTime, current_runner
 from pytest_judgesense.judges.placeholders import placeholder_credentials
@@ -558,7 +565,9 @@ class _Function:
                     scope = CallScope(self._spec.model, None, replaying=True, imports=True)
                 with entered(scope):
                     function = await imported(self._spec, self._runner)
-                self._bound = function, binding_of(function, self._spec, self._suite)
+                binding = binding_of(function, self._spec, self._suite)
+                refuse_own_prompt(function, self._spec, self._suite, binding)
+                self._bound = function, binding
             return self._bound
 
     async def is_async(self) -> bool:

@@ -287,6 +287,29 @@ def refuse_one_wording(
     )
 
 
+def has_own_prompt(binding: Binding | None) -> bool:
+    """Whether a function is given neither the messages nor the text of the template."""
+    return binding is not None and {TEMPLATE, MESSAGES}.isdisjoint(binding.fields.values())
+
+
+def refuse_own_prompt(
+    function: Callable[..., Any], judge: JudgeSpec, suite: Suite | None, binding: Binding | None
+) -> None:
+    """Raise `UsageError` if a suite asks with other prompts than the one in a function's code."""
+    if suite is None or suite.form.expand is None or not has_own_prompt(binding):
+        return
+    if any(template.edits for template in suite.templates):
+        return  # what it sends is changed on its way
+    remedy = suite.form.prompt_in_code.format(judge=judge.name, source=suite.source or "SUITE")
+    raise UsageError(
+        f"suite {suite.name} asks with {len(suite.templates)} prompts, and that of judge "
+        f"{judge.name!r} is in its own code",
+        found=f"{shown(function, judge.model)}, the same call for each of them",
+        expected=f"a parameter {TEMPLATE}, or a function of the messages",
+        remedy="add one to the function" + f"; or run {remedy}" * bool(remedy),
+    )
+
+
 # --- what a function returns ----------------------------------------------------------------------
 
 _RETURNS: Final = "a text, a label, a bool, an Enum, a number, or a dictionary with the verdict"

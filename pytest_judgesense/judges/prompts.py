@@ -41,9 +41,9 @@ def suite_for_judge(suite: Suite, judge: JudgeSpec) -> Suite:
     own_system = judge.system is not None and (
         judge.system != suite.system or any(t.system is not None for t in templates)
     )
-    if templates == suite.templates and not own_system:
-        return planned  # including cached derived values
-    return suite.with_templates(templates, judge.system).expanded
+    if templates != suite.templates or own_system:  # else it has cached derived values
+        planned = suite.with_templates(templates, judge.system).expanded
+    return planned.fitted("" if judge.provider == "callable" else judge.model)
 
 
 def judge_for_suite(judge: JudgeSpec, suite: Suite) -> JudgeSpec:

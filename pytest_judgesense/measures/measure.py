@@ -27,7 +27,8 @@ NO_PROBABILITIES: Final = (
 # Conditions by which a check may select an estimate.
 CONDITION_KEYS: Final = tuple(
     "arm category criterion criterion_pair dataset distance epsilon gold judge_type k label model "
-    "polarity prompt_pair prompt_style subset system system_pair temperature template_pair".split()
+    "naming polarity probe prompt_pair prompt_style sentence subset system system_pair temperature "
+    "template_pair".split()
 )
 # The unit of measures that compare two wordings of a prompt.
 WORDINGS: Final = "template pair"
@@ -112,6 +113,7 @@ class Measure(NamedTuple):  # faster to create than a dataclass: every session c
             of ``count``, ``rest`` (units that are not counted), ``n`` and ``value``, such as
             ``"{rest} of {n} verdicts change with the wording"``; ``silent`` says how many of them
             are replies without a verdict, if any, and ``notes`` is what the flags say.
+        phrased: from an estimate to that sentence, where its words depend on more than numbers.
         aspect: for comparing judges over several suites: the kind of stability, ``wording`` or
             ``order``; empty if the measure is compared only on its suite.
         brief: its name in the line of a suite; ``None`` if it is not shown there.
@@ -139,6 +141,7 @@ class Measure(NamedTuple):  # faster to create than a dataclass: every session c
     ranked: Callable[[tuple[Estimate, ...]], Mapping[str, Any]] | None = None
     quiet: bool = False
     sentence: str = ""
+    phrased: Callable[[Estimate], str] | None = None
     brief: Brief | None = None
     soft: bool = False
     aspect: str = ""
@@ -171,6 +174,8 @@ class Measure(NamedTuple):  # faster to create than a dataclass: every session c
         """What the judge does, in a plain sentence with the numbers of the estimate."""
         if estimate.value is None:
             return f"no {self.name}: {estimate.unavailable}"
+        if self.phrased is not None:
+            return self.phrased(estimate)
         if self.sentence:
             return self.sentence.format(**_words(estimate))
         if estimate.count is None:

@@ -279,6 +279,26 @@ CHECK_MARKERS: Final = {
         " <= bar, for each judge. missing_grades: a criterion without a grade of its scale, "
         "in replies received; suite= is rubric by default."
     ),
+    "probe_effect_ceiling": (
+        "probe_effect_ceiling(bar, limit=, suite=, **condition): fail unless probe_effect <= "
+        "bar, for each judge. probe_effect: how much oftener the verdict is the edited side "
+        "than under the placebo; the worst probe; suite= is probe by default."
+    ),
+    "names_effect_limit": (
+        "names_effect_limit(bar, limit=, suite=, **condition): fail unless names_effect <= "
+        "bar, for each judge. names_effect: how far the first slot's share moves where slots "
+        "are called otherwise; the worst naming; suite= is probe by default."
+    ),
+    "mutation_score_floor": (
+        "mutation_score_floor(bar, limit=, suite=, **condition): fail unless mutation_score "
+        ">= bar, for each judge. mutation_score: the suite notices that the sentence is left "
+        'out of the prompt; name one, suite="coherence".'
+    ),
+    "own_noise_ceiling": (
+        "own_noise_ceiling(bar, limit=, suite=, **condition): fail unless own_noise <= bar, "
+        "for each judge. own_noise: two replies to the same whole prompt differ; name one, "
+        'suite="coherence".'
+    ),
     "recall_floor": (
         "recall_floor(bar, limit=, suite=, **condition): fail unless recall >= bar, for each "
         "judge. recall: the judge finds what people call so; of all labels the least; name "

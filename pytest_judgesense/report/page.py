@@ -28,7 +28,7 @@ from pytest_judgesense.report.history import DatedDatasheet, lines_of
 from pytest_judgesense.report.measured import measures_figure
 from pytest_judgesense.report.packing import PageEvidence, packed
 from pytest_judgesense.report.view import JudgeView, PartView, RowView, View
-from pytest_judgesense.sections import Analysis
+from pytest_judgesense.sections import Analysis, Passage
 from pytest_judgesense.suites.builtin import template_text
 
 _FIRST: Final = {"fail": 0, "inconclusive": 1, "pass": 2}
@@ -208,10 +208,20 @@ def _judge(
         "findings": list(findings_of(judge, evidence, view.registry, room)),
         "suites": list(map(_suite, judge.parts)),
         "profile": judge.profile,
+        "texts": list(_texts(judge)),
         "parts": [(part.part, [_table(t, view) for t in part.tables]) for part in judge.parts],
         "before": list(_before(judge, evidence)),
         "against": _against(judge.sheet),
     }
+
+
+def _texts(judge: JudgeView) -> Iterator[tuple[str, str, list[Passage]]]:
+    """The texts that are printed with margins: title, suite, and their passages."""
+    for part in judge.parts:
+        rows = {table["analysis"]: table["rows"] for table in part.part.analyses}
+        for section in part.present:
+            if section.passages is not None:
+                yield section.title, part.part.suite, list(section.passages(rows[section.name]))
 
 
 def _headline(judges: Sequence[Mapping[str, Any]], closing: Sequence[str]) -> str:

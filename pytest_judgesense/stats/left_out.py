@@ -27,7 +27,9 @@ of its replies. Its p-value is then at most a level below .1 only where it would
 had been asked twice, so no level is exceeded.
 
 Over the parts of a prompt both p-values are adjusted by Holm, each test within its own family. A
-part that cannot be tested, because no item has replies on both sides, stays in it with p = 1.
+part that cannot be tested, because no item has replies on both sides, stays in it with p = 1. A
+part is noticed if either test finds it. Where every reply is a verdict the second one finds
+nothing, so the chance of noticing a part that does nothing is alpha; otherwise at most two alpha.
 
 References:
     R. A. Fisher (1935), The Design of Experiments, ch. 3 (permutation within items).
@@ -36,8 +38,9 @@ References:
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
 from math import comb
 from typing import Final, TypeAlias
 
@@ -53,6 +56,7 @@ from pytest_judgesense.stats.permutation import p_of_exchange
 NO_REPLY, NO_VERDICT = -1, 0
 
 _Codes: TypeAlias = NDArray[np.intp]
+_Bounds: TypeAlias = Callable[[float], tuple[float, float]]
 
 WORTH_ASKING_AGAIN: Final = 0.1  # a p-value of the first asking; above any level that is tested
 _FEWEST_WHOLE: Final = 2  # replies of the whole prompt, without which an item has no noise to tell
@@ -68,6 +72,7 @@ class PartLeftOut:
         noise: share of pairs of replies of the whole prompt that differ, of the same items.
         effect: ``differing`` less ``noise``, at least 0.
         upper: one-sided 95% bound of it; ``None`` with fewer than two clusters.
+        bounds: from a level to both one-sided bounds of it; ``None`` likewise.
         p: p-value of no effect on verdicts; ``p_adjusted``: by Holm, over the parts.
         no_verdict: share of the replies without the part that are no verdict.
         no_verdict_whole: share of the replies of the whole prompt that are none.
@@ -85,6 +90,11 @@ class PartLeftOut:
     no_verdict_whole: float
     p_form: float
     p_form_adjusted: float
+    bounds: _Bounds | None = field(default=None, repr=False, compare=False)
+
+    def is_noticed(self, alpha: float = 0.05) -> bool:
+        """Whether verdicts move without it, or more replies are none; alpha: of either family."""
+        return min(self.p_adjusted, self.p_form_adjusted) <= alpha
 
 
 def parts_left_out(
@@ -136,9 +146,9 @@ def share_noticed(parts: Sequence[PartLeftOut | None], alpha: float = 0.05) -> f
 
     Args:
         parts: what `parts_left_out` gives, one or more; one that cannot be tested is not noticed.
-        alpha: level of the family.
+        alpha: level of either family of tests.
     """
-    return sum(part is not None and part.p_adjusted <= alpha for part in parts) / len(parts)
+    return sum(part is not None and part.is_noticed(alpha) for part in parts) / len(parts)
 
 
 def _replies(codes: ArrayLike, items: int) -> _Codes:
@@ -160,26 +170,34 @@ def _tested(whole: _Codes, without: _Codes, clusters: _Codes) -> PartLeftOut | N
     differing = _share_differing(whole, without)
     noise = _share_differing(whole, whole)
     codes, count = cluster_codes(clusters[usable])
-    upper = None
+    bounds = None
     if count >= 2:
         totals, sizes = cluster_sums([differing - noise], codes, count)
         # A difference within [-1, 1] as a share.
-        ((_, high),) = share_bounds((totals + sizes) / 2, sizes, (LEVEL,))
-        upper = max(0.0, 2 * high - 1)
+        bounds = partial(_bounds, (totals + sizes) / 2, sizes)
     p, p_form = p_of_exchange(_groups(whole, without)), _p_of_form(whole, without)
     return PartLeftOut(
         items=len(whole),
         differing=float(differing.mean()),
         noise=float(noise.mean()),
         effect=max(0.0, float((differing - noise).mean())),
-        upper=upper,
+        upper=None if bounds is None else bounds(LEVEL)[1],
         p=p,
         p_adjusted=p,
         no_verdict=_share_without_verdict(without),
         no_verdict_whole=_share_without_verdict(whole),
         p_form=p_form,
         p_form_adjusted=p_form,
+        bounds=bounds,
     )
+
+
+def _bounds(
+    halves: NDArray[np.float64], sizes: NDArray[np.float64], level: float
+) -> tuple[float, float]:
+    """The bounds of an effect, which is at least 0, from the sums of shares by cluster."""
+    ((low, high),) = share_bounds(halves, sizes, (level,))
+    return max(0.0, 2 * low - 1), max(0.0, 2 * high - 1)
 
 
 def _share_differing(whole: _Codes, others: _Codes) -> NDArray[np.float64]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pytest_judgesense.errors import SuiteError
@@ -51,6 +52,21 @@ class Question:
 
     content: str | None = None
     reply: ReplyForm | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Material:
+    """What the items of a kind are made with beside the lines of the stimuli.
+
+    Attributes:
+        value: as the kind uses it.
+        text: all that it was read from, for the digest of the suite.
+        files: those of the user, with links as they stand.
+    """
+
+    value: Any
+    text: str
+    files: tuple[Path, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +121,14 @@ class Kind:
             another suite.
         expand: the templates that are made of those of a suite, under the judge's prompts; ``None``
             for those that it has.
+        prompt_in_code: what to do with a function that has its prompt in its own code, which no
+            template reaches, where a kind expands prompts; with ``{judge}`` and ``{source}``.
         settling: for items whose texts depend on answers; ``None`` for no such items.
+        keys: of ``[stimuli]`` and of presets, by which items of this kind alone are made.
+        material: from a suite file and its folder to what items are made with; a `SuiteError` if
+            that is wrong. ``None`` for nothing but the lines.
+        fitted: from a suite with the prompts of a judge, and the name of its model (empty if it is
+            not known), to the suite with the items that this judge can be asked about.
     """
 
     name: str
@@ -123,7 +146,11 @@ class Kind:
     weights: tuple[float, float, float, float] | None = None
     derived: bool = False
     expand: Callable[[Suite], tuple[Template, ...]] | None = None
+    prompt_in_code: str = ""
     settling: Settling | None = None
+    keys: tuple[str, ...] = ()
+    material: Callable[[SuiteForm, Path], Material] | None = None
+    fitted: Callable[[Suite, str], Suite] | None = None
 
     def read(self, stimuli: Stimuli) -> tuple[Item, ...]:
         """The items of the lines of a stimuli file.

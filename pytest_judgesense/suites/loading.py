@@ -31,12 +31,12 @@ from pytest_judgesense.suites.annotators import (
 from pytest_judgesense.suites.builtin import is_built_in
 from pytest_judgesense.suites.item import Item
 from pytest_judgesense.suites.items import plain_items, with_systems
-from pytest_judgesense.suites.kind import Kind
+from pytest_judgesense.suites.kind import Kind, Material
 from pytest_judgesense.suites.people import PersonLabel, in_force, people_file, read_people
 from pytest_judgesense.suites.rules import pooled, verify, verify_labelled
-from pytest_judgesense.suites.schema import PresetForm, SuiteForm
+from pytest_judgesense.suites.schema import PresetForm, SuiteForm, is_of_people
 from pytest_judgesense.suites.space import DecisionSpace
-from pytest_judgesense.suites.stimuli import not_of_the_form, read_lines
+from pytest_judgesense.suites.stimuli import Stimuli, not_of_the_form, read_lines
 from pytest_judgesense.suites.suite import CheckDeclaration, Review, Suite, Template
 
 _Value = TypeVar("_Value", Template, DecisionSpace)
@@ -87,14 +87,11 @@ def _load(path: Path, preset: str | None, all_kinds: tuple[Kind, ...]) -> Suite:
     names = {label: tuple(names) for label, names in space.names.items()}
     pairs = design.pairs if chosen.pairs is None else chosen.pairs
     weights = design.weights
-    stimuli, raw = read_lines(path, form)
-    refuse_columns_of_people(path, stimuli)
-    stimuli, labelled = without_labels(stimuli)
-    stimuli = replace(stimuli, lines=stimuli.lines[: chosen.items or design.items])
-    items = with_labels(kind.read(stimuli), stimuli, labelled)
+    stimuli, raw = read_lines(path, _as_chosen(form, chosen))
+    material = _material(kind, stimuli.form, path.parent)
+    items = _items(path, kind, stimuli, material, chosen.items or design.items)
     answers = tuple(in_force(read_people(people_file(path))).values())
-    whole = not (chosen.items or design.items)
-    by_columns = items
+    whole, by_columns = not (chosen.items or design.items), items
     of_people, sources = [people_file(path)] * bool(answers), [source.path] if source else []
     items = with_answers(items, stimuli, answers, whole=whole) if answers else items
     refuse_spellings(form.name, (*persons_of(items), *(answer.person for answer in answers)))
@@ -103,7 +100,7 @@ def _load(path: Path, preset: str | None, all_kinds: tuple[Kind, ...]) -> Suite:
         base=form.name,
         form=kind,
         path=path,
-        digest=_digest(form, preset, raw, answers),
+        digest=_digest(form, preset, raw, answers, material.text),
         description=form.description,
         space=_value(
             DecisionSpace,
@@ -136,8 +133,11 @@ def _load(path: Path, preset: str | None, all_kinds: tuple[Kind, ...]) -> Suite:
         early_stop=design.early_stop,
         accepted=tuple(form.stimuli.accepted),
         labelled=drawn_by(form, answers, by_columns),
-        files=tuple(file.resolve() for file in (stimuli.file, *of_people, *sources)),
+        files=tuple(
+            file.resolve() for file in (stimuli.file, *of_people, *sources, *material.files)
+        ),
         source=source.name if source else "",
+        material=material.value,
     )
     if chosen.pooled_with is not None:
         other = _load((path.parent / chosen.pooled_with).resolve(), None, all_kinds)
@@ -147,6 +147,29 @@ def _load(path: Path, preset: str | None, all_kinds: tuple[Kind, ...]) -> Suite:
     suite = suite.expanded
     verify(suite)
     return suite
+
+
+def _items(
+    path: Path, kind: Kind, stimuli: Stimuli, material: Material, number: int | None
+) -> tuple[Item, ...]:
+    """The items of the first ``number`` lines, with what people said of them in the file."""
+    refuse_columns_of_people(path, stimuli)
+    stimuli, labelled = without_labels(stimuli)
+    stimuli = replace(stimuli, lines=stimuli.lines[:number], material=material.value)
+    return with_labels(kind.read(stimuli), stimuli, labelled)
+
+
+def _material(kind: Kind, form: SuiteForm, folder: Path) -> Material:
+    """What the kind makes items with beside the lines; nothing of most kinds."""
+    return Material(None, "") if kind.material is None else kind.material(form, folder)
+
+
+def _as_chosen(form: SuiteForm, chosen: PresetForm) -> SuiteForm:
+    """The suite file with the probes of a preset, if that names any."""
+    if chosen.probes is None:
+        return form
+    stimuli = form.stimuli.model_copy(update={"probes": chosen.probes})
+    return form.model_copy(update={"stimuli": stimuli})
 
 
 def _with_items_of(other: Suite, suite: Suite) -> Suite:
@@ -211,6 +234,9 @@ def _joined(
     first = next(n for n, template in enumerate(form.templates) if template.default)
     file = PurePath(way, form.stimuli.file).as_posix()
     items = {key: value for key, value in source["stimuli"].items() if key in _OF_ITEMS}
+    if isinstance(columns := items.get("columns"), dict):
+        # What people say is of the items as they are, and of no other suite.
+        items["columns"] = {key: value for key, value in columns.items() if not is_of_people(key)}
     settings = {k: v for k, v in source.get("design", {}).items() if k in _SETTINGS}
     joined = {key: source[key] for key in ("system", "space") if key in source}
     joined |= {"templates": [source["templates"][first]], **table}
@@ -335,7 +361,11 @@ def _lines(text: str) -> dict[str, int]:
 
 
 def _digest(
-    form: SuiteForm, preset: str | None, raw: str, answers: Iterable[PersonLabel] = ()
+    form: SuiteForm,
+    preset: str | None,
+    raw: str,
+    answers: Iterable[PersonLabel] = (),
+    material: str = "",
 ) -> str:
     # The questions and how they are counted, without the bars, the judges and the description.
     # Reviews only count by what they exclude: one more that agrees changes no number.
@@ -353,7 +383,8 @@ def _digest(
     # When asking ends changes no question.
     table["design"] = {key: value for key, value in design.items() if key != "early_stop"}
     # Rare keys are left out of the digests of suites without them.
-    stimuli = _without(table["stimuli"], "columns", "values", "labelled", "source")
+    rarely = ("probes", "edits", "edited", "favourable", "family")
+    stimuli = _without(table["stimuli"], "columns", "values", "labelled", "source", *rarely)
     table["stimuli"] = {key: value for key, value in stimuli.items() if key != "accepted"}
     table["space"] = _without(table["space"], "criteria", "scales", "weights", "pass_mark")
     rare = ("judge_type", "prompt_style", "system")
@@ -365,7 +396,9 @@ def _digest(
     excluded = sorted(sorted(r.pair) for r in _reviews(form) if r.verdict == "NO")
     dumped = form.presets[preset].model_dump(mode="json", exclude={"checks"}) if preset else None
     chosen = dumped and _without(
-        dumped, "temperatures", "of_each", "system", "temperature", "most_tokens", "structured"
+        dumped,
+        *("temperatures", "of_each", "system", "temperature", "most_tokens", "structured"),
+        "probes",
     )
     # Of the four as one list of JSON; the file, which is much longer, in parts.
     digest = hashlib.sha256(f'[{_json(table)}, {_json(chosen)}, "'.encode())
@@ -375,6 +408,7 @@ def _digest(
     # How they are counted: labels of people ask nothing.
     labels = sorted([a.item, a.person, a.criterion, a.label] for a in answers if a.counts)
     digest.update(_json(labels).encode() if labels else b"")
+    digest.update(material.encode())
     return digest.hexdigest()[:16]
 
 

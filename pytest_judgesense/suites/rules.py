@@ -454,18 +454,22 @@ def _repeated_prompts(suite: Suite) -> Iterator[LintFinding]:
 # Those that kinds may waive.
 MARKS: Final = Rule(_marks, of_texts=True)
 IDENTICAL_SIDES: Final = Rule(_identical_sides, of_texts=True)
+DUPLICATES: Final = Rule(_duplicates)
+LABEL_BALANCE: Final = Rule(_label_balance)
+SHORTCUT: Final = Rule(lexical_shortcut, of_texts=True)
+TEMPLATE_LABELS: Final = Rule(template_labels)
 
 RULES: Final = (
     Rule(_candidates, loading=True),
     Rule(_fields, loading=True),
     Rule(_labels, loading=True),
     MARKS,
-    Rule(_duplicates),
+    DUPLICATES,
     IDENTICAL_SIDES,
-    Rule(_label_balance),
+    LABEL_BALANCE,
     Rule(polarity),
-    Rule(template_labels),
+    TEMPLATE_LABELS,
     Rule(_label_visible),
     Rule(_repeated_prompts),
-    Rule(lexical_shortcut, of_texts=True),
+    SHORTCUT,
 )

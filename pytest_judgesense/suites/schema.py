@@ -51,6 +51,10 @@ class FormRules(Protocol):
     def sweeps(self) -> bool:
         """Whether items may be asked at several temperatures."""
 
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """Keys of ``[stimuli]`` that its items are made by, and not those of every kind."""
+
     def check(self, form: SuiteForm) -> None:
         """Nothing, if the parts of the file belong together; else a `ValueError`."""
 
@@ -191,6 +195,11 @@ class StimuliForm(Form):
     warnings about the texts have been looked at: they are not shown. ``from`` names the suite file
     whose items, with their columns, and whose space, system prompt, settings and first template
     are taken, where the file has none of its own.
+
+    Of a suite of probes: ``probes`` names those that are made, ``edits`` the file of texts of one's
+    own, ``edited`` the field that holds the output, where one text is judged and several fields are
+    shown, ``favourable`` the label that is good to get, and ``family`` the name of the judge's
+    model that signatures give.
     """
 
     file: str
@@ -202,6 +211,11 @@ class StimuliForm(Form):
     distances: list[Whole | Number] | None = None
     subsets: list[Literal["same", "different", "filler"]] | None = None
     accepted: list[Literal["marks", "identical-sides", "label-visible"]] = []
+    probes: list[Slug] | None = Field(default=None, min_length=1)
+    edits: str | None = None
+    edited: str | None = None
+    favourable: str | None = None
+    family: str | None = Field(default=None, min_length=1)
 
     @model_validator(mode="after")
     def _columns_of_people(self) -> StimuliForm:
@@ -281,7 +295,8 @@ class PresetForm(Form):
     ``all`` of another preset are those without them.
     ``most_tokens`` is the budget of a reply of judges that declare neither reasoning nor a larger
     budget than the default. With ``structured`` judges that give structured output are asked for it
-    unless they decline: a verdict by the JSON schema of the decision space.
+    unless they decline: a verdict by the JSON schema of the decision space. ``probes`` are made in
+    place of those of the suite.
     ``checks`` replace those of the suite: fewer items cannot clear the same bars with confidence.
     """
 
@@ -297,6 +312,7 @@ class PresetForm(Form):
     temperature: Number | None = Field(default=None, ge=0, allow_inf_nan=False)
     most_tokens: Whole | None = Field(default=None, ge=1)
     structured: Literal[True] | None = None
+    probes: list[Slug] | None = Field(default=None, min_length=1)
     checks: dict[str, Any] | None = None
 
 
@@ -369,6 +385,7 @@ class SuiteForm(Form):
             keys = template.reply_keys or []
             if len(set(keys)) != len(keys):
                 raise ValueError(f"reply_keys of template {template.id} must be unique: {keys}")
+        self._refuse_keys(kinds)
         kinds[self.kind].check(self)
         reviewed = [frozenset(entry.pair) for entry in self.equivalence]
         for entry, pair in zip(self.equivalence, reviewed, strict=True):
@@ -383,6 +400,14 @@ class SuiteForm(Form):
                 f"reviewers says what each of them is: {', '.join(strangers)} is missing"
             )
         return self
+
+    def _refuse_keys(self, kinds: Mapping[str, FormRules]) -> None:
+        """A `ValueError` for a key by which only items of another kind are made."""
+        chosen = {key for preset in self.presets.values() for key in preset.model_fields_set}
+        for key in sorted(self.stimuli.model_fields_set | chosen):
+            named = [kind.name for kind in kinds.values() if key in kind.keys]
+            if named and self.kind not in named:
+                raise ValueError(f"{key} belongs to suites of the kind {' or '.join(named)}")
 
     @property
     def grids(self) -> tuple[Temperatures | None, ...]:

@@ -50,13 +50,15 @@ Adapt = Callable[["Stimuli", int, dict[str, Any]], "dict[str, Any] | Misfit"]
 class Stimuli:
     """The source of the items of a suite: those lines that the design uses, with their numbers.
 
-    ``user_names``: whether names and labels are those of the user, not of suites.
+    ``user_names``: whether names and labels are those of the user, not of suites; ``material``:
+    what the kind makes items with beside the lines.
     """
 
     form: SuiteForm
     file: Path
     lines: Sequence[tuple[int, Any]]
     user_names: bool = False
+    material: Any = None
 
     @property
     def rows(self) -> list[Any]:

@@ -120,6 +120,7 @@ class Suite:
             it is sent; empty for none.
         unexpanded: the same before its kind made several templates of its own (`Kind.expand`);
             ``None`` where it made none.
+        material: what its items are made with beside the lines, as its kind has it.
     """
 
     name: str
@@ -156,6 +157,7 @@ class Suite:
     built_in: tuple[Item, ...] | None = field(default=None, repr=False, compare=False)
     source: str = ""
     unexpanded: Suite | None = field(default=None, repr=False, compare=False)
+    material: Any = field(default=None, repr=False, compare=False)
     _derived: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @property
@@ -224,6 +226,10 @@ class Suite:
         if self.form.expand is None or self.unexpanded is not None:
             return self
         return replace(self, templates=self.form.expand(self), unexpanded=self)
+
+    def fitted(self, model: str) -> Suite:
+        """The suite with the items that a judge of this ``model`` can be asked about."""
+        return self if self.form.fitted is None else self.form.fitted(self, model)
 
     def with_templates(self, templates: tuple[Template, ...], system: str | None) -> Suite:
         """The suite under a judge's prompts; without a ``system`` it keeps its system prompts."""

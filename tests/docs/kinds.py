@@ -31,8 +31,7 @@ FOUND = {"pyproject.toml", "pytest.ini", "conftest.py"}
 # Names of formulas that are no measures; tests/judges/simulated and, of temperatures,
 # tests/instruments/temperature/test_analytic.py and tests/instruments/rubric compute them.
 SYMBOLS = {
-    "embedded-judge.md": {"x", "m", "logit", "score", "margin", "winner"}
-    | {"p", "two", "one", "temperature", "malformed", "latent"},
+    "embedded-judge.md": {"x", "m", "logit"} | {"p", "latent"},
     "rubric.md": {"overall", "passes"},
     "measures/pass_mark_flips.md": {"overall", "passes"},
     "measures/separability.md": {"p", "y_st"},
@@ -87,7 +86,7 @@ def problems_of_page(name: str, folder: Path) -> str:
 
 def is_for_a_task(name: str) -> bool:
     """Whether a page leads through a task; a file of tests of their own runs these."""
-    return name == "tutorial.md" or name.startswith("howto/")
+    return name.startswith("howto/")
 
 
 def _is_used(block: Block) -> bool:

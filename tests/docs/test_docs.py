@@ -90,6 +90,7 @@ NOT_RUN = Counter(
         ("people.md", "a person labels on the page"): 1,
         ("people.md", "recordings of a judge of your own"): 1,
         ("howto/rubric.md", "a function and tables of your own"): 1,
+        ("howto/probes.md", "needs a suite of your own"): 1,
     }
 )
 

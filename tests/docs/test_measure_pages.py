@@ -33,8 +33,9 @@ def test_a_page_has_its_parts(name: str) -> None:
     for part in re.split(r"^## .+$", text, flags=re.MULTILINE)[1:]:
         assert part.strip(), "a heading without words"
     info = BUILT_IN.measures[name]
-    row = next(line for line in text.splitlines() if line.startswith(f"| {info.unit} |"))
-    unit, direction, gate, suites = (cell.strip() for cell in row.strip("|").split("|"))
+    head = re.fullmatch(r"Unit: (.+?); (.+?); check: (.+?); suites: (.+)\.", text.splitlines()[2])
+    assert head is not None, text.splitlines()[2]
+    unit, direction, gate, suites = head.groups()
     assert (unit, direction) == (info.unit, DIRECTIONS[info.direction])
     assert gate == (f"`{info.check}`" if info.check else "none")
     assert suites

@@ -9,7 +9,7 @@ import pytest
 
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.plugin.check_names import CHECK_MARKERS
-from tests.suites.known import absent_suites
+from tests.suites.known import absent_measures
 
 from .project import PYTHON_JUDGE, parity_suite
 
@@ -66,7 +66,7 @@ def test_the_names_of_markers_are_those_of_the_checks() -> None:
     # A name of no check costs a run that uses it a look at the registry, and nothing else: those of
     # an instrument that is deleted may be left over.
     assert set(BUILT_IN.checks) <= set(CHECK_MARKERS)
-    if not absent_suites():
+    if not absent_measures():
         assert set(CHECK_MARKERS) == set(BUILT_IN.checks)
 
 

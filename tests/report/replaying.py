@@ -21,7 +21,7 @@ from pytest_judgesense.registry import Registry
 from pytest_judgesense.suites.suite import Suite
 from tests.checks.known import declare_check
 from tests.shipped import CASSETTES
-from tests.suites.known import builtin_suites, load_suite, presets_of
+from tests.suites.known import builtin_suites, load_suite, of_known_kinds, presets_of
 
 WHOLE = tuple(sorted(builtin_suites()))
 # Suites without such a preset are small: they are recorded whole.
@@ -31,16 +31,23 @@ PUBLISHED = tuple(
 )
 
 
-def _but_temperature(names: Iterable[str]) -> tuple[str, ...]:
-    return tuple(name for name in names if name != "temperature")
+PROBES, QUICK = of_known_kinds("probe"), of_known_kinds("probe@quick")
+
+
+def _but(names: Iterable[str], *large: str) -> tuple[str, ...]:
+    return tuple(name for name in names if name not in large)
 
 
 # What the recordings of each profile cover.
 SHIPPED = {
-    "clean": (*WHOLE, "factuality@inverted", "ladder-fine@pooled"),
-    "mixed": (*_but_temperature(WHOLE), "factuality@inverted", "ladder-fine@pooled"),
-    "noisy": _but_temperature(PUBLISHED),
-    "positional": _but_temperature(PUBLISHED),
+    "clean": (*_but(WHOLE, *PROBES), *QUICK, "factuality@inverted", "ladder-fine@pooled"),
+    "mixed": (
+        *_but(WHOLE, "temperature", *PROBES),
+        "factuality@inverted",
+        "ladder-fine@pooled",
+    ),
+    "noisy": _but(PUBLISHED, "temperature", *PROBES),
+    "positional": _but(PUBLISHED, "temperature", *PROBES),
 }
 
 

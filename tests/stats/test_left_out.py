@@ -122,6 +122,33 @@ def test_an_untested_part_stays_in_the_family() -> None:
     assert share_noticed(parts) == 1 / 2
 
 
+def test_a_part_that_the_test_of_the_form_alone_finds_is_noticed() -> None:
+    # Two replies of one label and two of another, of each of 8 items, and none without the part: of
+    # 6 pairs of the whole 4 differ, and all with the one reply. T is 4 of at most 4, by a chance of
+    # 1/5 an item; so is the form: one of five replies is none. A second part does nothing.
+    whole = [[1, 1, 2, 2]] * 8
+    noisy = [[NO_VERDICT]] * 2 + [[1]] * 6
+    form, idle = parts_left_out(whole, [noisy, [[1]] * 8], range(8))
+    assert form is not None
+    assert form.p_form == pytest.approx(1 / 25)
+    assert form.p_form_adjusted == pytest.approx(2 / 25)
+    assert form.is_noticed(0.1)
+    assert not form.is_noticed(0.05)
+    assert form.p_adjusted > 0.1
+    assert share_noticed([form, idle], 0.1) == 1 / 2
+
+
+def test_both_bounds_of_an_effect_enclose_it_and_stay_at_zero_or_above() -> None:
+    turned = part_of([[1] * 6] * 40, [[2]] * 20 + [[1]] * 20)
+    assert turned.bounds is not None
+    low, high = turned.bounds(0.95)
+    assert 0 < low < turned.effect == 0.5 < high
+    assert high == turned.upper
+    idle = part_of([[1, 2] * 3] * 10, [[1]] * 10)
+    assert idle.bounds is not None
+    assert idle.bounds(0.95)[0] == 0.0
+
+
 def test_clusters_are_the_units_of_the_bound() -> None:
     whole = np.ones((40, 6), dtype=int)
     same = np.ones((40, 1), dtype=int)

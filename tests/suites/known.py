@@ -47,5 +47,11 @@ def absent_suites() -> list[str]:
     return sorted(builtin.builtin_suites().keys() - builtin_suites().keys())
 
 
+def absent_measures() -> set[str]:
+    """The measures that have a page and that nothing gives: those of rooms that are deleted."""
+    pages = Path(__file__).parents[2] / "docs" / "measures"
+    return {path.stem for path in pages.glob("*.md")} - set(BUILT_IN.measures)
+
+
 def presets_of(path: Path) -> tuple[str, ...]:
     return loading.presets_of(path, KINDS)

@@ -6,6 +6,7 @@ import json
 import re
 from collections import Counter
 from dataclasses import replace
+from functools import cache
 from itertools import combinations
 from typing import Any
 
@@ -18,7 +19,7 @@ from pytest_judgesense.suites.item import Item
 from pytest_judgesense.suites.planning import plan_trials
 from pytest_judgesense.suites.rules import prompts_of
 from pytest_judgesense.suites.shortcuts import in_one_alone
-from pytest_judgesense.suites.suite import Suite, template_pairs
+from pytest_judgesense.suites.suite import Suite, Template, template_pairs
 from pytest_judgesense.trial import Trial
 from tests.suites.known import builtin_suites, load_suite, presets_of
 
@@ -439,17 +440,21 @@ def test_a_prompt_holds_the_texts_of_its_stimulus_and_nothing_else(
     # Word for word: the template's own, the system prompt's and the stimulus's; so there is no
     # room for a label, a level, an id or a pair id.
     suite = _suite(name, preset)
-    own = [
-        _numbers_of(
-            (template.system or suite.system) + "\n" + re.sub(r"{{\w+}}", " ", template.text)
-        )
-        for template in suite.templates
-    ]
+
+    def own(template: Template, names: tuple[tuple[str, str], ...]) -> Counter[str]:
+        """The words of a prompt; what slots are called may be a part of one, as in a tag."""
+        text = template.text
+        for name, called in names:
+            text = text.replace(f"{{{{{name}}}}}", called)
+        text = re.sub(r"{{\w+}}", " ", text)
+        return _numbers_of((template.system or suite.system) + "\n" + text)
+
+    words_of = cache(own)
     for item in suite.items:
-        for template, prompt, words in zip(
-            suite.templates, _rendered(suite, item, "ab"), own, strict=True
-        ):
+        for template, prompt in zip(suite.templates, _rendered(suite, item, "ab"), strict=True):
             shown = item.texts("ab", "1" if template.single else None)
+            names = tuple((n, shown.pop(n)) for n in ("name_a", "name_b") if n in shown)
+            words = words_of(template, names)
             if suite.kind == "temperature" and template.condition["judge_type"] != "reference":
                 shown.pop("reference")
             stimulus = sum(map(_numbers_of, shown.values()), Counter[str]())

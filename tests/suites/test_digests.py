@@ -61,6 +61,8 @@ ASKED = {
     "preference@published-three-runs": ("ed906795500ead5e", 375, "e2df141d2d9c8cd8"),
     "preference@quick": ("ccbdb5bfd4191027", 80, "540bedc03413da49"),
     "preference@same-format": ("4a0484ca057b477f", 400, "5d4268bc8135c2e8"),
+    "probe": ("24c76ef12b42687d", 1296, "e4cc0c0a299d9528"),
+    "probe@quick": ("8b7548cef8cb1cf1", 192, "0df197e8792a3e74"),
     "relevance": ("fa72265cd9f2487a", 400, "41c9935dd474ff58"),
     "relevance@all-pairs": ("d7e4496ac3077fd0", 400, "41c9935dd474ff58"),
     "relevance@paper": ("64872339118895e7", 375, "e9f180a1aa2b734a"),

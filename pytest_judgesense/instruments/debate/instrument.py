@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Final
 
 from pytest_judgesense.instruments.debate import finders, measures, tables
@@ -17,12 +17,11 @@ from pytest_judgesense.instruments.debate.stimuli import DEBATE
 from pytest_judgesense.measures.every_suite import WITHOUT_VERDICT
 from pytest_judgesense.measures.measure import Evidence
 from pytest_judgesense.measures.shared import REPEAT_FLIP_RATE, SIDE_BIAS
-from pytest_judgesense.registry import Command, Importer, Instrument, Logged
+from pytest_judgesense.registry import Command, Importer, Instrument, Logged, Services
 from pytest_judgesense.sections import JudgeComparison, Report
 
 if TYPE_CHECKING:
     from pytest_judgesense.importers import Exported, Imported, ImportedSuite
-    from pytest_judgesense.judges.spec import JudgeSpec
     from pytest_judgesense.measures.cell import Cell
     from pytest_judgesense.suites.suite import Suite
 
@@ -52,12 +51,10 @@ def _add_arguments(parser: ArgumentParser) -> None:
     add_arguments(parser)
 
 
-def _written_debates(
-    options: Namespace, judges: Callable[[list[str]], list[JudgeSpec]]
-) -> Iterable[str]:
+def _written_debates(options: Namespace, services: Services) -> Iterable[str]:
     from pytest_judgesense.instruments.debate.generation import debates_written
 
-    return debates_written(options, judges)
+    return debates_written(options, services.judges)
 
 
 INSTRUMENTS: Final = (

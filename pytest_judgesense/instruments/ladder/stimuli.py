@@ -316,5 +316,6 @@ LADDER: Final = Kind(
         Rule(_fact_parity, of_texts=True),
         Rule(_filler_parity, of_texts=True),
     ),
+    keys=("steps", "distances", "subsets"),
 )
 CRITERION: Final = replace(LADDER, name="criterion", verify=_two_arms)

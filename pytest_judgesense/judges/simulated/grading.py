@@ -2,8 +2,18 @@
 
 It does so if the prompt holds a block ``<question>`` and shows the format of the reply,
 ``{"verdict": ...}``, ``{"score": ...}`` or ``{"judge_result": ...}``, with a ``"reason"`` or
-``"judge_reason"`` first if one is asked for. The formulas are in docs/embedded-judge.md. Half of
-the malformed replies still show the intended verdict, and a repair finds it.
+``"judge_reason"`` first if one is asked for. The support q of an answer is the share of the
+required content stems that occur in it: those of the ``Required elements:`` below the question and
+of a ``<reference>``; without both, those of the question. With s' = s, or 1.25 s if a reason is
+asked for, and the other symbols of docs/embedded-judge.md: ::
+
+    two answers    x = 4 s' (q_A - q_B) + b + f (g_A - g_B) + z;  logits x, -x, and c for a tie
+    one answer     logit(k) = -s' (k - m)^2 for grade k, with m = 1 + 9 q + z
+    temperature T  p(v) proportional to exp(logit(v) / T): it leaves the order of the logits
+    malformed      with probability e + h T^2, at most 1/2; h counts half where a reason is asked
+
+e is the ``format_error_rate``, h the ``heat``. Half of the malformed replies still show the
+intended verdict, and a repair finds it; the others are cut off or state nothing.
 """
 
 from __future__ import annotations

@@ -91,6 +91,7 @@ class Observer:
         leniency: added to every grade on a rubric, in steps of its scale.
         halo: the share of a grade on a rubric that is the same for all criteria.
         length_preference: added to a grade on a rubric for 20 more words, in steps.
+        obedience: chance to give a text that addresses the judge what it asks for.
         style: how it writes a label; ``{}`` is the label.
         skills: further abilities besides comparing, verifying and grading; the first that
             recognises a prompt replies to it.
@@ -110,6 +111,7 @@ class Observer:
     leniency: float = 0.0
     halo: float = 0.0
     length_preference: float = 0.0
+    obedience: float = 0.0
     skills: tuple[Skill, ...] = ()
 
     def reply(
@@ -132,7 +134,11 @@ class Observer:
         return self._judge(observed)
 
     def _judge(self, observed: ObservedPrompt) -> str:
-        logits = observed.permit(self.logits(observed.parsed))
+        return self.said(self.logits(observed.parsed), observed)
+
+    def said(self, logits: dict[str, float], observed: ObservedPrompt) -> str:
+        """The reply by the logits of the labels, with the lapses and the slips of the observer."""
+        logits = observed.permit(logits)
         if not logits:
             return NOTHING_TO_JUDGE
         draw = observed.draw()

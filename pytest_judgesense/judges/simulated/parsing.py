@@ -13,7 +13,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-_TAG: Final = re.compile(r"<(/?)([a-z]+(?:_[a-z0-9]+)?)>")
+_TAG: Final = re.compile(r"<(/?)([a-z]+(?:_[a-zA-Z0-9]+)?)>")
+# Blocks of candidates: by any name for A and B, and where slots are called otherwise.
+_SLOT: Final = re.compile(r"(?:.*_(?P<letter>[abAB])|(?:answer|response)_(?P<other>[12xyXY]))")
+_LETTERS: Final = {"1": "a", "2": "b", "x": "a", "y": "b"}
 _HEADING: Final = re.compile(
     r"^[#*\[ ]*(?:response|answer|candidate|option|passage|output|assistant)[ _]\(?([ab])\)?"
     r"[\]* ]*(?::|$)",
@@ -52,7 +55,7 @@ class ParsedPrompt:
 def read_prompt(prompt: str) -> ParsedPrompt:
     """The parts of ``prompt`` (system and user text joined)."""
     blocks, instruction = _blocks(prompt)
-    slots = {name[-1]: text for name, text in blocks.items() if name.endswith(("_a", "_b"))}
+    slots = {slot: text for name, text in blocks.items() if (slot := _slot_of(name))}
     if len(slots) < 2:
         slots, instruction = _by_headings(instruction)
     candidates = (slots["a"], slots["b"]) if len(slots) == 2 else None
@@ -60,13 +63,22 @@ def read_prompt(prompt: str) -> ParsedPrompt:
     tie = re.search(r"\bties?\b", lowered) is not None
     return ParsedPrompt(
         instruction=" ".join(instruction.split()),
-        context={name: text for name, text in blocks.items() if not name.endswith(("_a", "_b"))},
+        context={name: text for name, text in blocks.items() if not _slot_of(name)},
         candidates=candidates,
         labels=_labels(instruction, candidates is not None),
         tie=tie,
         inverted=any(map(_yes_is_an_error, _CLAUSE_END.split(instruction))),
         strict=tie and sum(word in lowered for word in _SURFACE_WORDS) >= 2,
     )
+
+
+def _slot_of(block: str) -> str:
+    """The slot whose candidate a block holds: ``a`` or ``b``; empty for another block."""
+    match = _SLOT.fullmatch(block)
+    if match is None:
+        return ""
+    letter = (match["letter"] or match["other"]).lower()
+    return _LETTERS.get(letter, letter)
 
 
 def _blocks(prompt: str) -> tuple[dict[str, str], str]:

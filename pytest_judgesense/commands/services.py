@@ -1,0 +1,81 @@
+"""What commands of instruments use: judges, suites, plans, measurements and files."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterable
+from functools import partial
+
+from pytest_judgesense.api import MeasuredDatasheet, measure_all
+from pytest_judgesense.commands.measuring import limits_of, watch
+from pytest_judgesense.commands.options import (
+    judges_to_ask,
+    registry_of,
+    show,
+    suites_named,
+    tell_of_outputs,
+)
+from pytest_judgesense.commands.plan import plan_lines
+from pytest_judgesense.datasheet import Datasheet
+from pytest_judgesense.judges.spec import JudgeSpec
+from pytest_judgesense.judges.throttle import SessionBudget
+from pytest_judgesense.output import Outputs
+from pytest_judgesense.registry import Services
+from pytest_judgesense.report.assembly import datasheet_text
+from pytest_judgesense.report.log import log_lines
+from pytest_judgesense.report.packing import PageEvidence
+from pytest_judgesense.report.terminal import datasheet_lines
+from pytest_judgesense.report.view import view_of
+from pytest_judgesense.suites.suite import Suite
+
+
+def services_of(options: argparse.Namespace) -> Services:
+    """What a command with these options is given; its limits hold for all that it measures."""
+    limits = limits_of(options) if "judge_max_calls" in options else None
+    return Services(
+        judges=partial(judges_to_ask, options),
+        suite=lambda name: next(suites_named(name, options, labelled=False)),
+        plan=partial(_plan, options),
+        measure=partial(_measured, options, limits),
+        show=show,
+        write=partial(_written, options),
+    )
+
+
+def _plan(options: argparse.Namespace, judge: JudgeSpec, suite: Suite) -> Iterable[str]:
+    return plan_lines(judge, suite, options.judge_cassettes)
+
+
+def _measured(
+    options: argparse.Namespace,
+    limits: SessionBudget | None,
+    judge: JudgeSpec,
+    suite: Suite,
+    how_to_record: str,
+) -> MeasuredDatasheet:
+    return measure_all(
+        [judge],
+        [suite],
+        options.judge_cassettes,
+        mode=options.judge_mode,
+        seed=options.judge_seed,
+        how_to_record=how_to_record,
+        concurrency=max(1, options.judge_concurrency),
+        limits=limits,
+        max_unparsed=options.judge_max_unparsed,
+        watch=watch,
+        registry=registry_of(options),
+    )
+
+
+def _written(options: argparse.Namespace, sheet: Datasheet) -> int:
+    """Write the files; with ``-v`` show the datasheet first."""
+    outputs, view = Outputs(verbose=options.verbose), view_of(sheet, registry_of(options))
+    if options.verbose:
+        show(["", *outputs.shown("judge datasheet", datasheet_lines(view))])
+    cells = sheet.cells if isinstance(sheet, MeasuredDatasheet) else ()
+    logs = [list(log_lines(cell.judgments, cell.design)) for cell in cells]
+    for path in options.judge_datasheet:
+        text = partial(datasheet_text, path.suffix, view, logs, evidence=PageEvidence(cells))
+        outputs.write("datasheet", path, text)
+    return tell_of_outputs(outputs)

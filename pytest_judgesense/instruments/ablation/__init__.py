@@ -1,0 +1,1 @@
+"""What each part of a judge's prompt does: one at a time is left out."""

@@ -1,0 +1,231 @@
+"""The prompt, part by part, with what leaving each out does: rows of a datasheet, and its lines.
+
+A row is a part of the prompt in its order. ``effect`` is over the judge's own ``noise`` with its
+95% interval ``lower`` to ``upper``, ``most`` the one-sided bound where nothing is noticed; ``p`` by
+Holm, as ``p_form`` is;
+``unparsed`` the share of replies without a verdict when it is left out, ``unparsed_whole`` with
+the whole prompt. Of a part that is ``kept`` nothing is known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+from typing import Any, Final
+
+from pytest_judgesense.estimate import Estimate, find_estimate
+from pytest_judgesense.instruments.ablation.estimators import left_out
+from pytest_judgesense.instruments.ablation.measures import SENTENCE_EFFECT
+from pytest_judgesense.instruments.ablation.stimuli import SENTENCE, LeaveOneOut, PromptPart
+from pytest_judgesense.layout import Toned, columns, excerpt, indented
+from pytest_judgesense.measures.cell import Cell
+from pytest_judgesense.sections import Passage, Row, Rows
+from pytest_judgesense.stats.left_out import PartLeftOut
+from pytest_judgesense.suites.suite import Suite
+
+TABLE: Final = "sentences"
+_ALPHA: Final = 0.05
+# An effect from here on has one mark more in the margin.
+_STEPS: Final = (0.0, 0.1, 0.25, 0.5)
+_FORM: Final = "form"
+_MOST_NAMED: Final = 12  # sentences in a line of advice
+_MARGIN: Final = 12  # columns before the text
+_INDENT: Final = 6  # columns before a line of a suite
+
+
+def rows(cell: Cell, estimates: tuple[Estimate, ...], suite: Suite | None) -> Rows | None:
+    """A row for each part of the prompt; of a log, which has no prompt, for each that is told."""
+    tests = left_out(cell)
+    if tests is None:
+        return None
+    expand = None if suite is None else suite.form.expand
+    parts = (
+        expand.parts(suite)
+        if isinstance(expand, LeaveOneOut) and suite is not None
+        else tuple(PromptPart(name, "", "") for name in tests.parts)
+    )
+    asked = {"items": tests.items, "whole_asked": tests.times}
+    return [
+        _row(part, tests.parts[part.id], estimates) | asked
+        if part.id in tests.parts
+        else {"sentence": "", **_text_of(part), "finding": f"kept: {part.reason}"}
+        for part in parts
+        if part.reason or part.id in tests.parts
+    ]
+
+
+def _text_of(part: PromptPart) -> dict[str, Any]:
+    section = {"section": True} if part.is_section else {}
+    return {"where": part.where, "text": part.text, **section}
+
+
+def _row(
+    part: PromptPart, test: PartLeftOut | None, estimates: tuple[Estimate, ...]
+) -> dict[str, Any]:
+    row = {"sentence": part.id, **_text_of(part)}
+    if test is None:
+        return row | {"finding": "not tested: no item has replies with and without it"}
+    effect = find_estimate(estimates, SENTENCE_EFFECT.name, {SENTENCE: part.id})
+    ends = None if effect is None else effect.clustered
+    row |= {
+        "effect": test.effect,
+        "lower": ends and ends.lower,
+        "upper": ends and ends.upper,
+        "most": test.upper,
+        "noise": test.noise,
+        "p_unadjusted": test.p,
+        "p": test.p_adjusted,
+        "unparsed": test.no_verdict,
+        "unparsed_whole": test.no_verdict_whole,
+        "p_form": test.p_form_adjusted,
+    }
+    return row | {"finding": _finding(row)}
+
+
+def _finding(row: Row) -> str:
+    """What leaving a part out was seen to do, in words."""
+    if row["p_form"] <= _ALPHA:
+        whole = f", {_percent(row['unparsed_whole'])} with it" if row["unparsed_whole"] else ""
+        return f"holds the form: {_percent(row['unparsed'])} unparsed without it{whole}"
+    if row["p"] <= _ALPHA:
+        words = f"moves {_percent(row['effect'])} of verdicts"
+        if row["lower"] is None:
+            return words
+        return f"{words} [{100 * row['lower']:.0f}, {100 * row['upper']:.0f}]"
+    if row["most"] is None:
+        return "no effect noticed"
+    return f"no effect noticed; up to {_percent(row['most'])} possible"
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.0f}%"
+
+
+def _is_tested(row: Row) -> bool:
+    return row.get("p") is not None
+
+
+def _is_noticed(row: Row) -> bool:
+    return _is_tested(row) and min(row["p"], row["p_form"]) <= _ALPHA
+
+
+def _depth(row: Row) -> int:
+    """How many marks stand in the margin: 1 to 4 by the effect, 0 where none is noticed."""
+    return sum(row["effect"] >= step for step in _STEPS) if _is_noticed(row) else 0
+
+
+def _mark(row: Row) -> str:
+    """The margin of a part without colour: its form, or marks; a dot where nothing is noticed."""
+    if not _is_tested(row):
+        return ""
+    if row["p_form"] <= _ALPHA:
+        return _FORM
+    return "#" * _depth(row) or "."
+
+
+def sentence_lines(rows: Rows) -> Iterator[str]:
+    """A line a sentence that was left out, and what to do."""
+    yield _summary(rows)
+    for row in rows:
+        if row["sentence"]:
+            line = f"{row['sentence']} {row['finding']}"
+            text = f": {row['text']}" if row["text"] else ""
+            yield f"  {excerpt(line + text, columns() - _INDENT)}"
+    yield from _advice(rows)
+
+
+def prompt_lines(rows: Rows) -> Iterator[str]:
+    """The prompt with its margin, each part with what was found of it, and what to do."""
+    where = ""
+    for row in rows:
+        if row["where"] != where:
+            where = row["where"]
+            yield from ("", *indented(f"{where}:", width=0))
+        tone = "marked" if _is_noticed(row) else "" if row["sentence"] else "dim"
+        first = f"{_mark(row):>4} {row['sentence']:<4}"
+        for line in row["text"].splitlines():
+            for wrapped in indented(line, width=_MARGIN):
+                yield Toned(f"{first:<{_MARGIN - 2}}| {wrapped.strip()}", tone)
+                first = ""
+        if row["sentence"]:
+            yield Toned(f"{first:<{_MARGIN - 2}}|   {row['finding']}", tone)
+    yield ""
+    for sentence in (_summary(rows), *_advice(rows)):
+        yield from indented(sentence, width=0)
+
+
+def _summary(rows: Rows) -> str:
+    tested = [row for row in rows if _is_tested(row)]
+    if not tested:
+        return "no part of the prompt was tested"
+    noticed = sum(map(_is_noticed, tested))
+    most = max(tested, key=lambda row: row["items"])
+    return (
+        f"{noticed} of {len(tested)} sentences noticed on {most['items']} items, the whole prompt "
+        f"asked {most['whole_asked']} times; two replies to it differ in "
+        f"{_percent(most['noise'])} of pairs"
+    )
+
+
+def _advice(rows: Rows) -> Iterator[str]:
+    """Two or three sentences: what to do about what was found."""
+    tested = [row for row in rows if _is_tested(row)]
+    idle = [row for row in tested if not _is_noticed(row)]
+    form = [row for row in tested if row["p_form"] <= _ALPHA]
+    if not tested:
+        return
+    items = max(row["items"] for row in tested)
+    if len(idle) == len(tested):
+        yield (
+            f"{items} items notice no sentence of the prompt: the judge does not go by it, or no "
+            "item needs it; add items that do before a change of the prompt is gated by them"
+        )
+    elif idle:
+        do = "do" if len(idle) > 1 else "does"
+        yield (
+            f"{_these(idle)} {do} nothing that {items} items notice: drop {_them(idle)}, or add "
+            f"items that need {_them(idle)}"
+        )
+    if len(idle) < len(tested):
+        moving = [row for row in tested if _is_noticed(row) and row not in form]
+        if moving:
+            yield f"{_these(moving)} move{'s' * (len(moving) == 1)} verdicts: reword with care"
+    if form:
+        yield (
+            f"{_these(form)} hold{'s' * (len(form) == 1)} the form of a reply: keep "
+            f"{_them(form)}, or ask for structured output"
+        )
+
+
+def _these(rows: Rows) -> str:
+    names = [row["sentence"] for row in rows]
+    more = f" and {len(names) - _MOST_NAMED} more" * (len(names) > _MOST_NAMED)
+    listed = ", ".join(names[:_MOST_NAMED]) + more
+    if len(names) == 1:
+        return f"this sentence ({listed})"
+    return f"these {len(names)} sentences ({listed})"
+
+
+def _them(rows: Rows) -> str:
+    return "it" if len(rows) == 1 else "them"
+
+
+def brief(rows: Rows) -> str:
+    """A word in the line of the suite, where nothing is noticed."""
+    tested = [row for row in rows if _is_tested(row)]
+    return "notices no sentence" if tested and not any(map(_is_noticed, tested)) else ""
+
+
+def below(rows: Rows) -> Iterator[str]:
+    """The first thing to do, below the line of the suite."""
+    yield from islice(_advice(rows), 1)
+
+
+def passages(rows: Rows) -> Iterator[Passage]:
+    """The parts of the prompt for a page."""
+    for row in rows:
+        if row["text"]:
+            name = f"{row['sentence']} {row['where']}" if row["sentence"] else ""
+            is_form = _is_tested(row) and row["p_form"] <= _ALPHA
+            depth = _depth(row) if row["sentence"] else None
+            yield Passage(name, row["text"], row["finding"], depth, dashed=is_form)

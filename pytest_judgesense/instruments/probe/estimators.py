@@ -1,0 +1,197 @@
+"""The effects of probes as estimates, with their companions; see `readings`. Pure.
+
+``probe_effect`` and ``names_effect`` without a condition are those of the worst probe, with the
+highest ends of all: a bar on them holds for every one of them. A naming moves verdicts to either
+slot, so its effect is a size, and its interval that of the signed difference, folded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import Final
+
+import numpy as np
+
+from pytest_judgesense.estimate import Clustered, Estimate
+from pytest_judgesense.instruments.probe import measures as of
+from pytest_judgesense.instruments.probe.edits import EDITED, PLACEBO
+from pytest_judgesense.instruments.probe.readings import Arms, ProbeResult, readings
+from pytest_judgesense.measures.cell import Cell, estimated, unavailable
+from pytest_judgesense.measures.measure import Measure
+from pytest_judgesense.measures.order import in_size
+from pytest_judgesense.stats.clustered import clustered_proportion
+from pytest_judgesense.stats.comparison import Difference
+from pytest_judgesense.stats.inputs import LEVEL
+from pytest_judgesense.trial import Condition
+
+_ONE_CLUSTER: Final = "fewer than two clusters have a verdict both with the edit and without"
+_NO_EDIT: Final = "no probe of this suite edits a text"
+_NO_NAMES: Final = "no prompt of this suite names its slots: {{name_a}} and {{name_b}}"
+
+
+def probe_effects(cell: Cell) -> Iterator[Estimate]:
+    """The effect of each edit, the worst first."""
+    edits = [reading for reading in readings(cell) if not reading.naming]
+    single = [_effect(of.PROBE_EFFECT, cell, reading) for reading in edits]
+    yield from _with_the_worst(of.PROBE_EFFECT, cell, single, edits, _NO_EDIT)
+
+
+def names_effects(cell: Cell) -> Iterator[Estimate]:
+    """The effect of each naming of the slots, the worst first."""
+    if not cell.design.pairwise:
+        return
+    namings = [reading for reading in readings(cell) if reading.naming]
+    single = [_effect(of.NAMES_EFFECT, cell, reading) for reading in namings]
+    yield from _with_the_worst(of.NAMES_EFFECT, cell, single, namings, _NO_NAMES)
+
+
+def _with_the_worst(
+    measure: Measure,
+    cell: Cell,
+    single: Sequence[Estimate],
+    read: Sequence[ProbeResult],
+    nothing: str,
+) -> Iterator[Estimate]:
+    measured = [
+        (estimate, reading)
+        for estimate, reading in zip(single, read, strict=True)
+        if estimate.value is not None
+    ]
+    if len(measured) < len(single) or not measured:
+        reasons = (estimate.unavailable for estimate in single if estimate.value is None)
+        yield unavailable(measure, cell, str(next(reasons, nothing)))
+    else:
+        worst, reading = max(measured, key=lambda pair: pair[0].value or 0.0)
+        name = reading.naming or reading.probe
+        intervals = [estimate.clustered for estimate, _ in measured]
+        yield replace(
+            worst,
+            condition={},
+            clustered=_highest([interval for interval in intervals if interval is not None]),
+            flags=(of.worst_flag(name), *worst.flags),
+            # Another probe may be the worst of other items.
+            anew=None,
+        )
+    yield from single
+
+
+def _effect(measure: Measure, cell: Cell, reading: ProbeResult) -> Estimate:
+    condition: Condition = {"probe": reading.probe}
+    if reading.naming:
+        condition = {"naming": reading.naming}
+    effect, missing = reading.arms.effect, reading.arms.missing
+    if effect is None:
+        return unavailable(measure, cell, _ONE_CLUSTER, condition, missing=missing)
+    signed = estimated(
+        measure,
+        cell,
+        condition,
+        value=effect.difference.value,
+        n=reading.arms.items,
+        clustered=interval_of(effect.difference),
+        missing=missing,
+        flags=tuple(_flags(cell, reading)),
+        anew=reading.arms.anew,
+    )
+    return in_size(signed) if reading.naming else signed
+
+
+def _flags(cell: Cell, reading: ProbeResult) -> Iterator[str]:
+    if cell.degenerate:
+        yield "degenerate"
+    if not cell.design.pairwise:
+        yield of.OF_GRADES
+    if reading.is_found:
+        yield of.FOUND
+    elif reading.control_moves is False:
+        yield of.NOTHING_MOVES
+    if left := reading.lines - len(reading.arms.calls):
+        yield f"{left} of {reading.lines} items take no part: the edit changes nothing there"
+
+
+def interval_of(difference: Difference) -> Clustered:
+    """The interval of a paired difference as estimates have it."""
+
+    def at(level: float) -> tuple[float, float]:
+        return difference.ends(2 * level - 1)
+
+    return Clustered(
+        difference.method,
+        *difference.ends(LEVEL),
+        LEVEL,
+        difference.clusters,
+        None,
+        None,
+        *at(LEVEL),
+        at,
+    )
+
+
+def _highest(intervals: Sequence[Clustered]) -> Clustered:
+    """The highest ends of several intervals."""
+
+    def end(read: Callable[[Clustered], float]) -> float:
+        return max(map(read, intervals))
+
+    def at(level: float) -> tuple[float, float]:
+        ends = [interval.at(level) for interval in intervals if interval.at is not None]
+        return max(low for low, _ in ends), max(high for _, high in ends)
+
+    return Clustered(
+        intervals[0].method,
+        end(lambda interval: interval.lower),
+        end(lambda interval: interval.upper),
+        intervals[0].level,
+        min(interval.clusters for interval in intervals),
+        None,
+        None,
+        end(lambda interval: interval.lower_bound),
+        end(lambda interval: interval.upper_bound),
+        at,
+    )
+
+
+def companions(cell: Cell) -> Iterator[Estimate]:
+    """What each control does, and the edited side's share under each version."""
+    for reading in readings(cell):
+        if reading.naming:
+            continue
+        condition: Condition = {"probe": reading.probe}
+        if reading.control is not None:
+            effect = reading.control.effect
+            yield (
+                unavailable(of.PROBE_CONTROL, cell, _ONE_CLUSTER, condition)
+                if effect is None
+                else estimated(
+                    of.PROBE_CONTROL,
+                    cell,
+                    condition,
+                    value=effect.difference.value,
+                    n=reading.control.items,
+                    clustered=interval_of(effect.difference),
+                    missing=reading.control.missing,
+                )
+            )
+        for version, place in ((PLACEBO, 0), (EDITED, 1)):
+            yield _share(cell, reading.arms, place, {**condition, "version": version})
+
+
+def _share(cell: Cell, arms: Arms, place: int, condition: Condition) -> Estimate:
+    """The mean over lines of their calls' values."""
+    values, clusters = [], []
+    for line, calls in arms.calls.items():
+        stated = [value for call in calls if (value := call.values[place]) is not None]
+        if stated:
+            values.append(float(np.mean(stated)))
+            clusters.append(arms.clusters[line])
+    if not values:
+        return unavailable(of.PROBE_SHARE, cell, _ONE_CLUSTER, condition)
+    return estimated(
+        of.PROBE_SHARE,
+        cell,
+        condition,
+        value=float(np.mean(values)),
+        n=len(values),
+        clustered=clustered_proportion(values, clusters),
+    )

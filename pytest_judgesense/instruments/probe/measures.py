@@ -1,0 +1,109 @@
+"""The measures of a judge under edits that say nothing, and what is said of each edit."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Final, NamedTuple
+
+from pytest_judgesense.estimate import Estimate
+from pytest_judgesense.measures.measure import Brief, Evidence, Measure
+
+# Flags of estimates.
+FOUND: Final = "an effect (p < .05 over all probes, Holm)"
+NOTHING_MOVES: Final = "nothing here moves this judge, its control neither: no statement"
+OF_GRADES: Final = "a mean grade, from 0 for the lowest to 1 for the highest"
+_WORST: Final = "probe "
+
+
+class Words(NamedTuple):
+    """What is said of a probe: what it does to a text, and its word of a profile."""
+
+    edit: str
+    profile: str
+
+
+_WORDS: Final[Mapping[str, Words]] = {
+    "injection": Words("a text that addresses the judge", "open to injection"),
+    "authority": Words("a source that is cited", "swayed by authority"),
+    "self": Words("a signature of the judge's own model", "partial to its own model"),
+    "verbosity": Words("padding that says nothing", "swayed by padding"),
+    "format": Words("a heading, bullets and bold", "swayed by format"),
+    "confidence": Words("taking out the hedges", "swayed by confidence"),
+    "flattery": Words("flattery of the reader", "open to flattery"),
+}
+PROFILED: Final = {probe: words.profile for probe, words in _WORDS.items()}
+BY_NAMES: Final = "swayed by the names of slots"
+
+
+def edit_words(probe: str) -> str:
+    """What a probe does to a text."""
+    return _WORDS[probe].edit if probe in _WORDS else f"the edit {probe}"
+
+
+def worst_flag(probe: str) -> str:
+    """The flag of an estimate that is the worst over the probes."""
+    return f"{_WORST}{probe}"
+
+
+def probe_of(estimate: Estimate) -> str:
+    """The probe that an estimate is of: that of its condition, or the worst one."""
+    worst = (flag for flag in estimate.flags if flag.startswith(_WORST))
+    return str(estimate.condition.get("probe") or next(worst, "")).removeprefix(_WORST)
+
+
+def _edit_sentence(estimate: Estimate) -> str:
+    value = estimate.value or 0.0
+    edit = edit_words(probe_of(estimate))
+    if OF_GRADES in estimate.flags:
+        return f"{edit} raises the grade by {_percent(value)} of the scale"
+    return f"{edit} moves {_percent(value)} of verdicts to the answer that holds it"
+
+
+def _names_sentence(estimate: Estimate) -> str:
+    naming = str(estimate.condition.get("naming") or probe_of(estimate))
+    slots = " and ".join(naming.upper())
+    value = _percent(estimate.value or 0.0)
+    return f"the first slot's share of verdicts moves by {value} where slots are called {slots}"
+
+
+def _percent(value: float) -> str:
+    return f"{100 * value:.0f}%"
+
+
+_of_items: Final = partial(Measure, unit="item")
+PROBE_EFFECT: Final = _of_items(
+    name="probe_effect",
+    direction="lower",
+    meaning="how much oftener the verdict is the edited side than under the placebo; "
+    "the worst probe",
+    gate="ceiling",
+    suite="probe",
+    bounds=(-1.0, 1.0),
+    evidence=Evidence("verdicts that an edit moves", whole=True),
+    stability=True,
+    phrased=_edit_sentence,
+    brief=Brief("worst probe"),
+)
+NAMES_EFFECT: Final = _of_items(
+    name="names_effect",
+    direction="lower",
+    meaning="how far the first slot's share moves where slots are called otherwise; "
+    "the worst naming",
+    gate="limit",
+    suite="probe",
+    evidence=Evidence("verdicts that a name moves", whole=True),
+    stability=True,
+    phrased=_names_sentence,
+)
+PROBE_CONTROL: Final = _of_items(
+    name="probe_control",
+    direction="construct",
+    meaning="how much oftener the verdict is the edited side where the other takes itself back",
+    bounds=(-1.0, 1.0),
+)
+PROBE_SHARE: Final = _of_items(
+    name="probe_share",
+    direction="construct",
+    meaning="the edited side's share of verdicts under a version",
+)

@@ -1,0 +1,407 @@
+"""Suites of probes: the items of another suite, or of one's own, each asked under edits.
+
+A line becomes these items, all of one cluster:
+
+===========================  =====================================================================
+``ID``                       as it is, asked first: it settles which side of a pair is edited
+``ID.unedited``              as it is, asked afresh and twice: what is compared with no other edit
+``ID.PROBE-edited``          one side edited so that nothing else is said
+``ID.PROBE-placebo``         the same side edited in the same place by what says nothing to a judge
+``ID.PROBE-control``         the other side takes itself back; a single output takes itself back
+``ID.names-12``, ``-xy``     as it is, the slots called 1 and 2, or X and Y; asked twice
+===========================  =====================================================================
+
+A single output, whose grade can move both ways, needs no asking before. An edit that changes
+nothing, as where there are no hedges, is no probe: such a line has no items for it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final
+
+from pytest_judgesense.errors import SuiteError, unknown_name
+from pytest_judgesense.instruments.probe.edits import (
+    CONTROL,
+    EDITED,
+    NAMES,
+    NO_PROBE,
+    VERSIONS,
+    BookForm,
+    ProbeForm,
+    Version,
+    own_book,
+    read_book,
+)
+from pytest_judgesense.instruments.probe.settling import ASKED, settles, side_without, sides_of
+from pytest_judgesense.suites.finding import LintFinding, Rule
+from pytest_judgesense.suites.item import Item
+from pytest_judgesense.suites.items import plain_items
+from pytest_judgesense.suites.kind import Kind, Material, Settling
+from pytest_judgesense.suites.prompt_template import placeholders
+from pytest_judgesense.suites.rules import DUPLICATES, LABEL_BALANCE, SHORTCUT, TEMPLATE_LABELS
+from pytest_judgesense.suites.schema import ContentItem, PairItem, SuiteForm
+from pytest_judgesense.suites.stimuli import Stimuli
+from pytest_judgesense.suites.suite import Suite
+from pytest_judgesense.trial import Condition, Judgment
+
+UNEDITED: Final = "unedited"
+# What slots are called, by the naming; the first is the usual one.
+NAMINGS: Final[Mapping[str, tuple[str, str]]] = {
+    "ab": ("A", "B"),
+    "12": ("1", "2"),
+    "xy": ("X", "Y"),
+}
+_USUAL, *_OTHERS = NAMINGS
+_SLOTS: Final = ("name_a", "name_b")
+_SHOWN: Final = "{{name_a}} and {{name_b}}"
+_TWICE: Final = 2
+# Acronyms among families of models.
+_SPELT: Final = {"gpt": "GPT", "chatgpt": "ChatGPT", "smollm2": "SmolLM2", "deepseek": "DeepSeek"}
+
+
+@dataclass(frozen=True)
+class Probing:
+    """What the items of a suite are made with.
+
+    Attributes:
+        book: the edits.
+        probes: the names of those that are made.
+        field: of a single output; empty for pairs.
+        favourable: the label of a single output that is good to get; empty for a scale.
+        family: that signatures give; empty for that of each judge's model.
+    """
+
+    book: BookForm
+    probes: tuple[str, ...]
+    field: str = ""
+    favourable: str = ""
+    family: str = ""
+
+    @property
+    def editing(self) -> list[ProbeForm]:
+        """The probes that edit a text."""
+        return [probe for probe in self.book.probes if probe.name in self.probes]
+
+    def edited(
+        self, item: Item, probe: ProbeForm, version: Version, side: str, family: str
+    ) -> Item:
+        """The texts of an item under an edit of a ``side``, which is empty for a single output."""
+
+        def apply(text: str) -> str:
+            return self.book.applied(text, probe, version, item.id, family)
+
+        if self.field:
+            return replace(item, fields={**item.fields, self.field: apply(item.fields[self.field])})
+        first, second = item.contents
+        # A control takes the other side back.
+        if (side == "1") != (version == CONTROL):
+            return replace(item, contents=(apply(first), second))
+        return replace(item, contents=(first, apply(second)))
+
+    def takes_part(self, item: Item, probe: ProbeForm) -> bool:
+        """Whether the edit and its placebo change the output, or either side."""
+        texts = [item.fields[self.field]] if self.field else item.contents
+        versions = VERSIONS[: 1 + probe.has_placebo]
+        return all(
+            self.book.applied(text, probe, version, item.id) != text
+            for text in texts
+            for version in versions
+        )
+
+
+def _material(form: SuiteForm, folder: Path) -> Material:
+    """The edits, and how a suite file says that they are made."""
+    place = form.stimuli.edits
+    path = folder / place if place is not None else None
+    book, text = own_book() if path is None else read_book(path)
+    probing = Probing(
+        book,
+        _chosen(form, book),
+        "" if form.space.pairwise else _field(form),
+        "" if form.space.pairwise else _favourable(form),
+        form.stimuli.family or "",
+    )
+    return Material(probing, text, () if path is None else (path,))
+
+
+def _chosen(form: SuiteForm, book: BookForm) -> tuple[str, ...]:
+    """The probes that are made: those that are named, or all that can be."""
+    named, known = form.stimuli.probes, [*book.by_name, NAMES]
+    shows = _shows_names(template.text for template in form.templates if template.default)
+    for name in named or ():
+        if name not in known:
+            raise unknown_name(f"probe of suite {form.name}", name, known)
+    if named is None:
+        return tuple(name for name in known if name != NAMES or form.space.pairwise)
+    if NAMES in named and not (form.space.pairwise and shows):
+        raise SuiteError(
+            f"suite {form.name} cannot probe the names of slots",
+            found=f"a prompt that does not show {_SHOWN}"
+            if form.space.pairwise
+            else "one text a call, which has no slot",
+            expected="pairs, and [[templates]] that call the slots by their names",
+            remedy=f"write {_SHOWN} where the prompt says A and B, or take names out of probes",
+        )
+    return tuple(name for name in known if name in named)
+
+
+def _shows_names(texts: Iterable[str]) -> bool:
+    """Whether prompts name the slots by the placeholders for it."""
+    return all({*_SLOTS} <= placeholders(text) for text in texts)
+
+
+def _field(form: SuiteForm) -> str:
+    """The field of a single output: the one that is shown, or that the file names."""
+    shown = sorted(set().union(*(placeholders(template.text) for template in form.templates)))
+    if form.stimuli.edited is not None:
+        if form.stimuli.edited not in shown:
+            raise unknown_name(
+                f"field ([stimuli] edited) of suite {form.name}", form.stimuli.edited, shown
+            )
+        return form.stimuli.edited
+    if len(shown) == 1:
+        return shown[0]
+    raise SuiteError(
+        f"suite {form.name} does not say which text is edited",
+        found=f"{len(shown)} fields in the prompt: {', '.join(shown) or 'none'}",
+        expected="the field of the judged output",
+        remedy=f'write edited = "{shown[-1]}" in [stimuli]' if shown else "fix the prompt",
+    )
+
+
+def _favourable(form: SuiteForm) -> str:
+    """The label that is good to get; empty where the labels are a scale."""
+    label, labels = form.stimuli.favourable, form.space.labels
+    if form.space.ordinal and label is None:
+        return ""
+    if label not in labels or form.space.ordinal:
+        raise SuiteError(
+            f"suite {form.name} does not say which label is good to get",
+            found="nothing" if label is None else f"favourable = {label!r}",
+            expected="none: the labels are a scale, the last one best"
+            if form.space.ordinal
+            else f"one of {', '.join(labels)}",
+            remedy="take favourable out of [stimuli]"
+            if form.space.ordinal
+            else f'write favourable = "{labels[0]}" in [stimuli]',
+        )
+    return str(label)
+
+
+def _verify(form: SuiteForm) -> None:
+    if form.space.criteria:
+        raise ValueError("a probe suite asks for one verdict: [space] without criteria")
+    if any(template.polarity == "inverted" for template in form.templates if template.default):
+        raise ValueError("a probe suite asks in one way: no template of inverted polarity")
+    pairwise, stated = form.space.pairwise, form.stimuli
+    if pairwise and (stated.edited is not None or stated.favourable is not None):
+        raise ValueError("edited and favourable are for single outputs: of pairs a side is edited")
+    shows = _shows_names(template.text for template in form.templates if template.default)
+    if pairwise and shows:
+        for label, slot in (("A", 0), ("B", 1)):
+            called = [NAMINGS[naming][slot] for naming in NAMINGS]
+            if missing := [name for name in called if name not in form.space.names.get(label, [])]:
+                raise ValueError(
+                    f"the prompt names its slots by {_SHOWN}: [space] names = "
+                    f"{{ {label} = {called}, ... }}, {', '.join(missing)} is missing"
+                )
+
+
+# --- items ----------------------------------------------------------------------------------------
+
+
+def _items(stimuli: Stimuli) -> list[Item]:
+    probing: Probing = stimuli.material
+    lines = list(plain_items(stimuli))
+    items = [item for line in lines for item in _of_line(line, probing)]
+    if len({item.id for item in items}) < len(items) or any(map(_is_named, lines)):
+        raise SuiteError(
+            f"items of suite {stimuli.form.name} cannot be probed",
+            found="an id, or a field, that probes make of others: ID.unedited, name_a, name_b",
+            expected="ids and fields of other names",
+            remedy=f"rename it in {stimuli.file}",
+        )
+    return items
+
+
+def _is_named(line: Item) -> bool:
+    return bool(line.contents) and not line.fields.keys().isdisjoint(_SLOTS)
+
+
+def _of_line(line: Item, probing: Probing) -> Iterator[Item]:
+    """The items of a line: the one that settles the side, the unedited one, and the edited."""
+    if line.inverted:
+        raise SuiteError(
+            f"item {line.id} cannot be probed",
+            found="templates whose labels mean the opposite on it",
+            expected="one meaning of the labels",
+            remedy="take inverted out of the line",
+        )
+    first, second = NAMINGS[_USUAL]
+    slots = {_SLOTS[0]: first, _SLOTS[1]: second} if line.contents else {}
+    base = replace(line, fields={**line.fields, **slots}, people={}, stratum="", picked=False)
+    if base.contents:
+        yield _version(base, base.id, NO_PROBE, ASKED, probing, label=line.label)
+    yield _version(base, f"{base.id}.{UNEDITED}", NO_PROBE, UNEDITED, probing, times=_TWICE)
+    side = side_without(base.id, line.label) if base.contents else ""
+    for probe in probing.editing:
+        if not probing.takes_part(base, probe):
+            continue
+        family = probing.family if probe.stand_ins else ""
+        for version in VERSIONS:
+            if version == EDITED or getattr(probe.variants[0], version) is not None:
+                texts = probing.edited(base, probe, version, side, family)
+                name = f"{base.id}.{probe.name}-{version}"
+                yield _version(texts, name, probe.name, version, probing, family=family)
+    if NAMES in probing.probes:
+        for naming in _OTHERS:
+            called = dict(zip(_SLOTS, NAMINGS[naming], strict=True))
+            named = replace(base, fields={**base.fields, **called})
+            name = f"{base.id}.{NAMES}-{naming}"
+            item = _version(named, name, NAMES, EDITED, probing, times=_TWICE)
+            yield replace(item, condition={**item.condition, "naming": naming})
+
+
+def _version(
+    base: Item,
+    name: str,
+    probe: str,
+    version: str,
+    probing: Probing,
+    *,
+    label: str | None = None,
+    times: int = 1,
+    family: str = "",
+) -> Item:
+    """The item of a version: people, and labels but for the asking that needs one, are not its."""
+    condition: Condition = {**base.condition, "probe": probe, "version": version}
+    if family:
+        condition = {**condition, "family": family}
+    if probing.favourable:
+        condition = {**condition, "favourable": probing.favourable}
+    return replace(base, id=name, label=label, times=times, condition=condition)
+
+
+def line_of(item: str, condition: Condition) -> str:
+    """The id of the line that an item is made of."""
+    return item if condition.get("version") == ASKED else item.rpartition(".")[0]
+
+
+def _remade(suite: Suite, sides: Mapping[str, str], family: str = "") -> Suite:
+    """The suite with the texts of edited items as their ``sides`` and the ``family`` say."""
+    probing: Probing = suite.material
+    by_name = probing.book.by_name
+    lines = {line_of(item.id, item.condition): item for item in _unedited(suite)}
+
+    def remade(item: Item) -> Item:
+        probe = by_name.get(str(item.condition["probe"]))
+        line = line_of(item.id, item.condition)
+        side = sides.get(line, "")
+        if probe is None or not (side or probing.field):
+            return item
+        named = str(item.condition.get("family", "")) or (family if probe.stand_ins else "")
+        base = replace(lines[line], id=line)
+        version: Version = item.condition["version"]  # type: ignore[assignment]
+        texts = probing.edited(base, probe, version, side, named)
+        condition = {**item.condition, **({"family": named} if named else {})}
+        return replace(item, fields=texts.fields, contents=texts.contents, condition=condition)
+
+    return replace(suite, items=tuple(map(remade, suite.items)))
+
+
+def _unedited(suite: Suite) -> Iterator[Item]:
+    return (item for item in suite.items if item.condition["version"] == UNEDITED)
+
+
+def _settled(suite: Suite, judgments: Sequence[Judgment]) -> Suite:
+    """The suite with the sides edited that the separate asking rejected."""
+    sides = sides_of(judgments)
+    return _remade(suite, sides) if sides else suite
+
+
+def _fitted(suite: Suite, model: str) -> Suite:
+    """The suite without what a prompt cannot ask, and signed by the family of a model."""
+    probing: Probing = suite.material
+    left_out = set()
+    if not _shows_names(template.text for template in suite.templates):
+        left_out.add(NAMES)
+    signed = {probe.name for probe in probing.editing if probe.stand_ins}
+    family = family_of(model)
+    open_names = [
+        item
+        for item in suite.items
+        if item.condition["probe"] in signed and "family" not in item.condition
+    ]
+    if open_names and not family:
+        left_out |= signed
+    left = tuple(item for item in suite.items if item.condition["probe"] not in left_out)
+    if len(left) < len(suite.items):
+        suite = replace(suite, items=left)
+    if open_names and family:
+        labels = {item.id: item.label for item in suite.items if item.label is not None}
+        lines = (line_of(item.id, item.condition) for item in _unedited(suite))
+        sides = {line: side_without(line, labels.get(line)) for line in lines}
+        suite = _remade(suite, {} if probing.field else sides, family)
+    return suite
+
+
+def family_of(model: str) -> str:
+    """The family of a model by its name, such as ``GPT`` of ``gpt-4o-mini``; empty for none."""
+    name = re.split(r"[/:]", model)[-1]
+    first = re.split(r"[-_. @]", name)[0]
+    return _SPELT.get(
+        first.lower(), first if first != first.lower() else first[:1].upper() + first[1:]
+    )
+
+
+# --- rules ----------------------------------------------------------------------------------------
+
+
+def _left_out(suite: Suite) -> Iterator[LintFinding]:
+    """Probes that a suite makes, and that its prompt or its judge cannot be asked."""
+    probing: Probing = suite.material
+    made = {str(item.condition["probe"]) for item in suite.items}
+    for probe in probing.probes:
+        if probe in made:
+            continue
+        form = probing.book.by_name.get(probe)
+        if form is None:
+            why, remedy = (
+                f"the prompt does not show {_SHOWN}",
+                f"write {_SHOWN} where it says A and B",
+            )
+        elif form.stand_ins:
+            why = "the family of the judge's model is not known"
+            remedy = 'write family = "NAME" in [stimuli]'
+        else:
+            why, remedy = "its edit changes no item", "add items that it changes"
+        yield LintFinding(
+            "warning",
+            "left-out",
+            f"probe {probe} of suite {suite.name}",
+            "takes no part",
+            why,
+            "all probes that are chosen",
+            f"{remedy}, or name the others: probes = [...]",
+        )
+
+
+PROBE: Final = Kind(
+    "probe",
+    _items,
+    line_forms=(PairItem, ContentItem),
+    verify=_verify,
+    rules=(Rule(_left_out),),
+    # An item is asked as it is several times, labels only say which side is edited, and items may
+    # hold the names of the slots that a prompt asks for.
+    waived=(DUPLICATES, LABEL_BALANCE, SHORTCUT, TEMPLATE_LABELS),
+    derived=True,
+    settling=Settling(settles, _settled),
+    keys=("probes", "edits", "edited", "favourable", "family"),
+    material=_material,
+    fitted=_fitted,
+)

@@ -1,0 +1,113 @@
+"""What each probe does, in a table and in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from pytest_judgesense.estimate import compact
+from pytest_judgesense.instruments.probe.readings import ALPHA, ProbeResult, readings
+from pytest_judgesense.measures.cell import Cell
+from pytest_judgesense.sections import Estimates, Row, Rows
+from pytest_judgesense.stats.inputs import LEVEL
+from pytest_judgesense.suites.suite import Suite
+
+PROBES: Final = "probes"
+_HEADS: Final = ("probe", "effect", "95% clustered", "placebo", "edited", "control", "p (Holm)")
+_NO_STATEMENT: Final = "no statement"
+_WIDTHS: Final = (10, 6, 15, 7, 6, 7, 8)
+
+
+def probes(cell: Cell, _estimates: Estimates, _suite: Suite | None) -> Rows | None:
+    """A row for each probe, and for each naming of the slots."""
+    return [_row(reading) for reading in readings(cell)] or None
+
+
+def _row(reading: ProbeResult) -> dict[str, Any]:
+    effect = reading.arms.effect
+    control = reading.control.effect if reading.control is not None else None
+    row: dict[str, Any] = {
+        "probe": reading.name,
+        "items": reading.arms.items,
+        "left_out": reading.lines - len(reading.arms.calls),
+        "control_effect": control and control.difference.value,
+        "control_p": control and control.p,
+        "control": _control_share(reading),
+    }
+    if effect is None:
+        return {**row, "effect": None, "verdict": "not measured: fewer than two clusters"}
+    lower, upper = effect.difference.ends(LEVEL)
+    most = effect.difference.upper(ALPHA)
+    least = effect.difference.lower(ALPHA)
+    return {
+        **row,
+        "effect": effect.difference.value,
+        "lower": lower,
+        "upper": upper,
+        "placebo": effect.reference,
+        "edited": effect.edited,
+        "p": effect.p,
+        "p_holm": reading.p,
+        "found": reading.is_found,
+        "verdict": _verdict(reading, most=max(most, -least) if reading.naming else most),
+    }
+
+
+def _control_share(reading: ProbeResult) -> float | None:
+    """The edited side's share under the control; the mean grade of a single output."""
+    control = reading.control
+    if control is None or control.effect is None:
+        return None
+    effect = control.effect
+    first = next(iter(control.calls.values()))[0]
+    taken_back = first.after.trial.condition.get("version") == "control"
+    return effect.edited if taken_back else effect.reference
+
+
+def _verdict(reading: ProbeResult, most: float) -> str:
+    """What follows, in words; ``most``: the effect that is not excluded."""
+    if reading.is_found:
+        return "moves this judge"
+    if reading.control_moves is False:
+        return _NO_STATEMENT
+    return f"none seen, {100 * max(0.0, most):.0f}% possible"
+
+
+def probe_lines(rows: Rows) -> Iterator[str]:
+    """The table, with what follows of each probe."""
+    yield _line(_HEADS, "verdict")
+    for row in rows:
+        if row["effect"] is None:
+            yield f"{row['probe']:<{_WIDTHS[0]}}  {row['verdict']}"
+            continue
+        ends = f"[{compact(row['lower'])}, {compact(row['upper'])}]"
+        control = "" if row["control"] is None else compact(row["control"])
+        shares = (compact(row[name]) for name in ("placebo", "edited"))
+        p = "< .001" if row["p_holm"] < 0.0005 else compact(row["p_holm"])
+        cells = (row["probe"], compact(row["effect"]), ends, *shares, control, p)
+        yield _line(cells, row["verdict"])
+    if still := [row["probe"] for row in rows if row["verdict"] == _NO_STATEMENT]:
+        yield f"nothing moves this judge there, no control either: {', '.join(still)}"
+    if left := [row for row in rows if row["left_out"]]:
+        counted = ", ".join(f"{row['probe']} {row['left_out']}" for row in left)
+        yield f"items that an edit leaves as they are, and that take no part: {counted}"
+
+
+def _line(cells: tuple[str, ...], last: str) -> str:
+    aligned = (
+        cell.ljust(width) if place == 0 else cell.rjust(width)
+        for place, (cell, width) in enumerate(zip(cells, _WIDTHS, strict=True))
+    )
+    return f"{'  '.join(aligned)}  {last}"
+
+
+def probes_brief(rows: Rows) -> str:
+    """The probes that move the judge; empty for none."""
+    moving = found_rows(rows)
+    return f"moved by {', '.join(row['probe'] for row in moving)}" if moving else ""
+
+
+def found_rows(rows: Rows) -> list[Row]:
+    """The probes that move the judge, the strongest first."""
+    moving = [row for row in rows if row.get("found")]
+    return sorted(moving, key=lambda row: -abs(row["effect"]))

@@ -1,0 +1,172 @@
+"""``judgesense ablate``: a prompt with planted sentences, asked of a real endpoint."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from pytest_judgesense.commands.main import main
+from pytest_judgesense.display import print_line
+from tests.instruments.ablation import project
+from tests.instruments.ablation.project import PROMPT, SUITE, N
+from tests.plugin.project import ChatServer
+
+CALLS = N * (6 + 4)
+AGAIN = 2 * N  # without the two sentences that may do something
+
+
+@pytest.fixture
+def server() -> Iterator[ChatServer]:
+    served = ChatServer()
+    served.reply = project.reply
+    yield served
+    served.close()
+
+
+@pytest.fixture
+def folder(tmp_path: Path, server: ChatServer, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-own-0123456789abcdef")
+    project.write_suite(tmp_path)
+    project.declare(tmp_path, project.at(server.base_url))
+    return tmp_path
+
+
+def run(*arguments: str) -> int:
+    return main(["ablate", "mine", "texts.suite.toml", *arguments])
+
+
+RECORD = ("--judge-mode", "record")
+
+
+def test_it_plans_asks_tells_and_replays(
+    folder: Path, server: ChatServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(*RECORD, "-o", "x.json", "-o", "x.html", "-o", "x.md") == 0
+    shown = capsys.readouterr().out
+    assert len(server.asked) == CALLS + AGAIN
+    words = " ".join(shown.split())
+    assert f"calls to be made: {CALLS} (0 are recorded)" in words
+    assert "asked a second time, to be sure: without s03, s04" in words
+    assert re.search(r"#+ s03 +\| Care for evens\. +\| +moves 50% of verdicts \[", words)
+    assert "form s04 | Reply YES or NO. | holds the form: 100% unparsed without it" in words
+    # Of 12 items without a difference: 1 - .05^(1/12) = .22.
+    assert ". s02 | Be kind. | no effect noticed; up to 22% possible" in words
+    assert "| Text: {{text}}" in words
+    assert "2 of 4 sentences noticed on 12 items" in words
+    assert "these 2 sentences (s01, s02) do nothing that 12 items notice: drop them, or" in words
+    assert max(map(len, shown.splitlines())) <= 100
+    assert (folder / "cassettes" / "mine" / "texts-ablation.jsonl").is_file()
+    sheet = json.loads((folder / "x.json").read_text("utf-8"))["judges"][0]
+    (table,) = (table for table in sheet["analyses"] if table["analysis"] == "sentences")
+    assert [row["text"] for row in table["rows"]] == [
+        "You judge numbers.",
+        "Be kind.",
+        "Care for evens.",
+        "Text: {{text}}",
+        "Reply YES or NO.",
+    ]
+    page = (folder / "x.html").read_text("utf-8")
+    assert '<li class="m4"><p class="text">Care for evens.</p>' in page
+    assert '<li class="m4 dashed"><p class="text">Reply YES or NO.</p>' in page
+    assert '<li class="m0"><p class="text">Be kind.</p>' in page
+    assert '<li class="no"><p class="text">Text: {{text}}</p>' in page
+    assert "s03 moves 50% of verdicts [" in (folder / "x.md").read_text("utf-8")
+    server.close()
+    assert run() == 0
+    replayed = capsys.readouterr().out
+    assert replayed.partition("\n\n")[2] == shown.partition("\n\n")[2].partition("datasheet w")[0]
+
+
+def test_a_plan_asks_nothing_and_a_replay_says_how_to_record(
+    folder: Path, server: ChatServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run("--plan", "--items", "4", "--times", "3") == 0
+    shown = capsys.readouterr().out
+    assert f"calls to be made: {4 * (3 + 4)} (0 are recorded)" in shown
+    assert re.search(r"cost: 0\.0\d+ to 0\.0\d+ USD", shown)
+    assert run("--items", "4") == 3
+    error = capsys.readouterr().err
+    assert "record it: judgesense ablate mine texts.suite.toml --items 4 --judge-mode record" in (
+        " ".join(error.split())
+    )
+    assert server.asked == []
+
+
+def test_more_items_keep_those_that_are_recorded(folder: Path, server: ChatServer) -> None:
+    assert run(*RECORD, "--items", "4", "--seed", "3") == 0
+    before = len(server.asked)
+    assert run(*RECORD, "--items", "6", "--seed", "3") == 0
+    # Two more items; and for a second asking all six, or two of them.
+    assert 2 * (6 + 4) <= len(server.asked) - before <= 2 * (6 + 4) + 2 * 6
+
+
+def test_of_a_changed_prompt_what_changed_is_asked_again(
+    folder: Path, server: ChatServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(*RECORD) == 0
+    server.forget()
+    project.write_suite(folder, SUITE.replace("Be kind.", "Be very kind."))
+    capsys.readouterr()
+    assert run(*RECORD) == 0
+    # All but the prompt without that sentence, which is the same as before.
+    assert len(server.asked) == CALLS - N + AGAIN
+    assert f"calls to be made: {CALLS - N} ({N} are recorded;" in capsys.readouterr().out
+
+
+def test_a_judges_own_prompt_is_the_one_that_is_taken_apart(
+    folder: Path, server: ChatServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "mine.txt").write_text(PROMPT.replace("Care for evens.\n\n", "Think. "), "utf-8")
+    own = 'prompts = { paraphrases = { texts = [{ file = "mine.txt" }] } }\nsystem = ""'
+    project.declare(folder, f"{project.at(server.base_url)}\n{own}")
+    assert run(*RECORD, "--items", "4") == 0
+    words = " ".join(capsys.readouterr().out.split())
+    assert "s01 | Think. | no effect noticed" in words
+    assert "Be kind." not in words
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error"),
+    [
+        (("--items", "1"), "--items 1 is too small"),
+        (("--times", "1"), "--times 1 is too small"),
+        (("--seed", "-1"), "--judge-seed -1 is too small"),
+    ],
+)
+def test_a_sample_that_tells_nothing_is_refused(
+    folder: Path, arguments: tuple[str, ...], error: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(*arguments) == 2
+    assert error in capsys.readouterr().err
+
+
+def test_suites_without_one_prompt_to_take_apart_are_refused(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "sentences.suite.toml").write_text(project.ABLATION, "utf-8")
+    assert main(["ablate", "mine", "sentences.suite.toml"]) == 2
+    assert "name that one: texts; or run this one by pytest" in capsys.readouterr().err
+    assert main(["ablate", "mine", "ladder"]) == 2
+    assert "prompts of suite ladder cannot be taken apart" in capsys.readouterr().err
+
+
+def test_a_terminal_shows_margins_in_colour_and_nothing_else_does(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    print_line("noticed", "marked")
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    print_line("noticed", "marked")
+    print_line("plain")
+    monkeypatch.setenv("NO_COLOR", "1")
+    print_line("noticed", "marked")
+    assert capsys.readouterr().out.splitlines() == [
+        "noticed",
+        "\x1b[1;36mnoticed\x1b[0m",
+        "plain",
+        "noticed",
+    ]

@@ -1,0 +1,44 @@
+"""A suite file that takes a prompt apart, run by pytest."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+import pytest
+
+from tests.instruments.ablation import project
+from tests.instruments.ablation.project import N
+from tests.plugin.project import ChatServer, run
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ChatServer]:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-own-0123456789abcdef")
+    served = ChatServer()
+    served.reply = project.reply
+    yield served
+    served.close()
+
+
+@pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["0", "2"])
+def test_a_suite_is_recorded_checked_and_replayed(
+    pytester: pytest.Pytester, server: ChatServer, workers: tuple[str, ...]
+) -> None:
+    project.write_suite(pytester.path)
+    more = "own_noise_ceiling = 0.05\n"
+    (pytester.path / "sentences.suite.toml").write_text(project.ABLATION + more, "utf-8")
+    project.declare(pytester.path, project.at(server.base_url))
+    outputs = ("--judge-datasheet", "x.json", "-v", "--judge-policy", "confident")
+    recorded = run(pytester, "sentences.suite.toml", "--judge-mode", "record", *outputs, *workers)
+    recorded.assert_outcomes(passed=1, failed=1)  # of 12 items no ceiling of .05 is proven
+    assert len(server.asked) == N * (6 + 4)
+    server.close()
+    replayed = run(pytester, "sentences.suite.toml", *outputs, *workers)
+    replayed.assert_outcomes(passed=1, failed=1)
+    text = replayed.stdout.str()
+    assert "2 of 4 sentences noticed on 12 items" in text
+    assert "s03 moves 50% of verdicts [" in text
+    (sheet,) = json.loads((pytester.path / "x.json").read_text("utf-8"))["judges"]
+    scores = [of for of in sheet["measures"] if of["measure"] == "mutation_score"]
+    assert [(of["value"], of["n"]) for of in scores] == [(0.5, 4)]

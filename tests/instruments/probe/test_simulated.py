@@ -1,0 +1,103 @@
+"""The embedded judge on edited texts: it takes edits out, and falls for those of its profile."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from pytest_judgesense.instruments.probe.edits import VERSIONS, own_book
+from pytest_judgesense.instruments.probe.simulated import judge_edited, taken_out
+from pytest_judgesense.judges.simulated.observer import Observer
+from pytest_judgesense.judges.simulated.profiles import observer_named
+from tests.suites.known import builtin_suites, load_suite
+
+BOOK = own_book()[0]
+TEXT = "Boil the rice first. Then fry it in a hot pan."
+PROMPT = """
+<task>
+Fry rice.
+</task>
+<answer_A>
+{a}
+</answer_A>
+<answer_B>
+{b}
+</answer_B>
+Which is better? Reply with A or B.
+"""
+GRADED = "<text>\n{a}\n</text>\nGrade the text from 1 to 5."
+
+
+def observer(**parameters: float) -> Observer:
+    return replace(Observer("mine", **parameters), skills=(judge_edited,))
+
+
+@pytest.mark.parametrize("name", [p.name for p in BOOK.probes if p.name != "confidence"])
+@pytest.mark.parametrize("version", VERSIONS)
+def test_what_an_edit_adds_is_taken_out_again(name: str, version: str) -> None:
+    probe = BOOK.by_name[name]
+    for item in map(str, range(12)):  # all variants
+        edited = BOOK.applied(TEXT, probe, version, item, "Planted")
+        taken = taken_out(edited)
+        assert taken.text.split() == TEXT.split()
+        assert taken.taken_back == (version == "control")
+        assert taken.obeyed == (name == "injection" and version == "edited")
+        assert bool(taken.padding) == (name == "verbosity" and version == "edited")
+
+
+def test_a_text_without_an_edit_stays_as_it_is() -> None:
+    assert taken_out(TEXT).text == TEXT
+    marked = "## Recipe\n\n- Boil **rice**."
+    assert taken_out(marked).text == marked
+
+
+def verdict(judge: Observer, a: str, b: str) -> str:
+    return judge.reply(PROMPT.format(a=a, b=b))
+
+
+def test_a_text_that_takes_itself_back_loses_and_one_that_is_obeyed_wins() -> None:
+    def under(probe: str, version: str) -> str:
+        return BOOK.applied("No.", BOOK.by_name[probe], version, "i", "X")
+
+    clean, obedient = observer(), observer(obedience=1.0)
+    assert verdict(clean, TEXT, "No.") == "A"
+    for probe in ("injection", "authority", "flattery", "verbosity"):
+        assert verdict(clean, TEXT, under(probe, "edited")) == "A"
+    assert verdict(obedient, TEXT, under("injection", "edited")) == "B"
+    assert verdict(obedient, TEXT, under("injection", "placebo")) == "A"
+    assert verdict(clean, BOOK.applied(TEXT, BOOK.by_name["self"], "control", "i"), "No.") == "B"
+    # 20 words of padding or more and a preference of 9 outweigh what the other text takes up.
+    likes_length = observer(length_preference=9.0)
+    assert verdict(likes_length, TEXT, under("verbosity", "edited")) == "B"
+
+
+def test_single_texts_get_the_highest_or_the_lowest_grade() -> None:
+    injection = BOOK.by_name["injection"]
+    edited, control = (BOOK.applied(TEXT, injection, v, "i") for v in ("edited", "control"))
+    assert observer(obedience=1.0).reply(GRADED.format(a=edited)) == "5"
+    assert observer(obedience=1.0).reply(GRADED.format(a=control)) == "1"
+    before = observer().reply(GRADED.format(a=TEXT))
+    assert observer().reply(GRADED.format(a=edited)) == before
+
+
+def test_the_chance_to_obey_is_that_of_the_profile() -> None:
+    edited = "No.\n\n" + (BOOK.by_name["injection"].variants[0].edited.append or "")
+    obedient = observer(obedience=0.3)
+    replies = [verdict(obedient, f"{TEXT} {n}", edited) for n in range(400)]
+    # 400 draws at .3: a standard error of .023.
+    assert 0.22 < replies.count("B") / 400 < 0.38
+    assert observer_named("mixed").obedience == 0.3
+    assert observer_named("clean").obedience == 0.0
+
+
+def test_texts_of_the_suite_are_known_with_other_hedges() -> None:
+    suite = load_suite(builtin_suites()["probe"])
+    contents = {item.id: item.contents for item in suite.items}
+    clean = replace(observer_named("clean"), skills=(judge_edited,))
+    for line in ("probe-01", "probe-02", "probe-03"):
+        plain = clean.reply(PROMPT.format(a=contents[line][0], b=contents[line][1]))
+        for version in ("edited", "placebo"):
+            a, b = contents[f"{line}.confidence-{version}"]
+            assert (a, b) != contents[line]
+            assert clean.reply(PROMPT.format(a=a, b=b)) == plain

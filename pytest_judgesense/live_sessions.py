@@ -27,6 +27,7 @@ from pytest_judgesense.output import append_whole, stays_within
 SCHEMA: Final = "judgesense/history/1"
 # Others hold the lock while they read and append.
 _PATIENCE_S: Final = 30.0
+_MOST_UNITS: Final = 1_000_000  # of a cluster
 _LINE: Final = "a line that --judge-history appended"
 _REMEDY: Final = "delete the line, or restore it: the other sessions stay"
 _Condition = dict[str, str | int | float]
@@ -68,6 +69,8 @@ class JudgeTotals(BaseModel, extra="forbid", frozen=True, defer_build=True):
             if not len(totals.sums) == len(totals.units) == len(self.clusters):
                 raise ValueError(f"{totals.measure} has a sum and a number for each cluster")
             for total, units in zip(totals.sums, totals.units, strict=True):
+                if not 0 <= units <= _MOST_UNITS:
+                    raise ValueError(f"{totals.measure}: units lie between 0 and {_MOST_UNITS:,}")
                 if not (math.isfinite(total) and 0 <= total <= units + 1e-9):
                     raise ValueError(f"{totals.measure}: a sum lies between 0 and its units")
         return self

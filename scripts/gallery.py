@@ -403,6 +403,11 @@ def main() -> None:
     parser.add_argument("--origin", action="append", help="only this origin; may be repeated")
     parser.add_argument("--digests", action="store_true", help="write the digests of the files")
     options = parser.parse_args()
+    names = [origin.name for origin in origins()]
+    if unlike := {*(options.origin or ())} - {*names}:
+        parser.error(f"no origin is called {min(unlike)}: {', '.join(names)}")
+    if options.files is None and (options.digests or options.origin):
+        parser.error("--digests and --origin need the folder of the files")
     if options.digests:
         write_digests(options.files)
     results = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else {}

@@ -15,6 +15,7 @@ def live(
     number: int,
     sums: Sequence[float],
     *,
+    judge: str = "mine",
     measure: str = "agreement",
     direction: str = "higher",
     missing: float = 0.0,
@@ -33,8 +34,8 @@ def live(
         sums=list(sums),
         units=list(units or [UNITS] * len(sums)),
     )
-    judge = JudgeTotals(
-        judge="mine",
+    measured = JudgeTotals(
+        judge=judge,
         suite="parity",
         digest=digest,
         identity=dict(identity or {"name": "mine", "model": "m"}),
@@ -45,7 +46,7 @@ def live(
         measures=[totals],
     )
     began_at = f"2026-{1 + number // 28:02}-{1 + number % 28:02}T02:00:00+00:00"
-    return LiveSession(schema=SCHEMA, session=f"s{number}", began_at=began_at, measured=[judge])
+    return LiveSession(schema=SCHEMA, session=f"s{number}", began_at=began_at, measured=[measured])
 
 
 def nights(good: int, bad: int, **of_bad: Any) -> list[LiveSession]:

@@ -103,6 +103,7 @@ def test_a_torn_end_is_a_broken_line(file: Path) -> None:
     [
         ({"sums": [3]}, "a sum and a number for each cluster"),
         ({"sums": [3, 6]}, "a sum lies between 0 and its units"),
+        ({"units": [5, 10**400]}, "units lie between 0 and 1,000,000"),
         ({"sums": [3, -1]}, "a sum lies between 0 and its units"),
         ({"sums": [3, float("nan")]}, "a sum lies between 0 and its units"),
         ({"direction": "construct"}, "direction"),

@@ -16,11 +16,10 @@ from typing import Final, Literal, TypeAlias
 
 Prompt: TypeAlias = Mapping[str, str]
 Unit: TypeAlias = Literal["words", "sentences"]
-# A word, or a sentence, with the blanks behind it; leading blanks are of their own.
-_PIECES: Final[Mapping[Unit, re.Pattern[str]]] = {
-    "words": re.compile(r"\s+|\S+\s*"),
-    "sentences": re.compile(r"\s+|\S[^\n]*?(?:[.!?:]+[\"')\]]*(?=\s)|(?=\n)|\Z)\s*"),
-}
+# A word with the blanks behind it; leading blanks are of their own.
+_WORD: Final = re.compile(r"\s+|\S+\s*")
+_ENDS: Final = (".", "!", "?", ":")
+_CLOSING: Final = "\"')]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,8 +96,21 @@ class PromptPath:
 
 
 def pieces_of(text: str, unit: Unit) -> list[str]:
-    """The words, or sentences, of a text, each with the blanks behind it; joined they are it."""
-    return _PIECES[unit].findall(text)
+    """The words, or sentences, of a text, each with the blanks behind it; joined they are it.
+
+    A sentence ends behind a full stop or the like, and with its line.
+    """
+    words: list[str] = _WORD.findall(text)
+    if unit == "words":
+        return words
+    sentences, begun = list[str](), list[str]()
+    for word in words:
+        begun.append(word)
+        bare = word.rstrip()
+        if not bare or "\n" in word or bare.rstrip(_CLOSING).endswith(_ENDS):
+            sentences.append("".join(begun))
+            begun = []
+    return [*sentences, "".join(begun)] if begun else sentences
 
 
 def _changes(part: str, old: Sequence[str], new: Sequence[str]) -> Iterator[PromptChange]:

@@ -101,6 +101,8 @@ class VariantChange:
         if not any(other.pair.differ for other in self.changes):
             return f"{clusters}: they answer alike in all of them"
         name = word_of(change.measure)
+        if change.pair.clusters < 2:
+            return f"{clusters}: there are too few"
         if change.pair.needed is None:
             return f"{clusters}: in {name} they are so close that more like these would not help"
         needed = f"about {change.pair.needed:,} like these would show this difference in {name}"

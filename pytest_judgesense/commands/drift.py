@@ -12,7 +12,7 @@ from typing import Final
 from pytest_judgesense.checks.drift import FEW, Course, Way, course_of
 from pytest_judgesense.checks.outcome import MOST_MISSING
 from pytest_judgesense.commands.options import BAR_FAILED, FILE, MANY, number, seed, show
-from pytest_judgesense.errors import LogError, unknown_name
+from pytest_judgesense.errors import LogError, UsageError, unknown_name
 from pytest_judgesense.estimate import number_text
 from pytest_judgesense.layout import indented
 from pytest_judgesense.live_sessions import LiveSession, MeasureTotals, read_sessions
@@ -92,6 +92,13 @@ def chosen(
             seed=options.judge_seed,
         )
         courses.setdefault((key[0], key[1]), []).append(course)
+    if not courses:
+        raise UsageError(
+            f"no session of {options.history} has all that is named",
+            found=" ".join(name for names in wanted for name in names),
+            expected=f"together, such as {' '.join(next(iter(keys))[:3])}",
+            remedy="name less",
+        )
     return courses
 
 
@@ -131,7 +138,9 @@ def _name(course: Course) -> str:
 def closing_lines(courses: Sequence[Course], way: str) -> Iterator[str]:
     """How many alarms, and what they mean."""
     alarms = sum(course.alarm is not None for course in courses)
-    counted = f"{alarms} alarm{'s' * (alarms != 1)} in {len(courses)} courses"
+    counted = (
+        f"{alarms} alarm{'s' * (alarms != 1)} in {len(courses)} course{'s' * (len(courses) != 1)}"
+    )
     yield from ("", f"{counted}; {_ABOUT[way]}")
     yield from indented(
         "shares: in all sessions, and in the last; with an alarm before the loss, and since. An "

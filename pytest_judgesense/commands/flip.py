@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
@@ -15,7 +15,12 @@ from typing import Final
 from pytest_judgesense.cassettes.exchange import CALL, RETURN, Exchange, RecordedRequest
 from pytest_judgesense.checks.prompt_path import Prompt, PromptPath
 from pytest_judgesense.checks.sent import Part, parts_sent
-from pytest_judgesense.commands.options import judges_to_ask, only_judge, registry_of
+from pytest_judgesense.commands.options import (
+    judges_to_ask,
+    only_judge,
+    registry_of,
+    suite_files,
+)
 from pytest_judgesense.commands.options import suite as suite_of
 from pytest_judgesense.errors import MissingRecording, UsageError, did_you_mean
 from pytest_judgesense.judges.calls import judgment_of
@@ -27,7 +32,7 @@ from pytest_judgesense.revision import Revision
 from pytest_judgesense.suites.builtin import cassettes_in
 from pytest_judgesense.suites.planning import plan_trials, recording_of
 from pytest_judgesense.suites.suite import Suite
-from pytest_judgesense.trial import Judgment, Trial
+from pytest_judgesense.trial import Failed, Judgment, Trial
 
 REVISION: Final = "git:"
 _TEXTS: Final[tuple[Part, ...]] = ("system prompt", "prompt")
@@ -117,7 +122,7 @@ def label_of(judgment: Judgment) -> str:
 def flip_of(options: argparse.Namespace) -> Flip:
     """The flip that the options name: two trials, a trial and its partner, or two recordings."""
     (judge,) = judges_to_ask(options, [options.judge_name or only_judge(options)])
-    options.judge_suite = options.judge_suite or recording_of(options.trial)
+    options.judge_suite = options.judge_suite or _suite_of_trial(options.trial)
     suite = suite_for_judge(suite_of(options, labelled=False), judge)
     trials = {trial.id: trial for trial in plan_trials(suite)}
     trial = _planned(options.trial, trials, suite)
@@ -139,6 +144,21 @@ def flip_of(options: argparse.Namespace) -> Flip:
     return _of_trials(judge, suite, judgments[trial.id], judgments[other.id], recorded)
 
 
+def _suite_of_trial(name: str) -> str:
+    """The suite that a trial begins with, where its name leads to its file."""
+    suite = recording_of(name)
+    try:
+        suite_files(suite)
+    except UsageError as error:
+        raise UsageError(
+            f"the suite of trial {name} is not found by its name",
+            found=suite,
+            expected="a built-in suite, or one in a folder of that name in suites",
+            remedy="name its file: --judge-suite FILE",
+        ) from error
+    return suite
+
+
 def _planned(name: str, trials: Mapping[str, Trial], suite: Suite) -> Trial:
     if name in trials:
         return trials[name]
@@ -155,7 +175,7 @@ def _not_recorded(trial: Trial, judge: JudgeSpec) -> MissingRecording:
     return MissingRecording(
         f"trial {trial.id} of judge {judge.name!r} is not recorded, or has no answer",
         expected="a recording of both ends of the flip",
-        remedy="record the suite: pytest --judge-mode record",
+        remedy=f"record the suite: judgesense record SUITE --judge-name {judge.name}",
     )
 
 
@@ -165,11 +185,17 @@ def _judgments(
     trials: Sequence[Trial],
     recorded: Mapping[str, Sequence[Exchange]],
 ) -> dict[str, Judgment]:
+    """Of each trial that was answered."""
     answers = remembered(judge, suite, trials, recorded)
-    return {
-        trial.id: judgment_of(suite, judge, trial, answers[trial.id])
+    judgments = (
+        judgment_of(suite, judge, trial, answers[trial.id])
         for trial in trials
         if trial.id in answers
+    )
+    return {
+        judgment.trial.id: judgment
+        for judgment in judgments
+        if not isinstance(judgment.outcome, Failed)
     }
 
 
@@ -253,9 +279,23 @@ def _of_recordings(
     with TemporaryDirectory(prefix="judgesense-why-") as folder:
         earlier = _earlier(options, judge, suite, Path(folder))
     then = _judgments(judge, suite, [trial], earlier)
-    if not now or not then:
-        raise _not_recorded(trial, replace(judge, name=f"{judge.name}, at {options.against},"))
-    _refuse_agreement(then[trial.id], now[trial.id])
+    if not now:
+        raise _not_recorded(trial, judge)
+    if not then:
+        raise MissingRecording(
+            f"{options.against} holds no answer of judge {judge.name!r} in trial {trial.id}",
+            expected="the folder of another recording of the suite, or git:REF",
+            remedy="name another one",
+        )
+    if _says(then[trial.id]) == _says(now[trial.id]):
+        raise UsageError(
+            f"trial {trial.id} says the same in both recordings",
+            found=f"{label_of(then[trial.id])} at {options.against}, "
+            f"{label_of(now[trial.id])} in {options.judge_cassettes}",
+            expected="two verdicts that differ",
+            remedy="if the prompt was changed since, record it: judgesense record SUITE "
+            f"--judge-name {judge.name}",
+        )
     old = FlipEnd(options.against, then[trial.id], _asked(trial, earlier[trial.id]))
     new = FlipEnd("now", now[trial.id], _asked(trial, recorded[trial.id]))
     return Flip(judge, suite, old, new)

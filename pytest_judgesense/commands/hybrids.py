@@ -139,8 +139,10 @@ def asking_hybrids(
     """Ask hybrids within a block; at its end what was asked is recorded in order, and proven.
 
     Raises:
+        UsageError: a function cannot be made to send the texts.
         UnprovenRecording: what was recorded does not replay.
     """
+    _refuse_added_part(flip, path)
     name, judge = _recording_of(flip, path), flip.judge
     file = cassettes / judge.slug / f"{name}.jsonl"
     with ExitStack() as stack:
@@ -189,6 +191,19 @@ def _is_given_messages(flip: Flip) -> bool:
     """Whether a hybrid is sent as it stands, and not exchanged in what a function sends."""
     (request,) = flip.old.requests
     return flip.judge.provider != "callable" or request.method == CALL
+
+
+def _refuse_added_part(flip: Flip, path: PromptPath) -> None:
+    """Raise an error if a function would have to send a text where it sends none."""
+    added = [part for part, text in path.old.items() if not text]
+    if added and not _is_given_messages(flip):
+        raise UsageError(
+            f"{flip.old.name} sends no text where {flip.new.name} sends one, and the words of a "
+            "function are exchanged in what it sends",
+            found=f"no {', '.join(added)}",
+            expected="two prompts of the same parts",
+            remedy="name the other end first: judgesense why OTHER TRIAL",
+        )
 
 
 def _recording_of(flip: Flip, path: PromptPath) -> str:

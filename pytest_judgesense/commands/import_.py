@@ -36,6 +36,8 @@ _MOST_STEPS: Final = 100
 _TOOLS: Final = "inspect, promptfoo, deepeval"
 _ROWS: Final = f"table, {_TOOLS}"
 _NUMBERS: Final = f"{_TOOLS}, with numbers as grades"
+# Fields that an option gives to all rows: beside a column of them rows repeat a trial.
+_OF_ALL_ROWS: Final = frozenset({"judge", "suite", "replicate"})
 
 
 class _Option(NamedTuple):
@@ -198,6 +200,14 @@ def _refuse_unused(options: argparse.Namespace, read_names: Collection[str], for
 
 
 def _refuse_several_columns(options: argparse.Namespace) -> None:
+    for column, lists in grouped(options.lists, itemgetter(0)).items():
+        if len(lists) > 1:
+            raise UsageError(
+                f"--lists names column {column} more than once",
+                found=", ".join(names for _, names in lists),
+                expected="each column once, with a name for each depth of lists in lists",
+                remedy=f"--lists {column}={','.join(names for _, names in lists)}",
+            )
     for name, pairs in grouped(options.map, itemgetter(0)).items():
         named = [column for _, column in pairs]
         if len(named) > 1:  # the last one would hide the others
@@ -210,8 +220,10 @@ def _refuse_several_columns(options: argparse.Namespace) -> None:
             )
 
 
-def _refuse_named_twice(options: argparse.Namespace) -> None:
+def _refuse_named_twice(options: argparse.Namespace, names: Collection[str] | None = None) -> None:
     for name, column in options.map:
+        if names is not None and name not in names:
+            continue
         if (option := vars(options).get(name)) is not None:
             raise UsageError(
                 f"the {name} is given twice",
@@ -269,6 +281,7 @@ def run(options: argparse.Namespace) -> Iterator[str]:
             expected=f"what `judgesense import {options.kind}` reads",
         )
     _refuse_several_columns(options)
+    _refuse_named_twice(options, _OF_ALL_ROWS)
     watched, read_options = _noting(options)
     variants = (other for other in registry.variants if other.name == options.kind)
     chosen = (other for other in variants if getattr(options, other.option))

@@ -47,7 +47,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the folder."""
     text = "folder of the project (default: this one); nothing in it is overwritten"
     parser.add_argument("folder", nargs="?", default=Path(), type=Path, metavar="DIR", help=text)
-    text = "also a workflow that asks every night, and follows the judges (judgesense drift)"
+    text = "also a workflow that asks every night, and follows the judges (judgesense drift); "
+    text += "where suites holds some already, that workflow alone"
     parser.add_argument("--nightly", help=text, **FLAG)
     function = parser.add_argument_group("your own function and items")
     text = "the function that judges, such as myapp.judges:judge"
@@ -96,7 +97,9 @@ def run(options: argparse.Namespace) -> list[str]:
     if options.log is not None:
         lines = list(start_from_log(options))
     elif options.function is None:
-        lines = list(start(options.folder))
+        # Whose suites are there wants the workflow, and no first suite beside them.
+        is_begun = any((options.folder / _SUITE.parent).rglob("*.suite.toml"))
+        lines = [] if options.nightly and is_begun else list(start(options.folder))
     else:
         lines = list(start_from_function(options))
     if options.nightly:

@@ -109,6 +109,7 @@ def run(options: argparse.Namespace) -> int:
         return 0
     old, new = _both(options, specs, suite, registry)
     _refuse_apart(old[0], new[0])
+    (old, new), left_out = _of_common(old, new)
     called = old[0].judge, new[0].judge
     if called[0] == called[1]:  # two logs of one judge
         called = options.old, options.new
@@ -121,6 +122,7 @@ def run(options: argparse.Namespace) -> int:
         score,
         mark,
         options.within,
+        left_out,
     )
     show(line for sentence in sentences(of) for line in indented(sentence, width=0))
     every = [table for table in tables(of) if table.rows]
@@ -160,6 +162,20 @@ def _refuse_apart(old: Cell, new: Cell) -> None:
             f"of {len(verdicts[1])} of {len(new.judgments)} of {new.judge}",
             expected="the same items, templates, orders and replicates, by the ids of the trials",
         )
+
+
+def _of_common(old: _Measured, new: _Measured) -> tuple[list[_Measured], int]:
+    """Both judges on the trials that both were asked, and how many others there are."""
+    ids = [{judgment.trial.id for judgment in cell.judgments} for cell, _ in (old, new)]
+    left_out = len(ids[0] ^ ids[1])
+    if not left_out:
+        return [old, new], 0
+    common = ids[0] & ids[1]
+    cells = (
+        replace(cell, judgments=[j for j in cell.judgments if j.trial.id in common])
+        for cell, _ in (old, new)
+    )
+    return [(cell, estimate_all(cell)) for cell in cells], left_out
 
 
 def _json(of: Migration) -> str:

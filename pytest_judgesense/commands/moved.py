@@ -214,7 +214,9 @@ def _session(name: str, anchors: Suite, options: argparse.Namespace, mode: Mode)
             expected=f"judgments of {', '.join(options.suite)}"
             if options.suite
             else "outputs that are no anchors, to be held against those of another session",
-            remedy="freeze some of its outputs only: judgesense init --from-log LOG --sample N",
+            remedy="name its suite too, by another --suite, or leave --suite out"
+            if options.suite
+            else "freeze some of its outputs only: judgesense init --from-log LOG --sample N",
         )
     return _Session(name, digest, judge, (*fresh,), of_anchors)
 
@@ -376,6 +378,9 @@ def _command(options: argparse.Namespace, sessions: Sequence[str]) -> str:
     words = ["judgesense", "moved", *sessions, "--anchors", options.judge_suite]
     words += ["--judge-name", options.judge_name] if options.judge_name else []
     words += ["--passes", ",".join(options.passes)] if options.passes else []
+    words += [word for name in options.suite for word in ("--suite", name)]
+    if options.replicates != _REPLICATES:
+        words += ["--replicates", str(options.replicates)]
     if options.judge_cassettes != Path("cassettes"):
         words += ["--judge-cassettes", str(options.judge_cassettes)]
     return shlex.join([*words, "--judge-mode", "record"])
@@ -400,7 +405,7 @@ def _first_session(name: str, anchors: Suite, options: argparse.Namespace) -> in
         )
     session = _beside(session, anchors, options, "record")
     count = sum(map(len, session.anchors.values()))
-    command = f"judgesense moved {shlex.quote(name)} NOW --anchors {options.judge_suite}"
+    command = _command(options, [name, "NOW"])
     return show([f"{count} answers to the anchors are recorded beside {name}; later: {command}"])
 
 
@@ -484,7 +489,7 @@ def _points(move: Move) -> str:
     if move.bets is None:
         return text
     low, high = sorted(100 * sign * end for end in (move.bets.lower, move.bets.upper))
-    return f"{text} [{low:.0f}, {high:.0f}]"
+    return f"{text} [{round(low)}, {round(high)}]"
 
 
 def _row(name: str, move: Move) -> tuple[str, ...]:

@@ -170,6 +170,8 @@ def _panel_of(options: argparse.Namespace, voters: Sequence[_Voter]) -> list[_Vo
         lambda voter: voter.cell.suite,
     )
     panels = [of_suite for of_suite in by_suite.values() if len(of_suite) > 1]
+    if not panels and voters:
+        _refuse_missing(names, voters)
     if len(panels) != 1:
         there = ", ".join(f"{voter.cell.judge} on {voter.cell.suite}" for voter in voters)
         raise UsageError(
@@ -181,17 +183,8 @@ def _panel_of(options: argparse.Namespace, voters: Sequence[_Voter]) -> list[_Vo
             else "name more logs, or judges that are recorded: --judge-name NAME (repeatable)",
         )
     (panel,) = panels
+    _refuse_missing(names, panel)
     voting = [voter.cell.judge for voter in panel]
-    missing = names.difference(voting, (voter.spec.called for voter in panel if voter.spec))
-    if missing:
-        judge, suite = min(missing), panel[0].cell.suite
-        raise UsageError(
-            f"judge {judge} is not there",
-            found=", ".join(voting),
-            expected=f"its judgments on {suite}",
-            remedy=f"record it: pytest --judge-suite {suite} --judge-name {judge} "
-            "--judge-mode record",
-        )
     if len(voting) > len({*voting}):
         raise UsageError(
             "a judge is there twice",
@@ -199,6 +192,21 @@ def _panel_of(options: argparse.Namespace, voters: Sequence[_Voter]) -> list[_Vo
             expected="every judge once: a log or a recording, not both",
         )
     return panel
+
+
+def _refuse_missing(names: set[str], voters: Sequence[_Voter]) -> None:
+    """Raise a `UsageError` for a judge that is named and is not among ``voters``."""
+    voting = [voter.cell.judge for voter in voters]
+    missing = names.difference(voting, (voter.spec.called for voter in voters if voter.spec))
+    if missing:
+        judge, suite = min(missing), voters[0].cell.suite
+        raise UsageError(
+            f"judge {judge} is not there",
+            found=", ".join(voting),
+            expected=f"its judgments on {suite}",
+            remedy=f"record it: pytest --judge-suite {suite} --judge-name {judge} "
+            "--judge-mode record",
+        )
 
 
 def _price(voter: _Voter, ballots: Ballots) -> VotePrice:

@@ -128,7 +128,8 @@ def _lines(job: Job, outcome: JobResult, folder: Path) -> Iterator[str]:
     suites = ", ".join(suite.name for suite in job.suites)
     recorded = f"{outcome.answered} of {outcome.trials} trials recorded"
     yield f"judge {job.judge.name} on {suites}: {recorded}"
-    parts = [f"{outcome.made} asked, {outcome.retried} calls retried, {job.shards} shards"]
+    shards = f"{job.shards} shard{'s' * (job.shards != 1)}"
+    parts = [f"{outcome.made} asked, {outcome.retried} calls retried, {shards}"]
     if outcome.lost:
         parts.append(f"{outcome.lost} workers lost and their shards begun again")
     yield f"  {', '.join(parts)}: {folder / job.judge.slug}"

@@ -12,6 +12,7 @@ import json
 import shlex
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
 from typing import Any, Final
 
 from pytest_judgesense.checks.prompt_path import PromptPath
@@ -104,10 +105,15 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _command(options: argparse.Namespace) -> str:
+    """The command that records what a replay has not found."""
     words = ["judgesense", "why", options.trial, *([options.other] if options.other else [])]
-    for name in ("against", "judge_name"):
+    for name in ("against", "judge_name", "judge_suite"):
         if value := getattr(options, name):
             words += [f"--{name.replace('_', '-')}", str(value)]
+    if options.by != "words":
+        words += ["--by", options.by]
+    if options.judge_cassettes != Path("cassettes"):
+        words += ["--judge-cassettes", str(options.judge_cassettes)]
     return shlex.join(words)
 
 
@@ -121,7 +127,8 @@ def _plan_lines(flip: Flip, path: PromptPath, most: int) -> Iterator[str]:
     heading = f"{flip.old.judgment.trial.id}, judge {flip.judge.name}: {ends}"
     yield from indented(heading, width=0)
     count = len(path.changes)
-    yield f"  {count} {_UNITS[path.unit]}{'s' * (count != 1)} differ"
+    unit = _UNITS[path.unit]
+    yield f"  1 {unit} differs" if count == 1 else f"  {count} {unit}s differ"
     yield f"  at most {most} calls, fewer where they are recorded; cost: {_cost(flip, path, most)}"
 
 

@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final, TypeAlias, TypeVar
 
-from pytest_judgesense.replies.labels import Labels, ParseOutcome, agreed
+from pytest_judgesense.replies.labels import NOUN, Labels, ParseOutcome, agreed
 from pytest_judgesense.replies.statements import StatedVerdict, Weight, announces_final
 from pytest_judgesense.replies.text import (
     UNREADABLE,
@@ -49,6 +49,14 @@ _OTHER_KEYS: Final = frozenset(
 _FINAL_KEYS: Final = frozenset({"final", "overall", "total"})
 _DENIED: Final = re.compile(r"(?:not|never|n't|than) {0,2}$", re.IGNORECASE)
 _WINDOW: Final = 20
+# What a prompt offers: "[[A]] if assistant A is better, [[B]] if ..., and [[C]] for a tie". Alone
+# the first of them is a verdict.
+_CONDITION: Final = re.compile(
+    rf"[*`\"']{{0,3}} if (?:the )?{NOUN} [(\[]?\w[)\]]? (?:is|was|does|did|performs|provides)\b"
+    r"(?=[^\n.!?]{1,80}\[\[)",
+    re.IGNORECASE,
+)
+_SENTENCE_END: Final = re.compile(r"[.!?](?:\s|$)|\n")
 _WORDS: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 
 _PAIR: Final = re.compile(
@@ -82,10 +90,12 @@ def formal(text: str, labels: Labels, read: Read) -> tuple[list[StatedVerdict], 
     statements: list[StatedVerdict] = []
     prose = ""
     position = 0
+    offers = False
     for start, end, outcomes in _forms(text, labels, read):
         before = text[position:start]
         prose += without_markup(before, labels.blocks)
-        if outcomes and not _DENIED.search(before[-_WINDOW:]):
+        offers = (offers and not _SENTENCE_END.search(before)) or bool(_CONDITION.match(text, end))
+        if outcomes and not offers and not _DENIED.search(before[-_WINDOW:]):
             weight = Weight.FINAL if announces_final(prose) else Weight.VERDICT
             statements.append(StatedVerdict(len(prose), weight, agreed(outcomes)))
         prose += f"\n{UNREADABLE}\n"

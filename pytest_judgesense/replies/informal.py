@@ -99,14 +99,18 @@ _LONGEST_ALONE: Final = 80
 _PRAISE: Final = "better|best|preferred|superior|stronger|winning"
 _KEY: Final = rf"(?:{VERDICTS}|(?:{_PRAISE}) (?:{NOUN}|one))"
 _WORDS_BETWEEN: Final = (
-    r"(?: (?!(?:not|isn't|confidence|than|but|and|worse|between|from|in|is|no|either|range|scale)"
-    r"(?!\w))[\w'-]{1,20}){0,6}?"
+    r"(?: (?!(?:not|isn't|confidence|than|but|and|worse|between|from|in|is|no|either|range|scale"
+    r"|of both [\w-]{1,20} is)(?!\w))[\w'-]{1,20}){0,6}?"
 )
 _MARK: Final = re.compile(
     rf"\b{_KEY}\b{_WORDS_BETWEEN} ?(?:\([^()\n]{{0,60}}\))?"
     r" ?(?:[:=\n|]|- |\]{1,2}|(?:is|would be|goes to|must be)(?!\w))[:=>\n -]{0,4}",
     _I,
 )
+# The end of a sentence on the line before, with no sign that something follows: "a final answer
+# that he went east" above "Assistant B's Response:" announces nothing.
+_MERELY_ABOVE: Final = re.compile(rf"{_KEY} [^\n]{{0,200}}\w ?\n[\n -]{{0,4}}", _I)
+_IS_HEADING: Final = re.compile(r"[^\n]*: ?(?:\n|$)")
 _FINAL: Final = re.compile(rf"\b(?:{FINAL}) (?:\w{{1,12}} )?$", _I)
 # The forms that a prompt offers: '"Verdict: A" or "Verdict: B"'.
 _OFFERED: Final = re.compile(r"\bor [*`\"'\[(]{0,3}$", _I)
@@ -130,7 +134,7 @@ _PLAIN: Final = bytes(
 ).ljust(256)
 _NOT_THE_VERDICT: Final = re.compile(
     r"\b(?:confidence|no|not|isn't|without|correct|right|expected|reference|gold|truth|true|user's"
-    r"|student's|assistant's|its|their|first|initial|previous|highest|lowest|max(?:imum)?"
+    r"|\w[)\]]?'s|student's|assistant's|its|their|first|initial|previous|highest|lowest|max(?:imum)?"
     r"|min(?:imum)?|possible|average|good|ideal|perfect|another|other|hypothetical|alternative)"
     r"(?: an?| the)? $",
     _I,
@@ -181,6 +185,7 @@ _NAMED: Final = re.compile(
 )
 # "# Output (a)" and "Output (a):" are headings of a text about it.
 _HEADING: Final = re.compile(r"#|.*:$")
+_HEAD: Final = re.compile(r"[^ ]+ .*[^.!]")
 _OPENING_END: Final = (
     r"(?<=[.!])(?! ?\d|\w)|(?<= )(?:- |(?:because|since|as|over)(?!\w))"
     r"|(?<=[,;:]) (?:because|since|as)(?!\w)|(?<=,)(?= not )"
@@ -334,7 +339,9 @@ def _after_a_key(
     choices = () if _CHOOSES.isdisjoint(hints) else _CHOICE.finditer(text)
     for mark in chain(_marks(text, places), choices):
         outcome = _value_at(labels, text, _value_begins(labels, text, mark.end()))
-        if outcome is None:
+        if outcome is None or (
+            _MERELY_ABOVE.fullmatch(mark[0]) and _IS_HEADING.match(text, mark.end())
+        ):
             continue
         before, final = _FINAL.subn("", _sentence_before(text, mark.start()))
         if before and (
@@ -460,9 +467,13 @@ def _alone(sentences: Sequence[_Sentence], labels: Labels) -> Iterator[StatedVer
     """Sentences that are only a label, where the first or the last of the reply is one."""
     ends = [n for n in {0, len(sentences) - 1} if sentences and _label_alone(sentences, n, labels)]
     if ends:
-        every = (_label_alone(sentences, n, labels) for n in range(len(sentences)))
-        alone = [outcome for outcome in every if outcome is not None]
-        yield StatedVerdict(sentences[max(ends)][0], Weight.VERDICT, agreed(alone))
+        every = {n: _label_alone(sentences, n, labels) for n in range(len(sentences))}
+        alone = {n: outcome for n, outcome in every.items() if outcome is not None}
+        outcome = agreed(list(alone.values()))
+        # "Assistant A" stands above what is said of it, and "Assistant B" above the rest.
+        heads = ends == [0] and all(_HEAD.fullmatch(sentences[n][1]) for n in alone)
+        weight = Weight.OPINION if heads and isinstance(outcome, Unparsed) else Weight.VERDICT
+        yield StatedVerdict(sentences[max(ends)][0], weight, outcome)
 
 
 def _label_alone(

@@ -78,6 +78,7 @@ class Migration:
         score: of replies of this kind of suite.
         mark: the old judge's, as a share of the scale; ``None`` for that of the suite.
         within: how far from the old pass rate a rate may be that keeps it.
+        left_out: number of trials that only one of them was asked, of which nothing is counted.
     """
 
     old: Cell
@@ -86,6 +87,7 @@ class Migration:
     score: Score
     mark: float | None
     within: float
+    left_out: int = 0
 
     @cached_property
     def both(self) -> list[BothJudged]:
@@ -230,6 +232,8 @@ def sentences(of: Migration) -> Iterator[str]:
         f"{of.old.judge} -> {of.new.judge} on {of.old.suite}: {len(of.both):,} trials of {items:,} "
         f"items, {len(of.both) - len(of.decided):,} without a verdict of both"
     )
+    if of.left_out:
+        yield f"left out: {of.left_out:,} trials that only one of them was asked"
     same, count = sum(of.same), len(of.same)
     if count:
         ends = f" [{of.agreement.lower:.3f}, {of.agreement.upper:.3f}]" if of.agreement else ""
@@ -396,6 +400,7 @@ def to_plain(of: Migration) -> dict[str, Any]:
         "new": of.new.judge,
         "seed": of.old.seed,
         "trials": len(of.both),
+        "left_out": of.left_out,
         "decided": count,
         "same_verdict": {
             "value": sum(of.same) / count if count else None,

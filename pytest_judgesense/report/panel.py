@@ -216,7 +216,7 @@ def _votes_of(panel: JudgePanel, row: int) -> tuple[str, str]:
         name for name, vote in zip(of.judges, of.votes[row].tolist(), strict=True) if vote != top
     ]
     shown = ", ".join(f"{word} ({count})" for word, count in counts)
-    return shown, "all" if top < 0 else ", ".join(against)
+    return shown, "no majority" if top < 0 else ", ".join(against)
 
 
 # --- as values ------------------------------------------------------------------------------------

@@ -15,7 +15,8 @@ The agreement of people has the interval of a share. That of the ratio is a Baye
 clusters with the weights of shares (`stats.dirichlet`), drawn, which serve both sums of a cluster
 together; in the lower bound people agree in the pseudo-cluster and the judge with none of them, in
 the upper the judge agrees with all and they disagree. So a verdict that comes to agree never lowers
-a bound.
+a bound. Where people may agree in fewer than one of 100 such units, the ratio has no upper bound
+that says anything, and there is none; that depends on people alone.
 
 References:
     D. B. Rubin (1981), The Annals of Statistics 9, 130-134 (Bayesian bootstrap).
@@ -26,14 +27,23 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 import numpy as np
 
 from pytest_judgesense.estimate import Clustered
 from pytest_judgesense.stats import dirichlet
 from pytest_judgesense.stats.clustered import clustered_proportion
-from pytest_judgesense.stats.inputs import Clusters, NotEstimable, cluster_codes, cluster_sums
+from pytest_judgesense.stats.inputs import (
+    LEVEL,
+    Clusters,
+    NotEstimable,
+    cluster_codes,
+    cluster_sums,
+)
+
+# The least agreement of people that the judge's is divided by.
+_LEAST: Final = 0.01
 
 Ratings: TypeAlias = Sequence[Sequence[Hashable | None]]
 
@@ -107,7 +117,8 @@ def ceiling_share(
         clusters: cluster of each unit.
 
     Returns:
-        The ratio; `NotEstimable` where no unit has a verdict and two labels, or no people agree.
+        The ratio; `NotEstimable` where no unit has a verdict and two labels, or no people agree, or
+        so few that they may agree nearly nowhere.
 
     Raises:
         ValueError: lengths differ.
@@ -136,7 +147,18 @@ def ceiling_share(
         unseen = float(dirichlet.unseen_size(sizes))
         drawn_units = dirichlet.drawn_units(count)
         groups = dirichlet.grouped(codes, count)
-        judge_sums, people_sums, _ = cluster_sums([with_judge, with_others], groups, drawn_units)
+        judge_sums, people_sums, unit_sums = cluster_sums(
+            [with_judge, with_others], groups, drawn_units
+        )
+        weights, pseudo = dirichlet.drawn_weights(
+            drawn_units, (1 + LEVEL) / 2, (dirichlet.PSEUDO_WEIGHT,)
+        )
+        drawn = weights @ people_sums / (weights @ unit_sums + unseen * pseudo[:, 0])
+        if np.quantile(drawn, (1 - LEVEL) / 2, method="lower") < _LEAST:
+            return NotEstimable(
+                f"{len(judged)} units are too few to divide by how often two people agree on them "
+                f"({100 * agreed:.0f}%): let a second person label more"
+            )
 
         def ends(level: float) -> tuple[float, float]:
             weights, pseudo = dirichlet.drawn_weights(

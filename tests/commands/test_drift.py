@@ -33,7 +33,7 @@ def test_an_alarm_is_exit_code_1_and_says_since_when_and_what_changed(
     text = " ".join(" ".join(lines).split())
     assert "worse since session 15 (2026-01-15): 0.98 before, 0.41 since; alarm in session" in text
     assert "changed then: session 15 (2026-01-15): served as m-1 -> m-2" in text
-    assert "1 alarm in 1 courses" in text
+    assert "1 alarm in 1 course;" in text
     process = {"vary": "Student's process", "alike": "stratified process"}[way]
     assert process in text
 
@@ -70,6 +70,12 @@ def test_one_measure_of_one_judge_on_one_suite(
     assert "agreement" not in text
     assert main([*both, "--measure", "kappa"]) == 2
     assert "there is no measure in" in capsys.readouterr().err
+    # Each of them is there, but not together.
+    append_session(Path(worse), live(41, [1] * 20, judge="yours"))
+    assert main(["drift", worse, "--judge-name", "yours", "--measure", "jss"]) == 2
+    text = capsys.readouterr().err
+    assert "has all that is named" in text
+    assert "together, such as mine parity agreement" in text
 
 
 def test_wrong_files_are_told_from_wrong_commands(

@@ -379,3 +379,9 @@ def test_lists_and_people_are_read_by_the_command() -> None:
     ]
     assert [line["label"] for line in judged()] == [None, None, "2"]
     assert command("import", "table", "runs.json", "-o", "x.jsonl", "--join", "people.csv")[0] == 2
+    listed = ("import", "table", "runs.json", "-o", "x.jsonl", "--judge", "j", "--map", "item=q")
+    listed += ("--map", "verdict=runs", "--map", "replicate=run", "--lists", "runs=run")
+    code, printed = command(*listed, "--replicate", "2")
+    assert (code, "the replicate is given twice" in printed) == (2, True)
+    code, printed = command(*listed, "--lists", "runs=again")
+    assert (code, "--lists names column runs more than once" in printed) == (2, True)

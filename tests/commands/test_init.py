@@ -364,6 +364,17 @@ def test_nightly_writes_a_workflow_that_asks_and_keeps_the_history(tmp_path: Pat
     assert f"left alone: {path.relative_to(tmp_path)} is there" in again.stdout
 
 
+def test_nightly_adds_no_first_suite_to_those_that_are_there(tmp_path: Path) -> None:
+    suite = tmp_path / "suites" / "mine" / "mine.suite.toml"
+    suite.parent.mkdir(parents=True)
+    suite.write_text("")
+    done = bash(tmp_path, "judgesense init --nightly")
+    assert done.returncode == 0, done.stderr
+    written = sorted(path for path in tmp_path.rglob("*") if path.is_file())
+    workflows = tmp_path / ".github" / "workflows"
+    assert written == [workflows / "judges-nightly.yml", suite]
+
+
 def test_the_commands_of_a_night_append_and_judge_the_history(tmp_path: Path) -> None:
     assert bash(tmp_path, "git init -q && judgesense init --nightly").returncode == 0
     workflow = yaml.safe_load(

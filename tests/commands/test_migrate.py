@@ -163,6 +163,19 @@ def test_a_log_stands_for_a_judge_that_cannot_be_asked_any_more(run: Run) -> Non
     assert code == 0
     assert "old.jsonl -> again.jsonl on grades" in shown
     assert "the same verdict: 50 of 50" in shown
+    # The agreement of both is that of the ten trials that both were asked.
+    Path("new.jsonl").write_text("".join(other.splitlines(True)[:10]), encoding="utf-8")
+    code, shown, _ = run("new.jsonl", "new", "grades.suite.toml", "-o", "part.json")
+    assert "10 trials of 10 items" in shown
+    assert "left out: 40 trials that only one of them was asked" in shown
+    part = json.loads(Path("part.json").read_text(encoding="utf-8"))
+    assert (part["trials"], part["left_out"]) == (10, 40)
+    (agreement,) = [r for r in part["tables"]["measures"] if r["measure"] == "agreement"]
+    # Two of ten have a 5, which the new judge gives too.
+    assert (agreement["old"], agreement["new"]) == (1.0, pytest.approx(0.2))
+    Path("new.jsonl").write_text(other.splitlines(True)[0], encoding="utf-8")
+    _, shown, _ = run("new.jsonl", "new", "grades.suite.toml")
+    assert "cannot be told apart on 1 items: there are too few" in shown
     Path("again.jsonl").write_text(other.replace("/i", "/other"), encoding="utf-8")
     code, _, err = run("old.jsonl", "again.jsonl", "grades.suite.toml")
     assert code == 2

@@ -16,7 +16,10 @@ from typing import Any
 import pytest
 
 from pytest_judgesense import measure
+from pytest_judgesense.checks.attribution import Move
 from pytest_judgesense.commands.main import main
+from pytest_judgesense.commands.moved import _points
+from pytest_judgesense.stats.betting import Bets
 from tests.plugin.project import ChatServer
 
 N = 120
@@ -196,6 +199,9 @@ def test_anchors_of_a_suite_are_recorded_on_the_day_of_a_log(
     assert "monday.jsonl does not hold the anchors, and today's answers are none of then" in error
     command = "judgesense moved monday.jsonl --anchors golden.suite.toml --passes PASS"
     assert f"{command} --judge-mode record" in error
+    assert moved(then, now, *named, "--replicates", "5", "--judge-mode", "record") == 3
+    error = " ".join(capsys.readouterr().err.split())
+    assert f"{command} --replicates 5 --judge-mode record" in error
     assert moved(then, *named) == 2
     assert "there is one session, and nothing to hold it against" in capsys.readouterr().err
     assert moved(then, *named, "--plan") == 0
@@ -286,6 +292,7 @@ def test_what_cannot_be_attributed_is_an_error(
     assert "no.jsonl cannot be read" in problem(then, "no.jsonl", *named, *passes)
     error = problem(then, now, *named, *passes, "--suite", "other")
     assert "monday.jsonl holds no fresh outputs" in error
+    assert "by another --suite, or leave --suite out" in error
     assert "a session is named twice" in problem(then, f"./{then}", *named, *passes)
     Path("empty.jsonl").write_text("", encoding="utf-8")
     assert "empty.jsonl holds no judgment" in problem(then, "empty.jsonl", *named, *passes)
@@ -298,3 +305,8 @@ def test_what_cannot_be_attributed_is_an_error(
     assert "the judge is not known whose verdicts of two.jsonl are meant" in problem(
         "two.jsonl", now, *named, *passes
     )
+
+
+def test_an_interval_ends_at_0_and_not_at_minus_0() -> None:
+    ends = Bets(1.0, 1.0, None, None, 20, lower=-0.5, upper=0.001)
+    assert _points(Move(0.5, 0.3, -0.2, 20, ends)) == "20 points less [0, 50]"

@@ -201,6 +201,14 @@ def test_recordings_are_read_and_no_call_is_made(
     assert "judge openai:m-1 is not there" in err
 
 
+def test_of_two_judges_that_differ_neither_is_against_most(logs: list[str], run: Run) -> None:
+    code, _, _ = run(logs[0], logs[2], "-o", "x.csv")
+    assert code == 0
+    with Path("x.csv").open(encoding="utf-8", newline="") as file:
+        against = [row["against most"] for row in csv.DictReader(file)]
+    assert against == ["no majority"] * 12
+
+
 def test_a_log_and_a_recording_are_one_panel(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Run, capsys: Any
 ) -> None:
@@ -219,7 +227,8 @@ def test_a_log_and_a_recording_are_one_panel(
         (("first.jsonl",), "there is no panel"),
         (("first.jsonl", "other.jsonl"), "there is no panel"),
         (("first.jsonl", "copy.jsonl", "other.jsonl", "another.jsonl"), "panels on several suites"),
-        (("first.jsonl", "copy.jsonl", "--judge-name", "none"), "there is no panel"),
+        (("first.jsonl", "copy.jsonl", "--judge-name", "none"), "judge none is not there"),
+        (("first.jsonl", "copy.jsonl", "--judge-name", "copy"), "there is no panel"),
         (("first.jsonl", "copy.jsonl", "-o", "x.html"), "cannot be written in this form"),
         (("first.jsonl", "sheet.json"), "sheet.json has no judgments"),
         (("first.jsonl", "base.json"), "a judge is there twice"),

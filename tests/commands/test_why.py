@@ -230,6 +230,75 @@ def test_what_is_wrong_is_said(
     assert error in capsys.readouterr().err
 
 
+def test_what_is_not_recorded_is_named_with_the_whole_command(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["why", "texts/ice/t1/ab/r1", "--judge-name", "model"]
+    assert main(words) == 2  # the suite is in no folder of its name
+    assert "name its file: --judge-suite FILE" in capsys.readouterr().err
+    words += ["--judge-suite", "texts.suite.toml"]
+    assert main(words) == 3
+    assert "judgesense record SUITE --judge-name model" in capsys.readouterr().err
+    _recorded("model")
+    capsys.readouterr()
+    assert main([*words, "--by", "sentences", "--judge-mode", "replay"]) == 3
+    assert (
+        "judgesense why texts/ice/t1/ab/r1 --judge-name model --judge-suite texts.suite.toml "
+        "--by sentences"
+    ) in capsys.readouterr().err
+    assert main([*words, "--against", "nowhere"]) == 3
+    assert "nowhere holds no answer of judge 'model'" in capsys.readouterr().err
+    assert main([*words, "--against", "cassettes"]) == 2
+    assert "texts/ice/t1/ab/r1 says the same in both recordings" in capsys.readouterr().err
+
+
+def test_a_trial_that_failed_is_no_end_and_one_change_is_one(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "failing.py").write_text(
+        "def judge(messages):\n"
+        "    text = messages[-1]['content']\n"
+        "    if 'fair' in text:\n"
+        "        raise ValueError(text)\n"
+        "    return 'NO' if 'consistent' in text else 'YES'\n"
+    )
+    project = folder / "pyproject.toml"
+    project.write_text(project.read_text().replace("whyjudge:silent", "failing:judge"))
+    text = (folder / "texts.suite.toml").read_text()
+    (folder / "texts.suite.toml").write_text(
+        text.replace("Would you call it a consistent", "Is it a consistent")
+    )
+    words = ["texts.suite.toml", "--judge-name", "silent"]
+    assert main(["record", *words]) == 3
+    suite = ["--judge-suite", *words]
+    capsys.readouterr()
+    assert main(["why", "texts/ice/t1/ab/r1", "texts/ice/t3/ab/r1", *suite]) == 3
+    assert "t3/ab/r1 of judge 'silent' is not recorded, or has no answer" in capsys.readouterr().err
+    assert main(["why", "texts/ice/t1/ab/r1", "--plan", *suite]) == 0
+    assert "  1 word differs\n" in capsys.readouterr().out
+
+
+def test_a_function_is_not_made_to_send_a_text_where_it_sends_none(
+    folder: Path, server: ChatServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    module = (folder / "whyjudge.py").read_text()
+    before = '{"role": "user"'
+    system = '*([{"role": "system", "content": "Judge."}] * (template_id == "t2"))'
+    (folder / "partsjudge.py").write_text(module.replace(f"[{before}", f"[{system}, {before}"))
+    project = folder / "pyproject.toml"
+    project.write_text(project.read_text().replace("whyjudge:own", "partsjudge:own"))
+    _recorded("own")
+    ends = ["texts/ice/t1/ab/r1", "texts/ice/t2/ab/r1"]
+    suite = ["--judge-suite", "texts.suite.toml", "--judge-name", "own"]
+    asked = len(server.asked)
+    capsys.readouterr()
+    assert main(["why", *ends, *suite]) == 2
+    assert "name the other end first" in capsys.readouterr().err
+    assert len(server.asked) == asked
+    code, cause = _why(*reversed(ends), *suite)
+    assert (code, cause["outcome"]) == (0, "named")
+
+
 def test_a_plan_asks_nothing(
     folder: Path, server: ChatServer, capsys: pytest.CaptureFixture[str]
 ) -> None:

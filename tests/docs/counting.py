@@ -139,12 +139,11 @@ _SLOT = {"A": "A", "B": "B", "C": "tie"}
 # What replies state that have no such mark, or several, and the few that say two things at once: by
 # benchmark, judge, repetition and number of the row. All were read one by one.
 _READ: dict[tuple[str, str, int], dict[int, str | None]] = {
-    ("MTBench", "gemini-pro", 1): {68: None, 71: None, 88: "B", 144: "A", 146: "B"},
+    ("MTBench", "gemini-pro", 1): {71: None, 88: "B", 144: "A", 146: "B"},
     ("MTBench", "gpt-3.5-turbo-0125", 1): {29: "A", 93: "B", 110: "A", 130: "A", 173: "A"},
     ("MTBench", "gpt-3.5-turbo-1106", 1): {27: "B"},
-    ("MTBench", "claude-3-haiku-20240307", 2): {72: None, 152: None},
-    ("MTBench", "claude-3-sonnet-20240229", 2): {100: None, 169: None},
-    ("MTBench", "gemini-pro", 2): {69: None},
+    ("MTBench", "claude-3-haiku-20240307", 2): {152: None},
+    ("MTBench", "claude-3-sonnet-20240229", 2): {100: None},
     ("MTBench", "gpt-3.5-turbo-0125", 2): {
         14: "B",
         29: "A",
@@ -157,7 +156,6 @@ _READ: dict[tuple[str, str, int], dict[int, str | None]] = {
         173: "A",
         175: "A",
     },
-    ("MTBench", "claude-3-sonnet-20240229", 3): {173: None},
     ("MTBench", "gemini-pro", 3): {20: None, 59: None, 165: "A", 167: None},
     ("MTBench", "gpt-3.5-turbo-0125", 3): {
         29: "A",
@@ -169,7 +167,7 @@ _READ: dict[tuple[str, str, int], dict[int, str | None]] = {
         173: "A",
     },
     ("MTBench", "gpt-3.5-turbo-1106", 3): {129: "B"},
-    ("MTBench", "gpt-4-0125-preview", 3): {95: None},
+    ("MTBench", "gpt-4-0125-preview", 3): {95: "A"},
     ("MTBench", "gpt-4-0613", 3): {103: None},
     ("DevBench", "gemini-pro", 2): {106: "A"},
 }

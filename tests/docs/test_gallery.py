@@ -167,6 +167,27 @@ def test_the_script_says_how_the_files_are_laid_out() -> None:
     assert "nothing is fetched" in shown
 
 
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("files", "--origin", "nope"), "no origin is called nope: llmbar, "),
+        (("--digests",), "need the folder of the files"),
+        (("--origin", "llmbar"), "need the folder of the files"),
+    ],
+)
+def test_a_wrong_command_writes_nothing(
+    arguments: tuple[str, ...],
+    told: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["gallery.py", *arguments])
+    with pytest.raises(SystemExit) as ended:
+        gallery.main()
+    assert ended.value.code == 2
+    assert told in capsys.readouterr().err
+
+
 # -- the files of others ---------------------------------------------------------------------------
 
 

@@ -727,6 +727,43 @@ def test_what_is_no_statement(space: DecisionSpace, text: str, expected: str) ->
         "<several verdicts: A, B>",
     ),
     (AB, "Both have merits.\n\nB", "B"),
+    # What the prompt offers, what candidates said, and headings are no statements of the judge.
+    (
+        C_IS_TIE,
+        "[[A]] if answer A is better, [[B]] if answer B is better, and [[C]] for a tie.\n[[A]]",
+        "A",
+    ),
+    (C_IS_TIE, "My final verdict is: [[B]] if Assistant B is better.", "B"),
+    (
+        C_IS_TIE,
+        "[[A]] if assistant A is better, [[B]] if assistant B is better.",
+        "<no verdict>",
+    ),
+    (
+        C_IS_TIE,
+        "While the final verdict of both assistants is the same, A is long.\nFinal verdict: [[A]]",
+        "A",
+    ),
+    (C_IS_TIE, "The verdict of the two responses: the same", "tie"),
+    (
+        AB,
+        "Has a final answer that he faced east\n\nB's Response:\nMy final verdict is: [[A]]",
+        "A",
+    ),
+    (AB, "The answer that I choose\nB", "B"),
+    (AB, "Verdict:\nAssistant B:\nIt is short.", "B"),
+    (AB, "Assistant A's answer: Assistant A's answer, y, is wrong. Thus:\n\n[[B]]\n\nWell.", "B"),
+    (
+        AB,
+        "**Assistant A**\nIt is wrong.\n\n**Assistant B**\nIt is right.\n\n**Verdict: [[B]]**",
+        "B",
+    ),
+    (
+        AB,
+        "**Assistant A**\nIt is wrong.\n\n**Assistant B**\nIt is right.",
+        "<several verdicts: A, B>",
+    ),
+    (AB, "**Assistant A**\nIt is right.\n\n**Verdict: [[B]]**", "<several verdicts: A, B>"),
 )
 def test_the_weightiest_statements_decide(space: DecisionSpace, text: str, expected: str) -> None:
     assert said(text, space) == expected

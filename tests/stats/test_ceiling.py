@@ -29,15 +29,16 @@ def test_agreement_of_people_by_hand() -> None:
 
 def test_the_share_of_the_ceiling_by_hand() -> None:
     # The verdicts a, b, a agree with 3/3, 1/2 and 2/3 of the people: 13/18, over 4/9.
-    share = ceiling_share(verdicts="abab", people=PEOPLE, clusters=[1, 2, 3, 4])
+    # Five times the same, for three units tell too little of how often people agree.
+    share = ceiling_share(verdicts="abab" * 5, people=PEOPLE * 5, clusters=range(20))
     assert isinstance(share, CeilingShare)
     assert (share.judge, share.people) == pytest.approx((13 / 18, 4 / 9))
     assert share.value == pytest.approx(13 / 8)
-    assert share.units == 3
+    assert share.units == 15
     assert share.interval is not None
     assert share.interval.lower < 13 / 8 < share.interval.upper
     # Without a verdict a unit counts on neither side: (1 + 2/3) / (1 + 1/3).
-    fewer = ceiling_share(verdicts=["a", None, "a", "b"], people=PEOPLE, clusters=[1, 2, 3, 4])
+    fewer = ceiling_share(verdicts=["a", None, "a", "b"] * 5, people=PEOPLE * 5, clusters=range(20))
     assert isinstance(fewer, CeilingShare)
     assert fewer.value == pytest.approx(5 / 4)
 
@@ -51,6 +52,23 @@ def test_where_there_is_nothing_to_compare_it_says_why() -> None:
     never = ceiling_share(verdicts="aa", people=[["a", "b"], ["b", "a"]], clusters=[1, 2])
     assert isinstance(never, NotEstimable)
     assert never.reason.startswith("no two people agree on any of 2 units")
+
+
+@pytest.mark.parametrize(
+    ("agreeing", "units", "estimable"),
+    [(1, 2, False), (2, 2, False), (3, 3, False), (1, 20, False), (3, 4, True), (3, 20, True)],
+)
+def test_no_share_of_what_may_be_nothing(agreeing: int, units: int, estimable: bool) -> None:
+    # The ratio is at most 1 over the agreement of people, which may be 1 in 100 at the least.
+    people = [["a", "a" if place < agreeing else "b"] for place in range(units)]
+    for verdicts in ("a" * units, "b" * units):
+        share = ceiling_share(verdicts=verdicts, people=people, clusters=range(units))
+        assert isinstance(share, CeilingShare) == estimable
+        if isinstance(share, NotEstimable):
+            assert share.reason.startswith(f"{units} units are too few to divide by")
+        else:
+            assert share.interval is not None
+            assert share.interval.upper <= 1 / 0.01
 
 
 def test_lengths_must_agree() -> None:

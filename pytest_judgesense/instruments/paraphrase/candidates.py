@@ -60,7 +60,11 @@ def naming_of(
     swapped = [judgment for judgment in judgments if judgment.trial.order == "ba"]
     asked_of = {
         "verdict": any(judgment.verdict in words for judgment in swapped),
-        "label": any(judgment.trial.label in words for judgment in swapped),
+        "label": any(
+            word in words
+            for judgment in swapped
+            for word in (judgment.trial.label, *_of_people(judgment))
+        ),
     }
     verdict, label = stated.get("verdict", SLOT), stated.get("label", CONTENT)
     by_replies, shown = _by_replies(swapped, words)
@@ -83,6 +87,11 @@ def naming_of(
         + "; and ".join(f"--names {name}=slot, or --names {name}=content" for name in missing),
     )
     return Naming(verdict, label, tuple(notices), (error,))
+
+
+def _of_people(judgment: Judgment) -> list[str]:
+    """What people said, who need not have a majority."""
+    return [label for labels in judgment.trial.people.values() for label in labels.values()]
 
 
 def _by_replies(swapped: Iterable[Judgment], words: tuple[str, str]) -> tuple[str | None, str]:

@@ -24,12 +24,17 @@ def unlisted(rows: Sequence[Row], places: Mapping[str, str]) -> list[Row]:
             member, from 1; with commas between them for lists in lists, the outer list first.
 
     Raises:
-        UsageError: a column for places is there already.
+        UsageError: a column for places is there already, has no name or that of another.
         LogError: a cell holds no list.
     """
     reshaped = list(rows)
     for column, text in places.items():
         names = text.split(",")
+        if len({*names}) < len(names) or not all(names):
+            raise UsageError(
+                f"--lists {column}={text}: the columns of places are not told apart",
+                expected="another name for each depth of lists in lists",
+            )
         for row in reshaped:
             if name := next((name for name in names if name in row.value), None):
                 raise UsageError(
@@ -45,7 +50,7 @@ def _members(row: Row, column: str, names: Sequence[str]) -> Iterator[Row]:
     if not names:
         yield row
         return
-    members = row.value.get(column, ...)
+    members = field_of(row.value, column)
     if not isinstance(members, list):
         raise row.wrong(column, f"a list: --lists {column}=... makes rows of its members")
     for number, member in enumerate(members, start=1):

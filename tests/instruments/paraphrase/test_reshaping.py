@@ -59,6 +59,13 @@ def test_objects_in_lists_have_their_fields(tmp_path: Path) -> None:
     assert [(j.trial.replicate, j.verdict) for j in judgments] == [(1, "A"), (2, "B")]
 
 
+def test_a_list_may_be_a_field_of_objects(tmp_path: Path) -> None:
+    rows = [{"item": "q1", "of": {"votes": ["A", "B"]}}]
+    mapping = {"replicate": "run", "verdict": "of.votes"}
+    judgments = judged(read(tmp_path, rows, mapping, lists={"of.votes": "run"}))
+    assert [(j.trial.replicate, j.verdict) for j in judgments] == [(1, "A"), (2, "B")]
+
+
 def test_a_cell_without_a_list_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(LogError, match="field 'scores' is malformed") as raised:
         read(tmp_path, [*SCORED, {"id": "q3", "scores": [4]}], OF_SCORES, lists={"scores": "a,b"})
@@ -70,6 +77,9 @@ def test_a_cell_without_a_list_is_an_error(tmp_path: Path) -> None:
 def test_places_need_a_column_of_their_own(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="there is a column 'id' already"):
         read(tmp_path, SCORED, OF_SCORES, lists={"scores": "id,run"})
+    for names in ("run,run", "run,", ""):
+        with pytest.raises(UsageError, match="not told apart"):
+            read(tmp_path, SCORED, OF_SCORES, lists={"scores": names})
 
 
 # --- another file ----------------------------------------------------------------------------
@@ -201,6 +211,19 @@ def test_verdicts_and_labels_of_named_candidates_may_be_slots(tmp_path: Path) ->
         ("2", "2", True),
         ("2", "1", False),
     ]
+
+
+def test_what_people_name_is_asked_also_where_they_have_no_majority(tmp_path: Path) -> None:
+    rows = [
+        {"id": "q1", "l": a, "r": b, "pick": "A", "anna": "A", "ben": "B"}
+        for a, b in (("fir", "oak"), ("oak", "fir"))
+    ]
+    mapping = {"item": "id", "first": "l", "second": "r", "verdict": "pick"}
+    mapping |= {"people.anna": "anna", "people.ben": "ben"}
+    table = read(tmp_path, rows, mapping, names={"verdict": "slot"})
+    assert any("A and B name in the labels of suite s" in str(error) for error in table.objections)
+    stated = read(tmp_path, rows, mapping, names={"verdict": "slot", "label": "content"})
+    assert not stated.objections
 
 
 @pytest.mark.parametrize(

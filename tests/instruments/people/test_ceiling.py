@@ -27,20 +27,26 @@ def annotated(draw: np.random.Generator, *, items: int, people: float, judge: fl
 
 
 def test_the_share_of_the_ceiling_is_a_ratio_of_agreements() -> None:
-    of = cell(
-        PASS_FAIL,
-        # Judge and person agree in 2/3, two people in 1/3 of their pairs.
-        item("a", "PASS", people=["PASS", "PASS", "FAIL"]),
-        # The verdict of most replies is FAIL: nobody agrees with it, and people do.
-        item("b", "FAIL", "FAIL", "PASS", people=["PASS", "PASS"]),
-        # One person alone says nothing of agreement.
-        item("c", "FAIL", people=["FAIL"]),
-        # Verdicts that tie are none.
-        item("d", "PASS", "FAIL", people=["PASS", "PASS"]),
-    )
-    ceiling = estimate(of, "relative_agreement")
+    items = [
+        part
+        for number in range(5)  # two items would tell too little of how often people agree
+        for part in (
+            # Judge and person agree in 2/3, two people in 1/3 of their pairs.
+            item(f"a{number}", "PASS", people=["PASS", "PASS", "FAIL"]),
+            # The verdict of most replies is FAIL: nobody agrees with it, and people do.
+            item(f"b{number}", "FAIL", "FAIL", "PASS", people=["PASS", "PASS"]),
+            # One person alone says nothing of agreement.
+            item(f"c{number}", "FAIL", people=["FAIL"]),
+            # Verdicts that tie are none.
+            item(f"d{number}", "PASS", "FAIL", people=["PASS", "PASS"]),
+        )
+    ]
+    ceiling = estimate(cell(PASS_FAIL, *items), "relative_agreement")
     assert ceiling.value == pytest.approx((2 / 3 + 0) / (1 / 3 + 1))
-    assert (ceiling.n, ceiling.flags) == (2, ("two people agree in 67%",))
+    assert (ceiling.n, ceiling.flags) == (10, ("two people agree in 67%",))
+    few = estimate(cell(PASS_FAIL, *items[:4]), "relative_agreement")
+    assert few.value is None
+    assert str(few.unavailable).startswith("2 units are too few to divide by")
 
 
 def test_one_person_sets_no_ceiling_and_is_not_replaced() -> None:

@@ -88,6 +88,7 @@ _Key = TypeVar("_Key")
 _Call: TypeAlias = tuple[str, str, str, str, int]  # cluster, item, template, order, replicate
 
 _NEVER: Final = Chance(1.0, 1.0, 1.0)
+_OF_ALL_REPLICATES: Final = "its units are made of all replicates"
 _NO_BOUND: Final = "its interval has no bound at another level, which policy refuted needs"
 # Of the way from the bar to a judge without error; below 0 away from it.
 _TRUTHS: Final = (1.0, 0.5, 0.0, -0.5, -1.0)
@@ -418,7 +419,10 @@ class _JudgedSuite:
             chance = chances.chance_at(gate, share_of(value), rho, sizes, assumed.seed)
             anew = Chance(chance, chance, chance)
         elif interval is None or interval.design_effect is None:
-            return CheckPower(name, estimate.value, len(sizes), *[TOO_FEW] * 4)
+            reason = (
+                TOO_FEW if interval is None else f"{estimate.measure} is no share over clusters"
+            )
+            return CheckPower(name, estimate.value, len(sizes), *[reason] * 4)
         else:
             value = estimate.value
             rho = chances.correlation(interval.design_effect, sizes)
@@ -456,12 +460,12 @@ class _JudgedSuite:
         if len(replicates) < 2:
             return "needs two or more replicates; set replicates in [design]"
         if estimate.measure == "repeat_flip_rate" or estimate.unit == "question":
-            return "its units are made of all replicates"
+            return _OF_ALL_REPLICATES
         units = {key: _units(part, estimate) for key, part in self._apart.items()}
         table = [
             [units.get((cluster, r), (0.0, 0)) for r in sorted(replicates)] for cluster in clusters
         ]
-        return [row for row in table if any(n for _, n in row)]
+        return [row for row in table if any(n for _, n in row)] or _OF_ALL_REPLICATES
 
     def compared_row(self, check: Check, tests: int) -> CheckPower:
         """The error rates of a check that compares with a baseline, among so many ``tests``."""

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests import processes
 from tests.instruments.ablation import project
 from tests.instruments.ablation.project import N
 from tests.plugin.project import ChatServer, run
@@ -42,3 +43,9 @@ def test_a_suite_is_recorded_checked_and_replayed(
     (sheet,) = json.loads((pytester.path / "x.json").read_text("utf-8"))["judges"]
     scores = [of for of in sheet["measures"] if of["measure"] == "mutation_score"]
     assert [(of["value"], of["n"]) for of in scores] == [(0.5, 4)]
+    # The interval of the score is one of tests, and of one reply there is no noise.
+    words = ("power", "sentences.suite.toml", "--judge-name", "mine")
+    power = processes.run("judgesense", *words, cwd=pytester.path)
+    assert power.returncode == 0, power.stderr
+    assert "mutation_score is no share over clusters" in power.stdout
+    assert "its units are made of all replicates" in power.stdout

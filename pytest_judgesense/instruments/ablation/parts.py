@@ -214,7 +214,9 @@ def _sentences(text: str, start: int, end: int) -> Iterator[Part]:
 def _runs(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     """The lines of a paragraph, parted behind those that hold a placeholder."""
     begin = start
-    for match in re.finditer(r"\s*\n\s*", text[start:end]):
+    for match in re.finditer(r"\s+", text[start:end]):
+        if "\n" not in match[0]:
+            continue
         before, behind = start + match.start(), start + match.end()
         line = text[begin:before].rpartition("\n")[2]
         if placeholders(line) and not text[behind : behind + 1].islower():

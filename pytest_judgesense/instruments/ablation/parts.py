@@ -226,6 +226,7 @@ def _runs(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 
 
 def _part(text: str, start: int, end: int) -> Part:
+    end = start + len(text[start:end].rstrip())
     start += len(text[start:end]) - len(text[start:end].lstrip())
     return Part(start, end, _reason(text[start:end]))
 

@@ -185,6 +185,14 @@ OF_VALUES: Final[dict[tuple[str, str], Sequence[re.Pattern[Any]]]] = {
     ("judges.trust", "provider.hosts"): [
         re.compile(provider.hosts) for provider in BUILT_IN.values() if provider.hosts
     ],
+    # A signature with the name of a family of models.
+    ("instruments.probe.simulated", "pattern"): [
+        re.compile(r"Answered\ by\ [^\n]{1,60}?,\ an\ AI\ model\.")
+    ],
+    # Parts of a prompt, as they stand in it.
+    ("cassettes.editing", "'|'.join(map(re.escape, parts))"): [
+        re.compile("|".join(map(re.escape, ("Be strict. (Always!)", "ab"))))
+    ],
     ("replies.refusals", "_REFUSALS[language].pattern"): [*map(_declining, _REFUSALS)],
     ("replies.refusals", "f'{lead}(?:{_REFUSALS[language].pattern})'"): [
         *map(_declined, _REFUSALS)

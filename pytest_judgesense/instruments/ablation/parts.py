@@ -214,7 +214,9 @@ def _sentences(text: str, start: int, end: int) -> Iterator[Part]:
 def _runs(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     """The lines of a paragraph, parted behind those that hold a placeholder."""
     begin = start
-    for match in re.finditer(r"\s*\n\s*", text[start:end]):
+    for match in re.finditer(r"\s+", text[start:end]):
+        if "\n" not in match[0]:
+            continue
         before, behind = start + match.start(), start + match.end()
         line = text[begin:before].rpartition("\n")[2]
         if placeholders(line) and not text[behind : behind + 1].islower():
@@ -224,6 +226,7 @@ def _runs(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 
 
 def _part(text: str, start: int, end: int) -> Part:
+    end = start + len(text[start:end].rstrip())
     start += len(text[start:end]) - len(text[start:end].lstrip())
     return Part(start, end, _reason(text[start:end]))
 

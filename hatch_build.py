@@ -17,9 +17,9 @@ FOLDERS = ("suites", "cassettes", "templates", "docs/measures", "docs/schemas")
 # What `judgesense explain` shows besides the pages of measures and those that it makes of the
 # schemas: `PAGES` of suites/builtin.py.
 PAGES = (
+    "docs/howto/drift.md",
     "docs/early-stopping.md",
     "docs/extending.md",
-    "docs/howto/drift.md",
     "docs/howto/migrate.md",
     "docs/howto/panel.md",
     "docs/howto/rubric.md",

@@ -222,7 +222,7 @@ class BrokenCassette(CassetteError):
 
 
 # Of more names an error shows the few that are most alike: nobody reads a hundred.
-_MOST_LISTED: Final = 25
+_MOST_LISTED: Final = 30
 
 
 def unknown_name(

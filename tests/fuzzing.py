@@ -354,6 +354,15 @@ def debates(text: str) -> None:
     _file(text, "t.jsonl", lambda path: _commands(path.parent, line))
 
 
+def ablate(text: str) -> None:
+    def run(path: Path) -> None:
+        (path.parent / "toy.jsonl").write_text(_ITEM)
+        line = "ablate embedded:clean {toy.suite.toml} --items 1 --judge-cassettes {tapes}"
+        _commands(path.parent, f"{line} --judge-mode record")
+
+    _file(text, "toy.suite.toml", run)
+
+
 def embedded_judge(text: str) -> None:
     """Prompts, and bodies of requests to what `judgesense serve` serves."""
     observer_named("mixed", BUILT_IN.skills).reply(well_formed(text), temperature=0.7)
@@ -437,10 +446,13 @@ def page(text: str) -> None:
 
 _COMMANDS: Final = ("commands on logs", "commands on suites", "commands on recordings")
 # They ask an embedded judge over HTTP.
-_THAT_ASK: Final = ("equivalence", "label", "batch", "debates")
+_THAT_ASK: Final = ("equivalence", "label", "batch", "debates", "ablate")
 _Door = tuple[Callable[[str], None], st.SearchStrategy[str]]
 # The commands that kinds of suites bring.
-_BROUGHT: Final[Mapping[str, _Door]] = {"debates": (debates, _edited(TOPICS) | TEXTS)}
+_BROUGHT: Final[Mapping[str, _Door]] = {
+    "debates": (debates, _edited(TOPICS) | TEXTS),
+    "ablate": (ablate, _edited(SUITE) | TEXTS),
+}
 DOORS: Final[Mapping[str, _Door]] = {
     "scrubber": (scrubber, TEXTS | _edited(_EXCHANGE)),
     "cassette reader": (cassette_reader, _edited(_EXCHANGE) | _edited(_SHARED) | TEXTS),

@@ -62,7 +62,7 @@ CONDITION = {
     "propertyNames": {
         "enum": """distance subset arm template_pair polarity temperature judge_type prompt_style
         prompt_pair category model gold dataset k criterion
-        criterion_pair""".split()
+        criterion_pair probe version naming sentence""".split()
     },
 }
 CALLS = exactly(

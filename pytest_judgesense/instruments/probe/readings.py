@@ -242,12 +242,12 @@ def _compared(before: _Arm, after: _Arm, value: _Value) -> Arms:
         calls[line] = tuple(CallPair(b, a, (value(line, b), value(line, a))) for b, a in pairs)
         clusters[line] = pairs[0][1].trial.cluster
     of_names = value is _first_slot
-    measure = naming_effect if of_names else edit_effect
+    effect_of = naming_effect if of_names else edit_effect
     means = {line: mean for line, of_line in calls.items() if (mean := _means(of_line))}
     effect = None
     if means:
         first, second = np.array([*means.values()]).T
-        effect = measure(second, first, [clusters[line] for line in means])
+        effect = effect_of(second, first, [clusters[line] for line in means])
     return Arms(calls, clusters, effect, len(means), of_names)
 
 

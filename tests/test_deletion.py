@@ -128,6 +128,13 @@ def measured(text: str, suites: Iterable[str]) -> list[object]:
     return [one for one in parts if one["suite"] in suites]
 
 
+def recorded_as(name: str, whole: str) -> str:
+    """A suite as the datasheet has it: of one that is recorded by a preset alone, the preset."""
+    (judge,) = json.loads(whole)["judges"]
+    suites = {part["suite"] for part in judge["measures"]}
+    return min((s for s in suites if s.partition("@")[0] == name), key=len)
+
+
 @pytest.fixture(scope="module")
 def whole() -> str:
     """The datasheet with all rooms."""
@@ -157,7 +164,8 @@ def test_the_other_suites_are_measured_and_written_in_all_forms_without_it(
 ) -> None:
     # One of every other kind; without those of `ROOMS` .ci/full measures them all.
     gone = gone_with(room)
-    suites = [name for kind, name in suites_by_kind(gone).items() if kind not in slow]
+    names = [name for kind, name in suites_by_kind(gone).items() if kind not in slow]
+    suites = [recorded_as(name, whole) for name in names]
     assert len(suites) > 1
     project = tmp_path / "project"
     project.mkdir()

@@ -22,7 +22,7 @@ from pytest_judgesense.estimate import Estimate
 from pytest_judgesense.files import read_text
 from pytest_judgesense.limits import json_value
 from pytest_judgesense.measures.measure import Measure
-from pytest_judgesense.output import append_whole, stays_within
+from pytest_judgesense.output import alone, append_whole
 
 SCHEMA: Final = "judgesense/history/1"
 # Others hold the lock while they read and append.
@@ -194,31 +194,19 @@ def append_session(path: Path, session: LiveSession) -> bool:
         LogError: the file cannot be read, locked or written, is a link out of its folder, or holds
             a line that is not of the form. What was in it stays.
     """
-    if not stays_within(path):
-        raise LogError(
-            f"{path} is a link that leads out of its folder, and is not written through",
-            found=f"a link to {path.resolve()}",
-            expected="a file",
-            remedy="remove the link, or name the file where it leads",
-        )
-    from filelock import FileLock  # whoever only reads needs none
-
-    with LogError.instead_of(
-        OSError,
-        f"{path} cannot be written",
-        expected="a folder in which files can be made and locked",
-        remedy="make room, or end the process that holds the lock beside it",
-    ):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        lock = FileLock(path.with_name(f".{path.name}.lock"), timeout=_PATIENCE_S)
-        with lock:
-            content = _content(path)
-            before = {each.session for each in _sessions_of(path, content)}
-            if is_new := session.session not in before:
-                gap = "\n" * bool(content and not content.endswith("\n"))
-                append_whole(path, f"{gap}{session_text(session)}\n")
-            # Only while the lock is held: who waits for a removed lock makes a new one.
-            Path(lock.lock_file).unlink(missing_ok=True)
+    alone_in = alone(
+        path,
+        LogError,
+        expected="a file",
+        remedy="remove the link, or name the file where it leads",
+        patience_s=_PATIENCE_S,
+    )
+    with alone_in:
+        content = _content(path)
+        before = {each.session for each in _sessions_of(path, content)}
+        if is_new := session.session not in before:
+            gap = "\n" * bool(content and not content.endswith("\n"))
+            append_whole(path, f"{gap}{session_text(session)}\n")
     return is_new
 
 

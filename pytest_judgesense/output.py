@@ -6,8 +6,8 @@ import os
 import secrets
 import shutil
 import traceback
-from collections.abc import Callable, Iterable
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from pytest_judgesense.errors import (
@@ -73,6 +73,46 @@ def append_whole(path: Path, text: str) -> None:
         os.fsync(file.fileno())
     if is_new:
         sync(path.parent)
+
+
+@contextmanager
+def alone(
+    path: Path, error: type[JudgesenseError], *, expected: str, remedy: str, patience_s: float
+) -> Iterator[None]:
+    """Hold a file that lines are appended to alone among processes, while a block runs.
+
+    Args:
+        path: the file; it may still be to be made.
+        error: the type of errors.
+        expected: what the path is to be, where it is a link out of its folder.
+        remedy: what to do with such a link.
+        patience_s: the seconds after which a lock of another process is an error.
+
+    Raises:
+        JudgesenseError: of the type ``error``; the file cannot be locked or written, or is a link
+            out of its folder.
+    """
+    if not stays_within(path):
+        raise error(
+            f"{path} is a link that leads out of its folder, and is not written through",
+            found=f"a link to {path.resolve()}",
+            expected=expected,
+            remedy=remedy,
+        )
+    from filelock import FileLock  # whoever only reads needs none
+
+    with error.instead_of(
+        OSError,
+        f"{path} cannot be written",
+        expected="a folder in which files can be made and locked",
+        remedy="make room, or end the process that holds the lock beside it",
+    ):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        lock = FileLock(path.with_name(f".{path.name}.lock"), timeout=patience_s)
+        with lock:
+            yield
+            # Only while the lock is held: who waits for a removed lock makes a new one.
+            Path(lock.lock_file).unlink(missing_ok=True)
 
 
 def replace_text(path: Path, text: str) -> None:

@@ -18,7 +18,7 @@ from typing import Final, get_args
 
 from pytest_judgesense.errors import SuiteError
 from pytest_judgesense.files import read_text
-from pytest_judgesense.output import append_whole, stays_within
+from pytest_judgesense.output import alone, append_whole
 from pytest_judgesense.rows import csv_rows
 from pytest_judgesense.suites.item import ITEM_ID
 from pytest_judgesense.trial import Drawn
@@ -108,30 +108,19 @@ def append_people(
         SuiteError: the file cannot be read, locked or written, or is a link out of its folder. What
             was in it stays.
     """
-    if not stays_within(path):
-        raise SuiteError(
-            f"{path} is a link that leads out of its folder, and is not written through",
-            found=f"a link to {path.resolve()}",
-            expected="a file beside the suite file",
-            remedy="remove the link",
-        )
-    from filelock import FileLock  # whoever only reads needs none
-
-    with SuiteError.instead_of(
-        OSError,
-        f"{path} cannot be written",
-        expected="a folder in which files can be made and locked",
-        remedy="make room, or end the process that holds the lock beside it",
-    ):
-        lock = FileLock(path.with_name(f".{path.name}.lock"), timeout=_PATIENCE_S)
-        with lock:
-            content = _content(path)
-            before = _labels_of(path, content)
-            added = tuple(answers(before))
-            if added:
-                _append(path, content, added)
-            # Only while the lock is held: who waits for a removed lock makes a new one.
-            Path(lock.lock_file).unlink(missing_ok=True)
+    alone_in = alone(
+        path,
+        SuiteError,
+        expected="a file beside the suite file",
+        remedy="remove the link",
+        patience_s=_PATIENCE_S,
+    )
+    with alone_in:
+        content = _content(path)
+        before = _labels_of(path, content)
+        added = tuple(answers(before))
+        if added:
+            _append(path, content, added)
     return (*before, *added)
 
 

@@ -8,12 +8,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from pytest_judgesense.api import MeasuredDatasheet, Watch
+from pytest_judgesense.api import MeasuredDatasheet, Watch, measure_all
 from pytest_judgesense.commands.options import (
     FLAG,
     MANY,
     add_cassettes,
     number,
+    registry_of,
     seed,
     told_each_minute,
 )
@@ -57,8 +58,33 @@ def add_limits(parser: argparse.ArgumentParser) -> None:
 
 
 def limits_of(options: argparse.Namespace) -> SessionBudget:
-    """The limits of a command on its calls and their cost."""
-    return SessionBudget(options.judge_max_calls, options.judge_max_cost, deadline=Deadline())
+    """The limits of a command on its calls and their cost, for all that it measures."""
+    if "limits" not in options:
+        most = options.judge_max_calls, options.judge_max_cost
+        options.limits = SessionBudget(*most, deadline=Deadline())
+    limits: SessionBudget = options.limits
+    return limits
+
+
+def measure_by(
+    options: argparse.Namespace,
+    judges: Sequence[JudgeSpec],
+    suites: Sequence[Suite],
+    how_to_record: str,
+    **changes: Any,
+) -> MeasuredDatasheet:
+    """Measure as the options of a command say; ``changes`` are arguments of `api.measure_all`."""
+    asked_for: dict[str, Any] = {
+        "mode": options.judge_mode,
+        "seed": options.judge_seed,
+        "concurrency": max(1, options.judge_concurrency),
+        "limits": limits_of(options),
+        "max_unparsed": options.judge_max_unparsed,
+        "watch": watch,
+        "registry": registry_of(options),
+    }
+    folder = options.judge_cassettes
+    return measure_all(judges, suites, folder, how_to_record=how_to_record, **asked_for | changes)
 
 
 def watch(judge: JudgeSpec, suite: Suite) -> Watch:

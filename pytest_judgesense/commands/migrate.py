@@ -16,9 +16,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from pytest_judgesense.api import measure_all
 from pytest_judgesense.checks.variants import against_the_first
-from pytest_judgesense.commands.measuring import add_limits, limits_of, watch
+from pytest_judgesense.commands.measuring import add_limits, measure_by
 from pytest_judgesense.commands.options import (
     BAR_FAILED,
     FILE,
@@ -218,19 +217,8 @@ def _both(
     names = [name for name in (options.old, options.new) if name in specs]
     measured: dict[str, _Measured] = {}
     if names:
-        sheet = measure_all(
-            [specs[name] for name in names],
-            [suite],
-            options.judge_cassettes,
-            mode=options.judge_mode,
-            seed=options.judge_seed,
-            how_to_record=_how_to_record(options),
-            concurrency=max(1, options.judge_concurrency),
-            limits=limits_of(options),
-            max_unparsed=options.judge_max_unparsed,
-            watch=watch,
-            registry=registry,
-        )
+        specs_asked = [specs[name] for name in names]
+        sheet = measure_by(options, specs_asked, [suite], _how_to_record(options))
         estimates = {judge_sheet.judge: judge_sheet.estimates for judge_sheet in sheet.judges}
         for name, cell in zip(names, sheet.cells, strict=True):
             measured[name] = cell, estimates[specs[name].slug]

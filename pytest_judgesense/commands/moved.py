@@ -22,7 +22,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
-from pytest_judgesense.api import measure_all
 from pytest_judgesense.cassettes.opening import Mode
 from pytest_judgesense.checks.attribution import (
     ByItem,
@@ -32,7 +31,7 @@ from pytest_judgesense.checks.attribution import (
     attributed,
     refuse_few,
 )
-from pytest_judgesense.commands.measuring import add_limits, limits_of, watch
+from pytest_judgesense.commands.measuring import add_limits, measure_by
 from pytest_judgesense.commands.options import (
     BAR_FAILED,
     FILE,
@@ -353,19 +352,8 @@ def _beside(session: _Session, anchors: Suite, options: argparse.Namespace, mode
 
 def _verdicts_on(suite: Suite, options: argparse.Namespace, mode: Mode, how: str) -> Cell:
     """The judge's verdicts on a suite; ``how`` they are recorded."""
-    sheet = measure_all(
-        [_judge(options)],
-        [replace(suite, checks=())],
-        options.judge_cassettes,
-        mode=mode,
-        seed=options.judge_seed,
-        how_to_record=f"record it: {how}",
-        concurrency=max(1, options.judge_concurrency),
-        limits=limits_of(options),
-        max_unparsed=options.judge_max_unparsed,
-        watch=watch,
-        registry=registry_of(options),
-    )
+    of_suite = [replace(suite, checks=())]
+    sheet = measure_by(options, [_judge(options)], of_suite, f"record it: {how}", mode=mode)
     return sheet.cells[0]
 
 

@@ -7,8 +7,7 @@ import shlex
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from pytest_judgesense.api import measure_all
-from pytest_judgesense.commands.measuring import add_measuring, files_of, limits_of, watch
+from pytest_judgesense.commands.measuring import add_measuring, files_of, measure_by
 from pytest_judgesense.commands.options import (
     FLAG,
     JUDGE,
@@ -60,19 +59,7 @@ def run(options: argparse.Namespace) -> int:
     specs = judges(options, options.judge_name)
     find_code_of_project()
     show(_plan_lines(paper, specs, suites, options.judge_cassettes))
-    sheet = measure_all(
-        specs,
-        suites,
-        options.judge_cassettes,
-        mode=options.judge_mode,
-        seed=options.judge_seed,
-        how_to_record=_how_to_record(options),
-        concurrency=max(1, options.judge_concurrency),
-        limits=limits_of(options),
-        max_unparsed=options.judge_max_unparsed,
-        watch=watch,
-        registry=registry,
-    )
+    sheet = measure_by(options, specs, suites, _how_to_record(options))
     outputs = Outputs(verbose=options.verbose)
     result = printed(paper, sheet, sheet.cells)
     view = view_of(sheet, registry, result)

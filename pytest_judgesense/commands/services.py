@@ -6,8 +6,8 @@ import argparse
 from collections.abc import Iterable
 from functools import partial
 
-from pytest_judgesense.api import MeasuredDatasheet, measure_all
-from pytest_judgesense.commands.measuring import limits_of, watch
+from pytest_judgesense.api import MeasuredDatasheet
+from pytest_judgesense.commands.measuring import measure_by
 from pytest_judgesense.commands.options import (
     judges_to_ask,
     registry_of,
@@ -18,7 +18,6 @@ from pytest_judgesense.commands.options import (
 from pytest_judgesense.commands.plan import plan_lines
 from pytest_judgesense.datasheet import Datasheet
 from pytest_judgesense.judges.spec import JudgeSpec
-from pytest_judgesense.judges.throttle import SessionBudget
 from pytest_judgesense.output import Outputs
 from pytest_judgesense.registry import Services
 from pytest_judgesense.report.assembly import datasheet_text
@@ -30,13 +29,12 @@ from pytest_judgesense.suites.suite import Suite
 
 
 def services_of(options: argparse.Namespace) -> Services:
-    """What a command with these options is given; its limits hold for all that it measures."""
-    limits = limits_of(options) if "judge_max_calls" in options else None
+    """What a command with these options is given."""
     return Services(
         judges=partial(judges_to_ask, options),
         suite=lambda name: next(suites_named(name, options, labelled=False)),
         plan=partial(_plan, options),
-        measure=partial(_measured, options, limits),
+        measure=partial(_measured, options),
         show=show,
         write=partial(_written, options),
     )
@@ -48,24 +46,11 @@ def _plan(options: argparse.Namespace, judge: JudgeSpec, suite: Suite) -> Iterab
 
 def _measured(
     options: argparse.Namespace,
-    limits: SessionBudget | None,
     judge: JudgeSpec,
     suite: Suite,
     how_to_record: str,
 ) -> MeasuredDatasheet:
-    return measure_all(
-        [judge],
-        [suite],
-        options.judge_cassettes,
-        mode=options.judge_mode,
-        seed=options.judge_seed,
-        how_to_record=how_to_record,
-        concurrency=max(1, options.judge_concurrency),
-        limits=limits,
-        max_unparsed=options.judge_max_unparsed,
-        watch=watch,
-        registry=registry_of(options),
-    )
+    return measure_by(options, [judge], [suite], how_to_record)
 
 
 def _written(options: argparse.Namespace, sheet: Datasheet) -> int:

@@ -20,13 +20,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
-from pytest_judgesense.api import MeasuredDatasheet, measure_all
+from pytest_judgesense.api import MeasuredDatasheet
 from pytest_judgesense.cassettes.exchange import CALL, RETURN
 from pytest_judgesense.cassettes.opening import Mode
 from pytest_judgesense.cassettes.storage import read_exchanges
 from pytest_judgesense.checks.linting import lint_notices
 from pytest_judgesense.checks.variants import VariantChange, against_the_first, word_of
-from pytest_judgesense.commands.measuring import add_measuring, files_of, limits_of, watch
+from pytest_judgesense.commands.measuring import add_measuring, files_of, limits_of, measure_by
 from pytest_judgesense.commands.options import (
     FLAG,
     JUDGE,
@@ -45,7 +45,6 @@ from pytest_judgesense.judges.functions import TEMPLATE, binding_of, has_own_pro
 from pytest_judgesense.judges.prompts import sent_prompts, suite_for_judge, unsent_error
 from pytest_judgesense.judges.resolving import function_of
 from pytest_judgesense.judges.spec import JudgeSpec, Prompts
-from pytest_judgesense.judges.throttle import SessionBudget
 from pytest_judgesense.layout import indented
 from pytest_judgesense.measures.shared import (
     FAILED_RATE,
@@ -115,10 +114,9 @@ def run(options: argparse.Namespace) -> int:
         show(_plan_lines(judge, variants, suite, cassettes))
     if options.plan:
         return 0
-    limits = limits_of(options)
     if variants[0].itself and options.judge_mode != "replay":
-        _refuse_unread(judge, variants, suite, options, limits)
-    sheet = _measured(variants, suite, options, limits, options.judge_mode, registry)
+        _refuse_unread(judge, variants, suite, options)
+    sheet = _measured(variants, suite, options, options.judge_mode)
     by_judge = {judge_sheet.judge: judge_sheet.estimates for judge_sheet in sheet.judges}
     estimates = {variant.name: by_judge[variant.judge.slug] for variant in variants}
     cells = dict(zip(estimates, sheet.cells, strict=True))
@@ -241,32 +239,21 @@ def _prompt_named(path: Path) -> Iterator[None]:
 
 
 def _measured(
-    variants: Sequence[Variant],
-    suite: Suite,
-    options: argparse.Namespace,
-    limits: SessionBudget,
-    mode: Mode,
-    registry: Registry,
+    variants: Sequence[Variant], suite: Suite, options: argparse.Namespace, mode: Mode
 ) -> MeasuredDatasheet:
     paths = {variant.judge.name: variant.path for variant in variants if variant.itself}
 
     def around(judge: JudgeSpec) -> Any:
         return _prompt_named(paths[judge.name]) if judge.name in paths else nullcontext()
 
-    return measure_all(
+    return measure_by(
+        options,
         [variant.judge for variant in variants],
         [suite],
-        options.judge_cassettes,
+        _how_to_record(options),
         mode=mode,
-        seed=options.judge_seed,
-        how_to_record=_how_to_record(options),
-        concurrency=max(1, options.judge_concurrency),
-        limits=limits,
-        max_unparsed=options.judge_max_unparsed,
         named=[variant.path for variant in variants],
         around=around,
-        watch=watch,
-        registry=registry,
     )
 
 
@@ -283,7 +270,6 @@ def _refuse_unread(
     variants: Sequence[Variant],
     suite: Suite,
     options: argparse.Namespace,
-    limits: SessionBudget,
 ) -> None:
     """Ask about the first item under each prompt, and raise an error if the same is sent.
 
@@ -302,8 +288,9 @@ def _refuse_unread(
     trials = {trial.id for trial in plan_trials(first_item)}
     live = options.judge_mode == "live"
     with tempfile.TemporaryDirectory() if live else nullcontext(options.judge_cassettes) as folder:
-        aside = argparse.Namespace(**{**vars(options), "judge_cassettes": Path(folder)})
-        _measured(variants, first_item, aside, limits, "record", registry_of(options))
+        changed = {"judge_cassettes": Path(folder), "limits": limits_of(options)}
+        aside = argparse.Namespace(**{**vars(options), **changed})
+        _measured(variants, first_item, aside, "record")
         sent = [
             {
                 (exchange.trial, exchange.request)

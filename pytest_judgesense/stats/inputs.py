@@ -53,6 +53,24 @@ def check_within(vector: NDArray[np.float64], least: float, most: float) -> None
         raise ValueError(f"values lie within [{least}, {most}], found values {range_found}")
 
 
+def judged_units(
+    answers: ArrayLike, labels: ArrayLike, clusters: Clusters
+) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp], int]:
+    """Answers of judges, shape (units, judges), and labels as codes; clusters as `cluster_codes`.
+
+    Raises:
+        ValueError: lengths differ, or the answers are no table.
+    """
+    table, right = np.asarray(answers, dtype=np.intp), np.asarray(labels, dtype=np.intp)
+    codes, count = cluster_codes(clusters)
+    if table.ndim != 2 or not len(table) == right.size == codes.size:
+        raise ValueError(
+            f"each unit has answers, a label and a cluster, found {table.shape}, {right.size} and "
+            f"{codes.size}"
+        )
+    return table, right, codes, count
+
+
 def cluster_codes(clusters: Clusters) -> tuple[NDArray[np.intp], int]:
     """Codes ``0 .. K-1`` of the clusters in the order of their names, and their number K.
 

@@ -48,8 +48,8 @@ from pytest_judgesense.stats.inputs import (
     LEVEL,
     Clusters,
     NotEstimable,
-    cluster_codes,
     cluster_sums,
+    judged_units,
 )
 
 _SECOND_START: Final = 0.75  # of the votes
@@ -144,13 +144,7 @@ def selective_verdicts(
     """
     if not 0 < alpha < 1:
         raise ValueError(f"alpha is above 0 and below 1, found {alpha}")
-    table, right = np.asarray(answers, dtype=np.intp), np.asarray(labels, dtype=np.intp)
-    codes, count = cluster_codes(clusters)
-    if table.ndim != 2 or not len(table) == right.size == codes.size:
-        raise ValueError(
-            f"each unit has answers, a label and a cluster, found {table.shape}, {right.size} and "
-            f"{codes.size}"
-        )
+    table, right, codes, count = judged_units(answers, labels, clusters)
     if count < 2:
         return NotEstimable(f"clusters with labels: {count}; at least 2 are needed, better 60")
     judges = table.shape[1]

@@ -30,7 +30,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pytest_judgesense.stats.comparison import bounded_ends
-from pytest_judgesense.stats.inputs import Clusters, NotEstimable, cluster_codes, cluster_sums
+from pytest_judgesense.stats.inputs import Clusters, NotEstimable, cluster_sums, judged_units
 from pytest_judgesense.stats.selective import vote_counts
 
 FOLDS: Final = 10
@@ -72,13 +72,7 @@ def best_panels(
     Raises:
         ValueError: lengths differ.
     """
-    table, right = np.asarray(answers, dtype=np.intp), np.asarray(labels, dtype=np.intp)
-    codes, count = cluster_codes(clusters)
-    if table.ndim != 2 or not len(table) == right.size == codes.size:
-        raise ValueError(
-            f"each unit has answers, a label and a cluster, found {table.shape}, {right.size} and "
-            f"{codes.size}"
-        )
+    table, right, codes, count = judged_units(answers, labels, clusters)
     if count < 2:
         return NotEstimable(f"clusters with labels: {count}; at least 2 are needed")
     folds = min(FOLDS, count)

@@ -28,7 +28,6 @@ Without a bar: calls until the end, whether the word is known to be enough alone
 
 from __future__ import annotations
 
-import argparse
 import hashlib
 import json
 import math
@@ -50,7 +49,7 @@ from numpy.typing import NDArray
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from benchmarks.reporting import Bar, conclude, print_table
+from benchmarks.reporting import Bar, Bars, Ratios, print_table, run_parts
 from pytest_judgesense.commands.main import main as command
 from pytest_judgesense.stats.bisection import Cause, Hybrid, begin
 from pytest_judgesense.stats.left_out import NO_REPLY, parts_left_out, worth_asking_again
@@ -63,8 +62,6 @@ RIGHT, NAMED, CALLED_NOISE = 0.85, 0.90, 0.95
 WORDS, CALLS = 80, 60
 
 Flags = NDArray[np.bool_]
-Ratios = dict[str, float | None]
-Bars = dict[str, Bar]
 
 
 @dataclass(frozen=True, slots=True)
@@ -383,16 +380,7 @@ PARTS: tuple[Callable[..., tuple[Ratios, Bars]], ...] = (
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--quick", action="store_true", help="fewer prompts and searches")
-    quick = parser.parse_args().quick
-    ratios: Ratios = {}
-    bars: Bars = {}
-    for part in PARTS:
-        measured, limits = part(quick=quick)
-        ratios |= measured
-        bars |= limits
-    return conclude("ablation", ratios, bars)
+    return run_parts("ablation", __doc__, "fewer prompts and searches", PARTS)
 
 
 if __name__ == "__main__":

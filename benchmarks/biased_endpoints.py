@@ -23,7 +23,7 @@ from typing import Any
 
 from aiohttp import web
 
-from benchmarks.reporting import Bar, print_table
+from benchmarks.reporting import Bar, Bars, Ratios, print_table
 from pytest_judgesense import measure
 from pytest_judgesense.instruments.probe.edits import own_book
 from pytest_judgesense.judges.resolving import judge_from_name
@@ -67,9 +67,6 @@ id = "t1"
 text = "{{task}}\\n<{{name_a}}>\\n{{a}}\\n</{{name_a}}>\\n<{{name_b}}>\\n{{b}}\\n</{{name_b}}>"
 """
 _SHOWN = re.compile(r"^(?P<task>.*)\n<(.)>\n(?P<a>.*)\n</\2>\n<(.)>\n(?P<b>.*)\n</\4>$", re.DOTALL)
-
-Ratios = dict[str, float | None]
-Bars = dict[str, Bar]
 
 
 def chance(*of: object) -> float:

@@ -27,7 +27,6 @@ endpoint without one; of one seed these shares are over all endpoints."""
 
 from __future__ import annotations
 
-import argparse
 import math
 import sys
 from collections.abc import Callable, Iterator
@@ -40,7 +39,7 @@ from numpy.typing import NDArray
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from benchmarks.biased_endpoints import at_endpoints
-from benchmarks.reporting import Bar, conclude, print_table
+from benchmarks.reporting import Bar, Bars, Ratios, print_table, run_parts
 from pytest_judgesense.stats.comparison import holm
 from pytest_judgesense.stats.probing import ProbeEffect, edit_effect, naming_effect, side_to_edit
 
@@ -157,10 +156,6 @@ def rates(judge: Judge, runs: int) -> Iterator[tuple[str, float]]:
     yield "any", float(flagged.any(axis=1).mean())
 
 
-Ratios = dict[str, float | None]
-Bars = dict[str, Bar]
-
-
 def in_process(*, quick: bool) -> tuple[Ratios, Bars]:
     """The part that asks no endpoint: it prints its table, and gives what is barred."""
     runs = QUICK_RUNS if quick else RUNS
@@ -201,16 +196,7 @@ PARTS: tuple[Callable[..., tuple[Ratios, Bars]], ...] = (in_process, at_endpoint
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--quick", action="store_true", help="fewer sessions")
-    quick = parser.parse_args().quick
-    ratios: Ratios = {}
-    bars: Bars = {}
-    for part in PARTS:
-        measured, limits = part(quick=quick)
-        ratios |= measured
-        bars |= limits
-    return conclude("probes", ratios, bars)
+    return run_parts("probes", __doc__, "fewer sessions", PARTS)
 
 
 if __name__ == "__main__":

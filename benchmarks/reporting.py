@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import gc
 import json
 import time
@@ -10,6 +11,8 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 Job: TypeAlias = Callable[[], object]
+Ratios: TypeAlias = dict[str, float | None]
+Bars: TypeAlias = "dict[str, Bar]"
 
 
 @dataclass(frozen=True)
@@ -86,3 +89,26 @@ def conclude(benchmark: str, ratios: Mapping[str, float | None], bars: Mapping[s
         )
     )
     return 0 if ok else 1
+
+
+def run_parts(
+    benchmark: str,
+    described: str,
+    quick_help: str,
+    parts: Iterable[Callable[..., tuple[Ratios, Bars]]],
+) -> int:
+    """Run a benchmark of several parts, each given ``quick`` and printing its table.
+
+    Returns:
+        The exit code, as `conclude` has it.
+    """
+    parser = argparse.ArgumentParser(description=described.partition("\n")[0])
+    parser.add_argument("--quick", action="store_true", help=quick_help)
+    quick = parser.parse_args().quick
+    ratios: Ratios = {}
+    bars: Bars = {}
+    for part in parts:
+        measured, limits = part(quick=quick)
+        ratios |= measured
+        bars |= limits
+    return conclude(benchmark, ratios, bars)

@@ -284,7 +284,7 @@ class Inquiry:
         return tuple(dict.fromkeys(notices))
 
     def _by_recording(self, trials: Sequence[Trial]) -> list[tuple[str, list[Trial]]]:
-        if len(self.cassettes) == 1:  # as of nearly every suite
+        if len(self.cassettes) == 1 and trials:  # as of nearly every suite
             return [(recording, list(trials)) for recording in self.cassettes]
         parts: dict[str, list[Trial]] = {recording: [] for recording in self.cassettes}
         for trial in trials:

@@ -232,8 +232,7 @@ def _recorded_send(cassette: Cassette, real: _Method, package: Any) -> _Method:
     def recorded(transport: Any, request: Any) -> Any:
         if not isinstance(request.stream, stream_of):  # it can be read once
             request.stream = stream_of(b"".join(request.stream))
-        _edit_httpx(request, stream_of)
-        call = _asked_by_httpx(cassette, request, b"".join(request.stream))
+        call = _asked_by_httpx(cassette, request, stream_of)
         if (response := call.recorded) is not None:
             return _response_of_httpx(package, response)
         live = real(transport, request)
@@ -253,8 +252,7 @@ def _recorded_asend(cassette: Cassette, real: _Method, package: Any) -> _Method:
     async def recorded(transport: Any, request: Any) -> Any:
         if not isinstance(request.stream, stream_of):
             request.stream = stream_of(b"".join([piece async for piece in request.stream]))
-        _edit_httpx(request, stream_of)
-        call = _asked_by_httpx(cassette, request, b"".join(request.stream))
+        call = _asked_by_httpx(cassette, request, stream_of)
         if (response := call.recorded) is not None:
             return _response_of_httpx(package, response)
         live = await real(transport, request)
@@ -274,14 +272,11 @@ def _edited(body: bytes) -> bytes:
     return body if scope is None else scope.edited(body)
 
 
-def _edit_httpx(request: Any, stream_of: Any) -> None:
-    body = b"".join(request.stream)
-    if (changed := _edited(body)) is not body:
-        request.stream = stream_of(changed)
-        request.headers["content-length"] = str(len(changed))
-
-
-def _asked_by_httpx(cassette: Cassette, request: Any, body: bytes) -> InterceptedCall:
+def _asked_by_httpx(cassette: Cassette, request: Any, stream_of: Any) -> InterceptedCall:
+    written = b"".join(request.stream)
+    if (body := _edited(written)) is not written:
+        request.stream = stream_of(body)
+        request.headers["content-length"] = str(len(body))
     return _asked(cassette, request.method, str(request.url), body, request.headers.raw)
 
 

@@ -295,9 +295,6 @@ def _templates(form: SuiteForm, chosen: PresetForm) -> tuple[Template, ...]:
             text=template.text.strip(),
             system=template.system and template.system.strip(),
             reply_keys=template.reply_keys and tuple(template.reply_keys),
-            times=1,
-            edits=(),
-            asked_as="",
         )
         for template in form.templates
         if (template.default if wanted is None else template.id in wanted)
@@ -323,9 +320,9 @@ def _own_templates(form: SuiteForm) -> set[str]:
 
 
 def _value(kind: type[_Value], form: BaseModel, **changes: Any) -> _Value:
-    """The value of ``kind`` with the fields of ``form`` that have the same names."""
-    taken = [field.name for field in fields(kind) if field.name not in changes]
-    return kind(**{name: getattr(form, name) for name in taken}, **changes)
+    """The value of ``kind`` with what ``form`` has under the same names; else its defaults."""
+    named = {f.name: getattr(form, f.name) for f in fields(kind) if hasattr(form, f.name)}
+    return kind(**named | changes)
 
 
 def _reviews(form: SuiteForm) -> tuple[Review, ...]:

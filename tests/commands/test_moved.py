@@ -240,6 +240,18 @@ def test_sessions_may_be_suites_with_their_recordings(
     assert moved(*named) == 1
 
 
+def test_a_limit_holds_for_outputs_and_anchors_together(
+    folder: Path, server: ChatServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    named = (suite("monday"), "--anchors", suite("golden", 10, 30), "--judge-mode", "record")
+    # All outputs, and ten of the 90 answers to the anchors.
+    assert moved(*named, "--judge-max-calls", str(N + 10)) == 3
+    assert "80 of 90 trials" in capsys.readouterr().err
+    assert len(server.asked) == N + 10
+    assert moved(*named) == 0
+    assert len(server.asked) == N + 90
+
+
 def test_the_logs_of_sessions_hold_both(
     folder: Path, server: ChatServer, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -87,7 +87,7 @@ def takes_one_call(suite: Suite, judge: JudgeSpec) -> bool:
 
 
 def _questions(suite: Suite, trial: Trial) -> tuple[Question, ...]:
-    return suite.form.questions(trial)
+    return suite.form.questions(suite, trial)
 
 
 def _course(

@@ -287,14 +287,5 @@ def render_repair(reply: str, form: ReplyForm | DecisionSpace) -> list[dict[str,
 
     ``form`` is what it may state: a reply form, or a verdict of a decision space.
     """
-    if isinstance(form, ReplyForm):
-        described, example = form.described, form.example
-    else:
-        called = [
-            " or ".join([value, *(name for name in form.names.get(value, ()) if name != value)])
-            for value in form.verdicts
-        ]
-        described = f"The verdict is one of: {'; '.join(called)}."
-        example = '{"verdict": "..."} with it.'
-    content = _REPAIR.format(reply=reply, form=described, example=example)
+    content = _REPAIR.format(reply=reply, form=form.described, example=form.example)
     return [{"role": "user", "content": content}]

@@ -84,7 +84,7 @@ class Settling:
     settled: Callable[[Suite, Sequence[Judgment]], Suite]
 
 
-def one_question(_: Trial) -> tuple[Question, ...]:
+def one_question(_suite: Suite, _trial: Trial) -> tuple[Question, ...]:
     """The prompt of the trial as it is."""
     return (Question(),)
 
@@ -112,7 +112,7 @@ class Kind:
             prompts replace them all.
         sweeps: whether items are called at several temperatures, with templates of several judge
             types and prompt styles, which are not compared as wordings.
-        questions: the calls of a trial.
+        questions: the calls of a trial of a suite, under the prompts of the judge.
         combine: the combined outcome of several questions, none of them `Failed`.
         reply: the form of a reply, or a function that returns it for a decision space; ``None`` for
             a verdict of that space.
@@ -140,7 +140,7 @@ class Kind:
     labelled: Rule | None = None
     wordings: bool = False
     sweeps: bool = False
-    questions: Callable[[Trial], tuple[Question, ...]] = one_question
+    questions: Callable[[Suite, Trial], tuple[Question, ...]] = one_question
     combine: Callable[[Trial, Sequence[Outcome]], ParsedReply] = _sole
     reply: ReplyForm | Callable[[DecisionSpace], ReplyForm | None] | None = None
     weights: tuple[float, float, float, float] | None = None

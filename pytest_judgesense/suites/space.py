@@ -56,6 +56,20 @@ class DecisionSpace:
         verdict = {"type": "string", "enum": [*dict.fromkeys((*self.verdicts, *called))]}
         return object_schema(verdict=verdict)
 
+    @property
+    def described(self) -> str:
+        """The verdicts with the names of them in a sentence, for the repair of a reply."""
+        called = [
+            " or ".join([value, *(name for name in self.names.get(value, ()) if name != value)])
+            for value in self.verdicts
+        ]
+        return f"The verdict is one of: {'; '.join(called)}."
+
+    @property
+    def example(self) -> str:
+        """A reply that states a verdict, with a placeholder, for the same use."""
+        return '{"verdict": "..."} with it.'
+
 
 def object_schema(**properties: Any) -> dict[str, Any]:
     """The JSON schema of an object with these properties, each required, and no others."""

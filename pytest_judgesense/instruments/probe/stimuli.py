@@ -38,16 +38,26 @@ from pytest_judgesense.instruments.probe.edits import (
     read_book,
 )
 from pytest_judgesense.instruments.probe.settling import ASKED, settles, side_without, sides_of
+from pytest_judgesense.replies import parse_reply
 from pytest_judgesense.suites.finding import LintFinding, Rule
 from pytest_judgesense.suites.item import Item
 from pytest_judgesense.suites.items import plain_items
-from pytest_judgesense.suites.kind import Kind, Material, Settling
+from pytest_judgesense.suites.kind import (
+    Kind,
+    Material,
+    ParsedReply,
+    Question,
+    ReplyForm,
+    Settling,
+    one_question,
+)
 from pytest_judgesense.suites.prompt_template import placeholders
 from pytest_judgesense.suites.rules import DUPLICATES, LABEL_BALANCE, SHORTCUT, TEMPLATE_LABELS
 from pytest_judgesense.suites.schema import ContentItem, PairItem, SuiteForm
+from pytest_judgesense.suites.space import DecisionSpace
 from pytest_judgesense.suites.stimuli import Stimuli
-from pytest_judgesense.suites.suite import Suite
-from pytest_judgesense.trial import Condition, Judgment
+from pytest_judgesense.suites.suite import Suite, derived
+from pytest_judgesense.trial import Condition, Judgment, Trial, Verdict
 
 UNEDITED: Final = "unedited"
 # What slots are called, by the naming; the first is the usual one.
@@ -319,6 +329,49 @@ def _remade(suite: Suite, sides: Mapping[str, str], family: str = "") -> Suite:
     return replace(suite, items=tuple(map(remade, suite.items)))
 
 
+@derived
+def _asked_by_names(suite: Suite) -> Mapping[str, tuple[Question, ...]]:
+    """By naming, the question whose reply may use its names alone; none if no prompt shows them."""
+    if not (suite.space.pairwise and _shows_names(template.text for template in suite.templates)):
+        return {}
+    return {
+        naming: (Question(reply=_reply_in(suite.space, slots)),)
+        for naming, slots in NAMINGS.items()
+    }
+
+
+def _reply_in(space: DecisionSpace, slots: tuple[str, str]) -> ReplyForm:
+    """The form of replies to a prompt that calls its slots by these names.
+
+    Names of another naming are no verdicts: they say nothing of the slots that were shown.
+    """
+    usual = NAMINGS[_USUAL]
+    taken = {name for names in NAMINGS.values() for name in names}
+    called = dict(zip(usual, slots, strict=True))
+    labels = dict(zip(slots, usual, strict=True))
+    named = replace(
+        space,
+        labels=slots,
+        names={
+            called.get(verdict, verdict): tuple(name for name in names if name not in taken)
+            for verdict, names in space.names.items()
+        },
+    )
+
+    def read(text: str, truncated: bool) -> ParsedReply:
+        outcome = parse_reply(text, named, truncated=truncated)
+        if isinstance(outcome, Verdict):
+            return Verdict(labels.get(outcome.value, outcome.value)), None
+        return outcome, None
+
+    return ReplyForm(read, named.described, named.example, named.schema)
+
+
+def _questions(suite: Suite, trial: Trial) -> tuple[Question, ...]:
+    naming = str(trial.condition.get("naming", _USUAL))
+    return _asked_by_names(suite).get(naming) or one_question(suite, trial)
+
+
 def _unedited(suite: Suite) -> Iterator[Item]:
     return (item for item in suite.items if item.condition["version"] == UNEDITED)
 
@@ -407,6 +460,7 @@ PROBE: Final = Kind(
     waived=(DUPLICATES, LABEL_BALANCE, SHORTCUT, TEMPLATE_LABELS),
     derived=True,
     settling=Settling(settles, _settled),
+    questions=_questions,
     keys=("probes", "edits", "edited", "favourable", "family"),
     material=_material,
     fitted=_fitted,

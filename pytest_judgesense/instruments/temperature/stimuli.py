@@ -177,8 +177,9 @@ GRADE: Final = ReplyForm(
 _ONE_BY_ONE: Final = (Question("1", GRADE), Question("2", GRADE))
 
 
-def _questions(trial: Trial) -> tuple[Question, ...]:
-    return _ONE_BY_ONE if trial.condition.get("judge_type") == "single" else one_question(trial)
+def _questions(suite: Suite, trial: Trial) -> tuple[Question, ...]:
+    single = trial.condition.get("judge_type") == "single"
+    return _ONE_BY_ONE if single else one_question(suite, trial)
 
 
 def _compared(trial: Trial, outcomes: Sequence[Outcome]) -> ParsedReply:

@@ -66,7 +66,13 @@ class ObservedPrompt:
         """The logits of the answers that the reply format permits."""
         if not self.permitted:
             return logits
-        return {label: logit for label, logit in logits.items() if label in self.permitted}
+        return {
+            label: logit for label, logit in logits.items() if self.called(label) in self.permitted
+        }
+
+    def called(self, label: str) -> str:
+        """A label as the prompt calls it."""
+        return self.parsed.names.get(label, label)
 
 
 # A function that replies to prompts of one kind and returns None for other prompts.
@@ -150,6 +156,7 @@ class Observer:
 
     def _said(self, label: str, observed: ObservedPrompt) -> str:
         """The label in the requested format, or else in its style."""
+        label = observed.called(label)
         if observed.permitted:
             return json.dumps({"verdict": label})
         return written(label, observed.parsed.instruction) or self.style.format(label)

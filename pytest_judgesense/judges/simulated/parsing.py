@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections import defaultdict, deque
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -17,6 +17,8 @@ _TAG: Final = re.compile(r"<(/?)([a-z]+(?:_[a-zA-Z0-9]+)?)>")
 # Blocks of candidates: by any name for A and B, and where slots are called otherwise.
 _SLOT: Final = re.compile(r"(?:.*_(?P<letter>[abAB])|(?:answer|response)_(?P<other>[12xyXY]))")
 _LETTERS: Final = {"1": "a", "2": "b", "x": "a", "y": "b"}
+# An instruction with labels of its own.
+_SECOND: Final = re.compile(r"\bB\b")
 _HEADING: Final = re.compile(
     r"^[#*\[ ]*(?:response|answer|candidate|option|passage|output|assistant)[ _]\(?([ab])\)?"
     r"[\]* ]*(?::|$)",
@@ -38,6 +40,7 @@ class ParsedPrompt:
         context: texts of the other blocks by name.
         candidates: the texts of slot A and slot B, or ``None``.
         labels: the permitted answers, without ``tie``.
+        names: what the prompt calls the slots A and B, where it does not call them so.
         tie: whether ``tie`` is permitted.
         inverted: whether ``YES`` means an error.
         strict: whether a tie is asked for when only surface features differ.
@@ -47,6 +50,7 @@ class ParsedPrompt:
     context: Mapping[str, str]
     candidates: tuple[str, str] | None
     labels: tuple[str, ...]
+    names: Mapping[str, str]
     tie: bool
     inverted: bool
     strict: bool
@@ -66,10 +70,17 @@ def read_prompt(prompt: str) -> ParsedPrompt:
         context={name: text for name, text in blocks.items() if not _slot_of(name)},
         candidates=candidates,
         labels=_labels(instruction, candidates is not None),
+        names={} if _SECOND.search(instruction) else _names_of(blocks),
         tie=tie,
         inverted=any(map(_yes_is_an_error, _CLAUSE_END.split(instruction))),
         strict=tie and sum(word in lowered for word in _SURFACE_WORDS) >= 2,
     )
+
+
+def _names_of(blocks: Iterable[str]) -> dict[str, str]:
+    """By slot, the name in the tag of its candidate, where that is another one than A or B."""
+    tags = (match for match in map(_SLOT.fullmatch, blocks) if match and match["other"])
+    return {_LETTERS[tag["other"].lower()].upper(): tag["other"] for tag in tags}
 
 
 def _slot_of(block: str) -> str:

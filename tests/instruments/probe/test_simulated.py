@@ -101,3 +101,12 @@ def test_texts_of_the_suite_are_known_with_other_hedges() -> None:
             a, b = contents[f"{line}.confidence-{version}"]
             assert (a, b) != contents[line]
             assert clean.reply(PROMPT.format(a=a, b=b)) == plain
+
+
+def test_slots_are_called_as_the_prompt_calls_them() -> None:
+    prompt = PROMPT.replace("answer_A", "answer_1").replace("answer_B", "answer_2")
+    named = prompt.replace("A or B", "1 or 2").format(a="No.", b=TEXT)
+    assert observer().reply(named) == "2"
+    assert observer().reply(named, permitted=("1", "2")) == '{"verdict": "2"}'
+    # Tags are no labels where the instruction has some of its own.
+    assert observer().reply(prompt.format(a="No.", b=TEXT)) == "B"

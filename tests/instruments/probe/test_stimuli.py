@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import json
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,17 +14,28 @@ from pytest_judgesense.errors import SuiteError, UsageError
 from pytest_judgesense.instruments.probe.edits import own_book
 from pytest_judgesense.instruments.probe.settling import sides_of
 from pytest_judgesense.instruments.probe.stimuli import family_of
-from pytest_judgesense.judges.prompts import suite_for_judge
+from pytest_judgesense.judges.calls import first_calls, judgment_of
+from pytest_judgesense.judges.client import unasked_endpoint
+from pytest_judgesense.judges.prompts import judge_for_suite, suite_for_judge
+from pytest_judgesense.judges.providers.base import Reply
 from pytest_judgesense.judges.resolving import judge_from_name
+from pytest_judgesense.judges.throttle import Answer
 from pytest_judgesense.suites.planning import plan_trials
 from pytest_judgesense.suites.rules import lint_items
 from pytest_judgesense.suites.suite import Suite
-from pytest_judgesense.trial import Judgment, Verdict, content_of_slot
+from pytest_judgesense.trial import Judgment, Outcome, Unparsed, Verdict, content_of_slot
 from tests.instruments.probe.probing import GRADED, NAMED, PROBE, loaded, only, write_pairs
 from tests.suites.known import load_suite
 
 GPT = judge_from_name("openai:gpt-4o-mini")
 EDITS = own_book()[0]
+
+
+def reading(suite: Suite, naming: str) -> Callable[[str], Outcome]:
+    """How a reply to a trial under this naming of the slots is read."""
+    of_naming = (t for t in plan_trials(suite) if t.condition.get("naming", "ab") == naming)
+    trial = next(of_naming)
+    return lambda text: judgment_of(suite, GPT, trial, Answer(Reply(text))).outcome
 
 
 def by_id(suite: Suite) -> dict[str, tuple[str, ...]]:
@@ -122,6 +135,58 @@ def test_names_are_probed_where_the_prompt_shows_them(tmp_path: Path) -> None:
     assert "names" not in {item.condition["probe"] for item in fitted.items}
     assert [f.where for f in lint_items(fitted)] == ["probe names of suite mine"]
     assert "names" in {i.condition["probe"] for i in suite_for_judge(suite, GPT).items}
+
+
+@pytest.mark.parametrize(
+    ("naming", "reply", "outcome"),
+    [
+        ("ab", "A", Verdict("A")),
+        ("12", "2", Verdict("B")),
+        ("12", '{"verdict": "1"}', Verdict("A")),
+        ("xy", "Answer Y is better.", Verdict("B")),
+        ("xy", "tie", Unparsed("tie not permitted")),
+        # A name of another naming says nothing of the slots that were shown.
+        ("ab", "2", Unparsed("no verdict")),
+        ("12", "A", Unparsed("no verdict")),
+        ("12", "Y", Unparsed("no verdict")),
+        ("12", "3", Unparsed("out of range: 3")),
+        ("xy", "2", Unparsed("no verdict")),
+        ("xy", '{"verdict": "B"}', Unparsed("no verdict")),
+    ],
+)
+def test_a_reply_is_read_by_the_names_that_its_prompt_shows(
+    naming: str, reply: str, outcome: Verdict | Unparsed, tmp_path: Path
+) -> None:
+    suite = suite_for_judge(loaded(tmp_path, PROBE + NAMED), GPT)
+    assert reading(suite, naming)(reply) == outcome
+
+
+def test_names_that_a_prompt_always_uses_are_read_under_every_naming(tmp_path: Path) -> None:
+    named = NAMED.replace('"X"]', '"X", "Alpha"]').replace('"Y"]', '"Y", "Beta"]')
+    suite = suite_for_judge(loaded(tmp_path, PROBE + named), GPT)
+    for naming in ("ab", "12", "xy"):
+        assert reading(suite, naming)("Beta") == Verdict("B")
+
+
+def test_a_judge_whose_own_prompt_shows_no_names_is_read_by_all_of_the_suite(
+    tmp_path: Path,
+) -> None:
+    own = replace(GPT, prompts=replace(GPT.prompts, pairwise="{{task}} 1 {{a}} 2 {{b}}"))
+    assert reading(suite_for_judge(loaded(tmp_path, PROBE + NAMED), own), "ab")("2") == Verdict("B")
+
+
+def test_structured_output_permits_the_names_that_the_prompt_shows_alone(tmp_path: Path) -> None:
+    judge = replace(GPT, structured=True)
+    suite = suite_for_judge(loaded(tmp_path, PROBE + NAMED), judge)
+    at = unasked_endpoint(judge_for_suite(judge, suite))
+    permitted: dict[str, list[str]] = {}
+    for trial in plan_trials(suite):
+        (call,) = first_calls(suite, judge)(trial)
+        schema = json.loads(at.request_of(call).body)["response_format"]["json_schema"]["schema"]
+        permitted[str(trial.condition.get("naming", "ab"))] = schema["properties"]["verdict"][
+            "enum"
+        ]
+    assert permitted == {"ab": ["A", "B"], "12": ["1", "2"], "xy": ["X", "Y"]}
 
 
 def test_by_default_a_prompt_without_names_leaves_them_out_with_a_notice(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from pytest_judgesense.cassettes.cassette import Cassette
 from pytest_judgesense.cassettes.credentials import Credentials
@@ -454,8 +454,7 @@ def _replayed(
     return [refused.get(trial.id) or client.replay(trial.id, calls(trial)) for trial in trials]
 
 
-@dataclass(frozen=True, slots=True)
-class _Question:
+class _Question(NamedTuple):
     trial: Trial
     messages: list[dict[str, str]]
     course: Callable[[], Course]

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from pytest_judgesense.datasheet import Datasheet, JudgeSheet
@@ -56,8 +55,7 @@ class Panel(NamedTuple):
     height: float = 3.9
 
 
-@dataclass(frozen=True, slots=True)
-class Figure:
+class Figure(NamedTuple):
     """A figure: its panels from top to bottom, and its table, with unrounded numbers.
 
     Attributes:
@@ -75,8 +73,7 @@ class Figure:
     wide: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Absent:
+class Absent(NamedTuple):
     """A figure without numbers, and what would provide them."""
 
     head: Head

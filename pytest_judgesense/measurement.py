@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property, partial
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from pytest_judgesense.asking import UNRESTRICTED, Asking, Inquiry
 from pytest_judgesense.cassettes.opening import Mode
@@ -259,8 +259,7 @@ def measure(
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Recorded:
+class Recorded(NamedTuple):
     """The result of recording trials of a suite without measuring.
 
     Attributes:
@@ -308,8 +307,7 @@ def record(
 # --- plan -----------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class _Plan:
+class _Plan(NamedTuple):
     """What is asked: all trials of a suite, or those up to where its recording was stopped."""
 
     judge: JudgeSpec
@@ -343,8 +341,7 @@ def _plan(judge: JudgeSpec, suite: Suite, cassettes: Mapping[str, Path], mode: M
 # --- ask ------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class _End:
+class _End(NamedTuple):
     """Where asking ended.
 
     Attributes:

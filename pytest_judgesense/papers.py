@@ -8,7 +8,6 @@ every rendering shows the same digits.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 if TYPE_CHECKING:
@@ -74,8 +73,7 @@ class Arm(NamedTuple):
     beyond: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Paper:
+class Paper(NamedTuple):
     """A published design, and what its paper prints.
 
     Attributes:

@@ -7,17 +7,15 @@ for what was not measured. The table of words is in docs/datasheet.md.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import chain
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from pytest_judgesense.estimate import Estimate
 
 Estimates: TypeAlias = Sequence[Estimate]
 
 
-@dataclass(frozen=True, slots=True)
-class Word:
+class Word(NamedTuple):
     """A word of the profile, and whether it ``holds`` for the estimates of a judge.
 
     ``each``: whether it names each suite on which it holds; ``first``: words with a larger number

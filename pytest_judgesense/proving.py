@@ -28,7 +28,7 @@ from dataclasses import dataclass, field
 from functools import cached_property, partial
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from pytest_judgesense.cassettes.cassette import Cassette
 from pytest_judgesense.cassettes.exchange import CALL, LOOK_UP, Exchange, RecordedRequest
@@ -71,8 +71,7 @@ _MOST_SHOWN: Final = 5
 _IN_A_FRESH_PROCESS: Final = "from pytest_judgesense.proving import main; main()"
 
 
-@dataclass(frozen=True, slots=True)
-class Replay:
+class Replay(NamedTuple):
     """What a trial gave when it was replayed.
 
     Attributes:
@@ -89,8 +88,7 @@ class Replay:
     lent: tuple[Exchange, ...]
 
 
-@dataclass(frozen=True)
-class Task:
+class Task(NamedTuple):
     """What is replayed: trials of a suite, on the recordings of a judge, by their names.
 
     Attributes:
@@ -279,8 +277,7 @@ def _lives_elsewhere(judge: JudgeSpec) -> bool:
     return file is not None and module != "__main__" and Path(file).name != "conftest.py"
 
 
-@dataclass(frozen=True)
-class _Reason:
+class _Reason(NamedTuple):
     """Why a trial does not replay, and what to do."""
 
     text: str

@@ -54,8 +54,7 @@ class Beside(NamedTuple):
     only_gated: bool
 
 
-@dataclass(frozen=True, slots=True)
-class ReportSection:
+class ReportSection(NamedTuple):
     """A table for one judge on one suite, beside its estimates.
 
     Attributes:

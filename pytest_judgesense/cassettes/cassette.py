@@ -32,10 +32,10 @@ import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from pytest_judgesense.cassettes.bodies import readable, sent_bytes
 from pytest_judgesense.cassettes.credentials import request_credentials, response_credentials
@@ -221,8 +221,7 @@ class Cassette(ABC):
         """Give a recorded file its final form, with the trials in ``order``."""
 
 
-@dataclass(frozen=True, slots=True)
-class InterceptedCall:
+class InterceptedCall(NamedTuple):
     """A request of a trial on its way: its answer is recorded, or will be.
 
     Credentials in the response are found here, before any of it is written.

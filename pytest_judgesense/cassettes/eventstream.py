@@ -11,16 +11,14 @@ from __future__ import annotations
 import base64
 import json
 import struct
-from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 from zlib import crc32
 
 _PRELUDE: Final = struct.Struct(">III")
 _CRC: Final = struct.Struct(">I")
 
 
-@dataclass(frozen=True, slots=True)
-class Frame:
+class Frame(NamedTuple):
     """A frame: its ``headers`` and its ``payload`` as they came."""
 
     headers: bytes

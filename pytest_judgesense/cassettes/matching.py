@@ -32,11 +32,10 @@ import re
 from bisect import insort
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from threading import Lock
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 from urllib.parse import parse_qsl, unquote_plus, urlsplit, urlunsplit
 
 from pytest_judgesense.cassettes.exchange import LOOK_UP, Exchange, RecordedRequest, as_bytes
@@ -100,8 +99,7 @@ def digest_of(request: RecordedRequest) -> str:
     return request_digest(request.method, request.url, request.body)
 
 
-@dataclass(frozen=True)
-class Identity:
+class Identity(NamedTuple):
     """Which requests are the same: those that differ in ``ignore`` alone.
 
     ``ignore`` names fields as ``body.NAME`` or ``query.NAME``, deeper ones by more dots. Each

@@ -26,7 +26,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from pytest_judgesense.checks.outcome import (
     Assessment,
@@ -88,8 +88,7 @@ class Looks:
         return min(-(-look // self.together) * self.together, len(self.looks))
 
 
-@dataclass(frozen=True)
-class Stop:
+class Stop(NamedTuple):
     """A run that was stopped at a look, before all clusters were asked."""
 
     looks: Looks
@@ -175,8 +174,7 @@ class Stop:
         )
 
 
-@dataclass(frozen=True)
-class Stopping:
+class Stopping(NamedTuple):
     """All checks that the session declares on a suite for one judge: decided, it may stop.
 
     ``tell`` is called at each look with the decided checks and the number of all checks.

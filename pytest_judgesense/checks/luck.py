@@ -22,8 +22,7 @@ import math
 import zlib
 from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from pytest_judgesense.checks.drift import DriftOutcome
 from pytest_judgesense.checks.outcome import Assessment, DecisionRule, Outcome
@@ -38,8 +37,7 @@ _DRAWS, _DRAWS_OF_BOUNDS = 1000, 200
 _LEVEL: Final = 0.95
 
 
-@dataclass(frozen=True)
-class Draws:
+class Draws(NamedTuple):
     """Simulated sessions on other items: how often each cluster was drawn.
 
     ``codes``: the column of each cluster; ``counts`` has the shape (draws, clusters).

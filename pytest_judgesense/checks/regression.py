@@ -296,8 +296,7 @@ class Changes(NamedTuple):
     summary: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class RegressionOutcome:
+class RegressionOutcome(NamedTuple):
     """The outcome of a `no_regression` check.
 
     Attributes:

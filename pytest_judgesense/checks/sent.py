@@ -10,7 +10,6 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 from urllib.parse import urlsplit
@@ -51,8 +50,7 @@ Requests: TypeAlias = Sequence[RecordedRequest]
 Texts: TypeAlias = Mapping[str, str]
 
 
-@dataclass(frozen=True, slots=True)
-class SentChange:
+class SentChange(NamedTuple):
     """One part of the requests that changed.
 
     Attributes:

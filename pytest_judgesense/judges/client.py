@@ -21,7 +21,7 @@ from contextlib import (
 )
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 from urllib.parse import urlsplit
 
 from pytest_judgesense.cassettes.bodies import too_large
@@ -253,8 +253,7 @@ class Client(ABC):
         """
 
 
-@dataclass(frozen=True, slots=True)
-class _Endpoints:
+class _Endpoints(NamedTuple):
     """The endpoint of a judge, and of who repairs its replies."""
 
     judge: Endpoint

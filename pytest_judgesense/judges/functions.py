@@ -15,12 +15,11 @@ import json
 import sys
 import sysconfig
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
 from types import ModuleType
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from pytest_judgesense.errors import JudgeError, UsageError
 from pytest_judgesense.judges.spec import JudgeSpec
@@ -90,8 +89,7 @@ def _comes_with_python(module: ModuleType | None) -> bool:
     return file.is_relative_to(folder) and not {"site-packages", "dist-packages"} & {*file.parts}
 
 
-@dataclass(frozen=True, slots=True)
-class Binding:
+class Binding(NamedTuple):
     """Which fields a function takes.
 
     Attributes:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 from pytest_judgesense.cassettes.bodies import MOST_BYTES
 from pytest_judgesense.errors import ExtensionError, JudgesenseError, told_apart
@@ -32,8 +32,7 @@ _LONGEST_SLUG: Final = 120
 _DEVICE: Final = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
-class Prices:
+class Prices(NamedTuple):
     """USD per million tokens."""
 
     prompt: float

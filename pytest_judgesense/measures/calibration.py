@@ -15,7 +15,6 @@ chose, for the judge's verdict or a doubt, they are others.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import chain
 from typing import Any, Final, NamedTuple
 
@@ -51,8 +50,7 @@ class ConfusedCalls(NamedTuple):
     calls: Mapping[int, int]
 
 
-@dataclass(frozen=True, slots=True)
-class Calibration:
+class Calibration(NamedTuple):
     """What a judge answered on items with a label of people.
 
     Attributes:

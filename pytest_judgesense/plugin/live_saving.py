@@ -11,9 +11,8 @@ from __future__ import annotations
 import glob
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from pytest_judgesense.cassettes.locking import Recorder, recording_alone
 from pytest_judgesense.cassettes.storage import replace_content
@@ -27,8 +26,7 @@ _BESIDE: Final = "beside it"
 FOLDER: Final = "judgesense-live-"  # the name of a folder beside a recording begins so
 
 
-@dataclass(frozen=True)
-class LiveSaving:
+class LiveSaving(NamedTuple):
     """The recordings of a live session in ``folder``.
 
     ``notes`` is a folder that all processes of the session share. It holds, under the relative path

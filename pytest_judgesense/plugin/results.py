@@ -19,7 +19,6 @@ from pytest_judgesense.checks.verifying import Verification
 from pytest_judgesense.datasheet import SuiteSheet
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.registry import Registry
-from pytest_judgesense.report.datasheet_file import to_plain
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +104,8 @@ class Results:
 
     def text(self) -> str:
         """The results as JSON."""
+        from pytest_judgesense.report.datasheet_file import to_plain
+
         return json.dumps(to_plain(self))
 
 
@@ -119,6 +120,8 @@ def without_credentials(
     parts: Sequence[MeasuredPart], values: Mapping[str, str]
 ) -> list[MeasuredPart]:
     """``parts`` without the credentials ``values``, which were found after they were sent."""
+    from pytest_judgesense.report.datasheet_file import to_plain
+
     clean = without_secrets(json.loads(json.dumps([to_plain(part) for part in parts])), values)
     return [replace(_validator(MeasuredPart).validate_python(plain), cell=None) for plain in clean]
 

@@ -14,7 +14,6 @@ from pytest_judgesense.datasheet import Datasheet, SuiteSheet, merge_parts
 from pytest_judgesense.errors import UsageError
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.registry import Registry
-from pytest_judgesense.report.datasheet_file import datasheet_json
 from pytest_judgesense.report.view import View
 from pytest_judgesense.sections import ComparedJudge, compare
 
@@ -102,6 +101,8 @@ def datasheet_text(
         UsageError: the suffix is unknown, or a package for pages is not installed.
     """
     if suffix == ".json":
+        from pytest_judgesense.report.datasheet_file import datasheet_json
+
         return datasheet_json(view.sheet)
     if suffix == ".jsonl":
         return "".join(f"{line}\n" for lines in logs for line in lines)

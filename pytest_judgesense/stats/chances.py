@@ -117,8 +117,7 @@ class ShareBar:
         return np.asarray(room < -_TINY)
 
 
-@dataclass(frozen=True, slots=True)
-class Chance:
+class Chance(NamedTuple):
     """A probability and the ends of its 95% interval; equal if it is known exactly."""
 
     value: float

@@ -57,7 +57,7 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -157,8 +157,7 @@ class Difference:
         return max(self.clusters + 1, count)
 
 
-@dataclass(frozen=True, slots=True)
-class Adjusted:
+class Adjusted(NamedTuple):
     """A Holm-adjusted p-value, and the alpha at which its bound agrees with it.
 
     Attributes:

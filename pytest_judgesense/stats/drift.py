@@ -49,7 +49,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -181,8 +181,7 @@ def _bets(p: _Floats) -> _Floats:
     return np.where(np.isnan(at), 1.0, k * at ** (k - 1))
 
 
-@dataclass(frozen=True, slots=True)
-class Drift:
+class Drift(NamedTuple):
     """What the sessions so far say.
 
     Attributes:

@@ -7,8 +7,7 @@ interval at level ``1 - 2 (1 - L)``, which is why one-sided levels lie above 0.5
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,8 +18,7 @@ Clusters: TypeAlias = Sequence[Hashable] | NDArray[Any]
 LEVEL: Final = 0.95
 
 
-@dataclass(frozen=True, slots=True)
-class NotEstimable:
+class NotEstimable(NamedTuple):
     """Why these data give no number: a sentence with what is there, what is needed, what to do."""
 
     reason: str

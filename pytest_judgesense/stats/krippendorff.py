@@ -30,8 +30,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
-from dataclasses import dataclass
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,8 +54,7 @@ _DISAGREEMENT: Final = 0.4  # weight of that in which they do not
 _Floats: TypeAlias = NDArray[np.float64]
 
 
-@dataclass(frozen=True, slots=True)
-class Alpha:
+class Alpha(NamedTuple):
     """Krippendorff's alpha.
 
     Attributes:

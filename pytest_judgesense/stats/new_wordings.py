@@ -30,7 +30,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -51,8 +50,7 @@ class SampleSize(NamedTuple):
     wordings: int
 
 
-@dataclass(frozen=True, slots=True)
-class Spread:
+class Spread(NamedTuple):
     """How far the share of differing pairs varies with items and wordings.
 
     Attributes:

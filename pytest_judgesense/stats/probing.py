@@ -30,8 +30,7 @@ Reference: R. A. Fisher (1935), The Design of Experiments, ch. 3 (the test by sw
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -43,8 +42,7 @@ from pytest_judgesense.stats.inputs import Clusters, check_within, finite_vector
 Side: TypeAlias = Literal[1, 2]
 
 
-@dataclass(frozen=True, slots=True)
-class ProbeEffect:
+class ProbeEffect(NamedTuple):
     """How far an edit, or another naming of the slots, moves verdicts.
 
     Attributes:

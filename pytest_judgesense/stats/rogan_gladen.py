@@ -38,7 +38,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
 from typing import Final, NamedTuple, TypeAlias
 
 import numpy as np
@@ -61,8 +60,7 @@ METHOD: Final = "rogan-gladen-fieller"
 _Floats: TypeAlias = NDArray[np.float64]
 
 
-@dataclass(frozen=True, slots=True)
-class CalibratedShare:
+class CalibratedShare(NamedTuple):
     """The share of one class among new outputs (see the module).
 
     Attributes:

@@ -40,8 +40,8 @@ References:
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
-from typing import Final, TypeAlias
+from dataclasses import replace
+from typing import Final, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -57,8 +57,7 @@ _ROUNDING: Final = 1e-12  # a fit that misses the target by less than this reach
 _Vector: TypeAlias = NDArray[np.float64]
 
 
-@dataclass(frozen=True, slots=True)
-class Threshold:
+class Threshold(NamedTuple):
     """A threshold with its interval.
 
     Attributes:

@@ -15,10 +15,10 @@ hold means. Persons of a list are called by their places.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from operator import attrgetter
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from pytest_judgesense.errors import SuiteError
 from pytest_judgesense.grouping import grouped
@@ -33,8 +33,7 @@ from pytest_judgesense.trial import LABEL, Criterion, Drawn, People, is_number
 Written: TypeAlias = Mapping[str, Mapping[str, Any]]
 
 
-@dataclass(frozen=True, slots=True)
-class LabelledLine:
+class LabelledLine(NamedTuple):
     """What people said of a line, as it is written, and the stratum that it was drawn from.
 
     ``picked``: whether it was chosen to be labelled for what was seen of it.

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 
-@dataclass(frozen=True, slots=True)
-class LintFinding:
+class LintFinding(NamedTuple):
     """Something about a suite, in some of its items or templates, that its numbers suffer from.
 
     An ``error`` stops a run, a ``warning`` is shown beside its numbers.
@@ -41,8 +39,7 @@ class LintFinding:
         return f"lint {self.rule}: {self.where}: {self.what}: {self.found}; {self.remedy}"
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
+class Rule(NamedTuple):
     """A rule that suites must fulfil: from a `Suite` to findings.
 
     If ``loading``, a finding makes loading the suite an error; other rules are for lint. What a

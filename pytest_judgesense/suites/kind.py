@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from pytest_judgesense.errors import SuiteError
 from pytest_judgesense.suites.finding import Rule
@@ -26,8 +26,7 @@ if TYPE_CHECKING:
 ParsedReply: TypeAlias = tuple[Outcome, dict[str, Any] | None]
 
 
-@dataclass(frozen=True, slots=True)
-class ReplyForm:
+class ReplyForm(NamedTuple):
     """The form of replies that state more than, or other than, a verdict of the suite's space.
 
     Attributes:
@@ -43,8 +42,7 @@ class ReplyForm:
     schema: Mapping[str, Any] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Question:
+class Question(NamedTuple):
     """The question of one call of a trial, in the form of reply of the kind or another one.
 
     ``content``: the candidate that is shown, where it is one of them alone: ``1`` or ``2``.
@@ -54,8 +52,7 @@ class Question:
     reply: ReplyForm | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Material:
+class Material(NamedTuple):
     """What the items of a kind are made with beside the lines of the stimuli.
 
     Attributes:
@@ -69,8 +66,7 @@ class Material:
     files: tuple[Path, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Settling:
+class Settling(NamedTuple):
     """Items whose texts depend on the answers to others of their suite.
 
     Attributes:

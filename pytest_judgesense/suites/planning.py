@@ -6,8 +6,7 @@ import json
 import math
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from pytest_judgesense.errors import SuiteError
 from pytest_judgesense.limits import beyond, limits
@@ -28,8 +27,7 @@ _MOST_DIGITS: Final = 4_000
 _NUMBERS: Final = re.compile(r"(\d+)")
 
 
-@dataclass(frozen=True, slots=True)
-class Shard:
+class Shard(NamedTuple):
     """The ``number``-th, from 1, of ``of`` parts of a suite: whole clusters, dealt out in turn.
 
     By position in the suite: the numbers of clusters differ by at most one, suites that begin with

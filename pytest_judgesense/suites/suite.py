@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import wraps
 from itertools import combinations, pairwise
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, NamedTuple, TypeVar
 
 from pytest_judgesense.suites.item import Item
 from pytest_judgesense.suites.kind import Kind, ReplyForm
@@ -64,8 +64,7 @@ class Template:
     asked_as: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class CheckDeclaration:
+class CheckDeclaration(NamedTuple):
     """A check that a suite file declares: its name, its arguments as written, and its line."""
 
     name: str
@@ -73,8 +72,7 @@ class CheckDeclaration:
     line: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Review:
+class Review(NamedTuple):
     """The reviews of a template pair: do both ask the same, with the same labels?
 
     ``verdicts``: ``YES``, ``NO`` or ``UNSURE`` by reviewer.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -307,8 +306,7 @@ def test_a_condition_that_the_check_is_about_is_told_apart() -> None:
 
 
 def test_what_an_explanation_says_of_a_baseline_is_one_value() -> None:
-    found = replace(
-        liking_the_first_slot(),
+    found = liking_the_first_slot()._replace(
         changes=Changes(("the prompt changed (2 lines)", "  - a\x1b[2J", "  + b"), "the prompt"),
         against="HEAD",
     )
@@ -339,7 +337,7 @@ def test_what_an_explanation_says_of_a_baseline_is_one_value() -> None:
 
 def test_of_a_long_diff_the_first_lines_are_shown() -> None:
     lines = ("the prompt changed (40 lines)", *(f"  + {'x' * 400}{n}" for n in range(40)))
-    found = replace(liking_the_first_slot(), changes=Changes(lines, "the prompt"))
+    found = liking_the_first_slot()._replace(changes=Changes(lines, "the prompt"))
     against = explanation_of(found, cell(SLOTS, [])).against
     assert against is not None
     assert len(against.changes) == 13
@@ -348,7 +346,7 @@ def test_of_a_long_diff_the_first_lines_are_shown() -> None:
 
 
 def test_a_check_that_passes_says_what_changed_and_shows_no_item() -> None:
-    found = replace(outcome(wordings(0), wordings(0)), changes=Changes(("x",), "the model changed"))
+    found = outcome(wordings(0), wordings(0))._replace(changes=Changes(("x",), "the model changed"))
     against = explanation_of(found, wordings(0)).against
     assert against is not None
     assert against.summary == "the model changed"

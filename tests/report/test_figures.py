@@ -6,7 +6,6 @@ import csv
 import io
 import re
 import xml.etree.ElementTree as ET
-from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -355,7 +354,7 @@ def test_names_that_are_long_or_odd_are_drawn() -> None:
             curve(axes, number, [0.0, 1.0], [0.0, 1.0], name)
             beside(axes, number, 0.5, 0.5, name)
 
-    svg = draw(replace(one, panels=(Panel(drawing),)))
+    svg = draw(one._replace(panels=(Panel(drawing),)))
     texts = [element.text for element in ET.fromstring(svg).iter(f"{SVG}text")]
     for name in ("$x_1$", "_hidden", "判断者", "n" * 27 + "…" + "n" * 12):
         # At the mark, and in the legend.

@@ -13,25 +13,23 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from itertools import accumulate
 from pathlib import Path
-from typing import Annotated, Final, Literal, TypeAlias
+from typing import Annotated, Final, Literal
 
 from pydantic import Field, StringConstraints, ValidationError, model_validator
 
 from pytest_judgesense.errors import SuiteError
 from pytest_judgesense.files import read_text
+from pytest_judgesense.instruments.probe.versions import (
+    FAMILY,
+    NAMES,
+    NO_PROBE,
+    PLACEBO,
+    VERSIONS,
+    Version,
+)
 from pytest_judgesense.limits import toml_value
 from pytest_judgesense.suites.schema import Form, Number, Slug
 from pytest_judgesense.suites.stimuli import not_of_the_form
-
-Version: TypeAlias = Literal["edited", "placebo", "control"]
-EDITED: Final = "edited"
-PLACEBO: Final = "placebo"
-CONTROL: Final = "control"
-VERSIONS: Final[tuple[Version, ...]] = (EDITED, PLACEBO, CONTROL)
-# Probes that edit no text, and the condition of items that belong to none.
-NAMES: Final = "names"
-NO_PROBE: Final = "none"
-FAMILY: Final = "{family}"
 
 _Name = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9-]*$", max_length=30)]
 _Text = Annotated[str, StringConstraints(min_length=1, strip_whitespace=True)]

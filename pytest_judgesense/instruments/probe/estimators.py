@@ -15,8 +15,8 @@ import numpy as np
 
 from pytest_judgesense.estimate import Clustered, Estimate
 from pytest_judgesense.instruments.probe import measures as of
-from pytest_judgesense.instruments.probe.edits import EDITED, PLACEBO
 from pytest_judgesense.instruments.probe.readings import Arms, ProbeResult, readings
+from pytest_judgesense.instruments.probe.versions import EDITED, PLACEBO
 from pytest_judgesense.measures.cell import Cell, estimated, unavailable
 from pytest_judgesense.measures.measure import Measure
 from pytest_judgesense.measures.order import in_size

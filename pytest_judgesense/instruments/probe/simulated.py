@@ -23,7 +23,7 @@ from functools import cache
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from pytest_judgesense.instruments.probe.edits import CONTROL, FAMILY, VERSIONS, own_book
+from pytest_judgesense.instruments.probe.versions import CONTROL, FAMILY, VERSIONS
 from pytest_judgesense.judges.simulated.grading import form_asked_for
 from pytest_judgesense.judges.simulated.key import key_value, text_digest
 from pytest_judgesense.judges.simulated.observer import ObservedPrompt, Observer
@@ -56,6 +56,8 @@ class _Added(NamedTuple):
 @cache
 def _added() -> tuple[tuple[str, _Added], ...]:
     """A part of each text that edits add, and how it stands in an edited text."""
+    from pytest_judgesense.instruments.probe.edits import own_book
+
     book, _ = own_book()
     added = []
     for probe in book.probes:
@@ -71,6 +73,8 @@ def _added() -> tuple[tuple[str, _Added], ...]:
 
 @cache
 def _headings() -> re.Pattern[str]:
+    from pytest_judgesense.instruments.probe.edits import own_book
+
     book, _ = own_book()
     heads = {
         edit.heading

@@ -20,24 +20,20 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pytest_judgesense.errors import SuiteError, unknown_name
-from pytest_judgesense.instruments.probe.edits import (
+from pytest_judgesense.instruments.probe.settling import ASKED, settles, side_without, sides_of
+from pytest_judgesense.instruments.probe.versions import (
     CONTROL,
     EDITED,
     NAMES,
     NO_PROBE,
     VERSIONS,
-    BookForm,
-    ProbeForm,
     Version,
-    own_book,
-    read_book,
 )
-from pytest_judgesense.instruments.probe.settling import ASKED, settles, side_without, sides_of
 from pytest_judgesense.replies import parse_reply
 from pytest_judgesense.suites.finding import LintFinding, Rule
 from pytest_judgesense.suites.item import Item
@@ -59,6 +55,9 @@ from pytest_judgesense.suites.stimuli import Stimuli
 from pytest_judgesense.suites.suite import Suite, derived
 from pytest_judgesense.trial import Condition, Judgment, Trial, Verdict
 
+if TYPE_CHECKING:
+    from pytest_judgesense.instruments.probe.edits import BookForm, ProbeForm
+
 UNEDITED: Final = "unedited"
 # What slots are called, by the naming; the first is the usual one.
 NAMINGS: Final[Mapping[str, tuple[str, str]]] = {
@@ -74,8 +73,7 @@ _TWICE: Final = 2
 _SPELT: Final = {"gpt": "GPT", "chatgpt": "ChatGPT", "smollm2": "SmolLM2", "deepseek": "DeepSeek"}
 
 
-@dataclass(frozen=True)
-class Probing:
+class Probing(NamedTuple):
     """What the items of a suite are made with.
 
     Attributes:
@@ -126,6 +124,8 @@ class Probing:
 
 def _material(form: SuiteForm, folder: Path) -> Material:
     """The edits, and how a suite file says that they are made."""
+    from pytest_judgesense.instruments.probe.edits import own_book, read_book
+
     place = form.stimuli.edits
     path = folder / place if place is not None else None
     book, text = own_book() if path is None else read_book(path)

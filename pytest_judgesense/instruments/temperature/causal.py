@@ -37,7 +37,6 @@ import importlib
 import importlib.util
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -78,8 +77,7 @@ class Scores(NamedTuple):
     propensity: _Array
 
 
-@dataclass(frozen=True, slots=True)
-class Attribution:
+class Attribution(NamedTuple):
     """The contribution of a column, or several together, to the predictions of an outcome.
 
     Attributes:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import product
 from math import comb
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,8 +43,7 @@ Flags: TypeAlias = NDArray[np.bool_]
 Value: TypeAlias = str | int | float
 
 
-@dataclass(frozen=True)
-class Sweep:
+class Sweep(NamedTuple):
     """The judgments of a cell in columns, shape (judgments,) each.
 
     Attributes:

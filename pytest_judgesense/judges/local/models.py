@@ -10,16 +10,14 @@ import hashlib
 import os
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from pytest_judgesense.errors import JudgeError, unknown_name
 from pytest_judgesense.files import open_bytes
 
 
-@dataclass(frozen=True, slots=True)
-class Model:
+class Model(NamedTuple):
     """A language model, as one file.
 
     Attributes:

@@ -19,7 +19,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import islice
 from random import Random
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from pytest_judgesense.judges.simulated.evidence import (
     cohesion,
@@ -44,8 +44,7 @@ _MOST_UNSUPPORTED: Final = 3
 NOTHING_TO_JUDGE: Final = "I cannot find anything to judge in this prompt."
 
 
-@dataclass(frozen=True, slots=True)
-class ObservedPrompt:
+class ObservedPrompt(NamedTuple):
     """The input of an observer: system and user text joined, its parsed form, and settings.
 
     ``permitted`` are the verdicts that the request itself permits, by a JSON schema of the reply;

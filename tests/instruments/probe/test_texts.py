@@ -9,13 +9,13 @@ import pytest
 
 from pytest_judgesense.errors import SuiteError
 from pytest_judgesense.instruments.probe.edits import (
-    VERSIONS,
     laid_out,
     own_book,
     padding,
     read_book,
     replaced,
 )
+from pytest_judgesense.instruments.probe.versions import VERSIONS
 
 BOOK = own_book()[0]
 HEDGES = {"I think": "", "perhaps": "", "seems to be": "is", "in my view": ""}

@@ -89,6 +89,7 @@ class SuiteFile(pytest.File):
         try:
             self._refuse_path()
             judges, suites, declared = self._declared
+            self._refuse_unchecked(suites)
             for suite in suites:
                 # Its errors end the collection; the measurement repeats its warnings.
                 self._state.run.measurements.lint(suite)
@@ -119,6 +120,19 @@ class SuiteFile(pytest.File):
                 expected="folders and a name without control characters, and without what a "
                 "runner of CI reads as a command, such as :: at their beginning",
                 remedy="rename it",
+            )
+
+    def _refuse_unchecked(self, suites: Sequence[Suite]) -> None:
+        """Raise `UsageError` where a file is named and declares nothing that could be run.
+
+        Within a folder it may be there for others, which take their items from it.
+        """
+        if self.item_names and suites and not any(suite.checks for suite in suites):
+            raise UsageError(
+                f"suite {suites[0].name} has no checks, so no judge would be asked",
+                found=f"no [checks] in {self.path.name}",
+                expected="one or more, such as side_bias_ceiling = 0.1",
+                remedy="add [checks] to the file; judgesense explain NAME says what a check means",
             )
 
     @cached_property

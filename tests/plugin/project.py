@@ -22,6 +22,7 @@ from typing import Any
 from unittest import mock
 
 import pytest
+import scipy.special  # noqa: F401 - pytester forgets what its session imports; this loads once
 
 from pytest_judgesense.suites.loading import _load
 from tests import processes

@@ -181,6 +181,20 @@ def test_a_broken_suite_of_a_marker_is_told_with_its_place(project: Project) -> 
     no_traceback(result)
 
 
+@pytest.mark.parametrize("workers", [(), ("-n", "0"), ("-n", "2")], ids=["none", "0", "2"])
+def test_a_named_suite_without_checks_is_an_error_and_within_a_folder_a_source_of_others(
+    project: Project, workers: tuple[str, ...]
+) -> None:
+    project.suite.write_text(project.suite.read_text().partition("[checks]")[0])
+    result = project.run("parity.suite.toml", *workers)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    no_traceback(result)
+    said = result.stdout.str() + result.stderr.str()
+    assert "suite parity has no checks, so no judge would be asked" in said
+    assert "add [checks] to the file" in said
+    assert project.run(".").ret == pytest.ExitCode.NO_TESTS_COLLECTED
+
+
 def test_other_toml_files_are_left_alone(pytester: pytest.Pytester) -> None:
     (pytester.path / "suite.toml").write_text("x = 1\n")
     (pytester.path / "a.toml").write_text("not toml at all\n")

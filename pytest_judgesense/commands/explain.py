@@ -104,9 +104,17 @@ def _plain_lines(text: str) -> Iterator[str]:
             continue
         for paragraph in filter(None, part.strip().split("\n\n")):
             if paragraph.startswith("|"):
-                yield from (f"  {line}" for line in paragraph.splitlines())
+                yield from (f"  {line}" for line in _unmarked(paragraph).splitlines())
             elif not paragraph.startswith("<!--"):
-                yield from _wrapped(" ".join(paragraph.replace("`", "").split()), "  ")
+                yield from _wrapped(" ".join(_unmarked(paragraph).split()), "  ")
+
+
+def _unmarked(text: str) -> str:
+    """Without the marks of code and of bold type; within code two stars are a power."""
+    words_and_code = text.split("`")
+    return "".join(
+        part if place % 2 else part.replace("**", "") for place, part in enumerate(words_and_code)
+    )
 
 
 def _wrapped(text: str, first: str = "") -> list[str]:

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from functools import partial
 
 from pytest_judgesense.api import MeasuredDatasheet
+from pytest_judgesense.checks.linting import lint_notices
 from pytest_judgesense.commands.measuring import measure_by
 from pytest_judgesense.commands.options import (
     judges_to_ask,
@@ -17,6 +18,7 @@ from pytest_judgesense.commands.options import (
 )
 from pytest_judgesense.commands.plan import plan_lines
 from pytest_judgesense.datasheet import Datasheet
+from pytest_judgesense.judges.prompts import suite_for_judge
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.output import Outputs
 from pytest_judgesense.registry import Services
@@ -41,6 +43,8 @@ def services_of(options: argparse.Namespace) -> Services:
 
 
 def _plan(options: argparse.Namespace, judge: JudgeSpec, suite: Suite) -> Iterable[str]:
+    # An error of lint ends it: no price is asked for what cannot be measured.
+    lint_notices(suite_for_judge(suite, judge), registry_of(options))
     return plan_lines(judge, suite, options.judge_cassettes)
 
 

@@ -86,6 +86,14 @@ def test_a_page_is_shown_whole_and_without_links(
     assert "<!--" not in shown
 
 
+@pytest.mark.parametrize("page", ["drift", "early-stopping", "migrate", "panel"])
+def test_a_page_has_no_marks_of_markdown(page: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["explain", page]) == 0
+    shown = capsys.readouterr().out
+    assert "**" not in shown
+    assert "`" not in shown
+
+
 def test_the_list_names_the_pages(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["explain"]) == 0
     shown = f"pages: {', '.join([*SCHEMA_PAGES, *PAGES])}"

@@ -70,7 +70,8 @@ def _verdict(reading: ProbeResult, most: float) -> str:
         return "moves this judge"
     if reading.control_moves is False:
         return _NO_STATEMENT
-    return f"none seen, {100 * max(0.0, most):.0f}% possible"
+    possible = f"{max(0.0, most):.0%}"
+    return f"none seen, {'any' if possible == '100%' else possible} possible"
 
 
 def probe_lines(rows: Rows) -> Iterator[str]:

@@ -99,6 +99,18 @@ def test_a_plan_asks_nothing_and_a_replay_says_how_to_record(
     assert server.asked == []
 
 
+def test_a_prompt_without_a_sentence_is_an_error_before_any_price(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bare = SUITE.replace(PROMPT, "{{text}}").replace("You judge numbers. Be kind.", "")
+    assert bare != SUITE
+    (folder / "texts.suite.toml").write_text(bare, "utf-8")
+    assert run("--plan") == 3
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert "it has no sentence that could be left out" in shown.err
+
+
 def test_more_items_keep_those_that_are_recorded(folder: Path, server: ChatServer) -> None:
     assert run(*RECORD, "--items", "4", "--seed", "3") == 0
     before = len(server.asked)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pytest_judgesense.figures import Figure
 from pytest_judgesense.instruments.probe.figures import probe_figures
-from pytest_judgesense.instruments.probe.tables import probe_lines, probes, probes_brief
+from pytest_judgesense.instruments.probe.readings import readings
+from pytest_judgesense.instruments.probe.tables import _verdict, probe_lines, probes, probes_brief
 from pytest_judgesense.report.assembly import sheet_of
 from tests.instruments.probe.test_estimators import cell_of, judged, pair
 from tests.report.replaying import replayed
@@ -28,6 +29,15 @@ def test_what_is_not_excluded_stands_beside_what_is_not_seen() -> None:
     # 24 items without a change: the one-sided bound is .117, see stats.comparison.
     assert rows[0]["verdict"] == "none seen, 12% possible"
     assert probes_brief(rows) == ""
+
+
+def test_an_effect_of_which_nothing_is_excluded_still_fits_a_screen() -> None:
+    cell = cell_of(j for n in range(4) for j in pair(f"i{n}", "AB"))
+    rows = probes(cell, (), None)
+    assert rows is not None
+    verdict = _verdict(readings(cell)[0], most=0.997)
+    assert verdict == "none seen, any possible"
+    assert max(map(len, probe_lines([{**rows[0], "verdict": verdict}]))) <= 96
 
 
 def test_items_that_an_edit_leaves_alone_are_counted() -> None:

@@ -29,7 +29,7 @@ from pytest_judgesense.judges.statuses import refusal
 from pytest_judgesense.judges.throttle import Answer
 from pytest_judgesense.replies import parse_reply
 from pytest_judgesense.replies.probabilities import probabilities
-from pytest_judgesense.suites.kind import ParsedReply, Question
+from pytest_judgesense.suites.kind import ParsedReply, Question, one_question
 from pytest_judgesense.suites.suite import Suite
 from pytest_judgesense.trial import (
     Failed,
@@ -82,8 +82,9 @@ _Ask: TypeAlias = Callable[[Trial, Question, str | None], _T]
 
 
 def takes_one_call(suite: Suite, judge: JudgeSpec) -> bool:
-    """Whether every trial of ``suite`` is one call with the judge's settings."""
-    return judge.repair is None and not suite.temperatures
+    """Whether every trial of ``suite`` is one call with the judge's settings and its form."""
+    asks_once = suite.form.questions is one_question
+    return asks_once and judge.repair is None and not suite.temperatures
 
 
 def _questions(suite: Suite, trial: Trial) -> tuple[Question, ...]:

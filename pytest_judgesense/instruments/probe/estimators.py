@@ -63,13 +63,13 @@ def _with_the_worst(
         yield unavailable(measure, cell, str(next(reasons, nothing)))
     else:
         worst, reading = max(measured, key=lambda pair: pair[0].value or 0.0)
-        name = reading.naming or reading.probe
+        named = ("naming", reading.naming) if reading.naming else ("probe", reading.probe)
         intervals = [estimate.clustered for estimate, _ in measured]
         yield replace(
             worst,
             condition={},
             clustered=_highest([interval for interval in intervals if interval is not None]),
-            flags=(of.worst_flag(name), *worst.flags),
+            flags=(of.worst_flag(*named), *worst.flags),
             # Another probe may be the worst of other items.
             anew=None,
         )

@@ -14,7 +14,6 @@ FOUND: Final = "an effect (p < .05 over all probes, Holm)"
 CONTROL_STILL: Final = "not even its control is seen to move this judge: no statement"
 OF_GRADES: Final = "a mean grade, from 0 for the lowest to 1 for the highest"
 OF_LABELS: Final = "a share of verdicts with the favourable label"
-_WORST: Final = "probe "
 
 
 class Words(NamedTuple):
@@ -42,20 +41,20 @@ def edit_words(probe: str) -> str:
     return _WORDS[probe].edit if probe in _WORDS else f"the edit {probe}"
 
 
-def worst_flag(probe: str) -> str:
-    """The flag of an estimate that is the worst over the probes."""
-    return f"{_WORST}{probe}"
+def worst_flag(key: str, value: str) -> str:
+    """The flag of an estimate that is the worst over probes (``probe``), or over namings."""
+    return f"{key} {value}"
 
 
-def probe_of(estimate: Estimate) -> str:
-    """The probe that an estimate is of: that of its condition, or the worst one."""
-    worst = (flag for flag in estimate.flags if flag.startswith(_WORST))
-    return str(estimate.condition.get("probe") or next(worst, "")).removeprefix(_WORST)
+def value_of(key: str, estimate: Estimate) -> str:
+    """The probe, or the naming, that an estimate is of: that of its condition, or the worst."""
+    worst = (flag for flag in estimate.flags if flag.startswith(worst_flag(key, "")))
+    return str(estimate.condition.get(key) or next(worst, "").removeprefix(worst_flag(key, "")))
 
 
 def _edit_sentence(estimate: Estimate) -> str:
     value = estimate.value or 0.0
-    edit = edit_words(probe_of(estimate))
+    edit = edit_words(value_of("probe", estimate))
     size = _percent(abs(value))
     if OF_GRADES in estimate.flags:
         return f"{edit} {'lowers' if value < 0 else 'raises'} the grade by {size} of the scale"
@@ -64,8 +63,7 @@ def _edit_sentence(estimate: Estimate) -> str:
 
 
 def _names_sentence(estimate: Estimate) -> str:
-    naming = str(estimate.condition.get("naming") or probe_of(estimate))
-    slots = " and ".join(naming.upper())
+    slots = " and ".join(value_of("naming", estimate).upper())
     value = _percent(estimate.value or 0.0)
     return f"the first slot's share of verdicts moves by {value} where slots are called {slots}"
 

@@ -155,7 +155,7 @@ def test_padding_and_names_are_compared_with_the_unedited_item() -> None:
     assert found(cell, "names_effect", naming="12").value == 0.25
     assert found(cell, "names_effect", naming="xy").value == 0.5
     worst = found(cell, "names_effect")
-    assert (worst.value, worst.flags[0]) == (0.5, "probe xy")
+    assert (worst.value, worst.flags[0]) == (0.5, "naming xy")
     assert of.NAMES_EFFECT.said_of(worst) == (
         "the first slot's share of verdicts moves by 50% where slots are called X and Y"
     )

@@ -13,8 +13,16 @@ from pytest_judgesense.cassettes.storage import read_exchanges
 from pytest_judgesense.datasheet import Datasheet
 from pytest_judgesense.instruments.probe.edits import own_book
 from pytest_judgesense.judges.table import Judge
-from tests.instruments.probe.probing import GRADED, PROBE, falling_for, loaded, only, write_pairs
-from tests.plugin.project import forked
+from tests.instruments.probe.probing import (
+    GRADED,
+    NAMED,
+    PROBE,
+    falling_for,
+    loaded,
+    only,
+    write_pairs,
+)
+from tests.plugin.project import ChatServer, forked
 from tests.processes import run
 
 INJECTED = [variant.edited.append or "" for variant in own_book()[0].by_name["injection"].variants]
@@ -93,6 +101,36 @@ def test_single_outputs_are_graded_higher_for_what_addresses_the_judge(tmp_path:
     sheet = measure(Judge("mine", judge), suite, mode="live")
     assert effect(sheet, probe="injection") == 0.5
     assert effect(sheet, probe="verbosity") == 0.0
+
+
+def test_structured_output_is_recorded_and_replayed_with_the_names_of_each_prompt(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-own-0123456789abcdef")
+    suite = loaded(tmp_path, PROBE.replace("from =", 'probes = ["names"]\nfrom =') + NAMED, count=8)
+    # The first slot; under X and Y the second one, by its name there.
+    server = ChatServer()
+    server.reply = lambda prompt: json.dumps(
+        {"verdict": "Y" if "<Y>" in prompt else "1" if "<1>" in prompt else "A"}
+    )
+    judge = Judge("mine", provider="openai", model="m", base_url=server.base_url, structured=True)
+    try:
+        recorded = measure(judge, suite, mode="record", cassettes=tmp_path / "tapes")
+    finally:
+        server.close()
+    permitted = {
+        tuple(body["response_format"]["json_schema"]["schema"]["properties"]["verdict"]["enum"])
+        for body in server.asked
+    }
+    assert permitted == {("A", "B"), ("1", "2"), ("X", "Y")}
+    replayed = measure(judge, suite, cassettes=tmp_path / "tapes")
+    for sheet in (recorded, replayed):
+        effects = {
+            e.condition["naming"]: e.value
+            for e in sheet.estimates
+            if e.measure == "names_effect" and e.condition
+        }
+        assert effects == {"12": 0.0, "xy": 1.0}
 
 
 CONFTEST = """

@@ -25,3 +25,17 @@ def test_a_small_model_does_not_go_by_the_levels_of_a_rubric(
     levels = [row for row in table["rows"] if row["text"][:2] in ("5:", "4:", "3:", "2:", "1:")]
     assert len(levels) == 5
     assert all(row["finding"].startswith("no effect noticed") for row in levels)
+
+
+def test_a_larger_one_goes_by_the_task_and_the_best_level_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["ablate", "qwen2.5-coder-0.5b", "coherence", "--items", "9"]) == 0
+    words = " ".join(capsys.readouterr().out.split())
+    assert "2 of 9 sentences noticed on 9 items" in words
+    assert "two replies to it differ in 0% of pairs" in words
+    # Without the task, or the best level, every one of nine verdicts is another one.
+    assert "#### s03 | Rate the coherence of the text from 1 to 5 by this rubric:" in words
+    assert "#### s04 | 5: All sentences belong to one line of thought" in words
+    assert words.count("moves 100% of verdicts [33, 100]") == 2

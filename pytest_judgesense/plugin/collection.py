@@ -130,9 +130,10 @@ class SuiteFile(pytest.File):
         if self.item_names and suites and not any(suite.checks for suite in suites):
             raise UsageError(
                 f"suite {suites[0].name} has no checks, so no judge would be asked",
-                found=f"no [checks] in {self.path.name}",
-                expected="one or more, such as side_bias_ceiling = 0.1",
-                remedy="add [checks] to the file; judgesense explain NAME says what a check means",
+                found=f"no [checks] for it in {self.path.name}",
+                expected="one or more, such as unparsed_rate_ceiling = 0.02",
+                remedy="add [checks] to the file (judgesense explain NAME says what one means); "
+                "what has none is asked by judgesense record, a paper's presets by judgesense paper",
             )
 
     @cached_property

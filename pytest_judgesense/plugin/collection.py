@@ -132,8 +132,8 @@ class SuiteFile(pytest.File):
                 f"suite {suites[0].name} has no checks, so no judge would be asked",
                 found=f"no [checks] for it in {self.path.name}",
                 expected="one or more, such as unparsed_rate_ceiling = 0.02",
-                remedy="add [checks] to the file (judgesense explain NAME says what one means); "
-                "what has none is asked by judgesense record, a paper's presets by judgesense paper",
+                remedy="add [checks] to the file (judgesense explain NAME: what it means); "
+                "judgesense record asks what has none, judgesense paper the presets of a paper",
             )
 
     @cached_property

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib.util
 import shutil
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -161,7 +160,7 @@ def test_a_folder_that_cannot_be_written_is_named(
     (tmp_path / "file").write_text("in the way")
     monkeypatch.setenv("JUDGESENSE_MODELS", str(tmp_path / "file" / "models"))
     with pytest.raises(JudgeError, match="export JUDGESENSE_MODELS=DIR"):
-        list(get(replace(TINY, name="other")))
+        list(get(TINY._replace(name="other")))
 
 
 def test_the_list_says_what_is_here(index: Path, capsys: pytest.CaptureFixture[str]) -> None:

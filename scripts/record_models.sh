@@ -23,8 +23,13 @@ suites=(
 )
 
 judgesense models get smollm2-135m
-record smollm2-135m "${suites[@]}" probe@quick
+record smollm2-135m "${suites[@]}" probe@quick rubric
 record smollm2-135m-free-text vacuum@quick
-judgesense ablate smollm2-135m coherence --items 9 --judge-mode record --judge-cassettes cassettes
-record qwen2.5-coder-0.5b "${suites[@]}" vacuum rubric@quick
+for paper in jss datasheet; do
+    judgesense paper "$paper" --quick --judge-name smollm2-135m --judge-mode record --judge-cassettes cassettes
+done
+record qwen2.5-coder-0.5b "${suites[@]}" vacuum rubric@quick probe@quick
+for judge in smollm2-135m qwen2.5-coder-0.5b; do
+    judgesense ablate "$judge" coherence --items 9 --judge-mode record --judge-cassettes cassettes
+done
 record qwen2.5-coder-0.5b-logprobs vacuum@quick coherence@quick

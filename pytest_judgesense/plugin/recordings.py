@@ -134,11 +134,13 @@ class Recordings:
     ) -> Suite | None:
         """The largest design in a suite's file of which all trials of ``judge`` are recorded.
 
-        This is the file's design or one of its presets; None if there is none.
+        This is the file's design or one of its presets, if it has checks; None if there is none.
         """
         largest, most = None, -1
         for preset in (None, *presets_of(path, kinds)):
             suite = load_suite(path, preset, kinds)
+            if not suite.checks:  # a paper's, which `judgesense paper` prints
+                continue
             planned = {trial.id for trial in plan_trials(suite_for_judge(suite, judge))}
             paths = [self.cassette(judge, f"{name}.jsonl") for name in suite.recordings]
             recorded = {exchange.trial for path in paths for exchange in read_exchanges(path)}

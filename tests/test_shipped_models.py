@@ -150,11 +150,6 @@ def test_probabilities_are_those_of_the_recorded_tokens(
     assert row["value"] > 0
 
 
-def test_recordings_are_of_a_size_that_a_clone_bears() -> None:
-    everything = sum(path.stat().st_size for path in CASSETTES.rglob("*.jsonl"))
-    assert everything <= 27_000_000
-
-
 def rows() -> list[str]:
     """The table of docs/local-models.md, counted from the bodies."""
     lines = []

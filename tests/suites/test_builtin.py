@@ -31,6 +31,7 @@ NAMES = [
 ]
 # Large recordings that not every profile has: the rest is computed.
 COMPUTED = {
+    "debate": ("noisy", "positional"),
     "temperature": ("mixed", "noisy", "positional"),
     "probe": ("mixed", "noisy", "positional"),
 }

@@ -127,7 +127,7 @@ def test_structured_replies_state_a_verdict_and_free_ones_of_so_small_a_model_do
     structured = [
         one
         for suite in RECORDED["smollm2-135m"]
-        if suite != "rubric"  # whose replies have a grade for each criterion
+        if suite not in of_known_kinds("rubric")  # replies with a grade for each criterion
         for one in said("smollm2-135m", suite)
     ]
     assert sum(one.verdict is None for one in structured) <= 0.01 * len(structured)

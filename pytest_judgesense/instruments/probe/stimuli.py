@@ -53,7 +53,7 @@ from pytest_judgesense.suites.schema import ContentItem, PairItem, SuiteForm
 from pytest_judgesense.suites.space import DecisionSpace
 from pytest_judgesense.suites.stimuli import Stimuli
 from pytest_judgesense.suites.suite import Suite, derived
-from pytest_judgesense.trial import Condition, Judgment, Trial, Verdict
+from pytest_judgesense.trial import Condition, Judgment, Trial
 
 if TYPE_CHECKING:
     from pytest_judgesense.instruments.probe.edits import BookForm, ProbeForm
@@ -343,28 +343,27 @@ def _asked_by_names(suite: Suite) -> Mapping[str, tuple[Question, ...]]:
 def _reply_in(space: DecisionSpace, slots: tuple[str, str]) -> ReplyForm:
     """The form of replies to a prompt that calls its slots by these names.
 
-    Names of another naming are no verdicts: they say nothing of the slots that were shown.
+    Beside them the labels of the space are read, which a function may return. Names of another
+    naming are no verdicts: they say nothing of the slots that were shown.
     """
-    usual = NAMINGS[_USUAL]
     taken = {name for names in NAMINGS.values() for name in names}
-    called = dict(zip(usual, slots, strict=True))
-    labels = dict(zip(slots, usual, strict=True))
-    named = replace(
+    others = {
+        verdict: tuple(name for name in names if name not in taken)
+        for verdict, names in space.names.items()
+    }
+    called = dict(zip(NAMINGS[_USUAL], slots, strict=True))
+    asked = replace(
         space,
         labels=slots,
-        names={
-            called.get(verdict, verdict): tuple(name for name in names if name not in taken)
-            for verdict, names in space.names.items()
-        },
+        names={called.get(verdict, verdict): names for verdict, names in others.items()},
     )
+    slot_names = {label: (slot, *others.get(label, ())) for label, slot in called.items()}
+    named = replace(space, names={**others, **slot_names})
 
     def read(text: str, truncated: bool) -> ParsedReply:
-        outcome = parse_reply(text, named, truncated=truncated)
-        if isinstance(outcome, Verdict):
-            return Verdict(labels.get(outcome.value, outcome.value)), None
-        return outcome, None
+        return parse_reply(text, named, truncated=truncated), None
 
-    return ReplyForm(read, named.described, named.example, named.schema)
+    return ReplyForm(read, asked.described, asked.example, asked.schema)
 
 
 def _questions(suite: Suite, trial: Trial) -> tuple[Question, ...]:

@@ -133,6 +133,19 @@ def test_structured_output_is_recorded_and_replayed_with_the_names_of_each_promp
         assert effects == {"12": 0.0, "xy": 1.0}
 
 
+def test_a_function_with_the_prompt_in_its_code_returns_labels_under_every_naming(
+    tmp_path: Path,
+) -> None:
+    suite = loaded(tmp_path, PROBE.replace("from =", 'probes = ["names"]\nfrom =') + NAMED, count=4)
+
+    def judge(a: str, b: str) -> str:
+        return "A" if a.startswith("Good") else "B"
+
+    sheet = measure(Judge("mine", judge), suite, mode="live")
+    shares = {e.measure: e.value for e in sheet.estimates if not e.condition}
+    assert (shares["names_effect"], shares["unparsed_rate"]) == (0.0, 0.0)
+
+
 CONFTEST = """
 from pytest_judgesense import Judge
 from pytest_judgesense.instruments.probe.edits import own_book

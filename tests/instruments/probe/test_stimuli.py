@@ -147,11 +147,13 @@ def test_names_are_probed_where_the_prompt_shows_them(tmp_path: Path) -> None:
         ("xy", "tie", Unparsed("tie not permitted")),
         # A name of another naming says nothing of the slots that were shown.
         ("ab", "2", Unparsed("no verdict")),
-        ("12", "A", Unparsed("no verdict")),
+        ("ab", "Y", Unparsed("no verdict")),
         ("12", "Y", Unparsed("no verdict")),
-        ("12", "3", Unparsed("out of range: 3")),
+        ("12", "3", Unparsed("no verdict")),
         ("xy", "2", Unparsed("no verdict")),
-        ("xy", '{"verdict": "B"}', Unparsed("no verdict")),
+        # The labels of the suite are read in any case, as those that a function returns.
+        ("12", "A", Verdict("A")),
+        ("xy", '{"verdict": "B"}', Verdict("B")),
     ],
 )
 def test_a_reply_is_read_by_the_names_that_its_prompt_shows(

@@ -98,11 +98,11 @@ SIMULATED: Mapping[str, tuple[str, ...]] = {
 # The real models and the suites recorded with them; see docs/local-models.md.
 _BOTH = [
     *("coherence@quick", "factuality@quick", "preference@quick", "relevance@quick"),
-    *("ladder-fine", "ladder@quick", "criterion@quick"),
+    *("ladder-fine", "ladder@quick", "criterion@quick", "probe@quick"),
 ]
 MODELS: Mapping[str, list[str]] = {
     "qwen2.5-coder-0.5b": ["vacuum", *_BOTH, "rubric@quick"],
-    "smollm2-135m": ["vacuum@quick", *_BOTH],
+    "smollm2-135m": ["vacuum@quick", *_BOTH, "rubric"],
 }
 AGREEMENT: list[tuple[str, dict[str, Any]]] = [("agreement", {})]
 
@@ -343,7 +343,7 @@ def counters(suite: Suite, shares: Mapping[str, float]) -> dict[str, str]:
 def recorded(name: str) -> Iterator[tuple[str, Measurement]]:
     """Each judge with the largest recorded preset of the suite."""
     for profile, suites in SHIPPED.items():
-        for suite_name in (name, f"{name}@published"):
+        for suite_name in (name, f"{name}@published", f"{name}@quick"):
             if suite_name in suites:
                 yield f"embedded:{profile}", replayed(profile, suite_name)
                 break

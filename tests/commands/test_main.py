@@ -282,8 +282,9 @@ def test_a_working_folder_that_is_gone_is_said(tmp_path):
     (folder := tmp_path / "gone").mkdir()
     code = "import os, sys\nos.rmdir(os.getcwd())\n"
     code += "from pytest_judgesense.commands.main import main\nsys.exit(main(['explain', 'jss']))"
+    # The program has no working folder on its path either.
     done = subprocess.run(
-        [sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, check=False
+        [sys.executable, "-P", "-c", code], cwd=folder, capture_output=True, text=True, check=False
     )
     assert done.returncode == 2
     assert done.stderr.startswith("judgesense: there is no working folder\n")

@@ -150,7 +150,10 @@ def _toml(block: Block, page: Page) -> None:
         named = {module for group in groups.values() for module in group.values()}
         assert {f"{module}.py" for module in named} <= shown, "a module that no block shows"
         recognised = True
-    if "schema" in value:
+    # What another suite has, a suite that takes its items from it need not say.
+    if "schema" in value and "from" in value.get("stimuli", {}):
+        recognised = True
+    elif "schema" in value:
         schema.SuiteForm.model_validate(value, context=BUILT_IN.forms)
         recognised = True
     tool = value.get("tool", {})

@@ -41,7 +41,8 @@ def test_every_check_on_an_older_recording_fails_and_says_all_that_is_needed(
         str(project.cassette),
         "--judge-mode live --judge-save-live cassettes",
     ):
-        assert shown.count(said) == 1, said
+        # Each worker says it of its own checks.
+        assert 1 <= shown.count(said) <= (2 if "2" in workers else 1), said
         assert told.count(said) == 3, said
     no_traceback(result)
     assert project.server.asked == []

@@ -19,10 +19,17 @@ from pytest_judgesense.checks.outcome import MOST_MISSING, OutcomeWord, Policy
 from pytest_judgesense.datasheet import OverSessions
 from pytest_judgesense.estimate import Estimate, compact
 from pytest_judgesense.measures.check import SESSIONS, WAYS, Check
+from pytest_judgesense.stats.drift import (
+    WAIT,
+    Drift,
+    drift_of,
+    overdispersion_p,
+    stratified_p,
+    student_p,
+)
 
 if TYPE_CHECKING:
     from pytest_judgesense.live_sessions import JudgeTotals, LiveSession, MeasureTotals
-    from pytest_judgesense.stats.drift import Drift
 
 Way: TypeAlias = Literal["vary", "alike"]
 PROCESSES: Final[Mapping[str, str]] = {WAYS[0]: "student", WAYS[1]: "stratified"}
@@ -144,8 +151,6 @@ class Course:
 
     @cached_property
     def _p(self) -> Any:
-        from pytest_judgesense.stats.drift import stratified_p, student_p
-
         if self.way == "alike":
             return stratified_p(self._totals, self.seed)
         return student_p(self._shares, len(self.clusters))
@@ -157,8 +162,6 @@ class Course:
     @cached_property
     def drift(self) -> Drift:
         """The wealth of betting on a loss, and the alarm, by positions among those that count."""
-        from pytest_judgesense.stats.drift import Drift, drift_of
-
         never = self.way == "alike" and self.conditional
         if never or len(self.clusters) < 2 or self._p is None:
             return Drift(1.0, 1.0)
@@ -194,8 +197,6 @@ class Course:
     @cached_property
     def spread_p(self) -> float | None:
         """If sessions are taken as alike, the p-value of that, but for a loss that was found."""
-        from pytest_judgesense.stats.drift import overdispersion_p
-
         if self.way != "alike" or self._p is None or not self.counted:
             return None
         return overdispersion_p(self._totals, self.drift.since)
@@ -228,8 +229,6 @@ class Course:
                 f'sessions differ by more than chance (p {p:.2g}), which contradicts "{WAYS[1]}": '
                 f'alarms may be false; take them as "{WAYS[0]}"'
             )
-        from pytest_judgesense.stats.drift import WAIT
-
         if self.way == "vary" and len(self.counted) <= WAIT:
             yield (
                 f"no bet yet: {WAIT} sessions show first how they differ, and there are "

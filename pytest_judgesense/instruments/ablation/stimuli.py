@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
+from pytest_judgesense.instruments.ablation.parts import Part, gap_left, parts_of, without
 from pytest_judgesense.suites.finding import LintFinding, Rule
 from pytest_judgesense.suites.item import Item
 from pytest_judgesense.suites.items import plain_items
@@ -15,9 +16,6 @@ from pytest_judgesense.suites.schema import ContentItem, PairItem, SuiteForm
 from pytest_judgesense.suites.stimuli import Stimuli
 from pytest_judgesense.suites.suite import Suite, Template
 from pytest_judgesense.suites.wordings import polarity, template_labels
-
-if TYPE_CHECKING:
-    from pytest_judgesense.instruments.ablation.parts import Part
 
 # Id of the template that has the whole prompt.
 WHOLE: Final = "whole"
@@ -110,8 +108,6 @@ class LeaveOneOut:
 
 def _of_template(whole: Template) -> Iterator[tuple[PromptPart, Template | None]]:
     """The parts of the prompts of a template, and the template without each."""
-    from pytest_judgesense.instruments.ablation.parts import without
-
     system = whole.system or ""
     for part, place in _shown_parts(system, "system"):
         yield part, None if part.reason else replace(whole, system=without(system, place))
@@ -123,8 +119,6 @@ def _of_sent(
     whole: Template, sent: Sequence[SentText]
 ) -> Iterator[tuple[PromptPart, Template | None]]:
     """The parts of what a function sends, and the template that takes each out of its requests."""
-    from pytest_judgesense.instruments.ablation.parts import without
-
     for number, message in enumerate(sent):
         others = [text for other in sent if other is not message for text in other.of_items]
         for part, place in _shown_parts(message.text, message.where):
@@ -144,8 +138,6 @@ def _edit(message: SentText, part: Part) -> tuple[str, str] | None:
 
     The blanks around it are exchanged with it, where they are the same in all requests.
     """
-    from pytest_judgesense.instruments.ablation.parts import gap_left
-
     text = message.text
     words = text[part.start : part.end]
     start, end = len(text[: part.start].rstrip()), len(text) - len(text[part.end :].lstrip())
@@ -161,8 +153,6 @@ def _joined(sent: Sequence[SentText]) -> str:
 
 def _shown_parts(text: str, where: str) -> Iterator[tuple[PromptPart, Part]]:
     """The parts of a text, each with its place there."""
-    from pytest_judgesense.instruments.ablation.parts import parts_of
-
     parts = parts_of(text)
     for part, following in zip(parts, (*parts[1:], None), strict=False):
         end = following.start if part.is_section and following is not None else part.end

@@ -25,7 +25,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -35,10 +35,8 @@ from pytest_judgesense.instruments.probe.stimuli import UNEDITED, line_of
 from pytest_judgesense.instruments.probe.versions import CONTROL, EDITED, NAMES, NO_PROBE, PLACEBO
 from pytest_judgesense.measures.cell import Cell, once_a_cell
 from pytest_judgesense.stats.comparison import holm
+from pytest_judgesense.stats.probing import ProbeEffect, edit_effect, naming_effect
 from pytest_judgesense.trial import Failed, Judgment, Unparsed
-
-if TYPE_CHECKING:
-    from pytest_judgesense.stats.probing import ProbeEffect
 
 ALPHA: Final = 0.05
 
@@ -233,8 +231,6 @@ def _first_slot(_: str, judgment: Judgment) -> float | None:
 
 
 def _compared(before: _Arm, after: _Arm, value: _Value) -> Arms:
-    from pytest_judgesense.stats.probing import edit_effect, naming_effect
-
     calls: dict[str, tuple[CallPair, ...]] = {}
     clusters: dict[str, str] = {}
     for line, of_line in after.items():

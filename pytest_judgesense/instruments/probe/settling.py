@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from pytest_judgesense.grouping import grouped
+from pytest_judgesense.stats.probing import side_to_edit
 from pytest_judgesense.trial import Judgment, Trial
 
 ASKED: Final = "asked"
@@ -35,8 +36,6 @@ def _side(item: str, judgments: list[Judgment]) -> str:
 
 def side_without(item: str, label: str | None) -> str:
     """The edited content of an item of which no asking tells."""
-    from pytest_judgesense.stats.probing import side_to_edit
-
     if label in _SIDES:
         return _SIDES[label == "1"]
     return str(side_to_edit((None, None), item))

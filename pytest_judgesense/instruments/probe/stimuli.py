@@ -331,7 +331,7 @@ def _remade(suite: Suite, sides: Mapping[str, str], family: str = "") -> Suite:
 
 @derived
 def _asked_by_names(suite: Suite) -> Mapping[str, tuple[Question, ...]]:
-    """By naming, the question whose reply may use its names alone; none if no prompt shows them."""
+    """By naming, the question and the form of its reply; none where the prompts show no names."""
     if not (suite.space.pairwise and _shows_names(template.text for template in suite.templates)):
         return {}
     return {

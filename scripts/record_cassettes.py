@@ -12,18 +12,8 @@ from pathlib import Path
 
 CHECKOUT = Path(__file__).resolve().parent.parent
 SUITES = CHECKOUT / "suites"
-WHOLE = ("clean", "mixed")
-PUBLISHED_ONLY = ("positional", "noisy")
 TASKS = ("factuality", "coherence", "relevance", "preference")
-PUBLISHED = [
-    *(f"{name}@published" for name in TASKS),
-    "vacuum",
-    "debate",
-    "ladder-fine",
-    "ladder@published",
-    "criterion@published",
-    "rubric",
-]
+PUBLISHED = [*(f"{name}@published" for name in TASKS), "vacuum", "rubric"]
 
 
 def record(judges: tuple[str, ...], suites: list[str]) -> None:
@@ -36,15 +26,11 @@ def record(judges: tuple[str, ...], suites: list[str]) -> None:
         sys.exit("recording failed")
 
 
-# Of probes a few: all of them are larger than any other recording.
-record(("clean",), sorted({path.parent.name for path in SUITES.glob("*/*.toml")} - {"probe"}))
-record(("clean",), ["probe@quick"])
-record(
-    ("mixed",),
-    [*(p for p in PUBLISHED if "@" not in p), "ladder", "criterion", *TASKS],
-)
-record(WHOLE, ["factuality@inverted", "vacuum@both-arms"])
+record(("clean",), sorted({path.parent.name for path in SUITES.glob("*/*.toml")}))
+record(("mixed",), [*TASKS, "vacuum", "rubric", "debate", "ladder", "ladder-fine", "criterion"])
+record(("clean", "mixed"), ["factuality@inverted", "vacuum@both-arms"])
 record(("clean",), [f"{name}@same-format" for name in TASKS])
 record(("clean",), [f"{name}@published-three-runs" for name in TASKS])
-# Debates are long, and what is not recorded of these judges is computed.
-record(PUBLISHED_ONLY, [name for name in PUBLISHED if name != "debate"])
+# What is large and not recorded of these judges is computed.
+record(("noisy",), [*PUBLISHED, "debate", "ladder-fine"])
+record(("positional",), PUBLISHED)

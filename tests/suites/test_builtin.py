@@ -31,7 +31,10 @@ NAMES = [
 ]
 # Large recordings that not every profile has: the rest is computed.
 COMPUTED = {
-    "debate": ("noisy", "positional"),
+    "criterion": ("noisy", "positional"),
+    "debate": ("positional",),
+    "ladder": ("noisy", "positional"),
+    "ladder-fine": ("positional",),
     "temperature": ("mixed", "noisy", "positional"),
     "probe": ("mixed", "noisy", "positional"),
 }

@@ -165,8 +165,8 @@ def _serve(descriptor: int) -> None:
 def _import_all(analyses: bool = True) -> None:
     """Import what processes that are forked need, and keep the collector away from it.
 
-    Unfrozen, it goes through all that is shared in every process again, which copies it: of a
-    session of pytest it was three quarters.
+    Else it goes through all that is shared in every process again, which copies it: of a session
+    of pytest it was three quarters.
     """
     import httpcore  # noqa: F401
     import jinja2  # noqa: F401
@@ -187,7 +187,13 @@ def _import_all(analyses: bool = True) -> None:
         module = import_module(name)
         module.__doc__ = f"{module.__doc__} PYTEST_DONT_REWRITE"
     gc.collect()
+    freeze_for_good()
+
+
+def freeze_for_good() -> None:
+    """Keep the collector away from what there is now, though a measurement thaws what it froze."""
     gc.freeze()
+    gc.freeze = gc.unfreeze = lambda: None
 
 
 def _become(asked: Mapping[str, Any], out: int, err: int) -> NoReturn:

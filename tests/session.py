@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import atexit
-import gc
 import os
 import shutil
 import signal
@@ -15,6 +14,7 @@ from hypothesis import settings
 
 from tests.conftest import measures_a_judge
 from tests.judges.local.known import missing
+from tests.processes import freeze_for_good
 from tests.report.browser import MISSING, chromium
 from tests.shared_data import LLMBAR
 
@@ -46,9 +46,9 @@ settings.load_profile("untimed")
 def pytest_collection_finish() -> None:
     """What stays to the end is not looked at again whenever garbage is collected.
 
-    pytest collects it five times at the end, and several tests do: half a second each otherwise.
+    pytest collects it at the end, and several tests do: half a second each otherwise.
     """
-    gc.freeze()
+    freeze_for_good()
 
 
 def pytest_terminal_summary(

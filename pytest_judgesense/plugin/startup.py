@@ -30,7 +30,6 @@ def uncollected(*, unless: bool = False) -> Iterator[None]:
         yield
     finally:
         if enabled:
-            if not gc.get_freeze_count():  # else some user has frozen what would thaw
-                gc.freeze()
-                gc.unfreeze()  # into the oldest generation
+            gc.freeze()
+            gc.unfreeze()  # into the oldest generation
             gc.enable()

@@ -272,7 +272,9 @@ def test_filters_find_what_the_judgments_hold(opened: Opened) -> None:
     of_item = [j for j in here if here[0].trial.item in j.trial.item]
     assert opened.count == f"1 to {len(of_item)} of {len(of_item)}"
     opened.page.click("#filters button[type=reset]")
-    opened.page.wait_for_function("document.querySelector('#f-item').value === ''")
+    from playwright.sync_api import expect  # where there is no browser it may be missing too
+
+    expect(opened.page.locator("#f-item")).to_have_value("")
     opened.choose("view", "every trial")
     opened.choose("outcome", "differs from the label")
     wrong = [judgment for judgment in judgments if judgment.correct is False]

@@ -14,7 +14,7 @@ from hypothesis import settings
 
 from tests.conftest import measures_a_judge
 from tests.judges.local.known import missing
-from tests.processes import freeze_for_good
+from tests.processes import freeze_for_good, share_certificates
 from tests.report.browser import MISSING, chromium
 from tests.shared_data import LLMBAR
 
@@ -35,6 +35,8 @@ if sys.dont_write_bytecode and sys.pycache_prefix is None:
     os.environ["PYTHONPYCACHEPREFIX"] = sys.pycache_prefix
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     atexit.register(shutil.rmtree, sys.pycache_prefix, ignore_errors=True)
+
+share_certificates()
 
 # Whether an example is quick enough says something of the machine, and nothing of the project.
 # `.ci/full` looks longer: --hypothesis-profile long.

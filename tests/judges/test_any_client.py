@@ -38,8 +38,6 @@ from .provider import Provider, provider
 from .raw import connections_to
 from .recorded import requests_in
 
-# Made once: reading the certificates takes longer than many calls.
-_TRUSTED = httpx.create_ssl_context()
 
 # The clients that judges keep for all their calls. The collector would close them too, but their
 # sockets now and then before them, which is a warning in whichever test it happens.
@@ -200,7 +198,7 @@ def _anthropic_async_stream(url: str) -> Any:
 
 def _httpx(url: str) -> Any:
     def judge(messages: Messages) -> str:
-        with httpx.Client(base_url=url, verify=_TRUSTED) as client:
+        with httpx.Client(base_url=url) as client:
             return _text(client.post("/v1/chat/completions", json=_chat_body(messages)).json())
 
     return judge
@@ -208,7 +206,7 @@ def _httpx(url: str) -> Any:
 
 def _httpx_async(url: str) -> Any:
     async def judge(messages: Messages) -> str:
-        async with httpx.AsyncClient(base_url=url, verify=_TRUSTED) as client:
+        async with httpx.AsyncClient(base_url=url) as client:
             answer = await client.post("/v1/chat/completions", json=_chat_body(messages))
         return _text(answer.json())
 
@@ -368,7 +366,7 @@ def test_the_trial_follows_through_threads_executors_and_tasks(
     shared.submit(print).result()
 
     async def in_tasks(item: str) -> list[str]:
-        async with httpx.AsyncClient(base_url=served.url, verify=_TRUSTED) as session:
+        async with httpx.AsyncClient(base_url=served.url) as session:
 
             async def ask(name: str) -> str:
                 body = _chat_body([{"role": "user", "content": f"{item} {name}"}])

@@ -172,15 +172,12 @@ def test_an_alias_with_one_model_behind_it_is_shown_and_not_flagged(project: Pro
 
 
 PANEL_JUDGE = """
-import ssl
 import httpx
 from pytest_judgesense import Judge
 
-TRUSTED = ssl.create_default_context()  # once: httpx takes 30 ms of the processor for it
-
 def ask(model, messages):
     body = {{"messages": messages, "model": model}}
-    answer = httpx.post("{url}/chat/completions", json=body, verify=TRUSTED).json()
+    answer = httpx.post("{url}/chat/completions", json=body).json()
     return answer["choices"][0]["message"]["content"]
 
 def panel(messages):

@@ -37,16 +37,13 @@ LADDER = 14
 # two tests ask two questions each.
 ASKED = TRIALS + LADDER + LADDER + 4
 CONFTEST = """
-import ssl
 import httpx
 import pytest
 from pytest_judgesense import Judge
 
-TRUSTED = ssl.create_default_context()  # once: httpx takes 30 ms of the processor for it
-
 def code(messages):
     asked = {{"model": "code", "messages": messages}}
-    response = httpx.post("{base_url}/chat/completions", json=asked, verify=TRUSTED)
+    response = httpx.post("{base_url}/chat/completions", json=asked)
     response.raise_for_status()
     return response.json()["choices"][0]["message"]["content"]
 

@@ -29,6 +29,7 @@ from pytest_judgesense.judges.providers.builtin import BUILT_IN
 from pytest_judgesense.replies.labels import _LONGEST
 from pytest_judgesense.replies.refusals import _REFUSALS, _declined, _declining
 from pytest_judgesense.suites.rules import _MARK
+from tests.sources import tree_of
 
 _FUNCTIONS: Final = frozenset(
     ("compile", "search", "match", "fullmatch", "split", "findall", "finditer", "sub", "subn")
@@ -96,7 +97,7 @@ def patterns() -> list[Found]:
 def _uses(module: ModuleType) -> Mapping[str, set[str]]:
     """By the name of a value, the methods of patterns that the module calls or passes on of it."""
     uses: dict[str, set[str]] = {}
-    for node in ast.walk(ast.parse(inspect.getsource(module))):
+    for node in ast.walk(tree_of(inspect.getsource(module))):
         if isinstance(node, ast.Attribute) and node.attr in _FUNCTIONS:
             name = ast.unparse(node.value).rpartition(".")[2].partition("[")[0]
             uses.setdefault(name, set()).add(node.attr)
@@ -127,7 +128,7 @@ def _within(value: Any, depth: int) -> Iterator[re.Pattern[Any]]:
 
 
 def _written(module: ModuleType) -> Iterator[tuple[str, re.Pattern[Any], str]]:
-    for node in ast.walk(ast.parse(inspect.getsource(module))):
+    for node in ast.walk(tree_of(inspect.getsource(module))):
         if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)):
             continue
         if ast.unparse(node.func.value) != "re" or node.func.attr not in _FUNCTIONS:

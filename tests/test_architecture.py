@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 
 import pytest_judgesense
+from tests.sources import tree_of
 from tests.test_rooms import builds_on
 
 PACKAGE = Path(pytest_judgesense.__file__).parent
@@ -154,11 +155,11 @@ def _imported(
     """Absolute names that ``source`` imports: a module of ours by its full name."""
     known = set(modules)
     found: set[str] = set()
-    tree = ast.parse(source)
+    statements: list[ast.stmt] = tree_of(source).body
     if not of_types:
-        blocks = [one for one in tree.body if isinstance(one, ast.If)]
-        tree.body = [b for b in tree.body if b not in blocks or ast.unparse(b.test) != TYPES]
-    for node in ast.walk(tree):
+        blocks = [one for one in statements if isinstance(one, ast.If)]
+        statements = [s for s in statements if s not in blocks or ast.unparse(s.test) != TYPES]
+    for node in (node for statement in statements for node in ast.walk(statement)):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
@@ -206,7 +207,7 @@ def rooms_of(sources: Mapping[str, str]) -> dict[str, set[str]]:
     """The rooms of instruments, and those that each builds on."""
     inside = {tuple(name.split(".")[:2]) for name in sources if name.count(".") > 1}
     return {
-        name: builds_on(ast.parse(sources[f"{folder}.{name}"]))
+        name: builds_on(tree_of(sources[f"{folder}.{name}"]))
         for folder, name in sorted(inside)
         if folder == "instruments"
     }
@@ -392,7 +393,7 @@ def test_the_root_gives_users_judges_the_api_reading_and_comparing_and_nothing_e
 
 def test_of_the_root_modules_take_only_the_version() -> None:
     for name, source in SOURCES.items():
-        for node in ast.walk(ast.parse(source)):
+        for node in ast.walk(tree_of(source)):
             if isinstance(node, ast.ImportFrom) and node.module == ROOT:
                 taken = {alias.name for alias in node.names}
                 assert taken <= {"__version__"} | {_station(n) for n in SOURCES}, name
@@ -482,7 +483,7 @@ TERMS = {"lines": "the lines that a text consists of: of a report, of a file"}
 def _vague(module: str, source: str) -> set[str]:
     """Names of a module, of its classes and functions, and of fields that are one vague word."""
     names = [module.rpartition(".")[2]]
-    for node in ast.walk(ast.parse(source)):
+    for node in ast.walk(tree_of(source)):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             names.append(node.name)
         if isinstance(node, ast.ClassDef):

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 import pytest_judgesense
 from pytest_judgesense.display import complain_of, print_line, write_line, write_title
 from pytest_judgesense.errors import JudgesenseError, harmless
+from tests.sources import tree_of
 
 PACKAGE = Path(pytest_judgesense.__file__).parent
 
@@ -112,7 +113,7 @@ DOORS = {"display.py": {"terminal"}, "plugin/messages.py": {"pytest"}}
 
 def ways_out(source: str) -> Iterator[tuple[int, str, str]]:
     """Line, kind and text of each call in ``source`` that shows a text to somebody."""
-    for node in ast.walk(ast.parse(source)):
+    for node in ast.walk(tree_of(source)):
         if not isinstance(node, ast.Call):
             continue
         text = ast.unparse(node.func)

@@ -34,6 +34,7 @@ from pytest_judgesense.errors import (
 )
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.suites.builtin import PAGES
+from tests.sources import tree_of
 
 
 def test_a_message_says_what_was_found_what_was_expected_and_what_to_do() -> None:
@@ -111,7 +112,7 @@ def _messages() -> Iterator[tuple[str, str]]:
     """Every text of the package but its docstrings, with its place."""
     root = Path(pytest_judgesense.__file__).parent
     for path in sorted(root.rglob("*.py")):
-        tree = ast.parse(path.read_text(encoding="utf-8"))
+        tree = tree_of(path.read_text(encoding="utf-8"))
         documented = {
             id(node.value)
             for node in ast.walk(tree)

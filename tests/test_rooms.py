@@ -12,6 +12,7 @@ import pytest
 
 import pytest_judgesense
 from pytest_judgesense.instruments.builtin import BUILT_IN, ROOMS
+from tests.sources import tree_of
 
 PACKAGE = Path(pytest_judgesense.__file__).parent
 
@@ -19,7 +20,7 @@ PACKAGE = Path(pytest_judgesense.__file__).parent
 @cache
 def modules() -> dict[str, ast.Module]:
     return {
-        path.relative_to(PACKAGE).as_posix(): ast.parse(path.read_text(encoding="utf-8"))
+        path.relative_to(PACKAGE).as_posix(): tree_of(path.read_text(encoding="utf-8"))
         for path in sorted(PACKAGE.rglob("*.py"))
     }
 

@@ -38,7 +38,6 @@ from .provider import Provider, provider
 from .raw import connections_to
 from .recorded import requests_in
 
-
 # The clients that judges keep for all their calls. The collector would close them too, but their
 # sockets now and then before them, which is a warning in whichever test it happens.
 _KEPT = ExitStack()

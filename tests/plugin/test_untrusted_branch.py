@@ -17,6 +17,7 @@ import pytest
 from pytest_judgesense.commands.main import main
 from pytest_judgesense.suites.loading import _load
 from tests.judges.endpoint import Endpoint, endpoint, says
+from tests.sources import tree_of
 from tests.suites.files import GRADED, GRID, write_suite
 from tests.test_architecture import SOURCES
 
@@ -427,7 +428,7 @@ def asking_calls(names: frozenset[str]) -> dict[tuple[str, str], set[str | None]
     return {
         (module, call.func.id): {word.arg for word in call.keywords}
         for module, source in SOURCES.items()
-        for call in ast.walk(ast.parse(source))
+        for call in ast.walk(tree_of(source))
         if isinstance(call, ast.Call)
         and isinstance(call.func, ast.Name)
         and call.func.id in names

@@ -96,6 +96,7 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return without_room(tmp_path_factory.mktemp("without"))
 
 
+@pytest.mark.long
 def test_what_is_quick_of_the_rest_passes(copy: Path) -> None:
     # The copy of an instrument, shuffles and the largest suite take longer than all others.
     slow = "copy_of_an_instrument or invariants or full"

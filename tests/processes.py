@@ -168,9 +168,11 @@ def _import_all(analyses: bool = True) -> None:
     Else it goes through all that is shared in every process again, which copies it: of a session
     of pytest it was three quarters.
     """
+    import filelock  # noqa: F401
     import httpcore  # noqa: F401
     import jinja2  # noqa: F401
     import matplotlib.figure  # noqa: F401
+    import openai  # noqa: F401 - the functions of several tests do
 
     import pytest_judgesense
 

@@ -59,6 +59,7 @@ class Measurements:
         interrupted: what Ctrl-C interrupted and how much of it is recorded, one line each.
         shard: the part of each suite that is recorded; ``None`` where all of it is measured.
         stopping_of: the checks that must be decided for an early stop, of a judge on a suite.
+        alone: whether no test in Python runs in this session, whose garbage would be its author's.
     """
 
     def __init__(
@@ -73,6 +74,7 @@ class Measurements:
         self.registry = registry
         self.recordings = recordings
         self.interrupted: list[str] = []
+        self.alone = False
         self.shard = Shard(*settings.shard) if settings.shard else None
         self.stopping_of: Callable[[JudgeSpec, Suite, Progress], Stopping | None]
         self._config, self._settings, self._collected = config, settings, collected
@@ -196,7 +198,7 @@ class Measurements:
             # Asking takes long, and the code of a user's judge may leave garbage.
             noisy = self._settings.asks or judge.provider == "callable"
             try:
-                with uncollected(unless=noisy):
+                with uncollected(unless=noisy, kept=self.alone):
                     measurement = self._measured[key] = self._measure(judge, suite)
                 if measurement.calls.made or measurement.error:
                     self._collected.add(measurement)  # the process that made the calls counts them

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterable
+from functools import cache
 from pathlib import Path
 
 from pytest_judgesense.instruments.builtin import BUILT_IN
@@ -23,6 +24,7 @@ def load_suite(path: Path, preset: str | None = None, *, labelled: bool = True) 
     return loading.load_suite(path, preset, KINDS, labelled=labelled)
 
 
+@cache
 def builtin_suites() -> dict[str, Path]:
     """The built-in suites of the kinds that there are."""
     return {

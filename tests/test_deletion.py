@@ -153,10 +153,7 @@ OTHERS = sorted(foundations().keys() - {ROOM})
     ("room", "slow"),
     [
         pytest.param(ROOM, (), id=ROOM),
-        *(
-            pytest.param(room, SLOW, id=room, marks=pytest.mark.long if at else ())
-            for at, room in enumerate(OTHERS)
-        ),
+        *(pytest.param(room, SLOW, id=room, marks=pytest.mark.long) for room in OTHERS),
         *(pytest.param(room, (), id=f"{room}-all", marks=pytest.mark.long) for room in OTHERS),
     ],
 )

@@ -232,7 +232,11 @@ REPLIES = [
 
 
 @pytest.mark.parametrize(
-    "space", [DecisionSpace(("A", "B"), pairwise=True), DecisionSpace(("1", "2"))]
+    "space",
+    [
+        DecisionSpace(("A", "B"), pairwise=True),
+        pytest.param(DecisionSpace(("1", "2")), marks=pytest.mark.long),
+    ],
 )
 @pytest.mark.parametrize("unit", REPLIES)
 def test_the_reading_of_replies(unit: str, space: DecisionSpace) -> None:

@@ -216,8 +216,7 @@ def test_a_command_that_has_ended_is_told(started: Any, tmp_path: Path) -> None:
     context.close()
 
 
-@pytest.mark.parametrize(("width", "height"), [(1280, 800), (390, 844)])
-@pytest.mark.parametrize("dark", [False, True])
+@pytest.mark.parametrize(("dark", "width", "height"), [(True, 1280, 800), (False, 390, 844)])
 def test_it_fits_the_window_and_axe_finds_nothing(
     started: Any, tmp_path: Path, dark: bool, width: int, height: int
 ) -> None:

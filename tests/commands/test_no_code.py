@@ -78,14 +78,20 @@ def run(folder: Path, program: str, *arguments: str) -> subprocess.CompletedProc
         ("lint parity.suite.toml", "parity"),
         # 6 items in 3 wordings, each of them recorded.
         ("plan parity.suite.toml --judge-name mine", "calls to be made: 0 (18 are recorded)"),
-        ("plan parity.suite.toml", "calls to be made: 0 (18 are recorded)"),
-        ("power parity.suite.toml --judge-name mine", "jss_floor[0.8]"),
+        pytest.param(
+            "plan parity.suite.toml",
+            "calls to be made: 0 (18 are recorded)",
+            marks=pytest.mark.long,
+        ),
+        pytest.param(
+            "power parity.suite.toml --judge-name mine", "jss_floor[0.8]", marks=pytest.mark.long
+        ),
         ("report log.jsonl --datasheet out.json --datasheet out.html", "judge mine"),
         ("import table votes.csv -o o.jsonl --judge j --map item=id --map verdict=vote", "2 judg"),
-        ("cassettes check cassettes", "0 secrets in 1 files"),
+        pytest.param("cassettes check cassettes", "0 secrets in 1 files", marks=pytest.mark.long),
         ("compare log.jsonl log.jsonl", "judge mine"),
-        ("explain jss", "JSS"),
-        ("merge log.jsonl -o both.jsonl", "both.jsonl"),
+        pytest.param("explain jss", "JSS", marks=pytest.mark.long),
+        pytest.param("merge log.jsonl -o both.jsonl", "both.jsonl", marks=pytest.mark.long),
     ],
 )
 def test_a_command_that_looks_at_a_branch_runs_none_of_its_code(

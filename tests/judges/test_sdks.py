@@ -168,13 +168,11 @@ def project(folder: Path, code: str, table: str = "") -> None:
     parity_suite(folder)
 
 
-# litellm takes seconds to import; in the gate test_any_client.py records and replays it.
+# Each takes seconds to import; in the gate test_any_client.py records and replays the others.
 @pytest.mark.parametrize(
     "sdk",
     [
-        pytest.param(
-            sdk, id=sdk.package, marks=pytest.mark.long if sdk.package == "litellm" else ()
-        )
+        pytest.param(sdk, id=sdk.package, marks=() if sdk.package == "openai" else pytest.mark.long)
         for sdk in SDKS
     ],
 )

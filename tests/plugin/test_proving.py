@@ -225,7 +225,7 @@ def _by_model(body: dict[str, Any], _times: int) -> tuple[int, bytes] | None:
 @pytest.mark.parametrize(
     ("code", "first"),
     [
-        pytest.param(TOLERATED, "judgesense-raised", id="tolerated"),
+        pytest.param(TOLERATED, "judgesense-raised", id="tolerated", marks=pytest.mark.long),
         pytest.param(FIRST_FAILS, "", id="first fails", marks=pytest.mark.long),
         pytest.param(HEDGED, "judgesense-waited-s", id="hedged", marks=pytest.mark.long),
         pytest.param(IN_TIME, "judgesense-waited-s", id="in time"),

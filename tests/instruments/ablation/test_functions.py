@@ -85,7 +85,7 @@ RECORD = ("--judge-mode", "record")
 @pytest.mark.parametrize(
     "function",
     [
-        "templated",
+        pytest.param("templated", marks=pytest.mark.long),
         pytest.param("talking", marks=pytest.mark.long),
         "own",
         pytest.param("with_sdk", marks=pytest.mark.long),

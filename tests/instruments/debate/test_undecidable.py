@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pytest_judgesense.checks.reach import default_limit
+from pytest_judgesense.instruments.builtin import BUILT_IN
 from tests.checks.known import lint_suite
 from tests.checks.undecidable import assert_fewest_clusters, suite_with
 
@@ -16,3 +18,7 @@ def test_a_bar_on_one_pair_of_prompts_is_looked_at_too() -> None:
     suite = suite_with("debate", 11, "prompt_disagreement_bound", bar=0.2, prompt_pair="p0-p1")
     (finding,) = [f for f in lint_suite(suite) if f.rule == "undecidable-bar"]
     assert finding.expected == "at least 12 clusters"
+
+
+def test_a_variance_without_a_known_best_has_no_default_limit() -> None:
+    assert default_limit(BUILT_IN.measures["score_variance"], 3.0, [2] * 40) is None

@@ -211,7 +211,7 @@ def test_an_empty_log_is_a_wrong_command(tmp_path):
     [
         ([], "usage: judgesense"),
         (["nonsense"], "choose from 'init', 'report'"),
-        (["import", "unknown", "x", "-o", "y"], "inspect, judgesense, llmbar, promptfoo"),
+        (["import", "unknown", "x", "-o", "y"], "deepeval, games, inspect, "),
     ],
 )
 def test_a_wrong_command_is_exit_code_2_with_the_valid_names(arguments, said):

@@ -159,7 +159,7 @@ def _imported(
     if not of_types:
         blocks = [one for one in statements if isinstance(one, ast.If)]
         statements = [s for s in statements if s not in blocks or ast.unparse(s.test) != TYPES]
-    for node in (node for statement in statements for node in ast.walk(statement)):
+    for node in ast.walk(ast.Module(statements, type_ignores=[])):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):

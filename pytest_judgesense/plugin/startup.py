@@ -22,7 +22,7 @@ def uncollected(*, unless: bool = False, kept: bool = False) -> Iterator[None]:
     Modules, suites and recordings are kept for the whole session: each search for garbage among
     them reads all of them and finds none. So what the block has made counts as old behind it, and
     only full collections, which are rare, look through it. What is ``kept`` no collection looks
-    at, not even the one at the end of pytest (15%): where no code of others has run in the session,
+    at, not even the one at the end of pytest (15%): where no test in Python runs in the session,
     that is nothing which somebody could want to be told of.
     """
     enabled = gc.isenabled() and not unless

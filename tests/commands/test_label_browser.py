@@ -216,7 +216,15 @@ def test_a_command_that_has_ended_is_told(started: Any, tmp_path: Path) -> None:
     context.close()
 
 
-@pytest.mark.parametrize(("dark", "width", "height"), [(True, 1280, 800), (False, 390, 844)])
+@pytest.mark.parametrize(
+    ("dark", "width", "height"),
+    [
+        (True, 1280, 800),
+        (False, 390, 844),
+        pytest.param(False, 1280, 800, marks=pytest.mark.long),
+        pytest.param(True, 390, 844, marks=pytest.mark.long),
+    ],
+)
 def test_it_fits_the_window_and_axe_finds_nothing(
     started: Any, tmp_path: Path, dark: bool, width: int, height: int
 ) -> None:

@@ -13,6 +13,7 @@ from pathlib import Path
 import httpx
 import pytest
 
+from pytest_judgesense.instruments.builtin import BUILT_IN
 from tests import processes
 from tests.shared_data import LLMBAR, needs_llmbar
 
@@ -211,7 +212,10 @@ def test_an_empty_log_is_a_wrong_command(tmp_path):
     [
         ([], "usage: judgesense"),
         (["nonsense"], "choose from 'init', 'report'"),
-        (["import", "unknown", "x", "-o", "y"], "deepeval, games, inspect, "),
+        (
+            ["import", "unknown", "x", "-o", "y"],
+            f"one of: {', '.join(sorted(BUILT_IN.importers))}",
+        ),
     ],
 )
 def test_a_wrong_command_is_exit_code_2_with_the_valid_names(arguments, said):

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest_judgesense
 from tests.docs.blocks import DOCS
+from tests.sources import tree_of
 
 PACKAGE = Path(pytest_judgesense.__file__).parent
 # Where a `Clustered` is made, and what makes it.
@@ -33,9 +34,9 @@ def constants(tree: ast.Module) -> dict[str, str]:
 
 def methods() -> Iterator[str]:
     """Every text that a maker of intervals is given as the method, whatever decides on it."""
-    named_methods = constants(ast.parse(MODULES[0].read_text("utf-8")))
+    named_methods = constants(tree_of(MODULES[0].read_text("utf-8")))
     for path in MODULES:
-        tree = ast.parse(path.read_text("utf-8"))
+        tree = tree_of(path.read_text("utf-8"))
         expressions: list[ast.expr] = []
         for node in ast.walk(tree):
             if isinstance(node, ast.Call) and getattr(node.func, "id", "") in MAKERS:

@@ -292,9 +292,9 @@ def test_it_answers_today_what_the_shipped_cassettes_hold(profile: str) -> None:
     exchanges = [
         exchange
         for suite in builtin_suites()
-        for exchange in read_exchanges(CASSETTES / profile / f"{suite}.jsonl")[::20]
+        for exchange in read_exchanges(CASSETTES / profile / f"{suite}.jsonl")[::10]
     ]
-    assert len(exchanges) >= 30
+    assert len(exchanges) > 60
     find = partial(observer_named, skills=BUILT_IN.skills)
     for exchange in exchanges:
         assert answer("/v1/chat/completions", json.loads(exchange.request.body), find) == (

@@ -53,6 +53,28 @@ def printable_lines(text: str) -> str:
     return "\n".join(map(printable, text.split("\n")))
 
 
+def reason_of(error: BaseException) -> str:
+    """The kind of error and its text, if it can be shown, in one line."""
+    try:
+        text = " ".join(str(error).split())
+    except Exception:  # noqa: BLE001 - an error of any class
+        text = ""
+    if (variable := unset_variable(error)) is not None:
+        text += f", an environment variable that is not set: export {variable}=..."
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__
+
+
+def unset_variable(error: BaseException) -> str | None:
+    """The environment variable that ``os.environ`` was asked for and does not have, if any."""
+    place = error.__traceback__
+    while place is not None and place.tb_next is not None:
+        place = place.tb_next
+    read = type(os.environ).__getitem__.__code__
+    if not isinstance(error, KeyError) or place is None or place.tb_frame.f_code is not read:
+        return None
+    return str(error.args[0])
+
+
 def on_github() -> bool:
     """Whether this runs as a step of GitHub Actions."""
     return os.environ.get("GITHUB_ACTIONS") == "true"

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -30,6 +31,7 @@ from pytest_judgesense.errors import (
     SuiteError,
     UnprovenRecording,
     UsageError,
+    reason_of,
     unknown_name,
 )
 from pytest_judgesense.instruments.builtin import BUILT_IN
@@ -143,3 +145,13 @@ def test_every_command_that_explains_in_a_message_does_so() -> None:
     }
     assert {"suite-files", "extending"} <= asked
     assert asked <= {*SCHEMA_PAGES, *PAGES, *BUILT_IN.measures, *BUILT_IN.checks}
+
+
+def test_a_function_that_needs_an_environment_variable_says_which() -> None:
+    with pytest.raises(KeyError) as caught:
+        _ = os.environ["GRADER_MODEL_OF_TESTS"]
+    assert reason_of(caught.value) == (
+        "KeyError: 'GRADER_MODEL_OF_TESTS', an environment variable that is not set: "
+        "export GRADER_MODEL_OF_TESTS=..."
+    )
+    assert reason_of(KeyError("GRADER_MODEL_OF_TESTS")) == "KeyError: 'GRADER_MODEL_OF_TESTS'"

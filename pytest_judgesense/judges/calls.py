@@ -25,8 +25,7 @@ from pytest_judgesense.judges.prompts import (
 )
 from pytest_judgesense.judges.providers.base import Reply
 from pytest_judgesense.judges.spec import JudgeSpec, prompts_digest
-from pytest_judgesense.judges.statuses import refusal
-from pytest_judgesense.judges.throttle import Answer
+from pytest_judgesense.judges.throttle import Answer, refusal
 from pytest_judgesense.replies import parse_reply
 from pytest_judgesense.replies.probabilities import probabilities
 from pytest_judgesense.suites.kind import ParsedReply, Question, one_question

@@ -31,7 +31,7 @@ from pytest_judgesense.cassettes.matching import is_loopback
 from pytest_judgesense.cassettes.replaying import ReplayingCassette
 from pytest_judgesense.cassettes.scope import Abandoned, CallScope, entered
 from pytest_judgesense.cassettes.writing import RecordingCassette
-from pytest_judgesense.errors import BodyTooLarge, JudgeError, JudgesenseError
+from pytest_judgesense.errors import BodyTooLarge, JudgeError, JudgesenseError, reason_of
 from pytest_judgesense.judges.functions import (
     MESSAGES,
     Binding,
@@ -49,16 +49,16 @@ from pytest_judgesense.judges.resolving import base_url_of, function_of, key_of
 from pytest_judgesense.judges.simulated.observer import Observer, Skill
 from pytest_judgesense.judges.simulated.profiles import observer_named
 from pytest_judgesense.judges.spec import JudgeFunction, JudgeSpec
-from pytest_judgesense.judges.statuses import (
+from pytest_judgesense.judges.throttle import (
+    Answer,
     Kind,
+    Throttle,
     kind_of_status,
     overloaded,
-    reason_of,
     setting_to_change,
     status_of,
     wait_asked_for,
 )
-from pytest_judgesense.judges.throttle import Answer, Throttle
 from pytest_judgesense.judges.trust import ANY_FILES, Trust
 from pytest_judgesense.judges.usage import fault_of_api
 from pytest_judgesense.suites.kind import ReplyForm

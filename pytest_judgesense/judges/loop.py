@@ -34,7 +34,7 @@ from typing import Any, Final, TypeAlias, TypeVar
 
 from pytest_judgesense.cassettes.offline import socket_pairs
 from pytest_judgesense.cassettes.scope import entered, held
-from pytest_judgesense.judges.statuses import reason_of
+from pytest_judgesense.errors import reason_of
 
 _T = TypeVar("_T")
 _Job: TypeAlias = tuple[Callable[[], Any], Future[Any]]

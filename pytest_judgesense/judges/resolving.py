@@ -22,7 +22,13 @@ from pytest_judgesense.cassettes.credentials import (
     environment_credentials,
     request_credentials,
 )
-from pytest_judgesense.errors import UsageError, did_you_mean, unknown_name
+from pytest_judgesense.errors import (
+    UsageError,
+    did_you_mean,
+    reason_of,
+    unknown_name,
+    unset_variable,
+)
 from pytest_judgesense.files import read_text
 from pytest_judgesense.judges.functions import module_of, refuse_python
 from pytest_judgesense.judges.local.models import BY_NAME, JUDGES, name_of
@@ -30,7 +36,6 @@ from pytest_judgesense.judges.providers.base import provider_names
 from pytest_judgesense.judges.providers.builtin import BUILT_IN, provider_of
 from pytest_judgesense.judges.simulated.profiles import PROFILES, observer_named
 from pytest_judgesense.judges.spec import JudgeFunction, JudgeSpec, Provider, Repair
-from pytest_judgesense.judges.statuses import reason_of, unset_variable
 from pytest_judgesense.limits import toml_value
 
 _PROJECT: Final = "pyproject.toml"

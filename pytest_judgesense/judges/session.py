@@ -27,8 +27,7 @@ from pytest_judgesense.errors import JudgesenseError
 from pytest_judgesense.judges.client import unasked_endpoint
 from pytest_judgesense.judges.providers.base import Reply
 from pytest_judgesense.judges.spec import JudgeSpec
-from pytest_judgesense.judges.statuses import refusal
-from pytest_judgesense.judges.throttle import Answer
+from pytest_judgesense.judges.throttle import Answer, refusal
 from pytest_judgesense.trial import Failed, Trial
 
 

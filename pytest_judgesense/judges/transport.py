@@ -22,8 +22,8 @@ import httpx
 from pytest_judgesense import __version__
 from pytest_judgesense.cassettes.bodies import MOST_BYTES, too_large
 from pytest_judgesense.cassettes.interception import plain_aiohttp_request
+from pytest_judgesense.errors import reason_of
 from pytest_judgesense.judges.providers.base import HttpRequest
-from pytest_judgesense.judges.statuses import reason_of
 
 _HEADERS: Final = {
     "Accept": "*/*",

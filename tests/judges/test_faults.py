@@ -32,9 +32,15 @@ from pytest_judgesense.judges.client import one_call, open_client
 from pytest_judgesense.judges.loop import AskingLoop
 from pytest_judgesense.judges.providers.base import Reply
 from pytest_judgesense.judges.spec import JudgeSpec
-from pytest_judgesense.judges.statuses import kind_of_status, wait_asked_for
 from pytest_judgesense.judges.table import Judge
-from pytest_judgesense.judges.throttle import Answer, SessionBudget, Throttle, _Pace
+from pytest_judgesense.judges.throttle import (
+    Answer,
+    SessionBudget,
+    Throttle,
+    _Pace,
+    kind_of_status,
+    wait_asked_for,
+)
 from pytest_judgesense.measurement import Measurement, measure
 from pytest_judgesense.trial import Failed, Unparsed, Verdict
 from tests.plugin.project import even
